@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// POSIX file handling behind file.hpp.
+#include "base/file.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace daybreak::base {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+    size_t slash = path.rfind('/');
+    if (slash == std::string::npos)
+        return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) {
+    size_t slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+} // namespace
+
+ScopedFd& ScopedFd::operator=(ScopedFd&& other) noexcept {
+    if (this != &other) {
+        reset();
+        fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+}
+
+void ScopedFd::reset() {
+    if (fd_ >= 0)
+        ::close(fd_);
+    fd_ = -1;
+}
+
+Result<ScopedFd> open_for_reading(const std::string& path) {
+    ScopedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.valid())
+        return errno_errorf("cannot open %s", path.c_str());
+    return fd;
+}
+
+Result<Bytes> read_file(const std::string& path) {
+    DBK_TRY(ScopedFd fd, open_for_reading(path));
+    Bytes content;
+    struct stat status = {};
+    if (::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        content.reserve(static_cast<size_t>(status.st_size));
+    std::byte buffer[65536];
+    for (;;) {
+        ssize_t got = ::read(fd.get(), buffer, sizeof(buffer));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return errno_errorf("cannot read %s", path.c_str());
+        if (got == 0)
+            return content;
+        content.insert(content.end(), buffer, buffer + got);
+    }
+}
+
+Result<void> write_all(int fd, ByteView bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        ssize_t put = ::write(fd, bytes.data(), bytes.size());
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno_errorf("cannot write %s", path.c_str());
+        bytes = bytes.subspan(static_cast<size_t>(put));
+    }
+    return {};
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+    struct stat status = {};
+    bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode))
+        return errorf(ErrorCode::invalid, "%s is a directory; name a file in it", path.c_str());
+    if (exists && !S_ISREG(status.st_mode)) {
+        ScopedFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        if (!fd.valid())
+            return errno_errorf("cannot write %s", path.c_str());
+        return OutputFile(std::move(fd), path, "");
+    }
+    std::string temporary = folder_of(path) + "/." + name_of(path) + ".XXXXXX";
+    ScopedFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+    if (!fd.valid())
+        return errno_errorf("cannot create %s", path.c_str());
+    mode_t mask = ::umask(0);
+    ::umask(mask);
+    mode_t mode = exists ? status.st_mode & 07777 : 0666 & ~mask;
+    if (::fchmod(fd.get(), mode) != 0) {
+        Error error = errno_errorf("cannot set the mode of %s", path.c_str());
+        ::unlink(temporary.c_str());
+        return error;
+    }
+    return OutputFile(std::move(fd), path, std::move(temporary));
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : fd_(std::move(other.fd_)), path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+OutputFile::~OutputFile() {
+    if (!temporary_.empty())
+        ::unlink(temporary_.c_str());
+}
+
+Result<void> OutputFile::commit() {
+    if (temporary_.empty()) {
+        fd_.reset();
+        return {};
+    }
+    if (::fsync(fd_.get()) != 0)
+        return errno_errorf("cannot write %s", path_.c_str());
+    if (::close(fd_.release()) != 0)
+        return errno_errorf("cannot write %s", path_.c_str());
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+        return errno_errorf("cannot put %s in place", path_.c_str());
+    temporary_.clear();
+    ScopedFd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.valid())
+        (void)::fsync(folder.get()); // some file systems refuse it; the rename itself held
+    return {};
+}
+
+} // namespace daybreak::base

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: a descriptor that closes itself, whole-file reading, and output files that are whole or
+// not there.
+#pragma once
+
+#include "base/byte_reader.hpp"
+#include "base/result.hpp"
+
+#include <string>
+#include <utility>
+
+namespace daybreak::base {
+
+/// Owns a file descriptor; -1 when empty.  Movable, closes on destruction.
+class ScopedFd {
+  public:
+    ScopedFd() = default;
+    explicit ScopedFd(int fd) : fd_(fd) {}
+    ScopedFd(ScopedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    ScopedFd& operator=(ScopedFd&& other) noexcept;
+    ~ScopedFd() { reset(); }
+
+    int get() const { return fd_; }
+    bool valid() const { return fd_ >= 0; }
+    int release() { return std::exchange(fd_, -1); }
+    void reset();
+
+  private:
+    int fd_ = -1;
+};
+
+/// Opens for reading.  Errors: not_found, io; the message names the path.
+Result<ScopedFd> open_for_reading(const std::string& path);
+
+/// Returns the whole content.  Works on pipes and /proc files.  A directory is an Error.
+Result<Bytes> read_file(const std::string& path);
+
+/// Writes everything, through short writes and EINTR.  `path` is for the message.
+Result<void> write_all(int fd, ByteView bytes, const std::string& path);
+
+/// An output file that appears under its name only when complete: written beside it as
+/// ".<name>.XXXXXX", then fsync, rename, fsync of the folder.  Destroyed uncommitted: removed.
+/// A path that is not a regular file (/dev/null, a pipe) is written directly.
+class OutputFile {
+  public:
+    /// Errors: invalid when `path` is a directory; io when its folder is not there or not writable.
+    static Result<OutputFile> create(const std::string& path);
+
+    OutputFile(OutputFile&& other) noexcept;
+    OutputFile& operator=(OutputFile&&) = delete;
+    ~OutputFile();
+
+    int fd() const { return fd_.get(); }
+    const std::string& path() const { return path_; }
+    Result<void> write(ByteView bytes) { return write_all(fd_.get(), bytes, path_); }
+    /// Makes the file appear.  Call once; on an Error nothing is left behind.
+    Result<void> commit();
+
+  private:
+    OutputFile(ScopedFd fd, std::string path, std::string temporary)
+        : fd_(std::move(fd)), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+    ScopedFd fd_;
+    std::string path_;
+    std::string temporary_; // empty: written in place, or committed
+};
+
+} // namespace daybreak::base

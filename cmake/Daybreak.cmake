@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Options, warnings and the helpers that each folder's CMakeLists.txt uses.
+#
+#   dbk_add_library(NAME SOURCES... [LIBS ...])   static library daybreak_NAME
+#   dbk_add_c_library(NAME SOURCES... [LIBS ...]) the same for freestanding C11
+#   dbk_add_test(NAME SOURCES... LIBS ... [LABELS ...])  a Catch2 program, run by ctest
+#   dbk_add_fuzzer(NAME SOURCE LIBS ...)          a fuzz target, see tests/support/fuzz_main.cpp
+
+option(DAYBREAK_SANITIZE "Build with ASan and UBSan" OFF)
+option(DAYBREAK_STATIC "Link the programs statically, for use inside an initramfs" ON)
+option(DAYBREAK_TESTS "Build the tests" ON)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+if(DAYBREAK_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+  set(DAYBREAK_STATIC OFF)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+find_package(PkgConfig REQUIRED)
+enable_testing()
+
+function(dbk_add_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_library(daybreak_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(daybreak_${name} PUBLIC ${ARG_LIBS})
+endfunction()
+
+function(dbk_add_c_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_library(daybreak_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_options(daybreak_${name} PRIVATE -ffreestanding -fno-strict-aliasing
+    $<$<COMPILE_LANGUAGE:C>:-Wdeclaration-after-statement -Wstrict-prototypes>)
+  target_link_libraries(daybreak_${name} PUBLIC ${ARG_LIBS})
+endfunction()
+
+function(dbk_add_test name)
+  cmake_parse_arguments(ARG "" "" "LIBS;LABELS" ${ARGN})
+  add_executable(test_${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} daybreak_test_main)
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 600)
+endfunction()
+
+function(dbk_add_fuzzer name source)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_executable(fuzz_${name} ${source})
+  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBS} daybreak_fuzz_main)
+endfunction()

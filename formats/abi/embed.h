@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * embed.h - how DOF lies inside daybreak.ko
+ *
+ * The module is built with a section that holds an empty container.  `daybreak
+ * embed` gives that section new contents and a new size; the module's symbol for
+ * the section's start stays where it was, so nothing else in the file changes its
+ * meaning.  Images follow the header one behind the other, each 8-aligned.
+ */
+#ifndef DBK_ABI_EMBED_H
+#define DBK_ABI_EMBED_H
+
+#include "abi.h"
+
+#define DBK_EMBED_SECTION ".rodata.daybreak_dof"
+#define DBK_EMBED_MAGIC	  0x31464f444b4244ull /* "DBKDOF1" and a NUL in memory */
+#define DBK_EMBED_IMAGES_MAX 32u
+
+struct dbk_embed_header {
+	uint64_t magic;	      /* DBK_EMBED_MAGIC */
+	uint64_t total_bytes; /* this header, images and padding */
+	uint32_t image_count; /* 0: nothing embedded; at most DBK_EMBED_IMAGES_MAX */
+	uint32_t reserved;
+};
+
+/* Before each image; the next starts 8-aligned behind dof_bytes. */
+struct dbk_embed_image {
+	uint64_t dof_bytes;
+	char name[32]; /* of the enabling, NUL-terminated; becomes the ring's name */
+};
+
+DBK_ABI_SIZE(struct dbk_embed_header, 24);
+DBK_ABI_AT(struct dbk_embed_header, magic, 0);
+DBK_ABI_AT(struct dbk_embed_header, total_bytes, 8);
+DBK_ABI_AT(struct dbk_embed_header, image_count, 16);
+DBK_ABI_SIZE(struct dbk_embed_image, 40);
+DBK_ABI_AT(struct dbk_embed_image, dof_bytes, 0);
+DBK_ABI_AT(struct dbk_embed_image, name, 8);
+
+#endif /* DBK_ABI_EMBED_H */

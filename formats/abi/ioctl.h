@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * ioctl.h - what /dev/daybreak answers
+ *
+ * The device (root, 0400) is for control; the data itself is read by a
+ * read-only mmap() of the regions that DBK_IOC_REGION lists, which hold segments
+ * and metadata blocks and are scanned like a dump.  ioctl.md is the
+ * specification.  Every call fails with a negative errno; calls that take DOF
+ * write a sentence into the caller's reason buffer.
+ */
+#ifndef DBK_ABI_IOCTL_H
+#define DBK_ABI_IOCTL_H
+
+#include "abi.h"
+
+#ifdef __KERNEL__
+#include <linux/ioctl.h>
+#else
+#include <sys/ioctl.h>
+#endif
+
+#define DBK_DEVICE_PATH	    "/dev/daybreak"
+#define DBK_IOC_ABI_VERSION 1
+#define DBK_DOF_BYTES_MAX   (8u << 20) /* 8 MiB: what other ports accept */
+#define DBK_REASON_BYTES    256u
+
+struct dbk_ioc_status {
+	uint32_t abi_version;  /* out: DBK_IOC_ABI_VERSION */
+	uint32_t ring_count;   /* out: rings that exist, ids need not be dense */
+	uint32_t region_count; /* out: for DBK_IOC_REGION */
+	uint32_t probe_count;  /* out: for DBK_IOC_PROBE */
+	uint32_t anonymous;    /* out: anonymous rings not yet claimed */
+	uint32_t reserved;
+	char reason[DBK_REASON_BYTES]; /* out: why an embedded DOF was refused, or "" */
+};
+
+/* dbk_ioc_region.kind */
+#define DBK_REGION_SEGMENTS 1u
+#define DBK_REGION_META	    2u
+
+struct dbk_ioc_region {
+	uint32_t index;	  /* in: 0 .. region_count - 1; ENOENT behind the last */
+	uint32_t kind;	  /* out */
+	uint32_t ring_id; /* out */
+	uint32_t cpu;	  /* out; 0 for metadata */
+	uint64_t offset;  /* out: for mmap() */
+	uint64_t bytes;	  /* out */
+};
+
+struct dbk_ioc_ring {
+	uint32_t ring_id;  /* in; for CLAIM: 0 means any, out: which */
+	uint32_t activity; /* out: enum dbk_activity */
+};
+
+struct dbk_ioc_enable {
+	uint64_t dof;	    /* in: address of the image */
+	uint32_t dof_bytes; /* in: at most DBK_DOF_BYTES_MAX */
+	uint32_t ring_id;   /* out */
+	uint32_t matched;   /* out: probes matched now */
+	uint32_t reserved;
+	char reason[DBK_REASON_BYTES]; /* out: why it was refused */
+};
+
+struct dbk_ioc_probe {
+	uint32_t index;	   /* in: 0 .. probe_count - 1; ENOENT behind the last */
+	uint32_t probe_id; /* out */
+	char provider[64]; /* out: NUL-terminated */
+	char module[64];
+	char function[128];
+	char name[64];
+};
+
+/* Takes what one CPU has aggregated since the last call (aggregate=engine). */
+struct dbk_ioc_aggsnap {
+	uint32_t ring_id; /* in */
+	uint32_t cpu;	  /* in */
+	uint64_t buffer;  /* in: address of aggbuf_bytes bytes */
+	uint32_t bytes;	  /* in: room; out: written, header included */
+	uint32_t reserved;
+};
+
+DBK_ABI_SIZE(struct dbk_ioc_status, 280);
+DBK_ABI_SIZE(struct dbk_ioc_region, 32);
+DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
+DBK_ABI_SIZE(struct dbk_ioc_enable, 280);
+DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
+DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
+DBK_ABI_AT(struct dbk_ioc_status, abi_version, 0);
+DBK_ABI_AT(struct dbk_ioc_status, ring_count, 4);
+DBK_ABI_AT(struct dbk_ioc_status, region_count, 8);
+DBK_ABI_AT(struct dbk_ioc_status, probe_count, 12);
+DBK_ABI_AT(struct dbk_ioc_status, anonymous, 16);
+DBK_ABI_AT(struct dbk_ioc_status, reason, 24);
+DBK_ABI_AT(struct dbk_ioc_region, index, 0);
+DBK_ABI_AT(struct dbk_ioc_region, kind, 4);
+DBK_ABI_AT(struct dbk_ioc_region, ring_id, 8);
+DBK_ABI_AT(struct dbk_ioc_region, cpu, 12);
+DBK_ABI_AT(struct dbk_ioc_region, offset, 16);
+DBK_ABI_AT(struct dbk_ioc_region, bytes, 24);
+DBK_ABI_AT(struct dbk_ioc_ring, ring_id, 0);
+DBK_ABI_AT(struct dbk_ioc_ring, activity, 4);
+DBK_ABI_AT(struct dbk_ioc_enable, dof, 0);
+DBK_ABI_AT(struct dbk_ioc_enable, dof_bytes, 8);
+DBK_ABI_AT(struct dbk_ioc_enable, ring_id, 12);
+DBK_ABI_AT(struct dbk_ioc_enable, matched, 16);
+DBK_ABI_AT(struct dbk_ioc_enable, reason, 24);
+DBK_ABI_AT(struct dbk_ioc_probe, index, 0);
+DBK_ABI_AT(struct dbk_ioc_probe, probe_id, 4);
+DBK_ABI_AT(struct dbk_ioc_probe, provider, 8);
+DBK_ABI_AT(struct dbk_ioc_probe, module, 72);
+DBK_ABI_AT(struct dbk_ioc_probe, function, 136);
+DBK_ABI_AT(struct dbk_ioc_probe, name, 264);
+DBK_ABI_AT(struct dbk_ioc_aggsnap, ring_id, 0);
+DBK_ABI_AT(struct dbk_ioc_aggsnap, cpu, 4);
+DBK_ABI_AT(struct dbk_ioc_aggsnap, buffer, 8);
+DBK_ABI_AT(struct dbk_ioc_aggsnap, bytes, 16);
+
+/* 0xDB: free in the kernel's ioctl-number table. */
+#define DBK_IOC_STATUS _IOR(0xDB, 0, struct dbk_ioc_status)
+#define DBK_IOC_REGION _IOWR(0xDB, 1, struct dbk_ioc_region)
+#define DBK_IOC_CLAIM                                                                              \
+	_IOWR(0xDB, 2,                                                                             \
+	      struct dbk_ioc_ring) /* an anonymous ring becomes the caller's; ENOENT: none left */
+#define DBK_IOC_ENABLE                                                                             \
+	_IOWR(0xDB, 3,                                                                             \
+	      struct dbk_ioc_enable) /* verify, make a ring, arm; the caller's until closed */
+#define DBK_IOC_STOP                                                                               \
+	_IOWR(0xDB, 4, struct dbk_ioc_ring) /* fires END, then nothing more is recorded */
+#define DBK_IOC_DESTROY                                                                            \
+	_IOWR(0xDB, 5, struct dbk_ioc_ring) /* a stopped or running ring of the caller goes */
+#define DBK_IOC_PROBE	_IOWR(0xDB, 6, struct dbk_ioc_probe)
+#define DBK_IOC_AGGSNAP _IOWR(0xDB, 7, struct dbk_ioc_aggsnap)
+
+#endif /* DBK_ABI_IOCTL_H */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * meta.h - what makes segments readable: the metadata blocks
+ *
+ * Beside its segments a ring owns a few blocks of memory that say what its
+ * EPIDs mean: the DOF as it was embedded, the probes, the ECBs with the layout
+ * of their records, the clocks, the counters of each CPU.  Records never
+ * overwrite them.  A block describes itself as a segment does; the recorder
+ * copies it as it lies, and a dump contains it.  meta.md is the specification.
+ */
+#ifndef DBK_ABI_META_H
+#define DBK_ABI_META_H
+
+#include "abi.h"
+#include "drops.h"
+
+#define DBK_META_MAGIC		 0x4d4b4244u /* "DBKM" in memory */
+#define DBK_META_VERSION	 1
+#define DBK_META_ALIGN_BYTES	 4096u
+#define DBK_META_DATA_OFFSET	 64u
+#define DBK_META_BLOCK_BYTES_MAX (4u << 20)
+
+/* X(name, kind, what lies behind the header) */
+#define DBK_META_KINDS(X)                                                                          \
+	X(HOST, 1, "struct dbk_meta_host")                                                         \
+	X(RING, 2, "struct dbk_meta_ring")                                                         \
+	X(DOF, 3, "one DOF image, in parts when larger than a block")                              \
+	X(PROBES, 4, "struct dbk_meta_probe entries, appended to")                                 \
+	X(ECBS, 5, "struct dbk_meta_ecb entries, appended to")                                     \
+	X(CPUS, 6, "struct dbk_meta_cpu per possible CPU, counted in place")
+
+#define DBK_META_ENUM(name, kind, what) DBK_META_##name = kind,
+enum dbk_meta_kind { DBK_META_KINDS(DBK_META_ENUM) };
+#undef DBK_META_ENUM
+
+struct dbk_meta_header {
+	uint32_t magic;		  /* DBK_META_MAGIC, stored last */
+	uint16_t version;	  /* DBK_META_VERSION */
+	uint16_t kind;		  /* enum dbk_meta_kind */
+	uint32_t block_bytes;	  /* room of the block, a multiple of 4096 */
+	uint32_t committed_bytes; /* valid from the block's start; grows (release) */
+	uint64_t boot_id;
+	uint64_t phys_addr; /* 0 in user space */
+	uint16_t ring_id;
+	uint16_t index;	      /* DOF: which image of the ring; else 0, 1, ... */
+	uint16_t part;	      /* DOF: 0 .. part_count - 1; else 0 */
+	uint16_t part_count;  /* DOF: blocks of this image; else 1 */
+	uint64_t reserved[3]; /* 0 */
+};
+
+/* One per module load, ring_id 0. */
+struct dbk_meta_host {
+	uint8_t boot_uuid[16];
+	uint64_t kernel_text_start; /* address of _stext, 0 when unknown */
+	uint32_t cpu_count;	    /* possible CPUs */
+	uint32_t page_bytes;
+	char release[64];	 /* uname -r, NUL-terminated */
+	char version[64];	 /* uname -v */
+	char machine[32];	 /* uname -m */
+	char module_version[32]; /* Daybreak's */
+};
+
+/* dbk_meta_ring.policy: the published values of option bufpolicy */
+#define DBK_POLICY_RING	  0u
+#define DBK_POLICY_FILL	  1u
+#define DBK_POLICY_SWITCH 2u
+/* dbk_meta_ring.aggregate: option aggregate */
+#define DBK_AGGREGATE_RECORD 0u
+#define DBK_AGGREGATE_ENGINE 1u
+/* dbk_meta_ring.clock */
+#define DBK_CLOCK_MONO_NS 0u /* ticks are CLOCK_MONOTONIC nanoseconds */
+#define DBK_CLOCK_TSC	  1u /* ticks are TSC ticks; ticks_per_second tells */
+
+struct dbk_meta_ring {
+	uint32_t policy;
+	uint32_t aggregate;
+	uint32_t clock;
+	uint32_t segment_bytes;
+	uint32_t segments_per_cpu;
+	uint32_t strsize_bytes;
+	uint64_t ticks_per_second;
+	uint64_t start_ticks; /* these four were read together */
+	uint64_t start_mono_ns;
+	uint64_t start_boot_ns; /* CLOCK_BOOTTIME */
+	uint64_t start_wall_ns; /* CLOCK_REALTIME */
+	uint32_t anonymous;	/* 1: embedded at build time */
+	uint32_t activity;	/* enum dbk_activity, kept up to date */
+	uint32_t aggbuf_bytes;	/* one aggregation buffer, 0 for record mode */
+	uint32_t stackframes;	/* default depth of stack() */
+	char name[32];		/* of the enabling, for people */
+};
+
+/* X(name, value): a consumer's life, as in DTrace */
+#define DBK_ACTIVITIES(X)                                                                          \
+	X(INACTIVE, 0)                                                                             \
+	X(WARMUP, 1)                                                                               \
+	X(ACTIVE, 2)                                                                               \
+	X(DRAINING, 3)                                                                             \
+	X(COOLDOWN, 4)                                                                             \
+	X(STOPPED, 5)                                                                              \
+	X(KILLED, 6)
+
+#define DBK_ACTIVITY_ENUM(name, value) DBK_ACTIVITY_##name = value,
+enum dbk_activity { DBK_ACTIVITIES(DBK_ACTIVITY_ENUM) };
+#undef DBK_ACTIVITY_ENUM
+
+/* A probe: this, then the four names back to back without NULs, then zeros. */
+struct dbk_meta_probe {
+	uint32_t entry_bytes; /* multiple of 8 */
+	uint32_t probe_id;
+	uint16_t provider_bytes;
+	uint16_t module_bytes;
+	uint16_t function_bytes;
+	uint16_t name_bytes;
+};
+
+/* dbk_meta_ecb.flags */
+#define DBK_ECB_F_VARIABLE  0x1u /* records carry their length after the header */
+#define DBK_ECB_F_NO_RECORD 0x2u /* stores nothing: only side effects, or counts in the engine */
+
+/* An ECB: this, then field_count struct dbk_meta_field, then zeros. */
+struct dbk_meta_ecb {
+	uint32_t entry_bytes; /* multiple of 8 */
+	uint32_t epid;	      /* from 1, per ring */
+	uint32_t probe_id;
+	uint16_t dof_index; /* which DOF image of the ring */
+	uint16_t field_count;
+	uint32_t ecbdesc;     /* section index of the ECBDESC in that DOF */
+	uint32_t flags;	      /* DBK_ECB_F_ */
+	uint32_t fixed_bytes; /* header and fixed part, multiple of 8 */
+	uint32_t reserved;    /* 0 */
+};
+
+/* dbk_meta_field.shape */
+#define DBK_FIELD_FIXED	 0 /* `bytes` bytes at `offset` */
+#define DBK_FIELD_STRING 1 /* struct dbk_tail_ref at `offset`; at most `bytes` */
+#define DBK_FIELD_STACK	 2 /* struct dbk_tail_ref to u64 program counters */
+
+/* One value that a record (or an aggregation key) holds. */
+struct dbk_meta_field {
+	uint32_t offset; /* from the record's start */
+	uint32_t bytes;
+	uint16_t action; /* index into the ECB's ACTDESC section */
+	uint8_t shape;	 /* DBK_FIELD_ */
+	uint8_t flags;	 /* DBK_FIELD_F_ */
+	uint32_t reserved;
+};
+
+#define DBK_FIELD_F_KEY	      0x1u /* member of an aggregation's key tuple */
+#define DBK_FIELD_F_VALUE     0x2u /* the aggregated value */
+#define DBK_FIELD_F_INCREMENT 0x4u /* the weight of quantize() and its kin */
+
+/* What one CPU did since the ring was made.  Written by that CPU only. */
+struct dbk_meta_cpu {
+	uint64_t records;  /* committed to the ring, overwritten ones included */
+	uint64_t bytes;	   /* of those records */
+	uint64_t segments; /* opened */
+	uint64_t errors;   /* faults */
+	uint64_t firings;  /* of enabled ECBs, failed predicates included */
+	uint64_t reserved[3];
+	uint64_t drops[16]; /* by enum dbk_drop */
+	uint64_t padding[8];
+};
+
+DBK_ABI_SIZE(struct dbk_meta_header, 64);
+DBK_ABI_AT(struct dbk_meta_header, magic, 0);
+DBK_ABI_AT(struct dbk_meta_header, version, 4);
+DBK_ABI_AT(struct dbk_meta_header, kind, 6);
+DBK_ABI_AT(struct dbk_meta_header, block_bytes, 8);
+DBK_ABI_AT(struct dbk_meta_header, committed_bytes, 12);
+DBK_ABI_AT(struct dbk_meta_header, boot_id, 16);
+DBK_ABI_AT(struct dbk_meta_header, phys_addr, 24);
+DBK_ABI_AT(struct dbk_meta_header, ring_id, 32);
+DBK_ABI_AT(struct dbk_meta_header, index, 34);
+DBK_ABI_AT(struct dbk_meta_header, part, 36);
+DBK_ABI_AT(struct dbk_meta_header, part_count, 38);
+DBK_ABI_AT(struct dbk_meta_header, reserved, 40);
+DBK_ABI_SIZE(struct dbk_meta_host, 224);
+DBK_ABI_AT(struct dbk_meta_host, boot_uuid, 0);
+DBK_ABI_AT(struct dbk_meta_host, kernel_text_start, 16);
+DBK_ABI_AT(struct dbk_meta_host, cpu_count, 24);
+DBK_ABI_AT(struct dbk_meta_host, page_bytes, 28);
+DBK_ABI_AT(struct dbk_meta_host, release, 32);
+DBK_ABI_AT(struct dbk_meta_host, version, 96);
+DBK_ABI_AT(struct dbk_meta_host, machine, 160);
+DBK_ABI_AT(struct dbk_meta_host, module_version, 192);
+DBK_ABI_SIZE(struct dbk_meta_ring, 112);
+DBK_ABI_AT(struct dbk_meta_ring, policy, 0);
+DBK_ABI_AT(struct dbk_meta_ring, aggregate, 4);
+DBK_ABI_AT(struct dbk_meta_ring, clock, 8);
+DBK_ABI_AT(struct dbk_meta_ring, segment_bytes, 12);
+DBK_ABI_AT(struct dbk_meta_ring, segments_per_cpu, 16);
+DBK_ABI_AT(struct dbk_meta_ring, strsize_bytes, 20);
+DBK_ABI_AT(struct dbk_meta_ring, ticks_per_second, 24);
+DBK_ABI_AT(struct dbk_meta_ring, start_ticks, 32);
+DBK_ABI_AT(struct dbk_meta_ring, start_mono_ns, 40);
+DBK_ABI_AT(struct dbk_meta_ring, start_boot_ns, 48);
+DBK_ABI_AT(struct dbk_meta_ring, start_wall_ns, 56);
+DBK_ABI_AT(struct dbk_meta_ring, anonymous, 64);
+DBK_ABI_AT(struct dbk_meta_ring, activity, 68);
+DBK_ABI_AT(struct dbk_meta_ring, aggbuf_bytes, 72);
+DBK_ABI_AT(struct dbk_meta_ring, stackframes, 76);
+DBK_ABI_AT(struct dbk_meta_ring, name, 80);
+DBK_ABI_SIZE(struct dbk_meta_probe, 16);
+DBK_ABI_AT(struct dbk_meta_probe, entry_bytes, 0);
+DBK_ABI_AT(struct dbk_meta_probe, probe_id, 4);
+DBK_ABI_AT(struct dbk_meta_probe, provider_bytes, 8);
+DBK_ABI_AT(struct dbk_meta_probe, module_bytes, 10);
+DBK_ABI_AT(struct dbk_meta_probe, function_bytes, 12);
+DBK_ABI_AT(struct dbk_meta_probe, name_bytes, 14);
+DBK_ABI_SIZE(struct dbk_meta_ecb, 32);
+DBK_ABI_AT(struct dbk_meta_ecb, entry_bytes, 0);
+DBK_ABI_AT(struct dbk_meta_ecb, epid, 4);
+DBK_ABI_AT(struct dbk_meta_ecb, probe_id, 8);
+DBK_ABI_AT(struct dbk_meta_ecb, dof_index, 12);
+DBK_ABI_AT(struct dbk_meta_ecb, field_count, 14);
+DBK_ABI_AT(struct dbk_meta_ecb, ecbdesc, 16);
+DBK_ABI_AT(struct dbk_meta_ecb, flags, 20);
+DBK_ABI_AT(struct dbk_meta_ecb, fixed_bytes, 24);
+DBK_ABI_AT(struct dbk_meta_ecb, reserved, 28);
+DBK_ABI_SIZE(struct dbk_meta_field, 16);
+DBK_ABI_AT(struct dbk_meta_field, offset, 0);
+DBK_ABI_AT(struct dbk_meta_field, bytes, 4);
+DBK_ABI_AT(struct dbk_meta_field, action, 8);
+DBK_ABI_AT(struct dbk_meta_field, shape, 10);
+DBK_ABI_AT(struct dbk_meta_field, flags, 11);
+DBK_ABI_AT(struct dbk_meta_field, reserved, 12);
+DBK_ABI_SIZE(struct dbk_meta_cpu, 256);
+DBK_ABI_AT(struct dbk_meta_cpu, records, 0);
+DBK_ABI_AT(struct dbk_meta_cpu, bytes, 8);
+DBK_ABI_AT(struct dbk_meta_cpu, segments, 16);
+DBK_ABI_AT(struct dbk_meta_cpu, errors, 24);
+DBK_ABI_AT(struct dbk_meta_cpu, firings, 32);
+DBK_ABI_AT(struct dbk_meta_cpu, reserved, 40);
+DBK_ABI_AT(struct dbk_meta_cpu, drops, 64);
+DBK_ABI_AT(struct dbk_meta_cpu, padding, 192);
+
+#endif /* DBK_ABI_META_H */
