@@ -27,7 +27,7 @@ inline ByteView as_bytes(std::string_view text) {
 }
 
 class ByteReader {
-  public:
+public:
     /// Reads `bytes`; `what` names the thing for messages ("segment", "DOF section 3").
     explicit ByteReader(ByteView bytes, std::string_view what = "data")
         : bytes_(bytes), what_(what) {}
@@ -69,7 +69,7 @@ class ByteReader {
     /// Returns the NUL-terminated string at an absolute offset; an Error if no NUL follows.
     Result<std::string_view> string_at(uint64_t offset) const;
 
-  private:
+private:
     ByteView bytes_;
     std::string_view what_;
     size_t offset_ = 0;

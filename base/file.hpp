@@ -14,7 +14,7 @@ namespace daybreak::base {
 
 /// Owns a file descriptor; -1 when empty.  Movable, closes on destruction.
 class ScopedFd {
-  public:
+public:
     ScopedFd() = default;
     explicit ScopedFd(int fd) : fd_(fd) {}
     ScopedFd(ScopedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -26,7 +26,7 @@ class ScopedFd {
     int release() { return std::exchange(fd_, -1); }
     void reset();
 
-  private:
+private:
     int fd_ = -1;
 };
 
@@ -43,7 +43,7 @@ Result<void> write_all(int fd, ByteView bytes, const std::string& path);
 /// ".<name>.XXXXXX", then fsync, rename, fsync of the folder.  Destroyed uncommitted: removed.
 /// A path that is not a regular file (/dev/null, a pipe) is written directly.
 class OutputFile {
-  public:
+public:
     /// Errors: invalid when `path` is a directory; io when its folder is not there or not writable.
     static Result<OutputFile> create(const std::string& path);
 
@@ -57,7 +57,7 @@ class OutputFile {
     /// Makes the file appear.  Call once; on an Error nothing is left behind.
     Result<void> commit();
 
-  private:
+private:
     OutputFile(ScopedFd fd, std::string path, std::string temporary)
         : fd_(std::move(fd)), path_(std::move(path)), temporary_(std::move(temporary)) {}
 

@@ -31,18 +31,16 @@ enum class ErrorCode : uint8_t {
 };
 
 class [[nodiscard]] Error {
-  public:
+public:
     Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
     ErrorCode code() const { return code_; }
     const std::string& message() const { return message_; }
 
     /// Returns the same error with "<fact>: " put before its message.
-    Error with_context(const std::string& fact) && {
-        return Error(code_, fact + ": " + message_);
-    }
+    Error with_context(const std::string& fact) && { return Error(code_, fact + ": " + message_); }
 
-  private:
+private:
     ErrorCode code_;
     std::string message_;
 };
@@ -58,7 +56,7 @@ class [[nodiscard]] Error {
 
 template <typename T>
 class [[nodiscard]] Result {
-  public:
+public:
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
@@ -76,13 +74,13 @@ class [[nodiscard]] Result {
     const Error& error() const& { return std::get<1>(state_); }
     Error&& error() && { return std::get<1>(std::move(state_)); }
 
-  private:
+private:
     std::variant<T, Error> state_;
 };
 
 template <>
 class [[nodiscard]] Result<void> {
-  public:
+public:
     Result() = default;
     Result(Error error) : error_(std::move(error)) {}
 
@@ -91,7 +89,7 @@ class [[nodiscard]] Result<void> {
     const Error& error() const& { return *error_; }
     Error&& error() && { return *std::move(error_); }
 
-  private:
+private:
     std::optional<Error> error_;
 };
 

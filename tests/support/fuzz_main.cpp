@@ -47,8 +47,12 @@ void mutate(Input& input, std::mt19937_64& random) {
     while (changes-- > 0 && !input.empty()) {
         size_t at = random() % input.size();
         switch (random() % 6) {
-        case 0: input[at] ^= static_cast<uint8_t>(1u << (random() % 8)); break;
-        case 1: input[at] = static_cast<uint8_t>(random()); break;
+        case 0:
+            input[at] ^= static_cast<uint8_t>(1u << (random() % 8));
+            break;
+        case 1:
+            input[at] = static_cast<uint8_t>(random());
+            break;
         case 2:
         case 3: {
             size_t width = size_t{1} << (random() % 4);

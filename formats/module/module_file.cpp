@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading and rewriting the module's ELF file with libelf.
+#include "formats/module/module_file.hpp"
+
+#include "base/file.hpp"
+#include "formats/abi/embed.h"
+
+#include <cerrno>
+#include <cstring>
+#include <gelf.h>
+#include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace daybreak::formats {
+
+using base::Bytes;
+using base::ByteView;
+using base::errno_errorf;
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+using base::ScopedFd;
+
+namespace {
+
+struct ElfCloser {
+    void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
+
+/// A module file in memory, opened by libelf, with the sections that matter found.
+struct OpenModule {
+    ScopedFd fd; // an anonymous memory file: libelf reads and writes through descriptors
+    ElfHandle elf;
+    Elf_Scn* dof = nullptr;
+    Elf_Scn* modinfo = nullptr;
+};
+
+Result<OpenModule> open_module(ByteView untrusted_module) {
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return errorf(ErrorCode::unsupported, "libelf: %s", elf_errmsg(-1));
+    OpenModule module;
+    module.fd = ScopedFd(::memfd_create("daybreak-module", MFD_CLOEXEC));
+    if (!module.fd.valid())
+        return errno_errorf("cannot make a memory file");
+    DBK_TRY_VOID(base::write_all(module.fd.get(), untrusted_module, "a memory file"));
+    module.elf.reset(elf_begin(module.fd.get(), ELF_C_RDWR, nullptr));
+    GElf_Ehdr header;
+    if (!module.elf || elf_kind(module.elf.get()) != ELF_K_ELF ||
+        !gelf_getehdr(module.elf.get(), &header) || header.e_type != ET_REL ||
+        header.e_machine != EM_X86_64)
+        return errorf(ErrorCode::invalid,
+                      "not a kernel module (expected a relocatable x86-64 ELF file)");
+    size_t names = 0;
+    if (elf_getshdrstrndx(module.elf.get(), &names) != 0)
+        return errorf(ErrorCode::invalid, "not a kernel module (no section names)");
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(module.elf.get(), section));) {
+        GElf_Shdr shdr;
+        const char* name = gelf_getshdr(section, &shdr)
+                               ? elf_strptr(module.elf.get(), names, shdr.sh_name)
+                               : nullptr;
+        if (name && !std::strcmp(name, DBK_EMBED_SECTION))
+            module.dof = section;
+        if (name && !std::strcmp(name, ".modinfo"))
+            module.modinfo = section;
+    }
+    if (!module.dof)
+        return errorf(ErrorCode::invalid,
+                      "not Daybreak's kernel module (it has no section " DBK_EMBED_SECTION ")");
+    return module;
+}
+
+ByteView section_bytes(Elf_Scn* section) {
+    Elf_Data* data = section ? elf_rawdata(section, nullptr) : nullptr;
+    if (!data || !data->d_buf)
+        return {};
+    return ByteView(static_cast<const std::byte*>(data->d_buf), data->d_size);
+}
+
+/// The first word of "vermagic=6.1.0-56-amd64 SMP ..." among the NUL-separated module facts.
+std::string release_of(ByteView modinfo) {
+    std::string_view text(reinterpret_cast<const char*>(modinfo.data()), modinfo.size());
+    constexpr std::string_view key = "vermagic=";
+    for (size_t at = 0; at < text.size();) {
+        std::string_view fact = text.substr(at, text.find('\0', at) - at);
+        if (fact.starts_with(key)) {
+            fact.remove_prefix(key.size());
+            return std::string(fact.substr(0, fact.find(' ')));
+        }
+        at += fact.size() + 1;
+    }
+    return "";
+}
+
+} // namespace
+
+Result<ModuleInfo> read_module(ByteView untrusted_module) {
+    DBK_TRY(OpenModule module, open_module(untrusted_module));
+    ModuleInfo info;
+    info.release = release_of(section_bytes(module.modinfo));
+    DBK_TRY(info.images, parse_container(section_bytes(module.dof)));
+    return info;
+}
+
+Result<Bytes> embed_images(ByteView untrusted_module, const std::vector<EmbeddedImage>& images) {
+    DBK_TRY(Bytes container, build_container(images));
+    DBK_TRY(OpenModule module, open_module(untrusted_module));
+    Elf_Data* data = elf_getdata(module.dof, nullptr);
+    if (!data)
+        return errorf(ErrorCode::corrupt, "section " DBK_EMBED_SECTION ": %s", elf_errmsg(-1));
+    data->d_buf = container.data();
+    data->d_size = container.size();
+    elf_flagdata(data, ELF_C_SET, ELF_F_DIRTY);
+    if (elf_update(module.elf.get(), ELF_C_WRITE) < 0)
+        return errorf(ErrorCode::corrupt, "cannot lay the module out again: %s", elf_errmsg(-1));
+    module.elf.reset(); // container must live until here
+    return base::read_file("/proc/self/fd/" + std::to_string(module.fd.get()));
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/module/module_file.hpp"
+
+#include "base/file.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using formats::EmbeddedImage;
+
+namespace {
+
+base::Bytes bytes_of(size_t count, char fill) {
+    return base::Bytes(count, static_cast<std::byte>(fill));
+}
+
+base::Bytes fake_module() {
+    return base::read_file(FAKE_MODULE).value();
+}
+
+} // namespace
+
+TEST_CASE("embedding gives back the images, their names and the kernel", "[formats][module]") {
+    auto empty = formats::read_module(fake_module());
+    REQUIRE(empty.ok());
+    CHECK(empty->images.empty());
+    CHECK(empty->release == "6.1.0-test-amd64");
+
+    std::vector<EmbeddedImage> images = {{"boot", bytes_of(1001, 'a')}, {"net", bytes_of(8, 'b')}};
+    auto once = formats::embed_images(fake_module(), images);
+    REQUIRE(once.ok());
+    auto info = formats::read_module(*once);
+    REQUIRE(info.ok());
+    REQUIRE(info->images.size() == 2);
+    CHECK(info->images[0].name == "boot");
+    CHECK(info->images[0].dof == images[0].dof);
+    CHECK(info->images[1].dof == images[1].dof);
+    CHECK(info->release == "6.1.0-test-amd64");
+}
+
+TEST_CASE("embedding again replaces what was embedded", "[formats][module]") {
+    auto large = formats::embed_images(fake_module(), {{"large", bytes_of(1 << 20, 'x')}});
+    REQUIRE(large.ok());
+    auto small = formats::embed_images(*large, {{"small", bytes_of(16, 'y')}});
+    REQUIRE(small.ok());
+    CHECK(formats::read_module(*small)->images.at(0).name == "small");
+    CHECK(small->size() < large->size());
+}
+
+TEST_CASE("a file that is no module is refused in words", "[formats][module]") {
+    auto text = formats::read_module(base::as_bytes("hello"));
+    REQUIRE_FALSE(text.ok());
+    CHECK(text.error().message() == "not a kernel module (expected a relocatable x86-64 ELF file)");
+    auto program = formats::read_module(base::read_file("/proc/self/exe").value());
+    CHECK_FALSE(program.ok());
+}
+
+TEST_CASE("images that do not fit the container are refused", "[formats][module]") {
+    CHECK_FALSE(formats::build_container({{"", bytes_of(1, 'a')}}).ok());
+    CHECK(formats::build_container({{std::string(31, 'n'), bytes_of(1, 'a')}}).ok());
+    CHECK_FALSE(formats::build_container({{std::string(32, 'n'), bytes_of(1, 'a')}}).ok());
+    CHECK_FALSE(formats::build_container({{"empty", {}}}).ok());
+    std::vector<EmbeddedImage> many(32, {"n", bytes_of(1, 'a')});
+    CHECK(formats::build_container(many).ok());
+    many.push_back(many[0]);
+    CHECK_FALSE(formats::build_container(many).ok());
+}
+
+TEST_CASE("every cut of a module or container is an error, never a crash", "[formats][module]") {
+    auto container = formats::build_container({{"boot", bytes_of(40, 'a')}}).value();
+    for (size_t length = 0; length < container.size(); length++)
+        CHECK_FALSE(formats::parse_container(base::ByteView(container).first(length)).ok());
+    base::Bytes module = formats::embed_images(fake_module(), {{"b", bytes_of(9, 'a')}}).value();
+    size_t good = 0;
+    for (size_t length = 0; length < module.size(); length++)
+        good += formats::read_module(base::ByteView(module).first(length)).ok();
+    CHECK(good == 0);
+}
