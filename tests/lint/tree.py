@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the tree against the house rules that a program can check.
+
+  spdx       every source file names its licence in its first three lines, the right one for its folder
+  size       no source file over 800 lines
+  function   no function over 70 lines
+  arrow      #include lines follow the arrows of ARCHITECTURE.md
+  todo       nothing is left marked to be done at once
+
+Prints one line per finding, `file:line: rule: text`, then a count. Exit status 1 if any was found.
+`--self-test` feeds each rule something wrong and fails if it is not found.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+FILE_LINES_MAX = 800
+FUNCTION_LINES_MAX = 70
+# The interpreter's dispatch: one case per opcode, each at most three lines.
+LONG_FUNCTIONS = {("engine/dif/dif_exec.c", "dbk_dif_exec")}
+
+SOURCES = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".sh", ".cmake", ".capnp", ".d"}
+CODE = {".c", ".h", ".cpp", ".hpp"}
+NAMED_SOURCES = {"CMakeLists.txt", "Kbuild", "Makefile", "quickstart", "run-tests", "run"}
+
+# folder -> folders its files may include from (its own is always allowed)
+ARROWS = {
+    "formats/abi": [],
+    "base": [],
+    "formats": ["base", "formats/abi"],
+    "engine": ["formats/abi"],
+    "engine/sim": ["engine", "formats/abi", "base", "formats"],
+    "kmod": ["engine", "formats/abi"],
+    "compiler": ["base", "formats/dof", "formats/abi"],
+    "recorder": ["base", "formats"],
+    "analyze": ["base", "formats"],
+    "analyze/replay": ["base", "formats", "engine/sim", "analyze"],
+    "cmd": ["base", "formats", "engine/sim", "compiler", "recorder", "analyze"],
+    "bootloader-hooks": ["formats/abi"],
+}
+LICENCES = {
+    "kmod": "GPL-2.0-only",
+    "engine": "GPL-2.0-only OR MIT",
+    "formats/abi": "GPL-2.0-only OR MIT",
+}
+
+
+def longest_prefix(path, table):
+    """The entry of `table` for the deepest folder that holds `path`, or None."""
+    best = max((f for f in table if path.startswith(f + "/")), key=len, default=None)
+    return best
+
+
+def is_source(path):
+    p = pathlib.PurePosixPath(path)
+    return p.suffix in SOURCES or p.name in NAMED_SOURCES
+
+
+def check_spdx(path, lines):
+    found = next((m for m in (re.search(r"SPDX-License-Identifier: (.+?)\s*(\*/|-->)?$", line)
+                              for line in lines[:3]) if m), None)
+    if not found:
+        yield 1, "spdx", "no SPDX-License-Identifier in the first three lines"
+        return
+    folder = longest_prefix(path, LICENCES)
+    expected = LICENCES[folder] if folder else "Apache-2.0"
+    if path.startswith("engine/sim/") or pathlib.PurePosixPath(path).name == "CMakeLists.txt":
+        expected = "Apache-2.0"
+    if pathlib.PurePosixPath(path).suffix in CODE and found[1] != expected:
+        yield 1, "spdx", f"licence is {found[1]}, this folder's is {expected}"
+
+
+def check_size(path, lines):
+    if len(lines) > FILE_LINES_MAX:
+        yield len(lines), "size", f"{len(lines)} lines, at most {FILE_LINES_MAX}"
+
+
+def check_functions(path, lines):
+    """A function starts at a line in column 0 and ends at a `}` in column 0: the formatter sees to it."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            opens = line == "{" or (line.endswith("{") and line[0] not in " \t#/*}@")
+            if opens and not re.match(r"(namespace|extern \"C\"|struct|class|union|enum|typedef)\b", line):
+                start = number
+                while line == "{" and start > 1 and lines[start - 2].strip() and lines[start - 2][0] in " \t":
+                    start -= 1
+        elif line.startswith("}"):
+            length = number - start + 1
+            name = re.search(r"(\w+)\(", " ".join(lines[max(0, start - 2):start + 1]))
+            if "=" not in lines[start - 1] and length > FUNCTION_LINES_MAX \
+                    and (path, name and name[1]) not in LONG_FUNCTIONS:
+                yield start, "function", f"{length} lines, at most {FUNCTION_LINES_MAX}"
+            start = None
+
+
+def check_arrows(path, lines):
+    folder = longest_prefix(path, ARROWS)
+    if folder is None:
+        return
+    for number, line in enumerate(lines, 1):
+        m = re.match(r'\s*#\s*include "([^"]+)"', line)
+        if not m or "/" not in m[1] or m[1].startswith(".."):
+            continue
+        target = longest_prefix(m[1], ARROWS)
+        if target is None or target == folder:
+            continue
+        if not any(target == a or target.startswith(a + "/") for a in ARROWS[folder]
+                   if not (a == "engine" and target == "engine/sim")):
+            yield number, "arrow", f"{folder} must not include {m[1]}"
+
+
+def check_todo(path, lines):
+    for number, line in enumerate(lines, 1):
+        if "TODO(" + "now)" in line:
+            yield number, "todo", "marked to be done at once"
+
+
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_todo]
+
+
+def findings(path, text):
+    lines = text.split("\n")
+    if lines and lines[-1] == "":
+        lines.pop()
+    code = pathlib.PurePosixPath(path).suffix in CODE
+    for check in CHECKS:
+        if check in (check_functions, check_arrows) and not code:
+            continue
+        for number, rule, message in check(path, lines):
+            yield f"{path}:{number}: {rule}: {message}", rule
+
+
+def tracked(root):
+    out = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                         cwd=root, capture_output=True, text=True)
+    if out.returncode == 0:
+        return sorted(set(out.stdout.split("\n")) - {""})
+    return sorted(str(p.relative_to(root)) for p in pathlib.Path(root).rglob("*")
+                  if p.is_file() and not p.relative_to(root).parts[0].startswith("build"))
+
+
+def self_test():
+    spdx = "// SPDX-License-Identifier: Apache-2.0\n"
+    wrong = {
+        "spdx": ("base/a.cpp", "int x;\n"),
+        "size": ("base/a.cpp", spdx + "int x;\n" * 800),
+        "function": ("base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 70 + "}\n"),
+        "arrow": ("base/a.cpp", spdx + '#include "engine/engine.h"\n'),
+        "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
+    }
+    bad = [rule for rule, (path, text) in wrong.items()
+           if rule not in {r for _, r in findings(path, text)}]
+    right = [line for line, _ in findings(
+        "base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 68 + "}\n" + '#include "base/b.hpp"\n')]
+    for rule in bad:
+        print(f"self-test: rule {rule} found nothing wrong in something wrong")
+    for line in right:
+        print(f"self-test: found something wrong in something right: {line}")
+    return 1 if bad or right else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("root", nargs="?", default=".")
+    parser.add_argument("--self-test", action="store_true")
+    options = parser.parse_args()
+    if options.self_test:
+        return self_test()
+    count = files = 0
+    for path in tracked(options.root):
+        full = pathlib.Path(options.root, path)
+        if not is_source(path) or not full.is_file():
+            continue
+        files += 1
+        for line, _ in findings(path, full.read_text(errors="replace")):
+            print(line)
+            count += 1
+    print(f"lint: {files} files, {count} findings")
+    return 1 if count or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
