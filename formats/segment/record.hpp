@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records: ECBs as the metadata tells them, and the walk over a segment's records.
+//
+// A record's layout is never recomputed: META_ECBS gives the fields.  An ECB enters an EcbTable
+// only after its own numbers were checked (each fixed field lies inside fixed_bytes), and a cursor
+// yields a record only after its length was checked against the ECB and the segment.  What remains
+// to be checked per access is the tail references of strings and stacks.
+#pragma once
+
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
+#include "formats/segment/finding.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace daybreak::formats {
+
+/// The largest EPID accepted; the engine counts from 1 per ring.
+constexpr uint32_t kEpidMax = 1u << 20;
+/// The most fields an ECB may have.
+constexpr uint32_t kEcbFieldsMax = 4096;
+
+/// One value that a record holds, as meta.h publishes it (offset, bytes, action, shape, flags).
+using FieldInfo = dbk_meta_field;
+
+struct EcbInfo {
+    uint32_t epid = 0;
+    uint32_t probe_id = 0;
+    uint16_t dof_index = 0;   ///< which of the ring's DOF images
+    uint32_t ecbdesc = 0;     ///< section index of the ECBDESC in it
+    uint32_t flags = 0;       ///< DBK_ECB_F_
+    uint32_t fixed_bytes = 0; ///< header and fixed part; at least 8, multiple of 8
+    std::vector<FieldInfo> fields;
+
+    bool variable() const { return (flags & DBK_ECB_F_VARIABLE) != 0; }
+    bool no_record() const { return (flags & DBK_ECB_F_NO_RECORD) != 0; }
+};
+
+/// The ECBs of one ring, found by EPID in constant time.
+class EcbTable {
+public:
+    /// Takes a checked ECB.  Error: corrupt, with the contradiction; the table is unchanged.
+    /// The same EPID again is ignored when equal, refused when different.
+    Result<void> add(EcbInfo ecb);
+    /// Returns the ECB, or nullptr.  It lives as long as the table is not added to.
+    const EcbInfo* find(uint32_t epid) const {
+        return epid < index_.size() && index_[epid] != 0 ? &ecbs_[index_[epid] - 1] : nullptr;
+    }
+    const std::vector<EcbInfo>& all() const { return ecbs_; }
+    bool empty() const { return ecbs_.empty(); }
+
+private:
+    std::vector<EcbInfo> ecbs_;
+    std::vector<uint32_t> index_; // by EPID: position in ecbs_ + 1
+};
+
+/// A stack's program counters, innermost first.  The bytes need not be aligned.
+class StackView {
+public:
+    StackView() = default;
+    explicit StackView(ByteView bytes) : bytes_(bytes) {}
+    size_t size() const { return bytes_.size() / sizeof(uint64_t); }
+    bool empty() const { return size() == 0; }
+    uint64_t operator[](size_t index) const {
+        uint64_t pc;
+        std::memcpy(&pc, bytes_.data() + index * sizeof(pc), sizeof(pc));
+        return pc;
+    }
+
+private:
+    ByteView bytes_;
+};
+
+/// Returns the fixed integer of `field` in bytes that start where its offsets count from, zero
+/// extended; empty unless it is FIXED, of 1, 2, 4 or 8 bytes, and inside.
+std::optional<uint64_t> field_integer(ByteView bytes, const FieldInfo& field);
+/// Returns the bytes of a FIXED field, or those a STRING or STACK refers to; empty optional when
+/// they do not lie inside.
+std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field);
+
+/// One record.  Views point into the segment.
+struct RecordView {
+    uint32_t epid = 0;
+    const EcbInfo* ecb = nullptr; ///< never null when yielded by a cursor
+    uint64_t ticks = 0;
+    ByteView bytes; ///< the whole record, header included
+
+    /// By index into ecb->fields.  Empty when the field is of another shape, has an odd width, or
+    /// its tail reference leads outside the record.
+    std::optional<uint64_t> integer(size_t field) const {
+        return field < ecb->fields.size() ? field_integer(bytes, ecb->fields[field]) : std::nullopt;
+    }
+    /// The bytes of any field: fixed, string or stack.
+    std::optional<ByteView> data(size_t field) const {
+        return field < ecb->fields.size() ? field_bytes(bytes, ecb->fields[field]) : std::nullopt;
+    }
+    std::optional<std::string_view> string(size_t field) const;
+    std::optional<StackView> stack(size_t field) const;
+};
+
+/// Where and why a walk had to stop before the end.
+struct RecordDamage {
+    FindingKind kind;
+    size_t offset_bytes; ///< from the segment's start
+    std::string text;
+};
+
+/// Walks one segment's records in order.  Time-base records move the base, unknown control kinds
+/// are skipped, the first record that does not fit ends the walk and is told by damage().
+class RecordCursor {
+public:
+    /// `segment` is the committed bytes, header included; both must outlive the cursor.
+    RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs)
+        : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks) {}
+
+    /// Yields the next record; false at the end and at damage.
+    bool next(RecordView& record);
+    const std::optional<RecordDamage>& damage() const { return damage_; }
+    /// Offset of what next() will look at.
+    size_t offset_bytes() const { return offset_; }
+
+private:
+    bool control(size_t left);
+    bool stop(FindingKind kind, std::string text);
+
+    ByteView bytes_;
+    const EcbTable* ecbs_;
+    uint64_t base_ticks_;
+    size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
+    std::optional<RecordDamage> damage_;
+};
+
+} // namespace daybreak::formats

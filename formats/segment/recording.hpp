@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording: everything that was found about one boot's rings, checked and in order.
+//
+// The same parser serves a mapped ring, a dump, a reserved-memory bank and a trace file: it is fed
+// ranges of bytes, finds the magics in them, checks what stands behind, keeps the best copy of each
+// piece and puts segments in order by sequence number.
+//
+//     RecordingBuilder --add_bytes()*--> build() --> Recording
+//                                                     host
+//                                                     rings[]  info, clock, DOF, probes, ECBs
+//                                                       cpus[]  counters, segments[], gaps[],
+//                                                               aggregations[], completeness
+//                                                     findings
+//
+// Nothing in it is trusted after build() beyond what each member's comment promises.
+#pragma once
+
+#include "formats/segment/aggregation.hpp"
+#include "formats/segment/clock.hpp"
+#include "formats/segment/finding.hpp"
+#include "formats/segment/record.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::formats {
+
+constexpr uint32_t kCpusMax = 8192;         ///< NR_CPUS of the largest kernels
+constexpr uint32_t kDofBytesMax = 8u << 20; ///< what a DOF image may have, over all its parts
+
+using DropCounts = std::array<uint64_t, DBK_DROP_SLOTS>;
+
+/// META_HOST, texts cut at their NUL.
+struct HostInfo {
+    std::array<uint8_t, 16> boot_uuid{};
+    uint64_t kernel_text_start = 0; ///< 0 when unknown
+    uint32_t cpu_count = 0;
+    uint32_t page_bytes = 0;
+    std::string release, version, machine, module_version;
+};
+
+struct ProbeInfo {
+    uint32_t id = 0;
+    std::string provider, module, function, name;
+};
+
+/// META_RING.  The numbers are as found; only `clock` decides which clock is used.
+struct RingInfo {
+    dbk_meta_ring facts{};
+    std::string name; ///< of the enabling
+};
+
+/// One DOF image, reassembled.  Empty when a part was missing (a finding says so).
+struct DofImage {
+    uint16_t index = 0;
+    Bytes bytes;
+};
+
+/// One checked segment.  Its header fields hold; its records were walked once by build().
+struct SegmentInfo {
+    uint64_t sequence = 0;
+    uint64_t base_ticks = 0;
+    uint64_t base_mono_ns = 0;
+    uint64_t records_before = 0; ///< records this CPU had committed before it
+    uint64_t record_count = 0;   ///< readable ones
+    uint64_t last_ticks = 0;     ///< of the last readable record, else base_ticks
+    bool sealed = false;         ///< its checksum was there and held
+    bool damaged = false;        ///< the walk ended early; a finding says why
+    DropCounts drops{};          ///< while it was the open one
+    ByteView bytes;              ///< header and committed bytes; owned by the Recording's storage
+};
+
+/// Sequence numbers that are not there.
+struct Gap {
+    uint64_t first_sequence = 0, last_sequence = 0;
+    uint64_t records = 0;      ///< how many records they held
+    bool records_known = true; ///< false: not to be told from the segments around
+    bool overwritten = false;  ///< true: the ring went round; false: they should be there
+};
+
+/// Data not stored, by cause, in the time one segment was open.
+struct DropInterval {
+    enum dbk_drop cause = DBK_DROP_PRINCIPAL;
+    uint64_t count = 0;
+    uint64_t sequence = 0;
+    uint64_t from_mono_ns = 0, to_mono_ns = 0;
+};
+
+/// What one CPU recorded and what of it is here.
+/// committed = present + overwritten + lost + not_copied.
+struct Completeness {
+    uint64_t committed = 0;   ///< records committed since the ring was made
+    uint64_t present = 0;     ///< readable here
+    uint64_t overwritten = 0; ///< the ring went round: no loss by itself
+    uint64_t lost = 0;        ///< damaged, missing, or unreadable
+    uint64_t not_copied = 0;  ///< committed after the copy was made
+    bool lost_known = true;   ///< false: `lost` counts less than all, segments are missing
+    uint64_t segments_present = 0;
+    uint64_t segments_missing = 0; ///< that should be there
+    uint64_t segments_damaged = 0; ///< present, but not to the end
+    uint64_t errors = 0;           ///< faults, each has fired dtrace:::ERROR
+    DropCounts drops{};            ///< in all, from the CPU's counters or the segments
+    DropCounts drops_unseen{};     ///< of these, outside the segments that are here
+    std::vector<DropInterval> intervals;
+
+    uint64_t drops_total() const {
+        uint64_t total = 0;
+        for (uint64_t drop : drops)
+            total += drop;
+        return total;
+    }
+    /// Returns whether data that should be here is not.  Overwriting is what a ring is for.
+    bool has_losses() const {
+        return lost != 0 || !lost_known || segments_missing != 0 || drops_total() != 0;
+    }
+};
+
+/// One CPU of a ring.
+struct CpuInfo {
+    uint16_t cpu = 0;
+    std::optional<dbk_meta_cpu> counters;
+    std::vector<SegmentInfo> segments; ///< ascending by sequence, each once
+    std::vector<Gap> gaps;
+    std::vector<AggregationSnapshot> aggregations; ///< ascending by sequence
+    Completeness completeness;
+};
+
+/// One ring: an enabling and what it recorded.
+struct RingRecording {
+    uint16_t ring_id = 0;
+    bool has_info = false; ///< META_RING was found
+    RingInfo info;
+    ClockModel clock;
+    std::vector<DofImage> dof; ///< ascending by index; may have holes
+    std::map<uint32_t, ProbeInfo> probes;
+    EcbTable ecbs;
+    std::vector<CpuInfo> cpus; ///< ascending by cpu; only those of which something was found
+
+    /// Returns the image, or nullptr when it is not there or not whole.
+    const DofImage* find_dof(uint16_t index) const;
+    const ProbeInfo* find_probe(uint32_t id) const {
+        auto found = probes.find(id);
+        return found == probes.end() ? nullptr : &found->second;
+    }
+    /// The sums over the CPUs; intervals are left empty.
+    Completeness completeness() const;
+};
+
+/// Movable, not copyable: segments are views into its storage.
+struct Recording {
+    Recording() = default;
+    Recording(Recording&&) = default;
+    Recording& operator=(Recording&&) = default;
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    uint64_t boot_id = 0;
+    std::optional<HostInfo> host;
+    std::vector<RingRecording> rings; ///< ascending by ring_id
+    Findings findings;
+    std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
+
+    const RingRecording* find_ring(uint16_t ring_id) const;
+    /// Returns whether anything that should be here is not (exit status 3).
+    bool has_losses() const;
+};
+
+/// Returns a cursor over the segment's records.
+inline RecordCursor records_of(const SegmentInfo& segment, const RingRecording& ring) {
+    return RecordCursor(segment.bytes, segment.base_ticks, ring.ecbs);
+}
+inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
+                                    const RingRecording& ring) {
+    return AggregationCursor(snapshot.bytes, ring.ecbs);
+}
+
+/// How pieces lie in a range of bytes.
+enum class Packing : uint8_t {
+    pages,  ///< each starts on a 4 KiB boundary of the range: memory, dumps, banks
+    packed, ///< one behind the other, each 8-aligned and cut to its committed bytes: trace files
+};
+
+struct AddOptions {
+    std::string origin; ///< for findings: "region 3", "trace block 7"
+    Packing packing = Packing::pages;
+    /// Physical address of the first byte.  A piece that says it lies elsewhere is a stale copy in
+    /// somebody's memory and is refused.
+    std::optional<uint64_t> phys_addr;
+};
+
+struct BuildOptions {
+    /// The boot wanted; empty: that of which most segments were found.
+    std::optional<uint64_t> boot_id;
+};
+
+/// Collects pieces from untrusted bytes and builds the Recording of one boot.
+class RecordingBuilder {
+public:
+    RecordingBuilder();
+    ~RecordingBuilder();
+    RecordingBuilder(RecordingBuilder&&) noexcept;
+    RecordingBuilder& operator=(RecordingBuilder&&) noexcept;
+
+    /// Looks through `untrusted`, which must outlive the Recording and not change.
+    /// Returns how many pieces it accepted.
+    size_t add_bytes(ByteView untrusted, const AddOptions& options);
+    /// The same for bytes that the Recording shall own.
+    size_t add_owned(Bytes untrusted, const AddOptions& options);
+    /// Adds a finding of the caller's, to stand with the builder's own.
+    void add_finding(FindingKind kind, std::string where, std::string text);
+
+    /// The boots met so far: boot id and count of segments.
+    std::map<uint64_t, uint64_t> boots() const;
+    /// Builds; the builder is empty afterwards.
+    Recording build(const BuildOptions& options = {});
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Returns the piece cut to its committed bytes, padded with zeros to 8, a segment sealed with its
+/// checksum: what a trace file stores.  `untrusted_piece` starts with a DBKS, DBKM or DBKA magic.
+/// Error: corrupt, when its header contradicts itself; truncated, when the bytes end too early.
+Result<Bytes> packed_piece(ByteView untrusted_piece);
+
+} // namespace daybreak::formats

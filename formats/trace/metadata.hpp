@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace file knows beside the recording: recorder, host, modules, symbols, completeness.
+//
+// Plain values; trace.capnp is their form on disk and metadata_codec.cpp the one place that knows
+// both.
+#pragma once
+
+#include "formats/segment/recording.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace daybreak::formats {
+
+/// Where a recording was taken from.
+enum class TraceOrigin : uint8_t { device, snapshot, bank, dump, simulator };
+
+/// One loaded kernel module.
+struct ModuleInfo {
+    std::string name;
+    uint64_t base_address = 0; ///< 0 when the kernel did not tell
+    uint64_t size_bytes = 0;
+    Bytes build_id; ///< empty when not known
+};
+
+/// Readings of a host's clocks side by side, taken by the recorder.
+struct HostClocks {
+    uint64_t mono_ns = 0, boot_ns = 0, wall_ns = 0;
+};
+
+/// The first block of a trace file.
+struct TraceHeader {
+    std::string tool_version; ///< of the program that wrote the file
+    TraceOrigin origin = TraceOrigin::device;
+    HostClocks clocks; ///< when the recorder began
+    std::array<uint8_t, 16> boot_uuid{};
+    std::string hostname, release, version, machine; ///< as uname(2) says
+    std::string command_line;                        ///< of the kernel
+    uint32_t cpus_online = 0;
+    uint64_t memory_bytes = 0;
+    std::vector<std::string> d_files; ///< names of the D sources, when known
+    std::vector<ModuleInfo> modules;
+};
+
+/// One symbol of the kernel or of a module.
+struct Symbol {
+    uint64_t address = 0;
+    uint32_t module = 0; ///< index into SymbolTable::modules()
+    char type = '?';     ///< as in /proc/kallsyms: t, T, d ...
+    std::string name;
+};
+
+/// Kernel symbols, looked up by address.
+class SymbolTable {
+public:
+    struct Match {
+        std::string_view module; ///< "vmlinux" for the kernel itself
+        std::string_view name;
+        uint64_t offset_bytes = 0;
+    };
+
+    /// Takes the symbols in any order.
+    void add(uint64_t address, char type, std::string_view name, std::string_view module);
+    /// Sorts; call after the last add() and before lookups.
+    void finish();
+    /// Returns the nearest symbol at or below the address, empty when there is none in the same
+    /// module or the kernel's end was passed.
+    std::optional<Match> find(uint64_t address) const;
+    const std::vector<Symbol>& symbols() const { return symbols_; }
+    const std::vector<std::string>& modules() const { return modules_; }
+    bool empty() const { return symbols_.empty(); }
+
+private:
+    std::vector<Symbol> symbols_;
+    std::vector<std::string> modules_;
+    std::map<std::string, uint32_t, std::less<>> module_index_;
+};
+
+/// What the recorder knew about one CPU of one ring when it wrote the file.
+struct CpuSummary {
+    uint16_t ring_id = 0, cpu = 0;
+    Completeness completeness; ///< intervals left empty: they are in the segments
+};
+
+/// The last block but one: completeness as the recorder saw it.  A reader compares it with what
+/// it finds in the file.
+struct TraceSummary {
+    HostClocks clocks; ///< when the recorder ended
+    bool interrupted = false;
+    std::vector<CpuSummary> cpus;
+    std::vector<Finding> findings;
+};
+
+} // namespace daybreak::formats

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing a trace file (.dbrk): append-only, never seeking back.
+//
+// The order is: create(), then pieces and symbols in any order, then finish().  Pieces are
+// segments, metadata blocks and aggregation snapshots as they were copied; they are cut to their
+// committed bytes, sealed, and gathered into data blocks of about kBlockRawBytes.  A file without
+// finish() is a good file whose end is missing.
+#pragma once
+
+#include "formats/trace/metadata.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace daybreak::formats {
+
+/// Where the bytes go, in order.  An error of it is passed on by every function below.
+using TraceSink = std::function<Result<void>(ByteView)>;
+
+struct TraceWriterOptions {
+    int zstd_level = 3;
+    size_t block_raw_bytes = 256u << 10; ///< of a data block before compression
+};
+
+class TraceWriter {
+public:
+    /// Writes the schema and header blocks.
+    static Result<TraceWriter> create(TraceSink sink, const TraceHeader& header,
+                                      TraceWriterOptions options = {});
+    TraceWriter(TraceWriter&&) noexcept;
+    TraceWriter& operator=(TraceWriter&&) noexcept;
+    ~TraceWriter();
+
+    /// Adds a segment, metadata block or aggregation snapshot as it was copied.
+    /// Error: corrupt or truncated when its header is; nothing was added then.
+    Result<void> add_piece(ByteView untrusted_piece);
+    Result<void> add_symbols(const SymbolTable& symbols);
+    /// Writes what is gathered, the time index, the summary and the end block.
+    Result<void> finish(const TraceSummary& summary);
+    uint64_t bytes_written() const;
+
+private:
+    struct State;
+    explicit TraceWriter(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// Memory that holds segments and metadata blocks, each on a 4 KiB boundary of it.
+struct TraceRegion {
+    ByteView bytes;
+    std::string name; ///< for findings
+};
+
+/// Writes a trace file from memory regions that nobody writes to any more, with the summary
+/// computed: for the simulator, dumps and banks.  `snapshots` are aggregation buffers.  The file
+/// appears when complete.  Returns the summary that was written.
+Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& header,
+                                 std::span<const TraceRegion> regions,
+                                 std::span<const Bytes> snapshots, const SymbolTable& symbols);
+
+} // namespace daybreak::formats
