@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * engine.h - all that a host calls
+ *
+ *   struct dbk_engine    one per host: the CPUs' state, the probes, the consumers
+ *   struct dbk_program   one verified DOF image; nothing runs that is not one
+ *   struct dbk_consumer  one enabling at work: its ring, its variables, its ECBs
+ *   struct dbk_probe     the host's; a named place that fires
+ *
+ *   engine_create
+ *     probe_add ...                         providers publish what they have
+ *   program_load(untrusted DOF)             verified, or a reason
+ *     program_probedesc(i)                  providers make what was named (profile-97)
+ *   consumer_create(program)                memory, metadata; owns the program now
+ *   consumer_enable                         ECBs on every probe that matches
+ *   consumer_start                          BEGIN, first and alone; then all others
+ *       probe_fire ... probe_fire           probe_add() and probe_remove() as modules come and go
+ *   consumer_stop                           END, last; nothing is recorded after it
+ *   consumer_destroy
+ *
+ * Locks: none here.  The host calls everything but dbk_probe_fire() from a
+ * context that may sleep, one call at a time (its control mutex).
+ * dbk_probe_fire() runs anywhere, at any time, on any CPU, beside all of them:
+ * it reads a probe's ECB list, which the control path only ever changes by one
+ * release-store, and frees what it took out after dbk_host_synchronize().
+ *
+ * Errors: 0 or a negative errno; where a `struct dbk_reason` is asked for, it
+ * holds one sentence for people whenever the call fails.
+ */
+#ifndef DBK_ENGINE_ENGINE_H
+#define DBK_ENGINE_ENGINE_H
+
+#include "platform.h"
+#include "host.h"
+
+#include "../formats/abi/dof.h"
+#include "../formats/abi/drops.h"
+#include "../formats/abi/faults.h"
+#include "../formats/abi/meta.h"
+#include "../formats/abi/segment.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dbk_engine;
+struct dbk_program;
+struct dbk_consumer;
+struct dbk_ecb;
+
+/* Why something was refused: one NUL-terminated sentence, lower case, no full stop. */
+#define DBK_ENGINE_REASON_BYTES 256u /* ioctl.h: DBK_REASON_BYTES */
+struct dbk_reason {
+	char text[DBK_ENGINE_REASON_BYTES];
+};
+
+/* ---- the engine ------------------------------------------------------------ */
+
+#define DBK_CPUS_MAX 4096u /* a segment header has 16 bits for the CPU; this is a sane machine */
+
+struct dbk_engine_config {
+	uint32_t cpu_count;	   /* possible CPUs, 1 .. DBK_CPUS_MAX */
+	uint32_t clock;		   /* DBK_CLOCK_: what dbk_host_ticks() counts */
+	uint64_t ticks_per_second; /* of dbk_host_ticks() */
+	uint64_t boot_id;	   /* first 8 bytes of the boot's UUID */
+};
+
+/**
+ * dbk_engine_create() - the state shared by all consumers, and the probes of provider dtrace
+ *
+ * BEGIN, END and ERROR are the engine's own, with the ids 1, 2 and 3.
+ * Return: NULL when there is no memory or the config is out of bounds.
+ */
+struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config);
+
+/** dbk_engine_destroy() - frees; every consumer is destroyed and every probe removed before */
+void dbk_engine_destroy(struct dbk_engine *engine);
+
+/* ---- probes ------------------------------------------------------------------ */
+
+#define DBK_PROBE_ARGS_MAX	 10u  /* arg0 .. arg9 */
+#define DBK_PROBE_NAME_BYTES_MAX 127u /* of each of the four names; a longer one is refused */
+
+/*
+ * A probe, in the host's memory from dbk_probe_add() until dbk_probe_remove()
+ * has returned.  The host fills the first part.  Argument i of a firing is the
+ * u64 at args[arg_word[i]], so a provider hands its pt_regs or its own array to
+ * dbk_probe_fire() without copying; dbk_probe_args_in_order() fills the
+ * plain case.  Arguments at or beyond arg_count are asked from dbk_host_arg().
+ */
+struct dbk_probe {
+	const char *provider; /* NUL-terminated, "" when empty, never NULL */
+	const char *module;
+	const char *function;
+	const char *name;
+	void *host_data; /* the host's own */
+	uint8_t arg_count;
+	uint8_t arg_word[DBK_PROBE_ARGS_MAX];
+
+	/* The engine's: zero before dbk_probe_add(). */
+	uint8_t engine_flags;
+	uint32_t id;		/* from 1, never reused within an engine */
+	struct dbk_ecb *ecbs;	/* published list, in the order they run */
+	struct dbk_probe *next; /* all probes, by id */
+};
+
+/** dbk_probe_args_in_order() - argument i is args[i] */
+static inline void dbk_probe_args_in_order(struct dbk_probe *probe, uint8_t arg_count)
+{
+	uint8_t i;
+
+	probe->arg_count = arg_count;
+	for (i = 0; i < DBK_PROBE_ARGS_MAX; i++)
+		probe->arg_word[i] = i;
+}
+
+/** dbk_probe_is_enabled() - whether a firing would find an ECB; probe context */
+static inline bool dbk_probe_is_enabled(const struct dbk_probe *probe)
+{
+	return dbk_load_relaxed(&probe->ecbs) != NULL;
+}
+
+/**
+ * dbk_probe_add() - publishes a probe
+ *
+ * Sets its id and matches it with every consumer's enabling: a consumer that
+ * named it gets an ECB, and the probe is enabled (host.h) and settled before the call
+ * returns.  A host that adds many brackets them with dbk_probe_add_begin/end(),
+ * and they are settled once.
+ * Return: 0; -EINVAL for a bad name or arg_count.  Without memory for an ECB the
+ * probe is still published, and -ENOMEM tells that not every ECB could be made.
+ */
+int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe);
+void dbk_probe_add_begin(struct dbk_engine *engine);
+int dbk_probe_add_end(struct dbk_engine *engine);
+
+/** dbk_probe_remove() - takes a probe and its ECBs out; its memory is the host's again */
+void dbk_probe_remove(struct dbk_engine *engine, struct dbk_probe *probe);
+
+/** dbk_probe_remove_many() - the same for @count probes, with one wait for all of them */
+void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes, uint32_t count);
+
+/** dbk_engine_probe_count() - probes published now */
+uint32_t dbk_engine_probe_count(const struct dbk_engine *engine);
+
+/** dbk_engine_probe_at() - the @index-th published probe in the order of ids, or NULL.  Walking
+ * all by `->next` from index 0 is cheaper. */
+struct dbk_probe *dbk_engine_probe_at(const struct dbk_engine *engine, uint32_t index);
+
+/**
+ * dbk_glob_match() - one part of a probe description against a name
+ *
+ * `*`, `?`, `[a-z]`, `[!a-z]`, and `\` before a character taken literally.  An
+ * empty pattern matches anything.  Bounded: work grows with the product of the lengths.
+ */
+bool dbk_glob_match(const char *pattern, const char *name);
+
+/* The four parts of a probe description, as the DOF has them. */
+struct dbk_probedesc {
+	const char *provider;
+	const char *module;
+	const char *function;
+	const char *name;
+	uint32_t id; /* not 0: exactly the probe with this id */
+};
+
+/** dbk_probedesc_match() - whether @probe is what @description names */
+bool dbk_probedesc_match(const struct dbk_probedesc *description, const struct dbk_probe *probe);
+
+/**
+ * dbk_probe_fire() - the hot path: runs the probe's ECBs
+ * @probe: with or without ECBs; most callers look at dbk_probe_is_enabled() first
+ * @args:  see struct dbk_probe; may be NULL when arg_count is 0
+ * @frame: handed back to the host's functions (stack, caller, errno ...)
+ *
+ * Disables interrupts for its duration.  A probe that fires inside this, on
+ * the same CPU, is a NESTED drop of each consumer that enabled it.
+ *
+ * Context: Any, NMI included.  Bounded time.  Takes no lock.
+ */
+void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe, const void *args,
+		    void *frame);
+
+/* ---- programs ------------------------------------------------------------------ */
+
+/**
+ * dbk_program_load() - checks and verifies an untrusted DOF image
+ * @untrusted_dof: @bytes of it; copied, the caller's memory is not kept
+ * @reason:        on failure, why: "DIF object in section 14: instruction 3: register %r9 does
+ *                 not exist"
+ * @program_ret:   on success
+ *
+ * Return: 0; -EINVAL: refused; -E2BIG: beyond a limit; -ENOMEM.
+ */
+int dbk_program_load(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,
+		     struct dbk_program **program_ret);
+
+/** dbk_program_destroy() - frees a program that no consumer owns; NULL is fine */
+void dbk_program_destroy(struct dbk_program *program);
+
+/** dbk_program_probedesc_count() - probe descriptions the program names */
+uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
+
+/** dbk_program_probedesc() - the @index-th; strings live as long as the program */
+bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
+			   struct dbk_probedesc *description_ret);
+
+/** dbk_program_option() - value of a DTRACEOPT_ or DBK_OPT_ option; false when it is not set */
+bool dbk_program_option(const struct dbk_program *program, uint32_t option, uint64_t *value_ret);
+
+/**
+ * dbk_program_target() - what the program was compiled for, from its TARGET section
+ * @release_ret: uname -r, "" = any kernel; lives as long as the program
+ * @typed_ret:   it uses kernel types and must not run on another kernel
+ * @btf_id_ret:  16 bytes, zeros when unknown
+ *
+ * Return: false when there is no TARGET section.
+ */
+bool dbk_program_target(const struct dbk_program *program, const char **release_ret,
+			bool *typed_ret, uint8_t btf_id_ret[16]);
+
+/* ---- consumers ------------------------------------------------------------------- */
+
+/* Limits of options; a value beyond is refused with a reason. */
+#define DBK_BUFSIZE_DEFAULT	(4u << 20)   /* per CPU; facts 9: dtrace(1) sets 4m */
+#define DBK_BUFSIZE_MAX		(1ull << 36) /* per CPU */
+#define DBK_SEGMENTS_MIN	2u	     /* one is written while one is read */
+#define DBK_AGGSIZE_DEFAULT	(1u << 20)   /* of one buffer; a CPU has two */
+#define DBK_AGGSIZE_MIN		4096u
+#define DBK_AGGSIZE_MAX		(4u << 20) /* one block of pages; more is cut to this */
+#define DBK_STRSIZE_DEFAULT	256u
+#define DBK_STRSIZE_MIN		16u
+#define DBK_STRSIZE_MAX		8192u
+#define DBK_DYNVARSIZE_DEFAULT	(1u << 20) /* facts 9 */
+#define DBK_DYNVARSIZE_MAX	(1u << 30)
+#define DBK_STACKFRAMES_DEFAULT 20u
+#define DBK_STACKFRAMES_MAX	512u
+
+struct dbk_consumer_config {
+	const char *name; /* of the enabling, for people; cut to 31 bytes */
+	uint16_t ring_id; /* from 1 */
+	bool anonymous;	  /* embedded at build time */
+	bool destructive; /* whether the host allows option destructive */
+	/* Option aggregate when the program does not set it: DBK_AGGREGATE_ */
+	uint32_t aggregate_default;
+};
+
+/**
+ * dbk_consumer_create() - makes a ring for @program
+ *
+ * Allocates everything the enabling will ever need but ECBs: segments, metadata
+ * blocks, aggregation buffers, dynamic variables.  On success the consumer
+ * owns the program; on failure it stays the caller's.
+ * Return: 0; -EINVAL: an option is out of bounds; -ENOMEM; both with a reason.
+ */
+int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
+			const struct dbk_consumer_config *config, struct dbk_reason *reason,
+			struct dbk_consumer **consumer_ret);
+
+/**
+ * dbk_consumer_enable() - matches the enabling with every published probe, once
+ * @matched_ret: probes that have an ECB of this consumer now; 0 is no error
+ *
+ * Descriptions that match nothing are retained: dbk_probe_add() looks at them again.
+ * Return: 0; or a negative errno of dbk_host_probe_enable() or _settle(), with a reason: destroy
+ * the consumer then.
+ */
+int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason,
+			uint32_t *matched_ret);
+
+/** dbk_consumer_start() - fires BEGIN on this CPU, alone, then lets all probes in.  -EINVAL unless
+ * INACTIVE.  exit() in BEGIN leaves it DRAINING. */
+int dbk_consumer_start(struct dbk_consumer *consumer);
+
+/** dbk_consumer_stop() - lets no probe in, waits for those inside, fires END on this CPU.  Stopping
+ * what is stopped is fine; what never started becomes STOPPED without END. */
+int dbk_consumer_stop(struct dbk_consumer *consumer);
+
+/** dbk_consumer_destroy() - takes its ECBs out, waits, frees all, the program and the regions
+ * included.  Does not fire END: stop first.  NULL is fine. */
+void dbk_consumer_destroy(struct dbk_consumer *consumer);
+
+/** dbk_consumer_activity() - DRAINING says that exit() was called: the host should stop it */
+enum dbk_activity dbk_consumer_activity(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_ring() - the ring's description as published in META_RING */
+const struct dbk_meta_ring *dbk_consumer_ring(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_ring_id() - as given to dbk_consumer_create() */
+uint16_t dbk_consumer_ring_id(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_program() - owned by the consumer */
+const struct dbk_program *dbk_consumer_program(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_counters() - what @cpu did so far; NULL beyond cpu_count */
+const struct dbk_meta_cpu *dbk_consumer_counters(const struct dbk_consumer *consumer, uint32_t cpu);
+
+/** dbk_consumer_exit_status() - the value given to exit(), 0 when there was none */
+int32_t dbk_consumer_exit_status(const struct dbk_consumer *consumer);
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+/* dbk_region.kind has the values of ioctl.h: DBK_REGION_SEGMENTS, DBK_REGION_META. */
+struct dbk_region {
+	uint32_t kind;
+	uint32_t cpu; /* 0 for metadata */
+	const struct dbk_pages *pages;
+};
+
+/** dbk_consumer_region() - the @index-th block of segments or metadata; false behind the last.
+ * Regions only get more, at the end, until the consumer is destroyed. */
+bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
+			 struct dbk_region *region_ret);
+
+/**
+ * dbk_consumer_release() - policy switch: the reader is done with @cpu's segments up to @sequence
+ *
+ * Under policy switch a CPU reuses a segment only after this; a record that finds
+ * none is a PRINCIPAL drop.  Other policies take no notice.
+ */
+void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence);
+
+/**
+ * dbk_consumer_agg_snapshot() - takes what @cpu aggregated since the last call (aggregate=engine)
+ * @bytes_ret: header and entries
+ * @image_ret: a struct dbk_segment_header with DBK_AGGBUF_MAGIC, then the entries;
+ *             valid until the next call for that CPU
+ *
+ * The CPU counts into the other buffer from here on; the host's
+ * dbk_host_synchronize() makes sure that nobody still writes to this one.
+ * Return: 0; -EINVAL for a bad CPU or when the ring has aggregate=record.
+ */
+int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
+			      const void **image_ret);
+
+/* ---- metadata blocks, for the host's own (META_HOST) ---------------------------------- */
+
+/** dbk_meta_block_init() - writes the header of a block into zeroed pages, magic last; nothing
+ * committed yet */
+void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind, uint64_t boot_id,
+			 uint16_t ring_id);
+
+/** dbk_meta_block_append() - copies @bytes behind what is committed; false when they do not fit */
+bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint32_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DBK_ENGINE_ENGINE_H */

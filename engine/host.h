@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * host.h - all that the engine asks of its host
+ *
+ * The engine knows neither kernel nor libc.  What it cannot know itself it asks
+ * through the functions here, which the host defines and the linker joins: the
+ * kernel module, the simulator, the test host.  There is nothing else: the
+ * archive's imports are checked against engine/userspace_imports.txt.
+ *
+ * Two kinds of functions, never to be mixed up:
+ *
+ *   control path   called from dbk_* calls that the host itself made, in a
+ *                  context that may sleep, under the host's one control mutex
+ *   probe context  called while a probe fires: interrupts off, maybe in NMI;
+ *                  must be __probe_ctx themselves, must not take a lock, must
+ *                  be bounded, must not fire probes (a nested firing is dropped)
+ *
+ * The inline seam: a host that wants the hot ones inlined (the kernel) builds
+ * the engine with -DDBK_HOST_INLINE and has a header "dbk_host_inline.h" in the
+ * include path.  That header defines any of the functions marked [inline] as
+ * `static __probe_ctx_inline` and, for each, a macro of the same name:
+ *
+ *	#define dbk_host_ticks dbk_host_ticks
+ *	static __probe_ctx_inline uint64_t dbk_host_ticks(void) { return rdtsc(); }
+ *
+ * What it leaves out stays an ordinary external function.
+ */
+#ifndef DBK_ENGINE_HOST_H
+#define DBK_ENGINE_HOST_H
+
+#include "platform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dbk_probe;
+
+#ifdef DBK_HOST_INLINE
+#include "dbk_host_inline.h"
+#endif
+
+/* ---- control path: memory ------------------------------------------------ */
+
+/** dbk_host_alloc() - @bytes of zeroed memory, readable in probe context; NULL when there is none
+ */
+void *dbk_host_alloc(size_t bytes);
+
+/** dbk_host_free() - gives back what dbk_host_alloc() gave; NULL is fine */
+void dbk_host_free(void *memory);
+
+/* Physically contiguous, direct-mapped pages. */
+struct dbk_pages {
+	void *address;	    /* page-aligned */
+	uint64_t phys_addr; /* 0 in user space */
+	uint32_t bytes;	    /* as asked for */
+	uint32_t reserved;
+	void *host_data; /* the host's own, untouched by the engine */
+};
+
+#define DBK_PAGES_BYTES_MAX (4u << 20) /* the page allocator's largest block, kernel-facts 8 */
+
+/**
+ * dbk_host_pages_alloc() - zeroed pages for segments, metadata, aggregations
+ * @bytes:     multiple of 4096, at most DBK_PAGES_BYTES_MAX
+ * @pages_ret: filled on success
+ *
+ * On failure the engine asks again for less, where less will do; the host should
+ * not try hard for large blocks.
+ * Return: whether there were such pages.
+ */
+bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret);
+
+/** dbk_host_pages_free() - gives back a block; one with address NULL is fine */
+void dbk_host_pages_free(struct dbk_pages *pages);
+
+/* ---- control path: probes ------------------------------------------------ */
+
+/**
+ * dbk_host_probe_enable() - @probe got its first ECB
+ *
+ * The host may arm the probe now, or only note it and arm all at once in
+ * dbk_host_probes_settle().  A probe that fires before its consumer is active
+ * is passed over.
+ * Return: 0, or a negative errno: then the probe is not enabled, and the ECBs go.
+ */
+int dbk_host_probe_enable(struct dbk_probe *probe);
+
+/** dbk_host_probe_disable() - @probe lost its last ECB; it may still fire until synchronize() */
+void dbk_host_probe_disable(struct dbk_probe *probe);
+
+/**
+ * dbk_host_probes_settle() - a control operation has made all its probe_enable() and
+ * probe_disable() calls; what the host noted is to be done now
+ *
+ * Return: 0, or a negative errno, which the engine hands to whoever asked for the operation.
+ */
+int dbk_host_probes_settle(void);
+
+/**
+ * dbk_host_synchronize() - returns when every probe context that was running has left
+ *
+ * In the kernel: synchronize_rcu() and what else covers the contexts that probes fire in.
+ */
+void dbk_host_synchronize(void);
+
+/* Four clocks read together, as near as the host can. */
+struct dbk_clocks {
+	uint64_t ticks;	  /* dbk_host_ticks() */
+	uint64_t mono_ns; /* CLOCK_MONOTONIC */
+	uint64_t boot_ns; /* CLOCK_BOOTTIME */
+	uint64_t wall_ns; /* CLOCK_REALTIME */
+};
+
+/** dbk_host_clocks() - reads the clocks for a ring's metadata */
+void dbk_host_clocks(struct dbk_clocks *clocks_ret);
+
+/* ---- probe context: enter, leave, where am I ----------------------------- */
+
+/** dbk_host_enter() - [inline] disables interrupts; the value goes to dbk_host_leave() */
+#ifndef dbk_host_enter
+unsigned long dbk_host_enter(void);
+#endif
+
+/** dbk_host_leave() - [inline] restores interrupts */
+#ifndef dbk_host_leave
+void dbk_host_leave(unsigned long flags);
+#endif
+
+/** dbk_host_cpu() - [inline] this CPU's index, below the engine's cpu_count */
+#ifndef dbk_host_cpu
+uint32_t dbk_host_cpu(void);
+#endif
+
+/* ---- probe context: clocks ----------------------------------------------- */
+
+/** dbk_host_ticks() - [inline] the record clock: TSC, or CLOCK_MONOTONIC ns; never goes back on
+ * a CPU */
+#ifndef dbk_host_ticks
+uint64_t dbk_host_ticks(void);
+#endif
+
+/** dbk_host_mono_ns() - [inline] CLOCK_MONOTONIC; the variable timestamp */
+#ifndef dbk_host_mono_ns
+uint64_t dbk_host_mono_ns(void);
+#endif
+
+/** dbk_host_wall_ns() - CLOCK_REALTIME; the variable walltimestamp */
+uint64_t dbk_host_wall_ns(void);
+
+/* ---- probe context: the current thread ------------------------------------ */
+
+/** dbk_host_pid() - [inline] process id (tgid) of the current thread */
+#ifndef dbk_host_pid
+uint32_t dbk_host_pid(void);
+#endif
+
+/** dbk_host_tid() - [inline] thread id (the kernel's pid) of the current thread */
+#ifndef dbk_host_tid
+uint32_t dbk_host_tid(void);
+#endif
+
+/** dbk_host_curthread() - [inline] address of the current thread's structure */
+#ifndef dbk_host_curthread
+uint64_t dbk_host_curthread(void);
+#endif
+
+/** dbk_host_execname() - [inline] name of the current process: 16 readable bytes with a NUL */
+#ifndef dbk_host_execname
+const char *dbk_host_execname(void);
+#endif
+#define DBK_EXECNAME_BYTES 16u /* TASK_COMM_LEN */
+
+/**
+ * dbk_host_thread_key() - [inline] what `self->` belongs to
+ *
+ * Differs between any two threads alive, and between a thread and an interrupt
+ * on top of it; should differ between a thread and an earlier one of the same id.
+ */
+#ifndef dbk_host_thread_key
+uint64_t dbk_host_thread_key(void);
+#endif
+
+/** dbk_host_uid() - [inline] real user id */
+#ifndef dbk_host_uid
+uint32_t dbk_host_uid(void);
+#endif
+
+/** dbk_host_gid() - [inline] real group id */
+#ifndef dbk_host_gid
+uint32_t dbk_host_gid(void);
+#endif
+
+/** dbk_host_ppid() - process id of the parent */
+uint32_t dbk_host_ppid(void);
+
+/** dbk_host_vtimestamp() - ns of CPU time of the current thread, time in probes excluded if known
+ */
+uint64_t dbk_host_vtimestamp(void);
+
+/** dbk_host_ipl() - 0: thread, 1: softirq, 2: hard interrupt, 3: NMI */
+uint32_t dbk_host_ipl(void);
+
+/** dbk_host_progenyof() - whether the current process is @pid or descends from it */
+bool dbk_host_progenyof(uint32_t pid);
+
+/** dbk_host_random() - a pseudo-random number, for rand() */
+uint64_t dbk_host_random(void);
+
+/* ---- probe context: the firing site ---------------------------------------
+ * @frame is what the host gave to dbk_probe_fire(); the engine never looks at it.
+ */
+
+/** dbk_host_errno() - the variable errno: of the system call that returns here, else 0 */
+int32_t dbk_host_errno(const struct dbk_probe *probe, void *frame);
+
+/** dbk_host_caller() - return address of the function that the probe is in, 0 when unknown */
+uint64_t dbk_host_caller(void *frame);
+
+/** dbk_host_ucaller() - the same of the user stack */
+uint64_t dbk_host_ucaller(void *frame);
+
+/** dbk_host_stack() - kernel program counters, innermost first, at the probe; returns how many of
+ * at most @depth_max were stored */
+uint32_t dbk_host_stack(void *frame, uint64_t *pcs, uint32_t depth_max);
+
+/** dbk_host_ustack() - user program counters; 0 in a kernel thread */
+uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max);
+
+/** dbk_host_ureg() - uregs[@index]; false when there is no such register */
+bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret);
+
+/** dbk_host_arg() - argument @index, at or beyond the probe's arg_count; 0 when there is none */
+uint64_t dbk_host_arg(const struct dbk_probe *probe, void *frame, uint32_t index);
+
+/* ---- probe context: memory that is not ours --------------------------------
+ * These may meet any address.  They never crash, never sleep, log nothing.
+ */
+
+/** dbk_host_load() - copies @bytes from kernel address @address; false when that faults */
+bool dbk_host_load(void *to, uint64_t address, uint32_t bytes);
+
+/**
+ * dbk_host_load_string() - copies a kernel string
+ * @to:      room for @bytes
+ * @address: untrusted
+ * @bytes:   at least 1; a longer string is cut, with a NUL at to[@bytes - 1]
+ *
+ * Return: length without NUL (below @bytes), or negative when it faults.
+ */
+int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t bytes);
+
+/** dbk_host_load_user() - the same as dbk_host_load() from the current process */
+bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes);
+
+/** dbk_host_load_user_string() - the same as dbk_host_load_string() from the current process */
+int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* DBK_ENGINE_HOST_H */
