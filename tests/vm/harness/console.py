@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest's console log tells: checks, trouble in the kernel, and whether it ended well."""
+
+import re
+from dataclasses import dataclass, field
+
+# The guest's init prints this last; a log without it is of a guest that died on the way.
+DONE_MARK = "GUEST done"
+
+# Lines by which a Linux kernel reports that something in it went wrong.
+_TROUBLE = re.compile(
+    r"Kernel panic|\bBUG: |\bOops\b|WARNING: (CPU|possible|bad|inconsistent|suspicious|stack)"
+    r"|general protection fault|unable to handle (kernel|page fault)|INFO: task .* blocked for"
+    r"|soft lockup|hard LOCKUP|rcu.*detected stall|KASAN|UBSAN|KFENCE|list_(add|del) corruption"
+    r"|refcount_t: |scheduling while atomic|sleeping function called|Bad page state"
+    r"|possible recursive locking|circular locking|Failed to execute|Invalid ELF|segfault at"
+    r"|traps: |unable to mount root")
+
+_CHECK = re.compile(r"CHECK (?P<name>\S+) (?P<verdict>ok|fail|skip)(?: (?P<detail>.*))?$")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim that a guest or a host script tested."""
+
+    name: str
+    verdict: str
+    detail: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict == "fail"
+
+
+@dataclass
+class Findings:
+    """What was read so far."""
+
+    checks: list[Check] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
+    done: bool = False
+
+
+def clean(line: str) -> str:
+    """A line of the console without what is meant for a terminal."""
+    return _CONTROL.sub("", line).rstrip()
+
+
+def read_line(findings: Findings, line: str, expected: list[re.Pattern]) -> None:
+    """Takes one line in.  Trouble that matches one of `expected` is what the test provoked."""
+    if match := _CHECK.search(line):
+        findings.checks.append(Check(match["name"], match["verdict"], match["detail"] or ""))
+    elif DONE_MARK in line:
+        findings.done = True
+    elif _TROUBLE.search(line) and not any(pattern.search(line) for pattern in expected):
+        findings.trouble.append(line.strip())
+
+
+def parse_checks(text: str) -> list[Check]:
+    """The checks that a host script printed."""
+    findings = Findings()
+    for line in text.splitlines():
+        read_line(findings, line, [re.compile("")])
+    return findings.checks

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of one unpacked Debian kernel, and which modules a guest must load in which order."""
+
+import lzma
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import HarnessError, paths
+
+SERIES = ("6.1", "6.12")
+
+# What the shared folder of a guest needs (9p over virtio); built-in ones are passed over.
+SHARE_MODULES = ("virtio_pci", "9pnet_virtio", "9p")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel as tests/vm/images/fetch-kernel laid it out."""
+
+    series: str
+    folder: Path
+
+    @property
+    def release(self) -> str:
+        return self.folder.name
+
+    @property
+    def image(self) -> Path:
+        return self.folder / "vmlinuz"
+
+    @property
+    def build(self) -> Path:
+        """What kbuild takes as the kernel's build folder."""
+        return self.folder / "build"
+
+    def module_files(self, names: tuple[str, ...]) -> list[tuple[str, bytes]]:
+        """(file name, uncompressed bytes) of the modules and all they need, in loading order."""
+        base = self.folder / "modules/lib/modules" / self.release
+        needs, builtin = _read_modules_dep(base), _read_builtin(base)
+        order: list[str] = []
+        for name in names:
+            name = name.replace("-", "_")
+            if name in needs:
+                order += [path for path in reversed(needs[name]) if path not in order]
+            elif name not in builtin:
+                raise HarnessError(f"kernel {self.release} has no module {name}")
+        return [_plain_module(base / path) for path in order]
+
+
+def get(series: str) -> Kernel:
+    """Returns the kernel of a series, fetched first if it is not there."""
+    if series not in SERIES:
+        raise HarnessError(f"no kernel series '{series}': {' or '.join(SERIES)}")
+    folder = paths.BUILD / "kernels"
+    if not (folder / series / ".complete").exists():
+        command = [paths.TESTS_VM / "images/fetch-kernel", series, folder]
+        if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
+            raise HarnessError(f"kernel {series} could not be fetched")
+    return Kernel(series, (folder / series).resolve())
+
+
+def _module_name(path: str) -> str:
+    return os.path.basename(path).split(".ko")[0].replace("-", "_")
+
+
+def _read_modules_dep(base: Path) -> dict[str, list[str]]:
+    """Module name -> its path, then the paths of what it needs (the most needed one last)."""
+    needs = {}
+    for line in (base / "modules.dep").read_text().splitlines():
+        path, _, rest = line.partition(":")
+        needs[_module_name(path)] = [path, *rest.split()]
+    return needs
+
+
+def _read_builtin(base: Path) -> set[str]:
+    return {_module_name(path) for path in (base / "modules.builtin").read_text().split()}
+
+
+def _plain_module(path: Path) -> tuple[str, bytes]:
+    """busybox's insmod reads no compressed modules, so they are unpacked here."""
+    data = path.read_bytes()
+    return (path.name[:-3], lzma.decompress(data)) if path.suffix == ".xz" else (path.name, data)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the parts of the tree lie, and where a build put the programs."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import HarnessError
+
+TESTS_VM = Path(__file__).resolve().parent.parent
+ROOT = TESTS_VM.parent.parent
+BUILD = ROOT / "build"
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a guest runs, from one CMake build folder."""
+
+    folder: Path
+
+    @property
+    def daybreak(self) -> Path:
+        return self._existing("cmd/daybreak", "daybreak")
+
+    @property
+    def early_init(self) -> Path:
+        return self._existing("bootloader-hooks/daybreak-early-init", "daybreak-early-init")
+
+    def _existing(self, path: str, target: str) -> Path:
+        if not (self.folder / path).is_file():
+            raise HarnessError(f"{self.folder / path} is missing: cmake --build {self.folder} --target {target}")
+        return self.folder / path
+
+
+def tool(name: str, package: str) -> str:
+    """Returns the path of a command of the host; the error names the Debian package to install."""
+    found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+    if not found:
+        raise HarnessError(f"{name} is missing: apt-get install {package}")
+    return found
+
+
+def run(command: list, what: str, **options) -> str:
+    """Runs a command of the host and returns its output; fails with `what` and its last line."""
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, **options)
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+        raise HarnessError(f"{what}: {lines[-1]}")
+    return done.stdout
+
+
+def run_bytes(command: list, data: bytes, what: str) -> bytes:
+    """Feeds bytes to a filter of the host and returns what it makes of them."""
+    done = subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise HarnessError(f"{what}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout

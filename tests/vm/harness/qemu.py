@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One running machine: QEMU's command line, its console, its end.
+
+No acceleration is asked for, so it works wherever QEMU does.  QEMU lives in a process group of its
+own and dies with this process, whatever happens to it.
+"""
+
+import ctypes
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import HarnessError, console, paths
+
+SHARE_TAG = "share"
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Machine:
+    """What to boot."""
+
+    kernel: Path
+    initrd: Path
+    arguments: list[str] = field(default_factory=list)
+    memory_mib: int = 512
+    cpus: int = 2
+    icount: bool = False
+    share: Path | None = None
+    timeout_s: float = 120.0
+    expected: list[re.Pattern] = field(default_factory=list)
+
+
+@dataclass
+class Outcome:
+    """How it went."""
+
+    findings: console.Findings
+    wall_s: float
+    timed_out: bool
+    exit_status: int
+    tail: list[str]
+
+    def problem(self) -> str | None:
+        """Why the boot itself is a failure, or None."""
+        if self.timed_out:
+            return f"the guest hung and was killed after {self.wall_s:.0f} s"
+        if self.findings.trouble:
+            return f"the kernel reported trouble: {self.findings.trouble[0]}"
+        if self.exit_status != 0:
+            return f"QEMU failed with status {self.exit_status}"
+        if not self.findings.done:
+            return "the guest ended before its script did"
+        return None
+
+
+def command_line(machine: Machine) -> list[str]:
+    """QEMU's arguments.  With icount one instruction takes one nanosecond of guest time, and two
+    runs of the same input are the same to the instruction."""
+    if machine.icount:
+        processor = ["-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
+                     "-rtc", "base=2024-01-01,clock=vm", "-seed", "1"]
+        arguments = ["nokaslr", "tsc=reliable", "audit=0", "quiet"]
+    else:
+        processor = ["-accel", "tcg,thread=multi", "-smp", str(machine.cpus)]
+        arguments = ["loglevel=5"]
+    command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
+               "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
+               "-display", "none", "-no-reboot", "-chardev", "stdio,id=console,signal=off",
+               "-serial", "chardev:console", "-kernel", str(machine.kernel),
+               "-initrd", str(machine.initrd), "-append",
+               " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
+    if machine.share:
+        command += ["-virtfs", f"local,path={_escaped(machine.share)},mount_tag={SHARE_TAG},"
+                    "security_model=none,multidevs=remap"]
+    return command
+
+
+def _escaped(path: Path) -> str:
+    """QEMU splits option values at commas; two of them mean one."""
+    return str(path).replace(",", ",,")
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Makes the kernel send this process a signal when its parent is gone, whatever ended it."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number)
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    """Ends a process and all that it started, and waits for it."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line: None) -> Outcome:
+    """Boots the machine and returns when it is gone.  The console goes to `log` as it comes, each
+    line with the seconds since the start; `watch` sees every line as well."""
+    started = time.monotonic()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        process = subprocess.Popen(command_line(machine), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True, preexec_fn=die_with_parent)
+    except OSError as error:
+        raise HarnessError(f"cannot start QEMU: {error.strerror}") from error
+    reader = _ConsoleReader(machine, log, watch, started)
+    try:
+        timed_out = reader.read(process)
+    finally:
+        kill_group(process)
+        reader.close()
+    return Outcome(reader.findings, time.monotonic() - started, timed_out, process.returncode, reader.tail)
+
+
+def _ended(process: subprocess.Popen, limit_s: float) -> bool:
+    """Whether QEMU, its console closed, is gone in time."""
+    try:
+        process.wait(timeout=max(limit_s, 1.0))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+class _ConsoleReader:
+    """Turns QEMU's output into lines, a log and findings, until it ends or time is up."""
+
+    TAIL_LINES = 30
+
+    def __init__(self, machine: Machine, log: Path, watch: Callable[[str], None], started: float):
+        self.findings = console.Findings()
+        self.tail: list[str] = []
+        self._machine, self._watch, self._started = machine, watch, started
+        self._rest = b""
+        try:
+            self._log = log.open("w", buffering=1, errors="replace")
+        except OSError as error:
+            raise HarnessError(f"cannot write {log}: {error.strerror}") from error
+
+    def read(self, process: subprocess.Popen) -> bool:
+        """Returns whether time ran out."""
+        deadline = self._started + self._machine.timeout_s
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while (left := deadline - time.monotonic()) > 0:
+                if not selector.select(left):
+                    break
+                data = os.read(process.stdout.fileno(), 65536)
+                if not data:
+                    return not _ended(process, left)
+                self._take(data)
+        return True
+
+    def close(self) -> None:
+        if self._rest:
+            self._take(b"\n")
+        self._log.close()
+
+    def _take(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for raw in lines:
+            line = console.clean(raw.decode(errors="replace"))
+            self._log.write(f"{time.monotonic() - self._started:8.3f} {line}\n")
+            self.tail = [*self.tail[1 - self.TAIL_LINES:], line]
+            console.read_line(self.findings, line, self._machine.expected)
+            self._watch(line)
