@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the seed image of the DOF fuzz target to the file named.
+#include "base/file.hpp"
+#include "formats/dof/dof_writer.hpp"
+#include "tests/unit/formats/dof/sample.hpp"
+
+int main(int argc, char** argv) {
+    using namespace daybreak;
+    if (argc != 2)
+        return 2;
+    formats::DofProgram program = formats::sample_program();
+    auto bytes = formats::write_dof(program);
+    auto file = base::OutputFile::create(argv[1]);
+    if (!bytes.ok() || !file.ok() || !file->write(*bytes).ok() || !file->commit().ok())
+        return 1;
+    return 0;
+}

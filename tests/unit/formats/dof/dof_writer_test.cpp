@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/dof/dof_reader.hpp"
+#include "formats/dof/dof_writer.hpp"
+#include "tests/unit/formats/dof/sample.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::formats;
+using daybreak::base::Bytes;
+using daybreak::base::ErrorCode;
+
+TEST_CASE("a program survives writing and reading", "[formats][dof]") {
+    DofProgram program = sample_program();
+    auto bytes = write_dof(program);
+    REQUIRE(bytes.ok());
+    auto image = parse_dof(*bytes);
+    REQUIRE(image.ok());
+    const DofProgram& read = image->program;
+    REQUIRE(read.ecbs.size() == 3);
+    CHECK(read.ecbs[0].probe.text() == "syscall::read:entry");
+    CHECK(read.ecbs[1].probe.text() == "syscall::pread64:entry");
+    CHECK(read.ecbs[0].actions == read.ecbs[1].actions);
+    CHECK(read.ecbs[0].predicate == read.ecbs[1].predicate);
+    const Difo& predicate = read.difos[*read.ecbs[0].predicate];
+    CHECK(predicate.text == program.difos[0].text);
+    CHECK(predicate.integers == std::vector<uint64_t>{1});
+    CHECK(predicate.string_at(1) == "cat");
+    CHECK(predicate.variable_name(DIF_VAR_EXECNAME, DIFV_SCOPE_GLOBAL) == "execname");
+    const auto& actions = read.action_lists[*read.ecbs[0].actions].actions;
+    REQUIRE(actions.size() == 3);
+    CHECK(actions[2].kind == DTRACEAGG_QUANTIZE);
+    CHECK(actions[2].tuple_count == 2);
+    CHECK(actions[2].uarg == 1);
+    CHECK(read.action_lists[*read.ecbs[2].actions].actions[0].text == "%d\n");
+    REQUIRE(read.options.size() == 2);
+    CHECK(read.options[1].value == DTRACEOPT_UNSET);
+    REQUIRE(read.lines.size() == 3);
+    CHECK(read.lines[1].file == "sample.d");
+    CHECK(read.lines[1].column == 55);
+    REQUIRE(read.captures.size() == 3);
+    CHECK(read.captures[1].expression == "arg2");
+    REQUIRE(read.target);
+    CHECK(read.target->release == "6.1.0-56-amd64");
+    CHECK(read.target->typed);
+    CHECK(read.target->btf_id[0] == 0xab);
+    CHECK(read.aggregation_name(1) == "r");
+    CHECK(read.aggregation_name(2).empty());
+    CHECK(read.source == "// the text\n");
+    CHECK(image->ecb_at(program.ecbs[1].section)->probe.function == "pread64");
+    CHECK(image->ecb_at(0) == nullptr);
+
+    DofProgram again = read;
+    auto rewritten = write_dof(again);
+    REQUIRE(rewritten.ok());
+    auto reread = parse_dof(*rewritten);
+    REQUIRE(reread.ok());
+    DofProgram third = reread->program;
+    CHECK(*write_dof(third) == *rewritten);
+}
+
+TEST_CASE("sections have the published alignments and entry sizes", "[formats][dof]") {
+    DofProgram program = sample_program();
+    auto bytes = write_dof(program);
+    REQUIRE(bytes.ok());
+    auto image = parse_dof(*bytes);
+    REQUIRE(image.ok());
+    CHECK(image->header.header_bytes == 64);
+    CHECK(image->header.section_bytes == 32);
+    CHECK(image->header.section_offset == 64);
+    CHECK(image->header.ident[DOF_ID_VERSION] == 2);
+    CHECK(image->header.ident[DOF_ID_DIFVERS] == 2);
+    CHECK(image->sections[0].header.type == DOF_SECT_STRTAB);
+    uint64_t last_loadable = 0;
+    for (const DofSection& section : image->sections) {
+        const dof_section& h = section.header;
+        INFO(section.type_name());
+        bool load = h.flags & DOF_SECF_LOAD;
+        if (load)
+            last_loadable = std::max(last_loadable, h.offset + h.bytes);
+        switch (h.type) {
+        case DOF_SECT_DIF:
+            CHECK((h.align == 4 && h.entry_bytes == 4 && load));
+            break;
+        case DOF_SECT_INTTAB:
+            CHECK((h.align == 8 && h.entry_bytes == 8 && load));
+            break;
+        case DOF_SECT_STRTAB:
+            CHECK((h.align == 1 && h.entry_bytes == 0 && load));
+            break;
+        case DOF_SECT_VARTAB:
+            CHECK((h.align == 4 && h.entry_bytes == 20 && load));
+            break;
+        case DOF_SECT_DIFOHDR:
+            CHECK((h.align == 4 && h.entry_bytes == 0 && load));
+            break;
+        case DOF_SECT_PROBEDESC:
+            CHECK((h.align == 4 && h.entry_bytes == 24 && load));
+            break;
+        case DOF_SECT_ACTDESC:
+            CHECK((h.align == 8 && h.entry_bytes == 32 && load));
+            break;
+        case DOF_SECT_ECBDESC:
+            CHECK((h.align == 8 && h.entry_bytes == 0 && load));
+            break;
+        case DOF_SECT_OPTDESC:
+            CHECK((h.align == 8 && h.entry_bytes == 16 && load));
+            break;
+        default:
+            CHECK_FALSE(load);
+        }
+    }
+    CHECK(image->header.load_bytes == last_loadable);
+    CHECK(image->header.file_bytes == bytes->size());
+    const dof_section& strings = image->sections[0].header;
+    CHECK(strings.offset + strings.bytes == last_loadable);
+}
+
+TEST_CASE("an image cut to its loadable part still reads", "[formats][dof]") {
+    DofProgram program = sample_program();
+    auto bytes = write_dof(program);
+    REQUIRE(bytes.ok());
+    auto image = parse_dof(*bytes);
+    REQUIRE(image.ok());
+    auto stripped = parse_dof(daybreak::base::ByteView(*bytes).first(image->header.load_bytes));
+    REQUIRE(stripped.ok());
+    CHECK(stripped->program.ecbs.size() == 3);
+    CHECK(stripped->program.lines.empty());
+    CHECK_FALSE(stripped->program.source);
+}
+
+TEST_CASE("the writer refuses what the format cannot hold", "[formats][dof]") {
+    DofProgram dangling = sample_program();
+    dangling.ecbs[0].predicate = 99;
+    CHECK(write_dof(dangling).error().code() == ErrorCode::invalid);
+    DofProgram relocated = sample_program();
+    relocated.relocations.push_back({"x", 1, 0, 0, 0, false});
+    CHECK(write_dof(relocated).error().code() == ErrorCode::invalid);
+    DofProgram huge = sample_program();
+    huge.difos[3].text.assign(kDifoBytesMax / 4 + 1, 0x24000000);
+    CHECK(write_dof(huge).error().code() == ErrorCode::limit);
+    DofProgram at_limit = sample_program();
+    at_limit.difos[3].text.assign(kDifoBytesMax / 4, 0x24000000);
+    auto bytes = write_dof(at_limit);
+    REQUIRE(bytes.ok());
+    CHECK(parse_dof(*bytes).ok());
+    DofProgram busy = sample_program();
+    busy.action_lists[1].actions.resize(kEcbActionsMax + 1, busy.action_lists[1].actions[0]);
+    CHECK(write_dof(busy).error().code() == ErrorCode::limit);
+}
