@@ -16,7 +16,10 @@
 // Pairs closer than kAnchorSpacingNs to the one before are left out (their reading noise would bend
 // the line), and so is a pair whose slope differs from the nominal rate by more than
 // kSlopeTolerancePpm plus kPairNoiseNs: the reader was interrupted between its two readings.  The
-// chain never descends, so records ordered by ticks are ordered by nanoseconds: mono_ns() is
+// (Early in a boot the kernel itself corrects its idea of the TSC's rate by up to a percent, which
+// is why the tolerance is wide.)  The nominal rate is the median slope of the pairs when they span
+// kRateSpanNs and it agrees with the metadata within kRateTolerancePercent, else the metadata's.
+// The chain never descends, so records ordered by ticks are ordered by nanoseconds: mono_ns() is
 // monotone.  All arithmetic saturates; no pair, however hostile, makes it wrap.
 #pragma once
 
@@ -44,7 +47,9 @@ struct ClockFacts {
 class ClockModel {
 public:
     static constexpr uint64_t kAnchorSpacingNs = 1'000'000;
-    static constexpr uint64_t kSlopeTolerancePpm = 2000; ///< NTP slews by at most 500
+    static constexpr uint64_t kSlopeTolerancePpm = 20'000;
+    static constexpr uint64_t kRateTolerancePercent = 5;
+    static constexpr uint64_t kRateSpanNs = 50'000'000;
     static constexpr uint64_t kPairNoiseNs = 20'000;
 
     ClockModel() = default;
@@ -64,7 +69,6 @@ public:
 
 private:
     uint64_t shifted(uint64_t mono_ns, uint64_t start_ns) const;
-    uint64_t nominal_ns(uint64_t ticks) const;
 
     ClockFacts facts_;
     std::vector<ClockPair> anchors_;

@@ -10,7 +10,9 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace daybreak::formats {
@@ -51,6 +53,8 @@ const char* finding_name(FindingKind kind);
 const char* finding_text(FindingKind kind);
 /// Returns whether a finding of this kind means that recorded data is not there.
 bool finding_is_loss(FindingKind kind);
+/// Returns the kind with that identifier, empty when there is none.
+std::optional<FindingKind> finding_kind(std::string_view name);
 
 struct Finding {
     FindingKind kind;

@@ -30,8 +30,8 @@
 
 namespace daybreak::formats {
 
-constexpr uint32_t kCpusMax = 8192;         ///< NR_CPUS of the largest kernels
-constexpr uint32_t kDofBytesMax = 8u << 20; ///< what a DOF image may have, over all its parts
+constexpr uint32_t kCpusMax = 8192;             ///< NR_CPUS of the largest kernels
+constexpr uint32_t kRingDofBytesMax = 8u << 20; ///< what a DOF image may have, over all its parts
 
 using DropCounts = std::array<uint64_t, DBK_DROP_SLOTS>;
 
@@ -56,7 +56,7 @@ struct RingInfo {
 };
 
 /// One DOF image, reassembled.  Empty when a part was missing (a finding says so).
-struct DofImage {
+struct DofBytes {
     uint16_t index = 0;
     Bytes bytes;
 };
@@ -136,13 +136,13 @@ struct RingRecording {
     bool has_info = false; ///< META_RING was found
     RingInfo info;
     ClockModel clock;
-    std::vector<DofImage> dof; ///< ascending by index; may have holes
+    std::vector<DofBytes> dof; ///< ascending by index; may have holes
     std::map<uint32_t, ProbeInfo> probes;
     EcbTable ecbs;
     std::vector<CpuInfo> cpus; ///< ascending by cpu; only those of which something was found
 
     /// Returns the image, or nullptr when it is not there or not whole.
-    const DofImage* find_dof(uint16_t index) const;
+    const DofBytes* find_dof(uint16_t index) const;
     const ProbeInfo* find_probe(uint32_t id) const {
         auto found = probes.find(id);
         return found == probes.end() ? nullptr : &found->second;
@@ -198,6 +198,8 @@ struct BuildOptions {
     std::optional<uint64_t> boot_id;
 };
 
+struct BuilderState;
+
 /// Collects pieces from untrusted bytes and builds the Recording of one boot.
 class RecordingBuilder {
 public:
@@ -220,8 +222,7 @@ public:
     Recording build(const BuildOptions& options = {});
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<BuilderState> state_;
 };
 
 /// Returns the piece cut to its committed bytes, padded with zeros to 8, a segment sealed with its

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding pieces in untrusted bytes, keeping the best copy of each, and putting them in order.
+#include "formats/segment/builder_state.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <tuple>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::strprintf;
+
+constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
+
+/// Looks through one range.
+class Finder {
+public:
+    Finder(BuilderState& state, ByteView bytes, const AddOptions& options)
+        : state_(state), bytes_(bytes), options_(options),
+          step_(options.packing == Packing::pages ? kPageBytes : DBK_RECORD_ALIGN_BYTES) {
+        origin_ = static_cast<uint32_t>(state_.origins.size());
+        state_.origins.push_back(options.origin);
+    }
+
+    size_t run() {
+        size_t offset = 0;
+        while (bytes_.size() >= sizeof(uint32_t) && offset <= bytes_.size() - sizeof(uint32_t)) {
+            uint32_t magic;
+            std::memcpy(&magic, bytes_.data() + offset, sizeof(magic));
+            offset += piece_kind(magic) ? look_at(offset) : miss(offset);
+        }
+        return accepted_;
+    }
+
+private:
+    /// Between packed pieces lies nothing: what is no piece there is told, once per range.
+    size_t miss(size_t offset) {
+        if (options_.packing == Packing::packed && !missed_)
+            refuse(FindingKind::bad_header, offset,
+                   "neither a segment nor a metadata block starts here");
+        missed_ = true;
+        return step_;
+    }
+
+    void refuse(FindingKind kind, size_t offset, std::string text) {
+        state_.findings.add(kind, state_.where(origin_, offset), std::move(text));
+    }
+
+    /// Returns how far to move: over an accepted piece, else to the next possible start.
+    size_t look_at(size_t offset) {
+        ByteView rest = bytes_.subspan(offset);
+        Result<Piece> parsed = parse_piece(rest);
+        if (!parsed.ok()) {
+            refuse_header(offset, parsed.error());
+            return step_;
+        }
+        const Piece& piece = parsed.value();
+        if (options_.phys_addr && piece.phys_addr != *options_.phys_addr + offset) {
+            refuse(
+                FindingKind::stale_copy, offset,
+                strprintf("it says that it lies at physical address 0x%" PRIx64, piece.phys_addr));
+            return step_;
+        }
+        size_t extent = extent_of(piece);
+        FoundPiece found{piece, rest.first(std::min<size_t>(piece.committed_bytes, rest.size())),
+                         origin_, offset, rest.size() < piece.committed_bytes};
+        if (found.cut) {
+            refuse(FindingKind::truncated, offset,
+                   strprintf("%u bytes are committed, %zu are there", piece.committed_bytes,
+                             rest.size()));
+            found.bytes = rest.first(rest.size() & ~size_t{7});
+        }
+        if (!checksum_holds(found)) {
+            refuse(FindingKind::bad_checksum, offset,
+                   segment_name(piece.segment.ring_id, piece.segment.cpu, piece.segment.sequence));
+            return extent;
+        }
+        keep(found);
+        return extent;
+    }
+
+    void refuse_header(size_t offset, const Error& error) {
+        FindingKind kind = FindingKind::bad_header;
+        if (error.code() == ErrorCode::truncated)
+            kind = FindingKind::truncated;
+        else if (error.code() == ErrorCode::busy)
+            return; // an empty slot, between its old segment and its new one
+        refuse(kind, offset, error.message());
+    }
+
+    size_t extent_of(const Piece& piece) const {
+        if (options_.packing == Packing::packed)
+            return (size_t{piece.committed_bytes} + 7) & ~size_t{7};
+        return (size_t{piece.room_bytes} + kPageBytes - 1) & ~(kPageBytes - 1);
+    }
+
+    static bool checksum_holds(const FoundPiece& found) {
+        const dbk_segment_header& header = found.piece.segment;
+        bool sealed = found.piece.kind == PieceKind::segment &&
+                      (header.flags & DBK_SEGMENT_F_SEALED) != 0 && !found.cut;
+        return !sealed || header.crc32c == segment_checksum(found.bytes);
+    }
+
+    void keep(const FoundPiece& found) {
+        accepted_++;
+        switch (found.piece.kind) {
+        case PieceKind::segment:
+            state_.segments.push_back(found);
+            break;
+        case PieceKind::metadata:
+            state_.metadata.push_back(found);
+            break;
+        case PieceKind::aggregation:
+            state_.aggregations.push_back(found);
+            break;
+        }
+    }
+
+    BuilderState& state_;
+    ByteView bytes_;
+    const AddOptions& options_;
+    size_t step_;
+    uint32_t origin_;
+    size_t accepted_ = 0;
+    bool missed_ = false;
+};
+
+/// Sorts what was found by identity, better copies first, and drops all but the first of each.
+void keep_best(std::vector<FoundPiece>& pieces) {
+    auto identity = [](const FoundPiece& p) {
+        const dbk_segment_header& h = p.piece.segment;
+        return std::make_tuple(h.ring_id, h.cpu, h.sequence);
+    };
+    std::stable_sort(pieces.begin(), pieces.end(), [&](const FoundPiece& a, const FoundPiece& b) {
+        if (identity(a) != identity(b))
+            return identity(a) < identity(b);
+        if (a.bytes.size() != b.bytes.size())
+            return a.bytes.size() > b.bytes.size();
+        return (a.piece.segment.flags & DBK_SEGMENT_F_SEALED) >
+               (b.piece.segment.flags & DBK_SEGMENT_F_SEALED);
+    });
+    auto last =
+        std::unique(pieces.begin(), pieces.end(), [&](const FoundPiece& a, const FoundPiece& b) {
+            return identity(a) == identity(b);
+        });
+    pieces.erase(last, pieces.end());
+}
+
+RingRecording& ring_of(Recording& recording, uint16_t ring_id) {
+    auto at =
+        std::lower_bound(recording.rings.begin(), recording.rings.end(), ring_id,
+                         [](const RingRecording& ring, uint16_t id) { return ring.ring_id < id; });
+    if (at == recording.rings.end() || at->ring_id != ring_id) {
+        at = recording.rings.insert(at, RingRecording());
+        at->ring_id = ring_id;
+    }
+    return *at;
+}
+
+CpuInfo& cpu_of(RingRecording& ring, uint16_t cpu) {
+    auto at = std::lower_bound(ring.cpus.begin(), ring.cpus.end(), cpu,
+                               [](const CpuInfo& info, uint16_t id) { return info.cpu < id; });
+    if (at == ring.cpus.end() || at->cpu != cpu) {
+        at = ring.cpus.insert(at, CpuInfo());
+        at->cpu = cpu;
+    }
+    return *at;
+}
+
+SegmentInfo segment_info(const FoundPiece& found) {
+    const dbk_segment_header& header = found.piece.segment;
+    SegmentInfo info;
+    info.sequence = header.sequence;
+    info.base_ticks = header.base_ticks;
+    info.base_mono_ns = header.base_mono_ns;
+    info.records_before = found.piece.losses.records_before;
+    info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0 && !found.cut;
+    info.damaged = found.cut;
+    std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
+              info.drops.begin());
+    info.bytes = found.bytes;
+    return info;
+}
+
+AggregationSnapshot snapshot_of(const FoundPiece& found) {
+    const dbk_segment_header& header = found.piece.segment;
+    AggregationSnapshot snapshot;
+    snapshot.cpu = header.cpu;
+    snapshot.ring_id = header.ring_id;
+    snapshot.sequence = header.sequence;
+    snapshot.base_ticks = header.base_ticks;
+    snapshot.base_mono_ns = header.base_mono_ns;
+    std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
+              snapshot.drops);
+    snapshot.bytes = found.bytes;
+    return snapshot;
+}
+
+void make_clock(RingRecording& ring, bool segments_say_tsc) {
+    const dbk_meta_ring& facts = ring.info.facts;
+    ClockFacts clock;
+    clock.ticks_are_tsc = ring.has_info ? facts.clock == DBK_CLOCK_TSC : segments_say_tsc;
+    clock.ticks_per_second = facts.ticks_per_second;
+    clock.start_ticks = facts.start_ticks;
+    clock.start_mono_ns = facts.start_mono_ns;
+    clock.start_boot_ns = facts.start_boot_ns;
+    clock.start_wall_ns = facts.start_wall_ns;
+    std::vector<ClockPair> pairs;
+    for (const CpuInfo& cpu : ring.cpus)
+        for (const SegmentInfo& segment : cpu.segments)
+            pairs.push_back({segment.base_ticks, segment.base_mono_ns});
+    ring.clock = ClockModel(clock, std::move(pairs));
+}
+
+uint64_t choose_boot(const BuilderState& state, const std::map<uint64_t, uint64_t>& boots) {
+    uint64_t best = 0, best_count = 0;
+    for (const auto& [boot, count] : boots)
+        if (count > best_count) {
+            best = boot;
+            best_count = count;
+        }
+    for (const FoundPiece& block : state.metadata)
+        if (best_count == 0 && (best == 0 || block.piece.meta.kind == DBK_META_HOST))
+            best = block.piece.boot_id;
+    return best;
+}
+
+/// Leaves only the pieces of the chosen boot; tells what was left out.
+void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* what,
+                 Findings& findings) {
+    std::map<uint64_t, uint64_t> others;
+    std::erase_if(pieces, [&](const FoundPiece& found) {
+        bool other = found.piece.boot_id != boot_id;
+        if (other)
+            others[found.piece.boot_id]++;
+        return other;
+    });
+    for (const auto& [boot, count] : others)
+        findings.add(FindingKind::other_boot, strprintf("boot %016" PRIx64, boot),
+                     strprintf("%" PRIu64 " %s, left out", count, what));
+}
+
+} // namespace
+
+std::string BuilderState::where(uint32_t origin, uint64_t offset_bytes) const {
+    return strprintf("%s at 0x%" PRIx64, origins[origin].c_str(), offset_bytes);
+}
+
+std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence) {
+    return strprintf("ring %u cpu %u segment %" PRIu64, ring_id, cpu, sequence);
+}
+
+RecordingBuilder::RecordingBuilder() : state_(std::make_unique<BuilderState>()) {}
+RecordingBuilder::~RecordingBuilder() = default;
+RecordingBuilder::RecordingBuilder(RecordingBuilder&&) noexcept = default;
+RecordingBuilder& RecordingBuilder::operator=(RecordingBuilder&&) noexcept = default;
+
+size_t RecordingBuilder::add_bytes(ByteView untrusted, const AddOptions& options) {
+    return Finder(*state_, untrusted, options).run();
+}
+
+size_t RecordingBuilder::add_owned(Bytes untrusted, const AddOptions& options) {
+    auto owned = std::make_shared<const Bytes>(std::move(untrusted));
+    size_t accepted = add_bytes(*owned, options);
+    if (accepted > 0)
+        state_->storage.push_back(std::move(owned));
+    return accepted;
+}
+
+void RecordingBuilder::add_finding(FindingKind kind, std::string where, std::string text) {
+    state_->findings.add(kind, std::move(where), std::move(text));
+}
+
+std::map<uint64_t, uint64_t> RecordingBuilder::boots() const {
+    std::map<uint64_t, uint64_t> boots;
+    for (const FoundPiece& block : state_->metadata)
+        boots[block.piece.boot_id] += 0;
+    for (const FoundPiece& segment : state_->segments)
+        boots[segment.piece.boot_id]++;
+    return boots;
+}
+
+Recording RecordingBuilder::build(const BuildOptions& options) {
+    std::unique_ptr<BuilderState> state = std::exchange(state_, std::make_unique<BuilderState>());
+    Recording recording;
+    std::map<uint64_t, uint64_t> boots;
+    for (const FoundPiece& segment : state->segments)
+        boots[segment.piece.boot_id]++;
+    recording.boot_id = options.boot_id ? *options.boot_id : choose_boot(*state, boots);
+    recording.findings = std::move(state->findings);
+    recording.storage = std::move(state->storage);
+    filter_boot(state->segments, recording.boot_id, "segments", recording.findings);
+    filter_boot(state->metadata, recording.boot_id, "metadata blocks", recording.findings);
+    filter_boot(state->aggregations, recording.boot_id, "aggregation snapshots",
+                recording.findings);
+    keep_best(state->segments);
+    keep_best(state->aggregations);
+
+    std::map<uint16_t, bool> says_tsc;
+    for (const FoundPiece& found : state->segments) {
+        const dbk_segment_header& header = found.piece.segment;
+        cpu_of(ring_of(recording, header.ring_id), header.cpu)
+            .segments.push_back(segment_info(found));
+        says_tsc[header.ring_id] |= (header.flags & DBK_SEGMENT_F_TSC) != 0;
+    }
+    for (const FoundPiece& found : state->aggregations)
+        cpu_of(ring_of(recording, found.piece.segment.ring_id), found.piece.segment.cpu)
+            .aggregations.push_back(snapshot_of(found));
+    read_metadata(state->metadata, recording);
+    for (RingRecording& ring : recording.rings) {
+        make_clock(ring, says_tsc[ring.ring_id]);
+        count_records(ring, recording.findings);
+        account(ring, recording.findings);
+    }
+    return recording;
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What RecordingBuilder has found so far, and the steps that make a Recording of it.
+//
+// builder.cpp finds and checks pieces and puts them in order, metadata_blocks.cpp reads the
+// metadata of a ring, completeness.cpp accounts for its records.
+#pragma once
+
+#include "formats/segment/piece.hpp"
+
+namespace daybreak::formats {
+
+/// A piece that was accepted, and where it lay.
+struct FoundPiece {
+    Piece piece;
+    ByteView bytes; ///< committed ones, as far as they were there
+    uint32_t origin = 0;
+    uint64_t offset_bytes = 0;
+    bool cut = false; ///< bytes end before the committed ones
+};
+
+struct BuilderState {
+    std::vector<std::string> origins;
+    std::vector<std::shared_ptr<const Bytes>> storage;
+    std::vector<FoundPiece> segments, metadata, aggregations;
+    Findings findings;
+
+    /// Returns "<origin> at 0x<offset>" for findings.
+    std::string where(uint32_t origin, uint64_t offset_bytes) const;
+};
+
+/// Returns "ring 1 cpu 0 segment 17".
+std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence);
+
+/// Reads host and ring metadata from the best copy of each block of the boot.
+void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
+
+/// Walks every segment of the ring once: counts its records, notes damage.
+void count_records(RingRecording& ring, Findings& findings);
+
+/// Fills gaps and completeness of every CPU of the ring; after count_records().
+void account(RingRecording& ring, Findings& findings);
+
+} // namespace daybreak::formats

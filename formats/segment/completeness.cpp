@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accounting for every record a CPU committed: present, overwritten, lost, or not copied.
+//
+// The facts: a segment says how many records were committed before it, the CPU's counters say how
+// many in all, the walk says how many are readable.  A ring of N segments per CPU keeps the newest
+// N sequence numbers (one less while the next is being opened), so an absent number below those was
+// overwritten, one among them should be here.  All arithmetic saturates: the facts are untrusted.
+#include "formats/segment/builder_state.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::strprintf;
+
+uint64_t minus(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+uint64_t plus(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/// The accounting of one CPU.
+class Accountant {
+public:
+    Accountant(const RingRecording& ring, CpuInfo& cpu, Findings& findings)
+        : ring_(ring), cpu_(cpu), findings_(findings), sum_(cpu.completeness) {}
+
+    void run() {
+        uint32_t activity = ring_.info.facts.activity;
+        stopped_ =
+            ring_.has_info && (activity == DBK_ACTIVITY_STOPPED || activity == DBK_ACTIVITY_KILLED);
+        newest_ = cpu_.segments.empty() ? 0 : cpu_.segments.back().sequence;
+        if (cpu_.counters && stopped_)
+            newest_ = std::max(newest_, cpu_.counters->segments);
+        for (const SegmentInfo& segment : cpu_.segments) {
+            sum_.present = plus(sum_.present, segment.record_count);
+            sum_.segments_present++;
+            sum_.segments_damaged += segment.damaged;
+        }
+        for (size_t i = 0; i < cpu_.segments.size(); i++)
+            before(i);
+        tail();
+        drops();
+    }
+
+private:
+    /// Returns the first sequence number that should be here.
+    uint64_t first_kept() const {
+        uint64_t slots = ring_.info.facts.segments_per_cpu;
+        bool fill = ring_.has_info && ring_.info.facts.policy == DBK_POLICY_FILL;
+        if (fill)
+            return 1;
+        if (slots == 0)
+            return newest_; // nothing known: what is absent was overwritten
+        return newest_ + 2 > slots ? newest_ + 2 - slots : 1;
+    }
+
+    void gap(uint64_t first, uint64_t last, uint64_t records, bool known, bool overwritten) {
+        cpu_.gaps.push_back({first, last, records, known, overwritten});
+        if (overwritten)
+            return;
+        sum_.segments_missing = plus(sum_.segments_missing, last - first + 1);
+        findings_.add(
+            FindingKind::missing_segment, strprintf("ring %u cpu %u", ring_.ring_id, cpu_.cpu),
+            known ? strprintf("segments %" PRIu64 "..%" PRIu64 " with %" PRIu64
+                              " records are not there",
+                              first, last, records)
+                  : strprintf("segments %" PRIu64 "..%" PRIu64 " are not there", first, last));
+    }
+
+    /// Accounts for what lies between segment i - 1 (or the beginning) and segment i.
+    void before(size_t i) {
+        const SegmentInfo& segment = cpu_.segments[i];
+        const SegmentInfo* previous = i > 0 ? &cpu_.segments[i - 1] : nullptr;
+        uint64_t seen = previous ? plus(previous->records_before, previous->record_count) : 0;
+        uint64_t absent = minus(segment.records_before, seen);
+        if (segment.records_before < seen)
+            findings_.add(FindingKind::bad_header,
+                          segment_name(ring_.ring_id, cpu_.cpu, segment.sequence),
+                          strprintf("%" PRIu64 " records are said to lie before it, %" PRIu64 " do",
+                                    segment.records_before, seen));
+        uint64_t first = previous ? previous->sequence + 1 : 1;
+        if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment
+            sum_.lost = plus(sum_.lost, absent);
+            return;
+        }
+        bool known = !previous || !previous->damaged;
+        absences(first, segment.sequence - 1, absent, known);
+    }
+
+    /// Accounts for absent segments first..last, which held `records` together (with the rest of
+    /// a damaged segment before them, when not `known`).
+    void absences(uint64_t first, uint64_t last, uint64_t records, bool known) {
+        uint64_t kept = first_kept();
+        if (last < kept) {
+            gap(first, last, records, known, true);
+            sum_.overwritten = plus(sum_.overwritten, records);
+            sum_.lost_known = sum_.lost_known && known;
+        } else if (first >= kept) {
+            gap(first, last, records, known, false);
+            sum_.lost = plus(sum_.lost, records);
+        } else {
+            gap(first, kept - 1, records, false, true);
+            gap(kept, last, 0, false, false);
+            sum_.overwritten = plus(sum_.overwritten, records);
+            sum_.lost_known = false;
+        }
+    }
+
+    /// Accounts for what lies behind the newest segment that is here.
+    void tail() {
+        const SegmentInfo* last = cpu_.segments.empty() ? nullptr : &cpu_.segments.back();
+        uint64_t seen = last ? plus(last->records_before, last->record_count) : 0;
+        sum_.committed = std::max(seen, cpu_.counters ? cpu_.counters->records : 0);
+        uint64_t absent = sum_.committed - seen;
+        if (stopped_ && last && newest_ > last->sequence) {
+            absences(last->sequence + 1, newest_, absent, !last->damaged);
+        } else if (stopped_ && !last && newest_ > 0) {
+            absences(1, newest_, absent, true);
+        } else if (stopped_ || !last) {
+            sum_.lost = plus(sum_.lost, absent);
+        } else {
+            sum_.not_copied = absent;
+            sum_.lost_known = sum_.lost_known && !last->damaged;
+        }
+        bool uncounted = last && last->damaged && !cpu_.counters;
+        sum_.lost_known = sum_.lost_known && !uncounted;
+    }
+
+    void drops() {
+        DropCounts seen{};
+        for (size_t i = 0; i < cpu_.segments.size(); i++) {
+            const SegmentInfo& segment = cpu_.segments[i];
+            bool next = i + 1 < cpu_.segments.size() &&
+                        cpu_.segments[i + 1].sequence == segment.sequence + 1;
+            for (size_t cause = 0; cause < seen.size(); cause++) {
+                uint64_t count = segment.drops[cause];
+                if (count == 0)
+                    continue;
+                seen[cause] = plus(seen[cause], count);
+                uint64_t end_ticks = next ? cpu_.segments[i + 1].base_ticks : segment.last_ticks;
+                uint64_t from = ring_.clock.mono_ns(segment.base_ticks);
+                sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), count,
+                                          segment.sequence, from,
+                                          std::max(from, ring_.clock.mono_ns(end_ticks))});
+            }
+        }
+        for (size_t cause = 0; cause < seen.size(); cause++) {
+            uint64_t counted = cpu_.counters ? cpu_.counters->drops[cause] : 0;
+            sum_.drops[cause] = std::max(counted, seen[cause]);
+            sum_.drops_unseen[cause] = sum_.drops[cause] - seen[cause];
+        }
+        sum_.errors = cpu_.counters ? cpu_.counters->errors : 0;
+    }
+
+    const RingRecording& ring_;
+    CpuInfo& cpu_;
+    Findings& findings_;
+    Completeness& sum_;
+    bool stopped_ = false;
+    uint64_t newest_ = 0;
+};
+
+} // namespace
+
+void count_records(RingRecording& ring, Findings& findings) {
+    bool explained = !ring.ecbs.empty();
+    uint64_t unexplained = 0;
+    for (CpuInfo& cpu : ring.cpus)
+        for (SegmentInfo& segment : cpu.segments) {
+            RecordCursor cursor = records_of(segment, ring);
+            RecordView record;
+            segment.last_ticks = segment.base_ticks;
+            while (cursor.next(record)) {
+                segment.record_count++;
+                segment.last_ticks = std::max(segment.last_ticks, record.ticks);
+            }
+            const std::optional<RecordDamage>& damage = cursor.damage();
+            if (!damage)
+                continue;
+            segment.damaged = true;
+            if (!explained && damage->kind == FindingKind::unknown_epid)
+                unexplained++;
+            else
+                findings.add(
+                    damage->kind,
+                    strprintf("%s at %zu",
+                              segment_name(ring.ring_id, cpu.cpu, segment.sequence).c_str(),
+                              damage->offset_bytes),
+                    damage->text);
+        }
+    if (unexplained > 0)
+        findings.add(
+            FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
+            strprintf("no ECBs were found, %" PRIu64 " segments cannot be read", unexplained));
+    if (!ring.has_info && !ring.cpus.empty())
+        findings.add(FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
+                     "the ring's own description was not found");
+}
+
+void account(RingRecording& ring, Findings& findings) {
+    for (CpuInfo& cpu : ring.cpus)
+        Accountant(ring, cpu, findings).run();
+}
+
+} // namespace daybreak::formats

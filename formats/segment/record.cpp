@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ECB checks, field access and the walk over records.
+#include "formats/segment/record.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::errorf;
+using base::strprintf;
+
+template <typename T>
+T load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return value;
+}
+
+bool same_field(const FieldInfo& a, const FieldInfo& b) {
+    return a.offset == b.offset && a.bytes == b.bytes && a.action == b.action &&
+           a.shape == b.shape && a.flags == b.flags;
+}
+
+bool same_ecb(const EcbInfo& a, const EcbInfo& b) {
+    return a.epid == b.epid && a.probe_id == b.probe_id && a.dof_index == b.dof_index &&
+           a.ecbdesc == b.ecbdesc && a.flags == b.flags && a.fixed_bytes == b.fixed_bytes &&
+           std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
+                      same_field);
+}
+
+/// A field that lies in the record must lie in its fixed part.  Those of an aggregation may lie in
+/// the aggregation's key instead, where each access checks them.
+Result<void> check_field(const EcbInfo& ecb, const FieldInfo& field) {
+    if (field.shape > DBK_FIELD_STACK)
+        return errorf(ErrorCode::unsupported, "ECB %u has a field of unknown shape %u", ecb.epid,
+                      field.shape);
+    if (ecb.no_record() || field.flags != 0)
+        return {};
+    uint64_t bytes = field.shape == DBK_FIELD_FIXED ? field.bytes : sizeof(dbk_tail_ref);
+    uint32_t first = ecb.variable() ? 12 : sizeof(dbk_record_header);
+    if (field.offset < first || field.offset + bytes > ecb.fixed_bytes)
+        return errorf(ErrorCode::corrupt,
+                      "ECB %u has a field at %u of %" PRIu64 " bytes, outside its %u fixed bytes",
+                      ecb.epid, field.offset, bytes, ecb.fixed_bytes);
+    if (field.shape != DBK_FIELD_FIXED && !ecb.variable())
+        return errorf(ErrorCode::corrupt,
+                      "ECB %u has a field of varying length, its records do not", ecb.epid);
+    return {};
+}
+
+} // namespace
+
+Result<void> EcbTable::add(EcbInfo ecb) {
+    if (ecb.epid == 0 || ecb.epid > kEpidMax)
+        return errorf(ErrorCode::corrupt, "EPID %u is not in 1..%u", ecb.epid, kEpidMax);
+    uint32_t least = ecb.variable() ? 16 : sizeof(dbk_record_header);
+    if (!ecb.no_record() && (ecb.fixed_bytes < least || ecb.fixed_bytes > DBK_RECORD_BYTES_MAX ||
+                             ecb.fixed_bytes % DBK_RECORD_ALIGN_BYTES != 0))
+        return errorf(ErrorCode::corrupt, "ECB %u has a fixed part of %u bytes", ecb.epid,
+                      ecb.fixed_bytes);
+    for (const FieldInfo& field : ecb.fields)
+        DBK_TRY_VOID(check_field(ecb, field));
+    if (const EcbInfo* known = find(ecb.epid)) {
+        if (same_ecb(*known, ecb))
+            return {};
+        return errorf(ErrorCode::corrupt, "EPID %u is described twice, differently", ecb.epid);
+    }
+    if (ecb.epid >= index_.size())
+        index_.resize(ecb.epid + 1);
+    index_[ecb.epid] = static_cast<uint32_t>(ecbs_.size() + 1);
+    ecbs_.push_back(std::move(ecb));
+    return {};
+}
+
+std::optional<uint64_t> field_integer(ByteView bytes, const FieldInfo& field) {
+    if (field.shape != DBK_FIELD_FIXED || field.offset > bytes.size() ||
+        field.bytes > bytes.size() - field.offset)
+        return std::nullopt;
+    const std::byte* at = bytes.data() + field.offset;
+    switch (field.bytes) {
+    case 1:
+        return load<uint8_t>(at);
+    case 2:
+        return load<uint16_t>(at);
+    case 4:
+        return load<uint32_t>(at);
+    case 8:
+        return load<uint64_t>(at);
+    default:
+        return std::nullopt;
+    }
+}
+
+std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field) {
+    size_t offset = field.offset, length = field.bytes;
+    if (field.shape != DBK_FIELD_FIXED) {
+        if (offset > bytes.size() || sizeof(dbk_tail_ref) > bytes.size() - offset)
+            return std::nullopt;
+        auto tail = load<dbk_tail_ref>(bytes.data() + offset);
+        offset = tail.offset;
+        length = tail.bytes;
+    }
+    if (offset > bytes.size() || length > bytes.size() - offset)
+        return std::nullopt;
+    return bytes.subspan(offset, length);
+}
+
+std::optional<std::string_view> RecordView::string(size_t field) const {
+    if (field >= ecb->fields.size() || ecb->fields[field].shape != DBK_FIELD_STRING)
+        return std::nullopt;
+    std::optional<ByteView> view = field_bytes(bytes, ecb->fields[field]);
+    if (!view)
+        return std::nullopt;
+    return std::string_view(reinterpret_cast<const char*>(view->data()), view->size());
+}
+
+std::optional<StackView> RecordView::stack(size_t field) const {
+    if (field >= ecb->fields.size() || ecb->fields[field].shape != DBK_FIELD_STACK)
+        return std::nullopt;
+    std::optional<ByteView> view = field_bytes(bytes, ecb->fields[field]);
+    if (!view || view->size() % sizeof(uint64_t) != 0)
+        return std::nullopt;
+    return StackView(*view);
+}
+
+bool RecordCursor::stop(FindingKind kind, std::string text) {
+    damage_ = RecordDamage{kind, offset_, std::move(text)};
+    return false;
+}
+
+bool RecordCursor::control(size_t left) {
+    auto header = load<dbk_control_header>(bytes_.data() + offset_);
+    if (header.bytes < sizeof(header) || header.bytes % DBK_RECORD_ALIGN_BYTES != 0 ||
+        header.bytes > left)
+        return stop(FindingKind::bad_record,
+                    strprintf("control record of kind %u has %u bytes, %zu are left", header.kind,
+                              header.bytes, left));
+    if (header.kind == DBK_CONTROL_TIME_BASE) {
+        if (header.bytes < sizeof(dbk_control_time_base))
+            return stop(FindingKind::bad_record,
+                        strprintf("time base record has %u bytes", header.bytes));
+        base_ticks_ = load<dbk_control_time_base>(bytes_.data() + offset_).base_ticks;
+    }
+    offset_ += header.bytes;
+    return true;
+}
+
+bool RecordCursor::next(RecordView& record) {
+    if (damage_)
+        return false;
+    while (offset_ < bytes_.size()) {
+        size_t left = bytes_.size() - offset_;
+        if (left < sizeof(dbk_record_header))
+            return stop(FindingKind::truncated,
+                        strprintf("%zu bytes are left, a record has at least 8", left));
+        const std::byte* at = bytes_.data() + offset_;
+        auto header = load<dbk_record_header>(at);
+        if (header.epid == 0) {
+            if (!control(left))
+                return false;
+            continue;
+        }
+        const EcbInfo* ecb = ecbs_->find(header.epid);
+        if (!ecb || ecb->no_record()) [[unlikely]]
+            return stop(FindingKind::unknown_epid,
+                        strprintf("EPID %u %s", header.epid,
+                                  ecb ? "stores no records" : "is not in the metadata"));
+        size_t length = ecb->fixed_bytes;
+        if (ecb->variable() && left >= ecb->fixed_bytes)
+            length = load<uint32_t>(at + sizeof(header));
+        if (length > left || length < ecb->fixed_bytes || length % DBK_RECORD_ALIGN_BYTES != 0 ||
+            length > DBK_RECORD_BYTES_MAX) [[unlikely]]
+            return stop(FindingKind::bad_record,
+                        strprintf("record of EPID %u has %zu bytes, fixed part %u, %zu are left",
+                                  header.epid, length, ecb->fixed_bytes, left));
+        record.epid = header.epid;
+        record.ecb = ecb;
+        record.ticks = base_ticks_ + header.delta_ticks;
+        record.bytes = bytes_.subspan(offset_, length);
+        offset_ += length;
+        return true;
+    }
+    return false;
+}
+
+} // namespace daybreak::formats

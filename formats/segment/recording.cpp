@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Look-ups and sums over a Recording.
+#include "formats/segment/recording.hpp"
+
+#include <algorithm>
+
+namespace daybreak::formats {
+
+const DofBytes* RingRecording::find_dof(uint16_t index) const {
+    auto found = std::find_if(dof.begin(), dof.end(), [&](const DofBytes& image) {
+        return image.index == index && !image.bytes.empty();
+    });
+    return found == dof.end() ? nullptr : &*found;
+}
+
+Completeness RingRecording::completeness() const {
+    Completeness sum;
+    for (const CpuInfo& cpu : cpus) {
+        const Completeness& one = cpu.completeness;
+        sum.committed += one.committed;
+        sum.present += one.present;
+        sum.overwritten += one.overwritten;
+        sum.lost += one.lost;
+        sum.not_copied += one.not_copied;
+        sum.lost_known = sum.lost_known && one.lost_known;
+        sum.segments_present += one.segments_present;
+        sum.segments_missing += one.segments_missing;
+        sum.segments_damaged += one.segments_damaged;
+        sum.errors += one.errors;
+        for (size_t i = 0; i < sum.drops.size(); i++) {
+            sum.drops[i] += one.drops[i];
+            sum.drops_unseen[i] += one.drops_unseen[i];
+        }
+    }
+    return sum;
+}
+
+const RingRecording* Recording::find_ring(uint16_t ring_id) const {
+    auto found = std::find_if(rings.begin(), rings.end(),
+                              [&](const RingRecording& ring) { return ring.ring_id == ring_id; });
+    return found == rings.end() ? nullptr : &*found;
+}
+
+bool Recording::has_losses() const {
+    return findings.any_loss() ||
+           std::any_of(rings.begin(), rings.end(),
+                       [](const RingRecording& ring) { return ring.completeness().has_losses(); });
+}
+
+} // namespace daybreak::formats
