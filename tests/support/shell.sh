@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the project's shell scripts share: errors in one line, checks of tools and disk space, a
-# temporary folder that never stays behind, and the list of Debian packages.  Sourced by bash.
+# temporary folder that never stays behind, steps with their time, and Debian packages.  Sourced by bash.
 #
 # The sourcing script sets `program` to its own name first.
 
@@ -55,4 +55,113 @@ deb_missing() {
 		[[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
 			echo "$package"
 	done
+}
+
+# Steps.  start_steps FOLDER once, then step TEXT COMMAND...: runs the command (or function) in a
+# process group of its own with its output in FOLDER/NN.log, and shows what is done, for how long,
+# and on a terminal the last line of the output.  A command that fails ends the script, in one line
+# when it said in one what was missing.  Ctrl-C and SIGTERM end the command with all it started.
+start_steps() {
+	steps_folder=$1
+	steps_count=0
+	step_pid=
+	mkdir -p "$steps_folder" || die "cannot make the folder $steps_folder"
+	rm -f "$steps_folder"/[0-9][0-9].log
+	trap 'step_interrupted 130' INT
+	trap 'step_interrupted 143' TERM HUP
+}
+
+step() {
+	local text=$1 started=${EPOCHREALTIME/./} status=0
+	shift
+	steps_count=$((steps_count + 1))
+	step_log=$steps_folder/$(printf %02d "$steps_count").log
+	set -m # a process group of its own
+	"$@" </dev/null >"$step_log" 2>&1 &
+	step_pid=$!
+	set +m
+	[[ -t 1 ]] || printf '  %-46s' "$text"
+	while kill -0 "$step_pid" 2>/dev/null; do
+		[[ ! -t 1 ]] || step_show "$text" "$started"
+		sleep 0.1
+	done
+	wait "$step_pid" || status=$?
+	step_pid=
+	[[ ! -t 1 ]] || printf '\r\033[K  %-46s' "$text"
+	step_seconds=$(step_elapsed "$started")
+	((status == 0)) || step_failed "$text" "$status"
+	printf '%7s s\n' "$step_seconds"
+}
+
+step_elapsed() {
+	local spent_ds=$(((${EPOCHREALTIME/./} - $1) / 100000))
+	echo "$((spent_ds / 10)).$((spent_ds % 10))"
+}
+
+# One line of the terminal: the step, its time, and how far its command is.
+step_show() {
+	local last width=${COLUMNS:-$(tput cols 2>/dev/null || echo 80)}
+	last=$(tail -c 400 "$step_log" 2>/dev/null | tr -d '\0' | tr '\r\t' '\n ' | grep -a -v '^ *$' | tail -n 1)
+	last=$(printf '%-46s%7s s  %s' "$1" "$(step_elapsed "$2")" "$last" | tr -cd '[:print:]' | cut -c "1-$((width - 3))")
+	printf '\r\033[K  %s' "$last"
+}
+
+# A line of the form "program: what" at the end of the log says it all; else its tail is shown.
+step_failed() {
+	local said
+	printf '%7s s  failed\n' "$step_seconds"
+	said=$(tail -n 1 "$step_log")
+	if [[ $said =~ ^[a-z][a-z-]*:\ (no\ network|no\ disk\ space|.*is\ missing) ]]; then
+		die "$1: $said"
+	fi
+	tail -n 25 "$step_log" | sed 's/^/    | /' >&2
+	die "$1 failed (status $2); all of its output is in $step_log"
+}
+
+step_interrupted() {
+	set +e
+	trap '' INT TERM HUP
+	if [[ -n $step_pid ]]; then
+		kill -TERM -- "-$step_pid" 2>/dev/null
+		for _ in {1..50}; do
+			kill -0 -- "-$step_pid" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL -- "-$step_pid" 2>/dev/null
+		wait "$step_pid" 2>/dev/null
+	fi
+	[[ ! -t 1 ]] || printf '\r\033[K'
+	echo "$program: interrupted" >&2
+	exit "$1"
+}
+
+# A step that installs what is missing of the packages of the groups named: install_packages GROUP...
+install_packages() {
+	local missing as_root=()
+	command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian 12"
+	mapfile -t missing < <(deb_missing $(deb_packages "$@"))
+	if ((${#missing[@]} == 0)); then
+		step "packages: all there" true
+		return
+	fi
+	need_space /var/cache/apt 1500 "installing packages"
+	if ((EUID != 0)); then
+		command -v sudo >/dev/null || die "sudo is missing: as root, run apt-get install ${missing[*]}"
+		echo "  sudo is used for: apt-get install ${missing[*]}"
+		sudo -v || die "sudo was refused: as root, run apt-get install ${missing[*]}"
+		as_root=(sudo -n)
+	fi
+	step "packages: installing ${#missing[@]}" apt_install "${missing[@]}"
+}
+
+# Called by install_packages as its step; as_root is how to become root.
+apt_install() {
+	local get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=60) failure
+	"${get[@]}" update
+	"${get[@]}" install --no-install-recommends "$@" && return
+	failure=$(grep -m 1 -a -E '^E: .*(fetch|resolve|connect)' "$step_log" || true)
+	[[ -z $failure ]] || die "no network: ${failure#E: }"
+	failure=$(grep -m 1 -a -i 'no space left\|enough free space' "$step_log" || true)
+	[[ -z $failure ]] || die "no disk space: ${failure#E: }"
+	return 1
 }

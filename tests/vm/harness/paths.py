@@ -27,6 +27,10 @@ class Programs:
     def early_init(self) -> Path:
         return self._existing("bootloader-hooks/daybreak-early-init", "daybreak-early-init")
 
+    def guest(self, name: str) -> Path:
+        """A program of tests/vm/guest."""
+        return self._existing(f"tests/vm/guest/{name}", name)
+
     def _existing(self, path: str, target: str) -> Path:
         if not (self.folder / path).is_file():
             raise HarnessError(f"{self.folder / path} is missing: cmake --build {self.folder} --target {target}")

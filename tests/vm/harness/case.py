@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One boot that serves many checks.
+
+A case is a folder of tests/vm/cases:
+
+    case.toml   what to boot, see the fields of Case
+    guest.sh    run in the guest; prints CHECK lines (tests/vm/guest/checks.sh)
+    *.d         programs that case.toml names
+    prepare     optional, on the host before the boot: fills $IN, which is the guest's /share/in
+    verify      optional, on the host after it: reads $OUT, prints CHECK lines
+
+prepare and verify run with the folder of the boot as their working folder and with DAYBREAK, MODULE
+(daybreak.ko, nothing embedded), SERIES, VMLINUZ, ROOT, IN and OUT in their environment.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from . import HarnessError, console, guest, kernels, paths, qemu
+
+CASES = paths.TESTS_VM / "cases"
+
+
+@dataclass
+class Case:
+    """The fields of case.toml; what is left out has the default written here."""
+
+    name: str
+    about: str = ""
+    kernels: tuple[str, ...] = kernels.SERIES
+    image: str = "busybox"
+    embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
+    early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
+    compile: tuple[str, ...] = ()  # D programs that lie compiled in /share/in
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)  # program -> more of compile's options
+    embedded_modules: dict[str, tuple[str, ...]] = field(default_factory=dict)  # FILE.ko -> embedded programs
+    modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
+    programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
+    host_programs: tuple[str, ...] = ()  # of the host, copied with the libraries they need
+    files: tuple[str, ...] = ()  # of the case's folder, laid into /share/in
+    arguments: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
+    memory_mib: int = 512
+    cpus: int = 2
+    timeout_s: float = 120.0
+
+    @property
+    def folder(self) -> Path:
+        return CASES / self.name
+
+
+@dataclass
+class Result:
+    """What a boot of a case showed."""
+
+    checks: list[console.Check]
+    problem: str | None
+    wall_s: float
+    tail: list[str]
+
+    @property
+    def failed(self) -> bool:
+        return self.problem is not None or any(check.failed for check in self.checks)
+
+
+def load(name: str) -> Case:
+    """Reads a case; an unknown field is an error, so that none is silently without effect."""
+    file = CASES / name / "case.toml"
+    try:
+        values = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise HarnessError(f"cannot read {file}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise HarnessError(f"{file}: {error}") from error
+    unknown = values.keys() - {known.name for known in fields(Case)}
+    if unknown:
+        raise HarnessError(f"{file}: unknown field {', '.join(sorted(unknown))}")
+    return Case(name, **values)
+
+
+def names() -> list[str]:
+    """All cases, by name."""
+    return sorted(file.parent.name for file in CASES.glob("*/case.toml"))
+
+
+class Boot:
+    """One case on one kernel."""
+
+    def __init__(self, case: Case, kernel: kernels.Kernel, programs: paths.Programs):
+        self._case, self._kernel, self._programs = case, kernel, programs
+        self.folder = paths.BUILD / "vm" / kernel.series / case.name
+        self._in, self._out = self.folder / "in", self.folder / "out"
+
+    def run(self) -> Result:
+        """Prepares, boots, verifies."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._in.mkdir(parents=True)
+        self._out.mkdir()
+        early = self._build()
+        self._host_script("prepare")
+        machine = self._machine(early)
+        outcome = qemu.run(machine, self.folder / "console.log")
+        machine.initrd.unlink()
+        checks, problem = outcome.findings.checks, outcome.problem()
+        if problem is None:
+            checks = checks + console.parse_checks(self._host_script("verify"))
+            if not checks:
+                problem = "nothing was checked"
+        return Result(checks, problem, outcome.wall_s, outcome.tail)
+
+    def _build(self) -> Path | None:
+        """Compiles the case's programs and makes its modules; returns the early archive."""
+        case, module = self._case, module_of(self._kernel)
+        for name in case.files:
+            shutil.copy(case.folder / name, self._in)
+        for program in {*case.compile, *case.embed, *sum(map(tuple, case.embedded_modules.values()), ())}:
+            self._compile(program)
+        for name, programs in case.embedded_modules.items():
+            self._embed(module, tuple(programs), self._in / name)
+        if case.early == "none":
+            return None
+        if case.embed:
+            embedded = self.folder / "daybreak.ko"
+            self._embed(module, case.embed, embedded)
+            module = embedded
+        archive = self.folder / "early.cpio"
+        paths.run([paths.ROOT / "bootloader-hooks/make-cpio", archive, self._programs.early_init, module],
+                  "making the early archive failed")
+        return archive
+
+    def _compile(self, program: str) -> None:
+        paths.run([self._programs.daybreak, "compile", "-s", self._case.folder / program, "-o",
+                   self._in / f"{Path(program).stem}.dof", "--kernel", self._kernel.image,
+                   *self._case.options.get(program, ())], f"compiling {program} failed")
+
+    def _embed(self, module: Path, programs: tuple[str, ...], output: Path) -> None:
+        images = [self._in / f"{Path(program).stem}.dof" for program in programs]
+        paths.run([self._programs.daybreak, "embed", *images, "--module", module, "-o", output],
+                  f"embedding {', '.join(programs)} failed")
+
+    def _machine(self, early: Path | None) -> qemu.Machine:
+        case = self._case
+        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, True, tuple(case.modules),
+                             [self._programs.daybreak, *map(self._programs.guest, case.programs)],
+                             [], early, case.early)
+        for name in case.host_programs:
+            system.files += host_program(name)
+        initrd = self.folder / "initrd"
+        system.write_initrd(initrd)
+        arguments = ["rdinit=/daybreak/early-init"] if early else []
+        return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
+                            case.memory_mib, case.cpus, False, self.folder, case.timeout_s,
+                            [re.compile(pattern) for pattern in case.expected])
+
+    def _host_script(self, name: str) -> str:
+        """Runs the case's host script, if it has one, and returns what it printed."""
+        script = self._case.folder / name
+        if not script.exists():
+            return ""
+        environment = os.environ | {
+            "DAYBREAK": str(self._programs.daybreak), "MODULE": str(module_of(self._kernel)),
+            "SERIES": self._kernel.series, "VMLINUZ": str(self._kernel.image),
+            "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
+            "PYTHONPATH": str(paths.TESTS_VM)}
+        done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode != 0:
+            last = (done.stdout.strip().splitlines() or ["no message"])[-1]
+            return f"{done.stdout}\nCHECK {name} fail ended with {done.returncode}: {last}\n"
+        return done.stdout
+
+
+def module_of(kernel: kernels.Kernel) -> Path:
+    """Returns daybreak.ko for a kernel, built when it is older than its sources."""
+    folder = paths.BUILD / "kmod" / kernel.release
+    module = folder / "daybreak.ko"
+    sources = [file for part in ("kmod", "engine", "formats/abi") for file in (paths.ROOT / part).rglob("*")
+               if file.is_file()]
+    if not module.exists() or module.stat().st_mtime < max(file.stat().st_mtime for file in sources):
+        paths.run([paths.ROOT / "kmod/build", kernel.build, folder],
+                  f"building the module for {kernel.release} failed")
+        module.touch()
+    return module
+
+
+def host_program(name: str) -> list[tuple[Path, str]]:
+    """A program of the host and the libraries it needs, as (host, guest) paths."""
+    program = Path(paths.tool(name, name))
+    files = [(program, f"daybreak-vm/bin/{program.name}")]
+    listed = subprocess.run(["ldd", str(program)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    for path in re.findall(r"(/\S+)", listed.stdout):
+        files.append((Path(path), path.lstrip("/")))
+    return files
