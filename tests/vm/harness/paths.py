@@ -46,12 +46,12 @@ def tool(name: str, package: str) -> str:
 
 
 def run(command: list, what: str, **options) -> str:
-    """Runs a command of the host and returns its output; fails with `what` and its last line."""
+    """Runs a command of the host and returns its output; fails with `what` and what it said."""
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, **options)
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        raise HarnessError(f"{what}: {lines[-1]}")
+        raise HarnessError(f"{what}: {next((line for line in lines if 'error:' in line), lines[-1])}")
     return done.stdout
 
 

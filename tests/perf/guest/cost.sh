@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs in the guest of record-cost: each case sets a tracer up, measures, tears it down, and proves by
+# the number of events seen that the tracer was at work.
+calls=$(sed 's/.*cost.calls=\([0-9]*\).*/\1/' /proc/cmdline)
+tracing=/sys/kernel/tracing
+modules=/cost
+
+# cost NAME: measures; then events NAME COUNT follows.
+cost() {
+	echo "COST $1 $(getppid-loop "$calls")"
+}
+events() {
+	echo "EVENTS $1 $2"
+}
+
+case_none() {
+	cost "$1"
+	events "$1" 0
+}
+
+case_bare() { # record=0 or record=1
+	insmod $modules/bare.ko record="$2" || return
+	cost "$1"
+	rmmod bare
+	events "$1" "$(dmesg | sed -n 's/.*bare: \([0-9]*\) records/\1/p' | tail -n 1)"
+}
+
+case_ebpf() {
+	[ -e $modules/rawtp ] || return
+	echo 1 >/proc/sys/net/core/bpf_jit_enable
+	$modules/rawtp $modules/rawtp.bpf.o >/tmp/rawtp.out &
+	for wait in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q attached /tmp/rawtp.out && break
+		sleep 1
+	done
+	cost "$1"
+	kill -INT $!
+	wait
+	events "$1" "$(tail -n 1 /tmp/rawtp.out)"
+}
+
+case_ftrace() {
+	instance=$tracing/instances/cost
+	mkdir $instance
+	echo 4096 >$instance/buffer_size_kb
+	echo 1 >$instance/events/raw_syscalls/sys_enter/enable
+	cost "$1"
+	echo 0 >$instance/events/raw_syscalls/sys_enter/enable
+	events "$1" "$(awk -F': ' '/^(entries|overrun)/ { sum += $2 } END { print sum }' $instance/per_cpu/cpu0/stats)"
+	rmdir $instance
+}
+
+case_disabled() {
+	insmod $modules/daybreak.ko || return
+	cost "$1"
+	rmmod daybreak
+	events "$1" 0
+}
+
+# The enabling is embedded in the module; its recording tells how often its probes fired.
+case_daybreak() {
+	insmod "$modules/$2.ko" || return
+	cost "$1"
+	daybreak record --claim -o /tmp/cost.dbrk && daybreak info /tmp/cost.dbrk | sed "s/^/INFO $1 /"
+	rm -f /tmp/cost.dbrk
+	rmmod daybreak
+}
+
+case_none none
+case_bare bare-empty 0
+case_bare bare-record 1
+case_ebpf ebpf
+case_ftrace ftrace
+case_disabled disabled
+case_daybreak trace trace
+case_daybreak predicate predicate
+case_daybreak count count
+case_none none-again
