@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands.  Each add_…() describes its options to the parser and leaves a callback there
+// that does the work and puts the exit status into `status`.
+#pragma once
+
+#include "cmd/terminal.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace daybreak::cmd {
+
+void add_compile(CLI::App& app, int& status);
+void add_dof(CLI::App& app, int& status);
+void add_sim(CLI::App& app, int& status);
+void add_embed(CLI::App& app, int& status);
+void add_record(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
+void add_info(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
+
+} // namespace daybreak::cmd

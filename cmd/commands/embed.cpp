@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak embed: put compiled programs into the kernel module.
+#include "base/file.hpp"
+#include "cmd/commands.hpp"
+#include "formats/dof/dof_reader.hpp"
+#include "formats/module/module_file.hpp"
+
+#include <memory>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct EmbedOptions {
+    std::vector<std::string> dof_paths;
+    std::string module_path;
+    std::string output_path;
+};
+
+/// The ring's name: the file's name without folder and ".dof", cut to what the container takes.
+std::string enabling_name(const std::string& path) {
+    std::string name = path.substr(path.find_last_of('/') + 1);
+    if (name.ends_with(".dof"))
+        name.resize(name.size() - 4);
+    if (name.empty())
+        name = "enabling";
+    return name.substr(0, 31);
+}
+
+/// Refuses an image compiled with one kernel's types for a module of another.
+base::Result<void> check_target(const std::string& path, const formats::DofProgram& dof,
+                                const std::string& module_release) {
+    if (!dof.target || !dof.target->typed || dof.target->release.empty() ||
+        module_release.empty() || dof.target->release == module_release)
+        return {};
+    return base::errorf(base::ErrorCode::invalid,
+                        "%s was compiled with the types of kernel %s, the module is for %s; "
+                        "compile it again with --kernel %s",
+                        path.c_str(), dof.target->release.c_str(), module_release.c_str(),
+                        module_release.c_str());
+}
+
+base::Result<void> embed(const EmbedOptions& options) {
+    DBK_TRY(base::Bytes module, base::read_file(options.module_path));
+    auto before = formats::read_module(module);
+    if (!before.ok())
+        return std::move(before).error().with_context(options.module_path);
+    std::vector<formats::EmbeddedImage> images;
+    for (const std::string& path : options.dof_paths) {
+        formats::EmbeddedImage image;
+        image.name = enabling_name(path);
+        DBK_TRY(image.dof, base::read_file(path));
+        auto dof = formats::parse_dof(image.dof);
+        if (!dof.ok())
+            return std::move(dof).error().with_context(path);
+        DBK_TRY_VOID(check_target(path, dof->program, before->release));
+        images.push_back(std::move(image));
+    }
+    DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
+    DBK_TRY(auto output, base::OutputFile::create(options.output_path));
+    DBK_TRY_VOID(output.write(embedded));
+    return output.commit();
+}
+
+} // namespace
+
+void add_embed(CLI::App& app, int& status) {
+    auto options = std::make_shared<EmbedOptions>();
+    CLI::App* command = app.add_subcommand("embed", "Put compiled programs into the kernel module");
+    command->add_option("DOF", options->dof_paths, "Compiled programs; each gets its own ring")
+        ->required();
+    command->add_option("--module", options->module_path, "The daybreak.ko to start from")
+        ->required();
+    command->add_option("-o,--output", options->output_path, "The module to write")->required();
+    command->footer("\nExample: two enablings in one module\n"
+                    "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko");
+    command->callback([options, &status] {
+        auto done = embed(*options);
+        status = done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());
+    });
+}
+
+} // namespace daybreak::cmd

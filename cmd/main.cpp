@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak: the command line.  Builds the parser from the subcommands and turns what happens into
+// an exit status.
+#include "cmd/commands.hpp"
+#include "daybreak_version.hpp"
+
+#include <csignal>
+#include <cstdio>
+
+namespace {
+
+constexpr const char* kFooter =
+    "\nFrom a D program to the answer:\n"
+    "  daybreak compile -s boot.d -o boot.dof --kernel /boot/vmlinuz-$(uname -r)\n"
+    "  daybreak embed boot.dof --module daybreak.ko -o boot.ko\n"
+    "  daybreak record --claim -o boot.dbrk      (in the booted system, as root)\n"
+    "  daybreak report boot.dbrk\n"
+    "\n`daybreak COMMAND --help` has an example for each; the manual is daybreak(1).";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace daybreak::cmd;
+    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), and a quiet end
+
+    CLI::App app("Trace a boot from the first instruction of userspace, in D.", "daybreak");
+    app.set_version_flag("--version", "daybreak " DAYBREAK_VERSION);
+    app.footer(kFooter);
+    app.require_subcommand(1);
+    app.failure_message(CLI::FailureMessage::simple);
+    int status = static_cast<int>(Exit::ok);
+    add_compile(app, status);
+    add_dof(app, status);
+    add_embed(app, status);
+    add_record(app, status);
+    add_report(app, status);
+    add_info(app, status);
+    add_list(app, status);
+    add_sim(app, status);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& wanted) { // --help, --version
+        return app.exit(wanted);
+    } catch (const CLI::ParseError& wrong) {
+        std::string text = wrong.what();
+        while (!text.empty() && text.back() == '\n')
+            text.pop_back();
+        complain(text + " (daybreak --help says more)");
+        return static_cast<int>(Exit::usage);
+    }
+    return status;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/terminal.hpp"
+
+#include <cerrno>
+#include <cinttypes>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+// Signal handlers and the stdout state are the process's, like stdout itself.
+std::atomic<bool> interrupt_flag{false};
+bool stdout_failed = false;
+bool stdout_closed = false;
+
+void on_interrupt(int) {
+    interrupt_flag.store(true, std::memory_order_relaxed);
+}
+
+} // namespace
+
+const std::atomic<bool>& interrupted = interrupt_flag;
+
+void install_interrupt() {
+    struct sigaction action = {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND; // the second Ctrl-C ends the program at once
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool wants_colour(int fd) {
+    const char* term = std::getenv("TERM");
+    const char* no_colour = std::getenv("NO_COLOR");
+    return ::isatty(fd) && term && std::strcmp(term, "dumb") != 0 && !(no_colour && *no_colour);
+}
+
+void complain(std::string_view message) {
+    std::fprintf(stderr, "daybreak: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+int fail(const base::Error& error) {
+    complain(error.message());
+    return static_cast<int>(Exit::failed);
+}
+
+bool put(std::string_view text) {
+    while (!text.empty() && !stdout_failed && !stdout_closed) {
+        ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written >= 0) {
+            text.remove_prefix(static_cast<size_t>(written));
+        } else if (errno == EPIPE) {
+            stdout_closed = true;
+        } else if (errno != EINTR) {
+            complain(base::strprintf("cannot write the output: %s", std::strerror(errno)));
+            stdout_failed = true;
+        }
+    }
+    return !stdout_failed && !stdout_closed;
+}
+
+Exit finish_stdout() {
+    return stdout_failed ? Exit::failed : Exit::ok;
+}
+
+void Progress::update(uint64_t done, uint64_t total) {
+    Clock::time_point now = Clock::now();
+    if (!::isatty(STDERR_FILENO) || now - start_ < std::chrono::milliseconds(500) ||
+        now - last_ < std::chrono::milliseconds(100))
+        return;
+    last_ = now;
+    shown_ = true;
+    if (total == 0) {
+        std::fprintf(stderr, "\r%s: %" PRIu64 " KiB\033[K", what_.c_str(), done >> 10);
+        return;
+    }
+    constexpr int kWidth = 30;
+    int filled = static_cast<int>(kWidth * (done < total ? done : total) / total);
+    std::string bar(static_cast<size_t>(filled), '#');
+    bar.resize(kWidth, '.');
+    std::fprintf(stderr, "\r%s [%s] %3d %%\033[K", what_.c_str(), bar.c_str(),
+                 static_cast<int>(100 * (done < total ? done : total) / total));
+}
+
+void Progress::clear() {
+    if (shown_)
+        std::fputs("\r\033[K", stderr);
+    shown_ = false;
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The terminal: messages, colour where a person looks, progress on long work.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace daybreak::cmd {
+
+/// Exit statuses, the same for every subcommand.
+enum class Exit : int {
+    ok = 0,
+    failed = 1, ///< a one-line message is on stderr, nothing half-written is left
+    usage = 2,
+    losses = 3, ///< done, but the data has known losses; `daybreak info` says which
+};
+
+/// Whether to use colour on a stream: it is a terminal, TERM is not "dumb", NO_COLOR is not set.
+bool wants_colour(int fd);
+
+/// Writes "daybreak: <message>\n" to stderr.
+void complain(std::string_view message);
+
+/// Writes the error's message with complain() and returns Exit::failed.
+int fail(const base::Error& error);
+
+/// Writes all of `text` to stdout.  False when nobody reads any more (a closed pipe): stop quietly.
+/// Any other failure (a full disk) is complained about once; finish_stdout() then says failed.
+bool put(std::string_view text);
+
+/// Returns ok, or failed when something could not be written to stdout.
+Exit finish_stdout();
+
+/// Set by Ctrl-C and SIGTERM once install_interrupt() was called; long work polls it.
+extern const std::atomic<bool>& interrupted;
+void install_interrupt();
+
+/// A line on stderr that shows how far a long piece of work is; silent when stderr is no terminal,
+/// and for work that is over within half a second.
+class Progress {
+public:
+    explicit Progress(std::string what) : what_(std::move(what)) {}
+    ~Progress() { clear(); }
+    void update(uint64_t done, uint64_t total);
+    void clear();
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::string what_;
+    Clock::time_point start_ = Clock::now();
+    Clock::time_point last_ = start_;
+    bool shown_ = false;
+};
+
+} // namespace daybreak::cmd
