@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulated kernel: its few functions, their symbols, and the stacks that lead to a probe.
+#pragma once
+
+#include "formats/trace/metadata.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace daybreak::sim
+{
+
+constexpr uint64_t kKernelTextStart = 0xffffffff81000000;
+/// Where `curthread` points.  Nothing is mapped there unless a test does so.
+constexpr uint64_t kCurthreadAddress = 0xffff888000100000;
+/// uregs[]: as many as struct pt_regs of x86-64 has.
+constexpr uint64_t kUserRegisterCount = 21;
+
+/// Program counters, innermost first.
+std::span<const uint64_t> syscall_stack(); ///< in BEGIN and END: the consumer's ioctl
+std::span<const uint64_t> timer_stack();   ///< in tick-N and profile-N: an idle CPU's interrupt
+std::span<const uint64_t> user_stack();
+
+/// The symbols of all that.
+formats::SymbolTable kernel_symbols();
+
+} // namespace daybreak::sim
