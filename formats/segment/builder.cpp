@@ -18,8 +18,9 @@ constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 /// Looks through one range.
 class Finder {
 public:
-    Finder(BuilderState& state, ByteView bytes, const AddOptions& options)
-        : state_(state), bytes_(bytes), options_(options),
+    Finder(BuilderState& state, ByteView bytes, const AddOptions& options,
+           std::vector<ByteView>* pieces)
+        : state_(state), bytes_(bytes), options_(options), pieces_(pieces),
           step_(options.packing == Packing::pages ? kPageBytes : DBK_RECORD_ALIGN_BYTES) {
         origin_ = static_cast<uint32_t>(state_.origins.size());
         state_.origins.push_back(options.origin);
@@ -106,6 +107,8 @@ private:
 
     void keep(const FoundPiece& found) {
         accepted_++;
+        if (pieces_ && !found.cut)
+            pieces_->push_back(found.bytes);
         switch (found.piece.kind) {
         case PieceKind::segment:
             state_.segments.push_back(found);
@@ -122,6 +125,7 @@ private:
     BuilderState& state_;
     ByteView bytes_;
     const AddOptions& options_;
+    std::vector<ByteView>* pieces_;
     size_t step_;
     uint32_t origin_;
     size_t accepted_ = 0;
@@ -258,8 +262,9 @@ RecordingBuilder::~RecordingBuilder() = default;
 RecordingBuilder::RecordingBuilder(RecordingBuilder&&) noexcept = default;
 RecordingBuilder& RecordingBuilder::operator=(RecordingBuilder&&) noexcept = default;
 
-size_t RecordingBuilder::add_bytes(ByteView untrusted, const AddOptions& options) {
-    return Finder(*state_, untrusted, options).run();
+size_t RecordingBuilder::add_bytes(ByteView untrusted, const AddOptions& options,
+                                   std::vector<ByteView>* pieces) {
+    return Finder(*state_, untrusted, options, pieces).run();
 }
 
 size_t RecordingBuilder::add_owned(Bytes untrusted, const AddOptions& options) {

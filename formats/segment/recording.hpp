@@ -210,7 +210,9 @@ public:
 
     /// Looks through `untrusted`, which must outlive the Recording and not change.
     /// Returns how many pieces it accepted.
-    size_t add_bytes(ByteView untrusted, const AddOptions& options);
+    /// Adds the accepted pieces themselves, as far as they were whole, to *pieces when given.
+    size_t add_bytes(ByteView untrusted, const AddOptions& options,
+                     std::vector<ByteView>* pieces = nullptr);
     /// The same for bytes that the Recording shall own.
     size_t add_owned(Bytes untrusted, const AddOptions& options);
     /// Adds a finding of the caller's, to stand with the builder's own.

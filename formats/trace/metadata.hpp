@@ -2,8 +2,7 @@
 //
 // What a trace file knows beside the recording: recorder, host, modules, symbols, completeness.
 //
-// Plain values; trace.capnp is their form on disk and metadata_codec.cpp the one place that knows
-// both.
+// Plain values; trace.capnp is their form on disk and message.cpp the one place that knows both.
 #pragma once
 
 #include "formats/segment/recording.hpp"
@@ -52,6 +51,9 @@ struct Symbol {
     std::string name;
 };
 
+/// An address further behind the nearest symbol belongs to none: no function is that long.
+constexpr uint64_t kSymbolBytesMax = 1u << 20;
+
 /// Kernel symbols, looked up by address.
 class SymbolTable {
 public:
@@ -65,8 +67,9 @@ public:
     void add(uint64_t address, char type, std::string_view name, std::string_view module);
     /// Sorts; call after the last add() and before lookups.
     void finish();
-    /// Returns the nearest symbol at or below the address, empty when there is none in the same
-    /// module or the kernel's end was passed.
+    /// Returns the nearest symbol at or below the address; empty when there is none within
+    /// kSymbolBytesMax, or the end of the kernel's image was passed.  Of several at one address:
+    /// code before data, global before local.
     std::optional<Match> find(uint64_t address) const;
     const std::vector<Symbol>& symbols() const { return symbols_; }
     const std::vector<std::string>& modules() const { return modules_; }
@@ -92,5 +95,17 @@ struct TraceSummary {
     std::vector<CpuSummary> cpus;
     std::vector<Finding> findings;
 };
+
+/// What time and whose segments a data block holds.
+struct IndexEntry {
+    uint64_t file_offset = 0;
+    uint32_t block_number = 0;
+    uint16_t ring_id = 0, cpu = 0;
+    uint64_t first_sequence = 0, last_sequence = 0;
+    uint64_t first_mono_ns = 0, last_mono_ns = 0;
+};
+
+/// Returns the summary that the recording itself gives.
+TraceSummary summary_of(const Recording& recording);
 
 } // namespace daybreak::formats

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of blocks: zstd, CRC-32C, resynchronisation.
+#include "formats/trace/block.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+#include <zstd.h>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::errorf;
+using base::strprintf;
+
+constexpr size_t kHeaderBytes = sizeof(dbk_trace_block);
+
+uint32_t header_checksum(const dbk_trace_block& header) {
+    return base::crc32c(
+        std::as_bytes(std::span(&header, 1)).first(offsetof(dbk_trace_block, header_crc32c)));
+}
+
+uint64_t padded(uint64_t bytes) {
+    return (bytes + DBK_TRACE_ALIGN_BYTES - 1) & ~uint64_t{DBK_TRACE_ALIGN_BYTES - 1};
+}
+
+} // namespace
+
+Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level) {
+    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX);
+    Bytes block(kHeaderBytes + ZSTD_compressBound(raw.size()));
+    size_t stored = ZSTD_compress(block.data() + kHeaderBytes, block.size() - kHeaderBytes,
+                                  raw.data(), raw.size(), zstd_level);
+    DBK_ASSERT(!ZSTD_isError(stored));
+    block.resize(kHeaderBytes + stored);
+    dbk_trace_block header = {};
+    header.magic = DBK_TRACE_MAGIC;
+    header.version = DBK_TRACE_VERSION;
+    header.type = static_cast<uint16_t>(type);
+    header.number = number;
+    header.stored_bytes = static_cast<uint32_t>(stored);
+    header.raw_bytes = static_cast<uint32_t>(raw.size());
+    header.payload_crc32c = base::crc32c(ByteView(block).subspan(kHeaderBytes));
+    header.header_crc32c = header_checksum(header);
+    std::memcpy(block.data(), &header, sizeof(header));
+    block.resize(padded(block.size()));
+    return block;
+}
+
+bool BlockScanner::header_at(uint64_t offset, dbk_trace_block& header) const {
+    if (offset > file_.size() || file_.size() - offset < kHeaderBytes)
+        return false;
+    std::memcpy(&header, file_.data() + offset, sizeof(header));
+    return header.magic == DBK_TRACE_MAGIC && header.header_crc32c == header_checksum(header);
+}
+
+/// Returns the next offset from `from` on where a header holds, or the file's size.
+uint64_t BlockScanner::find_header(uint64_t from) const {
+    dbk_trace_block header;
+    while (from < file_.size() && !header_at(from, header))
+        from += DBK_TRACE_ALIGN_BYTES;
+    return std::min<uint64_t>(from, file_.size());
+}
+
+/// No header holds at offset_: moves to the next that does.
+void BlockScanner::resync() {
+    uint64_t from = offset_;
+    offset_ = find_header(from + DBK_TRACE_ALIGN_BYTES);
+    uint64_t passed = offset_ - from;
+    if (offset_ == file_.size()) {
+        bytes_cut_ += passed;
+        findings_.add(FindingKind::truncated, strprintf("0x%" PRIx64, from),
+                      strprintf("the last %" PRIu64 " bytes are no whole block", passed));
+        return;
+    }
+    bytes_skipped_ += passed;
+    findings_.add(FindingKind::bad_block, strprintf("0x%" PRIx64, from),
+                  strprintf("no block starts here; the next is %" PRIu64 " bytes on", passed));
+}
+
+/// The payload of the block at `at` is cut or changed.  When a block follows where it should, the
+/// scan goes on there, else at the next header inside what should have been the payload.
+void BlockScanner::pass_lost(const dbk_trace_block& header, uint64_t at) {
+    uint64_t room = file_.size() - at - kHeaderBytes;
+    bool fits = header.stored_bytes <= room;
+    std::string where = strprintf("block %u", header.number);
+    blocks_lost_++;
+    if (fits)
+        findings_.add(FindingKind::bad_block, where, "its checksum does not hold");
+    else
+        findings_.add(
+            FindingKind::truncated, where,
+            strprintf("%u bytes are stored, %" PRIu64 " are there", header.stored_bytes, room));
+    uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
+    dbk_trace_block follower;
+    if (fits && (end >= file_.size() || header_at(end, follower))) {
+        offset_ = std::min<uint64_t>(end, file_.size());
+        return;
+    }
+    offset_ = find_header(at + kHeaderBytes);
+    (offset_ == file_.size() ? bytes_cut_ : bytes_skipped_) += offset_ - at;
+}
+
+void BlockScanner::check_number(const dbk_trace_block& header, uint64_t offset) {
+    if (header.number > expected_number_) {
+        blocks_lost_ += header.number - expected_number_;
+        findings_.add(FindingKind::bad_block, strprintf("0x%" PRIx64, offset),
+                      strprintf("%" PRIu64 " blocks before block %u are not there",
+                                header.number - expected_number_, header.number));
+    }
+    expected_number_ = uint64_t{header.number} + 1;
+}
+
+bool BlockScanner::next(BlockView& block) {
+    while (offset_ < file_.size()) {
+        dbk_trace_block header;
+        if (!header_at(offset_, header)) {
+            resync();
+            continue;
+        }
+        uint64_t at = offset_;
+        check_number(header, at);
+        block.header = header;
+        block.offset_bytes = at;
+        if (header.stored_bytes <= file_.size() - at - kHeaderBytes) {
+            block.stored = file_.subspan(at + kHeaderBytes, header.stored_bytes);
+            if (base::crc32c(block.stored) == header.payload_crc32c) {
+                uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
+                offset_ = std::min<uint64_t>(end, file_.size());
+                return true;
+            }
+        }
+        pass_lost(header, at);
+    }
+    return false;
+}
+
+Result<Bytes> unpack_block(const BlockView& block) {
+    uint32_t raw_bytes = block.header.raw_bytes;
+    if (raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
+        return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", raw_bytes,
+                      DBK_TRACE_RAW_BYTES_MAX);
+    if (ZSTD_getFrameContentSize(block.stored.data(), block.stored.size()) != raw_bytes)
+        return errorf(ErrorCode::corrupt, "its frame does not unpack to %u bytes", raw_bytes);
+    Bytes raw(raw_bytes);
+    size_t got = ZSTD_decompress(raw.data(), raw.size(), block.stored.data(), block.stored.size());
+    if (ZSTD_isError(got))
+        return errorf(ErrorCode::corrupt, "it does not unpack: %s", ZSTD_getErrorName(got));
+    if (got != raw_bytes)
+        return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %u expected", got, raw_bytes);
+    return raw;
+}
+
+} // namespace daybreak::formats

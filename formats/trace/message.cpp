@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The adapter to Cap'n Proto.
+#include "formats/trace/message.hpp"
+
+#include "trace.capnp.h"
+
+#include <algorithm>
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <cstring>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::errorf;
+
+std::string wire_text(capnp::Text::Reader reader) {
+    return std::string(reader.begin(), reader.size());
+}
+
+capnp::Text::Reader wire_text(const std::string& string) {
+    return capnp::Text::Reader(string.c_str(), string.size());
+}
+
+capnp::Data::Reader wire_data(ByteView bytes) {
+    return capnp::Data::Reader(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size());
+}
+
+/// Builds a message with fill(root) and returns its bytes.
+template <typename Fill>
+Bytes encode(Fill fill) {
+    capnp::MallocMessageBuilder builder;
+    fill(builder.initRoot<wire::Message>());
+    kj::Array<capnp::word> words = capnp::messageToFlatArray(builder);
+    ByteView bytes = std::as_bytes(std::span(words.begin(), words.size()));
+    return Bytes(bytes.begin(), bytes.end());
+}
+
+/// Returns what read(message) returns, or the exception it met as an Error.
+template <typename T, typename Read>
+Result<T> decode(ByteView untrusted, const char* what, Read read) {
+    size_t words = untrusted.size() / sizeof(capnp::word);
+    kj::Array<capnp::word> aligned = kj::heapArray<capnp::word>(words);
+    if (words > 0)
+        std::memcpy(aligned.begin(), untrusted.data(), words * sizeof(capnp::word));
+    capnp::ReaderOptions options;
+    // Each list is read once or twice; a message that points to the same bytes again and again
+    // runs into this limit.
+    options.traversalLimitInWords = words * 4 + 1024;
+    options.nestingLimit = 16;
+    try {
+        capnp::FlatArrayMessageReader reader(aligned, options);
+        return read(reader.getRoot<wire::Message>());
+    } catch (const kj::Exception& exception) {
+        return errorf(ErrorCode::corrupt, "%s message: %s", what,
+                      exception.getDescription().cStr());
+    }
+}
+
+Error wrong_kind(const char* what) {
+    return errorf(ErrorCode::corrupt, "the message in the block is not a %s", what);
+}
+
+void put_clocks(const HostClocks& clocks, wire::Clocks::Builder out) {
+    out.setMonoNs(clocks.mono_ns);
+    out.setBootNs(clocks.boot_ns);
+    out.setWallNs(clocks.wall_ns);
+}
+
+HostClocks get_clocks(wire::Clocks::Reader in) {
+    return {in.getMonoNs(), in.getBootNs(), in.getWallNs()};
+}
+
+void put_modules(const std::vector<ModuleInfo>& modules, wire::Header::Builder out) {
+    auto list = out.initModules(static_cast<unsigned>(modules.size()));
+    for (unsigned i = 0; i < modules.size(); i++) {
+        list[i].setName(wire_text(modules[i].name));
+        list[i].setBaseAddress(modules[i].base_address);
+        list[i].setSizeBytes(modules[i].size_bytes);
+        list[i].setBuildId(wire_data(modules[i].build_id));
+    }
+}
+
+ModuleInfo get_module(wire::Module::Reader in) {
+    ModuleInfo module;
+    module.name = wire_text(in.getName());
+    module.base_address = in.getBaseAddress();
+    module.size_bytes = in.getSizeBytes();
+    auto build_id = in.getBuildId();
+    auto bytes = std::as_bytes(std::span(build_id.begin(), build_id.size()));
+    module.build_id.assign(bytes.begin(), bytes.end());
+    return module;
+}
+
+template <typename List>
+void put_counts(const DropCounts& counts, List list) {
+    for (unsigned i = 0; i < counts.size(); i++)
+        list.set(i, counts[i]);
+}
+
+template <typename List>
+DropCounts get_counts(List list) {
+    DropCounts counts{};
+    for (unsigned i = 0; i < std::min<size_t>(counts.size(), list.size()); i++)
+        counts[i] = list[i];
+    return counts;
+}
+
+void put_cpu(const CpuSummary& cpu, wire::Cpu::Builder out) {
+    const Completeness& sum = cpu.completeness;
+    out.setRingId(cpu.ring_id);
+    out.setCpu(cpu.cpu);
+    out.setCommitted(sum.committed);
+    out.setPresent(sum.present);
+    out.setOverwritten(sum.overwritten);
+    out.setLost(sum.lost);
+    out.setNotCopied(sum.not_copied);
+    out.setLostKnown(sum.lost_known);
+    out.setSegmentsPresent(sum.segments_present);
+    out.setSegmentsMissing(sum.segments_missing);
+    out.setSegmentsDamaged(sum.segments_damaged);
+    out.setErrors(sum.errors);
+    put_counts(sum.drops, out.initDrops(DBK_DROP_SLOTS));
+    put_counts(sum.drops_unseen, out.initDropsUnseen(DBK_DROP_SLOTS));
+}
+
+CpuSummary get_cpu(wire::Cpu::Reader in) {
+    CpuSummary cpu;
+    cpu.ring_id = in.getRingId();
+    cpu.cpu = in.getCpu();
+    Completeness& sum = cpu.completeness;
+    sum.committed = in.getCommitted();
+    sum.present = in.getPresent();
+    sum.overwritten = in.getOverwritten();
+    sum.lost = in.getLost();
+    sum.not_copied = in.getNotCopied();
+    sum.lost_known = in.getLostKnown();
+    sum.segments_present = in.getSegmentsPresent();
+    sum.segments_missing = in.getSegmentsMissing();
+    sum.segments_damaged = in.getSegmentsDamaged();
+    sum.errors = in.getErrors();
+    sum.drops = get_counts(in.getDrops());
+    sum.drops_unseen = get_counts(in.getDropsUnseen());
+    return cpu;
+}
+
+Result<void> add_symbols(wire::Symbols::Reader in, SymbolTable& table) {
+    auto deltas = in.getAddressDeltas();
+    auto modules = in.getModules();
+    auto indices = in.getModuleIndices();
+    auto types = in.getTypes();
+    auto names = in.getNames();
+    if (indices.size() != deltas.size() || types.size() != deltas.size())
+        return errorf(ErrorCode::corrupt, "%u addresses, %u modules and %zu types do not fit",
+                      deltas.size(), indices.size(), types.size());
+    std::vector<std::string> module_names;
+    for (auto module : modules)
+        module_names.push_back(wire_text(module));
+    const char* at = reinterpret_cast<const char*>(names.begin());
+    const char* end = at + names.size();
+    uint64_t address = 0;
+    for (unsigned i = 0; i < deltas.size(); i++) {
+        const char* newline =
+            at == end
+                ? nullptr
+                : static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
+        if (!newline || indices[i] >= module_names.size())
+            return errorf(ErrorCode::corrupt, "symbol %u of %u has no name or no module", i,
+                          deltas.size());
+        address += deltas[i];
+        table.add(address, static_cast<char>(types[i]),
+                  std::string_view(at, static_cast<size_t>(newline - at)),
+                  module_names[indices[i]]);
+        at = newline + 1;
+    }
+    return {};
+}
+
+} // namespace
+
+Bytes encode_header(const TraceHeader& header) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initHeader();
+        out.setToolVersion(wire_text(header.tool_version));
+        out.setOrigin(static_cast<wire::Origin>(header.origin));
+        put_clocks(header.clocks, out.initClocks());
+        out.setBootUuid(wire_data(std::as_bytes(std::span(header.boot_uuid))));
+        out.setHostname(wire_text(header.hostname));
+        out.setRelease(wire_text(header.release));
+        out.setVersion(wire_text(header.version));
+        out.setMachine(wire_text(header.machine));
+        out.setCommandLine(wire_text(header.command_line));
+        out.setCpusOnline(header.cpus_online);
+        out.setMemoryBytes(header.memory_bytes);
+        auto files = out.initDFiles(static_cast<unsigned>(header.d_files.size()));
+        for (unsigned i = 0; i < header.d_files.size(); i++)
+            files.set(i, wire_text(header.d_files[i]));
+        put_modules(header.modules, out);
+    });
+}
+
+Result<TraceHeader> decode_header(ByteView untrusted) {
+    return decode<TraceHeader>(
+        untrusted, "header", [](wire::Message::Reader root) -> Result<TraceHeader> {
+            if (!root.isHeader())
+                return wrong_kind("header");
+            auto in = root.getHeader();
+            TraceHeader header;
+            header.tool_version = wire_text(in.getToolVersion());
+            uint16_t origin = static_cast<uint16_t>(in.getOrigin());
+            header.origin = static_cast<TraceOrigin>(
+                std::min<uint16_t>(origin, static_cast<uint16_t>(TraceOrigin::simulator)));
+            header.clocks = get_clocks(in.getClocks());
+            auto uuid = in.getBootUuid();
+            std::memcpy(header.boot_uuid.data(), uuid.begin(),
+                        std::min(uuid.size(), header.boot_uuid.size()));
+            header.hostname = wire_text(in.getHostname());
+            header.release = wire_text(in.getRelease());
+            header.version = wire_text(in.getVersion());
+            header.machine = wire_text(in.getMachine());
+            header.command_line = wire_text(in.getCommandLine());
+            header.cpus_online = in.getCpusOnline();
+            header.memory_bytes = in.getMemoryBytes();
+            for (auto file : in.getDFiles())
+                header.d_files.push_back(wire_text(file));
+            for (auto module : in.getModules())
+                header.modules.push_back(get_module(module));
+            return header;
+        });
+}
+
+Bytes encode_symbols(const SymbolTable& table, std::span<const Symbol> stretch) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initSymbols();
+        unsigned count = static_cast<unsigned>(stretch.size());
+        auto modules = out.initModules(static_cast<unsigned>(table.modules().size()));
+        for (unsigned i = 0; i < table.modules().size(); i++)
+            modules.set(i, wire_text(table.modules()[i]));
+        auto deltas = out.initAddressDeltas(count);
+        auto indices = out.initModuleIndices(count);
+        auto types = out.initTypes(count);
+        std::string names;
+        uint64_t before = 0;
+        for (unsigned i = 0; i < count; i++) {
+            deltas.set(i, stretch[i].address - before);
+            before = stretch[i].address;
+            indices.set(i, stretch[i].module);
+            types[i] = static_cast<kj::byte>(stretch[i].type);
+            names += stretch[i].name;
+            names += '\n';
+        }
+        out.setNames(wire_data(base::as_bytes(names)));
+    });
+}
+
+Result<void> decode_symbols(ByteView untrusted, SymbolTable& table) {
+    DBK_TRY(bool done,
+            decode<bool>(untrusted, "symbols", [&](wire::Message::Reader root) -> Result<bool> {
+                if (!root.isSymbols())
+                    return wrong_kind("stretch of symbols");
+                DBK_TRY_VOID(add_symbols(root.getSymbols(), table));
+                return true;
+            }));
+    (void)done;
+    return {};
+}
+
+Bytes encode_index(std::span<const IndexEntry> entries) {
+    return encode([&](wire::Message::Builder root) {
+        auto list = root.initIndex().initEntries(static_cast<unsigned>(entries.size()));
+        for (unsigned i = 0; i < entries.size(); i++) {
+            const IndexEntry& entry = entries[i];
+            list[i].setFileOffset(entry.file_offset);
+            list[i].setBlockNumber(entry.block_number);
+            list[i].setRingId(entry.ring_id);
+            list[i].setCpu(entry.cpu);
+            list[i].setFirstSequence(entry.first_sequence);
+            list[i].setLastSequence(entry.last_sequence);
+            list[i].setFirstMonoNs(entry.first_mono_ns);
+            list[i].setLastMonoNs(entry.last_mono_ns);
+        }
+    });
+}
+
+Result<std::vector<IndexEntry>> decode_index(ByteView untrusted) {
+    using Entries = std::vector<IndexEntry>;
+    return decode<Entries>(untrusted, "index", [](wire::Message::Reader root) -> Result<Entries> {
+        if (!root.isIndex())
+            return wrong_kind("time index");
+        Entries entries;
+        for (auto in : root.getIndex().getEntries())
+            entries.push_back({in.getFileOffset(), in.getBlockNumber(), in.getRingId(), in.getCpu(),
+                               in.getFirstSequence(), in.getLastSequence(), in.getFirstMonoNs(),
+                               in.getLastMonoNs()});
+        return entries;
+    });
+}
+
+Bytes encode_summary(const TraceSummary& summary) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initSummary();
+        put_clocks(summary.clocks, out.initClocks());
+        out.setInterrupted(summary.interrupted);
+        auto cpus = out.initCpus(static_cast<unsigned>(summary.cpus.size()));
+        for (unsigned i = 0; i < summary.cpus.size(); i++)
+            put_cpu(summary.cpus[i], cpus[i]);
+        auto findings = out.initFindings(static_cast<unsigned>(summary.findings.size()));
+        for (unsigned i = 0; i < summary.findings.size(); i++) {
+            findings[i].setKind(finding_name(summary.findings[i].kind));
+            findings[i].setWhere(wire_text(summary.findings[i].where));
+            findings[i].setText(wire_text(summary.findings[i].text));
+        }
+    });
+}
+
+Result<TraceSummary> decode_summary(ByteView untrusted) {
+    return decode<TraceSummary>(
+        untrusted, "summary", [](wire::Message::Reader root) -> Result<TraceSummary> {
+            if (!root.isSummary())
+                return wrong_kind("summary");
+            auto in = root.getSummary();
+            TraceSummary summary;
+            summary.clocks = get_clocks(in.getClocks());
+            summary.interrupted = in.getInterrupted();
+            for (auto cpu : in.getCpus())
+                summary.cpus.push_back(get_cpu(cpu));
+            for (auto finding : in.getFindings()) {
+                // A kind of a later version is told under the name that claims least.
+                std::optional<FindingKind> kind = finding_kind(wire_text(finding.getKind()));
+                summary.findings.push_back({kind.value_or(FindingKind::unknown_kind),
+                                            wire_text(finding.getWhere()),
+                                            wire_text(finding.getText())});
+            }
+            return summary;
+        });
+}
+
+Bytes encode_end(const TraceEnd& end) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initEnd();
+        out.setBlocks(end.blocks);
+        out.setBytes(end.bytes);
+    });
+}
+
+Result<TraceEnd> decode_end(ByteView untrusted) {
+    return decode<TraceEnd>(untrusted, "end", [](wire::Message::Reader root) -> Result<TraceEnd> {
+        if (!root.isEnd())
+            return wrong_kind("end");
+        return TraceEnd{root.getEnd().getBlocks(), root.getEnd().getBytes()};
+    });
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages: the plain values of metadata.hpp as Cap'n Proto, and back.
+//
+// message.cpp is the one place that knows Cap'n Proto; its exceptions end there as Errors.
+#pragma once
+
+#include "formats/trace/metadata.hpp"
+
+#include <span>
+
+namespace daybreak::formats {
+
+/// The text of trace.capnp.
+extern const std::string_view kTraceSchemaText;
+
+/// Symbols per SYMBOLS block: a damaged one costs a tenth of a kernel's, not all.
+constexpr size_t kSymbolsPerBlock = 16384;
+
+/// The last block.
+struct TraceEnd {
+    uint32_t blocks = 0; ///< before it
+    uint64_t bytes = 0;  ///< before it
+};
+
+Bytes encode_header(const TraceHeader& header);
+Bytes encode_symbols(const SymbolTable& table, std::span<const Symbol> stretch);
+Bytes encode_index(std::span<const IndexEntry> entries);
+Bytes encode_summary(const TraceSummary& summary);
+Bytes encode_end(const TraceEnd& end);
+
+/// Errors of all: corrupt.
+Result<TraceHeader> decode_header(ByteView untrusted);
+/// Adds the stretch to the table.
+Result<void> decode_symbols(ByteView untrusted, SymbolTable& table);
+Result<std::vector<IndexEntry>> decode_index(ByteView untrusted);
+Result<TraceSummary> decode_summary(ByteView untrusted);
+Result<TraceEnd> decode_end(ByteView untrusted);
+
+} // namespace daybreak::formats

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The symbol table: sorted by address, looked up by nearest below.
+#include "formats/trace/metadata.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+namespace daybreak::formats {
+
+namespace {
+
+/// Code before data, global before local, plain names before compiler-made ones: of several
+/// symbols at one address the one that a person would name is kept first.
+auto preference(const Symbol& symbol) {
+    char type = symbol.type;
+    bool code = type == 'T' || type == 't' || type == 'W' || type == 'w';
+    bool global = std::isupper(static_cast<unsigned char>(type)) != 0 && type != 'W';
+    return std::make_tuple(!code, !global, symbol.name.starts_with("__"), symbol.name.size());
+}
+
+} // namespace
+
+void SymbolTable::add(uint64_t address, char type, std::string_view name, std::string_view module) {
+    auto found = module_index_.find(module);
+    if (found == module_index_.end()) {
+        found = module_index_.emplace(module, static_cast<uint32_t>(modules_.size())).first;
+        modules_.emplace_back(module);
+    }
+    symbols_.push_back({address, found->second, type, std::string(name)});
+}
+
+void SymbolTable::finish() {
+    std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+        return a.address != b.address ? a.address < b.address : preference(a) < preference(b);
+    });
+}
+
+std::optional<SymbolTable::Match> SymbolTable::find(uint64_t address) const {
+    auto above = std::upper_bound(
+        symbols_.begin(), symbols_.end(), address,
+        [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });
+    if (above == symbols_.begin())
+        return std::nullopt;
+    // Of several at the same address the first.
+    auto below = std::lower_bound(
+        symbols_.begin(), above, (above - 1)->address,
+        [](const Symbol& symbol, uint64_t wanted) { return symbol.address < wanted; });
+    if (address - below->address > kSymbolBytesMax || below->name == "_end")
+        return std::nullopt;
+    return Match{modules_[below->module], below->name, address - below->address};
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The messages of a trace file: what the recording itself cannot know.  Every block of type HEADER,
+# SYMBOLS, INDEX, SUMMARY and END holds one Message.  This text is stored in each trace file.
+# Fields are only ever added, with the next number.
+@0xd97f326e7971ffca;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("daybreak::formats::wire");
+
+struct Message {
+  union {
+    header @0 :Header;
+    symbols @1 :Symbols;
+    index @2 :Index;
+    summary @3 :Summary;
+    end @4 :End;
+  }
+}
+
+# Readings side by side: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME.
+struct Clocks {
+  monoNs @0 :UInt64;
+  bootNs @1 :UInt64;
+  wallNs @2 :UInt64;
+}
+
+enum Origin {
+  device @0;     # /dev/daybreak, stopped
+  snapshot @1;   # /dev/daybreak, while writing went on
+  bank @2;       # reserved memory of an earlier boot
+  dump @3;       # a crash dump
+  simulator @4;  # the user-space host
+}
+
+struct Module {
+  name @0 :Text;
+  baseAddress @1 :UInt64;  # 0: the kernel did not tell
+  sizeBytes @2 :UInt64;
+  buildId @3 :Data;        # empty: not known
+}
+
+struct Header {
+  toolVersion @0 :Text;
+  origin @1 :Origin;
+  clocks @2 :Clocks;  # when the recorder began
+  bootUuid @3 :Data;  # 16 bytes
+  hostname @4 :Text;
+  release @5 :Text;   # uname -r
+  version @6 :Text;   # uname -v
+  machine @7 :Text;   # uname -m
+  commandLine @8 :Text;
+  cpusOnline @9 :UInt32;
+  memoryBytes @10 :UInt64;
+  dFiles @11 :List(Text);
+  modules @12 :List(Module);
+}
+
+# A stretch of the symbols, ascending by address; symbol n is made of the n-th element of each list.
+struct Symbols {
+  modules @0 :List(Text);           # "vmlinux" is the kernel
+  addressDeltas @1 :List(UInt64);   # to the symbol before; the first is its address
+  moduleIndices @2 :List(UInt32);   # into modules
+  types @3 :Data;                   # one letter each, as in /proc/kallsyms
+  names @4 :Data;                   # each ends with a newline
+}
+
+struct Index {
+  struct Entry {
+    fileOffset @0 :UInt64;  # of the data block
+    blockNumber @1 :UInt32;
+    ringId @2 :UInt16;
+    cpu @3 :UInt16;
+    firstSequence @4 :UInt64;
+    lastSequence @5 :UInt64;
+    firstMonoNs @6 :UInt64;  # when its first segment was opened
+    lastMonoNs @7 :UInt64;   # when its last one was
+  }
+  entries @0 :List(Entry);
+}
+
+struct Cpu {
+  ringId @0 :UInt16;
+  cpu @1 :UInt16;
+  committed @2 :UInt64;  # = present + overwritten + lost + notCopied
+  present @3 :UInt64;
+  overwritten @4 :UInt64;
+  lost @5 :UInt64;
+  notCopied @6 :UInt64;
+  lostKnown @7 :Bool;
+  segmentsPresent @8 :UInt64;
+  segmentsMissing @9 :UInt64;
+  segmentsDamaged @10 :UInt64;
+  errors @11 :UInt64;
+  drops @12 :List(UInt64);        # by enum dbk_drop
+  dropsUnseen @13 :List(UInt64);  # of these, outside the segments of this file
+}
+
+struct Finding {
+  kind @0 :Text;
+  where @1 :Text;
+  text @2 :Text;
+}
+
+struct Summary {
+  clocks @0 :Clocks;  # when the recorder ended
+  interrupted @1 :Bool;
+  cpus @2 :List(Cpu);
+  findings @3 :List(Finding);
+}
+
+struct End {
+  blocks @0 :UInt32;  # of the file before this one
+  bytes @1 :UInt64;   # of the file before this block
+}
