@@ -74,6 +74,7 @@ start_steps() {
 step() {
 	local text=$1 started=${EPOCHREALTIME/./} status=0
 	shift
+	[[ $1 != install_packages ]] || authorize_installation "${@:2}"
 	steps_count=$((steps_count + 1))
 	step_log=$steps_folder/$(printf %02d "$steps_count").log
 	set -m # a process group of its own
@@ -135,33 +136,46 @@ step_interrupted() {
 	exit "$1"
 }
 
-# A step that installs what is missing of the packages of the groups named: install_packages GROUP...
+# Installs what is missing of the packages of the groups named: install_packages GROUP...
+# As a step (step TEXT install_packages ...), sudo asks for its password before the step begins.
 install_packages() {
-	local missing as_root=()
+	local missing
 	command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian 12"
 	mapfile -t missing < <(deb_missing $(deb_packages "$@"))
 	if ((${#missing[@]} == 0)); then
-		step "packages: all there" true
+		echo "all packages are installed"
 		return
 	fi
 	need_space /var/cache/apt 1500 "installing packages"
-	if ((EUID != 0)); then
-		command -v sudo >/dev/null || die "sudo is missing: as root, run apt-get install ${missing[*]}"
-		echo "  sudo is used for: apt-get install ${missing[*]}"
-		sudo -v || die "sudo was refused: as root, run apt-get install ${missing[*]}"
-		as_root=(sudo -n)
-	fi
-	step "packages: installing ${#missing[@]}" apt_install "${missing[@]}"
+	as_root apt-get -q -y -o DPkg::Lock::Timeout=60 update || echo "$program: the package lists may be old"
+	as_root apt-get -q -y -o DPkg::Lock::Timeout=60 install --no-install-recommends "${missing[@]}" ||
+		installation_failed "${missing[@]}"
 }
 
-# Called by install_packages as its step; as_root is how to become root.
-apt_install() {
-	local get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=60) failure
-	"${get[@]}" update
-	"${get[@]}" install --no-install-recommends "$@" && return
-	failure=$(grep -m 1 -a -E '^E: .*(fetch|resolve|connect)' "$step_log" || true)
-	[[ -z $failure ]] || die "no network: ${failure#E: }"
-	failure=$(grep -m 1 -a -i 'no space left\|enough free space' "$step_log" || true)
-	[[ -z $failure ]] || die "no disk space: ${failure#E: }"
-	return 1
+as_root() {
+	if ((EUID == 0)); then
+		env DEBIAN_FRONTEND=noninteractive "$@"
+	else
+		sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+	fi
+}
+
+# Asks for sudo's password, if it will be needed, and says what for.
+authorize_installation() {
+	local missing
+	mapfile -t missing < <(deb_missing $(deb_packages "$@"))
+	((${#missing[@]} > 0 && EUID != 0)) || return 0
+	command -v sudo >/dev/null || die "sudo is missing: as root, run apt-get install ${missing[*]}"
+	echo "  sudo runs: apt-get install ${missing[*]}"
+	sudo -v || die "sudo was refused: as root, run apt-get install ${missing[*]}"
+}
+
+# Says in one line why apt-get did not install, from what it printed.
+installation_failed() {
+	local said
+	said=$(grep -m 1 -a -E '^(E|Err).*(fetch|resolve|connect)' "${step_log:-/dev/null}" || true)
+	[[ -z $said ]] || die "no network: ${said#E: }"
+	said=$(grep -m 1 -a -i 'no space left\|enough free space' "${step_log:-/dev/null}" || true)
+	[[ -z $said ]] || die "no disk space: ${said#E: }"
+	die "apt-get could not install $*"
 }

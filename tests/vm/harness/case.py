@@ -9,8 +9,9 @@ A case is a folder of tests/vm/cases:
     prepare     optional, on the host before the boot: fills $IN, which is the guest's /share/in
     verify      optional, on the host after it: reads $OUT, prints CHECK lines
 
-prepare and verify run with the folder of the boot as their working folder and with DAYBREAK, MODULE
-(daybreak.ko, nothing embedded), SERIES, VMLINUZ, ROOT, IN and OUT in their environment.
+prepare and verify run with the folder of the boot, where console.log lies, as their working folder
+and with DAYBREAK, MODULE (daybreak.ko, nothing embedded), OTHER_MODULE (the other kernel's), SERIES,
+VMLINUZ, ROOT, IN and OUT in their environment.
 """
 
 import os
@@ -32,9 +33,11 @@ class Case:
 
     name: str
     about: str = ""
+    like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     image: str = "busybox"
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
+    wrong_kernel: bool = False  # early-init gets the other kernel's module
     early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
     compile: tuple[str, ...] = ()  # D programs that lie compiled in /share/in
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)  # program -> more of compile's options
@@ -51,7 +54,7 @@ class Case:
 
     @property
     def folder(self) -> Path:
-        return CASES / self.name
+        return CASES / (self.like or self.name)
 
 
 @dataclass
@@ -124,7 +127,9 @@ class Boot:
             self._embed(module, tuple(programs), self._in / name)
         if case.early == "none":
             return None
-        if case.embed:
+        if case.wrong_kernel:
+            module = module_of(self._kernel.other())
+        elif case.embed:
             embedded = self.folder / "daybreak.ko"
             self._embed(module, case.embed, embedded)
             module = embedded
@@ -146,7 +151,7 @@ class Boot:
     def _machine(self, early: Path | None) -> qemu.Machine:
         case = self._case
         system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, True, tuple(case.modules),
-                             [self._programs.daybreak, *map(self._programs.guest, case.programs)],
+                             [self._programs.daybreak, *map(paths.guest_program, case.programs)],
                              [], early, case.early)
         for name in case.host_programs:
             system.files += host_program(name)
@@ -164,7 +169,8 @@ class Boot:
             return ""
         environment = os.environ | {
             "DAYBREAK": str(self._programs.daybreak), "MODULE": str(module_of(self._kernel)),
-            "SERIES": self._kernel.series, "VMLINUZ": str(self._kernel.image),
+            "OTHER_MODULE": str(module_of(self._kernel.other())), "SERIES": self._kernel.series,
+            "VMLINUZ": str(self._kernel.image),
             "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
             "PYTHONPATH": str(paths.TESTS_VM)}
         done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,

@@ -35,6 +35,10 @@ class Kernel:
         """What kbuild takes as the kernel's build folder."""
         return self.folder / "build"
 
+    def other(self) -> "Kernel":
+        """The kernel that this one is not."""
+        return get(next(series for series in SERIES if series != self.series))
+
     def module_files(self, names: tuple[str, ...]) -> list[tuple[str, bytes]]:
         """(file name, uncompressed bytes) of the modules and all they need, in loading order."""
         base = self.folder / "modules/lib/modules" / self.release

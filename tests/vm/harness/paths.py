@@ -25,16 +25,22 @@ class Programs:
 
     @property
     def early_init(self) -> Path:
-        return self._existing("bootloader-hooks/daybreak-early-init", "daybreak-early-init")
-
-    def guest(self, name: str) -> Path:
-        """A program of tests/vm/guest."""
-        return self._existing(f"tests/vm/guest/{name}", name)
+        return self._existing("bootloader-hooks/early-init", "daybreak-early-init")
 
     def _existing(self, path: str, target: str) -> Path:
         if not (self.folder / path).is_file():
             raise HarnessError(f"{self.folder / path} is missing: cmake --build {self.folder} --target {target}")
         return self.folder / path
+
+
+def guest_program(name: str) -> Path:
+    """A static program of tests/vm/guest, built when it is older than its source."""
+    source, program = TESTS_VM / f"guest/{name}.c", BUILD / "vm/programs" / name
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        run([tool("gcc", "build-essential"), "-O2", "-Wall", "-Wextra", "-static", f"-I{ROOT}", source, "-o", program],
+            f"building {source.name} failed")
+    return program
 
 
 def tool(name: str, package: str) -> str:

@@ -117,6 +117,7 @@ def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line:
         timed_out = reader.read(process)
     finally:
         kill_group(process)
+        process.stdout.close()
         reader.close()
     return Outcome(reader.findings, time.monotonic() - started, timed_out, process.returncode, reader.tail)
 

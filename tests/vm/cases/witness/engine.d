@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system calls of one program, aggregated in the kernel. */
+#pragma D option aggregate=engine
+#pragma D option bufsize=16m
+
+syscall:::entry
+/execname == "workload"/
+{
+	@[execname, probefunc] = count();
+	@arguments["arg2", probefunc] = quantize(arg2);
+	@extremes["arg2"] = max(arg2);
+	@average = avg(arg2 % 4096);
+}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For the verify scripts of cases: read a recording with the host's daybreak, and say what held."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+# daybreak's exit status when it did its work but the data has known losses.
+_LOSSES = 3
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """One CPU's line of `daybreak info`."""
+
+    cpu: int
+    records: int
+    overwritten: int
+    firings: int
+
+
+class Recording:
+    """A trace file, seen through the commands that a user has."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @cache
+    def report(self) -> str:
+        return _daybreak("report", self.path)
+
+    @cache
+    def info(self) -> str:
+        return _daybreak("info", self.path)
+
+    def cpus(self) -> list[Cpu]:
+        """The CPUs of the recording's only ring."""
+        return parse_cpus(self.info())
+
+
+def parse_cpus(info: str) -> list[Cpu]:
+    """The per-CPU table of `daybreak info`: a header line of column names, then rows of numbers."""
+    columns: list[str] = []
+    found = []
+    for line in info.splitlines():
+        words = line.split()
+        if {"CPU", "RECORDS", "OVERWRITTEN", "FIRINGS"} <= set(words):
+            columns = words
+        elif columns and len(words) >= len(columns) and words[0].isdigit():
+            row = dict(zip(columns, words))
+            found.append(Cpu(*(int(row[name]) for name in ("CPU", "RECORDS", "OVERWRITTEN", "FIRINGS"))))
+        else:
+            columns = []
+    return found
+
+
+def check(name: str, held: object, detail: object = "") -> bool:
+    """Prints one CHECK line; returns whether it held, so that what builds on it can be skipped."""
+    text = " ".join(str(detail).split())[:300]
+    print(f"CHECK {name} {'ok' if held else 'fail'} {text}".rstrip())
+    return bool(held)
+
+
+def _daybreak(command: str, path: Path) -> str:
+    done = subprocess.run([os.environ.get("DAYBREAK", "daybreak"), command, path], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace")
+    if done.returncode not in (0, _LOSSES):
+        check(f"daybreak-{command}-{path.name}", False, done.stderr or f"status {done.returncode}")
+    return done.stdout
