@@ -2,9 +2,9 @@
 //
 // Diagnostics: what is wrong with a D program, where, and what to do about it.
 //
-// The compiler's parts report into a DiagnosticSink and go on; whoever started the compilation looks
-// at error_count() and renders.  Two forms exist: the classic single line of dtrace(1), and the
-// rich one with the source line, a caret and hints.  Nothing here prints: cmd/ does.
+// The compiler's parts report into a DiagnosticSink and go on; whoever started the compilation
+// looks at error_count() and renders.  Two forms exist: the classic single line of dtrace(1), and
+// the rich one with the source line, a caret and hints.  Nothing here prints: cmd/ does.
 #pragma once
 
 #include "compiler/diagnostics/source.hpp"
@@ -48,7 +48,7 @@ struct Diagnostic {
 
 /// Collects diagnostics in the order of reporting.
 class DiagnosticSink {
-  public:
+public:
     /// Errors beyond this many are counted but not kept: the first ones matter.
     static constexpr size_t kErrorsMax = 64;
 
@@ -65,7 +65,7 @@ class DiagnosticSink {
     void set_region(Region region) { region_ = region; }
     Region region() const { return region_; }
 
-  private:
+private:
     std::vector<Diagnostic> diagnostics_;
     size_t error_count_ = 0;
     Region region_ = Region::none;
@@ -73,7 +73,7 @@ class DiagnosticSink {
 
 /// Sets the sink's region for a scope.
 class RegionScope {
-  public:
+public:
     RegionScope(DiagnosticSink& sink, Region region) : sink_(sink), outer_(sink.region()) {
         sink.set_region(region);
     }
@@ -81,7 +81,7 @@ class RegionScope {
     RegionScope(const RegionScope&) = delete;
     RegionScope& operator=(const RegionScope&) = delete;
 
-  private:
+private:
     DiagnosticSink& sink_;
     Region outer_;
 };

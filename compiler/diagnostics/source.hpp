@@ -36,13 +36,13 @@ Span join(const Span& first, const Span& last);
 
 /// Where a text came from; decides how the classic one-line message begins.
 enum class SourceKind : uint8_t {
-    file,    ///< a script: "failed to compile script NAME: line N: ..."
-    string,  ///< the text of -n, -P, -m, -f, -i: "invalid probe specifier NAME: in action list: ..."
+    file,   ///< a script: "failed to compile script NAME: line N: ..."
+    string, ///< the text of -n, -P, -m, -f, -i: "invalid probe specifier NAME: in action list: ..."
     library, ///< a file of the D library
 };
 
 class SourceManager {
-  public:
+public:
     /// Takes a text.  `name` is what messages call it; for SourceKind::string the text itself.
     SourceId add(std::string name, std::string text, SourceKind kind = SourceKind::file);
 
@@ -62,7 +62,7 @@ class SourceManager {
     /// Returns the whole physical line in which a span starts, without its newline.
     std::string_view line_text(const Span& span) const;
 
-  private:
+private:
     struct Source {
         std::string name, text;
         SourceKind kind;

@@ -227,7 +227,7 @@ struct Statement {
 struct Clause {
     Span span;
     std::vector<ProbeDescription> probes;
-    ExprPtr predicate; ///< null when there is none
+    ExprPtr predicate;     ///< null when there is none
     bool has_body = false; ///< false: no braces, the default action
     Span body_span;
     std::vector<Statement> statements;

@@ -14,11 +14,28 @@ namespace daybreak::compiler {
 
 enum class SpecifierWord : uint8_t {
     // storage
-    typedef_, extern_, static_, auto_, register_, self_, this_,
+    typedef_,
+    extern_,
+    static_,
+    auto_,
+    register_,
+    self_,
+    this_,
     // qualifiers
-    const_, volatile_, restrict_,
+    const_,
+    volatile_,
+    restrict_,
     // base types
-    void_, char_, short_, int_, long_, float_, double_, signed_, unsigned_, bool_, string_,
+    void_,
+    char_,
+    short_,
+    int_,
+    long_,
+    float_,
+    double_,
+    signed_,
+    unsigned_,
+    string_,
     userland_,
 };
 
@@ -38,7 +55,8 @@ struct EnumeratorSyntax {
 
 enum class NamedKind : uint8_t { typedef_, struct_, union_, enum_ };
 
-/// A type by name, and perhaps its definition: foo_t, vmlinux`struct task_struct, struct { int a; }.
+/// A type by name, and perhaps its definition: foo_t, vmlinux`struct task_struct, struct { int a;
+/// }.
 struct NamedType {
     Span span;
     NamedKind kind = NamedKind::typedef_;
@@ -46,8 +64,8 @@ struct NamedType {
     bool has_module = false;
     std::string name; ///< "": an anonymous struct, union or enum
     bool has_body = false;
-    std::vector<Declaration> members;            ///< of a struct's or union's body
-    std::vector<EnumeratorSyntax> enumerators;   ///< of an enum's body
+    std::vector<Declaration> members;          ///< of a struct's or union's body
+    std::vector<EnumeratorSyntax> enumerators; ///< of an enum's body
 };
 
 /// The words before the declarators: "static unsigned long", "const struct foo".
@@ -83,7 +101,7 @@ using Derivation = std::variant<PointerDerivation, ArrayDerivation, FunctionDeri
 /// `int *x[3]` has [array 3, pointer], that is "array of 3 pointers to int".
 struct Declarator {
     Span span;
-    std::string name; ///< "" in a type name and for unnamed members and parameters
+    std::string name;   ///< "" in a type name and for unnamed members and parameters
     std::string module; ///< a scope before the name, which is D_DECL_SCOPE
     Span name_span;
     std::vector<Derivation> derivations;

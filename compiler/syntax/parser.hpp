@@ -25,9 +25,9 @@ struct ParseOptions {
     std::vector<std::string> arguments; ///< $1, $2, ...
     /// Values of $pid $ppid $uid $euid $gid $egid $pgid $sid $target, those that are known.
     std::map<std::string, int64_t, std::less<>> macros;
-    bool default_arguments = false;      ///< -x defaultargs: a missing $n is 0, a missing $$n ""
+    bool default_arguments = false;       ///< -x defaultargs: a missing $n is 0, a missing $$n ""
     bool unused_arguments_allowed = true; ///< false: an argument never used is D_MACRO_UNUSED
-    bool empty_allowed = false;          ///< -x empty, libraries: no item at all is no D_EMPTY
+    bool empty_allowed = false;           ///< -x empty, libraries: no item at all is no D_EMPTY
     ProbeSpec probe_spec = ProbeSpec::name;
     /// Returns whether a name is a type; asked only when syntax cannot tell.  May be empty.
     std::function<bool(std::string_view)> is_type_name;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collecting diagnostics.
+#include "compiler/diagnostics/diagnostic.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace daybreak::compiler {
+
+std::string_view region_name(Region region) {
+    switch (region) {
+    case Region::none:
+        return "";
+    case Region::probe_description:
+        return "probe description";
+    case Region::predicate:
+        return "predicate";
+    case Region::action_list:
+        return "action list";
+    case Region::declaration:
+        return "declaration";
+    case Region::translator:
+        return "translator declaration";
+    case Region::inline_definition:
+        return "inline definition";
+    case Region::provider:
+        return "provider definition";
+    case Region::control_line:
+        return "control line";
+    }
+    return "";
+}
+
+Diagnostic diagnosticf(Tag tag, const Span& span, const char* format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = std::vsnprintf(nullptr, 0, format, arguments);
+    va_end(arguments);
+    std::string text(static_cast<size_t>(std::max(length, 0)), '\0');
+    std::vsnprintf(text.data(), text.size() + 1, format, again);
+    va_end(again);
+    Diagnostic diagnostic;
+    diagnostic.tag = tag;
+    diagnostic.span = span;
+    diagnostic.text = std::move(text);
+    return diagnostic;
+}
+
+void DiagnosticSink::report(Diagnostic diagnostic) {
+    if (diagnostic.region == Region::none)
+        diagnostic.region = region_;
+    if (diagnostic.severity == Severity::error && error_count_++ >= kErrorsMax)
+        return;
+    diagnostics_.push_back(std::move(diagnostic));
+}
+
+const Diagnostic* DiagnosticSink::first_error() const {
+    for (const Diagnostic& diagnostic : diagnostics_)
+        if (diagnostic.severity == Severity::error)
+            return &diagnostic;
+    return nullptr;
+}
+
+bool DiagnosticSink::has(Tag tag) const {
+    return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                       [tag](const Diagnostic& diagnostic) { return diagnostic.tag == tag; });
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Diagnostics as text: dtrace(1)'s single line, and the rich form with source line and caret.
+#include "base/result.hpp"
+#include "compiler/diagnostics/diagnostic.hpp"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+namespace {
+
+using base::strprintf;
+
+/// Texts of -n may hold newlines; a message is one line.
+std::string on_one_line(std::string_view text) {
+    std::string line(text);
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    return line;
+}
+
+/// One source line as shown: tabs expanded, other control bytes replaced, and where each byte is.
+struct ShownLine {
+    std::string text;
+    std::vector<size_t> columns; ///< of byte i, counted in characters shown; one more at the end
+
+    explicit ShownLine(std::string_view source) {
+        size_t column = 0;
+        for (char c : source) {
+            columns.push_back(column);
+            auto byte = static_cast<unsigned char>(c);
+            if (c == '\t') {
+                size_t width = 8 - column % 8;
+                text.append(width, ' ');
+                column += width;
+            } else if (byte < 0x20 || byte == 0x7f) {
+                text += '?';
+                column++;
+            } else {
+                text += c;
+                column += (byte & 0xc0) != 0x80; // a UTF-8 continuation byte takes no column
+            }
+        }
+        columns.push_back(column);
+    }
+};
+
+struct Paint {
+    bool on;
+    const char* red() const { return on ? "\033[1;31m" : ""; }
+    const char* magenta() const { return on ? "\033[1;35m" : ""; }
+    const char* blue() const { return on ? "\033[1;34m" : ""; }
+    const char* green() const { return on ? "\033[1;32m" : ""; }
+    const char* bold() const { return on ? "\033[1m" : ""; }
+    const char* off() const { return on ? "\033[0m" : ""; }
+};
+
+/// Cuts a long line to `width` bytes around the caret; returns how many were taken off its start.
+size_t cut_around(std::string& text, size_t column, size_t width) {
+    if (text.size() <= width)
+        return 0;
+    size_t begin = column > width / 2 ? column - width / 2 : 0;
+    begin = std::min(begin, text.size() - width);
+    text = text.substr(begin, width);
+    return begin;
+}
+
+std::string source_excerpt(const Diagnostic& diagnostic, const SourceManager& sources,
+                           const RichStyle& style) {
+    const Span& span = diagnostic.span;
+    Paint paint{style.colour};
+    std::string_view source_line = sources.line_text(span);
+    std::string_view whole = sources.text(span.source);
+    size_t line_begin = static_cast<size_t>(source_line.data() - whole.data());
+    size_t first = std::min<size_t>(span.offset - line_begin, source_line.size());
+    size_t last = std::min<size_t>(first + std::max<uint32_t>(span.length, 1), source_line.size());
+
+    ShownLine line(source_line);
+    size_t column = line.columns[first];
+    size_t marks = std::max<size_t>(1, line.columns[last] - column);
+    column -= cut_around(line.text, column, style.width);
+    marks =
+        std::min(marks, std::max<size_t>(1, style.width - std::min<size_t>(column, style.width)));
+    std::string underline = "^" + std::string(marks - 1, '~');
+    return strprintf("%s%5u |%s %s\n%s      |%s %s%s%s%s\n", paint.blue(), span.line, paint.off(),
+                     line.text.c_str(), paint.blue(), paint.off(), std::string(column, ' ').c_str(),
+                     paint.green(), underline.c_str(), paint.off());
+}
+
+/// Returns what comes before the message proper in the classic form: who and what failed.
+std::string classic_subject(const Diagnostic& diagnostic, const SourceManager& sources) {
+    if (diagnostic.span.source >= sources.size())
+        return "failed to compile program";
+    const std::string name = on_one_line(sources.name(diagnostic.span.source));
+    if (sources.kind(diagnostic.span.source) == SourceKind::string)
+        return "invalid probe specifier " + name;
+    return "failed to compile script " + name;
+}
+
+} // namespace
+
+std::string render_classic(const Diagnostic& diagnostic, const SourceManager& sources,
+                           const ClassicStyle& style) {
+    const Span& span = diagnostic.span;
+    std::string line = style.program + ": " + classic_subject(diagnostic, sources) + ": ";
+    if (style.error_tags)
+        line += "[" + std::string(tag_name(diagnostic.tag)) + "] ";
+    bool is_string =
+        span.source < sources.size() && sources.kind(span.source) == SourceKind::string;
+    if (span.valid() && is_string && diagnostic.region != Region::none)
+        line += "in " + std::string(region_name(diagnostic.region)) + ": ";
+    else if (span.valid() && (style.preprocessed || span.file != sources.main_file(span.source)))
+        line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), span.line);
+    else if (span.valid())
+        line += strprintf("line %u: ", span.line);
+    return line + diagnostic.text;
+}
+
+std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sources,
+                        const RichStyle& style) {
+    const Span& span = diagnostic.span;
+    Paint paint{style.colour};
+    bool located = span.valid() && span.source < sources.size();
+    std::string text = paint.bold();
+    if (located && sources.kind(span.source) == SourceKind::string)
+        text += strprintf("<command line>:%u:%u: ", span.line, span.column);
+    else if (located)
+        text +=
+            strprintf("%s:%u:%u: ", sources.file_name(span.file).c_str(), span.line, span.column);
+    else if (span.source < sources.size() && sources.kind(span.source) != SourceKind::string)
+        text += sources.name(span.source) + ": ";
+    bool is_error = diagnostic.severity == Severity::error;
+    text += strprintf("%s%s:%s %s%s%s [%s]\n", is_error ? paint.red() : paint.magenta(),
+                      is_error ? "error" : "warning", paint.off(), paint.bold(),
+                      diagnostic.text.c_str(), paint.off(),
+                      std::string(tag_name(diagnostic.tag)).c_str());
+    if (located)
+        text += source_excerpt(diagnostic, sources, style);
+    for (const std::string& hint : diagnostic.hints)
+        text += strprintf("%s      =%s hint: %s\n", paint.blue(), paint.off(), hint.c_str());
+    return text;
+}
+
+std::string render_rich(const DiagnosticSink& sink, const SourceManager& sources,
+                        const RichStyle& style) {
+    std::string text;
+    for (const Diagnostic& diagnostic : sink.diagnostics())
+        text += render_rich(diagnostic, sources, style);
+    if (size_t count = sink.error_count())
+        text += strprintf("%zu error%s\n", count, count == 1 ? "" : "s");
+    return text;
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parsing types: specifiers, declarators, and telling a type from an expression.
+#include "compiler/syntax/parser_impl.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace daybreak::compiler {
+
+namespace {
+
+struct WordRow {
+    TokenKind token;
+    SpecifierWord word;
+};
+
+constexpr WordRow kWords[] = {
+    {TokenKind::kw_typedef, SpecifierWord::typedef_},
+    {TokenKind::kw_extern, SpecifierWord::extern_},
+    {TokenKind::kw_static, SpecifierWord::static_},
+    {TokenKind::kw_auto, SpecifierWord::auto_},
+    {TokenKind::kw_register, SpecifierWord::register_},
+    {TokenKind::kw_self, SpecifierWord::self_},
+    {TokenKind::kw_this, SpecifierWord::this_},
+    {TokenKind::kw_const, SpecifierWord::const_},
+    {TokenKind::kw_volatile, SpecifierWord::volatile_},
+    {TokenKind::kw_restrict, SpecifierWord::restrict_},
+    {TokenKind::kw_void, SpecifierWord::void_},
+    {TokenKind::kw_char, SpecifierWord::char_},
+    {TokenKind::kw_short, SpecifierWord::short_},
+    {TokenKind::kw_int, SpecifierWord::int_},
+    {TokenKind::kw_long, SpecifierWord::long_},
+    {TokenKind::kw_float, SpecifierWord::float_},
+    {TokenKind::kw_double, SpecifierWord::double_},
+    {TokenKind::kw_signed, SpecifierWord::signed_},
+    {TokenKind::kw_unsigned, SpecifierWord::unsigned_},
+    {TokenKind::kw_string, SpecifierWord::string_},
+    {TokenKind::kw_userland, SpecifierWord::userland_},
+};
+
+const WordRow* find_word(TokenKind token) {
+    for (const WordRow& row : kWords)
+        if (row.token == token)
+            return &row;
+    return nullptr;
+}
+
+bool is_base_word(SpecifierWord word) {
+    return word >= SpecifierWord::void_;
+}
+bool is_storage_word(SpecifierWord word) {
+    return word <= SpecifierWord::this_;
+}
+
+bool has_type(const Specifiers& specifiers) {
+    return !specifiers.named.empty() ||
+           std::any_of(specifiers.words.begin(), specifiers.words.end(),
+                       [](const Specifier& specifier) {
+                           return is_base_word(specifier.word) &&
+                                  specifier.word != SpecifierWord::userland_;
+                       });
+}
+
+bool is_qualifier(const Token& token) {
+    return token.is(TokenKind::kw_const) || token.is(TokenKind::kw_volatile) ||
+           token.is(TokenKind::kw_restrict);
+}
+
+} // namespace
+
+// --- Is it a type? ------------------------------------------------------------------------------
+
+/// Whether a token can only begin a type.
+bool Parser::starts_type_keyword(const Token& token) const {
+    if (token.is(TokenKind::kw_struct) || token.is(TokenKind::kw_union) ||
+        token.is(TokenKind::kw_enum))
+        return true;
+    const WordRow* row = find_word(token.kind);
+    return row && !is_storage_word(row->word);
+}
+
+bool Parser::is_known_type(const Token& token) {
+    if (!token.has_module && typedefs_.count(token.text))
+        return true;
+    if (!options_.is_type_name)
+        return false;
+    return options_.is_type_name(token.has_module ? token.module + "`" + token.text : token.text);
+}
+
+/// Decides `(name)` by what follows it.
+bool Parser::type_before_close(TokenKind follower, const Token& name) {
+    switch (follower) {
+    // Nothing of these can follow an operand in parentheses: it is a cast.
+    case TokenKind::identifier:
+    case TokenKind::integer:
+    case TokenKind::floating:
+    case TokenKind::string:
+    case TokenKind::aggregation:
+    case TokenKind::tilde:
+    case TokenKind::exclamation:
+    case TokenKind::kw_self:
+    case TokenKind::kw_this:
+    case TokenKind::kw_sizeof:
+    case TokenKind::kw_stringof:
+    case TokenKind::kw_offsetof:
+    case TokenKind::kw_xlate:
+        return true;
+    // `(x) - 1` depends on what x is.
+    case TokenKind::paren_open:
+    case TokenKind::star:
+    case TokenKind::ampersand:
+    case TokenKind::plus:
+    case TokenKind::minus:
+    case TokenKind::increment:
+    case TokenKind::decrement:
+        return is_known_type(name);
+    default:
+        return false;
+    }
+}
+
+/// Whether the parenthesis ahead holds a type, as in a cast or sizeof.
+bool Parser::type_in_parentheses(bool for_sizeof) {
+    const Token& first = peek(1);
+    if (starts_type_keyword(first))
+        return true;
+    if (!first.is(TokenKind::identifier))
+        return false;
+    const Token& second = peek(2);
+    if (is_qualifier(second))
+        return true;
+    if (second.is(TokenKind::paren_close))
+        return for_sizeof ? is_known_type(peek(1)) : type_before_close(peek(3).kind, peek(1));
+    if (second.is(TokenKind::paren_open)) // name (*)(...)
+        return peek(3).is(TokenKind::star) && peek(4).is(TokenKind::paren_close);
+    // name * ... ) is no expression.
+    size_t index = 2;
+    while (index < kNestingMax && (peek(index).is(TokenKind::star) || is_qualifier(peek(index))))
+        index++;
+    if (index == 2)
+        return second.is(TokenKind::bracket_open) && for_sizeof && is_known_type(peek(1));
+    return peek(index).is(TokenKind::paren_close);
+}
+
+/// Whether a bracket that was just opened holds key types and not a dimension.
+bool Parser::type_in_brackets() {
+    const Token& first = peek();
+    if (starts_type_keyword(first) || first.is(TokenKind::ellipsis))
+        return true;
+    // A storage class is no part of a key, but surely meant as one.
+    if (find_word(first.kind) && !first.is(TokenKind::kw_self) && !first.is(TokenKind::kw_this))
+        return true;
+    if (!first.is(TokenKind::identifier))
+        return false;
+    const Token& second = peek(1);
+    if (second.is(TokenKind::comma) || second.is(TokenKind::identifier) || is_qualifier(second))
+        return true;
+    if (second.is(TokenKind::star) &&
+        (peek(2).is(TokenKind::star) || peek(2).is(TokenKind::comma) ||
+         peek(2).is(TokenKind::bracket_close)))
+        return true;
+    return is_known_type(peek());
+}
+
+// --- Specifiers ---------------------------------------------------------------------------------
+
+std::optional<Specifiers> Parser::specifiers() {
+    Specifiers specifiers;
+    specifiers.span = peek().span;
+    specifiers.span.length = 0;
+    for (;;) {
+        const Token& token = peek();
+        if (const WordRow* row = find_word(token.kind);
+            row && !(token.has_module && is_storage_word(row->word))) {
+            specifiers.words.push_back({row->word, token.span});
+            take();
+        } else if (token.is(TokenKind::kw_struct) || token.is(TokenKind::kw_union) ||
+                   token.is(TokenKind::kw_enum)) {
+            if (!named_specifier(specifiers))
+                return std::nullopt;
+        } else if (token.is(TokenKind::identifier) && !has_type(specifiers)) {
+            if (!typedef_specifier(specifiers))
+                return std::nullopt;
+        } else {
+            break;
+        }
+        specifiers.span = join(specifiers.span, last_span_);
+    }
+    if (specifiers.words.empty() && specifiers.named.empty()) {
+        syntax_error(peek(), "a type is expected");
+        return std::nullopt;
+    }
+    return specifiers;
+}
+
+/// A name where a type has to be.
+bool Parser::typedef_specifier(Specifiers& specifiers) {
+    const Token& token = peek();
+    if (options_.is_type_name && !is_known_type(token)) {
+        syntax_error(token, "no type is called " + token.text);
+        return false;
+    }
+    Token name = take();
+    NamedType named;
+    named.span = name.span;
+    named.kind = NamedKind::typedef_;
+    named.name = name.text;
+    named.module = name.module;
+    named.has_module = name.has_module;
+    specifiers.named.push_back(std::move(named));
+    return true;
+}
+
+/// struct, union or enum, with a name, a body, or both.
+bool Parser::named_specifier(Specifiers& specifiers) {
+    Nesting nesting(*this);
+    if (!nesting.ok())
+        return false;
+    Token keyword = take();
+    NamedType named;
+    named.kind = keyword.is(TokenKind::kw_struct)  ? NamedKind::struct_
+                 : keyword.is(TokenKind::kw_union) ? NamedKind::union_
+                                                   : NamedKind::enum_;
+    named.module = keyword.module;
+    named.has_module = keyword.has_module;
+    if (peek().is(TokenKind::identifier)) {
+        Token name = take();
+        named.name = name.text;
+        if (name.has_module) {
+            named.module = name.module;
+            named.has_module = true;
+        }
+    }
+    if (peek().is(TokenKind::brace_open)) {
+        named.has_body = true;
+        bool ok = named.kind == NamedKind::enum_ ? enum_body(named) : struct_body(named);
+        if (!ok)
+            return false;
+    } else if (named.name.empty()) {
+        syntax_error(peek(), "a tag or { is expected");
+        return false;
+    }
+    named.span = join(keyword.span, last_span_);
+    specifiers.named.push_back(std::move(named));
+    return true;
+}
+
+bool Parser::struct_body(NamedType& named) {
+    take();
+    do {
+        Declaration member;
+        auto parsed = specifiers();
+        if (!parsed)
+            return false;
+        member.specifiers = std::move(*parsed);
+        while (!peek().is(TokenKind::semicolon)) {
+            auto name = declarator();
+            if (!name)
+                return false;
+            if (accept(TokenKind::colon) && !(name->bits = conditional()))
+                return false;
+            name->span = join(name->span, last_span_);
+            member.declarators.push_back(std::move(*name));
+            if (!accept(TokenKind::comma))
+                break;
+        }
+        if (!expect(TokenKind::semicolon, "a member ends with ;"))
+            return false;
+        member.span = join(member.specifiers.span, last_span_);
+        named.members.push_back(std::move(member));
+    } while (!peek().is(TokenKind::brace_close));
+    take();
+    return true;
+}
+
+bool Parser::enum_body(NamedType& named) {
+    take();
+    do {
+        Token name;
+        if (!expect_identifier(name, "an enumerator's name is expected"))
+            return false;
+        EnumeratorSyntax enumerator;
+        enumerator.name = name.text;
+        if (accept(TokenKind::assign) && !(enumerator.value = conditional()))
+            return false;
+        enumerator.span = join(name.span, last_span_);
+        named.enumerators.push_back(std::move(enumerator));
+    } while (accept(TokenKind::comma));
+    return expect(TokenKind::brace_close, "an enum's body ends with }");
+}
+
+// --- Declarators --------------------------------------------------------------------------------
+
+std::optional<Declarator> Parser::declarator() {
+    Nesting nesting(*this);
+    if (!nesting.ok())
+        return std::nullopt;
+    Declarator declarator;
+    declarator.span = peek().span;
+    declarator.span.length = 0;
+    std::vector<Derivation> pointers;
+    while (accept(TokenKind::star)) {
+        PointerDerivation pointer;
+        for (; is_qualifier(peek()); take()) {
+            pointer.is_const |= peek().is(TokenKind::kw_const);
+            pointer.is_volatile |= peek().is(TokenKind::kw_volatile);
+            pointer.is_restrict |= peek().is(TokenKind::kw_restrict);
+        }
+        pointers.emplace_back(pointer);
+    }
+    std::vector<Derivation> suffixes;
+    if (!direct_declarator(declarator, suffixes))
+        return std::nullopt;
+    // Suffixes bind tighter than stars, and of the stars the one nearest to the name comes first.
+    std::move(suffixes.begin(), suffixes.end(), std::back_inserter(declarator.derivations));
+    std::move(pointers.rbegin(), pointers.rend(), std::back_inserter(declarator.derivations));
+    if (last_span_.end() > declarator.span.offset)
+        declarator.span = join(declarator.span, last_span_);
+    return declarator;
+}
+
+/// Whether the parenthesis ahead holds a declarator and not parameters.
+bool Parser::nested_declarator_ahead() {
+    const Token& inner = peek(1);
+    return inner.is(TokenKind::star) || inner.is(TokenKind::paren_open) ||
+           inner.is(TokenKind::bracket_open) ||
+           (inner.is(TokenKind::identifier) &&
+            (peek(2).is(TokenKind::paren_close) || peek(2).is(TokenKind::paren_open) ||
+             peek(2).is(TokenKind::bracket_open)) &&
+            !is_known_type(inner));
+}
+
+/// The name or a declarator in parentheses, then the suffixes.
+bool Parser::direct_declarator(Declarator& declarator, std::vector<Derivation>& suffixes) {
+    if (peek().is(TokenKind::paren_open) && nested_declarator_ahead()) {
+        take();
+        open_parens_++;
+        auto inner = this->declarator();
+        if (!inner || !expect(TokenKind::paren_close, "missing )"))
+            return false;
+        open_parens_--;
+        Span span = declarator.span;
+        declarator = std::move(*inner);
+        declarator.span = span;
+    } else if (peek().is(TokenKind::identifier)) {
+        Token name = take();
+        declarator.name = name.text;
+        declarator.name_span = name.span;
+        if (name.has_module)
+            declarator.module = name.module + "`";
+    }
+    for (;;) {
+        Nesting nesting(*this);
+        if (suffixes.size() >= kNestingMax) {
+            sink_.report(diagnosticf(Tag::D_SYNTAX, peek().span,
+                                     "more than %u derivations in one declarator", kNestingMax));
+            return false;
+        }
+        if (peek().is(TokenKind::bracket_open)) {
+            if (!array_suffix(suffixes))
+                return false;
+        } else if (peek().is(TokenKind::paren_open)) {
+            if (!function_suffix(suffixes))
+                return false;
+        } else {
+            return true;
+        }
+    }
+}
+
+bool Parser::array_suffix(std::vector<Derivation>& suffixes) {
+    ArrayDerivation array;
+    Span start = take().span;
+    open_brackets_++;
+    if (peek().is(TokenKind::bracket_close)) {
+        take();
+    } else if (type_in_brackets()) {
+        if (!parameters(TokenKind::bracket_close, array.keys, array.variadic))
+            return false;
+    } else {
+        array.size = conditional();
+        if (!array.size || !expect(TokenKind::bracket_close, "a dimension ends with ]"))
+            return false;
+    }
+    open_brackets_--;
+    array.span = join(start, last_span_);
+    suffixes.emplace_back(std::move(array));
+    return true;
+}
+
+bool Parser::function_suffix(std::vector<Derivation>& suffixes) {
+    FunctionDerivation function;
+    Span start = take().span;
+    open_parens_++;
+    if (!accept(TokenKind::paren_close) &&
+        !parameters(TokenKind::paren_close, function.parameters, function.variadic))
+        return false;
+    open_parens_--;
+    function.span = join(start, last_span_);
+    suffixes.emplace_back(std::move(function));
+    return true;
+}
+
+/// Comma-separated parameters up to and over the closing bracket.
+bool Parser::parameters(TokenKind close, std::vector<ParameterSyntax>& parameters, bool& variadic) {
+    do {
+        if (accept(TokenKind::ellipsis)) {
+            variadic = true;
+            break;
+        }
+        auto parsed = parameter();
+        if (!parsed)
+            return false;
+        parameters.push_back(std::move(*parsed));
+    } while (accept(TokenKind::comma));
+    return expect(close, close == TokenKind::paren_close ? "parameters end with )"
+                                                         : "key types end with ]");
+}
+
+std::optional<ParameterSyntax> Parser::parameter() {
+    Nesting nesting(*this);
+    if (!nesting.ok())
+        return std::nullopt;
+    ParameterSyntax parameter;
+    auto parsed = specifiers();
+    if (!parsed)
+        return std::nullopt;
+    parameter.specifiers = std::move(*parsed);
+    auto name = declarator();
+    if (!name)
+        return std::nullopt;
+    parameter.declarator = std::move(*name);
+    parameter.span = join(parameter.specifiers.span, last_span_);
+    return parameter;
+}
+
+std::optional<TypeName> Parser::type_name() {
+    auto parsed = parameter();
+    if (!parsed)
+        return std::nullopt;
+    if (!parsed->declarator.name.empty()) {
+        Token name;
+        name.kind = TokenKind::identifier;
+        name.span = parsed->declarator.name_span;
+        syntax_error(name, "a type alone is expected here");
+        return std::nullopt;
+    }
+    TypeName type;
+    type.span = parsed->span;
+    type.specifiers = std::move(parsed->specifiers);
+    type.declarator = std::move(parsed->declarator);
+    return type;
+}
+
+TypeNamePtr Parser::type_name_pointer() {
+    auto type = type_name();
+    return type ? std::make_unique<TypeName>(std::move(*type)) : nullptr;
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parser's inside: recursive descent over the lexer's tokens.
+//
+// Functions that parse something return it, or null (an empty optional) after reporting why not; a
+// caller that gets null returns null itself, up to the item, which is then skipped.  So there is
+// one report per broken item, and none that follows from another.
+//
+// A Parser is used for one text and then thrown away.
+#pragma once
+
+#include "compiler/syntax/lexer.hpp"
+
+#include <deque>
+#include <set>
+
+namespace daybreak::compiler {
+
+class Parser {
+public:
+    /// Parentheses, brackets, unary operators and declarators may nest this deep.
+    static constexpr unsigned kNestingMax = 200;
+
+    Parser(SourceId source, const ParseOptions& options, SourceManager& sources,
+           DiagnosticSink& sink)
+        : source_(source), options_(options), sources_(sources), sink_(sink),
+          lexer_(source, options, sources, sink) {}
+
+    Program program();
+    ExprPtr whole_expression();
+
+private:
+    /// Counts nesting for a scope.
+    class Nesting {
+    public:
+        explicit Nesting(Parser& parser) : parser_(parser) { parser_.nesting_++; }
+        ~Nesting() { parser_.nesting_--; }
+        Nesting(const Nesting&) = delete;
+        Nesting& operator=(const Nesting&) = delete;
+        /// False, and reported, when it is too deep here.
+        bool ok();
+
+    private:
+        Parser& parser_;
+    };
+
+    // tokens
+    const Token& peek(size_t index = 0);
+    Token take();
+    bool accept(TokenKind kind);
+    bool expect(TokenKind kind, const char* hint);
+    bool expect_identifier(Token& token, const char* hint);
+    std::nullptr_t syntax_error(const Token& token, const std::string& hint = {});
+    void forget_ahead();
+    void recover();
+
+    // items, see parser.cpp
+    void item(std::vector<Item>& items);
+    bool at_declaration();
+    std::optional<Item> declaration_item();
+    std::optional<Clause> clause();
+    bool probe_list(Clause& clause);
+    bool probe_description(Clause& clause);
+    bool predicate(Clause& clause);
+    bool body(Clause& clause);
+
+    // declarations, see parse_declarations.cpp
+    std::optional<Declaration> declaration();
+    std::optional<Inline> inline_definition();
+    std::optional<Translator> translator();
+    std::optional<Provider> provider();
+    std::optional<ProviderProbe> provider_probe();
+    std::optional<Specifiers> specifiers();
+    bool named_specifier(Specifiers& specifiers);
+    bool typedef_specifier(Specifiers& specifiers);
+    bool struct_body(NamedType& named);
+    bool enum_body(NamedType& named);
+    std::optional<Declarator> declarator();
+    bool direct_declarator(Declarator& declarator, std::vector<Derivation>& suffixes);
+    bool nested_declarator_ahead();
+    bool array_suffix(std::vector<Derivation>& suffixes);
+    bool function_suffix(std::vector<Derivation>& suffixes);
+    bool parameters(TokenKind close, std::vector<ParameterSyntax>& parameters, bool& variadic);
+    std::optional<ParameterSyntax> parameter();
+    std::optional<TypeName> type_name();
+    TypeNamePtr type_name_pointer();
+
+    // what is a type?
+    bool starts_type_keyword(const Token& token) const;
+    bool is_known_type(const Token& token);
+    bool type_in_parentheses(bool for_sizeof);
+    bool type_in_brackets();
+    bool type_before_close(TokenKind follower, const Token& name);
+
+    // expressions, see parse_expressions.cpp
+    ExprPtr expression();
+    ExprPtr assignment();
+    ExprPtr conditional();
+    ExprPtr conditional_rest(ExprPtr condition);
+    ExprPtr binary(unsigned min_precedence);
+    ExprPtr binary_rest(ExprPtr left, unsigned min_precedence);
+    ExprPtr cast();
+    ExprPtr unary();
+    TypeNamePtr parenthesized_type();
+    ExprPtr prefix(UnaryOp op, bool operand_is_unary);
+    ExprPtr sizeof_expression();
+    ExprPtr postfix();
+    ExprPtr postfix_rest(ExprPtr base);
+    ExprPtr member(ExprPtr base);
+    ExprPtr primary();
+    ExprPtr literal();
+    ExprPtr scoped_variable();
+    ExprPtr aggregation();
+    ExprPtr offsetof_expression();
+    ExprPtr xlate_expression();
+    bool arguments(TokenKind close, std::vector<ExprPtr>& arguments);
+    ExprPtr make(const Span& span, ExprNode node);
+
+    SourceId source_;
+    const ParseOptions& options_;
+    SourceManager& sources_;
+    DiagnosticSink& sink_;
+    Lexer lexer_;
+    std::deque<Token> ahead_;
+    TokenKind last_taken_ = TokenKind::end;
+    Span last_span_;
+    int brace_depth_ = 0;
+    unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
+    NodeId next_id_ = 0;
+    std::set<std::string, std::less<>> typedefs_;
+};
+
+} // namespace daybreak::compiler
