@@ -79,12 +79,20 @@ struct dbk_ioc_aggsnap {
 	uint32_t reserved;
 };
 
+/* Policy switch: the reader is done with a CPU's segments up to this one. */
+struct dbk_ioc_release {
+	uint32_t ring_id;  /* in */
+	uint32_t cpu;	   /* in */
+	uint64_t sequence; /* in: of the last segment that may be reused */
+};
+
 DBK_ABI_SIZE(struct dbk_ioc_status, 280);
 DBK_ABI_SIZE(struct dbk_ioc_region, 32);
 DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
 DBK_ABI_SIZE(struct dbk_ioc_enable, 280);
 DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
+DBK_ABI_SIZE(struct dbk_ioc_release, 16);
 DBK_ABI_AT(struct dbk_ioc_status, abi_version, 0);
 DBK_ABI_AT(struct dbk_ioc_status, ring_count, 4);
 DBK_ABI_AT(struct dbk_ioc_status, region_count, 8);
@@ -114,6 +122,9 @@ DBK_ABI_AT(struct dbk_ioc_aggsnap, ring_id, 0);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, cpu, 4);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, buffer, 8);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, bytes, 16);
+DBK_ABI_AT(struct dbk_ioc_release, ring_id, 0);
+DBK_ABI_AT(struct dbk_ioc_release, cpu, 4);
+DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 
 /* 0xDB: free in the kernel's ioctl-number table. */
 #define DBK_IOC_STATUS _IOR(0xDB, 0, struct dbk_ioc_status)
@@ -130,5 +141,6 @@ DBK_ABI_AT(struct dbk_ioc_aggsnap, bytes, 16);
 	_IOWR(0xDB, 5, struct dbk_ioc_ring) /* a stopped or running ring of the caller goes */
 #define DBK_IOC_PROBE	_IOWR(0xDB, 6, struct dbk_ioc_probe)
 #define DBK_IOC_AGGSNAP _IOWR(0xDB, 7, struct dbk_ioc_aggsnap)
+#define DBK_IOC_RELEASE _IOW(0xDB, 8, struct dbk_ioc_release)
 
 #endif /* DBK_ABI_IOCTL_H */
