@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btf.c - how many arguments a tracepoint has, and how wide they are
+ *
+ * A tracepoint hands its arguments over in registers; of an int the upper half
+ * is whatever was there.  The kernel's BTF has a typedef btf_trace_NAME of a
+ * pointer to each tracepoint's prototype.  One index of the kernel's types is
+ * built when first needed; a module's BTF continues the kernel's numbering.
+ */
+#include <linux/btf.h>
+#include <linux/module.h>
+#include <linux/vmalloc.h>
+
+#include "kmod/core/symbols.h"
+
+#define TYPEDEF_PREFIX "btf_trace_"
+/* 32: typedefs of typedefs of const; a bound for a circle. */
+#define CHAIN_MAX 32
+
+/* The bytes of one BTF section, and where its types are. */
+struct btf_view {
+	const struct btf_header *header;
+	const char *strings;
+	u32 string_bytes;
+	u32 string_base; /* offsets below belong to the kernel's strings */
+	u32 type_base;	 /* ids below belong to the kernel */
+	u32 type_count;
+	u32 *type_at; /* by id - type_base: offset from the types' start */
+	u32 trace_count;
+	u32 *traces; /* offsets of the typedefs of tracepoints' prototypes */
+};
+
+static struct btf_view kernel_btf; /* [S] */
+
+/* What follows a struct btf_type, by kind. */
+static u32 type_tail_bytes(const struct btf_type *type)
+{
+	u32 count = BTF_INFO_VLEN(type->info);
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+		return sizeof(u32);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return count * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return count * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return count * sizeof(struct btf_enum64);
+	case BTF_KIND_FUNC_PROTO:
+		return count * sizeof(struct btf_param);
+	case BTF_KIND_VAR:
+		return sizeof(struct btf_var);
+	case BTF_KIND_DATASEC:
+		return count * sizeof(struct btf_var_secinfo);
+	case BTF_KIND_DECL_TAG:
+		return sizeof(struct btf_decl_tag);
+	default:
+		return 0;
+	}
+}
+
+static const void *types_of(const struct btf_view *view)
+{
+	return (const void *)view->header + view->header->hdr_len + view->header->type_off;
+}
+
+/* Visits every type once: counts them, or notes where each is. */
+static u32 types_index(const struct btf_view *view, u32 *type_at)
+{
+	u32 bytes = view->header->type_len;
+	u32 count = 0;
+	u32 at = 0;
+
+	while (at + sizeof(struct btf_type) <= bytes) {
+		const struct btf_type *type = types_of(view) + at;
+
+		if (type_at)
+			type_at[count] = at;
+		count++;
+		at += sizeof(*type) + type_tail_bytes(type);
+	}
+	return count;
+}
+
+static const char *string_at(const struct btf_view *view, u32 offset)
+{
+	if (offset < view->string_base)
+		view = &kernel_btf;
+	offset -= view->string_base;
+	return offset < view->string_bytes ? view->strings + offset : "";
+}
+
+/* Counts, or notes, the typedefs named btf_trace_... */
+static u32 traces_index(const struct btf_view *view, u32 *traces)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < view->type_count; i++) {
+		const struct btf_type *type = types_of(view) + view->type_at[i];
+
+		if (BTF_INFO_KIND(type->info) != BTF_KIND_TYPEDEF ||
+		    strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX,
+			    strlen(TYPEDEF_PREFIX)) != 0)
+			continue;
+		if (traces)
+			traces[count] = view->type_at[i];
+		count++;
+	}
+	return count;
+}
+
+static void view_close(struct btf_view *view)
+{
+	vfree(view->type_at);
+	vfree(view->traces);
+	view->type_at = NULL;
+	view->traces = NULL;
+}
+
+static bool view_open(struct btf_view *view, const void *data, u32 bytes,
+		      const struct btf_view *base)
+{
+	const struct btf_header *header = data;
+
+	*view = (struct btf_view){ .header = header, .type_base = 1 };
+	if (!data || bytes < sizeof(*header) || header->magic != BTF_MAGIC ||
+	    (u64)header->hdr_len + header->type_off + header->type_len > bytes ||
+	    (u64)header->hdr_len + header->str_off + header->str_len > bytes)
+		return false;
+	view->strings = data + header->hdr_len + header->str_off;
+	view->string_bytes = header->str_len;
+	if (base) {
+		view->string_base = base->string_bytes;
+		view->type_base = base->type_base + base->type_count;
+	}
+	view->type_count = types_index(view, NULL);
+	view->type_at = vmalloc(array_size(max(view->type_count, 1u), sizeof(u32)));
+	if (!view->type_at)
+		return false;
+	types_index(view, view->type_at);
+	view->trace_count = traces_index(view, NULL);
+	view->traces = vmalloc(array_size(max(view->trace_count, 1u), sizeof(u32)));
+	if (!view->traces) {
+		view_close(view);
+		return false;
+	}
+	traces_index(view, view->traces);
+	return true;
+}
+
+static const struct btf_type *type_by_id(const struct btf_view *view, u32 id)
+{
+	if (id < view->type_base)
+		view = &kernel_btf;
+	if (id < view->type_base || id - view->type_base >= view->type_count)
+		return NULL;
+	return types_of(view) + view->type_at[id - view->type_base];
+}
+
+/* Through typedefs and qualifiers to what it is. */
+static const struct btf_type *type_resolve(const struct btf_view *view, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHAIN_MAX; i++) {
+		const struct btf_type *type = type_by_id(view, id);
+
+		if (!type)
+			return NULL;
+		switch (BTF_INFO_KIND(type->info)) {
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_CONST:
+		case BTF_KIND_VOLATILE:
+		case BTF_KIND_RESTRICT:
+		case BTF_KIND_TYPE_TAG:
+			id = type->type;
+			break;
+		default:
+			return type;
+		}
+	}
+	return NULL;
+}
+
+static void argument_describe(const struct btf_type *type, unsigned int index,
+			      struct dbk_tracepoint_args *args)
+{
+	u32 kind = type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN;
+	u32 bytes = sizeof(u64);
+	bool is_signed = false;
+
+	if (kind == BTF_KIND_INT) {
+		u32 encoding = BTF_INT_ENCODING(*(const u32 *)(type + 1));
+
+		bytes = type->size;
+		is_signed = encoding & BTF_INT_SIGNED;
+	} else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) {
+		bytes = type->size;
+		is_signed = kind == BTF_KIND_ENUM && BTF_INFO_KFLAG(type->info);
+	}
+	if (bytes == 0 || bytes >= sizeof(u64))
+		return;
+	args->shift[index] = 64 - bytes * 8;
+	args->narrow = true;
+	if (is_signed)
+		args->is_signed |= 1u << index;
+}
+
+static bool prototype_describe(const struct btf_view *view, const struct btf_type *alias,
+			       struct dbk_tracepoint_args *args_ret)
+{
+	const struct btf_type *pointer = type_resolve(view, alias->type);
+	const struct btf_type *prototype;
+	const struct btf_param *params;
+	u32 count, i;
+
+	if (!pointer || BTF_INFO_KIND(pointer->info) != BTF_KIND_PTR)
+		return false;
+	prototype = type_resolve(view, pointer->type);
+	if (!prototype || BTF_INFO_KIND(prototype->info) != BTF_KIND_FUNC_PROTO)
+		return false;
+	params = (const void *)(prototype + 1);
+	count = BTF_INFO_VLEN(prototype->info);
+	if (count == 0)
+		return false;
+	*args_ret = (struct dbk_tracepoint_args){ .count = count - 1 };
+	/* The first is the probe's own data. */
+	for (i = 1; i < count && i <= DBK_TRACEPOINT_ARGS_MAX; i++)
+		argument_describe(type_resolve(view, params[i].type), i - 1, args_ret);
+	return true;
+}
+
+static bool view_find(const struct btf_view *view, const char *name,
+		      struct dbk_tracepoint_args *args_ret)
+{
+	u32 i;
+
+	for (i = 0; i < view->trace_count; i++) {
+		const struct btf_type *type = types_of(view) + view->traces[i];
+		const char *type_name = string_at(view, type->name_off);
+
+		if (strcmp(type_name + strlen(TYPEDEF_PREFIX), name) == 0)
+			return prototype_describe(view, type, args_ret);
+	}
+	return false;
+}
+
+static bool kernel_btf_open(void)
+{
+	unsigned long start, stop;
+
+	if (kernel_btf.type_at)
+		return true;
+	start = dbk_symbol("__start_BTF");
+	stop = dbk_symbol("__stop_BTF");
+	if (!start || stop <= start)
+		return false;
+	return view_open(&kernel_btf, (const void *)start, stop - start, NULL);
+}
+
+bool dbk_btf_tracepoint(const struct module *module, const char *name,
+			struct dbk_tracepoint_args *args_ret)
+{
+#ifdef CONFIG_DEBUG_INFO_BTF
+	if (!kernel_btf_open())
+		return false;
+	if (!module)
+		return view_find(&kernel_btf, name, args_ret);
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+	{
+		struct btf_view view;
+		bool found;
+
+		if (!view_open(&view, module->btf_data, module->btf_data_size, &kernel_btf))
+			return false;
+		found = view_find(&view, name, args_ret);
+		view_close(&view);
+		return found;
+	}
+#endif
+#endif
+	return false;
+}
+
+void dbk_btf_release(void)
+{
+	view_close(&kernel_btf);
+}

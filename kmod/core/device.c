@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * device.c - /dev/daybreak: control
+ *
+ * formats/abi/ioctl.md is what it promises.  A structure is copied in whole
+ * before [S] is taken and out after it was released.  Rings belong to an open
+ * file; what belongs to it is destroyed when it is closed.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "kmod/core/device.h"
+#include "kmod/core/provider.h"
+#include "kmod/core/ring.h"
+
+/* A listing goes through the probes in order, a call each; it goes on where it was. */
+struct opener {
+	struct dbk_probe *list_at; /* [S] the probe last listed, while the generation is the same */
+	u32 list_index;		   /* [S] its index */
+	u32 list_generation;	   /* [S] of dbk.probe_generation */
+};
+
+static int on_status(struct file *file, void *argument)
+{
+	struct dbk_ioc_status *status = argument;
+
+	*status = (struct dbk_ioc_status){
+		.abi_version = DBK_IOC_ABI_VERSION,
+		.ring_count = dbk_rings_count(false),
+		.region_count = dbk_rings_region_count(),
+		.probe_count = dbk_engine_probe_count(dbk.engine),
+		.anonymous = dbk_rings_count(true),
+	};
+	strscpy(status->reason, dbk.reason, sizeof(status->reason));
+	return 0;
+}
+
+static int on_region(struct file *file, void *argument)
+{
+	struct dbk_ioc_region *region = argument;
+
+	return dbk_rings_region(region->index, region) ? 0 : -ENOENT;
+}
+
+static int on_claim(struct file *file, void *argument)
+{
+	struct dbk_ioc_ring *untrusted = argument;
+	struct dbk_ring *ring;
+
+	list_for_each_entry(ring, &dbk.rings, link) {
+		u32 id = dbk_consumer_ring_id(ring->consumer);
+
+		if (untrusted->ring_id != 0 && untrusted->ring_id != id)
+			continue;
+		if (ring->owner) {
+			if (untrusted->ring_id != 0)
+				return ring->owner == file ? -EALREADY : -EBUSY;
+			continue;
+		}
+		ring->owner = file;
+		untrusted->ring_id = id;
+		untrusted->activity = dbk_consumer_activity(ring->consumer);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* The caller's ring, or an ERR_PTR: ENOENT: no such ring; EPERM: not the caller's. */
+static struct dbk_ring *ring_owned(struct file *file, u32 ring_id)
+{
+	struct dbk_ring *ring = dbk_ring_find(ring_id);
+
+	if (!ring)
+		return ERR_PTR(-ENOENT);
+	return ring->owner == file ? ring : ERR_PTR(-EPERM);
+}
+
+static int on_stop(struct file *file, void *argument)
+{
+	struct dbk_ioc_ring *untrusted = argument;
+	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+	int err;
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	err = dbk_consumer_stop(ring->consumer);
+	untrusted->activity = dbk_consumer_activity(ring->consumer);
+	return err;
+}
+
+static int on_destroy(struct file *file, void *argument)
+{
+	struct dbk_ioc_ring *untrusted = argument;
+	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	dbk_ring_destroy(ring);
+	untrusted->activity = DBK_ACTIVITY_KILLED;
+	return 0;
+}
+
+static int on_release(struct file *file, void *argument)
+{
+	struct dbk_ioc_release *untrusted = argument;
+	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	if (!dbk_consumer_counters(ring->consumer, untrusted->cpu))
+		return -EINVAL;
+	dbk_consumer_release(ring->consumer, untrusted->cpu, untrusted->sequence);
+	return 0;
+}
+
+/* Whoever lists from the start wants to see the functions as well. */
+static int functions_publish(void)
+{
+	static const struct dbk_probedesc functions = { "fbt", "", "", "entry", 0 };
+	int err;
+
+	dbk_probe_add_begin(dbk.engine);
+	err = dbk_providers_provide(&functions);
+	dbk_probe_add_end(dbk.engine);
+	/* Without them the rest can still be listed. */
+	return err == -ENOENT ? 0 : err;
+}
+
+static struct dbk_probe *probe_at(struct opener *opener, u32 index)
+{
+	struct dbk_probe *probe = NULL;
+
+	if (opener->list_at && index == opener->list_index + 1 &&
+	    opener->list_generation == dbk.probe_generation)
+		probe = opener->list_at->next;
+	else
+		probe = dbk_engine_probe_at(dbk.engine, index);
+	opener->list_at = probe;
+	opener->list_index = index;
+	opener->list_generation = dbk.probe_generation;
+	return probe;
+}
+
+static int on_probe(struct file *file, void *argument)
+{
+	struct dbk_ioc_probe *entry = argument;
+	u32 index = entry->index;
+	struct dbk_probe *probe;
+	int err;
+
+	if (index == 0) {
+		err = functions_publish();
+		if (err)
+			return err;
+	}
+	probe = probe_at(file->private_data, index);
+	if (!probe)
+		return -ENOENT;
+	memset(entry, 0, sizeof(*entry));
+	entry->index = index;
+	entry->probe_id = probe->id;
+	strscpy(entry->provider, probe->provider, sizeof(entry->provider));
+	strscpy(entry->module, probe->module, sizeof(entry->module));
+	strscpy(entry->function, probe->function, sizeof(entry->function));
+	strscpy(entry->name, probe->name, sizeof(entry->name));
+	return 0;
+}
+
+static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
+{
+	struct dbk_reason reason = { "" };
+	struct dbk_ring *ring;
+	void *dof;
+	int err;
+
+	if (untrusted->dof_bytes > DBK_DOF_BYTES_MAX) {
+		strscpy(untrusted->reason, "the DOF is larger than 8 MiB", DBK_REASON_BYTES);
+		return -E2BIG;
+	}
+	dof = vmemdup_user(u64_to_user_ptr(untrusted->dof), untrusted->dof_bytes);
+	if (IS_ERR(dof))
+		return PTR_ERR(dof);
+	mutex_lock(&dbk.mutex);
+	err = dbk_ring_create(dof, untrusted->dof_bytes, current->comm, file, &reason, &ring);
+	if (!err) {
+		untrusted->ring_id = dbk_consumer_ring_id(ring->consumer);
+		untrusted->matched = ring->matched;
+	}
+	mutex_unlock(&dbk.mutex);
+	kvfree(dof);
+	strscpy(untrusted->reason, reason.text, sizeof(untrusted->reason));
+	return err;
+}
+
+/* The reason is for the caller whether the call fails or not. */
+static long enable_call(struct file *file, void __user *user)
+{
+	struct dbk_ioc_enable untrusted;
+	int err;
+
+	if (copy_from_user(&untrusted, user, sizeof(untrusted)))
+		return -EFAULT;
+	untrusted.ring_id = 0;
+	untrusted.matched = 0;
+	memset(untrusted.reason, 0, sizeof(untrusted.reason));
+	err = enable(file, &untrusted);
+	if (copy_to_user(user, &untrusted, sizeof(untrusted)))
+		return -EFAULT;
+	return err;
+}
+
+static int aggsnap(struct file *file, struct dbk_ioc_aggsnap *untrusted, void **image_ret)
+{
+	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+	const void *image;
+	u32 bytes;
+	int err;
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	/* Before the buffers are switched: what does not fit would be lost. */
+	if (untrusted->bytes < dbk_consumer_ring(ring->consumer)->aggbuf_bytes)
+		return -ENOSPC;
+	err = dbk_consumer_agg_snapshot(ring->consumer, untrusted->cpu, &bytes, &image);
+	if (err)
+		return err;
+	*image_ret = kvmalloc(bytes, GFP_KERNEL);
+	if (!*image_ret)
+		return -ENOMEM;
+	memcpy(*image_ret, image, bytes);
+	untrusted->bytes = bytes;
+	return 0;
+}
+
+static long aggsnap_call(struct file *file, void __user *user)
+{
+	struct dbk_ioc_aggsnap untrusted;
+	void *image = NULL;
+	int err;
+
+	if (copy_from_user(&untrusted, user, sizeof(untrusted)))
+		return -EFAULT;
+	mutex_lock(&dbk.mutex);
+	err = aggsnap(file, &untrusted, &image);
+	mutex_unlock(&dbk.mutex);
+	if (!err && (copy_to_user(u64_to_user_ptr(untrusted.buffer), image, untrusted.bytes) ||
+		     copy_to_user(user, &untrusted, sizeof(untrusted))))
+		err = -EFAULT;
+	kvfree(image);
+	return err;
+}
+
+/* The calls that need nothing of user space but their structure. */
+static const struct {
+	unsigned int command;
+	int (*call)(struct file *file, void *argument); /* under [S] */
+} calls[] = {
+	{ DBK_IOC_STATUS, on_status },	 { DBK_IOC_REGION, on_region },
+	{ DBK_IOC_CLAIM, on_claim },	 { DBK_IOC_STOP, on_stop },
+	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
+	{ DBK_IOC_RELEASE, on_release },
+};
+
+union argument {
+	struct dbk_ioc_status status;
+	struct dbk_ioc_region region;
+	struct dbk_ioc_ring ring;
+	struct dbk_ioc_probe probe;
+	struct dbk_ioc_release release;
+};
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	void __user *user = (void __user *)address;
+	union argument argument = { 0 };
+	unsigned int i;
+	int err;
+
+	if (command == DBK_IOC_ENABLE)
+		return enable_call(file, user);
+	if (command == DBK_IOC_AGGSNAP)
+		return aggsnap_call(file, user);
+	for (i = 0; i < ARRAY_SIZE(calls) && calls[i].command != command; i++)
+		;
+	if (i == ARRAY_SIZE(calls))
+		return -ENOTTY;
+	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, user, _IOC_SIZE(command)))
+		return -EFAULT;
+	mutex_lock(&dbk.mutex);
+	err = calls[i].call(file, &argument);
+	mutex_unlock(&dbk.mutex);
+	if (!err && copy_to_user(user, &argument, _IOC_SIZE(command)))
+		return -EFAULT;
+	return err;
+}
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	struct opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
+
+	if (!opener)
+		return -ENOMEM;
+	file->private_data = opener;
+	return nonseekable_open(inode, file);
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	struct dbk_ring *ring, *next;
+
+	mutex_lock(&dbk.mutex);
+	list_for_each_entry_safe(ring, next, &dbk.rings, link)
+		if (ring->owner == file)
+			dbk_ring_destroy(ring);
+	mutex_unlock(&dbk.mutex);
+	kfree(file->private_data);
+	return 0;
+}
+
+static const struct file_operations device_operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.unlocked_ioctl = device_ioctl,
+	.mmap = dbk_device_mmap,
+};
+
+/* 0400: what is recorded is nobody's business but root's. */
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "daybreak",
+	.fops = &device_operations,
+	.mode = 0400,
+};
+
+int dbk_device_register(void)
+{
+	return misc_register(&device);
+}
+
+void dbk_device_unregister(void)
+{
+	misc_deregister(&device);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * host.h - what the rest of the module asks of the engine's host
+ */
+#ifndef DBK_KMOD_HOST_H
+#define DBK_KMOD_HOST_H
+
+#include <linux/types.h>
+
+/** dbk_clock_init() - chooses the clock of records; before any ring exists */
+void dbk_clock_init(void);
+
+/** dbk_clock_tsc() - whether records are stamped with the TSC */
+bool dbk_clock_tsc(void);
+
+/** dbk_clock_ticks_per_second() - of that clock, as the kernel has it now */
+u64 dbk_clock_ticks_per_second(void);
+
+/** dbk_thread_init() - seeds rand() */
+void dbk_thread_init(void);
+
+/** dbk_stack_init() - learns where the module's own text is, to leave it out of stacks */
+void dbk_stack_init(void);
+
+#endif /* DBK_KMOD_HOST_H */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * host_memory.c - the engine's host: memory, and memory that is not ours
+ *
+ * Rings are whole blocks of the page allocator: direct-mapped, so that a record
+ * stored in NMI meets no page fault and no TLB miss of vmalloc's, and physically
+ * contiguous, so that a dump holds a segment in one piece.
+ */
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "engine/host.h"
+
+/* 64: a string is copied in pieces, which end at a page's end or before. */
+#define DBK_STRING_PIECE_BYTES 64u
+
+void *dbk_host_alloc(size_t bytes)
+{
+	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+}
+
+void dbk_host_free(void *memory)
+{
+	kvfree(memory);
+}
+
+/* __GFP_COMP: a mapping takes a reference of its own, which outlives the ring (device_mmap.c). */
+bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
+{
+	struct page *page;
+
+	if (bytes == 0 || bytes > DBK_PAGES_BYTES_MAX || bytes % PAGE_SIZE != 0)
+		return false;
+	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
+			   get_order(bytes));
+	if (!page)
+		return false;
+	*pages_ret = (struct dbk_pages){
+		.address = page_address(page),
+		.phys_addr = page_to_phys(page),
+		.bytes = bytes,
+		.host_data = page,
+	};
+	return true;
+}
+
+void dbk_host_pages_free(struct dbk_pages *pages)
+{
+	if (!pages->address)
+		return;
+	__free_pages(pages->host_data, get_order(pages->bytes));
+	pages->address = NULL;
+}
+
+__probe_ctx bool dbk_host_load(void *to, uint64_t address, uint32_t bytes)
+{
+	return copy_from_kernel_nofault(to, (const void *)(unsigned long)address, bytes) == 0;
+}
+
+/* Not in the kernel's half: copy_from_user_nofault() checks the range itself. */
+__probe_ctx bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes)
+{
+	return copy_from_user_nofault(to, (const void __user *)(unsigned long)address, bytes) == 0;
+}
+
+/**
+ * string_load() - copies a string piece by piece
+ * @load: how to read one piece
+ *
+ * No piece crosses a page, so that a string at the end of mapped memory is read
+ * up to its NUL.  Bounded by @bytes.
+ *
+ * Context: Probe context.
+ * Return: the length, or -EFAULT.
+ */
+static __probe_ctx_inline int32_t string_load(char *to, uint64_t address, uint32_t bytes,
+					      bool (*load)(void *, uint64_t, uint32_t))
+{
+	uint32_t done = 0;
+
+	while (done < bytes) {
+		uint32_t page_left = PAGE_SIZE - ((address + done) & ~PAGE_MASK);
+		uint32_t piece = min3(bytes - done, page_left, DBK_STRING_PIECE_BYTES);
+		uint32_t i;
+
+		if (!load(to + done, address + done, piece))
+			return -EFAULT;
+		for (i = done; i < done + piece; i++)
+			if (to[i] == '\0')
+				return i;
+		done += piece;
+	}
+	to[bytes - 1] = '\0';
+	return bytes - 1;
+}
+
+__probe_ctx int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t bytes)
+{
+	return string_load(to, address, bytes, dbk_host_load);
+}
+
+__probe_ctx int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes)
+{
+	return string_load(to, address, bytes, dbk_host_load_user);
+}

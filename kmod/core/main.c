@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - the module comes and goes
+ *
+ * Coming: the clock, the engine, the providers' probes, the device; then what
+ * is embedded.  A refused embedded DOF leaves the module loaded and says why.
+ * Going: rings first, so that nothing is hooked; then all else in reverse.  The
+ * kernel does not unload the module while the device is open or mapped.
+ */
+#include <linux/cpumask.h>
+#include <linux/module.h>
+
+#include "kmod/core/device.h"
+#include "kmod/core/embed.h"
+#include "kmod/core/host.h"
+#include "kmod/core/host_meta.h"
+#include "kmod/core/provider.h"
+#include "kmod/core/ring.h"
+#include "kmod/core/symbols.h"
+
+struct dbk_state dbk = {
+	.mutex = __MUTEX_INITIALIZER(dbk.mutex),
+	.rings = LIST_HEAD_INIT(dbk.rings),
+};
+
+static int engine_create(void)
+{
+	struct dbk_engine_config config = {
+		.cpu_count = nr_cpu_ids,
+		.clock = dbk_clock_tsc() ? DBK_CLOCK_TSC : DBK_CLOCK_MONO_NS,
+		.ticks_per_second = dbk_clock_ticks_per_second(),
+		.boot_id = dbk.boot_id,
+	};
+
+	dbk.engine = dbk_engine_create(&config);
+	return dbk.engine ? 0 : -ENOMEM;
+}
+
+static void rings_destroy(void)
+{
+	struct dbk_ring *ring, *next;
+
+	mutex_lock(&dbk.mutex);
+	list_for_each_entry_safe(ring, next, &dbk.rings, link)
+		dbk_ring_destroy(ring);
+	mutex_unlock(&dbk.mutex);
+}
+
+static void providers_exit(void)
+{
+	dbk_providers_unwatch();
+	mutex_lock(&dbk.mutex);
+	dbk_providers_exit();
+	mutex_unlock(&dbk.mutex);
+	/* Callbacks of hooks that were taken out may still be on their way back. */
+	dbk_host_synchronize();
+}
+
+static int __init dbk_module_init(void)
+{
+	int err;
+
+	if (dbk_symbols_init())
+		pr_warn("kernel symbols cannot be resolved: no functions, no argument types\n");
+	dbk_clock_init();
+	dbk_thread_init();
+	dbk_stack_init();
+	err = dbk_host_meta_create();
+	if (err)
+		return err;
+	err = engine_create();
+	if (err)
+		goto out_host_meta;
+	mutex_lock(&dbk.mutex);
+	dbk_providers_init();
+	mutex_unlock(&dbk.mutex);
+	dbk_providers_watch();
+	err = dbk_device_register();
+	if (err)
+		goto out_providers;
+	mutex_lock(&dbk.mutex);
+	dbk_embed_enable();
+	mutex_unlock(&dbk.mutex);
+	dbk_drain_start();
+	return 0;
+
+out_providers:
+	providers_exit();
+	dbk_engine_destroy(dbk.engine);
+out_host_meta:
+	dbk_host_meta_destroy();
+	return err;
+}
+
+static void __exit dbk_module_exit(void)
+{
+	dbk_device_unregister();
+	dbk_drain_end();
+	rings_destroy();
+	providers_exit();
+	dbk_engine_destroy(dbk.engine);
+	dbk_host_meta_destroy();
+}
+
+module_init(dbk_module_init);
+module_exit(dbk_module_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("DTrace-style boot tracing and flight recorder");
+MODULE_VERSION("0.1.0");

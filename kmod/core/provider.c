@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * provider.c - all providers at once, and the engine's calls to each
+ */
+#include <linux/tracepoint.h>
+
+#include "kmod/core/provider.h"
+
+static const struct dbk_provider *const providers[] = {
+	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_sdt,
+	&dbk_provider_profile, &dbk_provider_fbt,
+};
+
+static bool provider_works[ARRAY_SIZE(providers)]; /* [S] */
+static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
+static bool enabling_is_expensive;		     /* [S] */
+
+void dbk_providers_init(void)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	dbk_probe_add_begin(dbk.engine);
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err = providers[i]->init();
+
+		provider_works[i] = !err;
+		if (err)
+			pr_warn("provider %s is not available here (error %d)\n",
+				providers[i]->name, -err);
+	}
+	dbk_probe_add_end(dbk.engine);
+}
+
+void dbk_providers_exit(void)
+{
+	int i;
+
+	dbk_state_assert();
+	for (i = ARRAY_SIZE(providers) - 1; i >= 0; i--)
+		if (provider_works[i])
+			providers[i]->exit();
+}
+
+int dbk_providers_provide(const struct dbk_probedesc *description)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err;
+
+		if (!provider_works[i] || !providers[i]->provide ||
+		    !dbk_glob_match(description->provider, providers[i]->name))
+			continue;
+		err = providers[i]->provide(description);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int dbk_providers_prepare(const struct dbk_program *program, const void *dof, size_t bytes,
+			  struct dbk_reason *reason)
+{
+	u32 count = dbk_program_probedesc_count(program);
+	u32 index;
+	int err;
+
+	dbk_state_assert();
+	enabling_is_expensive = dbk_program_is_expensive(dof, bytes);
+	dbk_probe_add_begin(dbk.engine);
+	for (index = 0, err = 0; index < count && !err; index++) {
+		struct dbk_probedesc description;
+
+		/* A probe named by its id exists. */
+		if (dbk_program_probedesc(program, index, &description) && description.id == 0)
+			err = dbk_providers_provide(&description);
+	}
+	if (dbk_probe_add_end(dbk.engine) && !err)
+		err = -ENOMEM;
+	if (err) {
+		enabling_is_expensive = false;
+		scnprintf(reason->text, sizeof(reason->text), "cannot make the probes it names (error %d)",
+			  -err);
+	}
+	return err;
+}
+
+void dbk_providers_prepare_end(void)
+{
+	enabling_is_expensive = false;
+}
+
+bool dbk_enabling_is_expensive(void)
+{
+	dbk_state_assert();
+	return enabling_is_expensive;
+}
+
+int dbk_host_probe_enable(struct dbk_probe *probe)
+{
+	const struct dbk_provider *provider = probe->host_data;
+
+	dbk_state_assert();
+	return provider ? provider->enable(probe) : 0;
+}
+
+void dbk_host_probe_disable(struct dbk_probe *probe)
+{
+	const struct dbk_provider *provider = probe->host_data;
+
+	dbk_state_assert();
+	if (provider)
+		provider->disable(probe);
+}
+
+int dbk_host_probes_settle(void)
+{
+	int first = 0;
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err = provider_works[i] && providers[i]->settle ? providers[i]->settle() : 0;
+
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+/*
+ * A firing reads its probe's ECBs with interrupts off, which RCU counts as a
+ * reader where it watches.  Functions traced where it does not (idle, entry
+ * code) are waited for by the rude flavour, which has every CPU schedule.
+ */
+void dbk_host_synchronize(void)
+{
+	tracepoint_synchronize_unregister();
+	synchronize_rcu_tasks_rude();
+}
+
+void dbk_providers_watch(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		if (!provider_works[i] || !providers[i]->watch)
+			continue;
+		provider_watches[i] = providers[i]->watch() == 0;
+		if (!provider_watches[i])
+			pr_warn("provider %s will not see modules that are loaded later\n",
+				providers[i]->name);
+	}
+}
+
+void dbk_providers_unwatch(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (provider_watches[i])
+			providers[i]->unwatch();
+}

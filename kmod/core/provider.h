@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * provider.h - what a provider is to the rest of the module
+ *
+ * A provider publishes probes in the engine and hooks into the kernel only
+ * while one of them has an ECB.  The engine says so probe by probe
+ * (probe_enable, probe_disable) and then once (settle); a provider whose hooks
+ * are cheaper many at a time notes the former and works in the latter.
+ *
+ * Each probe's host_data points to its provider; a provider's own struct embeds
+ * struct dbk_probe.  BEGIN, END and ERROR belong to the engine and have none.
+ */
+#ifndef DBK_KMOD_PROVIDER_H
+#define DBK_KMOD_PROVIDER_H
+
+#include "kmod/state.h"
+
+struct dbk_provider {
+	const char *name;
+
+	/* init() - publishes what exists.  Context: [S].  0 or a negative errno */
+	int (*init)(void);
+	/* exit() - takes everything out; no probe is enabled any more.  Context: [S]. */
+	void (*exit)(void);
+
+	/* provide() - makes probes that exist only when named: profile-97, functions.  Context: [S]. */
+	int (*provide)(const struct dbk_probedesc *description);
+
+	int (*enable)(struct dbk_probe *probe);	  /* [S] */
+	void (*disable)(struct dbk_probe *probe); /* [S] */
+	int (*settle)(void);			  /* [S]; may be NULL */
+
+	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL. */
+	int (*watch)(void);
+	void (*unwatch)(void);
+};
+
+extern const struct dbk_provider dbk_provider_syscall;
+extern const struct dbk_provider dbk_provider_sdt;
+extern const struct dbk_provider dbk_provider_proc;
+extern const struct dbk_provider dbk_provider_profile;
+extern const struct dbk_provider dbk_provider_fbt;
+
+/** dbk_providers_init() - publishes all; one that cannot work here is left out with a line in
+ * the log.  Context: [S]. */
+void dbk_providers_init(void);
+
+/** dbk_providers_exit() - takes all out.  Context: [S], no ring left. */
+void dbk_providers_exit(void);
+
+/** dbk_providers_watch() - from now on modules bring and take probes.  Context: not [S]. */
+void dbk_providers_watch(void);
+void dbk_providers_unwatch(void);
+
+/** dbk_providers_provide() - makes what @description names.  Context: [S]. */
+int dbk_providers_provide(const struct dbk_probedesc *description);
+
+/**
+ * dbk_providers_prepare() - before a program's probes are matched
+ *
+ * Makes the probes that it names, and learns from its verified @dof whether its
+ * actions are expensive, which bounds how many functions it may enable.
+ * Context: [S].  Return: 0 or a negative errno, with a reason.
+ */
+int dbk_providers_prepare(const struct dbk_program *program, const void *dof, size_t bytes,
+			  struct dbk_reason *reason);
+void dbk_providers_prepare_end(void);
+
+/** dbk_enabling_is_expensive() - whether the program being enabled walks stacks or reads memory
+ * that may fault, at every firing.  Context: [S]. */
+bool dbk_enabling_is_expensive(void);
+
+/** dbk_program_is_expensive() - the same of a verified image */
+bool dbk_program_is_expensive(const void *dof, size_t bytes);
+
+#endif /* DBK_KMOD_PROVIDER_H */

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ring.c - making, finding and ending rings
+ */
+#include <linux/slab.h>
+#include <linux/utsname.h>
+
+#include "kmod/core/provider.h"
+#include "kmod/core/ring.h"
+
+/* 250 ms: soon enough for the END of a program that called exit(), rare enough to cost nothing. */
+#define DRAIN_INTERVAL msecs_to_jiffies(250)
+
+/* A region's mmap() offset holds its ring and its index in it; a block is at most 4 MiB. */
+#define OFFSET_RING_SHIFT  46
+#define OFFSET_INDEX_SHIFT 22
+#define OFFSET_INDEX_MASK  ((1ull << (OFFSET_RING_SHIFT - OFFSET_INDEX_SHIFT)) - 1)
+
+struct dbk_ring *dbk_ring_find(u32 ring_id)
+{
+	struct dbk_ring *ring;
+
+	dbk_state_assert();
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (dbk_consumer_ring_id(ring->consumer) == ring_id)
+			return ring;
+	return NULL;
+}
+
+/* An id that no ring has; 0 when all are taken.  Ids are not reused soon. */
+static u16 ring_id_next(void)
+{
+	u32 tries;
+
+	for (tries = 0; tries < U16_MAX; tries++) {
+		dbk.ring_id_last++;
+		if (dbk.ring_id_last != 0 && !dbk_ring_find(dbk.ring_id_last))
+			return dbk.ring_id_last;
+	}
+	return 0;
+}
+
+/* Offsets of kernel structures are compiled in: another kernel would make them wrong reads. */
+static int target_check(const struct dbk_program *program, struct dbk_reason *reason)
+{
+	const char *release;
+	u8 btf_id[16];
+	bool typed;
+
+	if (!dbk_program_target(program, &release, &typed, btf_id) || !typed || release[0] == '\0' ||
+	    strcmp(release, init_utsname()->release) == 0)
+		return 0;
+	scnprintf(reason->text, sizeof(reason->text),
+		  "compiled with the types of kernel %.64s, this is %.64s: compile it again for this kernel",
+		  release, init_utsname()->release);
+	return -ENOEXEC;
+}
+
+static u64 ring_memory_bytes(const struct dbk_ring *ring)
+{
+	struct dbk_region region;
+	u64 bytes = 0;
+	u32 index;
+
+	for (index = 0; dbk_consumer_region(ring->consumer, index, &region); index++)
+		bytes += region.pages->bytes;
+	return bytes;
+}
+
+static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
+		       struct dbk_reason *reason)
+{
+	const struct dbk_program *program = dbk_consumer_program(ring->consumer);
+	int err;
+
+	err = dbk_providers_prepare(program, dof, bytes, reason);
+	if (err)
+		return err;
+	err = dbk_consumer_enable(ring->consumer, reason, &ring->matched);
+	dbk_providers_prepare_end();
+	if (err == -E2BIG)
+		strscpy(reason->text,
+			"too many functions for actions that walk stacks or read user memory: name fewer",
+			sizeof(reason->text));
+	else if (err && reason->text[0] == '\0')
+		scnprintf(reason->text, sizeof(reason->text),
+			  "a probe could not be enabled (error %d)", -err);
+	if (err)
+		return err;
+	err = dbk_consumer_start(ring->consumer);
+	if (err)
+		scnprintf(reason->text, sizeof(reason->text), "cannot start (error %d)", -err);
+	return err;
+}
+
+static int ring_create(struct dbk_program *program, const char *name, struct file *owner,
+		       struct dbk_reason *reason, struct dbk_ring **ring_ret)
+{
+	struct dbk_consumer_config config = {
+		.name = name,
+		.ring_id = ring_id_next(),
+		.anonymous = owner == NULL,
+		.destructive = false,
+		.aggregate_default = owner ? DBK_AGGREGATE_ENGINE : DBK_AGGREGATE_RECORD,
+	};
+	struct dbk_ring *ring;
+	int err;
+
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL);
+	if (!ring || config.ring_id == 0) {
+		kfree(ring);
+		strscpy(reason->text, "no memory, or too many rings", sizeof(reason->text));
+		return -ENOMEM;
+	}
+	err = dbk_consumer_create(dbk.engine, program, &config, reason, &ring->consumer);
+	if (err) {
+		kfree(ring);
+		return err;
+	}
+	ring->owner = owner;
+	ring->anonymous = owner == NULL;
+	ring->memory_bytes = ring_memory_bytes(ring);
+	list_add_tail(&ring->link, &dbk.rings);
+	*ring_ret = ring;
+	return 0;
+}
+
+int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
+		    struct dbk_reason *reason, struct dbk_ring **ring_ret)
+{
+	struct dbk_program *program;
+	struct dbk_ring *ring;
+	int err;
+
+	dbk_state_assert();
+	reason->text[0] = '\0';
+	err = dbk_program_load(untrusted_dof, bytes, reason, &program);
+	if (err)
+		return err;
+	err = target_check(program, reason);
+	if (!err)
+		err = ring_create(program, name, owner, reason, &ring);
+	if (err) {
+		dbk_program_destroy(program);
+		return err;
+	}
+	err = ring_enable(ring, untrusted_dof, bytes, reason);
+	if (err) {
+		dbk_ring_destroy(ring);
+		return err;
+	}
+	*ring_ret = ring;
+	return 0;
+}
+
+void dbk_ring_destroy(struct dbk_ring *ring)
+{
+	dbk_state_assert();
+	list_del(&ring->link);
+	dbk_consumer_destroy(ring->consumer);
+	kfree(ring);
+}
+
+static u64 region_offset(u32 ring_id, u32 index)
+{
+	return (u64)ring_id << OFFSET_RING_SHIFT | (u64)index << OFFSET_INDEX_SHIFT;
+}
+
+bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
+{
+	struct dbk_ring *ring;
+
+	dbk_state_assert();
+	*region_ret = (struct dbk_ioc_region){ .index = index };
+	if (index == 0) {
+		region_ret->kind = DBK_REGION_META;
+		region_ret->bytes = dbk.host_meta.bytes;
+		return true;
+	}
+	index--;
+	list_for_each_entry(ring, &dbk.rings, link) {
+		struct dbk_region region;
+		u32 i;
+
+		for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++) {
+			if (index-- != 0)
+				continue;
+			region_ret->kind = region.kind;
+			region_ret->cpu = region.cpu;
+			region_ret->ring_id = dbk_consumer_ring_id(ring->consumer);
+			region_ret->offset = region_offset(region_ret->ring_id, i);
+			region_ret->bytes = region.pages->bytes;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
+{
+	u32 index = offset >> OFFSET_INDEX_SHIFT & OFFSET_INDEX_MASK;
+	struct dbk_region region;
+	struct dbk_ring *ring;
+
+	dbk_state_assert();
+	if (offset == 0) {
+		*pages_ret = dbk.host_meta;
+		return true;
+	}
+	ring = dbk_ring_find(offset >> OFFSET_RING_SHIFT);
+	if (!ring || offset != region_offset(offset >> OFFSET_RING_SHIFT, index) ||
+	    !dbk_consumer_region(ring->consumer, index, &region))
+		return false;
+	*pages_ret = *region.pages;
+	return true;
+}
+
+u32 dbk_rings_count(bool unclaimed_only)
+{
+	struct dbk_ring *ring;
+	u32 count = 0;
+
+	dbk_state_assert();
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (!unclaimed_only || !ring->owner)
+			count++;
+	return count;
+}
+
+u32 dbk_rings_region_count(void)
+{
+	struct dbk_ring *ring;
+	u32 count = 1;
+
+	dbk_state_assert();
+	list_for_each_entry(ring, &dbk.rings, link) {
+		struct dbk_region region;
+		u32 i;
+
+		for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++)
+			count++;
+	}
+	return count;
+}
+
+static u32 ecbs_in_block(const struct dbk_meta_header *header)
+{
+	u32 at = DBK_META_DATA_OFFSET;
+	u32 count = 0;
+
+	while (at + sizeof(struct dbk_meta_ecb) <= header->committed_bytes) {
+		const struct dbk_meta_ecb *ecb = (const void *)header + at;
+
+		if (ecb->entry_bytes < sizeof(*ecb))
+			break;
+		at += ecb->entry_bytes;
+		count++;
+	}
+	return count;
+}
+
+u32 dbk_ring_ecb_count(const struct dbk_ring *ring)
+{
+	struct dbk_region region;
+	u32 count = 0;
+	u32 i;
+
+	dbk_state_assert();
+	for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++) {
+		const struct dbk_meta_header *header = region.pages->address;
+
+		if (region.kind == DBK_REGION_META && header->kind == DBK_META_ECBS)
+			count += ecbs_in_block(header);
+	}
+	return count;
+}
+
+/* exit() cannot stop its ring from inside a probe: END, and the waiting, happen here. */
+static void drain(struct work_struct *work)
+{
+	struct dbk_ring *ring;
+
+	mutex_lock(&dbk.mutex);
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
+			dbk_consumer_stop(ring->consumer);
+	mutex_unlock(&dbk.mutex);
+	schedule_delayed_work(&dbk.drain_work, DRAIN_INTERVAL);
+}
+
+void dbk_drain_start(void)
+{
+	/* Deferrable: an idle machine is not woken for it. */
+	INIT_DEFERRABLE_WORK(&dbk.drain_work, drain);
+	schedule_delayed_work(&dbk.drain_work, DRAIN_INTERVAL);
+}
+
+void dbk_drain_end(void)
+{
+	cancel_delayed_work_sync(&dbk.drain_work);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ring.h - making, finding and ending rings
+ */
+#ifndef DBK_KMOD_RING_H
+#define DBK_KMOD_RING_H
+
+#include "kmod/state.h"
+
+/**
+ * dbk_ring_create() - verifies a DOF image, makes its ring, patches its probes, starts it
+ * @untrusted_dof: @bytes of it
+ * @name:          of the enabling, for people
+ * @owner:         the opener of the device; NULL: anonymous
+ * @reason:        filled whenever the call fails
+ * @ring_ret:      on success; belongs to dbk.rings
+ *
+ * Nothing is recorded before all probes are patched and BEGIN has run.
+ *
+ * Context: Process, [S].
+ * Return: 0 or a negative errno; then nothing of it is left.
+ */
+int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
+		    struct dbk_reason *reason, struct dbk_ring **ring_ret);
+
+/** dbk_ring_destroy() - stops without END what still runs, and frees it.  Context: [S]. */
+void dbk_ring_destroy(struct dbk_ring *ring);
+
+/** dbk_ring_find() - by id, or NULL.  Context: [S]. */
+struct dbk_ring *dbk_ring_find(u32 ring_id);
+
+/** dbk_rings_region() - the @index-th region of all: META_HOST first, then ring by ring.
+ * Context: [S].  Return: whether there is one. */
+bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret);
+
+/** dbk_rings_region_pages() - the block that dbk_rings_region() gave @offset to.  Context: [S]. */
+bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret);
+
+/** dbk_rings_count() - rings, or only those anonymous and without an owner.  Context: [S]. */
+u32 dbk_rings_count(bool unclaimed_only);
+
+/** dbk_rings_region_count() - for DBK_IOC_STATUS.  Context: [S]. */
+u32 dbk_rings_region_count(void);
+
+/** dbk_ring_ecb_count() - from its own metadata.  Context: [S]. */
+u32 dbk_ring_ecb_count(const struct dbk_ring *ring);
+
+/** dbk_drain_start() - looks after rings whose program called exit(), from now on */
+void dbk_drain_start(void);
+
+/** dbk_drain_end() - no more; waits.  Context: not under [S]. */
+void dbk_drain_end(void);
+
+#endif /* DBK_KMOD_RING_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * symbols.c - names of the kernel that are not exported
+ *
+ * kallsyms_lookup_name() is not exported, but a kprobe resolves a name: one is
+ * registered there and taken away again, and the function asked from then on.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+#include "kmod/core/symbols.h"
+
+/* 16: functions are aligned to it; with IBT the kprobe sits behind a 4-byte endbr. */
+#define FUNCTION_ALIGN_BYTES 16ul
+
+#ifdef DBK_HAVE_KALLSYMS_CB_MODULE
+typedef int (*walk_callback)(void *data, const char *name, struct module *module,
+			     unsigned long address);
+#else
+typedef int (*walk_callback)(void *data, const char *name, unsigned long address);
+#endif
+
+static unsigned long (*lookup_name)(const char *name);
+static int (*lookup_size_offset)(unsigned long address, unsigned long *size, unsigned long *offset);
+static int (*on_each_symbol)(walk_callback each, void *data);
+
+int dbk_symbols_init(void)
+{
+	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
+	int err = register_kprobe(&kprobe);
+
+	if (err)
+		return -ENOENT;
+	lookup_name = (void *)((unsigned long)kprobe.addr & ~(FUNCTION_ALIGN_BYTES - 1));
+	unregister_kprobe(&kprobe);
+	lookup_size_offset = (void *)dbk_symbol("kallsyms_lookup_size_offset");
+	on_each_symbol = (void *)dbk_symbol("kallsyms_on_each_symbol");
+	return 0;
+}
+
+unsigned long dbk_symbol(const char *name)
+{
+	return lookup_name ? lookup_name(name) : 0;
+}
+
+unsigned long dbk_symbol_bytes(unsigned long address)
+{
+	unsigned long bytes, offset;
+
+	if (!lookup_size_offset || !lookup_size_offset(address, &bytes, &offset))
+		return 0;
+	return bytes - offset;
+}
+
+struct walk {
+	int (*each)(void *data, const char *name, unsigned long address);
+	void *data;
+};
+
+#ifdef DBK_HAVE_KALLSYMS_CB_MODULE
+static int walk_each(void *data, const char *name, struct module *module, unsigned long address)
+#else
+static int walk_each(void *data, const char *name, unsigned long address)
+#endif
+{
+	struct walk *walk = data;
+
+	return walk->each(walk->data, name, address);
+}
+
+int dbk_symbols_walk(int (*each)(void *data, const char *name, unsigned long address), void *data)
+{
+	struct walk walk = { .each = each, .data = data };
+
+	return on_each_symbol ? on_each_symbol(walk_each, &walk) : -ENOENT;
+}

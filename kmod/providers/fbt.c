@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fbt.c - provider fbt: the entry of functions, through ftrace
+ *
+ * Probes that get their first ECB in one control operation become one set: one
+ * ftrace_ops with a filter of addresses, and a hash from address to probe.  Sets
+ * are per module, so that a module's set can go with it.  A set whose probes are
+ * all idle is unregistered; one that lost some gets a narrower filter.
+ *
+ * Rules that were learned from the kernel, not from its documentation:
+ * - An ops without a filter traces everything: one is registered only after
+ *   its filter was set without an error, and never with an empty one.
+ * - An ops is never used again once its filter was freed: each set has its own.
+ * - The callback runs while other sites are still being patched: the engine
+ *   lets nothing in before its consumer was started, which is after settle().
+ * - With IBT the patched site is 4 bytes into the function: filters get what
+ *   ftrace_location() says, and D sees that as the probe's address.
+ */
+#include <linux/ftrace.h>
+#include <linux/hash.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "kmod/core/frame.h"
+#include "kmod/providers/fbt.h"
+
+/*
+ * 5000: with actions that walk stacks or meet faults, patching 37000 sites that
+ * fire meanwhile was seen to lock the machine up for 30 to 110 s.
+ */
+#define EXPENSIVE_SITES_MAX 5000u
+
+struct fbt_set {
+	struct list_head link;	 /* [S] in sets */
+	struct ftrace_ops ops;
+	struct module *module;	 /* [C] */
+	unsigned long *sites;	 /* [S] scratch for filters */
+	u32 count;		 /* [S] probes hooked */
+	u32 hash_bits;		 /* [C] */
+	struct fbt_probe **slots; /* [R] */
+};
+
+static LIST_HEAD(sets);	   /* [S] */
+static LIST_HEAD(pending); /* [S] probes to be hooked */
+static u32 pending_count;  /* [S] */
+static bool some_idle;	   /* [S] */
+
+static __probe_ctx_inline void arguments_take(struct ftrace_regs *fregs, u64 *args,
+					      unsigned long *sp_ret)
+{
+#ifdef DBK_HAVE_FTRACE_REGS_GET_ARGUMENT
+	args[0] = ftrace_regs_get_argument(fregs, 0);
+	args[1] = ftrace_regs_get_argument(fregs, 1);
+	args[2] = ftrace_regs_get_argument(fregs, 2);
+	args[3] = ftrace_regs_get_argument(fregs, 3);
+	args[4] = ftrace_regs_get_argument(fregs, 4);
+	args[5] = ftrace_regs_get_argument(fregs, 5);
+	*sp_ret = ftrace_regs_get_stack_pointer(fregs);
+#else
+	/* Without SAVE_REGS only these registers are there. */
+	args[0] = fregs->regs.di;
+	args[1] = fregs->regs.si;
+	args[2] = fregs->regs.dx;
+	args[3] = fregs->regs.cx;
+	args[4] = fregs->regs.r8;
+	args[5] = fregs->regs.r9;
+	*sp_ret = fregs->regs.sp;
+#endif
+}
+
+static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct fbt_set *set = container_of(ops, struct fbt_set, ops);
+	struct fbt_probe *fbt = set->slots[hash_long(ip, set->hash_bits)];
+	struct dbk_frame frame;
+	u64 args[6];
+
+	for (; fbt; fbt = fbt->next) {
+		if (fbt->site != ip || !dbk_probe_is_enabled(&fbt->probe))
+			continue;
+		frame.kind = DBK_FRAME_FUNCTION;
+		frame.error = 0;
+		frame.ip = ip;
+		frame.parent_ip = parent_ip;
+		arguments_take(fregs, args, &frame.sp);
+		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+	}
+}
+
+static void set_free(struct fbt_set *set)
+{
+	kvfree(set->slots);
+	kvfree(set->sites);
+	kfree(set);
+}
+
+static struct fbt_set *set_alloc(const struct module *module, u32 count)
+{
+	struct fbt_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	set->module = (struct module *)module;
+	set->hash_bits = order_base_2(max(count, 2u));
+	set->sites = kvcalloc(count, sizeof(*set->sites), GFP_KERNEL);
+	set->slots = kvcalloc(1u << set->hash_bits, sizeof(*set->slots), GFP_KERNEL);
+	if (!set->sites || !set->slots) {
+		set_free(set);
+		return NULL;
+	}
+	set->ops.func = on_function;
+	return set;
+}
+
+/* Moves the pending probes of the set's module into its hash; before the ops is registered. */
+static void set_fill(struct fbt_set *set)
+{
+	struct fbt_probe *fbt, *next;
+
+	list_for_each_entry_safe(fbt, next, &pending, pending) {
+		struct fbt_probe **slot;
+
+		if (fbt->module != set->module)
+			continue;
+		slot = &set->slots[hash_long(fbt->site, set->hash_bits)];
+		fbt->next = *slot;
+		*slot = fbt;
+		fbt->set = set;
+		set->sites[set->count++] = fbt->site;
+		list_del_init(&fbt->pending);
+		pending_count--;
+	}
+}
+
+/* Forgets the set's probes; nothing of it fires any more. */
+static void set_empty(struct fbt_set *set)
+{
+	u32 slot;
+
+	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+		struct fbt_probe *fbt;
+
+		for (fbt = set->slots[slot]; fbt; fbt = fbt->next) {
+			fbt->set = NULL;
+			fbt->idle = false;
+		}
+		set->slots[slot] = NULL;
+	}
+}
+
+static int set_register(struct fbt_set *set)
+{
+	/* In one call: each costs a walk over all of the kernel's sites. */
+	int err = ftrace_set_filter_ips(&set->ops, set->sites, set->count, 0, 1);
+
+	if (!err)
+		err = register_ftrace_function(&set->ops);
+	if (err)
+		ftrace_free_filter(&set->ops);
+	return err;
+}
+
+/* Unregistering waits until no CPU is in the callback or in the trampoline. */
+static void set_destroy(struct fbt_set *set)
+{
+	unregister_ftrace_function(&set->ops);
+	ftrace_free_filter(&set->ops);
+	set_empty(set);
+	list_del(&set->link);
+	set_free(set);
+}
+
+static int set_create(const struct module *module)
+{
+	struct fbt_probe *fbt;
+	struct fbt_set *set;
+	u32 count = 0;
+	int err;
+
+	list_for_each_entry(fbt, &pending, pending)
+		count += fbt->module == module;
+	set = set_alloc(module, count);
+	if (!set)
+		return -ENOMEM;
+	set_fill(set);
+	err = set_register(set);
+	if (err) {
+		set_empty(set);
+		set_free(set);
+		return err;
+	}
+	list_add_tail(&set->link, &sets);
+	return 0;
+}
+
+/*
+ * Probes that stay are hooked as they were; the idle ones are taken out of the
+ * filter, then, when no CPU looks any more, out of the hash.
+ */
+static void set_narrow(struct fbt_set *set)
+{
+	u32 slot, kept = 0;
+
+	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+		struct fbt_probe *fbt;
+
+		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
+			if (!fbt->idle)
+				set->sites[kept++] = fbt->site;
+	}
+	if (kept == set->count)
+		return;
+	if (kept == 0) {
+		set_destroy(set);
+		return;
+	}
+	/* Without the narrower filter they still fire, and find no ECB. */
+	if (ftrace_set_filter_ips(&set->ops, set->sites, kept, 0, 1))
+		return;
+	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+		struct fbt_probe **at = &set->slots[slot];
+
+		while (*at) {
+			struct fbt_probe *fbt = *at;
+
+			if (!fbt->idle) {
+				at = &fbt->next;
+				continue;
+			}
+			WRITE_ONCE(*at, fbt->next);
+			fbt->set = NULL;
+			fbt->idle = false;
+		}
+	}
+	set->count = kept;
+	dbk_host_synchronize();
+}
+
+static int fbt_enable(struct dbk_probe *probe)
+{
+	struct fbt_probe *fbt = container_of(probe, struct fbt_probe, probe);
+
+	dbk_state_assert();
+	if (fbt->set) {
+		fbt->idle = false;
+		return 0;
+	}
+	if (dbk_enabling_is_expensive() && pending_count >= EXPENSIVE_SITES_MAX)
+		return -E2BIG;
+	list_add_tail(&fbt->pending, &pending);
+	pending_count++;
+	return 0;
+}
+
+static void fbt_disable(struct dbk_probe *probe)
+{
+	struct fbt_probe *fbt = container_of(probe, struct fbt_probe, probe);
+
+	dbk_state_assert();
+	if (!list_empty(&fbt->pending)) {
+		list_del_init(&fbt->pending);
+		pending_count--;
+	} else if (fbt->set) {
+		fbt->idle = true;
+		some_idle = true;
+	}
+}
+
+static int fbt_settle(void)
+{
+	struct fbt_set *set, *next;
+
+	dbk_state_assert();
+	if (some_idle) {
+		some_idle = false;
+		list_for_each_entry_safe(set, next, &sets, link)
+			set_narrow(set);
+	}
+	while (!list_empty(&pending)) {
+		struct fbt_probe *fbt = list_first_entry(&pending, struct fbt_probe, pending);
+		int err = set_create(fbt->module);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void fbt_hooks_drop_module(const struct module *module)
+{
+	struct fbt_set *set, *next;
+
+	dbk_state_assert();
+	list_for_each_entry_safe(set, next, &sets, link)
+		if (set->module == module)
+			set_destroy(set);
+}
+
+static int module_notify(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct module *module = data;
+
+	if (module == THIS_MODULE)
+		return NOTIFY_DONE;
+	mutex_lock(&dbk.mutex);
+	if (event == MODULE_STATE_COMING)
+		fbt_table_add_module(module);
+	else if (event == MODULE_STATE_GOING)
+		fbt_table_remove_module(module);
+	mutex_unlock(&dbk.mutex);
+	return NOTIFY_DONE;
+}
+
+/* The module's sites are known to ftrace before any notifier runs, and until all have run. */
+static struct notifier_block module_notifier = { .notifier_call = module_notify };
+
+static int fbt_watch(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+
+static void fbt_unwatch(void)
+{
+	unregister_module_notifier(&module_notifier);
+}
+
+/* The table is built when somebody names the provider. */
+static int fbt_init(void)
+{
+	return 0;
+}
+
+static void fbt_exit(void)
+{
+	dbk_state_assert();
+	fbt_table_free();
+}
+
+const struct dbk_provider dbk_provider_fbt = {
+	.name = "fbt",
+	.init = fbt_init,
+	.exit = fbt_exit,
+	.provide = fbt_table_provide,
+	.enable = fbt_enable,
+	.disable = fbt_disable,
+	.settle = fbt_settle,
+	.watch = fbt_watch,
+	.unwatch = fbt_unwatch,
+};

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fbt_table.c - which functions there are to trace
+ *
+ * Built when somebody first names the provider: the kernel's symbols whose
+ * address ftrace can patch, then those of every module.  Resolving names here
+ * and handing addresses to ftrace avoids its own name filter, which knows one
+ * alias of a function only, and which traces everything when it failed.
+ */
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "kmod/core/symbols.h"
+#include "kmod/providers/fbt.h"
+
+static LIST_HEAD(fbt_groups); /* [S] */
+static bool table_is_built;   /* [S] */
+static bool table_is_listed;  /* [S] somebody asked for all: modules that come are listed, too */
+static unsigned long (*location_of)(unsigned long address); /* ftrace_location() */
+static unsigned long kernel_text_start, kernel_text_end;
+
+/*
+ * Called by the probe path itself: their probes would only ever count nested firings.
+ */
+static const char *const own_path[] = {
+	"copy_from_kernel_nofault",
+	"copy_from_kernel_nofault_allowed",
+	"copy_from_user_nofault",
+	"ktime_get_mono_fast_ns",
+	"ktime_get_real_fast_ns",
+	"sched_clock_cpu",
+	"unwind_next_frame",
+	"unwind_get_return_address",
+	"__unwind_start",
+	"orc_find",
+};
+
+static bool is_own_path(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(own_path); i++)
+		if (strcmp(name, own_path[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Symbols are counted in one walk and noted in the next. */
+struct fill {
+	struct fbt_group *group;
+	u32 symbols, name_bytes;	 /* so far */
+	u32 symbols_max, name_bytes_max; /* 0: only counting */
+	unsigned long previous_site;
+};
+
+static int fill_symbol(void *data, const char *name, unsigned long address)
+{
+	struct fill *fill = data;
+	unsigned long site = location_of(address);
+	u32 bytes = strlen(name) + 1;
+
+	/* Only what starts there: an address inside of a function is not its entry. */
+	if (site == 0 || site - address > 16 || bytes > DBK_PROBE_NAME_BYTES_MAX || is_own_path(name))
+		return 0;
+	if (fill->symbols_max != 0) {
+		struct fbt_symbol *symbol = &fill->group->symbols[fill->symbols];
+
+		if (fill->symbols == fill->symbols_max ||
+		    bytes > fill->name_bytes_max - fill->name_bytes)
+			return 1;
+		memcpy(fill->group->names + fill->name_bytes, name, bytes);
+		symbol->site = site;
+		symbol->name = fill->name_bytes;
+		symbol->is_alias = site == fill->previous_site;
+	}
+	fill->previous_site = site;
+	fill->symbols++;
+	fill->name_bytes += bytes;
+	return 0;
+}
+
+/* Data is left out early: asking ftrace about what it does not know costs a search of its own. */
+static int fill_kernel_symbol(void *data, const char *name, unsigned long address)
+{
+	if (address < kernel_text_start || address >= kernel_text_end)
+		return 0;
+	return fill_symbol(data, name, address);
+}
+
+static int kernel_walk(struct fill *fill)
+{
+	return dbk_symbols_walk(fill_kernel_symbol, fill);
+}
+
+/* A module's symbols are not sorted by address; aliases in modules are rare and found by search. */
+static int module_walk(struct fill *fill)
+{
+	const struct module *module = fill->group->module;
+	const struct mod_kallsyms *symbols;
+	u32 i;
+
+	rcu_read_lock_sched();
+	symbols = rcu_dereference_sched(module->kallsyms);
+	for (i = 0; symbols && i < symbols->num_symtab; i++) {
+		const Elf_Sym *symbol = &symbols->symtab[i];
+		u8 type = symbols->typetab[i];
+
+		/* Text that stays: the init section's is gone when init has run. */
+		if ((type != 't' && type != 'T') || symbol->st_shndx == SHN_UNDEF ||
+		    within_module_init(symbol->st_value, module))
+			continue;
+		if (fill_symbol(fill, symbols->strtab + symbol->st_name, symbol->st_value))
+			break;
+	}
+	rcu_read_unlock_sched();
+	return 0;
+}
+
+static void group_free(struct fbt_group *group)
+{
+	vfree(group->symbols);
+	vfree(group->names);
+	kfree(group);
+}
+
+static struct fbt_group *group_create(struct module *module)
+{
+	int (*walk)(struct fill *) = module ? module_walk : kernel_walk;
+	struct fbt_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
+	struct fill fill = { .group = group };
+	int err;
+
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	group->module = module;
+	err = walk(&fill);
+	if (err < 0)
+		goto out_free;
+	group->symbols = vzalloc(array_size(max(fill.symbols, 1u), sizeof(*group->symbols)));
+	group->names = vzalloc(max(fill.name_bytes, 1u));
+	err = -ENOMEM;
+	if (!group->symbols || !group->names)
+		goto out_free;
+	if (fill.symbols != 0) {
+		fill = (struct fill){ .group = group,
+				      .symbols_max = fill.symbols,
+				      .name_bytes_max = fill.name_bytes };
+		walk(&fill);
+	}
+	group->symbol_count = fill.symbols;
+	list_add_tail(&group->link, &fbt_groups);
+	return group;
+
+out_free:
+	group_free(group);
+	return ERR_PTR(err);
+}
+
+/* The list of modules and its lock are not exported; without them only later modules are seen. */
+static int modules_add(void)
+{
+	struct list_head *modules = (struct list_head *)dbk_symbol("modules");
+	struct mutex *modules_lock = (struct mutex *)dbk_symbol("module_mutex");
+	struct module *module;
+	int err = 0;
+
+	if (!modules || !modules_lock)
+		return 0;
+	mutex_lock(modules_lock);
+	list_for_each_entry(module, modules, list) {
+		if (module == THIS_MODULE || module->state == MODULE_STATE_UNFORMED ||
+		    module->state == MODULE_STATE_GOING)
+			continue;
+		err = PTR_ERR_OR_ZERO(group_create(module));
+		if (err)
+			break;
+	}
+	mutex_unlock(modules_lock);
+	return err;
+}
+
+/* Takes a group's probes out of the engine with one wait where there is memory for it. */
+static void group_retire(struct fbt_group *group)
+{
+	struct dbk_probe **probes =
+		kvcalloc(max(group->symbol_count, 1u), sizeof(*probes), GFP_KERNEL);
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < group->symbol_count; i++) {
+		if (!group->symbols[i].probe)
+			continue;
+		if (probes)
+			probes[count++] = &group->symbols[i].probe->probe;
+		else
+			dbk_probe_remove(dbk.engine, &group->symbols[i].probe->probe);
+	}
+	if (count != 0)
+		dbk_probe_remove_many(dbk.engine, probes, count);
+	kvfree(probes);
+	dbk.probe_generation++;
+	fbt_hooks_drop_module(group->module);
+	for (i = 0; i < group->symbol_count; i++)
+		kfree(group->symbols[i].probe);
+	list_del(&group->link);
+	group_free(group);
+}
+
+void fbt_table_free(void)
+{
+	struct fbt_group *group, *next;
+
+	dbk_state_assert();
+	list_for_each_entry_safe(group, next, &fbt_groups, link)
+		group_retire(group);
+	table_is_built = false;
+	table_is_listed = false;
+}
+
+static int table_build(void)
+{
+	int err;
+
+	if (table_is_built)
+		return 0;
+	location_of = (void *)dbk_symbol("ftrace_location");
+	kernel_text_start = dbk_symbol("_stext");
+	kernel_text_end = dbk_symbol("_etext");
+	if (!location_of || !kernel_text_start || !kernel_text_end)
+		return -ENOENT;
+	err = PTR_ERR_OR_ZERO(group_create(NULL));
+	if (!err)
+		err = modules_add();
+	if (err) {
+		fbt_table_free();
+		return err;
+	}
+	table_is_built = true;
+	return 0;
+}
+
+static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol)
+{
+	struct fbt_probe *fbt = kzalloc(sizeof(*fbt), GFP_KERNEL);
+	int err;
+
+	if (!fbt)
+		return -ENOMEM;
+	fbt->site = symbol->site;
+	fbt->module = group->module;
+	INIT_LIST_HEAD(&fbt->pending);
+	fbt->probe.provider = "fbt";
+	fbt->probe.module = group->module ? group->module->name : "vmlinux";
+	fbt->probe.function = group->names + symbol->name;
+	fbt->probe.name = "entry";
+	fbt->probe.host_data = (void *)&dbk_provider_fbt;
+	dbk_probe_args_in_order(&fbt->probe, 6);
+	symbol->probe = fbt;
+	err = dbk_probe_add(dbk.engine, &fbt->probe);
+	if (err == -EINVAL) {
+		symbol->probe = NULL;
+		kfree(fbt);
+		return 0;
+	}
+	return err;
+}
+
+/* Whether @pattern says more than one name. */
+static bool is_glob(const char *pattern)
+{
+	return pattern[0] == '\0' || strpbrk(pattern, "*?[") != NULL;
+}
+
+static int group_provide(struct fbt_group *group, const struct dbk_probedesc *description)
+{
+	bool by_glob = is_glob(description->function);
+	u32 i;
+
+	if (!dbk_glob_match(description->module, group->module ? group->module->name : "vmlinux"))
+		return 0;
+	for (i = 0; i < group->symbol_count; i++) {
+		struct fbt_symbol *symbol = &group->symbols[i];
+		const char *name = group->names + symbol->name;
+		int err;
+
+		if (symbol->probe || (by_glob && symbol->is_alias))
+			continue;
+		if (by_glob ? !dbk_glob_match(description->function, name)
+			    : strcmp(description->function, name) != 0)
+			continue;
+		err = symbol_publish(group, symbol);
+		if (err)
+			return err;
+		if (i % 1024 == 0)
+			cond_resched();
+	}
+	return 0;
+}
+
+int fbt_table_provide(const struct dbk_probedesc *description)
+{
+	struct fbt_group *group;
+	int err;
+
+	dbk_state_assert();
+	if (!dbk_glob_match(description->name, "entry"))
+		return 0;
+	err = table_build();
+	if (err)
+		return err;
+	if (description->module[0] == '\0' && description->function[0] == '\0')
+		table_is_listed = true;
+	list_for_each_entry(group, &fbt_groups, link) {
+		err = group_provide(group, description);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What the rings at work named, and is there only now. */
+static void group_provide_retained(struct fbt_group *group)
+{
+	static const struct dbk_probedesc everything = { "fbt", "", "", "entry", 0 };
+	struct dbk_probedesc description;
+	struct dbk_ring *ring;
+	u32 i;
+
+	if (table_is_listed) {
+		group_provide(group, &everything);
+		return;
+	}
+	list_for_each_entry(ring, &dbk.rings, link) {
+		const struct dbk_program *program = dbk_consumer_program(ring->consumer);
+
+		for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+			if (dbk_glob_match(description.provider, "fbt") &&
+			    dbk_glob_match(description.name, "entry"))
+				group_provide(group, &description);
+	}
+}
+
+void fbt_table_add_module(struct module *module)
+{
+	struct fbt_group *group;
+
+	dbk_state_assert();
+	if (!table_is_built)
+		return;
+	list_for_each_entry(group, &fbt_groups, link)
+		if (group->module == module)
+			return;
+	group = group_create(module);
+	if (IS_ERR(group)) {
+		pr_warn("functions of module %s are missing: no memory\n", module->name);
+		return;
+	}
+	dbk_probe_add_begin(dbk.engine);
+	group_provide_retained(group);
+	dbk_probe_add_end(dbk.engine);
+}
+
+void fbt_table_remove_module(struct module *module)
+{
+	struct fbt_group *group;
+
+	dbk_state_assert();
+	list_for_each_entry(group, &fbt_groups, link) {
+		if (group->module != module)
+			continue;
+		group_retire(group);
+		return;
+	}
+}

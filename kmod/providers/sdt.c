@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sdt.c - provider sdt: every tracepoint of the kernel and of its modules
+ *
+ * sdt:MODULE::NAME.  One callback per number of arguments collects the registers
+ * into an array; an argument narrower than a register is cut or sign-extended to
+ * its type first, because its upper bits are garbage.  How many and how wide,
+ * BTF says when the probe is first enabled; without BTF six registers are taken
+ * as they are.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "kmod/core/provider.h"
+#include "kmod/core/tracepoint.h"
+
+/* 6: arguments in registers behind the callback's own pointer are five; reading one more word of
+ * the stack is harmless, and what a tracepoint without BTF may still have. */
+#define ARGS_WITHOUT_BTF 6
+
+struct sdt_probe {
+	struct dbk_probe probe;
+	struct list_head link;		  /* [S] in sdt_probes */
+	struct tracepoint *tracepoint;	  /* [C] */
+	struct module *module;		  /* [C] NULL: the kernel */
+	struct dbk_frame frame;		  /* [C] once described */
+	struct dbk_tracepoint_args args;  /* [C] once described */
+	bool described;			  /* [S] */
+	bool hooked;			  /* [S] */
+	bool idle;			  /* [S] lost its last ECB, to be unhooked */
+};
+
+static LIST_HEAD(sdt_probes); /* [S] */
+static bool sdt_idle;	      /* [S] some probe is idle */
+
+/* Upper bits of an int are whatever was in the register. */
+static __probe_ctx void args_widen(const struct sdt_probe *sdt, u64 *args)
+{
+	u32 count = min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX);
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u32 shift = sdt->args.shift[i];
+
+		if (sdt->args.is_signed & 1u << i)
+			args[i] = (s64)(args[i] << shift) >> shift;
+		else
+			args[i] = args[i] << shift >> shift;
+	}
+}
+
+static __probe_ctx_inline void fire(struct sdt_probe *sdt, u64 *args)
+{
+	if (!dbk_probe_is_enabled(&sdt->probe))
+		return;
+	if (sdt->args.narrow)
+		args_widen(sdt, args);
+	dbk_probe_fire(dbk.engine, &sdt->probe, args, &sdt->frame);
+}
+
+static __probe_ctx void on_0(void *sdt)
+{
+	u64 args[1] = { 0 };
+
+	fire(sdt, args);
+}
+
+/* Calling conventions pass N integers the same way whatever their types are. */
+#define CALLBACK(n, parameters, ...)                                                               \
+	static __probe_ctx void on_##n parameters                                                  \
+	{                                                                                          \
+		u64 args[] = { __VA_ARGS__ };                                                      \
+                                                                                                   \
+		fire(sdt, args);                                                                   \
+	}
+
+CALLBACK(1, (void *sdt, u64 a), a)
+CALLBACK(2, (void *sdt, u64 a, u64 b), a, b)
+CALLBACK(3, (void *sdt, u64 a, u64 b, u64 c), a, b, c)
+CALLBACK(4, (void *sdt, u64 a, u64 b, u64 c, u64 d), a, b, c, d)
+CALLBACK(5, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e), a, b, c, d, e)
+CALLBACK(6, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f), a, b, c, d, e, f)
+CALLBACK(7, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g), a, b, c, d, e, f, g)
+CALLBACK(8, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h), a, b, c, d, e, f,
+	 g, h)
+CALLBACK(9, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i), a, b, c, d,
+	 e, f, g, h, i)
+/* D knows arg0 .. arg9: what a tracepoint has behind them stays where it is. */
+CALLBACK(10, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j), a,
+	 b, c, d, e, f, g, h, i, j)
+
+static void *const callbacks[DBK_TRACEPOINT_ARGS_MAX + 1] = {
+	on_0, on_1, on_2, on_3, on_4, on_5, on_6, on_7, on_8, on_9, on_10,
+};
+
+static void *callback_of(const struct sdt_probe *sdt)
+{
+	return callbacks[min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX)];
+}
+
+/* Before the engine looks at a probe in order to enable it. */
+static void sdt_describe(struct sdt_probe *sdt)
+{
+	if (sdt->described)
+		return;
+	if (!dbk_btf_tracepoint(sdt->module, sdt->tracepoint->name, &sdt->args))
+		sdt->args = (struct dbk_tracepoint_args){ .count = ARGS_WITHOUT_BTF };
+	sdt->frame = dbk_tracepoint_frame(sdt->tracepoint);
+	sdt->probe.arg_count = min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX);
+	sdt->described = true;
+}
+
+static int sdt_publish(struct tracepoint *tracepoint, struct module *module)
+{
+	struct sdt_probe *sdt = kzalloc(sizeof(*sdt), GFP_KERNEL);
+	int err;
+
+	if (!sdt)
+		return -ENOMEM;
+	sdt->tracepoint = tracepoint;
+	sdt->module = module;
+	sdt->probe.provider = "sdt";
+	sdt->probe.module = module ? module->name : "vmlinux";
+	sdt->probe.function = "";
+	sdt->probe.name = tracepoint->name;
+	sdt->probe.host_data = (void *)&dbk_provider_sdt;
+	dbk_probe_args_in_order(&sdt->probe, ARGS_WITHOUT_BTF);
+	/* A ring may have waited for this one: it is enabled before dbk_probe_add() returns. */
+	if (module && !list_empty(&dbk.rings))
+		sdt_describe(sdt);
+	list_add_tail(&sdt->link, &sdt_probes);
+	err = dbk_probe_add(dbk.engine, &sdt->probe);
+	if (err == -EINVAL) {
+		list_del(&sdt->link);
+		kfree(sdt);
+	}
+	return err;
+}
+
+static void publish_each(struct tracepoint *tracepoint, void *data)
+{
+	int *first = data;
+	int err = sdt_publish(tracepoint, NULL);
+
+	if (err && !*first)
+		*first = err;
+}
+
+static int sdt_init(void)
+{
+	int err = 0;
+
+	dbk_state_assert();
+	for_each_kernel_tracepoint(publish_each, &err);
+	return err;
+}
+
+static int sdt_provide(const struct dbk_probedesc *description)
+{
+	struct sdt_probe *sdt;
+
+	dbk_state_assert();
+	list_for_each_entry(sdt, &sdt_probes, link)
+		if (dbk_probedesc_match(description, &sdt->probe))
+			sdt_describe(sdt);
+	return 0;
+}
+
+static void sdt_unhook(struct sdt_probe *sdt)
+{
+	if (sdt->hooked)
+		tracepoint_probe_unregister(sdt->tracepoint, callback_of(sdt), sdt);
+	sdt->hooked = false;
+	sdt->idle = false;
+}
+
+/* Takes @gone out of the engine with one wait where there is memory for it. */
+static void sdt_retire(struct list_head *gone, u32 count)
+{
+	struct dbk_probe **probes = kvcalloc(count, sizeof(*probes), GFP_KERNEL);
+	struct sdt_probe *sdt;
+	u32 i = 0;
+
+	list_for_each_entry(sdt, gone, link) {
+		if (probes)
+			probes[i++] = &sdt->probe;
+		else
+			dbk_probe_remove(dbk.engine, &sdt->probe);
+	}
+	if (probes)
+		dbk_probe_remove_many(dbk.engine, probes, count);
+	kvfree(probes);
+	dbk.probe_generation++;
+}
+
+/* Removes the probes of @module, or all. */
+static void sdt_remove(const struct module *module, bool all)
+{
+	struct sdt_probe *sdt, *next;
+	bool unhooked = false;
+	LIST_HEAD(gone);
+	u32 count = 0;
+
+	list_for_each_entry_safe(sdt, next, &sdt_probes, link) {
+		if (!all && sdt->module != module)
+			continue;
+		list_move_tail(&sdt->link, &gone);
+		count++;
+	}
+	if (count == 0)
+		return;
+	sdt_retire(&gone, count);
+	list_for_each_entry(sdt, &gone, link) {
+		unhooked |= sdt->hooked;
+		sdt_unhook(sdt);
+	}
+	if (unhooked)
+		dbk_host_synchronize();
+	list_for_each_entry_safe(sdt, next, &gone, link)
+		kfree(sdt);
+}
+
+static void sdt_exit(void)
+{
+	dbk_state_assert();
+	sdt_remove(NULL, true);
+	dbk_btf_release();
+}
+
+static int sdt_enable(struct dbk_probe *probe)
+{
+	struct sdt_probe *sdt = container_of(probe, struct sdt_probe, probe);
+	int err;
+
+	dbk_state_assert();
+	sdt->idle = false;
+	if (sdt->hooked)
+		return 0;
+	sdt_describe(sdt);
+	err = tracepoint_probe_register(sdt->tracepoint, callback_of(sdt), sdt);
+	sdt->hooked = err == 0;
+	return err;
+}
+
+static void sdt_disable(struct dbk_probe *probe)
+{
+	struct sdt_probe *sdt = container_of(probe, struct sdt_probe, probe);
+
+	dbk_state_assert();
+	sdt->idle = true;
+	sdt_idle = true;
+}
+
+static int sdt_settle(void)
+{
+	struct sdt_probe *sdt;
+
+	dbk_state_assert();
+	dbk_btf_release();
+	if (!sdt_idle)
+		return 0;
+	sdt_idle = false;
+	list_for_each_entry(sdt, &sdt_probes, link)
+		if (sdt->idle)
+			sdt_unhook(sdt);
+	return 0;
+}
+
+static void module_publish(struct module *module)
+{
+	u32 i;
+
+	dbk_probe_add_begin(dbk.engine);
+	for (i = 0; i < module->num_tracepoints; i++)
+		if (sdt_publish(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]), module))
+			pr_warn("a tracepoint of module %s is missing: no memory\n", module->name);
+	dbk_probe_add_end(dbk.engine);
+}
+
+/* Comes before the module's init runs, and after its exit; for loaded ones at registration. */
+static int module_notify(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct module *module = ((struct tp_module *)data)->mod;
+
+	mutex_lock(&dbk.mutex);
+	if (event == MODULE_STATE_COMING)
+		module_publish(module);
+	else if (event == MODULE_STATE_GOING)
+		sdt_remove(module, false);
+	mutex_unlock(&dbk.mutex);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_notify };
+
+/* Registering replays the modules that are there. */
+static int sdt_watch(void)
+{
+	return register_tracepoint_module_notifier(&module_notifier);
+}
+
+/* Unregistering replays them as going: their probes are gone after it. */
+static void sdt_unwatch(void)
+{
+	unregister_tracepoint_module_notifier(&module_notifier);
+}
+
+const struct dbk_provider dbk_provider_sdt = {
+	.name = "sdt",
+	.init = sdt_init,
+	.exit = sdt_exit,
+	.provide = sdt_provide,
+	.enable = sdt_enable,
+	.disable = sdt_disable,
+	.settle = sdt_settle,
+	.watch = sdt_watch,
+	.unwatch = sdt_unwatch,
+};

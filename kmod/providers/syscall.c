@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * syscall.c - provider syscall: entry and return of every system call
+ *
+ * Two tracepoints, raw_syscalls:sys_enter and sys_exit, see all system calls of
+ * all programs.  Hooking one puts every system call on the kernel's slow path,
+ * so each is hooked only while a probe that needs it is enabled; otherwise
+ * nothing is paid.  A call's number leads to its probe in one step.
+ *
+ * Names and numbers come from the tables the kernel's headers were made from
+ * (compat/configure).  32-bit programs have other numbers for the same names;
+ * their calls fire the probe of that name.
+ *
+ * entry: arg0 .. arg5.  return: arg0 and arg1 are the returned value, errno is
+ * set when that is an error.  rt_sigreturn has no return: it returns to
+ * somewhere else than it was called from, and the number is gone by then.
+ */
+#include <linux/ptrace.h>
+#include <linux/slab.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+
+#include "kmod/core/provider.h"
+#include "kmod/core/tracepoint.h"
+
+/* 512: x86 has numbers up to 461 today; those of x32 are not in this table. */
+#define NUMBERS_MAX 512u
+
+struct name {
+	u16 table; /* 64 or 32 */
+	u16 number;
+	const char *text;
+};
+
+#define DBK_SYSCALL(table, number, text) { table, number, text },
+static const struct name names[] = {
+#include "kmod/compat/syscall_names.h"
+};
+#undef DBK_SYSCALL
+
+/* The two probes of one system call. */
+struct syscall {
+	struct dbk_probe entry;
+	struct dbk_probe exit;
+	const char *name; /* [C] */
+};
+
+/* Indexed by number; [C] after init. */
+struct side {
+	struct tracepoint *tracepoint; /* [C] */
+	void *callback;		       /* [C] */
+	struct dbk_frame frame;	       /* [C] what all firings share */
+	u32 enabled;		       /* [S] probes with ECBs */
+	bool hooked;		       /* [S] */
+	struct dbk_probe *by_number[NUMBERS_MAX];
+	struct dbk_probe *by_number_32[NUMBERS_MAX];
+};
+
+static struct side entries, exits;
+static struct syscall *syscalls; /* [C] */
+static u32 syscall_count;	 /* [C] */
+
+/* Words of struct pt_regs that hold the arguments of a 64-bit call. */
+#define REGS_WORD(field) (offsetof(struct pt_regs, field) / sizeof(unsigned long))
+static const u8 argument_words[] = {
+	REGS_WORD(di), REGS_WORD(si), REGS_WORD(dx), REGS_WORD(r10), REGS_WORD(r8), REGS_WORD(r9),
+};
+
+static __probe_ctx_inline bool is_32bit(void)
+{
+#ifdef CONFIG_IA32_EMULATION
+	return unlikely(current_thread_info()->status & TS_COMPAT);
+#else
+	return false;
+#endif
+}
+
+/* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
+static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
+{
+	struct pt_regs as_64 = {
+		.di = (u32)regs->bx,
+		.si = (u32)regs->cx,
+		.dx = (u32)regs->dx,
+		.r10 = (u32)regs->si,
+		.r8 = (u32)regs->di,
+		.r9 = (u32)regs->bp,
+	};
+
+	dbk_probe_fire(dbk.engine, probe, &as_64, &entries.frame);
+}
+
+static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
+{
+	struct dbk_probe *probe;
+
+	if (unlikely((unsigned long)number >= NUMBERS_MAX))
+		return;
+	if (is_32bit()) {
+		probe = entries.by_number_32[number];
+		if (probe && dbk_probe_is_enabled(probe))
+			fire_entry_32(probe, regs);
+		return;
+	}
+	probe = entries.by_number[number];
+	if (probe && dbk_probe_is_enabled(probe))
+		dbk_probe_fire(dbk.engine, probe, regs, &entries.frame);
+}
+
+static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
+{
+	unsigned long number = (int)regs->orig_ax;
+	struct dbk_probe *probe;
+	struct dbk_frame frame;
+	u64 returned = value;
+
+	if (unlikely(number >= NUMBERS_MAX))
+		return;
+	probe = is_32bit() ? exits.by_number_32[number] : exits.by_number[number];
+	if (!probe || !dbk_probe_is_enabled(probe))
+		return;
+	frame = exits.frame;
+	frame.error = IS_ERR_VALUE(value) ? -value : 0;
+	dbk_probe_fire(dbk.engine, probe, &returned, &frame);
+}
+
+static struct syscall *syscall_by_name(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < syscall_count; i++)
+		if (strcmp(syscalls[i].name, name) == 0)
+			return &syscalls[i];
+	return NULL;
+}
+
+static int probe_publish(struct dbk_probe *probe, const char *function, const char *name)
+{
+	probe->provider = "syscall";
+	probe->module = "vmlinux";
+	probe->function = function;
+	probe->name = name;
+	probe->host_data = (void *)&dbk_provider_syscall;
+	return dbk_probe_add(dbk.engine, probe);
+}
+
+static int syscall_publish(const struct name *name)
+{
+	struct syscall *syscall = &syscalls[syscall_count++];
+	int err;
+
+	syscall->name = name->text;
+	syscall->entry.arg_count = ARRAY_SIZE(argument_words);
+	memcpy(syscall->entry.arg_word, argument_words, sizeof(argument_words));
+	/* arg0 and arg1 are the same word. */
+	syscall->exit.arg_count = 2;
+	err = probe_publish(&syscall->entry, name->text, "entry");
+	return err ?: probe_publish(&syscall->exit, name->text, "return");
+}
+
+static void provider_exit(void)
+{
+	u32 i;
+
+	dbk_state_assert();
+	for (i = 0; i < syscall_count; i++) {
+		dbk_probe_remove(dbk.engine, &syscalls[i].entry);
+		dbk_probe_remove(dbk.engine, &syscalls[i].exit);
+	}
+	kvfree(syscalls);
+	syscalls = NULL;
+	syscall_count = 0;
+}
+
+static int names_publish(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct name *name = &names[i];
+		bool is_64 = name->table == 64;
+		struct syscall *syscall = syscall_by_name(name->text);
+
+		if (name->number >= NUMBERS_MAX)
+			continue;
+		if (!syscall) {
+			int err = syscall_publish(name);
+
+			if (err)
+				return err;
+			syscall = &syscalls[syscall_count - 1];
+		}
+		(is_64 ? entries.by_number : entries.by_number_32)[name->number] = &syscall->entry;
+		(is_64 ? exits.by_number : exits.by_number_32)[name->number] = &syscall->exit;
+	}
+	return 0;
+}
+
+static int provider_init(void)
+{
+	int err;
+
+	dbk_state_assert();
+	entries.tracepoint = dbk_tracepoint_find("sys_enter");
+	exits.tracepoint = dbk_tracepoint_find("sys_exit");
+	if (!entries.tracepoint || !exits.tracepoint)
+		return -ENOENT;
+	entries.callback = on_enter;
+	exits.callback = on_exit;
+	entries.frame = dbk_tracepoint_frame(entries.tracepoint);
+	exits.frame = dbk_tracepoint_frame(exits.tracepoint);
+	syscalls = kvcalloc(ARRAY_SIZE(names), sizeof(*syscalls), GFP_KERNEL);
+	if (!syscalls)
+		return -ENOMEM;
+	err = names_publish();
+	if (err)
+		provider_exit();
+	return err;
+}
+
+static struct side *side_of(const struct dbk_probe *probe)
+{
+	return probe->name[0] == 'e' ? &entries : &exits;
+}
+
+static int provider_enable(struct dbk_probe *probe)
+{
+	struct side *side = side_of(probe);
+
+	dbk_state_assert();
+	if (!side->hooked) {
+		int err = tracepoint_probe_register(side->tracepoint, side->callback, NULL);
+
+		if (err)
+			return err;
+		side->hooked = true;
+	}
+	side->enabled++;
+	return 0;
+}
+
+static void provider_disable(struct dbk_probe *probe)
+{
+	dbk_state_assert();
+	side_of(probe)->enabled--;
+}
+
+/* The last probe of a side is gone: so is the slow path. */
+static void side_settle(struct side *side)
+{
+	if (!side->hooked || side->enabled != 0)
+		return;
+	tracepoint_probe_unregister(side->tracepoint, side->callback, NULL);
+	side->hooked = false;
+}
+
+static int provider_settle(void)
+{
+	side_settle(&entries);
+	side_settle(&exits);
+	return 0;
+}
+
+const struct dbk_provider dbk_provider_syscall = {
+	.name = "syscall",
+	.init = provider_init,
+	.exit = provider_exit,
+	.enable = provider_enable,
+	.disable = provider_disable,
+	.settle = provider_settle,
+};

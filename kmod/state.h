@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - what the module is made of, and its locks
+ *
+ * Theory.  There is one engine.  Providers publish probes in it.  A ring is one
+ * enabling at work: an engine consumer with a name for people and, when somebody
+ * claimed or made it through the device, an owner.  Control operations (load,
+ * enable, stop, destroy, list; modules coming and going) run one at a time;
+ * firing probes runs beside all of them and takes no lock.
+ *
+ *   /dev/daybreak --ioctl--> rings --> engine --probe_enable/settle--> providers --> kernel's hooks
+ *                                        ^                                              |
+ *                                        +------------- dbk_probe_fire() <--------------+
+ *
+ * Locks, outermost first.  A function that needs one asserts it on its first line.
+ *
+ *   the kernel's own, held by whoever calls us:
+ *     mmap_lock              device mmap
+ *     tracepoint module list, module notifier chain    modules coming and going
+ *   [S] dbk.mutex            all control operations; the engine's control path; every provider's lists
+ *   the kernel's own, taken by what we call:
+ *     cpu hotplug, module_mutex, tracepoints_mutex, ftrace_lock
+ *
+ * So: no user memory is touched under [S] (a fault takes mmap_lock), no notifier is registered or
+ * unregistered under [S], and no cpu hotplug callback of ours takes [S].
+ *
+ * Keys of fields:
+ *   [S] dbk.mutex
+ *   [C] constant after init, or after create
+ *   [P] this CPU, interrupts off
+ *   [R] read by firing probes; changed by one store, freed after dbk_host_synchronize()
+ */
+#ifndef DBK_KMOD_STATE_H
+#define DBK_KMOD_STATE_H
+
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+
+#include "engine/engine.h"
+#include "formats/abi/ioctl.h"
+
+struct file;
+
+/* One enabling at work. */
+struct dbk_ring {
+	struct list_head link;		/* [S] in dbk.rings, by id */
+	struct dbk_consumer *consumer;	/* [C] */
+	struct file *owner;		/* [S] who claimed or made it; NULL: nobody yet */
+	u64 memory_bytes;		/* [C] segments and metadata at creation */
+	u32 matched;			/* [C] probes matched at creation */
+	bool anonymous;			/* [C] embedded in the module */
+};
+
+struct dbk_state {
+	struct mutex mutex;
+	struct dbk_engine *engine;	 /* [C] */
+	struct dbk_pages host_meta;	 /* [C] the META_HOST block */
+	u64 boot_id;			 /* [C] */
+	struct list_head rings;		 /* [S] */
+	u16 ring_id_last;		 /* [S] */
+	u32 probe_generation;		 /* [S] counts removals of probes */
+	char reason[DBK_REASON_BYTES];	 /* [S] why an embedded DOF was refused, or "" */
+	struct delayed_work drain_work;	 /* stops rings whose program called exit() */
+};
+
+extern struct dbk_state dbk;
+
+/** dbk_state_assert() - the caller holds [S] */
+static inline void dbk_state_assert(void)
+{
+	lockdep_assert_held(&dbk.mutex);
+}
+
+#endif /* DBK_KMOD_STATE_H */
