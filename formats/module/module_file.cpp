@@ -96,9 +96,9 @@ std::string release_of(ByteView modinfo) {
 
 } // namespace
 
-Result<ModuleInfo> read_module(ByteView untrusted_module) {
+Result<ModuleFileInfo> read_module(ByteView untrusted_module) {
     DBK_TRY(OpenModule module, open_module(untrusted_module));
-    ModuleInfo info;
+    ModuleFileInfo info;
     info.release = release_of(section_bytes(module.modinfo));
     DBK_TRY(info.images, parse_container(section_bytes(module.dof)));
     return info;

@@ -22,7 +22,7 @@ struct EmbeddedImage {
 };
 
 /// What a module file says of itself.
-struct ModuleInfo {
+struct ModuleFileInfo {
     std::string release; ///< the kernel it was built for: first word of its vermagic
     std::vector<EmbeddedImage> images;
 };
@@ -36,7 +36,7 @@ base::Result<std::vector<EmbeddedImage>> parse_container(base::ByteView untruste
 
 /// Returns the images and the target kernel of a module file's bytes.
 /// Errors: invalid when it is no x86-64 ELF relocatable file, or not Daybreak's module.
-base::Result<ModuleInfo> read_module(base::ByteView untrusted_module);
+base::Result<ModuleFileInfo> read_module(base::ByteView untrusted_module);
 
 /// Returns `untrusted_module` with `images` in place of what was embedded.
 /// Errors: as read_module() and build_container().

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak report: what dtrace(1) would have printed of a trace file.
+#include "analyze/report.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/trace_sink.hpp"
+#include "formats/trace/reader.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct ReportArguments {
+    std::string path;
+    std::string since, until;
+    bool quiet = false;
+    bool flowindent = false;
+    bool drop_tags = false;
+};
+
+/// Reads "12.5" or "+12.5" seconds into nanoseconds; `relative_ret` says that it began with '+'.
+base::Result<uint64_t> parse_seconds(const char* option, std::string_view text,
+                                     bool& relative_ret) {
+    relative_ret = text.starts_with('+');
+    std::string_view digits = relative_ret ? text.substr(1) : text;
+    if (digits.ends_with('s'))
+        digits.remove_suffix(1);
+    double seconds = 0;
+    auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+    if (digits.empty() || failure != std::errc() || end != digits.data() + digits.size() ||
+        !(seconds >= 0) || seconds > 1e9)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s %.*s: expected seconds since the start of the machine, as 12.5, or "
+                            "since the first record, as +12.5",
+                            option, static_cast<int>(text.size()), text.data());
+    return static_cast<uint64_t>(seconds * 1e9);
+}
+
+base::Result<analyze::TimeWindow> parse_window(const ReportArguments& arguments) {
+    analyze::TimeWindow window;
+    bool since_relative = false, until_relative = false;
+    if (!arguments.since.empty()) {
+        DBK_TRY(window.since_ns, parse_seconds("--since", arguments.since, since_relative));
+    }
+    if (!arguments.until.empty()) {
+        DBK_TRY(window.until_ns, parse_seconds("--until", arguments.until, until_relative));
+    }
+    if (window.since_ns && window.until_ns && since_relative != until_relative)
+        return base::errorf(base::ErrorCode::invalid,
+                            "--since and --until must both begin with '+', or neither");
+    window.from_first_record = since_relative || until_relative;
+    if (window.since_ns && window.until_ns && *window.since_ns > *window.until_ns)
+        return base::errorf(base::ErrorCode::invalid, "--since %s is later than --until %s",
+                            arguments.since.c_str(), arguments.until.c_str());
+    return window;
+}
+
+int report(const ReportArguments& arguments) {
+    auto window = parse_window(arguments);
+    if (!window.ok()) {
+        complain(window.error().message());
+        return static_cast<int>(Exit::usage);
+    }
+    auto trace = formats::read_trace(arguments.path);
+    if (!trace.ok())
+        return fail(trace.error());
+    analyze::ReportOptions options;
+    options.output.quiet = arguments.quiet;
+    options.output.flowindent = arguments.flowindent;
+    options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
+    options.window = *window;
+    options.symbols = &trace->symbols;
+    TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
+    analyze::Report result = analyze::render_report(trace->recording, options, sink);
+    sink.flush();
+    if (!result.completeness.complete && !options.testing)
+        complain(result.completeness.verdict());
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    int status = result.status();
+    return status == 0 && trace->has_losses() ? static_cast<int>(Exit::losses) : status;
+}
+
+} // namespace
+
+void add_report(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<ReportArguments>();
+    CLI::App* command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
+    command->add_option("FILE", arguments->path, "A trace file (.dbrk)")->required();
+    command->add_option("--since", arguments->since,
+                        "Leave out what is older: seconds since the machine started, or +seconds "
+                        "since the first record");
+    command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
+    command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
+    command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
+    command->add_flag("--drop-tags", arguments->drop_tags, "Tag each message about drops");
+    command->footer("\nExample: the two seconds after the first, aggregations included\n"
+                    "  daybreak report --since +1 --until +3 boot.dbrk");
+    command->callback([arguments, &status] { status = report(*arguments); });
+}
+
+} // namespace daybreak::cmd

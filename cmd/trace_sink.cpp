@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/trace_sink.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// A person reads lines as they come; a pipe gets blocks.
+constexpr size_t kBlockBytes = 64u << 10;
+
+} // namespace
+
+void TerminalSink::write(std::string_view text) {
+    buffer_.append(text);
+    if (buffer_.size() >= kBlockBytes)
+        flush();
+}
+
+void TerminalSink::message(const analyze::Message& message) {
+    flush();
+    std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
+    std::string detail =
+        options_.details && !message.detail.empty() ? " (" + message.detail + ")" : "";
+    std::fprintf(stderr, "%s: %s%s%s\n", options_.name, tag.c_str(), message.text.c_str(),
+                 detail.c_str());
+}
+
+void TerminalSink::flush() {
+    put(buffer_);
+    buffer_.clear();
+}
+
+} // namespace daybreak::cmd
