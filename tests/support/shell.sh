@@ -57,6 +57,12 @@ deb_missing() {
 	done
 }
 
+# Prints the line of apt's output that says most about why it failed: apt_failure LOG
+apt_failure() {
+	grep -m 1 -a -o -E 'Failed to fetch.*|(Temporary failure|Could not|Unable to) (resolv|connect).*' "$1" ||
+		grep -m 1 -a -E '^[EW]:' "$1" || tail -n 1 "$1"
+}
+
 # Steps.  start_steps FOLDER once, then step TEXT COMMAND...: runs the command (or function) in a
 # process group of its own with its output in FOLDER/NN.log, and shows what is done, for how long,
 # and on a terminal the last line of the output.  A command that fails ends the script, in one line
@@ -172,10 +178,8 @@ authorize_installation() {
 
 # Says in one line why apt-get did not install, from what it printed.
 installation_failed() {
-	local said
-	said=$(grep -m 1 -a -E '^(E|Err).*(fetch|resolve|connect)' "${step_log:-/dev/null}" || true)
-	[[ -z $said ]] || die "no network: ${said#E: }"
-	said=$(grep -m 1 -a -i 'no space left\|enough free space' "${step_log:-/dev/null}" || true)
-	[[ -z $said ]] || die "no disk space: ${said#E: }"
+	local log=${step_log:-/dev/null}
+	! grep -q -a -E 'Failed to fetch|resolving|Unable to connect' "$log" || die "no network: $(apt_failure "$log")"
+	! grep -q -a -i 'no space left\|enough free space' "$log" || die "no disk space: installing $*"
 	die "apt-get could not install $*"
 }
