@@ -101,8 +101,8 @@ private:
     static bool checksum_holds(const FoundPiece& found) {
         const dbk_segment_header& header = found.piece.segment;
         bool sealed = found.piece.kind == PieceKind::segment &&
-                      (header.flags & DBK_SEGMENT_F_SEALED) != 0 && !found.cut;
-        return !sealed || header.crc32c == segment_checksum(found.bytes);
+                      (header.flags & DBK_SEGMENT_F_SEALED) != 0;
+        return !sealed || (!found.cut && header.crc32c == segment_checksum(found.bytes));
     }
 
     void keep(const FoundPiece& found) {
@@ -181,7 +181,7 @@ SegmentInfo segment_info(const FoundPiece& found) {
     info.base_ticks = header.base_ticks;
     info.base_mono_ns = header.base_mono_ns;
     info.records_before = found.piece.losses.records_before;
-    info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0 && !found.cut;
+    info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0;
     info.damaged = found.cut;
     std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
               info.drops.begin());

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/segment/clock.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace daybreak::formats;
+
+namespace {
+
+ClockFacts tsc_facts(uint64_t rate) {
+    ClockFacts facts;
+    facts.ticks_are_tsc = true;
+    facts.ticks_per_second = rate;
+    facts.start_ticks = 1'000'000;
+    facts.start_mono_ns = 2'000'000;
+    facts.start_boot_ns = 3'000'000;
+    facts.start_wall_ns = 1'700'000'000'000'000'000;
+    return facts;
+}
+
+/// True time of a TSC that runs at `rate`.
+uint64_t truth(const ClockFacts& facts, uint64_t rate, uint64_t ticks) {
+    auto past = static_cast<unsigned __int128>(ticks - facts.start_ticks);
+    return facts.start_mono_ns + static_cast<uint64_t>(past * 1'000'000'000 / rate);
+}
+
+} // namespace
+
+TEST_CASE("ticks that are nanoseconds are the answer", "[segment][clock]") {
+    ClockFacts facts;
+    facts.start_mono_ns = 100;
+    facts.start_boot_ns = 250;
+    facts.start_wall_ns = 5000;
+    ClockModel clock(facts, {{7, 900}});
+    CHECK(clock.mono_ns(12345) == 12345);
+    CHECK(clock.mono_ns(UINT64_MAX) == UINT64_MAX);
+    CHECK(clock.boot_ns(150) == 300);
+    CHECK(clock.boot_ns(50) == 200);
+    CHECK(clock.wall_ns(0) == 4900);
+    CHECK(clock.wall_ns(UINT64_MAX) == UINT64_MAX);
+}
+
+TEST_CASE("between pairs time is straight, behind them it runs at the rate", "[segment][clock]") {
+    ClockFacts facts = tsc_facts(2'000'000'000);
+    std::vector<ClockPair> pairs;
+    for (uint64_t i = 1; i <= 100; i++) {
+        uint64_t ticks = facts.start_ticks + i * 10'000'000;
+        pairs.push_back({ticks, truth(facts, 2'000'000'000, ticks)});
+    }
+    ClockModel clock(facts, pairs);
+    CHECK(clock.ticks_per_second() == 2'000'000'000);
+    CHECK(clock.mono_ns(facts.start_ticks) == facts.start_mono_ns);
+    CHECK(clock.mono_ns(facts.start_ticks + 3'000'000) == facts.start_mono_ns + 1'500'000);
+    CHECK(clock.mono_ns(facts.start_ticks + 4'000'000'000) == facts.start_mono_ns + 2'000'000'000);
+    CHECK(clock.mono_ns(facts.start_ticks - 1'000'000) == facts.start_mono_ns - 500'000);
+    CHECK(clock.mono_ns(0) == facts.start_mono_ns - 500'000);
+}
+
+TEST_CASE("a rate that was told wrongly by a percent is taken from the pairs", "[segment][clock]") {
+    ClockFacts facts = tsc_facts(2'000'000'000);
+    uint64_t real = 2'020'000'000;
+    std::vector<ClockPair> pairs;
+    for (uint64_t i = 1; i <= 200; i++) {
+        uint64_t ticks = facts.start_ticks + i * 20'000'000;
+        pairs.push_back({ticks, truth(facts, real, ticks)});
+    }
+    ClockModel clock(facts, pairs);
+    uint64_t late = facts.start_ticks + 100 * real;
+    uint64_t expected = truth(facts, real, late);
+    CHECK(clock.mono_ns(late) > expected - 100'000);
+    CHECK(clock.mono_ns(late) < expected + 100'000);
+}
+
+TEST_CASE("an interrupted reading does not bend the line", "[segment][clock]") {
+    ClockFacts facts = tsc_facts(1'000'000'000);
+    std::vector<ClockPair> pairs;
+    for (uint64_t i = 1; i <= 100; i++) {
+        uint64_t ticks = facts.start_ticks + i * 5'000'000;
+        uint64_t late = i % 10 == 0 ? 3'000'000 : 0; // read 3 ms after the ticks
+        pairs.push_back({ticks, truth(facts, 1'000'000'000, ticks) + late});
+    }
+    ClockModel clock(facts, pairs);
+    for (uint64_t ticks = facts.start_ticks; ticks < facts.start_ticks + 600'000'000;
+         ticks += 777'777) {
+        uint64_t expected = truth(facts, 1'000'000'000, ticks);
+        REQUIRE(clock.mono_ns(ticks) >= expected - 1000);
+        REQUIRE(clock.mono_ns(ticks) <= expected + 1000);
+    }
+}
+
+TEST_CASE("time never descends, whatever the pairs say", "[segment][clock]") {
+    std::mt19937_64 random(GENERATE(1, 2, 3, 4, 5, 6, 7, 8));
+    ClockFacts facts = tsc_facts(random() % 2 ? random() : 1'000'000'000);
+    facts.start_ticks = random() % 3 ? random() % 1'000'000'000 : random();
+    facts.start_mono_ns = random() % 3 ? random() % 1'000'000'000 : random();
+    std::vector<ClockPair> pairs;
+    for (int i = 0; i < 500; i++)
+        pairs.push_back(random() % 4 ? ClockPair{i * 1'000'000ull, i * 999'000ull}
+                                     : ClockPair{random(), random()});
+    ClockModel clock(facts, pairs);
+    std::vector<uint64_t> ticks = {0, 1, UINT64_MAX - 1, UINT64_MAX};
+    for (int i = 0; i < 5000; i++)
+        ticks.push_back(random() % 2 ? random() : random() % 1'000'000'000);
+    for (const ClockPair& pair : clock.anchors())
+        for (int d = -1; d <= 1; d++)
+            ticks.push_back(pair.ticks + static_cast<uint64_t>(d));
+    std::sort(ticks.begin(), ticks.end());
+    uint64_t before = 0;
+    for (uint64_t t : ticks) {
+        uint64_t now = clock.mono_ns(t);
+        REQUIRE(now >= before);
+        before = now;
+    }
+}
+
+TEST_CASE("without pairs or a rate ticks count as nanoseconds", "[segment][clock]") {
+    ClockFacts facts;
+    facts.ticks_are_tsc = true;
+    CHECK(ClockModel(facts, {}).mono_ns(123) == 123);
+    facts.ticks_per_second = 1'000'000'000'001; // above what a TSC can be
+    CHECK(ClockModel(facts, {}).mono_ns(123) == 123);
+    facts.ticks_per_second = 1'000'000'000'000;
+    CHECK(ClockModel(facts, {}).mono_ns(123'000) == 123);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/segment/recording.hpp"
+#include "tests/support/segment_builder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+using daybreak::test::RingBuilder;
+
+namespace {
+
+constexpr uint64_t kPerSegment = (4096 - 128) / 16; // records of 16 bytes in a segment
+
+struct Fixture {
+    RingBuilder ring;
+    uint32_t epid;
+    uint64_t ticks = 1000;
+
+    explicit Fixture(test::RingBuilderOptions options = {}) : ring(options) {
+        epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
+                            16);
+    }
+    void records(uint64_t count) {
+        for (uint64_t i = 0; i < count; i++)
+            ring.record(0, epid, ticks++, RingBuilder::words({i}));
+    }
+    Recording build() {
+        RecordingBuilder builder;
+        builder.add_owned(ring.metadata_memory(), {"metadata"});
+        builder.add_owned(ring.segment_memory(0), {"ring"});
+        return builder.build();
+    }
+    std::byte* slot(size_t index) { return ring.segment_memory(0).data() + index * 4096; }
+};
+
+const CpuInfo& cpu_of(const Recording& recording) {
+    return recording.rings.at(0).cpus.at(0);
+}
+
+void check_sum(const Completeness& c) {
+    CHECK(c.committed == c.present + c.overwritten + c.lost + c.not_copied);
+}
+
+} // namespace
+
+TEST_CASE("a ring that did not go round is complete", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 2 + 7);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.committed == kPerSegment * 2 + 7);
+    CHECK(c.present == c.committed);
+    CHECK(c.segments_present == 3);
+    CHECK(cpu_of(recording).gaps.empty());
+    CHECK_FALSE(c.has_losses());
+    CHECK_FALSE(recording.has_losses());
+    check_sum(c);
+}
+
+TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 10 + 7);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.overwritten == kPerSegment * 7);
+    CHECK(c.present == kPerSegment * 3 + 7);
+    CHECK(c.lost == 0);
+    REQUIRE(cpu_of(recording).gaps.size() == 1);
+    CHECK(cpu_of(recording).gaps[0].overwritten);
+    CHECK(cpu_of(recording).gaps[0].last_sequence == 7);
+    CHECK(cpu_of(recording).gaps[0].records == c.overwritten);
+    CHECK_FALSE(recording.has_losses());
+    check_sum(c);
+}
+
+TEST_CASE("segments are ordered by sequence, wherever they lie", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 5 + 1);
+    Recording recording = f.build();
+    std::vector<uint64_t> sequences;
+    for (const SegmentInfo& segment : cpu_of(recording).segments)
+        sequences.push_back(segment.sequence);
+    CHECK(sequences == std::vector<uint64_t>{3, 4, 5, 6});
+}
+
+TEST_CASE("a segment that should be there is a loss of known size", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 3 + 7);
+    std::memset(f.slot(1), 0, 4096);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.lost == kPerSegment);
+    CHECK(c.lost_known);
+    CHECK(c.segments_missing == 1);
+    CHECK(c.overwritten == 0);
+    REQUIRE(cpu_of(recording).gaps.size() == 1);
+    CHECK_FALSE(cpu_of(recording).gaps[0].overwritten);
+    REQUIRE(recording.findings.list().size() == 1);
+    CHECK(recording.findings.list()[0].text == "segments 2..2 with 248 records are not there");
+    CHECK(recording.has_losses());
+    check_sum(c);
+}
+
+TEST_CASE("an early segment of a ring that went round: the loss's size is not known",
+          "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 9 + 7); // segments 7..10 remain
+    std::memset(f.slot((7 - 1) % 4), 0, 4096);
+    std::memset(f.slot((8 - 1) % 4), 0, 4096);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.segments_missing == 1); // segment 7 may have been about to be reused
+    CHECK_FALSE(c.lost_known);
+    CHECK(c.overwritten == kPerSegment * 8);
+    CHECK(recording.has_losses());
+    check_sum(c);
+}
+
+TEST_CASE("the newest segment missing after a stop is a loss", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 3 + 7);
+    std::memset(f.slot(3), 0, 4096);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.lost == 7);
+    CHECK(c.segments_missing == 1);
+    check_sum(c);
+}
+
+TEST_CASE("what a running ring committed after the copy is no loss", "[segment][completeness]") {
+    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    f.records(10);
+    Bytes early = f.ring.segment_memory(0);
+    f.records(5);
+    RecordingBuilder builder;
+    builder.add_owned(std::move(early), {"ring"});
+    builder.add_owned(f.ring.metadata_memory(), {"metadata"});
+    Recording recording = builder.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.present == 10);
+    CHECK(c.not_copied == 5);
+    CHECK(c.lost == 0);
+    CHECK_FALSE(recording.has_losses());
+    check_sum(c);
+}
+
+TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][completeness]") {
+    Fixture f({.policy = DBK_POLICY_FILL});
+    f.records(kPerSegment * 4);
+    std::memset(f.slot(0), 0, 4096);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.lost == kPerSegment);
+    CHECK(c.overwritten == 0);
+    check_sum(c);
+}
+
+TEST_CASE("records behind damage inside a segment are lost, and counted by the next segment",
+          "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 2);
+    uint32_t bad = 4711;
+    std::memcpy(f.slot(0) + 128 + 16 * 100, &bad, 4);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.present == kPerSegment + 100);
+    CHECK(c.lost == kPerSegment - 100);
+    CHECK(c.lost_known);
+    CHECK(c.segments_damaged == 1);
+    check_sum(c);
+}
+
+TEST_CASE("drops carry their cause, count and interval", "[segment][completeness]") {
+    Fixture f;
+    f.ring.drop(0, DBK_DROP_NESTED, 3); // before the first segment
+    f.records(kPerSegment);
+    f.ring.drop(0, DBK_DROP_PRINCIPAL, 2);
+    f.records(5);
+    f.ring.drop(0, DBK_DROP_PRINCIPAL, 4);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.drops[DBK_DROP_PRINCIPAL] == 6);
+    CHECK(c.drops[DBK_DROP_NESTED] == 3);
+    CHECK(c.drops_unseen[DBK_DROP_NESTED] == 3);
+    CHECK(c.drops_unseen[DBK_DROP_PRINCIPAL] == 0);
+    CHECK(c.drops_total() == 9);
+    REQUIRE(c.intervals.size() == 2);
+    CHECK(c.intervals[0].cause == DBK_DROP_PRINCIPAL);
+    CHECK(c.intervals[0].count == 2);
+    CHECK(c.intervals[0].from_mono_ns == 1000);
+    CHECK(c.intervals[0].to_mono_ns == 1000 + kPerSegment);
+    CHECK(c.intervals[1].count == 4);
+    CHECK(c.intervals[1].to_mono_ns == 1000 + kPerSegment + 4);
+    CHECK(recording.has_losses());
+}
+
+TEST_CASE("facts that contradict each other do not overflow", "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 3);
+    uint64_t huge = UINT64_MAX;
+    std::memcpy(f.slot(1) + 64, &huge, 8); // records_before
+    std::memcpy(f.slot(2) + 16, &huge, 8); // sequence
+    Recording recording = f.build();
+    CHECK(recording.has_losses());
+    CHECK(recording.findings.count() > 0);
+}
