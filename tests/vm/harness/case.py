@@ -40,12 +40,8 @@ class Case:
     wrong_kernel: bool = False  # early-init gets the other kernel's module
     early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
     compile: tuple[str, ...] = ()  # D programs that lie compiled in /share/in
-    options: dict[str, tuple[str, ...]] = field(default_factory=dict)  # program -> more of compile's options
     embedded_modules: dict[str, tuple[str, ...]] = field(default_factory=dict)  # FILE.ko -> embedded programs
-    modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
-    host_programs: tuple[str, ...] = ()  # of the host, copied with the libraries they need
-    files: tuple[str, ...] = ()  # of the case's folder, laid into /share/in
     arguments: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
     memory_mib: int = 512
@@ -119,8 +115,6 @@ class Boot:
     def _build(self) -> Path | None:
         """Compiles the case's programs and makes its modules; returns the early archive."""
         case, module = self._case, module_of(self._kernel)
-        for name in case.files:
-            shutil.copy(case.folder / name, self._in)
         for program in {*case.compile, *case.embed, *sum(map(tuple, case.embedded_modules.values()), ())}:
             self._compile(program)
         for name, programs in case.embedded_modules.items():
@@ -140,8 +134,8 @@ class Boot:
 
     def _compile(self, program: str) -> None:
         paths.run([self._programs.daybreak, "compile", "-s", self._case.folder / program, "-o",
-                   self._in / f"{Path(program).stem}.dof", "--kernel", self._kernel.image,
-                   *self._case.options.get(program, ())], f"compiling {program} failed")
+                   self._in / f"{Path(program).stem}.dof", "--kernel", self._kernel.image],
+                  f"compiling {program} failed")
 
     def _embed(self, module: Path, programs: tuple[str, ...], output: Path) -> None:
         images = [self._in / f"{Path(program).stem}.dof" for program in programs]
@@ -150,11 +144,9 @@ class Boot:
 
     def _machine(self, early: Path | None) -> qemu.Machine:
         case = self._case
-        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, True, tuple(case.modules),
-                             [self._programs.daybreak, *map(paths.guest_program, case.programs)],
-                             [], early, case.early)
-        for name in case.host_programs:
-            system.files += host_program(name)
+        programs = [self._programs.daybreak, *map(paths.guest_program, case.programs)]
+        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, programs=programs,
+                             early=early, place=case.early)
         initrd = self.folder / "initrd"
         system.write_initrd(initrd)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
@@ -192,13 +184,3 @@ def module_of(kernel: kernels.Kernel) -> Path:
                   f"building the module for {kernel.release} failed")
         module.touch()
     return module
-
-
-def host_program(name: str) -> list[tuple[Path, str]]:
-    """A program of the host and the libraries it needs, as (host, guest) paths."""
-    program = Path(paths.tool(name, name))
-    files = [(program, f"daybreak-vm/bin/{program.name}")]
-    listed = subprocess.run(["ldd", str(program)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    for path in re.findall(r"(/\S+)", listed.stdout):
-        files.append((Path(path), path.lstrip("/")))
-    return files
