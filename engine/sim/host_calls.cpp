@@ -7,143 +7,113 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
-namespace
-{
+namespace {
 
 constexpr size_t kPageBytes = 4096;
 
 // The one thing per thread that link-time functions need.
-thread_local SimHost *t_host = nullptr;
+thread_local SimHost* t_host = nullptr;
 
-SimHost &host()
-{
-	DBK_ASSERT(t_host != nullptr);
-	return *t_host;
+SimHost& host() {
+    DBK_ASSERT(t_host != nullptr);
+    return *t_host;
 }
 
-const SimSite &site_of(const void *frame)
-{
-	// BEGIN, END and ERROR are fired by the engine, without a frame: inside the consumer's
-	// ioctl.
-	static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()};
-	return frame != nullptr ? *static_cast<const SimSite *>(frame) : kConsumer;
+const SimSite& site_of(const void* frame) {
+    // BEGIN, END and ERROR are fired by the engine, without a frame: inside the consumer's
+    // ioctl.
+    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()};
+    return frame != nullptr ? *static_cast<const SimSite*>(frame) : kConsumer;
 }
 
-uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t *pcs, uint32_t depth_max)
-{
-	size_t depth = std::min<size_t>(stack.size(), depth_max);
-	std::copy_n(stack.begin(), depth, pcs);
-	return static_cast<uint32_t>(depth);
+uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t depth_max) {
+    size_t depth = std::min<size_t>(stack.size(), depth_max);
+    std::copy_n(stack.begin(), depth, pcs);
+    return static_cast<uint32_t>(depth);
 }
 
 } // namespace
 
-HostScope::HostScope(SimHost &host) : before_(t_host)
-{
-	t_host = &host;
+HostScope::HostScope(SimHost& host) : before_(t_host) {
+    t_host = &host;
 }
-HostScope::~HostScope()
-{
-	t_host = before_;
+HostScope::~HostScope() {
+    t_host = before_;
 }
 
 /// What the C functions below may touch of a SimHost.
 struct HostCalls {
-	static void *alloc(size_t bytes)
-	{
-		if (host().allocation_fails())
-			return nullptr;
-		void *memory = std::calloc(1, bytes);
-		if (memory == nullptr)
-			return nullptr;
-		host().allocations_alive_++;
-		host().kernel_memory_.add_own(memory, bytes);
-		return memory;
-	}
-	static void free(void *memory)
-	{
-		DBK_ASSERT(host().depth_ == 0);
-		if (memory == nullptr)
-			return;
-		host().allocations_alive_--;
-		host().kernel_memory_.remove_own(memory);
-		std::free(memory);
-	}
-	static bool pages_alloc(uint32_t bytes, dbk_pages *pages)
-	{
-		DBK_ASSERT(bytes != 0 && bytes % kPageBytes == 0 && bytes <= DBK_PAGES_BYTES_MAX);
-		if (host().allocation_fails())
-			return false;
-		void *memory = std::aligned_alloc(kPageBytes, bytes);
-		if (memory == nullptr)
-			return false;
-		std::memset(memory, 0, bytes);
-		host().allocations_alive_++;
-		host().kernel_memory_.add_own(memory, bytes);
-		*pages = dbk_pages{memory, 0, bytes, 0, nullptr};
-		return true;
-	}
-	static int probe_enable(dbk_probe *probe)
-	{
-		SimHost &h = host();
-		DBK_ASSERT(h.depth_ == 0);
-		if (h.faults_.enable_at != 0 && ++h.fault_enables_ == h.faults_.enable_at)
-			return -EBUSY;
-		if (probe->host_data != nullptr)
-			h.arm(*static_cast<SimProbe *>(probe->host_data));
-		return 0;
-	}
-	static void probe_disable(dbk_probe *probe)
-	{
-		DBK_ASSERT(host().depth_ == 0);
-		if (probe->host_data != nullptr)
-			static_cast<SimProbe *>(probe->host_data)->due_mono_ns = 0;
-	}
-	static unsigned long enter()
-	{
-		return host().depth_++;
-	}
-	static void leave(unsigned long flags)
-	{
-		host().depth_--;
-		DBK_ASSERT(host().depth_ == flags);
-	}
-	static uint32_t cpu()
-	{
-		return host().cpu_;
-	}
-	// The place where an ordered nested firing happens: inside the first reading of the clock.
-	static uint64_t ticks()
-	{
-		SimHost &h = host();
-		if (h.nested_probe_ != nullptr && h.depth_ != 0) {
-			static const uint64_t kNoArgs[DBK_PROBE_ARGS_MAX] = {};
-			dbk_probe *probe = std::exchange(h.nested_probe_, nullptr);
-			dbk_probe_fire(h.engine_, probe, kNoArgs, nullptr);
-		}
-		return h.clock_.read_ticks();
-	}
-	static void clocks(dbk_clocks *clocks)
-	{
-		uint64_t mono_ns = host().clock_.read_mono_ns();
-		*clocks = dbk_clocks{host().clock_.ticks_at(mono_ns), mono_ns, mono_ns,
-				     host().clock_.wall_ns_at(mono_ns)};
-	}
-	static uint32_t ipl()
-	{
-		return host().ipl_;
-	}
-	static uint64_t random()
-	{
-		return host().random_.next();
-	}
-	static bool load_fails()
-	{
-		return host().load_fails();
-	}
+    static void* alloc(size_t bytes) {
+        if (host().allocation_fails())
+            return nullptr;
+        void* memory = std::calloc(1, bytes);
+        if (memory == nullptr)
+            return nullptr;
+        host().allocations_alive_++;
+        host().kernel_memory_.add_own(memory, bytes);
+        return memory;
+    }
+    static void free(void* memory) {
+        DBK_ASSERT(host().depth_ == 0);
+        if (memory == nullptr)
+            return;
+        host().allocations_alive_--;
+        host().kernel_memory_.remove_own(memory);
+        std::free(memory);
+    }
+    static bool pages_alloc(uint32_t bytes, dbk_pages* pages) {
+        DBK_ASSERT(bytes != 0 && bytes % kPageBytes == 0 && bytes <= DBK_PAGES_BYTES_MAX);
+        if (host().allocation_fails())
+            return false;
+        void* memory = std::aligned_alloc(kPageBytes, bytes);
+        if (memory == nullptr)
+            return false;
+        std::memset(memory, 0, bytes);
+        host().allocations_alive_++;
+        host().kernel_memory_.add_own(memory, bytes);
+        *pages = dbk_pages{memory, 0, bytes, 0, nullptr};
+        return true;
+    }
+    static int probe_enable(dbk_probe* probe) {
+        SimHost& h = host();
+        DBK_ASSERT(h.depth_ == 0);
+        if (h.faults_.enable_at != 0 && ++h.fault_enables_ == h.faults_.enable_at)
+            return -EBUSY;
+        if (probe->host_data != nullptr)
+            h.arm(*static_cast<SimProbe*>(probe->host_data));
+        return 0;
+    }
+    static void probe_disable(dbk_probe* probe) {
+        DBK_ASSERT(host().depth_ == 0);
+        if (probe->host_data != nullptr)
+            static_cast<SimProbe*>(probe->host_data)->due_mono_ns = 0;
+    }
+    static unsigned long enter() { return host().depth_++; }
+    static void leave(unsigned long flags) {
+        host().depth_--;
+        DBK_ASSERT(host().depth_ == flags);
+    }
+    static uint32_t cpu() { return host().cpu_; }
+    // The place where an ordered nested firing happens: inside the first reading of the clock.
+    static uint64_t ticks() {
+        SimHost& h = host();
+        if (h.nested_probe_ != nullptr && h.depth_ != 0) {
+            static const uint64_t kNoArgs[DBK_PROBE_ARGS_MAX] = {};
+            dbk_probe* probe = std::exchange(h.nested_probe_, nullptr);
+            dbk_probe_fire(h.engine_, probe, kNoArgs, nullptr);
+        }
+        return h.clock_.read_ticks();
+    }
+    static void clocks(dbk_clocks* clocks) {
+        uint64_t mono_ns = host().clock_.read_mono_ns();
+        *clocks = dbk_clocks{host().clock_.ticks_at(mono_ns), mono_ns, mono_ns,
+                             host().clock_.wall_ns_at(mono_ns)};
+    }
+    static uint32_t ipl() { return host().ipl_; }
+    static uint64_t random() { return host().random_.next(); }
+    static bool load_fails() { return host().load_fails(); }
 };
 
 } // namespace daybreak::sim
@@ -154,171 +124,131 @@ using daybreak::sim::site_of;
 
 extern "C" {
 
-void *dbk_host_alloc(size_t bytes)
-{
-	return HostCalls::alloc(bytes);
+void* dbk_host_alloc(size_t bytes) {
+    return HostCalls::alloc(bytes);
 }
-void dbk_host_free(void *memory)
-{
-	HostCalls::free(memory);
+void dbk_host_free(void* memory) {
+    HostCalls::free(memory);
 }
-bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
-{
-	return HostCalls::pages_alloc(bytes, pages_ret);
+bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages* pages_ret) {
+    return HostCalls::pages_alloc(bytes, pages_ret);
 }
-void dbk_host_pages_free(struct dbk_pages *pages)
-{
-	HostCalls::free(pages->address);
-	*pages = dbk_pages{};
+void dbk_host_pages_free(struct dbk_pages* pages) {
+    HostCalls::free(pages->address);
+    *pages = dbk_pages{};
 }
 
-int dbk_host_probe_enable(struct dbk_probe *probe)
-{
-	return HostCalls::probe_enable(probe);
+int dbk_host_probe_enable(struct dbk_probe* probe) {
+    return HostCalls::probe_enable(probe);
 }
-void dbk_host_probe_disable(struct dbk_probe *probe)
-{
-	HostCalls::probe_disable(probe);
+void dbk_host_probe_disable(struct dbk_probe* probe) {
+    HostCalls::probe_disable(probe);
 }
-int dbk_host_probes_settle(void)
-{
-	return 0;
+int dbk_host_probes_settle(void) {
+    return 0;
 }
-void dbk_host_synchronize(void)
-{
-}
-void dbk_host_clocks(struct dbk_clocks *clocks_ret)
-{
-	HostCalls::clocks(clocks_ret);
+void dbk_host_synchronize(void) {}
+void dbk_host_clocks(struct dbk_clocks* clocks_ret) {
+    HostCalls::clocks(clocks_ret);
 }
 
-unsigned long dbk_host_enter(void)
-{
-	return HostCalls::enter();
+unsigned long dbk_host_enter(void) {
+    return HostCalls::enter();
 }
-void dbk_host_leave(unsigned long flags)
-{
-	HostCalls::leave(flags);
+void dbk_host_leave(unsigned long flags) {
+    HostCalls::leave(flags);
 }
-uint32_t dbk_host_cpu(void)
-{
-	return HostCalls::cpu();
+uint32_t dbk_host_cpu(void) {
+    return HostCalls::cpu();
 }
-uint64_t dbk_host_ticks(void)
-{
-	return HostCalls::ticks();
+uint64_t dbk_host_ticks(void) {
+    return HostCalls::ticks();
 }
-uint64_t dbk_host_mono_ns(void)
-{
-	return host().clock().read_mono_ns();
+uint64_t dbk_host_mono_ns(void) {
+    return host().clock().read_mono_ns();
 }
-uint64_t dbk_host_wall_ns(void)
-{
-	return host().clock().read_wall_ns();
+uint64_t dbk_host_wall_ns(void) {
+    return host().clock().read_wall_ns();
 }
 
-uint32_t dbk_host_pid(void)
-{
-	return host().thread().pid;
+uint32_t dbk_host_pid(void) {
+    return host().thread().pid;
 }
-uint32_t dbk_host_tid(void)
-{
-	return host().thread().tid;
+uint32_t dbk_host_tid(void) {
+    return host().thread().tid;
 }
-uint64_t dbk_host_curthread(void)
-{
-	return daybreak::sim::kCurthreadAddress;
+uint64_t dbk_host_curthread(void) {
+    return daybreak::sim::kCurthreadAddress;
 }
-const char *dbk_host_execname(void)
-{
-	return host().thread().execname.data();
+const char* dbk_host_execname(void) {
+    return host().thread().execname.data();
 }
-uint64_t dbk_host_thread_key(void)
-{
-	return host().thread().key;
+uint64_t dbk_host_thread_key(void) {
+    return host().thread().key;
 }
-uint32_t dbk_host_uid(void)
-{
-	return host().thread().uid;
+uint32_t dbk_host_uid(void) {
+    return host().thread().uid;
 }
-uint32_t dbk_host_gid(void)
-{
-	return host().thread().gid;
+uint32_t dbk_host_gid(void) {
+    return host().thread().gid;
 }
-uint32_t dbk_host_ppid(void)
-{
-	return host().thread().ppid;
+uint32_t dbk_host_ppid(void) {
+    return host().thread().ppid;
 }
 // The one thread has run since the simulated boot.
-uint64_t dbk_host_vtimestamp(void)
-{
-	return host().clock().read_mono_ns();
+uint64_t dbk_host_vtimestamp(void) {
+    return host().clock().read_mono_ns();
 }
-bool dbk_host_progenyof(uint32_t pid)
-{
-	const auto &thread = host().thread();
-	return pid == thread.pid || pid == thread.ppid || pid == 1;
+bool dbk_host_progenyof(uint32_t pid) {
+    const auto& thread = host().thread();
+    return pid == thread.pid || pid == thread.ppid || pid == 1;
 }
-uint64_t dbk_host_random(void)
-{
-	return HostCalls::random();
+uint64_t dbk_host_random(void) {
+    return HostCalls::random();
 }
 
-uint32_t dbk_host_ipl(void)
-{
-	return HostCalls::ipl();
+uint32_t dbk_host_ipl(void) {
+    return HostCalls::ipl();
 }
-int32_t dbk_host_errno(const struct dbk_probe *, void *frame)
-{
-	return site_of(frame).error_number;
+int32_t dbk_host_errno(const struct dbk_probe*, void* frame) {
+    return site_of(frame).error_number;
 }
-uint64_t dbk_host_caller(void *frame)
-{
-	auto stack = site_of(frame).kernel_stack;
-	return stack.size() > 1 ? stack[1] : 0;
+uint64_t dbk_host_caller(void* frame) {
+    auto stack = site_of(frame).kernel_stack;
+    return stack.size() > 1 ? stack[1] : 0;
 }
-uint64_t dbk_host_ucaller(void *frame)
-{
-	auto stack = site_of(frame).user_stack;
-	return stack.size() > 1 ? stack[1] : 0;
+uint64_t dbk_host_ucaller(void* frame) {
+    auto stack = site_of(frame).user_stack;
+    return stack.size() > 1 ? stack[1] : 0;
 }
-uint32_t dbk_host_stack(void *frame, uint64_t *pcs, uint32_t depth_max)
-{
-	return daybreak::sim::copy_stack(site_of(frame).kernel_stack, pcs, depth_max);
+uint32_t dbk_host_stack(void* frame, uint64_t* pcs, uint32_t depth_max) {
+    return daybreak::sim::copy_stack(site_of(frame).kernel_stack, pcs, depth_max);
 }
-uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max)
-{
-	return daybreak::sim::copy_stack(site_of(frame).user_stack, pcs, depth_max);
+uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max) {
+    return daybreak::sim::copy_stack(site_of(frame).user_stack, pcs, depth_max);
 }
 // A register holds its own index: enough to see that the right one was read.
-bool dbk_host_ureg(void *, uint64_t index, uint64_t *value_ret)
-{
-	if (index >= daybreak::sim::kUserRegisterCount)
-		return false;
-	*value_ret = index;
-	return true;
+bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
+    if (index >= daybreak::sim::kUserRegisterCount)
+        return false;
+    *value_ret = index;
+    return true;
 }
-uint64_t dbk_host_arg(const struct dbk_probe *, void *, uint32_t)
-{
-	return 0;
+uint64_t dbk_host_arg(const struct dbk_probe*, void*, uint32_t) {
+    return 0;
 }
 
-bool dbk_host_load(void *to, uint64_t address, uint32_t bytes)
-{
-	return !HostCalls::load_fails() && host().kernel_memory().load(to, address, bytes);
+bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {
+    return !HostCalls::load_fails() && host().kernel_memory().load(to, address, bytes);
 }
-int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t bytes)
-{
-	return HostCalls::load_fails() ? -1
-				       : host().kernel_memory().load_string(to, address, bytes);
+int32_t dbk_host_load_string(char* to, uint64_t address, uint32_t bytes) {
+    return HostCalls::load_fails() ? -1 : host().kernel_memory().load_string(to, address, bytes);
 }
-bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes)
-{
-	return !HostCalls::load_fails() && host().user_memory().load(to, address, bytes);
+bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
+    return !HostCalls::load_fails() && host().user_memory().load(to, address, bytes);
 }
-int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes)
-{
-	return HostCalls::load_fails() ? -1 : host().user_memory().load_string(to, address, bytes);
+int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
+    return HostCalls::load_fails() ? -1 : host().user_memory().load_string(to, address, bytes);
 }
 
 } // extern "C"

@@ -7,15 +7,14 @@
 #include <optional>
 #include <string_view>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
 /// A faster probe does not exist.
 constexpr uint64_t kProfileIntervalNsMin = 200'000;
 
 struct ProfileName {
-	bool every_cpu = false; ///< profile-N fires on all CPUs, tick-N on one
-	uint64_t interval_ns = 0;
+    bool every_cpu = false; ///< profile-N fires on all CPUs, tick-N on one
+    uint64_t interval_ns = 0;
 };
 
 /// Returns what a probe of that name does; empty when there can be none: "tick-10ms", "profile-97"

@@ -8,220 +8,197 @@
 #include <algorithm>
 #include <cstring>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
 using base::errorf;
 
-void SimThread::set_execname(std::string_view name)
-{
-	execname.fill('\0');
-	std::memcpy(execname.data(), name.data(), std::min(name.size(), execname.size() - 1));
+void SimThread::set_execname(std::string_view name) {
+    execname.fill('\0');
+    std::memcpy(execname.data(), name.data(), std::min(name.size(), execname.size() - 1));
 }
 
-SimHost::SimHost(const SimHostConfig &config)
+SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()),
       clock_({.tsc = config.tsc, .seed = config.seed}), random_(config.seed + 1),
-      thread_(config.thread)
-{
-	kernel_memory_.allow_image();
-	kernel_memory_.add_own(thread_.execname.data(), thread_.execname.size());
+      thread_(config.thread) {
+    kernel_memory_.allow_image();
+    kernel_memory_.add_own(thread_.execname.data(), thread_.execname.size());
 }
 
-Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig &config)
-{
-	std::unique_ptr<SimHost> host(new SimHost(config));
-	HostScope scope(*host);
-	dbk_engine_config engine_config{};
-	engine_config.cpu_count = config.cpu_count;
-	engine_config.clock = config.tsc ? DBK_CLOCK_TSC : DBK_CLOCK_MONO_NS;
-	engine_config.ticks_per_second = host->clock_.ticks_per_second();
-	engine_config.boot_id = host->boot_id_;
-	host->engine_ = dbk_engine_create(&engine_config);
-	if (host->engine_ == nullptr)
-		return errorf(ErrorCode::limit,
-			      "no engine for %u CPUs: there is 1 to %u, and memory",
-			      config.cpu_count, DBK_CPUS_MAX);
-	return host;
+Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
+    std::unique_ptr<SimHost> host(new SimHost(config));
+    HostScope scope(*host);
+    dbk_engine_config engine_config{};
+    engine_config.cpu_count = config.cpu_count;
+    engine_config.clock = config.tsc ? DBK_CLOCK_TSC : DBK_CLOCK_MONO_NS;
+    engine_config.ticks_per_second = host->clock_.ticks_per_second();
+    engine_config.boot_id = host->boot_id_;
+    host->engine_ = dbk_engine_create(&engine_config);
+    if (host->engine_ == nullptr)
+        return errorf(ErrorCode::limit, "no engine for %u CPUs: there is 1 to %u, and memory",
+                      config.cpu_count, DBK_CPUS_MAX);
+    return host;
 }
 
-SimHost::~SimHost()
-{
-	HostScope scope(*this);
-	while (!probes_.empty())
-		remove_probe(probes_.back().get());
-	if (engine_ != nullptr)
-		dbk_engine_destroy(engine_);
-	DBK_ASSERT(allocations_alive_ == 0);
+SimHost::~SimHost() {
+    HostScope scope(*this);
+    while (!probes_.empty())
+        remove_probe(probes_.back().get());
+    if (engine_ != nullptr)
+        dbk_engine_destroy(engine_);
+    DBK_ASSERT(allocations_alive_ == 0);
 }
 
-void SimHost::set_faults(const SimFaults &faults)
-{
-	faults_ = faults;
-	fault_allocations_ = fault_loads_ = fault_firings_ = fault_enables_ = 0;
+void SimHost::set_faults(const SimFaults& faults) {
+    faults_ = faults;
+    fault_allocations_ = fault_loads_ = fault_firings_ = fault_enables_ = 0;
 }
 
-void SimHost::set_cpu(uint32_t cpu)
-{
-	DBK_ASSERT(cpu < config_.cpu_count);
-	cpu_ = cpu;
+void SimHost::set_cpu(uint32_t cpu) {
+    DBK_ASSERT(cpu < config_.cpu_count);
+    cpu_ = cpu;
 }
 
-Result<SimProbe *> SimHost::add_probe(SimProbeName name, uint8_t arg_count)
-{
-	HostScope scope(*this);
-	auto probe = std::make_unique<SimProbe>();
-	probe->text = std::move(name);
-	const SimProbeName &text = probe->text;
-	probe->probe.provider = text.provider.c_str();
-	probe->probe.module = text.module.c_str();
-	probe->probe.function = text.function.c_str();
-	probe->probe.name = text.name.c_str();
-	probe->probe.host_data = probe.get();
-	dbk_probe_args_in_order(&probe->probe, arg_count);
-	for (const std::string *part : {&text.provider, &text.module, &text.function, &text.name})
-		kernel_memory_.add_own(part->c_str(), part->size() + 1);
-	if (text.provider == "profile")
-		probe->timer = parse_profile_name(text.name);
-	SimProbe *added = probe.get();
-	probes_.push_back(std::move(probe));
-	int error = dbk_probe_add(engine_, &added->probe);
-	if (error == 0)
-		return added;
-	if (error == -EINVAL) // not published
-		probes_.pop_back();
-	return errorf(ErrorCode::invalid, "probe %s:%s:%s:%s: %s", added->text.provider.c_str(),
-		      added->text.module.c_str(), added->text.function.c_str(),
-		      added->text.name.c_str(), strerror(-error));
+Result<SimProbe*> SimHost::add_probe(SimProbeName name, uint8_t arg_count) {
+    HostScope scope(*this);
+    auto probe = std::make_unique<SimProbe>();
+    probe->text = std::move(name);
+    const SimProbeName& text = probe->text;
+    probe->probe.provider = text.provider.c_str();
+    probe->probe.module = text.module.c_str();
+    probe->probe.function = text.function.c_str();
+    probe->probe.name = text.name.c_str();
+    probe->probe.host_data = probe.get();
+    dbk_probe_args_in_order(&probe->probe, arg_count);
+    for (const std::string* part : {&text.provider, &text.module, &text.function, &text.name})
+        kernel_memory_.add_own(part->c_str(), part->size() + 1);
+    if (text.provider == "profile")
+        probe->timer = parse_profile_name(text.name);
+    SimProbe* added = probe.get();
+    probes_.push_back(std::move(probe));
+    int error = dbk_probe_add(engine_, &added->probe);
+    if (error == 0)
+        return added;
+    if (error == -EINVAL) // not published
+        probes_.pop_back();
+    return errorf(ErrorCode::invalid, "probe %s:%s:%s:%s: %s", added->text.provider.c_str(),
+                  added->text.module.c_str(), added->text.function.c_str(),
+                  added->text.name.c_str(), strerror(-error));
 }
 
-void SimHost::remove_probe(SimProbe *probe)
-{
-	HostScope scope(*this);
-	auto found = std::find_if(probes_.begin(), probes_.end(),
-				  [probe](const auto &owned) { return owned.get() == probe; });
-	DBK_ASSERT(found != probes_.end());
-	dbk_probe_remove(engine_, &probe->probe);
-	const SimProbeName &text = probe->text;
-	for (const std::string *part : {&text.provider, &text.module, &text.function, &text.name})
-		kernel_memory_.remove_own(part->c_str());
-	probes_.erase(found);
+void SimHost::remove_probe(SimProbe* probe) {
+    HostScope scope(*this);
+    auto found = std::find_if(probes_.begin(), probes_.end(),
+                              [probe](const auto& owned) { return owned.get() == probe; });
+    DBK_ASSERT(found != probes_.end());
+    dbk_probe_remove(engine_, &probe->probe);
+    const SimProbeName& text = probe->text;
+    for (const std::string* part : {&text.provider, &text.module, &text.function, &text.name})
+        kernel_memory_.remove_own(part->c_str());
+    probes_.erase(found);
 }
 
-namespace
-{
+namespace {
 
 // Whether a description with that name, and no others, can mean a probe of the profile provider.
-bool names_timer(const dbk_probedesc &description)
-{
-	return parse_profile_name(description.name) &&
-	       dbk_glob_match(description.provider, "profile") &&
-	       dbk_glob_match(description.module, "") && dbk_glob_match(description.function, "");
+bool names_timer(const dbk_probedesc& description) {
+    return parse_profile_name(description.name) &&
+           dbk_glob_match(description.provider, "profile") &&
+           dbk_glob_match(description.module, "") && dbk_glob_match(description.function, "");
 }
 
-bool matches(const dbk_probedesc &description, const SimProbeName &name)
-{
-	return dbk_glob_match(description.provider, name.provider.c_str()) &&
-	       dbk_glob_match(description.module, name.module.c_str()) &&
-	       dbk_glob_match(description.function, name.function.c_str()) &&
-	       dbk_glob_match(description.name, name.name.c_str());
+bool matches(const dbk_probedesc& description, const SimProbeName& name) {
+    return dbk_glob_match(description.provider, name.provider.c_str()) &&
+           dbk_glob_match(description.module, name.module.c_str()) &&
+           dbk_glob_match(description.function, name.function.c_str()) &&
+           dbk_glob_match(description.name, name.name.c_str());
 }
 
 } // namespace
 
-Result<void> SimHost::make_named(const dbk_probedesc &description)
-{
-	if (description.id != 0 || !names_timer(description))
-		return {};
-	for (const auto &probe : probes_)
-		if (probe->timer && probe->text.name == description.name)
-			return {};
-	DBK_TRY(SimProbe * made, add_probe({"profile", "", "", description.name}, 2));
-	static_cast<void>(made);
-	return {};
+Result<void> SimHost::make_named(const dbk_probedesc& description) {
+    if (description.id != 0 || !names_timer(description))
+        return {};
+    for (const auto& probe : probes_)
+        if (probe->timer && probe->text.name == description.name)
+            return {};
+    DBK_TRY(SimProbe * made, add_probe({"profile", "", "", description.name}, 2));
+    static_cast<void>(made);
+    return {};
 }
 
-void SimHost::fire(SimProbe &probe, std::span<const uint64_t> args, const SimSite &site)
-{
-	HostScope scope(*this);
-	std::array<uint64_t, DBK_PROBE_ARGS_MAX> words{};
-	std::copy_n(args.begin(), std::min(args.size(), words.size()), words.begin());
-	clock_.pass_firing();
-	firings_++;
-	if (faults_.nest_every != 0 && ++fault_firings_ % faults_.nest_every == 0)
-		nested_probe_ = &probe.probe;
-	SimSite frame = site;
-	ipl_ = site.ipl;
-	dbk_probe_fire(engine_, &probe.probe, words.data(), &frame);
-	ipl_ = 0;
-	nested_probe_ = nullptr;
+void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
+    HostScope scope(*this);
+    std::array<uint64_t, DBK_PROBE_ARGS_MAX> words{};
+    std::copy_n(args.begin(), std::min(args.size(), words.size()), words.begin());
+    clock_.pass_firing();
+    firings_++;
+    if (faults_.nest_every != 0 && ++fault_firings_ % faults_.nest_every == 0)
+        nested_probe_ = &probe.probe;
+    SimSite frame = site;
+    ipl_ = site.ipl;
+    dbk_probe_fire(engine_, &probe.probe, words.data(), &frame);
+    ipl_ = 0;
+    nested_probe_ = nullptr;
 }
 
-void SimHost::arm(SimProbe &probe)
-{
-	if (probe.timer)
-		probe.due_mono_ns = clock_.now_mono_ns() + probe.timer->interval_ns;
+void SimHost::arm(SimProbe& probe) {
+    if (probe.timer)
+        probe.due_mono_ns = clock_.now_mono_ns() + probe.timer->interval_ns;
 }
 
-std::optional<uint64_t> SimHost::next_timer_mono_ns() const
-{
-	std::optional<uint64_t> earliest;
-	for (const auto &probe : probes_)
-		if (probe->due_mono_ns != 0 && (!earliest || probe->due_mono_ns < *earliest))
-			earliest = probe->due_mono_ns;
-	return earliest;
+std::optional<uint64_t> SimHost::next_timer_mono_ns() const {
+    std::optional<uint64_t> earliest;
+    for (const auto& probe : probes_)
+        if (probe->due_mono_ns != 0 && (!earliest || probe->due_mono_ns < *earliest))
+            earliest = probe->due_mono_ns;
+    return earliest;
 }
 
-void SimHost::fire_next_timer()
-{
-	auto earliest = next_timer_mono_ns();
-	if (!earliest)
-		return;
-	auto due = std::find_if(probes_.begin(), probes_.end(), [earliest](const auto &probe) {
-		return probe->due_mono_ns == *earliest;
-	});
-	SimProbe &probe = **due;
-	clock_.advance_to(*earliest);
-	probe.due_mono_ns += probe.timer->interval_ns;
-	SimSite site;
-	site.ipl = 2; // a timer is a hard interrupt
-	site.kernel_stack = timer_stack();
-	const uint64_t args[] = {site.kernel_stack[5], 0}; // the CPU was idle, in the kernel
-	uint32_t cpu_before = cpu_;
-	for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
-		set_cpu(cpu);
-		fire(probe, args, site);
-	}
-	set_cpu(cpu_before);
+void SimHost::fire_next_timer() {
+    auto earliest = next_timer_mono_ns();
+    if (!earliest)
+        return;
+    auto due = std::find_if(probes_.begin(), probes_.end(), [earliest](const auto& probe) {
+        return probe->due_mono_ns == *earliest;
+    });
+    SimProbe& probe = **due;
+    clock_.advance_to(*earliest);
+    probe.due_mono_ns += probe.timer->interval_ns;
+    SimSite site;
+    site.ipl = 2; // a timer is a hard interrupt
+    site.kernel_stack = timer_stack();
+    const uint64_t args[] = {site.kernel_stack[5], 0}; // the CPU was idle, in the kernel
+    uint32_t cpu_before = cpu_;
+    for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
+        set_cpu(cpu);
+        fire(probe, args, site);
+    }
+    set_cpu(cpu_before);
 }
 
-bool SimHost::allocation_fails()
-{
-	DBK_ASSERT(depth_ == 0); // nothing is allocated while a probe fires
-	allocations_++;
-	if (faults_.alloc_at == 0)
-		return false;
-	fault_allocations_++;
-	return fault_allocations_ == faults_.alloc_at ||
-	       (faults_.alloc_ever_after && fault_allocations_ > faults_.alloc_at);
+bool SimHost::allocation_fails() {
+    DBK_ASSERT(depth_ == 0); // nothing is allocated while a probe fires
+    allocations_++;
+    if (faults_.alloc_at == 0)
+        return false;
+    fault_allocations_++;
+    return fault_allocations_ == faults_.alloc_at ||
+           (faults_.alloc_ever_after && fault_allocations_ > faults_.alloc_at);
 }
 
-bool SimHost::load_fails()
-{
-	return faults_.load_every != 0 && ++fault_loads_ % faults_.load_every == 0;
+bool SimHost::load_fails() {
+    return faults_.load_every != 0 && ++fault_loads_ % faults_.load_every == 0;
 }
 
-bool probe_can_exist(const dbk_probedesc &description, std::span<const SimProbeName> synthetic)
-{
-	static const SimProbeName kOwn[] = {{"dtrace", "", "", "BEGIN"},
-					    {"dtrace", "", "", "END"},
-					    {"dtrace", "", "", "ERROR"}};
-	auto matches_it = [&description](const SimProbeName &name) {
-		return matches(description, name);
-	};
-	return names_timer(description) ||
-	       std::any_of(std::begin(kOwn), std::end(kOwn), matches_it) ||
-	       std::any_of(synthetic.begin(), synthetic.end(), matches_it);
+bool probe_can_exist(const dbk_probedesc& description, std::span<const SimProbeName> synthetic) {
+    static const SimProbeName kOwn[] = {
+        {"dtrace", "", "", "BEGIN"}, {"dtrace", "", "", "END"}, {"dtrace", "", "", "ERROR"}};
+    auto matches_it = [&description](const SimProbeName& name) {
+        return matches(description, name);
+    };
+    return names_timer(description) || std::any_of(std::begin(kOwn), std::end(kOwn), matches_it) ||
+           std::any_of(synthetic.begin(), synthetic.end(), matches_it);
 }
 
 } // namespace daybreak::sim

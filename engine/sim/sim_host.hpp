@@ -34,8 +34,7 @@
 #include <string>
 #include <vector>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
 using base::Error;
 using base::ErrorCode;
@@ -43,163 +42,128 @@ using base::Result;
 
 /// The thread that is on a CPU.
 struct SimThread {
-	uint32_t pid = 4242, tid = 4242, ppid = 4200, uid = 0, gid = 0;
-	std::array<char, DBK_EXECNAME_BYTES> execname{"dtrace"};
-	uint64_t key = 1; ///< what self-> belongs to
+    uint32_t pid = 4242, tid = 4242, ppid = 4200, uid = 0, gid = 0;
+    std::array<char, DBK_EXECNAME_BYTES> execname{"dtrace"};
+    uint64_t key = 1; ///< what self-> belongs to
 
-	void set_execname(std::string_view name);
+    void set_execname(std::string_view name);
 };
 
 /// Failures on order; a count of 0 means never.
 struct SimFaults {
-	uint64_t alloc_at = 0;	       ///< the n-th allocation from here on fails, once
-	bool alloc_ever_after = false; ///< and all later ones
-	uint64_t load_every = 0;       ///< every n-th load of foreign memory faults
-	uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
-	uint64_t enable_at = 0;	       ///< the n-th dbk_host_probe_enable() is refused
+    uint64_t alloc_at = 0;         ///< the n-th allocation from here on fails, once
+    bool alloc_ever_after = false; ///< and all later ones
+    uint64_t load_every = 0;       ///< every n-th load of foreign memory faults
+    uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
+    uint64_t enable_at = 0;        ///< the n-th dbk_host_probe_enable() is refused
 };
 
 struct SimHostConfig {
-	uint32_t cpu_count = 1;
-	uint64_t seed = 1;
-	bool tsc = false; ///< records are stamped with a simulated TSC instead of nanoseconds
-	SimThread thread;
+    uint32_t cpu_count = 1;
+    uint64_t seed = 1;
+    bool tsc = false; ///< records are stamped with a simulated TSC instead of nanoseconds
+    SimThread thread;
 };
 
 /// What a firing finds around it.  Empty stacks mean none.
 struct SimSite {
-	int32_t error_number = 0;
-	uint32_t ipl = 0;
-	std::span<const uint64_t> kernel_stack, user_stack;
+    int32_t error_number = 0;
+    uint32_t ipl = 0;
+    std::span<const uint64_t> kernel_stack, user_stack;
 };
 
 struct SimProbeName {
-	std::string provider, module, function, name;
+    std::string provider, module, function, name;
 };
 
 /// A probe of this host, at the same address until it is removed.
 struct SimProbe {
-	SimProbeName text;
-	dbk_probe probe{};
-	std::optional<ProfileName> timer;
-	uint64_t due_mono_ns = 0; ///< of the timer; 0 while it is not armed
+    SimProbeName text;
+    dbk_probe probe{};
+    std::optional<ProfileName> timer;
+    uint64_t due_mono_ns = 0; ///< of the timer; 0 while it is not armed
 };
 
-class SimHost
-{
-      public:
-	/// Error: limit, when there is no memory or the CPU count is out of the engine's bounds.
-	static Result<std::unique_ptr<SimHost>> create(const SimHostConfig &config);
-	SimHost(const SimHost &) = delete;
-	SimHost &operator=(const SimHost &) = delete;
-	/// Every consumer is destroyed before.
-	~SimHost();
+class SimHost {
+public:
+    /// Error: limit, when there is no memory or the CPU count is out of the engine's bounds.
+    static Result<std::unique_ptr<SimHost>> create(const SimHostConfig& config);
+    SimHost(const SimHost&) = delete;
+    SimHost& operator=(const SimHost&) = delete;
+    /// Every consumer is destroyed before.
+    ~SimHost();
 
-	dbk_engine *engine()
-	{
-		return engine_;
-	}
-	uint32_t cpu_count() const
-	{
-		return config_.cpu_count;
-	}
-	uint64_t boot_id() const
-	{
-		return boot_id_;
-	}
-	VirtualClock &clock()
-	{
-		return clock_;
-	}
-	SimMemory &kernel_memory()
-	{
-		return kernel_memory_;
-	}
-	SimMemory &user_memory()
-	{
-		return user_memory_;
-	}
-	/// Setting it starts its counts anew.
-	void set_faults(const SimFaults &faults);
-	void set_thread(const SimThread &thread)
-	{
-		thread_ = thread;
-	}
-	const SimThread &thread() const
-	{
-		return thread_;
-	}
-	void set_cpu(uint32_t cpu);
+    dbk_engine* engine() { return engine_; }
+    uint32_t cpu_count() const { return config_.cpu_count; }
+    uint64_t boot_id() const { return boot_id_; }
+    VirtualClock& clock() { return clock_; }
+    SimMemory& kernel_memory() { return kernel_memory_; }
+    SimMemory& user_memory() { return user_memory_; }
+    /// Setting it starts its counts anew.
+    void set_faults(const SimFaults& faults);
+    void set_thread(const SimThread& thread) { thread_ = thread; }
+    const SimThread& thread() const { return thread_; }
+    void set_cpu(uint32_t cpu);
 
-	/// Publishes a probe with that many arguments.  Error: as dbk_probe_add() refuses.
-	Result<SimProbe *> add_probe(SimProbeName name, uint8_t arg_count);
-	void remove_probe(SimProbe *probe);
-	/// Makes the probe that only exists because a program names it (tick-1s); nothing when the
-	/// description names none of those, or it is there.
-	Result<void> make_named(const dbk_probedesc &description);
+    /// Publishes a probe with that many arguments.  Error: as dbk_probe_add() refuses.
+    Result<SimProbe*> add_probe(SimProbeName name, uint8_t arg_count);
+    void remove_probe(SimProbe* probe);
+    /// Makes the probe that only exists because a program names it (tick-1s); nothing when the
+    /// description names none of those, or it is there.
+    Result<void> make_named(const dbk_probedesc& description);
 
-	/// Fires on the current CPU and in the current thread.  Arguments behind `args` are 0.
-	void fire(SimProbe &probe, std::span<const uint64_t> args, const SimSite &site = {});
+    /// Fires on the current CPU and in the current thread.  Arguments behind `args` are 0.
+    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
 
-	/// The time of the earliest armed timer.
-	std::optional<uint64_t> next_timer_mono_ns() const;
-	/// Moves time there and fires it: tick-N on CPU 0, profile-N on every CPU.
-	void fire_next_timer();
+    /// The time of the earliest armed timer.
+    std::optional<uint64_t> next_timer_mono_ns() const;
+    /// Moves time there and fires it: tick-N on CPU 0, profile-N on every CPU.
+    void fire_next_timer();
 
-	uint64_t allocations() const
-	{
-		return allocations_;
-	} ///< asked for so far
-	uint64_t allocations_alive() const
-	{
-		return allocations_alive_;
-	} ///< not yet freed
-	uint64_t firings() const
-	{
-		return firings_;
-	} ///< by fire() and timers
+    uint64_t allocations() const { return allocations_; }             ///< asked for so far
+    uint64_t allocations_alive() const { return allocations_alive_; } ///< not yet freed
+    uint64_t firings() const { return firings_; }                     ///< by fire() and timers
 
-      private:
-	friend struct HostCalls; // host_calls.cpp
-	explicit SimHost(const SimHostConfig &config);
-	bool allocation_fails();
-	bool load_fails();
-	void arm(SimProbe &probe);
+private:
+    friend struct HostCalls; // host_calls.cpp
+    explicit SimHost(const SimHostConfig& config);
+    bool allocation_fails();
+    bool load_fails();
+    void arm(SimProbe& probe);
 
-	SimHostConfig config_;
-	uint64_t boot_id_;
-	VirtualClock clock_;
-	SeededRandom random_;
-	SimThread thread_;
-	SimMemory kernel_memory_, user_memory_;
-	SimFaults faults_;
-	uint64_t fault_allocations_ = 0, fault_loads_ = 0, fault_firings_ = 0, fault_enables_ = 0;
-	dbk_engine *engine_ = nullptr;
-	std::vector<std::unique_ptr<SimProbe>> probes_;
-	uint32_t cpu_ = 0;
-	uint32_t ipl_ = 0;		    // of the firing going on
-	uint32_t depth_ = 0;		    // of dbk_host_enter()
-	dbk_probe *nested_probe_ = nullptr; // to fire at the next clock reading inside a firing
-	uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0;
+    SimHostConfig config_;
+    uint64_t boot_id_;
+    VirtualClock clock_;
+    SeededRandom random_;
+    SimThread thread_;
+    SimMemory kernel_memory_, user_memory_;
+    SimFaults faults_;
+    uint64_t fault_allocations_ = 0, fault_loads_ = 0, fault_firings_ = 0, fault_enables_ = 0;
+    dbk_engine* engine_ = nullptr;
+    std::vector<std::unique_ptr<SimProbe>> probes_;
+    uint32_t cpu_ = 0;
+    uint32_t ipl_ = 0;                  // of the firing going on
+    uint32_t depth_ = 0;                // of dbk_host_enter()
+    dbk_probe* nested_probe_ = nullptr; // to fire at the next clock reading inside a firing
+    uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0;
 };
 
 /// Says whose dbk_host_*() the calling thread's engine calls reach; the one before is back at the
 /// end of the scope.
-class HostScope
-{
-      public:
-	explicit HostScope(SimHost &host);
-	HostScope(const HostScope &) = delete;
-	HostScope &operator=(const HostScope &) = delete;
-	~HostScope();
+class HostScope {
+public:
+    explicit HostScope(SimHost& host);
+    HostScope(const HostScope&) = delete;
+    HostScope& operator=(const HostScope&) = delete;
+    ~HostScope();
 
-      private:
-	SimHost *before_;
+private:
+    SimHost* before_;
 };
 
 /// Returns whether a probe of that description exists in a simulation or can be made for it, with
 /// these synthetic probes added: what a compiler asks before it refuses a clause.
-bool probe_can_exist(const dbk_probedesc &description,
-		     std::span<const SimProbeName> synthetic = {});
+bool probe_can_exist(const dbk_probedesc& description,
+                     std::span<const SimProbeName> synthetic = {});
 
 } // namespace daybreak::sim

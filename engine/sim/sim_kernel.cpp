@@ -5,74 +5,68 @@
 
 #include <array>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
-namespace
-{
+namespace {
 
 // X(module, function, address).  The names are those that a person would meet on such a way.
 #define DBK_SIM_FUNCTIONS(X)                                                                       \
-	X("vmlinux", _stext, 0xffffffff81000000)                                                   \
-	X("vmlinux", entry_SYSCALL_64_after_hwframe, 0xffffffff81000080)                           \
-	X("vmlinux", asm_sysvec_apic_timer_interrupt, 0xffffffff81000180)                          \
-	X("vmlinux", do_syscall_64, 0xffffffff81001000)                                            \
-	X("vmlinux", sysvec_apic_timer_interrupt, 0xffffffff81001200)                              \
-	X("vmlinux", __x64_sys_ioctl, 0xffffffff81002000)                                          \
-	X("vmlinux", __hrtimer_run_queues, 0xffffffff81003000)                                     \
-	X("vmlinux", hrtimer_interrupt, 0xffffffff81003400)                                        \
-	X("vmlinux", default_idle_call, 0xffffffff81004000)                                        \
-	X("vmlinux", do_idle, 0xffffffff81004100)                                                  \
-	X("vmlinux", cpu_startup_entry, 0xffffffff81004300)                                        \
-	X("vmlinux", _etext, 0xffffffff81100000)                                                   \
-	X("daybreak", dbk_control_ioctl, 0xffffffffc0001000)                                       \
-	X("daybreak", dbk_profile_timer, 0xffffffffc0002000)
+    X("vmlinux", _stext, 0xffffffff81000000)                                                       \
+    X("vmlinux", entry_SYSCALL_64_after_hwframe, 0xffffffff81000080)                               \
+    X("vmlinux", asm_sysvec_apic_timer_interrupt, 0xffffffff81000180)                              \
+    X("vmlinux", do_syscall_64, 0xffffffff81001000)                                                \
+    X("vmlinux", sysvec_apic_timer_interrupt, 0xffffffff81001200)                                  \
+    X("vmlinux", __x64_sys_ioctl, 0xffffffff81002000)                                              \
+    X("vmlinux", __hrtimer_run_queues, 0xffffffff81003000)                                         \
+    X("vmlinux", hrtimer_interrupt, 0xffffffff81003400)                                            \
+    X("vmlinux", default_idle_call, 0xffffffff81004000)                                            \
+    X("vmlinux", do_idle, 0xffffffff81004100)                                                      \
+    X("vmlinux", cpu_startup_entry, 0xffffffff81004300)                                            \
+    X("vmlinux", _etext, 0xffffffff81100000)                                                       \
+    X("daybreak", dbk_control_ioctl, 0xffffffffc0001000)                                           \
+    X("daybreak", dbk_profile_timer, 0xffffffffc0002000)
 
 #define DBK_SIM_ENUM(module, name, address) k_##name = address,
 enum FunctionAddress : uint64_t { DBK_SIM_FUNCTIONS(DBK_SIM_ENUM) };
 #undef DBK_SIM_ENUM
 
 constexpr std::array<uint64_t, 4> kSyscallStack = {
-	k_dbk_control_ioctl + 0x5c,
-	k___x64_sys_ioctl + 0x91,
-	k_do_syscall_64 + 0x59,
-	k_entry_SYSCALL_64_after_hwframe + 0x72,
+    k_dbk_control_ioctl + 0x5c,
+    k___x64_sys_ioctl + 0x91,
+    k_do_syscall_64 + 0x59,
+    k_entry_SYSCALL_64_after_hwframe + 0x72,
 };
 constexpr std::array<uint64_t, 8> kTimerStack = {
-	k_dbk_profile_timer + 0x2e,
-	k___hrtimer_run_queues + 0x12c,
-	k_hrtimer_interrupt + 0xf7,
-	k_sysvec_apic_timer_interrupt + 0x6d,
-	k_asm_sysvec_apic_timer_interrupt + 0x1a,
-	k_default_idle_call + 0x2b,
-	k_do_idle + 0x1f1,
-	k_cpu_startup_entry + 0x19,
+    k_dbk_profile_timer + 0x2e,
+    k___hrtimer_run_queues + 0x12c,
+    k_hrtimer_interrupt + 0xf7,
+    k_sysvec_apic_timer_interrupt + 0x6d,
+    k_asm_sysvec_apic_timer_interrupt + 0x1a,
+    k_default_idle_call + 0x2b,
+    k_do_idle + 0x1f1,
+    k_cpu_startup_entry + 0x19,
 };
 constexpr std::array<uint64_t, 3> kUserStack = {0x7ffff7d0e237, 0x5555555561c4, 0x555555555139};
 
 } // namespace
 
-std::span<const uint64_t> syscall_stack()
-{
-	return kSyscallStack;
+std::span<const uint64_t> syscall_stack() {
+    return kSyscallStack;
 }
-std::span<const uint64_t> timer_stack()
-{
-	return kTimerStack;
+std::span<const uint64_t> timer_stack() {
+    return kTimerStack;
 }
-std::span<const uint64_t> user_stack()
-{
-	return kUserStack;
+std::span<const uint64_t> user_stack() {
+    return kUserStack;
 }
 
-formats::SymbolTable kernel_symbols()
-{
-	formats::SymbolTable table;
+formats::SymbolTable kernel_symbols() {
+    formats::SymbolTable table;
 #define DBK_SIM_ADD(module, name, address) table.add(address, 'T', #name, module);
-	DBK_SIM_FUNCTIONS(DBK_SIM_ADD)
+    DBK_SIM_FUNCTIONS(DBK_SIM_ADD)
 #undef DBK_SIM_ADD
-	table.finish();
-	return table;
+    table.finish();
+    return table;
 }
 
 } // namespace daybreak::sim

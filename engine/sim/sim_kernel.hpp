@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
 constexpr uint64_t kKernelTextStart = 0xffffffff81000000;
 /// Where `curthread` points.  Nothing is mapped there unless a test does so.

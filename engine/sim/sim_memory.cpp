@@ -12,100 +12,89 @@
 extern "C" const char __executable_start[];
 extern "C" const char end[];
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
-namespace
-{
+namespace {
 
 // Copies from this program's image by way of the kernel, which refuses instead of crashing.
-bool load_image(std::byte *to, uint64_t address, size_t bytes)
-{
-	uint64_t first = reinterpret_cast<uintptr_t>(__executable_start);
-	uint64_t behind = reinterpret_cast<uintptr_t>(end);
-	if (address < first || address >= behind || bytes > behind - address)
-		return false;
-	iovec local{to, bytes};
-	iovec remote{reinterpret_cast<void *>(static_cast<uintptr_t>(address)), bytes};
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+bool load_image(std::byte* to, uint64_t address, size_t bytes) {
+    uint64_t first = reinterpret_cast<uintptr_t>(__executable_start);
+    uint64_t behind = reinterpret_cast<uintptr_t>(end);
+    if (address < first || address >= behind || bytes > behind - address)
+        return false;
+    iovec local{to, bytes};
+    iovec remote{reinterpret_cast<void*>(static_cast<uintptr_t>(address)), bytes};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
 } // namespace
 
-void SimMemory::map(uint64_t address, std::vector<std::byte> bytes)
-{
-	Range range{nullptr, bytes.size(), std::move(bytes)};
-	range.data = range.owned.data();
-	ranges_.insert_or_assign(address, std::move(range));
+void SimMemory::map(uint64_t address, std::vector<std::byte> bytes) {
+    Range range{nullptr, bytes.size(), std::move(bytes)};
+    range.data = range.owned.data();
+    ranges_.insert_or_assign(address, std::move(range));
 }
 
-void SimMemory::map_string(uint64_t address, std::string_view text)
-{
-	std::vector<std::byte> bytes(text.size() + 1);
-	std::memcpy(bytes.data(), text.data(), text.size());
-	map(address, std::move(bytes));
+void SimMemory::map_string(uint64_t address, std::string_view text) {
+    std::vector<std::byte> bytes(text.size() + 1);
+    std::memcpy(bytes.data(), text.data(), text.size());
+    map(address, std::move(bytes));
 }
 
-void SimMemory::add_own(const void *memory, size_t bytes)
-{
-	ranges_.insert_or_assign(reinterpret_cast<uintptr_t>(memory),
-				 Range{static_cast<const std::byte *>(memory), bytes, {}});
+void SimMemory::add_own(const void* memory, size_t bytes) {
+    ranges_.insert_or_assign(reinterpret_cast<uintptr_t>(memory),
+                             Range{static_cast<const std::byte*>(memory), bytes, {}});
 }
 
-void SimMemory::remove_own(const void *memory)
-{
-	ranges_.erase(reinterpret_cast<uintptr_t>(memory));
+void SimMemory::remove_own(const void* memory) {
+    ranges_.erase(reinterpret_cast<uintptr_t>(memory));
 }
 
-const std::byte *SimMemory::find(uint64_t address, size_t &left_ret) const
-{
-	auto above = ranges_.upper_bound(address);
-	if (above == ranges_.begin())
-		return nullptr;
-	const auto &[start, range] = *std::prev(above);
-	uint64_t offset = address - start;
-	if (offset >= range.bytes)
-		return nullptr;
-	left_ret = range.bytes - offset;
-	return range.data + offset;
+const std::byte* SimMemory::find(uint64_t address, size_t& left_ret) const {
+    auto above = ranges_.upper_bound(address);
+    if (above == ranges_.begin())
+        return nullptr;
+    const auto& [start, range] = *std::prev(above);
+    uint64_t offset = address - start;
+    if (offset >= range.bytes)
+        return nullptr;
+    left_ret = range.bytes - offset;
+    return range.data + offset;
 }
 
-bool SimMemory::load_piece(std::byte *to, uint64_t address, size_t bytes, size_t &done_ret) const
-{
-	size_t left = 0;
-	if (const std::byte *from = find(address, left)) {
-		done_ret = std::min(bytes, left);
-		std::memcpy(to, from, done_ret);
-		return true;
-	}
-	done_ret = bytes;
-	return image_allowed_ && load_image(to, address, bytes);
+bool SimMemory::load_piece(std::byte* to, uint64_t address, size_t bytes, size_t& done_ret) const {
+    size_t left = 0;
+    if (const std::byte* from = find(address, left)) {
+        done_ret = std::min(bytes, left);
+        std::memcpy(to, from, done_ret);
+        return true;
+    }
+    done_ret = bytes;
+    return image_allowed_ && load_image(to, address, bytes);
 }
 
-bool SimMemory::load(void *to, uint64_t address, size_t bytes) const
-{
-	auto *out = static_cast<std::byte *>(to);
-	while (bytes != 0) {
-		size_t done = 0;
-		if (!load_piece(out, address, bytes, done))
-			return false;
-		out += done;
-		address += done;
-		bytes -= done;
-	}
-	return true;
+bool SimMemory::load(void* to, uint64_t address, size_t bytes) const {
+    auto* out = static_cast<std::byte*>(to);
+    while (bytes != 0) {
+        size_t done = 0;
+        if (!load_piece(out, address, bytes, done))
+            return false;
+        out += done;
+        address += done;
+        bytes -= done;
+    }
+    return true;
 }
 
-int32_t SimMemory::load_string(char *to, uint64_t address, uint32_t bytes) const
-{
-	for (uint32_t i = 0; i + 1 < bytes; i++) {
-		if (!load(to + i, address + i, 1))
-			return -1;
-		if (to[i] == '\0')
-			return static_cast<int32_t>(i);
-	}
-	to[bytes - 1] = '\0';
-	return static_cast<int32_t>(bytes - 1);
+int32_t SimMemory::load_string(char* to, uint64_t address, uint32_t bytes) const {
+    for (uint32_t i = 0; i + 1 < bytes; i++) {
+        if (!load(to + i, address + i, 1))
+            return -1;
+        if (to[i] == '\0')
+            return static_cast<int32_t>(i);
+    }
+    to[bytes - 1] = '\0';
+    return static_cast<int32_t>(bytes - 1);
 }
 
 } // namespace daybreak::sim

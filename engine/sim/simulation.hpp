@@ -23,8 +23,7 @@
 
 #include <functional>
 
-namespace daybreak::sim
-{
+namespace daybreak::sim {
 
 using base::Bytes;
 using base::ByteView;
@@ -35,95 +34,80 @@ constexpr uint64_t kExitTimeLimitNs = 600 * kNsPerSecond;
 constexpr uint64_t kTimerFiringsMax = 20'000'000;
 
 struct SimulationOptions {
-	std::string name = "sim"; ///< of the enabling
-	uint16_t ring_id = 1;
-	bool destructive = false; ///< option destructive is allowed
-	uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
-	uint64_t time_limit_ns = 0; ///< 0: the rule above
-	std::string release = "simulated";
+    std::string name = "sim"; ///< of the enabling
+    uint16_t ring_id = 1;
+    bool destructive = false; ///< option destructive is allowed
+    uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
+    uint64_t time_limit_ns = 0; ///< 0: the rule above
+    std::string release = "simulated";
 };
 
 /// Why a run ended.
 enum class SimEnd : uint8_t { exited, idle, time_limit, firing_limit, interrupted };
 
-class Simulation
-{
-      public:
-	/// `host` must outlive the simulation.  Errors: invalid (what the verifier refused, an
-	/// option out of bounds), limit (no memory), unsupported (needs kernel types of a real
-	/// kernel).
-	static Result<std::unique_ptr<Simulation>> load(SimHost &host, ByteView untrusted_dof,
-							const SimulationOptions &options = {});
-	Simulation(const Simulation &) = delete;
-	Simulation &operator=(const Simulation &) = delete;
-	~Simulation();
+class Simulation {
+public:
+    /// `host` must outlive the simulation.  Errors: invalid (what the verifier refused, an
+    /// option out of bounds), limit (no memory), unsupported (needs kernel types of a real
+    /// kernel).
+    static Result<std::unique_ptr<Simulation>> load(SimHost& host, ByteView untrusted_dof,
+                                                    const SimulationOptions& options = {});
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+    ~Simulation();
 
-	SimHost &host()
-	{
-		return host_;
-	}
-	dbk_consumer *consumer()
-	{
-		return consumer_;
-	}
-	/// Probes that the program is enabled on.
-	uint32_t matched() const
-	{
-		return matched_;
-	}
-	/// The program's own ECBs: what dtrace(1) calls matched probes.
-	uint32_t ecb_count() const;
+    SimHost& host() { return host_; }
+    dbk_consumer* consumer() { return consumer_; }
+    /// Probes that the program is enabled on.
+    uint32_t matched() const { return matched_; }
+    /// The program's own ECBs: what dtrace(1) calls matched probes.
+    uint32_t ecb_count() const;
 
-	/// Fires BEGIN.  Error: invalid, when called twice.
-	Result<void> start();
-	/// Fires the next timer; false, with the reason, when the run is over.
-	bool step(SimEnd &end_ret);
-	/// Fires a test's probe, and does what the consumer does behind a firing.
-	void fire(SimProbe &probe, std::span<const uint64_t> args, const SimSite &site = {});
-	/// Fires END and takes what is left.
-	void finish();
-	/// All of that.  `stop` is asked between firings.
-	Result<SimEnd> run(const std::function<bool()> &stop = {});
+    /// Fires BEGIN.  Error: invalid, when called twice.
+    Result<void> start();
+    /// Fires the next timer; false, with the reason, when the run is over.
+    bool step(SimEnd& end_ret);
+    /// Fires a test's probe, and does what the consumer does behind a firing.
+    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
+    /// Fires END and takes what is left.
+    void finish();
+    /// All of that.  `stop` is asked between firings.
+    Result<SimEnd> run(const std::function<bool()>& stop = {});
 
-	/// Whether exit() was called.
-	bool exit_called() const;
-	int32_t exit_status() const
-	{
-		return dbk_consumer_exit_status(consumer_);
-	}
+    /// Whether exit() was called.
+    bool exit_called() const;
+    int32_t exit_status() const { return dbk_consumer_exit_status(consumer_); }
 
-	/// Builds the Recording of what was taken up to now; owns its bytes.
-	formats::Recording recording() const;
-	/// Writes a trace file; it appears when complete.
-	Result<formats::TraceSummary> write_trace_file(const std::string &path,
-						       const formats::TraceHeader &header) const;
+    /// Builds the Recording of what was taken up to now; owns its bytes.
+    formats::Recording recording() const;
+    /// Writes a trace file; it appears when complete.
+    Result<formats::TraceSummary> write_trace_file(const std::string& path,
+                                                   const formats::TraceHeader& header) const;
 
-      private:
-	Simulation(SimHost &host, const SimulationOptions &options) : host_(host), options_(options)
-	{
-	}
-	Result<void> create(ByteView untrusted_dof);
-	void behind_firing();
-	void take_segments(bool open_ones_too);
-	void take_segment(const std::byte *segment, uint32_t cpu, uint64_t below_sequence);
-	uint64_t newest_sequence(uint32_t cpu) const;
-	void take_aggregations();
-	std::vector<Bytes> all_pieces() const;
-	Bytes host_block() const;
+private:
+    Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
+    Result<void> create(ByteView untrusted_dof);
+    void behind_firing();
+    void take_segments(bool open_ones_too);
+    void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
+    uint64_t newest_sequence(uint32_t cpu) const;
+    void take_aggregations();
+    std::vector<Bytes> all_pieces() const;
+    Bytes host_block() const;
 
-	SimHost &host_;
-	SimulationOptions options_;
-	dbk_program *program_ = nullptr; // until the consumer owns it
-	dbk_consumer *consumer_ = nullptr;
-	uint32_t matched_ = 0;
-	uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
-	uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond;
-	uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0;
-	uint64_t timer_firings_ = 0, records_seen_ = 0;
-	std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
-	std::vector<Bytes> segments_;	       // taken, each a whole segment
-	std::vector<Bytes> snapshots_;
-	Bytes image_; // of the DOF
+    SimHost& host_;
+    SimulationOptions options_;
+    dbk_program* program_ = nullptr; // until the consumer owns it
+    dbk_consumer* consumer_ = nullptr;
+    uint32_t matched_ = 0;
+    uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
+    uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond;
+    uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0;
+    uint64_t timer_firings_ = 0, records_seen_ = 0;
+    std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
+    std::vector<Bytes> segments_;          // taken, each a whole segment
+    std::vector<Bytes> snapshots_;
+    Bytes image_; // of the DOF
 };
 
 } // namespace daybreak::sim

@@ -159,7 +159,7 @@ def run_case(case, daybreak):
     if case.kind == "drp":
         command += ["-x", "droptags"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("DTRACE_", "_DTRACE"))}
-    environment.update(LC_ALL="C", TZ="UTC", **case.env)
+    environment.update({"LC_ALL": "C", "TZ": "UTC"} | case.env)
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder, case.name + ".d")
         script.write_text(case.program)

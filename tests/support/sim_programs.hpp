@@ -107,7 +107,7 @@ public:
         if (!written.ok())
             std::fprintf(stderr, "test program: %s\n", written.error().message().c_str());
         DBK_ASSERT(written.ok());
-        return *std::move(written);
+        return std::move(written).value();
     }
     formats::DofProgram& program() { return program_; }
 

@@ -16,7 +16,7 @@ dbk_probedesc describe(const char* provider, const char* module, const char* fun
 std::unique_ptr<SimHost> make_host(SimHostConfig config = {}) {
     auto host = SimHost::create(config);
     REQUIRE(host.ok());
-    return *std::move(host);
+    return std::move(host).value();
 }
 
 } // namespace

@@ -31,7 +31,7 @@ TEST_CASE("what is mapped can be loaded, what is not faults", "[sim][memory]") {
     CHECK_FALSE(memory.load(out.data(), kAddress - 1, 2));
     CHECK_FALSE(memory.load(out.data(), kAddress + 4, 1));
     for (uint64_t address :
-         {uint64_t{0}, uint64_t{8}, UINT64_MAX, UINT64_MAX - 3, kAddress ^ 1ull << 63})
+         {uint64_t{0}, uint64_t{8}, UINT64_MAX, UINT64_MAX - 3, kAddress ^ (uint64_t{1} << 63)})
         CHECK_FALSE(memory.load(out.data(), address, 4));
     memory.unmap(kAddress);
     CHECK_FALSE(memory.load(out.data(), kAddress, 1));

@@ -24,11 +24,11 @@ Run load(const Bytes& dof, SimHostConfig config = {}, SimulationOptions options 
     Run run;
     auto host = SimHost::create(config);
     REQUIRE(host.ok());
-    run.host = *std::move(host);
+    run.host = std::move(host).value();
     auto simulation = Simulation::load(*run.host, dof, options);
     if (!simulation.ok())
         FAIL(simulation.error().message());
-    run.simulation = *std::move(simulation);
+    run.simulation = std::move(simulation).value();
     return run;
 }
 
