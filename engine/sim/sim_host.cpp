@@ -20,7 +20,7 @@ void SimThread::set_execname(std::string_view name) {
 SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()),
       clock_({.tsc = config.tsc, .seed = config.seed}), random_(config.seed + 1),
-      thread_(config.thread) {
+      thread_(config.thread), faults_(config.faults) {
     kernel_memory_.allow_image();
     kernel_memory_.add_own(thread_.execname.data(), thread_.execname.size());
 }

@@ -63,6 +63,7 @@ struct SimHostConfig {
     uint64_t seed = 1;
     bool tsc = false; ///< records are stamped with a simulated TSC instead of nanoseconds
     SimThread thread;
+    SimFaults faults; ///< from the first allocation on
 };
 
 /// What a firing finds around it.  Empty stacks mean none.

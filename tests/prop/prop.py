@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the property tests share: the seed, running a program on the simulated host, the verdict."""
+
+import argparse
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+TIMEOUT_S = 60
+
+
+def arguments(description, rounds):
+    """The parsed command line; prints the seed, which --seed or DAYBREAK_SEED repeats."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--daybreak", required=True, help="the program")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    options = parser.parse_args()
+    options.daybreak = os.path.abspath(options.daybreak)
+    if options.seed is None:
+        options.seed = int(os.environ.get("DAYBREAK_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"seed {options.seed}")
+    return options
+
+
+def simulate(daybreak, program, *more):
+    """Returns (stdout, stderr, status) of `daybreak sim` on that program."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "prop.d")
+        script.write_text(program)
+        done = subprocess.run([daybreak, "sim", "-q", *more, "-s", script.name], cwd=folder, capture_output=True,
+                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode
