@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completeness note: whether everything that was recorded is here, in sentences.
+#include "analyze/completeness.hpp"
+
+#include "analyze/consume/drop_text.hpp"
+
+#include <cinttypes>
+
+namespace daybreak::analyze {
+
+namespace {
+
+using base::strprintf;
+
+const char* records_text(uint64_t count) {
+    return count == 1 ? "record" : "records";
+}
+
+/// What is missing of one CPU, each as a part of a sentence.
+std::vector<std::string> missing_of(const formats::Completeness& cpu) {
+    std::vector<std::string> parts;
+    if (cpu.overwritten)
+        parts.push_back(strprintf("%" PRIu64 " oldest %s overwritten", cpu.overwritten,
+                                  records_text(cpu.overwritten)));
+    if (cpu.lost)
+        parts.push_back(strprintf("%s%" PRIu64 " %s lost", cpu.lost_known ? "" : "at least ",
+                                  cpu.lost, records_text(cpu.lost)));
+    if (cpu.segments_missing)
+        parts.push_back(strprintf("%" PRIu64 " %s missing", cpu.segments_missing,
+                                  cpu.segments_missing == 1 ? "segment" : "segments"));
+    for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
+        if (cpu.drops[slot])
+            parts.push_back(drop_phrase(static_cast<enum dbk_drop>(slot), cpu.drops[slot]));
+    if (!cpu.lost_known && !cpu.lost && !cpu.segments_missing)
+        parts.push_back("an unknown number of records lost");
+    return parts;
+}
+
+std::string cpu_sentence(const std::string& where, const formats::Completeness& cpu) {
+    std::string sentence = where + ": ";
+    bool first = true;
+    for (const std::string& part : missing_of(cpu)) {
+        sentence += (first ? "" : ", ") + part;
+        first = false;
+    }
+    if (cpu.overwritten && cpu.present)
+        sentence += strprintf("; newest %" PRIu64 " are here in order", cpu.present);
+    return sentence;
+}
+
+} // namespace
+
+std::string CompletenessNote::verdict() const {
+    if (complete)
+        return "complete: every record since the first probe is here";
+    std::string text = "not complete";
+    for (size_t i = 0; i < reasons.size(); i++)
+        text += (i == 0 ? ": " : "; ") + reasons[i];
+    return text;
+}
+
+CompletenessNote completeness_of(const formats::Recording& recording) {
+    CompletenessNote note;
+    uint64_t not_copied = 0;
+    for (const formats::RingRecording& ring : recording.rings) {
+        if (!ring.has_info)
+            note.reasons.push_back(
+                strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            const formats::Completeness& facts = cpu.completeness;
+            note.faults += facts.errors;
+            note.records_present += facts.present;
+            not_copied += facts.not_copied;
+            if (missing_of(facts).empty())
+                continue;
+            std::string where = strprintf("CPU %u", unsigned{cpu.cpu});
+            if (recording.rings.size() > 1)
+                where = strprintf("ring %u ", unsigned{ring.ring_id}) + where;
+            note.reasons.push_back(cpu_sentence(where, facts));
+        }
+    }
+    if (recording.rings.empty())
+        note.reasons.push_back("no ring was found");
+    uint64_t bad = 0;
+    for (const formats::Finding& finding : recording.findings.list())
+        bad += formats::finding_is_loss(finding.kind);
+    if (bad && note.reasons.empty())
+        note.reasons.push_back(
+            strprintf("%" PRIu64 " damaged %s", bad, bad == 1 ? "piece" : "pieces"));
+    note.losses = recording.has_losses() || recording.rings.empty();
+    note.complete = note.reasons.empty() && !note.losses;
+    // Recording went on while it was copied: what is here is a whole beginning.
+    if (not_copied && note.complete) {
+        note.complete = false;
+        note.reasons.push_back(strprintf("%" PRIu64 " %s came after the copy was made", not_copied,
+                                         records_text(not_copied)));
+    }
+    return note;
+}
+
+} // namespace daybreak::analyze

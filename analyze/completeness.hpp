@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completeness note: whether everything that was recorded is here, in sentences.
+#pragma once
+
+#include "formats/segment/recording.hpp"
+
+#include <string>
+#include <vector>
+
+namespace daybreak::analyze {
+
+/// Exit statuses that a recording advises; see cmd/.
+constexpr int kStatusComplete = 0;
+constexpr int kStatusLosses = 3;
+
+struct CompletenessNote {
+    /// Nothing was overwritten, dropped or lost since the first probe fired.
+    bool complete = true;
+    /// Data that should be here is not.  Overwriting is what a ring is for and no loss.
+    bool losses = false;
+    /// What is not here, a sentence per ring and CPU and reason; empty when complete.
+    std::vector<std::string> reasons;
+    /// Faults in all: their ECBs' records were discarded, as DTrace does.
+    uint64_t faults = 0;
+    uint64_t records_present = 0;
+
+    /// Returns "complete: every record since the first probe is here", or "not complete: " and the
+    /// reasons.
+    std::string verdict() const;
+    /// Returns the exit status that the recording advises.
+    int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }
+};
+
+CompletenessNote completeness_of(const formats::Recording& recording);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Consumer: carries out the statements of one ring's records, as dtrace(1) does.
+#include "analyze/consume/consumer.hpp"
+
+#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/default_print.hpp"
+#include "analyze/print/format_print.hpp"
+#include "analyze/print/text.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+constexpr size_t kFlushBytes = 64u << 10;
+
+} // namespace
+
+void ConsumerShared::flush() {
+    if (!out.empty())
+        sink.write(out);
+    out.clear();
+}
+
+void ConsumerShared::problem(const std::string& text) {
+    if (problems++ >= kProblemsTold)
+        return;
+    flush();
+    sink.message({Message::Kind::error, "", text, ""});
+}
+
+void ConsumerShared::note(const std::string& text) {
+    flush();
+    sink.message({Message::Kind::note, "", text, ""});
+}
+
+Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& options,
+                   ConsumerShared& shared, uint64_t aggregation_bytes_max)
+    : ring_(ring), shared_(shared), program_(ring),
+      options_(options), context_{options_, shared.names}, table_(aggregation_bytes_max) {
+    options_.apply(program_.options());
+    // What the command line asks for holds whatever the program says.
+    options_.quiet |= options.quiet;
+    options_.flowindent |= options.flowindent;
+    for (const std::string& text : program_.problems())
+        shared_.problem(base::strprintf("ring %u: %s", unsigned{ring.ring_id}, text.c_str()));
+}
+
+void Consumer::problem(const EcbPlan& plan, const Statement* statement, const std::string& text) {
+    std::string where =
+        base::strprintf("ring %u: EPID %u", unsigned{ring_.ring_id}, plan.ecb->epid);
+    if (statement)
+        where += base::strprintf(" action %u", statement->action);
+    shared_.problem(where + ": " + text);
+}
+
+std::optional<Value> Consumer::value_of(const FieldPlan& field, base::ByteView record) const {
+    auto data = formats::field_bytes(record, field.info);
+    if (!data)
+        return std::nullopt;
+    Value value{field.type, *data};
+    if (field.type.kind == ValueKind::string) {
+        auto end = std::find(data->begin(), data->end(), std::byte{0});
+        value.data = data->first(static_cast<size_t>(end - data->begin()));
+    }
+    return value;
+}
+
+std::vector<Value> Consumer::values_of(const Statement& statement, base::ByteView record) {
+    std::vector<Value> values;
+    values.reserve(statement.fields.size());
+    for (const FieldPlan& field : statement.fields) {
+        auto value = value_of(field, record);
+        if (value)
+            values.push_back(*value);
+        else
+            statement_problem_ = "a value lies outside its record";
+    }
+    return values;
+}
+
+uint64_t Consumer::number_of(const NumberPlan& number, base::ByteView record) const {
+    if (number.field)
+        if (auto value = value_of(*number.field, record))
+            return static_cast<uint64_t>(value->signed_integer());
+    return number.constant;
+}
+
+uint32_t Consumer::variable_of(const NumberPlan& number, base::ByteView record) const {
+    return static_cast<uint32_t>(std::min<uint64_t>(number_of(number, record), UINT32_MAX));
+}
+
+void Consumer::begin_line(const EcbPlan& plan, const MergedRecord& merged) {
+    static const formats::ProbeInfo kNoProbe;
+    const formats::ProbeInfo& probe = plan.probe ? *plan.probe : kNoProbe;
+    std::string& out = shared_.out;
+    if (!shared_.has_heading) {
+        if (options_.flowindent)
+            appendf(out, "%3s %-41s\n", "CPU", "FUNCTION");
+        else if (shared_.testing)
+            appendf(out, "%32s\n", "FUNCTION:NAME");
+        else
+            appendf(out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+        shared_.has_heading = true;
+    }
+    if (options_.flowindent) {
+        const EcbPlan* next = merged.next_epid ? program_.find(merged.next_epid) : nullptr;
+        FlowProbe flow{plan.ecb->epid, plan.ecb->probe_id, probe.provider, probe.function,
+                       probe.name};
+        std::string text =
+            flow_[merged.cpu].text(flow, merged.next_epid, next ? next->ecb->probe_id : 0);
+        appendf(out, "%3u %-41s ", unsigned{merged.cpu}, text.c_str());
+        return;
+    }
+    if (!shared_.testing)
+        appendf(out, "%3u %6u ", unsigned{merged.cpu}, plan.ecb->probe_id);
+    appendf(out, "%32s ", (probe.function + ":" + probe.name).c_str());
+}
+
+void Consumer::consume(const MergedRecord& merged) {
+    EcbPlan* plan = program_.find(merged.record.epid);
+    if (!plan)
+        return; // a record whose EPID the ring does not have is never yielded
+    if (!plan->problem.empty()) {
+        problem(*plan, nullptr, plan->problem);
+        return;
+    }
+    bool is_line = plan->is_line && !options_.quiet;
+    if (is_line)
+        begin_line(*plan, merged);
+    for (Statement& statement : plan->statements)
+        carry_out(*plan, statement, merged.record.bytes);
+    if (is_line && !options_.quiet)
+        shared_.out += '\n';
+    if (shared_.out.size() >= kFlushBytes)
+        shared_.flush();
+}
+
+void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView record) {
+    if (!statement.problem.empty()) {
+        problem(plan, &statement, statement.problem);
+        return;
+    }
+    statement_problem_.clear();
+    auto variable = [&] { return variable_of(statement.numbers[0], record); };
+    switch (statement.kind) {
+    case StatementKind::trace:
+        trace(statement, record);
+        break;
+    case StatementKind::printf:
+        print_format(statement, record);
+        break;
+    case StatementKind::printa:
+        print_aggregations(statement, record);
+        break;
+    case StatementKind::system:
+    case StatementKind::freopen:
+        run_outside(statement, record);
+        break;
+    case StatementKind::aggregate:
+        aggregate(plan, statement, record);
+        break;
+    case StatementKind::clear:
+        table_.clear(variable());
+        break;
+    case StatementKind::denormalize:
+        table_.normalize(variable(), 1);
+        break;
+    case StatementKind::normalize:
+        table_.normalize(variable(), number_of(statement.numbers[1], record));
+        break;
+    case StatementKind::trunc:
+        truncate_aggregation(table_, variable(),
+                             static_cast<int64_t>(number_of(statement.numbers[1], record)));
+        break;
+    case StatementKind::setopt:
+        set_option(statement, record);
+        break;
+    case StatementKind::exit:
+        shared_.exit_status = static_cast<int>(number_of(statement.numbers[0], record));
+        break;
+    }
+    if (!statement_problem_.empty())
+        problem(plan, &statement, statement_problem_);
+}
+
+void Consumer::trace(const Statement& statement, base::ByteView record) {
+    std::vector<Value> values = values_of(statement, record);
+    if (values.empty())
+        return;
+    if (!statement.numbers.empty()) { // tracemem() of a size that was computed
+        auto size = static_cast<int64_t>(number_of(statement.numbers[0], record));
+        auto limit = static_cast<int64_t>(values[0].data.size());
+        values[0].data =
+            values[0].data.first(static_cast<size_t>(std::clamp<int64_t>(size, 0, limit)));
+    }
+    print_traced(shared_.out, values[0], context_);
+}
+
+void Consumer::print_format(const Statement& statement, base::ByteView record) {
+    auto printed =
+        print_formatted(shared_.out, *statement.format, values_of(statement, record), {}, context_);
+    if (!printed.ok())
+        statement_problem_ = printed.error().message();
+}
+
+void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
+    std::vector<uint32_t> variables;
+    for (const NumberPlan& number : statement.numbers)
+        variables.push_back(variable_of(number, record));
+    const Format* format = statement.format ? &*statement.format : nullptr;
+    auto printed =
+        print_printa(shared_.out, table_, variables, program_.functions(), format, context_);
+    if (!printed.ok())
+        statement_problem_ = printed.error().message();
+}
+
+void Consumer::run_outside(const Statement& statement, base::ByteView record) {
+    bool is_system = statement.kind == StatementKind::system;
+    const auto& hook = is_system ? shared_.hooks.system : shared_.hooks.freopen;
+    if (!hook) {
+        if (!std::exchange(shared_.told_system, true))
+            shared_.note(is_system ? "system() is not carried out when a recording is printed"
+                                   : "freopen() is not carried out when a recording is printed");
+        return;
+    }
+    std::string text;
+    auto printed =
+        print_formatted(text, *statement.format, values_of(statement, record), {}, context_);
+    if (!printed.ok()) {
+        statement_problem_ = printed.error().message();
+        return;
+    }
+    shared_.flush();
+    hook(text);
+}
+
+void Consumer::set_option(const Statement& statement, base::ByteView record) {
+    std::vector<Value> values = values_of(statement, record);
+    if (values.empty() || values[0].type.kind != ValueKind::string)
+        return;
+    std::string name(values[0].text());
+    bool has_value = values.size() > 1 && values[1].type.kind == ValueKind::string;
+    // An option that does not concern printing was the engine's business.
+    options_.set(name, has_value ? values[1].text() : std::string_view("0"));
+}
+
+bool Consumer::ready(Statement& statement) {
+    if (!statement.layout_number)
+        statement.layout_number = table_.intern(statement.layout);
+    return statement.layout_number.has_value();
+}
+
+bool Consumer::make_key(const Statement& statement, base::ByteView bytes) {
+    key_.clear();
+    for (const FieldPlan& field : statement.fields) {
+        auto value = value_of(field, bytes);
+        if (!value) {
+            statement_problem_ = "a key lies outside its record";
+            return false;
+        }
+        key_.append(field.type, value->data);
+    }
+    return true;
+}
+
+void Consumer::aggregation_full() {
+    if (refused_++ == 0)
+        shared_.note("aggregations do not fit into memory: further keys are not counted");
+}
+
+void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView record) {
+    if (plan.ecb->no_record() || ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+        return; // the engine counted it
+    if (!ready(statement) || !make_key(statement, record))
+        return;
+    int64_t value = 0, increment = 1;
+    if (statement.value)
+        if (auto recorded = value_of(*statement.value, record))
+            value = recorded->signed_integer();
+    if (statement.increment)
+        if (auto recorded = value_of(*statement.increment, record))
+            increment = recorded->signed_integer();
+    if (!table_.update(*statement.layout_number, statement.source, key_.bytes(), value, increment))
+        aggregation_full();
+}
+
+void Consumer::merge(const formats::AggregationSnapshot& snapshot) {
+    formats::AggregationCursor cursor = formats::entries_of(snapshot, ring_);
+    formats::AggEntryView entry;
+    while (cursor.next(entry))
+        merge_entry(entry);
+}
+
+void Consumer::merge_entry(const formats::AggEntryView& entry) {
+    EcbPlan* plan = program_.find(entry.epid);
+    if (!plan) {
+        shared_.problem(base::strprintf("ring %u: an aggregation of EPID %u, which the ring does "
+                                        "not have",
+                                        unsigned{ring_.ring_id}, entry.epid));
+        return;
+    }
+    Statement* statement = plan->find_aggregation(entry.action);
+    if (!plan->problem.empty() || !statement || !statement->problem.empty()) {
+        problem(*plan, statement,
+                !plan->problem.empty() ? plan->problem
+                : statement            ? statement->problem
+                                       : "an aggregation that the clause does not have");
+        return;
+    }
+    statement_problem_.clear();
+    if (!ready(*statement) || !make_key(*statement, entry.key)) {
+        problem(*plan, statement, statement_problem_);
+        return;
+    }
+    size_t expected = *statement->layout.function.cell_count();
+    if (entry.cell_count() != expected) {
+        problem(*plan, statement,
+                base::strprintf("%zu cells, expected %zu", entry.cell_count(), expected));
+        return;
+    }
+    std::vector<uint64_t> cells(expected);
+    for (size_t i = 0; i < expected; i++)
+        cells[i] = entry.cell(i);
+    if (!table_.merge(*statement->layout_number, statement->source, key_.bytes(), cells))
+        aggregation_full();
+}
+
+void Consumer::print_unprinted() {
+    analyze::print_unprinted(shared_.out, table_, context_);
+}
+
+} // namespace daybreak::analyze

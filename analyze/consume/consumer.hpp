@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Consumer: carries out the statements of one ring's records, as dtrace(1) does.
+//
+// It owns what DTrace's consumer keeps: the options in force, the aggregations, the flow of each
+// CPU.  Text is appended to a buffer that several consumers share; the caller flushes it.
+#pragma once
+
+#include "analyze/aggregate/table.hpp"
+#include "analyze/consume/merge.hpp"
+#include "analyze/consume/program.hpp"
+#include "analyze/print/context.hpp"
+#include "analyze/print/flow.hpp"
+#include "analyze/print/sink.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace daybreak::analyze {
+
+/// How many broken statements are told; the rest is counted.
+constexpr uint64_t kProblemsTold = 20;
+
+/// What leaves the analyzers while they print.  Empty functions: the action is not carried out.
+struct ConsumerHooks {
+    /// system(): only ever set for programs that the user runs now, never for a recording's.
+    std::function<void(const std::string& command)> system;
+    /// freopen(): "" is standard output again.
+    std::function<void(const std::string& file)> freopen;
+};
+
+/// State that all rings of a report share.
+struct ConsumerShared {
+    Sink& sink;
+    const AddressNames& names;
+    const ConsumerHooks& hooks;
+    bool testing = false; ///< no CPU and ID columns
+    std::string out;      ///< text that the sink has not seen yet
+    bool has_heading = false;
+    uint64_t problems = 0; ///< statements that could not be carried out
+    bool told_system = false;
+    std::optional<int> exit_status;
+
+    void flush();
+    /// Tells of a problem, the first few times.
+    void problem(const std::string& text);
+    void note(const std::string& text);
+};
+
+class Consumer {
+public:
+    /// All of these must outlive the consumer.
+    Consumer(const formats::RingRecording& ring, const OutputOptions& options,
+             ConsumerShared& shared, uint64_t aggregation_bytes_max = kAggregationBytesMax);
+
+    /// Prints a record, and what it does to aggregations and options.
+    void consume(const MergedRecord& merged);
+    /// Adds a snapshot that the engine counted.
+    void merge(const formats::AggregationSnapshot& snapshot);
+    /// Appends the aggregations that no printa() has shown.
+    void print_unprinted();
+
+    const OutputOptions& options() const { return options_; }
+    RingProgram& program() { return program_; }
+    AggregationTable& aggregations() { return table_; }
+
+private:
+    void begin_line(const EcbPlan& plan, const MergedRecord& merged);
+    void carry_out(EcbPlan& plan, Statement& statement, base::ByteView record);
+    void trace(const Statement& statement, base::ByteView record);
+    void print_format(const Statement& statement, base::ByteView record);
+    void print_aggregations(const Statement& statement, base::ByteView record);
+    void run_outside(const Statement& statement, base::ByteView record);
+    void set_option(const Statement& statement, base::ByteView record);
+    void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
+    void merge_entry(const formats::AggEntryView& entry);
+    bool make_key(const Statement& statement, base::ByteView bytes);
+    bool ready(Statement& statement);
+    std::optional<Value> value_of(const FieldPlan& field, base::ByteView record) const;
+    std::vector<Value> values_of(const Statement& statement, base::ByteView record);
+    uint64_t number_of(const NumberPlan& number, base::ByteView record) const;
+    uint32_t variable_of(const NumberPlan& number, base::ByteView record) const;
+    void problem(const EcbPlan& plan, const Statement* statement, const std::string& text);
+    void aggregation_full();
+
+    const formats::RingRecording& ring_;
+    ConsumerShared& shared_;
+    RingProgram program_;
+    OutputOptions options_;
+    PrintContext context_;
+    AggregationTable table_;
+    AggregationKey key_;
+    std::map<uint16_t, FlowIndent> flow_; // by CPU
+    std::string statement_problem_;       // set by what carries out a statement
+    uint64_t refused_ = 0;                // values that the table had no room for
+};
+
+} // namespace daybreak::analyze

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RingProgram: what the records of a ring mean.
+#include "analyze/consume/program.hpp"
+
+#include "analyze/consume/planner.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// DTrace: option strsize, when the ring does not tell.
+constexpr uint32_t kStrsizeDefault = 256;
+
+} // namespace
+
+std::optional<uint64_t> constant_of(const formats::Difo& difo) {
+    uint64_t registers[256] = {};
+    bool known[256] = {true}; // register 0 reads 0
+    for (uint32_t instruction : difo.text) {
+        uint32_t to = DIF_INSTR_RD(instruction), from = DIF_INSTR_R1(instruction);
+        switch (DIF_INSTR_OP(instruction)) {
+        case DIF_OP_NOP:
+            break;
+        case DIF_OP_SETX: {
+            uint32_t index = DIF_INSTR_INTEGER(instruction);
+            if (index >= difo.integers.size() || to == 0)
+                return std::nullopt;
+            registers[to] = difo.integers[index];
+            known[to] = true;
+            break;
+        }
+        case DIF_OP_MOV:
+            if (!known[from] || to == 0)
+                return std::nullopt;
+            registers[to] = registers[from];
+            known[to] = true;
+            break;
+        case DIF_OP_RET:
+            return known[to] ? std::optional(registers[to]) : std::nullopt;
+        default:
+            return std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+Statement* EcbPlan::find_aggregation(uint32_t action) {
+    auto found = std::lower_bound(
+        statements.begin(), statements.end(), action,
+        [](const Statement& statement, uint32_t wanted) { return statement.action < wanted; });
+    bool matches = found != statements.end() && found->action == action &&
+                   found->kind == StatementKind::aggregate;
+    return matches ? &*found : nullptr;
+}
+
+RingProgram::RingProgram(const formats::RingRecording& ring) : ring_(ring) {
+    read_images();
+    for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
+        EcbPlan plan;
+        plan.ecb = &ecb;
+        plan.probe = ring.find_probe(ecb.probe_id);
+        if (ecb.epid >= index_.size())
+            index_.resize(size_t{ecb.epid} + 1);
+        plans_.push_back(std::move(plan));
+        index_[ecb.epid] = static_cast<uint32_t>(plans_.size());
+    }
+}
+
+void RingProgram::make_plan(EcbPlan& plan) {
+    static const std::vector<formats::DofAction> kNone;
+    plan.is_planned = true;
+    uint16_t index = plan.ecb->dof_index;
+    if (index >= images_.size() || !images_[index]) {
+        plan.problem = "its DOF is not there";
+        return;
+    }
+    auto clause = clauses_[index].find(plan.ecb->ecbdesc);
+    if (clause == clauses_[index].end()) {
+        plan.problem = "its DOF does not hold the clause";
+        return;
+    }
+    const formats::DofProgram& program = images_[index]->program;
+    auto list = clause->second->actions;
+    uint32_t strsize = ring_.info.facts.strsize_bytes;
+    Planner(plan, program, list ? program.action_lists[*list].actions : kNone,
+            strsize ? strsize : kStrsizeDefault)
+        .plan(next_source_);
+}
+
+void RingProgram::read_images() {
+    for (const formats::DofBytes& dof : ring_.dof) {
+        if (dof.index >= images_.size()) {
+            images_.resize(size_t{dof.index} + 1);
+            clauses_.resize(images_.size());
+        }
+        auto image = formats::parse_dof(dof.bytes);
+        if (!image.ok()) {
+            problems_.push_back(base::strprintf("DOF image %u: %s", unsigned{dof.index},
+                                                image.error().message().c_str()));
+            continue;
+        }
+        collect_functions(image->program);
+        images_[dof.index] = std::move(image).value();
+    }
+    // Only now the images stay where they are.
+    for (size_t i = 0; i < images_.size(); i++)
+        if (images_[i])
+            for (const formats::DofEcb& ecb : images_[i]->program.ecbs)
+                clauses_[i].emplace(ecb.section, &ecb);
+}
+
+void RingProgram::collect_functions(const formats::DofProgram& program) {
+    for (const formats::DofActionList& list : program.action_lists) {
+        for (size_t at = 0; at < list.actions.size(); at++) {
+            const formats::DofAction& action = list.actions[at];
+            if (!DTRACEACT_IS_AGG(action.kind) || action.tuple_count == 0 ||
+                action.tuple_count > at)
+                continue;
+            const formats::DofAction& first = list.actions[at - action.tuple_count];
+            auto variable = first.difo ? constant_of(program.difos[*first.difo]) : std::nullopt;
+            if (!variable || *variable > UINT32_MAX)
+                continue;
+            bool has_argument =
+                action.kind == DTRACEAGG_LQUANTIZE || action.kind == DTRACEAGG_LLQUANTIZE;
+            functions_.try_emplace(static_cast<uint32_t>(*variable),
+                                   AggregationFunction{action.kind, has_argument ? action.arg : 0});
+        }
+    }
+}
+
+std::vector<formats::DofOption> RingProgram::options() const {
+    std::vector<formats::DofOption> options;
+    for (const auto& image : images_)
+        if (image)
+            options.insert(options.end(), image->program.options.begin(),
+                           image->program.options.end());
+    return options;
+}
+
+} // namespace daybreak::analyze

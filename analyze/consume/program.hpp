@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RingProgram: what the records of a ring mean.
+//
+// The ring's metadata tells the fields of each ECB, its DOF images what the actions are that stored
+// them.  Here both meet: every EPID becomes an EcbPlan, a list of D statements with the fields each
+// one reads.  Nothing of either is trusted: a plan refers only to fields that the ECB has, and an
+// EPID whose DOF is missing or contradicts its ECB has a plan that says so.
+//
+//     EPID --META_ECBS--> fields -+
+//       '--ECBDESC--> actions ----+--> statements: printf(fields 0 1), aggregate(key 2, value 3)
+//       ...
+#pragma once
+
+#include "analyze/aggregate/table.hpp"
+#include "analyze/print/aggregation_print.hpp"
+#include "analyze/print/format.hpp"
+#include "formats/dof/dof_reader.hpp"
+#include "formats/segment/recording.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::analyze {
+
+/// A field of the ECB and what its bytes mean.
+struct FieldPlan {
+    formats::FieldInfo info{};
+    ValueType type;
+};
+
+/// A number that a statement needs: recorded, or the constant its DIF object returns.
+struct NumberPlan {
+    std::optional<FieldPlan> field;
+    uint64_t constant = 0;
+};
+
+enum class StatementKind : uint8_t {
+    trace,     ///< fields[0] as it is: trace(), stack(), sym(), tracemem() ...
+    printf,    ///< fields by format
+    printa,    ///< the aggregations in numbers, by format if there is one
+    system,    ///< text for a shell: fields by format
+    freopen,   ///< name of a file: fields by format
+    aggregate, ///< fields are the key
+    clear,
+    normalize,
+    denormalize,
+    trunc,  ///< numbers[0] is the variable, [1] the factor or count
+    setopt, ///< fields[0] is the name, fields[1] the value if it is a string
+    exit,   ///< numbers[0]
+};
+
+struct Statement {
+    StatementKind kind = StatementKind::trace;
+    uint32_t action = 0; ///< index of its last action in the ECB's list
+    std::vector<FieldPlan> fields;
+    std::vector<NumberPlan> numbers;
+    std::optional<Format> format;
+    std::string problem; ///< why it cannot be carried out; empty when it can
+    // Of an aggregation:
+    std::optional<FieldPlan> value, increment;
+    AggregationLayout layout;
+    uint32_t source = 0;                   ///< numbers the aggregating actions of the ring
+    std::optional<uint32_t> layout_number; ///< in the ring's table, once interned
+};
+
+struct EcbPlan {
+    const formats::EcbInfo* ecb = nullptr;
+    const formats::ProbeInfo* probe = nullptr; ///< may be null
+    bool is_planned = false;
+    std::vector<Statement> statements; ///< ascending by action
+    /// Whether a record is a line of output: it holds more than what was aggregated.
+    bool is_line = false;
+    std::string problem; ///< why the statements are not known; empty when they are
+
+    Statement* find_aggregation(uint32_t action);
+};
+
+class RingProgram {
+public:
+    /// Reads the ring's DOF and plans its ECBs; `ring` must outlive the program.
+    explicit RingProgram(const formats::RingRecording& ring);
+
+    /// Returns the plan, or null for an EPID that the ring does not have.  It is made when it is
+    /// first asked for, and lives as long as the program.
+    EcbPlan* find(uint32_t epid) {
+        if (epid >= index_.size() || index_[epid] == 0)
+            return nullptr;
+        EcbPlan* plan = &plans_[index_[epid] - 1];
+        if (!plan->is_planned)
+            make_plan(*plan);
+        return plan;
+    }
+    /// The functions of the aggregation variables of all images.
+    const AggregationFunctions& functions() const { return functions_; }
+    /// The images, by index; empty where one is missing or cannot be read.
+    const std::vector<std::optional<formats::DofImage>>& images() const { return images_; }
+    /// Why images could not be read: "image 0: ...".
+    const std::vector<std::string>& problems() const { return problems_; }
+    /// Returns the options of all images, in order.
+    std::vector<formats::DofOption> options() const;
+
+private:
+    void read_images();
+    void make_plan(EcbPlan& plan);
+    void collect_functions(const formats::DofProgram& program);
+
+    const formats::RingRecording& ring_;
+    std::vector<std::optional<formats::DofImage>> images_;
+    std::vector<std::map<uint32_t, const formats::DofEcb*>> clauses_; // by image, by section
+    std::vector<std::string> problems_;
+    uint32_t next_source_ = 0;
+    std::vector<EcbPlan> plans_;
+    std::vector<uint32_t> index_; // by EPID: position in plans_ + 1
+    AggregationFunctions functions_;
+};
+
+/// Returns what a DIF object returns if that does not depend on anything: it is "setx; ret" or so.
+std::optional<uint64_t> constant_of(const formats::Difo& difo);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Info: what a recording is, and how complete.
+#include "analyze/info.hpp"
+
+#include "analyze/consume/drop_text.hpp"
+#include "analyze/consume/program.hpp"
+#include "analyze/print/text.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <ctime>
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// How many findings and drop intervals are listed; the rest is counted.
+constexpr size_t kListed = 20;
+
+std::string bytes_text(uint64_t bytes) {
+    if (bytes >= 10u << 20)
+        return base::strprintf("%" PRIu64 " MiB", bytes >> 20);
+    if (bytes >= 10u << 10)
+        return base::strprintf("%" PRIu64 " KiB", bytes >> 10);
+    return base::strprintf("%" PRIu64 " bytes", bytes);
+}
+
+std::string uuid_text(const std::array<uint8_t, 16>& uuid) {
+    std::string text;
+    for (size_t i = 0; i < uuid.size(); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            text += '-';
+        appendf(text, "%02x", unsigned{uuid[i]});
+    }
+    return text;
+}
+
+std::string wall_text(uint64_t wall_ns) {
+    auto seconds = static_cast<time_t>(wall_ns / 1'000'000'000);
+    struct tm local {};
+    char text[64] = "unknown";
+    if (localtime_r(&seconds, &local))
+        std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local);
+    return text;
+}
+
+const char* policy_text(uint32_t policy) {
+    switch (policy) {
+    case DBK_POLICY_RING:
+        return "ring";
+    case DBK_POLICY_FILL:
+        return "fill";
+    case DBK_POLICY_SWITCH:
+        return "switch";
+    default:
+        return "unknown";
+    }
+}
+
+const char* origin_text(formats::TraceOrigin origin) {
+    switch (origin) {
+    case formats::TraceOrigin::device:
+        return "a running kernel";
+    case formats::TraceOrigin::snapshot:
+        return "a running kernel, which went on recording";
+    case formats::TraceOrigin::bank:
+        return "memory of the boot before";
+    case formats::TraceOrigin::dump:
+        return "a crash dump";
+    case formats::TraceOrigin::simulator:
+        return "the simulator";
+    }
+    return "unknown";
+}
+
+void print_file(std::string& out, const formats::Trace& trace) {
+    appendf(out, "%-10s %s, %s, %" PRIu64 " blocks%s\n", "trace", trace.path.c_str(),
+            bytes_text(trace.file.file_bytes).c_str(), trace.file.blocks_good,
+            trace.file.has_end ? "" : ", cut off");
+    if (trace.file.blocks_lost || trace.file.bytes_skipped || trace.file.bytes_cut)
+        appendf(out,
+                "%-10s %" PRIu64 " blocks lost, %" PRIu64 " bytes skipped, %" PRIu64
+                " bytes of a last block cut off\n",
+                "damage", trace.file.blocks_lost, trace.file.bytes_skipped, trace.file.bytes_cut);
+    if (!trace.has_header)
+        return;
+    appendf(out, "%-10s from %s by daybreak %s\n", "recorded", origin_text(trace.header.origin),
+            trace.header.tool_version.c_str());
+    std::string sources;
+    for (const std::string& file : trace.header.d_files)
+        sources += (sources.empty() ? "" : ", ") + file;
+    if (!sources.empty())
+        appendf(out, "%-10s %s\n", "program", sources.c_str());
+}
+
+void print_host(std::string& out, const formats::Recording& recording,
+                const formats::TraceHeader* header) {
+    if (header && !header->hostname.empty())
+        appendf(out, "%-10s %s\n", "host", header->hostname.c_str());
+    if (const auto& host = recording.host) {
+        appendf(out, "%-10s Linux %s %s, %u CPUs, module %s\n", "kernel", host->release.c_str(),
+                host->machine.c_str(), host->cpu_count, host->module_version.c_str());
+        appendf(out, "%-10s %s\n", "boot", uuid_text(host->boot_uuid).c_str());
+    } else {
+        appendf(out, "%-10s %016" PRIx64 "\n", "boot", recording.boot_id);
+    }
+}
+
+struct Span {
+    uint64_t first_mono_ns = UINT64_MAX, last_mono_ns = 0;
+};
+
+Span span_of(const formats::RingRecording& ring) {
+    Span span;
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        for (const formats::SegmentInfo& segment : cpu.segments) {
+            if (segment.record_count == 0)
+                continue;
+            formats::RecordCursor cursor = formats::records_of(segment, ring);
+            formats::RecordView first;
+            if (cursor.next(first))
+                span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
+            span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
+        }
+    }
+    return span;
+}
+
+void print_time(std::string& out, const formats::RingRecording& ring) {
+    Span span = span_of(ring);
+    if (span.first_mono_ns > span.last_mono_ns) {
+        appendf(out, "  %-8s no records\n", "time");
+        return;
+    }
+    appendf(out, "  %-8s %s, from %s to %s after boot\n", "time",
+            seconds_text(span.last_mono_ns - span.first_mono_ns).c_str(),
+            seconds_text(ring.clock.boot_ns(span.first_mono_ns)).c_str(),
+            seconds_text(ring.clock.boot_ns(span.last_mono_ns)).c_str());
+    appendf(out, "  %-8s %s\n", "started",
+            wall_text(ring.clock.wall_ns(span.first_mono_ns)).c_str());
+}
+
+void print_cpus(std::string& out, const formats::RingRecording& ring) {
+    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %9s\n", "CPU", "recorded", "here",
+            "overwritten", "lost", "dropped", "faults", "segments");
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        const formats::Completeness& facts = cpu.completeness;
+        appendf(out,
+                "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64 "%s %8" PRIu64
+                " %8" PRIu64 " %9" PRIu64 "\n",
+                unsigned{cpu.cpu}, facts.committed, facts.present, facts.overwritten, facts.lost,
+                facts.lost_known ? " " : "+", facts.drops_total(), facts.errors,
+                facts.segments_present);
+    }
+}
+
+void print_drops(std::string& out, const formats::RingRecording& ring) {
+    size_t listed = 0, left = 0;
+    auto line = [&](const Message& message, uint16_t cpu) {
+        if (listed++ >= kListed) {
+            left++;
+            return;
+        }
+        appendf(out, "  drops    CPU %u: %s%s%s\n", unsigned{cpu}, message.text.c_str(),
+                message.detail.empty() ? "" : " ", message.detail.c_str());
+    };
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        for (const formats::DropInterval& interval : cpu.completeness.intervals)
+            line(drop_message(interval.cause, interval.count, cpu.cpu,
+                              std::pair(ring.clock.boot_ns(interval.from_mono_ns),
+                                        ring.clock.boot_ns(interval.to_mono_ns))),
+                 cpu.cpu);
+        for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
+            if (uint64_t count = cpu.completeness.drops_unseen[slot])
+                line(drop_message(static_cast<enum dbk_drop>(slot), count, cpu.cpu, std::nullopt),
+                     cpu.cpu);
+    }
+    if (left)
+        appendf(out, "  drops    and %zu more intervals\n", left);
+}
+
+void print_ring(std::string& out, const formats::RingRecording& ring) {
+    appendf(out, "ring %u", unsigned{ring.ring_id});
+    if (!ring.has_info) {
+        out += ": its description is missing\n";
+    } else {
+        const dbk_meta_ring& facts = ring.info.facts;
+        appendf(out, " \"%s\": %s, policy %s, %u segments of %s per CPU, aggregate=%s\n",
+                ring.info.name.c_str(), facts.anonymous ? "embedded" : "enabled while running",
+                policy_text(facts.policy), facts.segments_per_cpu,
+                bytes_text(facts.segment_bytes).c_str(),
+                facts.aggregate == DBK_AGGREGATE_ENGINE ? "engine" : "record");
+    }
+    RingProgram program(ring);
+    for (const auto& image : program.images())
+        if (image && image->program.target && !image->program.target->main_file.empty())
+            appendf(out, "  %-8s %s\n", "program", image->program.target->main_file.c_str());
+    for (const std::string& problem : program.problems())
+        appendf(out, "  %-8s %s\n", "problem", problem.c_str());
+    appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),
+            ring.ecbs.all().size());
+    print_time(out, ring);
+    print_cpus(out, ring);
+    print_drops(out, ring);
+}
+
+void print_findings(std::string& out, const formats::Findings& findings) {
+    for (size_t i = 0; i < std::min(findings.list().size(), kListed); i++) {
+        const formats::Finding& finding = findings.list()[i];
+        appendf(out, "found      %s: %s%s\n", finding.where.c_str(), finding.text.c_str(),
+                formats::finding_is_loss(finding.kind) ? "" : " (no loss)");
+    }
+    if (findings.count() > kListed)
+        appendf(out, "found      and %" PRIu64 " more\n", findings.count() - kListed);
+}
+
+CompletenessNote print_recording(std::string& out, const formats::Recording& recording,
+                                 const formats::TraceHeader* header) {
+    print_host(out, recording, header);
+    for (const formats::RingRecording& ring : recording.rings)
+        print_ring(out, ring);
+    print_findings(out, recording.findings);
+    return completeness_of(recording);
+}
+
+} // namespace
+
+CompletenessNote print_info(const formats::Trace& trace, Sink& sink) {
+    std::string out;
+    print_file(out, trace);
+    CompletenessNote note =
+        print_recording(out, trace.recording, trace.has_header ? &trace.header : nullptr);
+    if (trace.has_losses() && !note.losses) {
+        note.losses = true;
+        note.complete = false;
+        note.reasons.push_back("the file is damaged");
+    }
+    out += note.verdict() + "\n";
+    sink.write(out);
+    return note;
+}
+
+CompletenessNote print_info(const formats::Recording& recording, Sink& sink) {
+    std::string out;
+    CompletenessNote note = print_recording(out, recording, nullptr);
+    out += note.verdict() + "\n";
+    sink.write(out);
+    return note;
+}
+
+} // namespace daybreak::analyze

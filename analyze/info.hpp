@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Info: what a recording is, and how complete.
+#pragma once
+
+#include "analyze/completeness.hpp"
+#include "analyze/print/sink.hpp"
+#include "formats/trace/reader.hpp"
+
+namespace daybreak::analyze {
+
+/// Prints a summary of a trace file: host, boot, time, rings, records per CPU, drops by cause, CPU
+/// and interval, findings, and as its last line whether the recording is complete.
+///
+/// Returns the note that the last line is made of; its advised_status() is for exit().
+CompletenessNote print_info(const formats::Trace& trace, Sink& sink);
+
+/// The same without what only a file knows; for a recording in memory.
+CompletenessNote print_info(const formats::Recording& recording, Sink& sink);
+
+} // namespace daybreak::analyze

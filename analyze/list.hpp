@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// List: the probes of a recording, as dtrace -l prints probes.
+#pragma once
+
+#include "analyze/print/sink.hpp"
+#include "formats/segment/recording.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace daybreak::analyze {
+
+/// Appends the heading of a list of probes.
+void print_probe_heading(std::string& out);
+/// Appends one probe.
+void print_probe(std::string& out, uint32_t id, const std::string& provider,
+                 const std::string& module, const std::string& function, const std::string& name);
+
+/// Prints the probes that any ring of the recording enabled, ascending by id, each once.
+void print_probe_list(const formats::Recording& recording, Sink& sink);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Default printing: values without a format.
+#include "analyze/print/default_print.hpp"
+
+#include "analyze/print/bytes.hpp"
+#include "analyze/print/distribution.hpp"
+#include "analyze/print/text.hpp"
+#include "formats/segment/record.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::analyze {
+
+namespace {
+
+// The widths of DTrace's default output.
+constexpr int kTracedStringWidth = 33;
+constexpr int kKeyStringWidth = 50;
+constexpr int kSymbolWidth = 50;
+
+int integer_width(size_t bytes) {
+    return bytes == 8 ? 16 : bytes == 4 ? 8 : bytes == 2 ? 5 : 3;
+}
+
+void print_integer(std::string& out, const Value& value, bool bare) {
+    if (bare)
+        appendf(out, "%" PRId64, value.signed_integer());
+    else
+        appendf(out, " %*" PRId64, integer_width(value.data.size()), value.signed_integer());
+}
+
+/// A user address: the trace holds no maps of processes, so it stays a number.
+std::string user_location(uint64_t address) {
+    return base::strprintf("0x%" PRIx64, address);
+}
+
+uint64_t last_word(const Value& value) {
+    size_t words = value.data.size() / sizeof(uint64_t);
+    return words == 0 ? value.unsigned_integer() : formats::StackView(value.data)[words - 1];
+}
+
+void print_symbolic(std::string& out, const Value& value, const PrintContext& context) {
+    std::string text;
+    if (value.type.kind == ValueKind::symbol)
+        text = context.names.symbol(value.unsigned_integer());
+    else if (value.type.kind == ValueKind::module)
+        text = context.names.module(value.unsigned_integer());
+    else
+        text = user_location(last_word(value));
+    appendf(out, "  %-*s", kSymbolWidth, text.c_str());
+}
+
+void print_value(std::string& out, const Value& value, const PrintContext& context, bool quiet,
+                 int string_width) {
+    switch (value.type.kind) {
+    case ValueKind::stack:
+    case ValueKind::ustack:
+        print_stack(out, value, context, {.indent = context.options.stackindent});
+        break;
+    case ValueKind::symbol:
+    case ValueKind::module:
+    case ValueKind::uaddress:
+    case ValueKind::usymbol:
+    case ValueKind::umodule:
+        print_symbolic(out, value, context);
+        break;
+    case ValueKind::memory:
+        print_hex_dump(out, value.data);
+        break;
+    case ValueKind::integer:
+        print_integer(out, value, quiet);
+        break;
+    case ValueKind::string:
+    case ValueKind::bytes:
+        if (context.options.rawbytes) {
+            base::Bytes padded(value.data.begin(), value.data.end());
+            padded.resize(std::max<size_t>(padded.size(), value.type.bytes));
+            print_hex_dump(out, padded);
+        } else {
+            print_string_or_dump(out, value.data, value.type.bytes, string_width, quiet);
+        }
+        break;
+    }
+}
+
+} // namespace
+
+void print_field(std::string& out, std::string_view text, int width, int precision, bool left) {
+    if (precision > 0)
+        text = text.substr(0, static_cast<size_t>(precision));
+    size_t padding = width > 0 ? static_cast<size_t>(width) : 0;
+    padding -= std::min(padding, text.size());
+    if (!left)
+        out.append(padding, ' ');
+    out.append(text);
+    if (left)
+        out.append(padding, ' ');
+}
+
+void print_stack(std::string& out, const Value& value, const PrintContext& context,
+                 const StackLayout& layout) {
+    out += '\n';
+    formats::StackView frames(value.data);
+    for (size_t i = 0; i < frames.size() && frames[i] != 0; i++) {
+        std::string text = value.type.kind == ValueKind::ustack ? user_location(frames[i])
+                                                                : context.names.location(frames[i]);
+        out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
+        print_field(out, text, layout.width, layout.precision, layout.left);
+        out += '\n';
+    }
+}
+
+void print_traced(std::string& out, const Value& value, const PrintContext& context) {
+    print_value(out, value, context, context.options.quiet, kTracedStringWidth);
+}
+
+void print_key(std::string& out, const Value& value, const PrintContext& context) {
+    print_value(out, value, context, false, kKeyStringWidth);
+}
+
+void print_aggregated(std::string& out, const AggregationView& view) {
+    uint64_t normal = view.normal == 0 ? 1 : view.normal;
+    if (view.function.is_distribution()) {
+        print_distribution(out, view.function, view.cells, normal);
+        return;
+    }
+    if (view.function.kind == DTRACEAGG_AVG)
+        appendf(out, " %16" PRId64, average_of(view.cells, normal));
+    else if (view.function.kind == DTRACEAGG_STDDEV)
+        appendf(out, " %16" PRIu64, stddev_of(view.cells, normal));
+    else
+        appendf(out, " %16" PRId64, static_cast<int64_t>(view.cells[0] / normal));
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Default printing: values without a format, as trace() and aggregation keys have them.
+#pragma once
+
+#include "analyze/aggregate/function.hpp"
+#include "analyze/print/context.hpp"
+#include "analyze/print/value.hpp"
+
+#include <string>
+
+namespace daybreak::analyze {
+
+/// Appends a value as trace() and the actions that record one print it.
+void print_traced(std::string& out, const Value& value, const PrintContext& context);
+
+/// Appends a member of an aggregation's key.
+void print_key(std::string& out, const Value& value, const PrintContext& context);
+
+/// Appends an aggregation's value; a distribution takes lines of its own.
+void print_aggregated(std::string& out, const AggregationView& view);
+
+/// How a stack's frames are laid out.
+struct StackLayout {
+    int indent = kStackIndentDefault;
+    int width = 0; ///< of each frame's text
+    bool left = false;
+    int precision = 0; ///< 0: all
+};
+
+/// Appends a newline and one line per frame, up to a program counter of 0.
+void print_stack(std::string& out, const Value& value, const PrintContext& context,
+                 const StackLayout& layout);
+
+/// Appends text in a field: cut to `precision` unless that is 0, padded to `width`.
+void print_field(std::string& out, std::string_view text, int width, int precision, bool left);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Output options: how a consumer prints, from the program's pragmas, setopt(), or the command line.
+#pragma once
+
+#include "formats/dof/dof_program.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace daybreak::analyze {
+
+/// DTrace: the stackindent that is used when none is set.
+constexpr int kStackIndentDefault = 14;
+/// The widest field printf() fills; wider ones are cut to it, so that a hostile format cannot ask
+/// for gigabytes.
+constexpr int kFieldWidthMax = 1 << 24;
+
+struct OutputOptions {
+    bool quiet = false;
+    bool flowindent = false;
+    bool rawbytes = false;
+    bool noresolve = false;
+    int stackindent = kStackIndentDefault;
+    bool aggsortkey = false;
+    bool aggsortrev = false;
+    uint64_t aggsortpos = 0;
+    uint64_t aggsortkeypos = 0;
+    int field_width_max = kFieldWidthMax;
+
+    /// Sets an option by its number; DTRACEOPT_UNSET unsets.  Numbers that do not concern printing
+    /// change nothing.
+    void set(uint32_t option, uint64_t value);
+    /// Sets an option as setopt() does.  Returns false when the name is not one of an output option
+    /// or the value is not one it takes; nothing is changed then.
+    bool set(std::string_view name, std::string_view value);
+    /// Applies the option section of a program.
+    void apply(const std::vector<formats::DofOption>& options);
+};
+
+/// Returns the value of a run-time option: yes/no and its kin, a number, or "" for unset.
+std::optional<uint64_t> parse_option_value(std::string_view text);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Value: one recorded value, its bytes and what they mean.
+#pragma once
+
+#include "base/byte_reader.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace daybreak::analyze {
+
+enum class ValueKind : uint8_t {
+    integer, ///< 1, 2, 4 or 8 bytes
+    string,
+    bytes,  ///< anything else by value
+    memory, ///< tracemem(): always dumped
+    stack,  ///< kernel program counters
+    ustack, ///< user program counters
+    symbol, ///< sym(): an address, 8 bytes
+    module, ///< mod()
+    uaddress,
+    usymbol,
+    umodule,
+};
+
+/// What is known of a value without looking at a record.
+struct ValueType {
+    ValueKind kind = ValueKind::integer;
+    uint32_t bytes = 0;  ///< as D sees it: of a string, the room it was given (strsize)
+    uint32_t action = 0; ///< DTRACEACT_
+
+    bool operator==(const ValueType&) const = default;
+    bool is_stack() const { return kind == ValueKind::stack || kind == ValueKind::ustack; }
+};
+
+struct Value {
+    ValueType type;
+    base::ByteView data; ///< of a string: its characters, without NULs
+
+    /// Returns the value zero extended; bytes beyond the eighth are ignored.
+    uint64_t unsigned_integer() const {
+        uint64_t result = 0;
+        for (size_t i = 0; i < data.size() && i < sizeof(result); i++)
+            result |= static_cast<uint64_t>(data[i]) << (8 * i);
+        return result;
+    }
+    /// Returns 8 and 4 byte values as signed; D's shorter ones are zero extended.
+    int64_t signed_integer() const {
+        uint64_t bits = unsigned_integer();
+        return data.size() == 4 ? static_cast<int32_t>(bits) : static_cast<int64_t>(bits);
+    }
+    std::string_view text() const {
+        return {reinterpret_cast<const char*>(data.data()), data.size()};
+    }
+};
+
+} // namespace daybreak::analyze

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Report: what dtrace(1) would have printed of a recording.
+//
+//     DBK_TRY(auto trace, formats::read_trace(path));
+//     ReportOptions options;
+//     options.symbols = &trace.symbols;
+//     Report report = render_report(trace.recording, options, sink);
+//     // standard error: report.completeness.verdict(); exit: report.status()
+#pragma once
+
+#include "analyze/completeness.hpp"
+#include "analyze/consume/consumer.hpp"
+#include "analyze/print/options.hpp"
+#include "analyze/print/sink.hpp"
+#include "formats/trace/metadata.hpp"
+
+#include <optional>
+
+namespace daybreak::analyze {
+
+/// Which records count and print; both ends belong to the window.
+struct TimeWindow {
+    std::optional<uint64_t> since_ns, until_ns;
+    /// false: times are CLOCK_BOOTTIME; true: they count from the first record that is here.
+    bool from_first_record = false;
+
+    bool is_set() const { return since_ns || until_ns; }
+};
+
+struct ReportOptions {
+    /// What the command line asks for; the program's own options come on top.
+    OutputOptions output;
+    /// The CPU and ID columns are left out, as D test suites expect.
+    bool testing = false;
+    TimeWindow window;
+    /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
+    const formats::SymbolTable* symbols = nullptr;
+    ConsumerHooks hooks;
+    /// Memory for aggregations of one ring.
+    uint64_t aggregation_bytes_max = kAggregationBytesMax;
+};
+
+struct Report {
+    std::optional<int> exit_status;               ///< what the program gave to exit(), last
+    uint64_t records = 0;                         ///< in the window
+    uint64_t problems = 0;                        ///< statements that could not be carried out
+    uint64_t first_boot_ns = 0, last_boot_ns = 0; ///< of the records in the window
+    CompletenessNote completeness;
+
+    /// Returns the exit status for a command: the program's own if it is not 0, else 3 when data
+    /// has known losses.
+    int status() const {
+        return exit_status.value_or(0) != 0 ? *exit_status : completeness.advised_status();
+    }
+};
+
+/// Prints the recording into the sink: records in the order of time, messages about drops where
+/// they happened, and at the end the aggregations that were not printed.
+///
+/// A recording is untrusted: whatever in it contradicts itself becomes a message of kind error, the
+/// first kProblemsTold of them, and printing goes on.
+Report render_report(const formats::Recording& recording, const ReportOptions& options, Sink& sink);
+
+} // namespace daybreak::analyze
