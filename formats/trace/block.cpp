@@ -19,6 +19,10 @@ using base::strprintf;
 
 constexpr size_t kHeaderBytes = sizeof(dbk_trace_block);
 
+/// A file made of headers that claim each other's bytes would be read again and again: after this
+/// many times its size the scan no longer looks inside lost payloads.
+constexpr uint64_t kRereadFactor = 16;
+
 uint32_t header_checksum(const dbk_trace_block& header) {
     return base::crc32c(
         std::as_bytes(std::span(&header, 1)).first(offsetof(dbk_trace_block, header_crc32c)));
@@ -54,22 +58,26 @@ Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zs
 bool BlockScanner::header_at(uint64_t offset, dbk_trace_block& header) const {
     if (offset > file_.size() || file_.size() - offset < kHeaderBytes)
         return false;
+    std::memcpy(&header.magic, file_.data() + offset, sizeof(header.magic));
+    if (header.magic != DBK_TRACE_MAGIC)
+        return false;
     std::memcpy(&header, file_.data() + offset, sizeof(header));
-    return header.magic == DBK_TRACE_MAGIC && header.header_crc32c == header_checksum(header);
+    return header.header_crc32c == header_checksum(header);
 }
 
 /// Returns the next offset from `from` on where a header holds, or the file's size.
 uint64_t BlockScanner::find_header(uint64_t from) const {
+    // Byte by byte: what was lost or put in between need not have been a multiple of anything.
     dbk_trace_block header;
     while (from < file_.size() && !header_at(from, header))
-        from += DBK_TRACE_ALIGN_BYTES;
+        from++;
     return std::min<uint64_t>(from, file_.size());
 }
 
 /// No header holds at offset_: moves to the next that does.
 void BlockScanner::resync() {
     uint64_t from = offset_;
-    offset_ = find_header(from + DBK_TRACE_ALIGN_BYTES);
+    offset_ = find_header(from + 1);
     uint64_t passed = offset_ - from;
     if (offset_ == file_.size()) {
         bytes_cut_ += passed;
@@ -97,7 +105,9 @@ void BlockScanner::pass_lost(const dbk_trace_block& header, uint64_t at) {
             strprintf("%u bytes are stored, %" PRIu64 " are there", header.stored_bytes, room));
     uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
     dbk_trace_block follower;
-    if (fits && (end >= file_.size() || header_at(end, follower))) {
+    reread_bytes_ += fits ? header.stored_bytes : 0;
+    bool patient = reread_bytes_ / kRereadFactor <= file_.size();
+    if (fits && (end >= file_.size() || header_at(end, follower) || !patient)) {
         offset_ = std::min<uint64_t>(end, file_.size());
         return;
     }

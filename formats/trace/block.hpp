@@ -45,6 +45,7 @@ private:
     Findings& findings_;
     uint64_t offset_ = 0;
     uint64_t expected_number_ = 0;
+    uint64_t reread_bytes_ = 0;
     uint64_t blocks_lost_ = 0, bytes_skipped_ = 0, bytes_cut_ = 0;
 };
 

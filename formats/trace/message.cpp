@@ -214,8 +214,8 @@ Result<TraceHeader> decode_header(ByteView untrusted) {
                 std::min<uint16_t>(origin, static_cast<uint16_t>(TraceOrigin::simulator)));
             header.clocks = get_clocks(in.getClocks());
             auto uuid = in.getBootUuid();
-            std::memcpy(header.boot_uuid.data(), uuid.begin(),
-                        std::min(uuid.size(), header.boot_uuid.size()));
+            std::copy_n(uuid.begin(), std::min(uuid.size(), header.boot_uuid.size()),
+                        header.boot_uuid.begin());
             header.hostname = wire_text(in.getHostname());
             header.release = wire_text(in.getRelease());
             header.version = wire_text(in.getVersion());

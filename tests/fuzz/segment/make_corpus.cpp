@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the seeds of the segment fuzzer: a ring with its metadata and an aggregation buffer, as it
+// lies in memory (pages.ring) and as it lies in a trace file (packed.ring).
+#include "formats/segment/recording.hpp"
+#include "tests/support/segment_builder.hpp"
+
+#include <fstream>
+#include <string>
+
+using namespace daybreak;
+using daybreak::base::Bytes;
+using daybreak::test::RingBuilder;
+
+namespace {
+
+RingBuilder make_ring() {
+    RingBuilder ring({.segments_per_cpu = 2, .clock = DBK_CLOCK_TSC, .ticks_per_second = 2000000});
+    uint32_t probe = ring.add_probe("syscall", "vmlinux", "read", "entry");
+    uint32_t fixed = ring.add_ecb(
+        probe, {RingBuilder::integer_field(8, 8), RingBuilder::integer_field(16, 4)}, 24);
+    uint32_t text = ring.add_ecb(probe, {RingBuilder::tail_field(12, DBK_FIELD_STRING)}, 16,
+                                 DBK_ECB_F_VARIABLE);
+    uint32_t stack =
+        ring.add_ecb(probe, {RingBuilder::tail_field(12, DBK_FIELD_STACK)}, 16, DBK_ECB_F_VARIABLE);
+    ring.add_ecb(probe, {RingBuilder::integer_field(0, 8, 0, DBK_FIELD_F_KEY)}, 8,
+                 DBK_ECB_F_NO_RECORD);
+    ring.add_dof(Bytes(40, std::byte{0x7f}));
+    for (uint64_t i = 0; i < 60; i++) {
+        ring.record(0, fixed, 1000 + i * 100, RingBuilder::words({i, ~i}));
+        ring.record(0, text, 1001 + i * 100, RingBuilder::tail_body(base::as_bytes("a string")));
+        ring.record(0, stack, 1002 + i * 100,
+                    RingBuilder::tail_body(RingBuilder::words({0xffffffff81000000, i})));
+        if (i % 20 == 0)
+            ring.drop(0, DBK_DROP_NESTED);
+    }
+    ring.record(0, fixed, uint64_t{1} << 40, RingBuilder::words({1, 2}));
+    return ring;
+}
+
+void write(const std::string& path, const base::Bytes& bytes) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2)
+        return 2;
+    RingBuilder ring = make_ring();
+    base::Bytes pages = ring.metadata_memory(), packed;
+    const base::Bytes& segments = ring.segment_memory(0);
+    RingBuilder::append(pages, segments.data(), segments.size());
+    formats::RecordingBuilder builder;
+    std::vector<base::ByteView> pieces;
+    builder.add_bytes(pages, {"ring"}, &pieces);
+    for (base::ByteView piece : pieces) {
+        base::Bytes one = formats::packed_piece(piece).value();
+        RingBuilder::append(packed, one.data(), one.size());
+    }
+    base::Bytes snapshot = ring.aggregation_buffer(
+        0, 1, RingBuilder::aggregation_entry(4, 1, RingBuilder::words({7}), {1, 2, 3}));
+    RingBuilder::append(packed, snapshot.data(), snapshot.size());
+    std::string folder = argv[1];
+    // The first byte tells the target how the pieces lie.
+    pages.insert(pages.begin(), std::byte{0});
+    packed.insert(packed.begin(), std::byte{1});
+    write(folder + "/pages.ring", pages);
+    write(folder + "/packed.ring", packed);
+    return 0;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fuzz target: the messages of a trace file from arbitrary bytes.
+#include "formats/trace/message.hpp"
+
+#include <cstdint>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    ByteView input = std::as_bytes(std::span(data, size));
+    SymbolTable symbols;
+    (void)decode_header(input).ok();
+    (void)decode_symbols(input, symbols).ok();
+    (void)decode_index(input).ok();
+    (void)decode_summary(input).ok();
+    (void)decode_end(input).ok();
+    symbols.finish();
+    (void)symbols.find(0xffffffff81001234);
+    return 0;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/trace/message.hpp"
+#include "tests/unit/formats/trace/sample.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+TEST_CASE("the header comes back", "[trace][message]") {
+    TraceHeader header = test::sample_header();
+    TraceHeader back = decode_header(encode_header(header)).value();
+    CHECK(back.tool_version == header.tool_version);
+    CHECK(back.origin == header.origin);
+    CHECK(back.clocks.wall_ns == 3);
+    CHECK(back.boot_uuid == header.boot_uuid);
+    CHECK(back.hostname == "box");
+    CHECK(back.command_line == header.command_line);
+    CHECK(back.memory_bytes == header.memory_bytes);
+    CHECK(back.d_files == header.d_files);
+    REQUIRE(back.modules.size() == 2);
+    CHECK(back.modules[0].build_id == header.modules[0].build_id);
+    CHECK(back.modules[1].size_bytes == 0x8000);
+}
+
+TEST_CASE("the summary comes back", "[trace][message]") {
+    TraceSummary summary;
+    summary.interrupted = true;
+    CpuSummary cpu{3, 7, {}};
+    cpu.completeness.committed = 100;
+    cpu.completeness.overwritten = 60;
+    cpu.completeness.lost_known = false;
+    cpu.completeness.drops[DBK_DROP_NESTED] = 9;
+    summary.cpus.push_back(cpu);
+    summary.findings.push_back({FindingKind::no_symbols, "kallsyms", "hidden"});
+    TraceSummary back = decode_summary(encode_summary(summary)).value();
+    CHECK(back.interrupted);
+    REQUIRE(back.cpus.size() == 1);
+    CHECK(back.cpus[0].ring_id == 3);
+    CHECK(back.cpus[0].completeness.overwritten == 60);
+    CHECK_FALSE(back.cpus[0].completeness.lost_known);
+    CHECK(back.cpus[0].completeness.drops[DBK_DROP_NESTED] == 9);
+    REQUIRE(back.findings.size() == 1);
+    CHECK(back.findings[0].kind == FindingKind::no_symbols);
+}
+
+TEST_CASE("index and end come back", "[trace][message]") {
+    IndexEntry entry{4096, 3, 1, 2, 10, 20, 1000, 2000};
+    auto index = decode_index(encode_index({&entry, 1})).value();
+    REQUIRE(index.size() == 1);
+    CHECK(index[0].last_sequence == 20);
+    CHECK(index[0].last_mono_ns == 2000);
+    CHECK(decode_end(encode_end({5, 12345})).value().bytes == 12345);
+}
+
+TEST_CASE("a message of another kind, or none, is an error", "[trace][message]") {
+    Bytes end = encode_end({1, 2});
+    CHECK(decode_header(end).error().code() == ErrorCode::corrupt);
+    CHECK_FALSE(decode_summary(end).ok());
+    CHECK_FALSE(decode_index(end).ok());
+    SymbolTable table;
+    CHECK_FALSE(decode_symbols(end, table).ok());
+    CHECK_FALSE(decode_end(encode_header({})).ok());
+    CHECK_FALSE(decode_end({}).ok());
+    CHECK_FALSE(decode_end(Bytes(7)).ok());
+    CHECK_FALSE(decode_end(Bytes(64, std::byte{0xff})).ok());
+}
+
+TEST_CASE("changed messages are errors or other values, never more", "[trace][message]") {
+    std::mt19937_64 random(20240601);
+    TraceSummary summary;
+    summary.cpus.resize(3);
+    summary.findings.resize(3);
+    test::sample_header();
+    SymbolTable symbols = test::sample_symbols();
+    std::vector<IndexEntry> entries(5);
+    const Bytes seeds[] = {encode_header(test::sample_header()), encode_summary(summary),
+                           encode_symbols(symbols, symbols.symbols()), encode_index(entries),
+                           encode_end({1, 2})};
+    for (int i = 0; i < 20000; i++) {
+        Bytes bytes = seeds[static_cast<size_t>(i) % std::size(seeds)];
+        for (uint64_t changes = 1 + random() % 4; changes > 0; changes--)
+            bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+        if (random() % 8 == 0)
+            bytes.resize(random() % bytes.size());
+        SymbolTable table;
+        (void)decode_header(bytes).ok();
+        (void)decode_summary(bytes).ok();
+        (void)decode_symbols(bytes, table).ok();
+        (void)decode_index(bytes).ok();
+        (void)decode_end(bytes).ok();
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/trace/reader.hpp"
+
+#include "tests/unit/formats/trace/sample.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+TEST_CASE("a trace file comes back whole", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(2000, 32);
+    Bytes file = test::sample_file(ring);
+    Trace trace = parse_trace(file, "boot.dbrk").value();
+    CHECK(trace.path == "boot.dbrk");
+    CHECK(trace.has_header);
+    CHECK(trace.header.hostname == "box");
+    CHECK(trace.symbols.find(0xffffffff81001001)->name == "do_thing");
+    CHECK(trace.schema.find("struct Message") != std::string::npos);
+    CHECK(trace.file.has_end);
+    CHECK(trace.file.blocks_lost == 0);
+    CHECK(trace.file.bytes_cut == 0);
+    CHECK(trace.recording.findings.count() == 0);
+    CHECK_FALSE(trace.has_losses());
+    const RingRecording& found = trace.recording.rings.at(0);
+    CHECK(found.completeness().present == 4000);
+    CHECK(found.find_dof(0)->bytes.size() == 300);
+    REQUIRE(trace.summary);
+    CHECK(trace.summary->cpus.at(1).completeness.present == 2000);
+    // The index tells each CPU's segments, each once.
+    uint64_t segments = 0;
+    for (const IndexEntry& entry : trace.index)
+        segments += entry.last_sequence - entry.first_sequence + 1;
+    CHECK(segments == found.completeness().segments_present);
+}
+
+TEST_CASE("overwritten records are no loss of a trace", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(5000, 4);
+    Trace trace = parse_trace(test::sample_file(ring), "boot.dbrk").value();
+    CHECK(trace.recording.rings.at(0).completeness().overwritten > 0);
+    CHECK_FALSE(trace.has_losses());
+}
+
+TEST_CASE("every prefix of a trace file loses at most its last block", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(400);
+    Bytes file = test::sample_file(ring, 4096);
+    uint64_t before = 0, blocks = 0;
+    for (size_t length = 0; length + 8 <= file.size(); length++) { // its last 7 may be padding
+        Result<Trace> read = parse_trace(ByteView(file).first(length), "cut");
+        if (!read.ok()) {
+            REQUIRE(blocks == 0);
+            REQUIRE(read.error().message() == "cut is not a Daybreak trace file");
+            continue;
+        }
+        const Trace& trace = read.value();
+        REQUIRE_FALSE(trace.file.has_end);
+        REQUIRE(trace.has_losses());
+        uint64_t present =
+            trace.recording.rings.empty() ? 0 : trace.recording.rings[0].completeness().present;
+        REQUIRE(trace.file.blocks_good >= blocks);
+        REQUIRE(trace.file.blocks_good <= blocks + 1);
+        REQUIRE(present >= before);
+        blocks = trace.file.blocks_good;
+        before = present;
+    }
+    CHECK(before == 800);
+}
+
+TEST_CASE("a changed byte costs at most one block", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(400);
+    Bytes file = test::sample_file(ring, 4096);
+    uint64_t blocks = parse_trace(file, "whole").value().file.blocks_good;
+    for (size_t at = 0; at < file.size(); at += 3) {
+        Bytes changed = file;
+        changed[at] ^= std::byte{0x10};
+        Trace trace = parse_trace(changed, "changed").value();
+        REQUIRE(trace.file.blocks_good >= blocks - 1);
+        REQUIRE((trace.file.blocks_good == blocks || trace.has_losses()));
+    }
+}
+
+TEST_CASE("what is no trace file is said to be none", "[trace][reader]") {
+    CHECK(parse_trace({}, "empty").error().code() == ErrorCode::invalid);
+    CHECK_FALSE(parse_trace(Bytes(100000, std::byte{0x44}), "noise").ok());
+    CHECK(read_trace("/nonexistent/x.dbrk").error().code() == ErrorCode::not_found);
+    CHECK_FALSE(read_trace("/").ok());
+}
+
+TEST_CASE("a block of an unknown type is left out, of another version lost", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(5);
+    Bytes file = test::sample_file(ring);
+    uint32_t number = static_cast<uint32_t>(parse_trace(file, "x").value().file.blocks_good);
+    Bytes unknown =
+        make_block(static_cast<enum dbk_trace_type>(99), number, base::as_bytes("?"), 3);
+    file.insert(file.end(), unknown.begin(), unknown.end());
+    Trace trace = parse_trace(file, "x").value();
+    REQUIRE(trace.recording.findings.list().size() == 1);
+    CHECK(trace.recording.findings.list()[0].kind == FindingKind::unknown_kind);
+    CHECK_FALSE(trace.has_losses());
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small recording and its trace file, for the tests of this folder and the fuzz seeds.
+#pragma once
+
+#include "formats/trace/block.hpp"
+#include "formats/trace/reader.hpp"
+#include "formats/trace/writer.hpp"
+#include "tests/support/segment_builder.hpp"
+
+namespace daybreak::test {
+
+inline formats::TraceHeader sample_header() {
+    formats::TraceHeader header;
+    header.tool_version = "0.1";
+    header.origin = formats::TraceOrigin::simulator;
+    header.clocks = {1, 2, 3};
+    header.boot_uuid[0] = 0x88;
+    header.hostname = "box";
+    header.release = "6.1.0-test";
+    header.version = "#1 SMP";
+    header.machine = "x86_64";
+    header.command_line = "quiet rdinit=/daybreak-init";
+    header.cpus_online = 2;
+    header.memory_bytes = 1u << 30;
+    header.d_files = {"boot.d", "more.d"};
+    header.modules = {{"ext4", 0xffffffffc0100000, 0x40000, base::Bytes(20, std::byte{5})},
+                      {"jbd2", 0, 0x8000, {}}};
+    return header;
+}
+
+inline formats::SymbolTable sample_symbols() {
+    formats::SymbolTable symbols;
+    symbols.add(0xffffffff81000000, 'T', "_text", "vmlinux");
+    symbols.add(0xffffffff81000000, 'T', "_stext", "vmlinux");
+    symbols.add(0xffffffff81001000, 't', "do_thing", "vmlinux");
+    symbols.add(0xffffffffc0100040, 't', "ext4_thing", "ext4");
+    symbols.add(0, 'A', "fixed_percpu_data", "vmlinux");
+    symbols.finish();
+    return symbols;
+}
+
+/// A ring of two CPUs with `count` records on each.
+inline RingBuilder sample_ring(uint64_t count, uint32_t segments_per_cpu = 16) {
+    RingBuilder ring({.cpu_count = 2, .segments_per_cpu = segments_per_cpu, .name = "sample"});
+    uint32_t probe = ring.add_probe("syscall", "vmlinux", "read", "entry");
+    uint32_t fixed = ring.add_ecb(probe, {RingBuilder::integer_field(8, 8)}, 16);
+    uint32_t text = ring.add_ecb(probe, {RingBuilder::tail_field(12, DBK_FIELD_STRING)}, 16,
+                                 DBK_ECB_F_VARIABLE);
+    ring.add_dof(base::Bytes(300, std::byte{0x7f}));
+    for (uint64_t i = 0; i < count; i++) {
+        ring.record(0, fixed, 1000 + 10 * i, RingBuilder::words({i * 2654435761u}));
+        ring.record(1, text, 1005 + 10 * i, RingBuilder::tail_body(base::as_bytes("some text")));
+    }
+    return ring;
+}
+
+/// The trace file of a ring, in blocks of at most `block_raw_bytes`.
+inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192) {
+    base::Bytes file;
+    auto sink = [&](base::ByteView bytes) {
+        file.insert(file.end(), bytes.begin(), bytes.end());
+        return base::Result<void>();
+    };
+    formats::RecordingBuilder builder;
+    std::vector<base::ByteView> pieces;
+    base::Bytes metadata = ring.metadata_memory();
+    builder.add_bytes(metadata, {"metadata"}, &pieces);
+    for (uint16_t cpu = 0; cpu < ring.options().cpu_count; cpu++)
+        builder.add_bytes(ring.segment_memory(cpu), {"ring"}, &pieces);
+    auto writer = formats::TraceWriter::create(sink, sample_header(), {3, block_raw_bytes}).value();
+    for (base::ByteView piece : pieces)
+        DBK_ASSERT(writer.add_piece(piece).ok());
+    DBK_ASSERT(writer.add_symbols(sample_symbols()).ok());
+    DBK_ASSERT(writer.finish(formats::summary_of(builder.build())).ok());
+    DBK_ASSERT(writer.bytes_written() == file.size());
+    return file;
+}
+
+} // namespace daybreak::test
