@@ -36,12 +36,8 @@ constexpr Unit kUnits[] = {
     {"day", 24 * 60 * kMinuteNs},
 };
 
-// Returns 0 for what is no interval.
-uint64_t interval_ns(uint64_t count, std::string_view unit) {
-    if (count == 0)
-        return 0;
-    if (unit.empty() || unit == "hz")
-        return kNsPerSecond / count;
+// Returns 0 for what is no duration.
+uint64_t duration_ns(uint64_t count, std::string_view unit) {
     const Unit* found = std::find_if(std::begin(kUnits), std::end(kUnits),
                                      [unit](const Unit& u) { return u.name == unit; });
     uint64_t ns = 0;
@@ -49,6 +45,16 @@ uint64_t interval_ns(uint64_t count, std::string_view unit) {
         ns > INT64_MAX)
         return 0;
     return ns;
+}
+
+// Takes the digits off the front.
+std::optional<uint64_t> take_count(std::string_view& text) {
+    uint64_t count = 0;
+    auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (parsed.ec != std::errc{} || count == 0)
+        return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()));
+    return count;
 }
 
 } // namespace
@@ -63,15 +69,20 @@ std::optional<ProfileName> parse_profile_name(std::string_view name) {
     } else {
         return std::nullopt;
     }
-    uint64_t count = 0;
-    auto parsed = std::from_chars(name.data(), name.data() + name.size(), count);
-    if (parsed.ec != std::errc{})
+    auto count = take_count(name);
+    if (!count)
         return std::nullopt;
-    name.remove_prefix(static_cast<size_t>(parsed.ptr - name.data()));
-    result.interval_ns = interval_ns(count, name);
+    bool per_second = name.empty() || name == "hz";
+    result.interval_ns = per_second ? kNsPerSecond / *count : duration_ns(*count, name);
     if (result.interval_ns < kProfileIntervalNsMin)
         return std::nullopt;
     return result;
+}
+
+std::optional<uint64_t> parse_duration_ns(std::string_view text) {
+    auto count = take_count(text);
+    uint64_t ns = count ? duration_ns(*count, text.empty() ? "s" : text) : 0;
+    return ns != 0 ? std::optional(ns) : std::nullopt;
 }
 
 } // namespace daybreak::sim

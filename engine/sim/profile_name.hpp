@@ -21,4 +21,8 @@ struct ProfileName {
 /// (a second's share), units ns nsec us usec ms msec s sec m min h hour d day hz.
 std::optional<ProfileName> parse_profile_name(std::string_view name);
 
+/// Returns the nanoseconds of "35ms", "10s", "2min"; a bare number counts seconds.  Empty when it
+/// is no duration above 0.
+std::optional<uint64_t> parse_duration_ns(std::string_view text);
+
 } // namespace daybreak::sim

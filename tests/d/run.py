@@ -20,7 +20,8 @@ what the kind of test implies. A case in a bundle:
     expectation, up to the next case
 
 Lines `## ...` in a program's head say more: `## args: ...` script arguments, `## env: A=B`, `## filter: cpu addr time`
-what to blank out before comparing, `## lacks: REASON` that the test is not run and why.
+what to blank out before comparing, `## command: ...` the whole command line behind `daybreak` instead of the one made
+from the case, `## lacks: REASON` that the test is not run and why.
 
 DAYBREAK_UPDATE_GOLDEN=1 writes what was printed as the new expectation. Exit status 1 if anything failed.
 """
@@ -53,7 +54,7 @@ class Case:
         self.expected = expected  # text, or None when there is no expectation yet
         self.place = place
         self.options = list(options)
-        self.args, self.env, self.filters, self.lacks = [], {}, [], None
+        self.args, self.env, self.filters, self.lacks, self.command = [], {}, [], None, None
         for line in program.split("\n"):
             head = re.match(r"(?://|#)?\s*## (\w+):\s*(.*)", line)
             if head:
@@ -70,6 +71,8 @@ class Case:
             self.env.update(pair.split("=", 1) for pair in shlex.split(value))
         elif key == "filter":
             self.filters += value.split()
+        elif key == "command":
+            self.command = shlex.split(value)
         elif key == "lacks":
             self.lacks = value
         else:
@@ -164,6 +167,8 @@ def run_case(case, daybreak):
         script = pathlib.Path(folder, case.name + ".d")
         script.write_text(case.program)
         command += [*case.options, "-s", script.name, *case.args]
+        if case.command is not None:
+            command = [daybreak, *case.command]
         try:
             done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=TIMEOUT_S)
@@ -173,8 +178,9 @@ def run_case(case, daybreak):
     printed = render(case, stdout, stderr, done.returncode)
     if done.returncode < 0 or "Sanitizer" in stderr or "runtime error" in stderr:
         return printed, f"crashed, status {done.returncode}:\n{stderr}"
-    if case.kind in ("err", "drp") and f"[{case.tag}]" not in stderr:
-        return printed, f"no [{case.tag}] on standard error:\n{stderr}"
+    tag = f"[DTRACEDROP_{case.tag}]" if case.kind == "drp" else f"[{case.tag}]"
+    if case.kind in ("err", "drp") and tag not in stderr:
+        return printed, f"no {tag} on standard error:\n{stderr}"
     if case.kind == "err" and done.returncode != 1:
         return printed, f"status is {done.returncode}, not 1"
     return printed, None

@@ -53,3 +53,12 @@ TEST_CASE("what is too fast, too large or no number does not exist", "[sim][prof
     CHECK(interval("tick-200000ns") == kProfileIntervalNsMin);
     CHECK(interval("tick-5000") == kProfileIntervalNsMin);
 }
+
+TEST_CASE("durations have a unit or count seconds", "[sim][profile]") {
+    CHECK(parse_duration_ns("35ms") == 35'000'000);
+    CHECK(parse_duration_ns("10") == 10'000'000'000);
+    CHECK(parse_duration_ns("2min") == 120'000'000'000);
+    CHECK(parse_duration_ns("1ns") == 1);
+    for (const char* text : {"", "0", "ms", "5hz", "-1s", "1.5s", "99999999999999999999s"})
+        CHECK_FALSE(parse_duration_ns(text));
+}
