@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes over the tuple stack: subroutine calls, associative arrays; and stores.
+#include "compiler/codegen/generator_impl.hpp"
+
+namespace daybreak::compiler {
+
+bool Generator::uses_tuple(const TypedExpr& node) {
+    auto [known, inserted] = tuple_.emplace(&node, false);
+    if (!inserted)
+        return known->second;
+    bool uses = node.op == TypedOp::call || node.op == TypedOp::element ||
+                (node.op == TypedOp::assign && node.operands.size() > 1);
+    for (const TypedPtr& operand : node.operands)
+        uses = uses || uses_tuple(*operand);
+    return tuple_[&node] = uses;
+}
+
+void Generator::push(const TypedExpr& node, Value operand) {
+    if (types_.is_string(node.type)) {
+        builder_.emit(DIF_OP_PUSHTR, DIF_TYPE_STRING, DIF_REG_R0, operand.reg);
+    } else if (types_.is_by_reference(node.type)) {
+        Value bytes = constant(types_.size_of(node.type).value_or(0));
+        builder_.emit(DIF_OP_PUSHTR, DIF_TYPE_CTF, bytes.reg, operand.reg);
+        release(bytes);
+    } else {
+        builder_.emit(DIF_OP_PUSHTV, DIF_TYPE_CTF, DIF_REG_R0, operand.reg);
+    }
+    release(operand);
+}
+
+/// Leaves the first `count` operands, and nothing else, on the tuple stack.
+void Generator::push_all(const std::vector<TypedPtr>& operands, size_t count) {
+    size_t early = 0; // these are computed before the first push
+    for (size_t i = 0; i < count; i++)
+        if (uses_tuple(*operands[i]))
+            early = i + 1;
+    std::vector<Value> values;
+    for (size_t i = 0; i < early; i++)
+        values.push_back(value(*operands[i]));
+    if (tuple_used_)
+        builder_.emit(DIF_OP_FLUSHTS, 0, 0, 0);
+    tuple_used_ = true;
+    for (size_t i = 0; i < count; i++)
+        push(*operands[i], i < early ? values[i] : value(*operands[i]));
+}
+
+Generator::Value Generator::element(const TypedExpr& node) {
+    push_all(node.operands, node.operands.size());
+    Value result = allocate();
+    builder_.use(*node.variable, DIFV_F_REF);
+    bool thread = node.variable->storage == VariableStorage::thread;
+    builder_.emit_index(thread ? DIF_OP_LDTAA : DIF_OP_LDGAA, node.variable->id, result.reg);
+    return result;
+}
+
+Generator::Value Generator::assign(const TypedExpr& node) {
+    const Variable& variable = *node.variable;
+    Value result = value(*node.operands.back());
+    bool thread = variable.storage == VariableStorage::thread;
+    uint32_t op = thread                                        ? DIF_OP_STTS
+                  : variable.storage == VariableStorage::clause ? DIF_OP_STLS
+                                                                : DIF_OP_STGS;
+    if (node.operands.size() > 1) {
+        push_all(node.operands, node.operands.size() - 1);
+        op = thread ? DIF_OP_STTAA : DIF_OP_STGAA;
+    }
+    builder_.use(variable, DIFV_F_MOD);
+    builder_.emit_index(op, variable.id, result.reg);
+    return result;
+}
+
+Generator::Value Generator::store(const TypedExpr& node) {
+    auto [address, result] = pair(*node.operands[0], *node.operands[1], false);
+    uint32_t op = DIF_OP_STX;
+    switch (types_.size_of(node.type).value_or(8)) {
+    case 1:
+        op = DIF_OP_STB;
+        break;
+    case 2:
+        op = DIF_OP_STH;
+        break;
+    case 4:
+        op = DIF_OP_STW;
+        break;
+    default:
+        break;
+    }
+    builder_.emit(op, result.reg, 0, address.reg);
+    release(address);
+    return result;
+}
+
+Generator::Value Generator::call(const TypedExpr& node) {
+    push_all(node.operands, node.operands.size());
+    Value result = allocate();
+    builder_.emit_index(DIF_OP_CALL, static_cast<uint32_t>(node.value), result.reg);
+    return result;
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values: registers, loads, arithmetic, conversions.
+#include "compiler/codegen/generator_impl.hpp"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+std::optional<GeneratedDifo> Generator::run(const TypedExpr& expression, const dif_type& result,
+                                            ValueUse use) {
+    builder_.set_span(expression.span);
+    // One that is evaluated for its effect returns its value too: an increment is read that way.
+    return_value(expression, use);
+    if (out_of_registers_) {
+        Diagnostic diagnostic = diagnosticf(
+            Tag::D_NOREG, expression.span,
+            "the expression needs more than the %u registers there are", DIF_DIR_NREGS - 1);
+        diagnostic.hints.push_back("compute a part of it into a this-> variable first");
+        sink_.report(std::move(diagnostic));
+        return std::nullopt;
+    }
+    if (builder_.overflowed()) {
+        sink_.report(diagnosticf(Tag::D_UNKNOWN, expression.span,
+                                 "the expression is larger than a DIF object can be"));
+        return std::nullopt;
+    }
+    return builder_.finish(result);
+}
+
+Generator::Value Generator::allocate() {
+    for (uint32_t reg = 1; reg < DIF_DIR_NREGS; reg++)
+        if (!(used_ & (1u << reg))) {
+            used_ |= 1u << reg;
+            return {reg, true};
+        }
+    out_of_registers_ = true; // reported once, at the end
+    return {1, false};
+}
+
+void Generator::release(Value operand) {
+    if (operand.owned)
+        used_ &= ~(1u << operand.reg);
+}
+
+Generator::Value Generator::reuse(Value operand) {
+    return operand.owned ? operand : allocate();
+}
+
+Generator::Value Generator::reuse(Value left, Value right) {
+    if (left.owned) {
+        release(right);
+        return left;
+    }
+    return reuse(right);
+}
+
+/// Whether code of this node may leave undefined bits above its type's bytes.  Overflow of signed
+/// addition and its kin is undefined in C and costs nothing here.
+bool Generator::is_dirty(const TypedExpr& node) const {
+    if (!types_.is_integer(node.type) || types_.size_of(node.type).value_or(8) >= 8)
+        return false;
+    bool is_unsigned = !types_.is_signed(node.type);
+    switch (node.op) {
+    case TypedOp::multiply:
+    case TypedOp::add:
+    case TypedOp::subtract:
+    case TypedOp::negate:
+        return is_unsigned || is_dirty(*node.operands[0]);
+    case TypedOp::complement:
+        return is_unsigned || is_dirty(*node.operands[0]);
+    case TypedOp::shift_left:
+        return true;
+    case TypedOp::bit_and:
+    case TypedOp::bit_or:
+    case TypedOp::bit_xor:
+        return is_dirty(*node.operands[0]) || is_dirty(*node.operands[1]);
+    default:
+        return false;
+    }
+}
+
+bool Generator::is_pure(const TypedExpr& node) {
+    auto [known, inserted] = pure_.emplace(&node, true);
+    if (!inserted)
+        return known->second;
+    bool pure = node.op != TypedOp::assign && node.op != TypedOp::store &&
+                node.op != TypedOp::call && node.op != TypedOp::with_old && node.op != TypedOp::old;
+    for (const TypedPtr& operand : node.operands)
+        pure = pure && is_pure(*operand);
+    return pure_[&node] = pure;
+}
+
+/// Registers that computing the node takes at once, as Sethi and Ullman count them.
+unsigned Generator::need(const TypedExpr& node) {
+    if (auto known = need_.find(&node); known != need_.end())
+        return known->second;
+    unsigned most = node.op == TypedOp::constant && node.value == 0 ? 0 : 1, held = 0;
+    std::vector<unsigned> needs;
+    for (const TypedPtr& operand : node.operands)
+        needs.push_back(need(*operand));
+    if (node.operands.size() == 2)
+        std::sort(needs.rbegin(), needs.rend());
+    for (unsigned one : needs)
+        most = std::max(most, one + held++);
+    return need_[&node] = most;
+}
+
+Generator::Value Generator::constant(uint64_t number) {
+    if (number == 0)
+        return {};
+    Value result = allocate();
+    builder_.setx(number, result.reg);
+    return result;
+}
+
+Generator::Value Generator::value(const TypedExpr& node) {
+    Value result = raw_value(node);
+    return is_dirty(node) ? extend(result, node.type) : result;
+}
+
+Generator::Value Generator::raw_value(const TypedExpr& node) {
+    if (builder_.overflowed() || out_of_registers_)
+        return {};
+    Span outer = builder_.span();
+    if (node.span.valid())
+        builder_.set_span(node.span);
+    Value result;
+    switch (node.op) {
+    case TypedOp::constant:
+        result = constant(node.value);
+        break;
+    case TypedOp::string:
+        result = allocate();
+        builder_.sets(node.text, result.reg);
+        break;
+    case TypedOp::variable:
+        result = variable(node);
+        break;
+    case TypedOp::element:
+        result = element(node);
+        break;
+    case TypedOp::builtin_array:
+        result = builtin_array(node);
+        break;
+    case TypedOp::load:
+        result = load(node);
+        break;
+    case TypedOp::convert:
+        result = convert(node);
+        break;
+    case TypedOp::reinterpret:
+        result = value(*node.operands[0]);
+        break;
+    case TypedOp::negate:
+    case TypedOp::complement:
+        result = negate(node);
+        break;
+    case TypedOp::conditional:
+        result = conditional(node);
+        break;
+    case TypedOp::sequence:
+        result = effect_then_value(node);
+        break;
+    case TypedOp::assign:
+        result = assign(node);
+        break;
+    case TypedOp::store:
+        result = store(node);
+        break;
+    case TypedOp::with_old:
+        result = with_old(node);
+        break;
+    case TypedOp::old:
+        result = {old_.back().reg, false};
+        break;
+    case TypedOp::call:
+        result = call(node);
+        break;
+    default:
+        result = is_condition(node) ? truth(node) : arithmetic(node);
+        break;
+    }
+    builder_.set_span(outer);
+    return result;
+}
+
+Generator::Value Generator::variable(const TypedExpr& node) {
+    Value result = allocate();
+    builder_.use(*node.variable, DIFV_F_REF);
+    uint32_t op = node.variable->storage == VariableStorage::thread   ? DIF_OP_LDTS
+                  : node.variable->storage == VariableStorage::clause ? DIF_OP_LDLS
+                                                                      : DIF_OP_LDGS;
+    builder_.emit_index(op, node.variable->id, result.reg);
+    return result;
+}
+
+Generator::Value Generator::builtin_array(const TypedExpr& node) {
+    Value index = value(*node.operands[0]);
+    Value result = reuse(index);
+    builder_.use(*node.variable, DIFV_F_REF);
+    builder_.emit(DIF_OP_LDGA, static_cast<uint32_t>(node.value), index.reg, result.reg);
+    return result;
+}
+
+Generator::Value Generator::load(const TypedExpr& node) {
+    Value address = value(*node.operands[0]);
+    if (types_.is_by_reference(node.type))
+        return address;
+    bool is_signed = types_.is_signed(node.type);
+    uint32_t op = DIF_OP_LDX;
+    switch (types_.size_of(node.type).value_or(8)) {
+    case 1:
+        op = is_signed ? DIF_OP_LDSB : DIF_OP_LDUB;
+        break;
+    case 2:
+        op = is_signed ? DIF_OP_LDSH : DIF_OP_LDUH;
+        break;
+    case 4:
+        op = is_signed ? DIF_OP_LDSW : DIF_OP_LDUW;
+        break;
+    default:
+        break;
+    }
+    Value result = reuse(address);
+    builder_.emit(op, address.reg, 0, result.reg);
+    return result;
+}
+
+/// Extends the low bytes of a register as a type says.
+Generator::Value Generator::extend(Value from, TypeId type) {
+    uint64_t bytes = types_.size_of(type).value_or(8);
+    if (bytes >= 8)
+        return from;
+    bool is_signed = types_.is_signed(type);
+    Value number = constant(is_signed ? 64 - 8 * bytes : (1ull << (8 * bytes)) - 1);
+    Value result = from.owned ? from : allocate();
+    if (is_signed) {
+        builder_.emit(DIF_OP_SLL, from.reg, number.reg, result.reg);
+        builder_.emit(DIF_OP_SRA, result.reg, number.reg, result.reg);
+    } else {
+        builder_.emit(DIF_OP_AND, from.reg, number.reg, result.reg);
+    }
+    release(number);
+    return result;
+}
+
+Generator::Value Generator::convert(const TypedExpr& node) {
+    const TypedExpr& operand = *node.operands[0];
+    uint64_t from_bytes = types_.size_of(operand.type).value_or(8);
+    uint64_t to_bytes = types_.size_of(node.type).value_or(8);
+    bool narrows = to_bytes <= from_bytes;
+    return extend(narrows ? raw_value(operand) : value(operand), node.type);
+}
+
+Generator::Value Generator::negate(const TypedExpr& node) {
+    Value operand = raw_value(*node.operands[0]);
+    Value result = reuse(operand);
+    if (node.op == TypedOp::negate)
+        builder_.emit(DIF_OP_SUB, DIF_REG_R0, operand.reg, result.reg);
+    else
+        builder_.emit(DIF_OP_NOT, operand.reg, 0, result.reg);
+    return result;
+}
+
+/// Computes both operands; the one that needs more registers first when the order cannot be seen.
+std::pair<Generator::Value, Generator::Value> Generator::pair(const TypedExpr& left,
+                                                              const TypedExpr& right, bool raw) {
+    auto compute = [&](const TypedExpr& node) { return raw ? raw_value(node) : value(node); };
+    if (need(right) > need(left) && is_pure(left) && is_pure(right)) {
+        Value second = compute(right);
+        Value first = compute(left);
+        return {first, second};
+    }
+    Value first = compute(left);
+    Value second = compute(right);
+    return {first, second};
+}
+
+Generator::Value Generator::arithmetic(const TypedExpr& node) {
+    uint32_t op = DIF_OP_ADD;
+    bool raw = true; // the low bytes of the result depend on the low bytes of the operands only
+    switch (node.op) {
+    case TypedOp::multiply:
+        op = DIF_OP_MUL;
+        break;
+    case TypedOp::subtract:
+        op = DIF_OP_SUB;
+        break;
+    case TypedOp::bit_and:
+        op = DIF_OP_AND;
+        break;
+    case TypedOp::bit_or:
+        op = DIF_OP_OR;
+        break;
+    case TypedOp::bit_xor:
+        op = DIF_OP_XOR;
+        break;
+    case TypedOp::shift_left:
+        op = DIF_OP_SLL;
+        break;
+    case TypedOp::divide:
+        op = node.is_unsigned ? DIF_OP_UDIV : DIF_OP_SDIV;
+        raw = false;
+        break;
+    case TypedOp::remainder:
+        op = node.is_unsigned ? DIF_OP_UREM : DIF_OP_SREM;
+        raw = false;
+        break;
+    case TypedOp::shift_right:
+        op = node.is_unsigned ? DIF_OP_SRL : DIF_OP_SRA;
+        raw = false;
+        break;
+    default:
+        break;
+    }
+    auto [left, right] = pair(*node.operands[0], *node.operands[1], raw);
+    Value result = reuse(left, right);
+    builder_.emit(op, left.reg, right.reg, result.reg);
+    return result;
+}
+
+Generator::Value Generator::with_old(const TypedExpr& node) {
+    Value kept = value(*node.operands[0]);
+    old_.push_back(kept);
+    effect(*node.operands[1]);
+    old_.pop_back();
+    return kept;
+}
+
+Generator::Value Generator::effect_then_value(const TypedExpr& node) {
+    effect(*node.operands[0]);
+    return value(*node.operands[1]);
+}
+
+void Generator::effect(const TypedExpr& node) {
+    release(raw_value(node));
+}
+
+std::optional<GeneratedDifo> generate_difo(const TypeTable& types, const TypedExpr& expression,
+                                           const dif_type& result, ValueUse use,
+                                           DiagnosticSink& sink) {
+    return Generator(types, sink).run(expression, result, use);
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compiler.hpp"
+
+#include "compiler/link/linker.hpp"
+#include "compiler/sema/options.hpp"
+#include "formats/dof/dof_writer.hpp"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+namespace {
+
+/// engine/engine.h: DBK_PROBE_NAME_BYTES_MAX.
+constexpr size_t kProbePartBytesMax = 127;
+
+class Compilation {
+public:
+    Compilation(const CompileOptions& options, CompileOutput& output)
+        : options_(options), output_(output), sink_(output.diagnostics), types_(options.kernel),
+          symbols_(types_), declarer_(types_, sink_,
+                                      [this](const Expr& expression) {
+                                          return ExprChecker(context_).check_constant(expression);
+                                      }),
+          context_{types_, symbols_, declarer_, sink_, options.kernel != nullptr},
+          linker_(types_, output.sources, sink_) {}
+
+    void run();
+
+private:
+    void parse_source(const CompileSource& source);
+    void item(const Clause& clause);
+    void item(const Declaration& declaration);
+    void item(const Inline& definition);
+    void item(const Translator& translator);
+    void item(const Provider& provider);
+    void item(const Pragma& pragma);
+    bool check_probe(const ProbeDescription& probe);
+    void command_line_options();
+    void apply_option(const Span& span, std::string_view name,
+                      const std::optional<std::string>& value);
+    void declare_variable(const DeclaredName& declared);
+    bool is_type_name(std::string_view name);
+    void finish();
+
+    void error(Tag tag, const Span& span, std::string text, std::string hint = "");
+
+    const CompileOptions& options_;
+    CompileOutput& output_;
+    DiagnosticSink& sink_;
+    TypeTable types_;
+    SymbolTable symbols_;
+    Declarer declarer_;
+    SemaContext context_;
+    ProgramLinker linker_;
+    /// Trees stay: inlines refer to expressions in them.
+    std::vector<std::unique_ptr<Program>> programs_;
+    bool default_arguments_ = false, empty_allowed_ = false, zero_probes_allowed_ = false;
+};
+
+void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
+    Diagnostic diagnostic;
+    diagnostic.tag = tag;
+    diagnostic.span = span;
+    diagnostic.text = std::move(text);
+    if (!hint.empty())
+        diagnostic.hints.push_back(std::move(hint));
+    sink_.report(std::move(diagnostic));
+}
+
+void Compilation::run() {
+    default_arguments_ = options_.default_arguments;
+    empty_allowed_ = options_.empty_allowed;
+    zero_probes_allowed_ = options_.zero_probes_allowed;
+    command_line_options();
+    for (const CompileSource& source : options_.sources)
+        parse_source(source);
+    if (!sink_.has_errors())
+        finish();
+}
+
+bool Compilation::is_type_name(std::string_view name) {
+    return types_.find_typedef(name) != TypeId::none;
+}
+
+void Compilation::parse_source(const CompileSource& source) {
+    SourceId id = output_.sources.add(source.name, source.text, source.kind);
+    ParseOptions parse_options;
+    parse_options.script_name = source.name;
+    parse_options.arguments = options_.arguments;
+    parse_options.macros = options_.macros;
+    parse_options.default_arguments = default_arguments_;
+    parse_options.empty_allowed = empty_allowed_;
+    parse_options.probe_spec = source.probe_spec;
+    parse_options.is_type_name = [this](std::string_view name) { return is_type_name(name); };
+    programs_.push_back(
+        std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
+    if (sink_.has_errors())
+        return;
+    for (const Item& one : programs_.back()->items)
+        std::visit([this](const auto& node) { item(node); }, one);
+}
+
+bool Compilation::check_probe(const ProbeDescription& probe) {
+    for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
+        if (part->size() > kProbePartBytesMax) {
+            error(Tag::D_PDESC_INVAL, probe.span,
+                  base::strprintf("a part of the probe description is longer than %zu bytes",
+                                  kProbePartBytesMax));
+            return false;
+        }
+    if (options_.probe_exists && !zero_probes_allowed_ && !options_.probe_exists(probe)) {
+        error(Tag::D_PDESC_ZERO, probe.span,
+              "probe description " + probe.text + " does not match any probes",
+              "daybreak list shows the probes there are; -Z accepts ones that come later");
+        return false;
+    }
+    return true;
+}
+
+/// Compiles a clause once for all its probe descriptions, or once for each when it uses args[].
+void Compilation::item(const Clause& clause) {
+    RegionScope region(sink_, Region::probe_description);
+    std::vector<const ProbeDescription*> probes;
+    for (const ProbeDescription& probe : clause.probes)
+        if (check_probe(probe))
+            probes.push_back(&probe);
+    if (probes.empty())
+        return;
+    context_.probe = probes[0];
+    context_.saw_args = false;
+    PlannedClause planned = ClausePlanner(context_).plan(clause);
+    if (!context_.saw_args || probes.size() == 1) {
+        if (!sink_.has_errors())
+            linker_.add_clause(probes, planned);
+    } else {
+        for (size_t i = 0; i < probes.size() && !sink_.has_errors(); i++) {
+            context_.probe = probes[i];
+            if (i != 0)
+                planned = ClausePlanner(context_).plan(clause);
+            if (!sink_.has_errors())
+                linker_.add_clause({probes[i]}, planned);
+        }
+    }
+    context_.probe = nullptr;
+}
+
+void Compilation::item(const Declaration& declaration) {
+    RegionScope region(sink_, Region::declaration);
+    for (const DeclaredName& declared : declarer_.declare(declaration))
+        declare_variable(declared);
+}
+
+void Compilation::declare_variable(const DeclaredName& declared) {
+    if (declared.type == TypeId::none || declared.storage == StorageClass::typedef_)
+        return;
+    VariableStorage storage = declared.storage == StorageClass::self    ? VariableStorage::thread
+                              : declared.storage == StorageClass::this_ ? VariableStorage::clause
+                                                                        : VariableStorage::global;
+    if (declared.associative && storage == VariableStorage::clause)
+        return error(Tag::D_DECL_LOCASSC, declared.span,
+                     "a clause-local array (this " + declared.name + "[]) cannot be declared");
+    if (types_.is_function(declared.type))
+        return error(Tag::D_UNKNOWN, declared.span,
+                     "functions (" + declared.name + ") cannot be declared in D");
+    if (symbols_.find_inline(declared.name) && storage == VariableStorage::global)
+        return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is an inline already");
+    std::vector<TypeId> keys;
+    for (const TypeParameter& key : declared.keys)
+        keys.push_back(types_.unqualified(key.type));
+    if (Variable* known = symbols_.find(storage, declared.name)) {
+        bool same = !known->builtin && known->is_array == declared.associative &&
+                    types_.compatible(known->type, declared.type) &&
+                    known->keys.size() == keys.size();
+        for (size_t i = 0; same && i < keys.size(); i++)
+            same = types_.compatible(known->keys[i], keys[i]);
+        if (!same)
+            error(Tag::D_DECL_IDRED, declared.span,
+                  known->text() + " is declared already, with another type");
+        return;
+    }
+    Variable* variable = symbols_.add(storage, declared.name, types_.unqualified(declared.type));
+    if (!variable)
+        return error(Tag::D_ID_OFLOW, declared.span, "more variables than there are ids for");
+    variable->is_array = declared.associative;
+    variable->keys = std::move(keys);
+}
+
+void Compilation::item(const Inline& definition) {
+    RegionScope region(sink_, Region::inline_definition);
+    DeclaredName declared = declarer_.declare(definition);
+    if (declared.type == TypeId::none)
+        return;
+    if (symbols_.find(VariableStorage::global, declared.name) ||
+        symbols_.find_inline(declared.name))
+        return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is defined already");
+    InlineInfo info;
+    info.name = declared.name;
+    info.type = declared.type;
+    info.parameters = declared.keys;
+    info.value = definition.value.get();
+    bool plain = info.parameters.empty();
+    if (plain && types_.is_integer(info.type)) {
+        // Constants are computed once; what is wrong with others shows where they are used.
+        ExprChecker checker(context_);
+        TypedPtr value = checker.check(*definition.value);
+        if (!value)
+            return;
+        if (value->is_constant() && types_.is_integer(value->type))
+            info.constant = static_cast<int64_t>(value->value);
+    }
+    symbols_.add_inline(std::move(info));
+}
+
+void Compilation::item(const Translator& translator) {
+    error(Tag::D_UNKNOWN, translator.span, "translators are not supported yet");
+}
+
+void Compilation::item(const Provider& provider) {
+    error(Tag::D_UNKNOWN, provider.span,
+          "provider definitions (provider " + provider.name + ") are not supported yet");
+}
+
+void Compilation::item(const Pragma& pragma) {
+    RegionScope region(sink_, Region::control_line);
+    switch (pragma.kind) {
+    case PragmaKind::option:
+        for (size_t i = 0; i < pragma.arguments.size(); i++) {
+            const std::string& text = pragma.arguments[i];
+            size_t equals = text.find('=');
+            std::optional<std::string> value;
+            if (equals != std::string::npos)
+                value = text.substr(equals + 1);
+            const Span& span =
+                i < pragma.argument_spans.size() ? pragma.argument_spans[i] : pragma.span;
+            apply_option(span, std::string_view(text).substr(0, equals), value);
+        }
+        return;
+    case PragmaKind::depends_on:
+        // What a program may depend on is a library or a module; there are no libraries.
+        if (!pragma.arguments.empty() && pragma.arguments[0] == "library")
+            error(Tag::D_PRAGMA_DEPEND, pragma.span,
+                  "the program depends on a library that is not there: " +
+                      (pragma.arguments.size() > 1 ? pragma.arguments[1] : ""));
+        return;
+    default:
+        return; // stabilities and versions say nothing that the code depends on
+    }
+}
+
+void Compilation::apply_option(const Span& span, std::string_view name,
+                               const std::optional<std::string>& value) {
+    OptionSetting setting = parse_option(name, value);
+    if (!setting.error.empty())
+        return error(Tag::D_PRAGMA_OPTSET, span, setting.error);
+    if (setting.target == OptionTarget::compile_time) {
+        if (name == "defaultargs")
+            default_arguments_ = true;
+        else if (name == "empty")
+            empty_allowed_ = true;
+        else if (name == "zdefs")
+            zero_probes_allowed_ = true;
+        return;
+    }
+    if (setting.id == DTRACEOPT_STRSIZE) {
+        constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
+        if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
+            return error(Tag::D_PRAGMA_OPTSET, span,
+                         base::strprintf("invalid value for option strsize: %llu; it can be %llu "
+                                         "to %llu",
+                                         static_cast<unsigned long long>(setting.value),
+                                         static_cast<unsigned long long>(kStrsizeMin),
+                                         static_cast<unsigned long long>(kStrsizeMax)));
+        types_.set_string_bytes(setting.value);
+    }
+    linker_.set_option(setting.id, setting.value);
+}
+
+void Compilation::command_line_options() {
+    for (const auto& [name, value] : options_.options)
+        apply_option(Span{}, name, value);
+}
+
+/// Everything is compiled: says what for, and writes.
+void Compilation::finish() {
+    formats::DofProgram& program = linker_.program();
+    program.aggregation_names = symbols_.aggregation_names();
+    formats::DofTarget target;
+    target.compiler = options_.compiler_version;
+    target.typed = types_.kernel_used();
+    target.release = options_.release;
+    if (target.release.empty() && options_.kernel && target.typed)
+        target.release = options_.kernel->release();
+    if (target.typed) {
+        auto id = options_.kernel->id();
+        if (!id.ok())
+            return error(Tag::D_TYPE_ERR, Span{}, id.error().message());
+        std::copy(id->begin(), id->end(), target.btf_id.begin());
+    }
+    if (!options_.sources.empty())
+        target.main_file = options_.sources[0].name;
+    program.target = std::move(target);
+    if (options_.store_source) {
+        program.source.emplace();
+        for (const CompileSource& source : options_.sources)
+            *program.source += source.text;
+    }
+    auto dof = formats::write_dof(program);
+    if (!dof.ok())
+        return error(Tag::D_UNKNOWN, Span{}, dof.error().message());
+    output_.dof = std::move(dof).value();
+    output_.program = std::move(program);
+}
+
+} // namespace
+
+CompileOutput compile(const CompileOptions& options) {
+    CompileOutput output;
+    Compilation(options, output).run();
+    return output;
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compiler: D text and a kernel's types in, DOF and diagnostics out.
+//
+//     CompileOptions options;
+//     options.sources = {{"boot.d", text}};
+//     BtfKernelTypes kernel({.release = "6.1.0-56-amd64"});
+//     options.kernel = &kernel;
+//     CompileOutput output = compile(options);
+//     if (!output.dof) print(render_rich(output.diagnostics, output.sources, {}));
+//
+// Nothing is printed, no file is opened but through the KernelTypes, and only if the program
+// mentions a type that neither D nor the program has.
+#pragma once
+
+#include "compiler/diagnostics/diagnostic.hpp"
+#include "compiler/syntax/parser.hpp"
+#include "compiler/types/kernel_types.hpp"
+#include "formats/dof/dof_program.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace daybreak::compiler {
+
+/// One text: a script, or the argument of -n and its kin.
+struct CompileSource {
+    std::string name; ///< what messages call it; for SourceKind::string the text itself
+    std::string text;
+    SourceKind kind = SourceKind::file;
+    ProbeSpec probe_spec = ProbeSpec::name; ///< how short probe descriptions are read
+};
+
+struct CompileOptions {
+    /// Compiled in order as one program: they share variables and aggregations.
+    std::vector<CompileSource> sources;
+    std::vector<std::string> arguments;                 ///< $1, $2, ...
+    std::map<std::string, int64_t, std::less<>> macros; ///< $pid, $target, ...
+    /// -x name=value, in order; a name without a value has none.  Pragmas come after these.
+    std::vector<std::pair<std::string, std::optional<std::string>>> options;
+
+    /// The kernel whose types the program may use; null: curthread->x and args[] are errors that
+    /// say so.  Must outlive the call.
+    KernelTypes* kernel = nullptr;
+    /// Release the image says it was compiled for, when `kernel` is null or knows none.
+    std::string release;
+    std::string compiler_version = "daybreak";
+
+    /// Returns whether a description matches any probe.  Empty: all do (an embedded enabling's
+    /// probes may come later).  When set, one that matches nothing is D_PDESC_ZERO.
+    std::function<bool(const ProbeDescription&)> probe_exists;
+    bool zero_probes_allowed = false; ///< -Z: as if probe_exists were empty
+    bool default_arguments = false;   ///< -x defaultargs
+    bool empty_allowed = false;       ///< -x empty
+    bool store_source = true;         ///< put the texts into the image
+};
+
+struct CompileOutput {
+    std::optional<base::Bytes> dof; ///< set if and only if there are no errors
+    formats::DofProgram program;    ///< what `dof` holds: for `compile -S` and listings
+    DiagnosticSink diagnostics;     ///< warnings too
+    SourceManager sources;          ///< what the diagnostics point into
+};
+
+/// Compiles.  Pure but for what `options.kernel` reads.
+CompileOutput compile(const CompileOptions& options);
+
+} // namespace daybreak::compiler

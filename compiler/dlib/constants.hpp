@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The integer constants that every D program can name: errors, signals, registers, faults of
+// dtrace:::ERROR.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace daybreak::compiler {
+
+struct LibraryConstant {
+    std::string_view name;
+    int64_t value;
+};
+
+/// Returns the constants; they are those of Linux on x86-64, wherever the compiler runs.
+const std::vector<LibraryConstant>& library_constants();
+
+} // namespace daybreak::compiler

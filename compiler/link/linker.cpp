@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/link/linker.hpp"
+
+#include "formats/abi/dof.h"
+
+namespace daybreak::compiler {
+
+dif_type ProgramLinker::result_type(const PlannedAction& action) const {
+    dif_type type = dif_type_of(types_, action.value->type);
+    if (action.form == ResultForm::effect) {
+        type.size = 0;
+        type.flags = 0;
+        type.kind = DIF_TYPE_CTF;
+    } else if (action.form == ResultForm::bytes) {
+        type = dif_type{};
+        type.kind = DIF_TYPE_CTF;
+        type.flags = DIF_TF_BYREF;
+        type.size = static_cast<uint32_t>(action.result_bytes);
+    }
+    return type;
+}
+
+std::optional<size_t> ProgramLinker::add_difo(const TypedExpr& value, const dif_type& result,
+                                              ValueUse use) {
+    auto generated = generate_difo(types_, value, result, use, sink_);
+    if (!generated)
+        return std::nullopt;
+    size_t index = program_.difos.size();
+    for (const auto& [instruction, span] : generated->lines)
+        program_.lines.push_back(
+            {index, instruction, sources_.file_name(span.file), span.line, span.column});
+    program_.difos.push_back(std::move(generated->difo));
+    return index;
+}
+
+void ProgramLinker::add_clause(const std::vector<const ProbeDescription*>& probes,
+                               const PlannedClause& clause) {
+    formats::DofEcb ecb;
+    if (clause.predicate) {
+        ecb.predicate = add_difo(*clause.predicate, dif_type_of(types_, clause.predicate->type),
+                                 ValueUse::whole);
+        if (!ecb.predicate)
+            return;
+    }
+    formats::DofActionList list;
+    size_t list_index = program_.action_lists.size();
+    for (const PlannedAction& planned : clause.actions) {
+        formats::DofAction action;
+        action.kind = planned.kind;
+        action.tuple_count = planned.tuple_count;
+        action.arg = planned.arg;
+        if (planned.has_text)
+            action.text = planned.text;
+        action.uarg = planned.statement;
+        if (planned.value) {
+            bool whole = DTRACEACT_IS_AGG(planned.kind) || planned.form != ResultForm::value;
+            action.difo = add_difo(*planned.value, result_type(planned),
+                                   whole ? ValueUse::whole : ValueUse::recorded);
+            if (!action.difo)
+                return;
+        }
+        if (!planned.capture.empty())
+            program_.captures.push_back({list_index, static_cast<uint32_t>(list.actions.size()),
+                                         planned.capture, planned.capture_type});
+        list.actions.push_back(std::move(action));
+    }
+    if (!list.actions.empty()) {
+        ecb.actions = list_index;
+        program_.action_lists.push_back(std::move(list));
+    }
+    for (const ProbeDescription* probe : probes) {
+        ecb.probe = {probe->provider, probe->module, probe->function, probe->name,
+                     probe->id.value_or(0)};
+        program_.ecbs.push_back(ecb);
+    }
+}
+
+void ProgramLinker::set_option(uint32_t id, uint64_t value) {
+    for (formats::DofOption& option : program_.options)
+        if (option.option == id) {
+            option.value = value;
+            return;
+        }
+    program_.options.push_back({id, value, std::nullopt});
+}
+
+} // namespace daybreak::compiler

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies in memory: members, subscripts, dereference and address-of.
+//
+// An lvalue in memory is a `load` of an address.  For types that are by reference the load only
+// says what lies there: the value is the address.
+#include "compiler/sema/checker.hpp"
+
+namespace daybreak::compiler {
+
+using base::strprintf;
+
+TypedPtr ExprChecker::load(TypeId type, TypedPtr address, const Span& span) {
+    return make(TypedOp::load, type, span, {std::move(address)});
+}
+
+/// Returns the address of what lies in memory; of a by-reference value that is the value itself.
+TypedPtr ExprChecker::address_of(const TypedPtr& lvalue) const {
+    return lvalue->op == TypedOp::load ? lvalue->operands[0] : lvalue;
+}
+
+TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
+    if (bytes == 0)
+        return address;
+    TypeId word = types_.unsigned_long_type();
+    if (address->op == TypedOp::add && address->operands[1]->is_constant()) {
+        bytes += address->operands[1]->value;
+        address = address->operands[0];
+    }
+    Span span = address->span;
+    return make(TypedOp::add, word, span, {std::move(address), make_constant(bytes, word, span)});
+}
+
+TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
+    TypedPtr base = check(*member.base);
+    if (!base)
+        return nullptr;
+    const char* op = member.arrow ? "->" : ".";
+    TypeId type = base->type;
+    if (member.arrow) {
+        base = decay(base);
+        if (!types_.is_pointer(base->type))
+            return error(Tag::D_OP_PTR, expression.span, "%s needs a pointer, not \"%s\"", op,
+                         type_name(base).c_str());
+        type = types_.element_of(base->type);
+    } else if (types_.is_pointer(type) && types_.is_struct_or_union(types_.element_of(type))) {
+        return error_with_hint(
+            Tag::D_OP_SOU, expression.span,
+            strprintf(". needs a struct or union, not \"%s\"", types_.name(type).c_str()),
+            "use -> for a pointer");
+    }
+    type = types_.complete(types_.resolve(type));
+    if (types_.kind(type) == TypeKind::forward) {
+        std::string hint = context_.has_kernel ? "" : kKernelHint;
+        if (context_.has_kernel && types_.kernel_error())
+            hint = types_.kernel_error()->message();
+        return error_with_hint(Tag::D_OP_INCOMPLETE, expression.span,
+                               strprintf("%s: \"%s\" is not known", op, types_.name(type).c_str()),
+                               hint);
+    }
+    if (!types_.is_struct_or_union(type))
+        return error(Tag::D_OP_SOU, expression.span, "%s needs a struct or union, not \"%s\"", op,
+                     types_.name(type).c_str());
+    auto location = types_.find_member(type, member.member);
+    if (!location) {
+        std::string similar = nearest_name(member.member, types_.member_names(type));
+        return error_with_hint(Tag::D_TYPE_MEMBER, member.member_span,
+                               strprintf("\"%s\" has no member \"%s\"", types_.name(type).c_str(),
+                                         member.member.c_str()),
+                               similar.empty() ? "" : "did you mean \"" + similar + "\"?");
+    }
+    TypedPtr address = member.arrow ? base : address_of(base);
+    if (location->bitfield_bits != 0)
+        return load_bits(*location, address, expression.span);
+    return load(location->type, add_offset(address, location->offset_bits / 8), expression.span);
+}
+
+/// Loads the smallest aligned unit that holds the bits, then shifts them into place.
+TypedPtr ExprChecker::load_bits(const MemberLocation& member, TypedPtr address, const Span& span) {
+    uint64_t first = member.offset_bits, width = member.bitfield_bits;
+    uint64_t unit_bits = 8;
+    while (unit_bits < 64 && first / unit_bits != (first + width - 1) / unit_bits)
+        unit_bits *= 2;
+    uint64_t start = first / unit_bits * unit_bits, low = first - start;
+    bool is_signed = types_.is_signed(member.type);
+    TypeId word = types_.integer_type(8, is_signed);
+    TypedPtr value = load(types_.integer_type(unit_bits / 8, false),
+                          add_offset(std::move(address), start / 8), span);
+    value = make(TypedOp::reinterpret, word, span, {value});
+    auto shift = [&](TypedOp op, uint64_t bits) {
+        if (bits == 0)
+            return;
+        auto node = std::make_shared<TypedExpr>();
+        node->op = op;
+        node->type = word;
+        node->span = span;
+        node->is_unsigned = !is_signed;
+        node->operands = {value, make_constant(bits, types_.int_type(), span)};
+        value = node;
+    };
+    if (is_signed) {
+        shift(TypedOp::shift_left, 64 - low - width);
+        shift(TypedOp::shift_right, 64 - width);
+    } else {
+        shift(TypedOp::shift_right, low);
+        if (low + width != unit_bits)
+            value = make(TypedOp::bit_and, word, span,
+                         {value, make_constant((1ull << width) - 1, word, span)});
+    }
+    auto result = std::make_shared<TypedExpr>();
+    result->op = TypedOp::reinterpret;
+    result->type = member.type;
+    result->span = span;
+    result->operands = {value};
+    result->is_bitfield = true;
+    return result;
+}
+
+TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index) {
+    TypedPtr base = check(*index.base);
+    if (!base)
+        return nullptr;
+    if (!types_.is_pointer(base->type) && !types_.is_array(base->type))
+        return error(Tag::D_ARR_BADREF, expression.span, "\"%s\" cannot be indexed",
+                     type_name(base).c_str());
+    if (index.arguments.size() != 1)
+        return error(Tag::D_ARR_BADREF, expression.span, "\"%s\" takes one index, not %zu",
+                     type_name(base).c_str(), index.arguments.size());
+    TypedPtr at = check(*index.arguments[0]);
+    if (!at)
+        return nullptr;
+    if (!types_.is_integer(at->type))
+        return error(Tag::D_OP_INT, index.arguments[0]->span,
+                     "an array's index must be an integer, not \"%s\"", type_name(at).c_str());
+    if (types_.is_array(base->type) && at->is_constant()) {
+        uint64_t count = types_.resolved(base->type).count;
+        if (count > 1 && at->value >= count)
+            return error(Tag::D_ARR_BOUNDS, expression.span, "index %lld is outside \"%s\"",
+                         static_cast<long long>(at->value), type_name(base).c_str());
+    }
+    TypedPtr pointer = pointer_arithmetic(BinaryOp::add, decay(base), at, expression.span);
+    return pointer ? dereference(pointer, expression.span) : nullptr;
+}
+
+TypedPtr ExprChecker::dereference(TypedPtr pointer, const Span& span) {
+    if (!types_.is_pointer(pointer->type))
+        return error(Tag::D_DEREF_NONPTR, span, "\"%s\" is no pointer", type_name(pointer).c_str());
+    TypeId target = types_.complete(types_.element_of(pointer->type));
+    if (types_.is_void(target))
+        return error(Tag::D_DEREF_VOID, span, "a void pointer must be cast before it is used");
+    if (types_.is_function(target))
+        return error(Tag::D_DEREF_FUNC, span, "a pointer to a function cannot be dereferenced");
+    if (types_.is_float(target))
+        return error(Tag::D_OP_ARITH, span, "floating-point values cannot be loaded");
+    return load(target, std::move(pointer), span);
+}
+
+TypedPtr ExprChecker::check_address_of(const Expr& expression, const Expr& operand) {
+    TypedPtr value = check(operand);
+    if (!value)
+        return nullptr;
+    if (value->is_bitfield)
+        return error(Tag::D_ADDROF_BITFIELD, expression.span, "a bit-field has no address");
+    bool variable = value->op == TypedOp::variable || value->op == TypedOp::element ||
+                    value->op == TypedOp::builtin_array;
+    const TypedExpr* inner = value.get();
+    while (inner->op == TypedOp::convert || inner->op == TypedOp::reinterpret)
+        inner = inner->operands[0].get();
+    if (variable || inner->op == TypedOp::builtin_array)
+        return error(Tag::D_ADDROF_VAR, expression.span, "a D variable has no address");
+    if (value->op != TypedOp::load)
+        return error(Tag::D_ADDROF_LVAL, expression.span, "& needs something that lies in memory");
+    return make(TypedOp::reinterpret, types_.pointer_to(value->type), expression.span,
+                {value->operands[0]});
+}
+
+} // namespace daybreak::compiler

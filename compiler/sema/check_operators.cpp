@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators: C's conversions, pointer arithmetic, comparison of strings, constant folding.
+#include "compiler/sema/checker.hpp"
+#include "compiler/syntax/print.hpp"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+namespace {
+
+TypedOp typed_op(BinaryOp op) {
+    switch (op) {
+    case BinaryOp::multiply:
+        return TypedOp::multiply;
+    case BinaryOp::divide:
+        return TypedOp::divide;
+    case BinaryOp::remainder:
+        return TypedOp::remainder;
+    case BinaryOp::add:
+        return TypedOp::add;
+    case BinaryOp::subtract:
+        return TypedOp::subtract;
+    case BinaryOp::shift_left:
+        return TypedOp::shift_left;
+    case BinaryOp::shift_right:
+        return TypedOp::shift_right;
+    case BinaryOp::less:
+        return TypedOp::less;
+    case BinaryOp::less_equal:
+        return TypedOp::less_equal;
+    case BinaryOp::greater:
+        return TypedOp::greater;
+    case BinaryOp::greater_equal:
+        return TypedOp::greater_equal;
+    case BinaryOp::equal:
+        return TypedOp::equal;
+    case BinaryOp::not_equal:
+        return TypedOp::not_equal;
+    case BinaryOp::bit_and:
+        return TypedOp::bit_and;
+    case BinaryOp::bit_xor:
+        return TypedOp::bit_xor;
+    case BinaryOp::bit_or:
+        return TypedOp::bit_or;
+    case BinaryOp::logical_and:
+        return TypedOp::logical_and;
+    case BinaryOp::logical_xor:
+        return TypedOp::logical_xor;
+    case BinaryOp::logical_or:
+        return TypedOp::logical_or;
+    case BinaryOp::comma:
+        break;
+    }
+    return TypedOp::sequence;
+}
+
+std::string op_text(BinaryOp op) {
+    return std::string(operator_text(op));
+}
+
+/// Computes with 64 bits; the caller has excluded a zero divisor.
+uint64_t compute(TypedOp op, bool is_unsigned, uint64_t a, uint64_t b) {
+    int64_t x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
+    switch (op) {
+    case TypedOp::multiply:
+        return a * b;
+    case TypedOp::divide:
+        return is_unsigned ? a / b : y == -1 ? 0 - a : static_cast<uint64_t>(x / y);
+    case TypedOp::remainder:
+        return is_unsigned ? a % b : y == -1 ? 0 : static_cast<uint64_t>(x % y);
+    case TypedOp::add:
+        return a + b;
+    case TypedOp::subtract:
+        return a - b;
+    case TypedOp::shift_left:
+        return a << (b & 63);
+    case TypedOp::shift_right:
+        return is_unsigned ? a >> (b & 63) : static_cast<uint64_t>(x >> (b & 63));
+    case TypedOp::less:
+        return is_unsigned ? a < b : x < y;
+    case TypedOp::less_equal:
+        return is_unsigned ? a <= b : x <= y;
+    case TypedOp::greater:
+        return is_unsigned ? a > b : x > y;
+    case TypedOp::greater_equal:
+        return is_unsigned ? a >= b : x >= y;
+    case TypedOp::equal:
+        return a == b;
+    case TypedOp::not_equal:
+        return a != b;
+    case TypedOp::bit_and:
+        return a & b;
+    case TypedOp::bit_xor:
+        return a ^ b;
+    case TypedOp::bit_or:
+        return a | b;
+    case TypedOp::logical_and:
+        return a && b;
+    case TypedOp::logical_xor:
+        return !a != !b;
+    case TypedOp::logical_or:
+        return a || b;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+TypedPtr ExprChecker::fold(TypedOp op, TypeId type, bool is_unsigned, const TypedPtr& left,
+                           const TypedPtr& right, const Span& span) {
+    bool divides = op == TypedOp::divide || op == TypedOp::remainder;
+    if (divides && is_zero(right))
+        return error(Tag::D_DIV_ZERO, span, "division by the constant 0");
+    if (left->is_constant() && right->is_constant())
+        return make_constant(compute(op, is_unsigned, left->value, right->value), type, span);
+    auto node = std::make_shared<TypedExpr>();
+    node->op = op;
+    node->type = type;
+    node->span = span;
+    node->is_unsigned = is_unsigned;
+    node->operands = {left, right};
+    return node;
+}
+
+TypedPtr ExprChecker::check_node(const Expr& expression, const Binary& node) {
+    if (node.op == BinaryOp::comma) {
+        TypedPtr first = check_effect(*node.left), second = check(*node.right);
+        if (!first || !second)
+            return nullptr;
+        return make(TypedOp::sequence, second->type, expression.span, {first, second});
+    }
+    TypedPtr left = check(*node.left), right = check(*node.right);
+    if (!left || !right)
+        return nullptr;
+    return binary(node.op, left, right, expression.span);
+}
+
+TypedPtr ExprChecker::binary(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+    for (const TypedPtr& side : {left, right}) {
+        if (types_.is_float(side->type))
+            return error(Tag::D_OP_INT, side->span, "%s: floating-point values are not supported",
+                         op_text(op).c_str());
+        if (types_.is_dynamic(side->type))
+            return error(Tag::D_OP_DYN, side->span, "%s: the operand has no fixed type",
+                         op_text(op).c_str());
+    }
+    if (op >= BinaryOp::less && op <= BinaryOp::not_equal)
+        return compare(op, left, right, span);
+    if (op >= BinaryOp::logical_and && op <= BinaryOp::logical_or)
+        return logical(op, left, right, span);
+    left = decay(left);
+    right = decay(right);
+    bool pointer = types_.is_pointer(left->type) || types_.is_pointer(right->type);
+    if (pointer && (op == BinaryOp::add || op == BinaryOp::subtract))
+        return pointer_arithmetic(op, left, right, span);
+    return arithmetic(op, left, right, span);
+}
+
+TypedPtr ExprChecker::arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+    for (const TypedPtr& side : {left, right})
+        if (!types_.is_integer(side->type)) {
+            bool sum = op == BinaryOp::add || op == BinaryOp::subtract;
+            bool product = op == BinaryOp::multiply || op == BinaryOp::divide;
+            Tag tag = sum ? Tag::D_OP_INCOMPAT : product ? Tag::D_OP_ARITH : Tag::D_OP_INT;
+            return error(tag, side->span, "%s needs integers, not \"%s\"", op_text(op).c_str(),
+                         type_name(side).c_str());
+        }
+    bool shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
+    TypeId type =
+        shift ? types_.promoted(left->type) : types_.usual_arithmetic(left->type, right->type);
+    left = convert(left, type);
+    if (!shift)
+        right = convert(right, type);
+    return fold(typed_op(op), type, !types_.is_signed(type), left, right, span);
+}
+
+TypedPtr ExprChecker::pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr right,
+                                         const Span& span) {
+    bool left_pointer = types_.is_pointer(left->type),
+         right_pointer = types_.is_pointer(right->type);
+    TypeId type = left_pointer ? left->type : right->type;
+    TypeId target = types_.complete(types_.element_of(type));
+    if (types_.is_void(target) || types_.is_function(target))
+        return error(Tag::D_OP_VFPTR, span, "%s: \"%s\" points to nothing of a size",
+                     op_text(op).c_str(), types_.name(type).c_str());
+    auto bytes = types_.size_of(target);
+    if (!bytes || *bytes == 0)
+        return error(Tag::D_OP_INCOMPLETE, span, "%s: \"%s\" has no known size",
+                     op_text(op).c_str(), types_.name(target).c_str());
+    TypeId word = types_.long_type();
+    TypedPtr scale = make_constant(*bytes, word, span);
+    if (left_pointer && right_pointer) {
+        if (op != BinaryOp::subtract || !types_.pointers_compatible(left->type, right->type))
+            return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" do not go together",
+                         op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+        TypedPtr gap = fold(TypedOp::subtract, word, false, left, right, span);
+        return *bytes == 1 ? gap : fold(TypedOp::divide, word, false, gap, scale, span);
+    }
+    TypedPtr index = left_pointer ? right : left, pointer = left_pointer ? left : right;
+    if (!types_.is_integer(index->type) || (op == BinaryOp::subtract && !left_pointer))
+        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" do not go together",
+                     op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+    index = convert(index, word);
+    if (*bytes != 1)
+        index = fold(TypedOp::multiply, word, false, index, scale, span);
+    if (op == BinaryOp::add && index->is_constant()) {
+        TypedPtr sum = pointer->is_constant()
+                           ? make_constant(pointer->value + index->value, type, span)
+                           : add_offset(pointer, index->value);
+        return make(TypedOp::reinterpret, type, span, {sum});
+    }
+    return fold(typed_op(op), type, true, pointer, index, span);
+}
+
+TypedPtr ExprChecker::compare(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+    TypeId result = types_.int_type();
+    bool strings = types_.is_string(left->type) || types_.is_string(right->type) ||
+                   (types_.is_char_array(left->type) && types_.is_char_array(right->type));
+    if (strings && types_.is_string_like(left->type) && types_.is_string_like(right->type)) {
+        if (left->op == TypedOp::string && right->op == TypedOp::string) {
+            int order = left->text.compare(right->text);
+            uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>((order > 0) - (order < 0)));
+            return make_constant(compute(typed_op(op), false, sign, 0), result, span);
+        }
+        auto node = std::make_shared<TypedExpr>();
+        node->op = typed_op(op);
+        node->type = result;
+        node->span = span;
+        node->is_strings = true;
+        node->operands = {left, right};
+        return node;
+    }
+    left = decay(left);
+    right = decay(right);
+    if (types_.is_integer(left->type) && types_.is_integer(right->type)) {
+        TypeId type = types_.usual_arithmetic(left->type, right->type);
+        return fold(typed_op(op), result, !types_.is_signed(type), convert(left, type),
+                    convert(right, type), span);
+    }
+    bool left_pointer = types_.is_pointer(left->type),
+         right_pointer = types_.is_pointer(right->type);
+    bool fits = left_pointer && right_pointer
+                    ? types_.pointers_compatible(left->type, right->type)
+                    : (left_pointer && types_.is_integer(right->type)) ||
+                          (right_pointer && types_.is_integer(left->type));
+    if (!fits)
+        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" cannot be compared",
+                     op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+    return fold(typed_op(op), result, true, left, right, span);
+}
+
+TypedPtr ExprChecker::logical(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+    left = decay(left);
+    right = decay(right);
+    for (const TypedPtr& side : {left, right})
+        if (!types_.is_scalar(side->type))
+            return error(Tag::D_OP_SCALAR, side->span, "%s needs scalars, not \"%s\"",
+                         op_text(op).c_str(), type_name(side).c_str());
+    return fold(typed_op(op), types_.int_type(), false, left, right, span);
+}
+
+TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
+    const Span& span = expression.span;
+    if (node.op >= UnaryOp::pre_increment)
+        return check_step(expression, node, true);
+    if (node.op == UnaryOp::address_of)
+        return check_address_of(expression, *node.operand);
+    TypedPtr value = check(*node.operand);
+    if (!value)
+        return nullptr;
+    if (node.op == UnaryOp::dereference)
+        return dereference(decay(value), span);
+    if (node.op == UnaryOp::logical_not) {
+        value = decay(value);
+        if (!types_.is_scalar(value->type) || types_.is_float(value->type))
+            return error(Tag::D_OP_SCALAR, span, "! needs a scalar, not \"%s\"",
+                         type_name(value).c_str());
+        if (value->is_constant())
+            return make_constant(!value->value, types_.int_type(), span);
+        return make(TypedOp::logical_not, types_.int_type(), span, {value});
+    }
+    if (!types_.is_integer(value->type)) {
+        bool complement = node.op == UnaryOp::complement;
+        return error(complement ? Tag::D_OP_INT : Tag::D_OP_ARITH, span,
+                     "%s needs an integer, not \"%s\"",
+                     complement                  ? "~"
+                     : node.op == UnaryOp::minus ? "-"
+                                                 : "+",
+                     type_name(value).c_str());
+    }
+    TypeId type = types_.promoted(value->type);
+    value = convert(value, type);
+    if (node.op == UnaryOp::plus)
+        return value;
+    if (value->is_constant())
+        return make_constant(node.op == UnaryOp::minus ? 0 - value->value : ~value->value, type,
+                             span);
+    return make(node.op == UnaryOp::minus ? TypedOp::negate : TypedOp::complement, type, span,
+                {value});
+}
+
+TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node) {
+    TypedPtr condition = decay(check(*node.condition));
+    TypedPtr left = check(*node.if_true), right = check(*node.if_false);
+    if (!condition || !left || !right)
+        return nullptr;
+    if (!types_.is_scalar(condition->type))
+        return error(Tag::D_OP_SCALAR, node.condition->span, "?: needs a scalar, not \"%s\"",
+                     type_name(condition).c_str());
+    bool strings = types_.is_string(left->type) || types_.is_string(right->type) ||
+                   types_.is_char_array(left->type);
+    TypeId type = TypeId::none;
+    if (types_.is_integer(left->type) && types_.is_integer(right->type)) {
+        type = types_.usual_arithmetic(left->type, right->type);
+    } else if (strings && types_.is_string_like(left->type) && types_.is_string_like(right->type)) {
+        type = types_.string_type();
+    } else if (types_.is_struct_or_union(left->type) &&
+               types_.compatible(left->type, right->type)) {
+        type = left->type;
+    } else {
+        left = decay(left);
+        right = decay(right);
+        bool left_pointer = types_.is_pointer(left->type);
+        if (left_pointer && (is_zero(right) || types_.pointers_compatible(left->type, right->type)))
+            type = left->type;
+        else if (types_.is_pointer(right->type) && is_zero(left))
+            type = right->type;
+    }
+    if (type == TypeId::none)
+        return error(Tag::D_OP_INCOMPAT, expression.span, "?: \"%s\" and \"%s\" do not go together",
+                     type_name(left).c_str(), type_name(right).c_str());
+    left = convert(left, type);
+    right = convert(right, type);
+    if (condition->is_constant())
+        return condition->value ? left : right;
+    return make(TypedOp::conditional, type, expression.span, {condition, left, right});
+}
+
+} // namespace daybreak::compiler

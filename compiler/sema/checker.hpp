@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checking expressions: the syntax tree into typed expressions.
+//
+// check() reports what is wrong and returns null; callers pass null on without a word.  Expressions
+// of one clause are checked once per probe description when they look at args[].
+#pragma once
+
+#include "compiler/diagnostics/diagnostic.hpp"
+#include "compiler/sema/ir.hpp"
+#include "compiler/sema/symbols.hpp"
+#include "compiler/types/declare.hpp"
+
+#include <vector>
+
+namespace daybreak::compiler {
+
+/// What the parts of sema share during one compilation.
+struct SemaContext {
+    TypeTable& types;
+    SymbolTable& symbols;
+    Declarer& declarer;
+    DiagnosticSink& sink;
+    bool has_kernel = false; ///< kernel types can be asked for
+
+    const ProbeDescription* probe = nullptr; ///< whose args[] are meant; null: none
+    bool saw_args = false;                   ///< the clause's code depends on the probe
+};
+
+/// Says how to make kernel types available, as a hint.
+extern const char* const kKernelHint;
+
+class ExprChecker {
+public:
+    explicit ExprChecker(SemaContext& context)
+        : context_(context), types_(context.types), symbols_(context.symbols) {}
+
+    /// Returns the typed expression, or null after reporting.
+    TypedPtr check(const Expr& expression);
+    /// The same for an expression whose value nobody uses: x++ becomes an assignment.
+    TypedPtr check_effect(const Expr& expression);
+    /// The same, and the value must be a scalar; `tag` and `what` are for the message.
+    TypedPtr check_scalar(const Expr& expression, Tag tag, const char* what);
+    /// Returns the value of an integer constant expression, or nothing, reporting only what is
+    /// wrong with it as an expression.
+    std::optional<int64_t> check_constant(const Expr& expression);
+
+    /// Converts to a type it is assignable to; folds constants.
+    TypedPtr convert(TypedPtr value, TypeId to);
+    /// Arrays become pointers to their first element; char arrays stay what they are.
+    TypedPtr decay(TypedPtr value);
+    /// Whether `value` is the integer constant 0, which any pointer and string accepts.
+    static bool is_zero(const TypedPtr& value) { return value->is_constant() && value->value == 0; }
+    TypedPtr make_constant(uint64_t value, TypeId type, const Span& span) const;
+    /// Checks the keys of an associative array or aggregation; empty when one is wrong.
+    std::optional<std::vector<TypedPtr>> check_keys(const std::vector<ExprPtr>& keys);
+    /// Reports, unless every key suits its type; converts the keys.
+    bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
+                    std::vector<TypedPtr>& keys);
+
+    TypedPtr error(Tag tag, const Span& span, const char* format, ...)
+        __attribute__((format(printf, 4, 5)));
+    TypedPtr error_with_hint(Tag tag, const Span& span, std::string text, std::string hint);
+
+private:
+    TypedPtr check_node(const Expr&, const IntegerLiteral&);
+    TypedPtr check_node(const Expr&, const FloatLiteral&);
+    TypedPtr check_node(const Expr&, const StringLiteral&);
+    TypedPtr check_node(const Expr&, const Identifier&);
+    TypedPtr check_node(const Expr&, const Aggregation&);
+    TypedPtr check_node(const Expr&, const Index&);
+    TypedPtr check_node(const Expr&, const Call&);
+    TypedPtr check_node(const Expr&, const Member&);
+    TypedPtr check_node(const Expr&, const Unary&);
+    TypedPtr check_node(const Expr&, const Binary&);
+    TypedPtr check_node(const Expr&, const Assign&);
+    TypedPtr check_node(const Expr&, const Conditional&);
+    TypedPtr check_node(const Expr&, const Cast&);
+    TypedPtr check_node(const Expr&, const SizeofType&);
+    TypedPtr check_node(const Expr&, const SizeofExpr&);
+    TypedPtr check_node(const Expr&, const Offsetof&);
+    TypedPtr check_node(const Expr&, const Stringof&);
+    TypedPtr check_node(const Expr&, const Xlate&);
+
+    // identifiers (check_names.cpp)
+    TypedPtr check_variable(const Expr& expression, const Identifier& name);
+    TypedPtr check_inline(const Span& span, const InlineInfo& definition,
+                          const std::vector<ExprPtr>* arguments);
+    TypedPtr undefined(const Span& span, VariableStorage storage, const std::string& name);
+    TypedPtr check_element(const Expr& expression, const Index& index, Variable* variable,
+                           const Identifier& name);
+    TypedPtr check_args(const Expr& expression, const Index& index);
+    std::optional<std::vector<TypeParameter>> probe_arguments(const Span& span);
+    TypedPtr check_argument(const Span& span, const Subroutine& subroutine, size_t index,
+                            TypedPtr value);
+
+    // memory (check_memory.cpp)
+    TypedPtr load(TypeId type, TypedPtr address, const Span& span);
+    TypedPtr address_of(const TypedPtr& lvalue) const;
+    TypedPtr add_offset(TypedPtr address, uint64_t bytes) const;
+    TypedPtr load_bits(const MemberLocation& member, TypedPtr address, const Span& span);
+    TypedPtr check_subscript(const Expr& expression, const Index& index);
+    TypedPtr dereference(TypedPtr pointer, const Span& span);
+    TypedPtr check_address_of(const Expr& expression, const Expr& operand);
+
+    // operators (check_operators.cpp)
+    TypedPtr binary(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr compare(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr logical(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr fold(TypedOp op, TypeId type, bool is_unsigned, const TypedPtr& left,
+                  const TypedPtr& right, const Span& span);
+
+    // assignment (check_assign.cpp)
+    bool define(const Expr& target, TypeId type);
+    TypedPtr assign(TypedPtr target, TypedPtr value, const Span& span, const char* op);
+    TypedPtr check_step(const Expr& expression, const Unary& unary, bool value_used);
+
+    TypedPtr make(TypedOp op, TypeId type, const Span& span, std::vector<TypedPtr> operands) const;
+    std::string type_name(const TypedPtr& value) const { return types_.name(value->type); }
+
+    SemaContext& context_;
+    TypeTable& types_;
+    SymbolTable& symbols_;
+    /// Arguments of the inlines being expanded: names are looked up in the innermost only.
+    struct InlineFrame {
+        const InlineInfo* definition;
+        std::vector<TypedPtr> arguments;
+    };
+    std::vector<InlineFrame> inlines_;
+};
+
+} // namespace daybreak::compiler

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/sema/format.hpp"
+
+#include "base/result.hpp"
+
+#include <cctype>
+
+namespace daybreak::compiler {
+
+FormatArgument format_argument(char kind) {
+    switch (kind) {
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'c':
+    case 'C':
+    case 'Y':
+    case 'T':
+        return FormatArgument::integer;
+    case 'x':
+    case 'X':
+    case 'p':
+    case 'a':
+    case 'A':
+        return FormatArgument::scalar;
+    case 's':
+    case 'S':
+        return FormatArgument::string;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'g':
+    case 'G':
+        return FormatArgument::floating;
+    case 'k':
+        return FormatArgument::stack;
+    default:
+        return FormatArgument::unknown;
+    }
+}
+
+namespace {
+
+/// Reads what follows a %; returns the index behind it, or npos with `format.error` set.
+size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conversion,
+                        Format& format) {
+    auto peek = [&](size_t i) { return i < text.size() ? text[i] : '\0'; };
+    while (peek(at) != '\0' && std::string_view("#0-+ '").find(peek(at)) != std::string_view::npos)
+        conversion.flags += text[at++];
+    if (peek(at) == '?') {
+        conversion.width = "16"; // hex digits of an address, LP64
+        at++;
+    } else if (peek(at) == '*') {
+        conversion.width_argument = true;
+        at++;
+    } else {
+        while (std::isdigit(static_cast<unsigned char>(peek(at))))
+            conversion.width += text[at++];
+    }
+    if (peek(at) == '.') {
+        conversion.has_precision = true;
+        at++;
+        if (peek(at) == '*') {
+            conversion.precision_argument = true;
+            at++;
+        } else {
+            while (std::isdigit(static_cast<unsigned char>(peek(at))))
+                conversion.precision += text[at++];
+        }
+    }
+    if (peek(at) == '@') {
+        conversion.aggregation = true;
+        at++;
+    }
+    if (peek(at) == '$') {
+        format.error = "positional conversions (%n$) are not supported";
+        return std::string_view::npos;
+    }
+    while (peek(at) != '\0' && std::string_view("hlLw").find(peek(at)) != std::string_view::npos)
+        conversion.size += text[at++];
+    conversion.kind = peek(at);
+    if (conversion.kind == '\0') {
+        format.error = "the format ends inside a conversion";
+        return std::string_view::npos;
+    }
+    if (format_argument(conversion.kind) == FormatArgument::unknown) {
+        format.error = base::strprintf("unknown conversion %%%c", conversion.kind);
+        return std::string_view::npos;
+    }
+    constexpr size_t kDigitsMax = 6; // a field of a million columns is a mistake
+    if (conversion.width.size() > kDigitsMax || conversion.precision.size() > kDigitsMax) {
+        format.error = "a width or precision is too large";
+        return std::string_view::npos;
+    }
+    return at + 1;
+}
+
+} // namespace
+
+Format parse_format(std::string_view text) {
+    Format format;
+    std::string literal;
+    size_t at = 0;
+    while (at < text.size()) {
+        if (text[at] != '%') {
+            literal += text[at++];
+            continue;
+        }
+        if (text.substr(at, 2) == "%%") {
+            literal += "%%";
+            at += 2;
+            continue;
+        }
+        FormatConversion conversion;
+        conversion.before = std::move(literal);
+        literal.clear();
+        at = parse_conversion(text, at + 1, conversion, format);
+        if (at == std::string_view::npos)
+            return format;
+        format.conversions.push_back(std::move(conversion));
+    }
+    format.after = std::move(literal);
+    return format;
+}
+
+std::string Format::text() const {
+    std::string out;
+    for (const FormatConversion& conversion : conversions) {
+        out += conversion.before + "%" + conversion.flags;
+        out += conversion.width_argument ? "*" : conversion.width;
+        if (conversion.has_precision)
+            out += conversion.precision_argument ? ".*" : "." + conversion.precision;
+        if (conversion.aggregation)
+            out += '@';
+        out += conversion.size;
+        out += conversion.kind;
+    }
+    return out + after;
+}
+
+} // namespace daybreak::compiler

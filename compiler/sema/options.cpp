@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/sema/options.hpp"
+
+#include "formats/abi/dof.h"
+#include "formats/abi/meta.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace daybreak::compiler {
+
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
+}
+
+/// Reads an integer of any C base from the front of `text`; nothing when there is none or it is
+/// larger than 64 bits.
+std::optional<uint64_t> take_integer(std::string_view& text) {
+    uint64_t base = 10, value = 0;
+    if (text.size() > 1 && text[0] == '0') {
+        bool hex = text[1] == 'x' || text[1] == 'X';
+        base = hex ? 16 : 8;
+        text.remove_prefix(hex ? 2 : 1);
+        if (!hex && (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))))
+            return 0; // "0" and a suffix
+    }
+    size_t digits = 0;
+    for (; digits < text.size(); digits++) {
+        auto c = static_cast<unsigned char>(text[digits]);
+        uint64_t digit = std::isdigit(c)   ? c - '0'
+                         : std::isalpha(c) ? std::tolower(c) - 'a' + 10u
+                                           : 99;
+        if (digit >= base)
+            break;
+        if (value > (UINT64_MAX - digit) / base)
+            return std::nullopt;
+        value = value * base + digit;
+    }
+    if (digits == 0)
+        return std::nullopt;
+    text.remove_prefix(digits);
+    return value;
+}
+
+struct Choice {
+    std::string_view name;
+    uint64_t value;
+};
+
+std::optional<uint64_t> choose(std::string_view text, std::initializer_list<Choice> choices) {
+    for (const Choice& choice : choices)
+        if (text == choice.name)
+            return choice.value;
+    return std::nullopt;
+}
+
+/// yes, off, 3, nothing: see facts of options ("runtime").
+std::optional<uint64_t> parse_runtime(const std::optional<std::string>& value) {
+    if (!value)
+        return 0;
+    std::string text = lower(*value);
+    if (text.empty())
+        return DTRACEOPT_UNSET;
+    for (const char* word : {"yes", "enable", "enabled", "true", "on", "set"})
+        if (text == word)
+            return 0;
+    for (const char* word : {"no", "disable", "disabled", "false", "off", "unset"})
+        if (text == word)
+            return DTRACEOPT_UNSET;
+    std::string_view rest = text;
+    auto number = take_integer(rest);
+    return rest.empty() ? number : std::nullopt;
+}
+
+std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string>& value) {
+    switch (id) {
+    case DTRACEOPT_BUFSIZE:
+    case DTRACEOPT_DYNVARSIZE:
+    case DTRACEOPT_AGGSIZE:
+    case DTRACEOPT_SPECSIZE:
+    case DTRACEOPT_STRSIZE:
+    case DTRACEOPT_JSTACKSTRSIZE:
+    case DTRACEOPT_PCAPSIZE:
+    case DBK_OPT_SEGMENTSIZE:
+        return value ? parse_size(*value) : std::nullopt;
+    case DTRACEOPT_CLEANRATE:
+    case DTRACEOPT_AGGRATE:
+    case DTRACEOPT_SWITCHRATE:
+    case DTRACEOPT_STATUSRATE:
+        return value ? parse_rate(*value) : std::nullopt;
+    case DTRACEOPT_BUFPOLICY:
+        return choose(
+            value.value_or(""),
+            {{"ring", DBK_POLICY_RING}, {"fill", DBK_POLICY_FILL}, {"switch", DBK_POLICY_SWITCH}});
+    case DTRACEOPT_BUFRESIZE:
+        return choose(value.value_or(""), {{"auto", 0}, {"manual", 1}});
+    case DBK_OPT_AGGREGATE:
+        return choose(value.value_or(""),
+                      {{"record", DBK_AGGREGATE_RECORD}, {"engine", DBK_AGGREGATE_ENGINE}});
+    default:
+        return parse_runtime(value);
+    }
+}
+
+constexpr std::string_view kCompileTimeNames[] = {
+    "aggpercpu", "amin",     "argref",    "core",        "cpp",         "cppargs",    "cpphdrs",
+    "cpppath",   "ctypes",   "ctfpath",   "defaultargs", "dtypes",      "debug",      "debugassert",
+    "define",    "droptags", "empty",     "errtags",     "evaltime",    "incdir",     "iregs",
+    "kdefs",     "knodefs",  "late",      "lazyload",    "ldpath",      "libdir",     "linkmode",
+    "linktype",  "modpath",  "nolibs",    "pgmax",       "preallocate", "procfspath", "pspec",
+    "stdc",      "strip",    "syslibdir", "sysslice",    "tree",        "tregs",      "udefs",
+    "undef",     "unodefs",  "useruid",   "verbose",     "version",     "zdefs",
+};
+
+} // namespace
+
+std::optional<uint64_t> parse_size(std::string_view text) {
+    auto value = take_integer(text);
+    if (!value)
+        return std::nullopt;
+    unsigned shift = 0;
+    if (text.size() == 1) {
+        switch (std::tolower(static_cast<unsigned char>(text[0]))) {
+        case 'k':
+            shift = 10;
+            break;
+        case 'm':
+            shift = 20;
+            break;
+        case 'g':
+            shift = 30;
+            break;
+        case 't':
+            shift = 40;
+            break;
+        default:
+            return std::nullopt;
+        }
+    } else if (!text.empty()) {
+        return std::nullopt;
+    }
+    if (*value > UINT64_MAX >> shift)
+        return std::nullopt;
+    return *value << shift;
+}
+
+std::optional<uint64_t> parse_rate(std::string_view text) {
+    auto value = take_integer(text);
+    if (!value)
+        return std::nullopt;
+    static const struct {
+        std::string_view name;
+        uint64_t ns;
+    } units[] = {
+        {"", 1},
+        {"ns", 1},
+        {"nsec", 1},
+        {"us", 1000},
+        {"usec", 1000},
+        {"ms", 1000000},
+        {"msec", 1000000},
+        {"s", 1000000000},
+        {"sec", 1000000000},
+        {"m", 60000000000},
+        {"min", 60000000000},
+        {"h", 3600000000000},
+        {"hour", 3600000000000},
+        {"d", 86400000000000},
+        {"day", 86400000000000},
+    };
+    std::string unit = lower(text);
+    if (unit == "hz")
+        return *value == 0 ? 0 : 1000000000 / *value;
+    for (const auto& known : units)
+        if (unit == known.name)
+            return *value > UINT64_MAX / known.ns ? std::nullopt : std::optional(*value * known.ns);
+    return std::nullopt;
+}
+
+OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value) {
+    OptionSetting setting;
+    static const struct {
+        std::string_view name;
+        uint32_t id;
+    } options[] = {
+#define DBK_OPTION(published, id, text) {text, id},
+        DBK_DTRACE_OPTIONS(DBK_OPTION)
+#undef DBK_OPTION
+            {"aggregate", DBK_OPT_AGGREGATE},
+        {"segmentsize", DBK_OPT_SEGMENTSIZE},
+    };
+    for (const auto& option : options) {
+        if (option.name != name)
+            continue;
+        setting.id = option.id;
+        auto parsed = parse_value(option.id, value);
+        if (parsed)
+            setting.value = *parsed;
+        else
+            setting.error = "invalid value for option " + std::string(name) +
+                            (value ? ": \"" + *value + "\"" : "");
+        return setting;
+    }
+    setting.target = OptionTarget::compile_time;
+    for (std::string_view known : kCompileTimeNames)
+        if (known == name)
+            return setting;
+    setting.error = "invalid option name: \"" + std::string(name) + "\"";
+    return setting;
+}
+
+} // namespace daybreak::compiler

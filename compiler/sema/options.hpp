@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options: names, the syntax of their values, where they go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace daybreak::compiler {
+
+enum class OptionTarget : uint8_t {
+    program,      ///< goes into the DOF as `id` = `value`
+    compile_time, ///< concerns the compiler or the tool only
+};
+
+struct OptionSetting {
+    OptionTarget target = OptionTarget::program;
+    uint32_t id = 0;
+    uint64_t value = 0;
+    std::string error; ///< not empty: why it is refused
+};
+
+/// Parses `name` and its value as `#pragma D option` and -x take them.
+OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value);
+
+/// Sizes: 64, 0x40, 4k, 1M, 2g; nothing when it is none.
+std::optional<uint64_t> parse_size(std::string_view text);
+/// Rates in nanoseconds: 500, 10ms, 2s, 101hz.
+std::optional<uint64_t> parse_rate(std::string_view text);
+
+} // namespace daybreak::compiler

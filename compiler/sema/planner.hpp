@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Planning a clause: its predicate and statements into typed actions.
+#pragma once
+
+#include "compiler/sema/checker.hpp"
+#include "compiler/sema/format.hpp"
+
+namespace daybreak::compiler {
+
+struct PlannedClause {
+    TypedPtr predicate; ///< null: none
+    std::vector<PlannedAction> actions;
+};
+
+class ClausePlanner {
+public:
+    explicit ClausePlanner(SemaContext& context)
+        : context_(context), types_(context.types), symbols_(context.symbols), checker_(context) {}
+
+    /// Plans a clause; what is wrong is reported, the rest is planned.
+    PlannedClause plan(const Clause& clause);
+
+private:
+    // planner.cpp
+    void statement(const Statement& statement);
+    void action(const Expr& expression, const Call& call, ActionName action);
+    bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most,
+                         Tag tag = Tag::D_PROTO_LEN);
+    void trace(const Expr& expression, const Call& call);
+    void exit(const Expr& expression, const Call& call);
+    bool stack_argument(const Expr& expression, const Call& call, ActionName action,
+                        PlannedAction& planned);
+    void tracemem(const Expr& expression, const Call& call);
+    bool symbol_argument(const Expr& expression, const Call& call, ActionName action,
+                         PlannedAction& planned);
+    void setopt(const Expr& expression, const Call& call);
+    std::optional<uint64_t> positive_constant(const Expr& argument, Tag tag, const char* what,
+                                              uint64_t most);
+
+    // plan_aggregation.cpp
+    void aggregate(const Expr& expression, const Assign& assign);
+    bool aggregation_key(const Expr& key, PlannedAction& planned, TypeId& type);
+    bool match_aggregation(const Aggregation& target, const Span& span, AggregationInfo& info,
+                           std::vector<PlannedAction>& keys, const std::vector<TypeId>& types);
+    std::optional<uint64_t> quantize_parameters(const Expr& expression, const Call& call,
+                                                uint32_t kind, const AggregationInfo& info);
+    std::optional<uint64_t> lquantize(const Expr& expression, const Call& call,
+                                      const AggregationInfo& info);
+    std::optional<uint64_t> llquantize(const Expr& expression, const Call& call,
+                                       const AggregationInfo& info);
+    std::optional<int64_t> quantize_constant(const Expr& argument, Tag tag, const char* what);
+    std::optional<uint64_t> mismatch(const Span& span, Tag tag, const char* what);
+    struct AggregationTags {
+        const char* name;
+        Tag length, argument, undefined;
+    };
+    AggregationInfo* aggregation_argument(const Expr& argument, const AggregationTags& tags);
+    void library_aggregation(const Expr& expression, const Call& call, uint32_t library_action,
+                             bool takes_value, Tag scalar_tag, const AggregationTags& tags);
+    PlannedAction aggregation_id(const AggregationInfo& info, const Span& span);
+
+    // plan_printf.cpp
+    void printf(const Expr& expression, const Call& call, uint32_t kind, const char* name);
+    void printa(const Expr& expression, const Call& call);
+    std::optional<Format> format_argument_of(const Expr& expression, const Call& call,
+                                             const char* name);
+    bool check_conversion(FormatConversion& conversion, const char* name, size_t number,
+                          const Span& span, TypeId type, bool is_stack);
+    bool printf_argument(const Call& call, size_t& next, FormatConversion& conversion,
+                         const char* name, size_t number, std::vector<PlannedAction>& planned);
+    bool printa_format(Format& format, const AggregationInfo& info, const Span& span);
+
+    void add(PlannedAction planned);
+    PlannedAction recorded(uint32_t kind, TypedPtr value, const Expr& source);
+    void error(Tag tag, const Span& span, const char* format, ...)
+        __attribute__((format(printf, 4, 5)));
+
+    SemaContext& context_;
+    TypeTable& types_;
+    SymbolTable& symbols_;
+    ExprChecker checker_;
+    PlannedClause* clause_ = nullptr;
+    uint32_t statement_ = 0;
+};
+
+} // namespace daybreak::compiler

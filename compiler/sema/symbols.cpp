@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/sema/symbols.hpp"
+
+#include "compiler/dlib/constants.hpp"
+#include "formats/abi/dif.h"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+std::string Variable::text() const {
+    switch (storage) {
+    case VariableStorage::thread:
+        return "self->" + name;
+    case VariableStorage::clause:
+        return "this->" + name;
+    default:
+        return name;
+    }
+}
+
+SymbolTable::SymbolTable(TypeTable& types)
+    : next_id_{DIF_VAR_OTHER_UBASE, DIF_VAR_OTHER_UBASE, DIF_VAR_OTHER_UBASE} {
+    for (const BuiltinVariable& builtin : builtin_variables()) {
+        auto variable = std::make_unique<Variable>();
+        variable->name = builtin.name;
+        variable->id = builtin.id;
+        variable->builtin = true;
+        variable->is_array = builtin.is_array;
+        // Declared, not looked up: only a program that looks into it is bound to a kernel.
+        variable->type = builtin.type == "task"
+                             ? types.pointer_to(types.declare_tag(TagKind::struct_, "task_struct"))
+                         : builtin.type.empty() ? types.dynamic_type()
+                                                : types.find(builtin.type);
+        Key key{VariableStorage::global, std::string(builtin.name)};
+        variables_[std::move(key)] = std::move(variable);
+    }
+    for (const LibraryConstant& constant : library_constants())
+        add_inline({std::string(constant.name), types.int_type(), {}, nullptr, constant.value});
+}
+
+Variable* SymbolTable::find(VariableStorage storage, std::string_view name) {
+    auto found = variables_.find(Key{storage, std::string(name)});
+    return found == variables_.end() ? nullptr : found->second.get();
+}
+
+Variable* SymbolTable::add(VariableStorage storage, std::string_view name, TypeId type) {
+    uint32_t& next = next_id_[static_cast<size_t>(storage)];
+    if (next > DIF_VAR_OTHER_MAX)
+        return nullptr;
+    auto variable = std::make_unique<Variable>();
+    variable->storage = storage;
+    variable->name = name;
+    variable->id = next++;
+    variable->type = type;
+    Variable* added = variable.get();
+    variables_[Key{storage, std::string(name)}] = std::move(variable);
+    return added;
+}
+
+AggregationInfo* SymbolTable::find_aggregation(std::string_view name) {
+    auto found = aggregations_.find(name);
+    return found == aggregations_.end() ? nullptr : &found->second;
+}
+
+AggregationInfo& SymbolTable::add_aggregation(std::string_view name, const Span& span) {
+    AggregationInfo info;
+    info.name = name;
+    info.id = static_cast<uint32_t>(aggregations_.size() + 1);
+    info.first_use = span;
+    return aggregations_[std::string(name)] = std::move(info);
+}
+
+std::vector<std::string> SymbolTable::aggregation_names() const {
+    std::vector<std::string> names(aggregations_.size());
+    for (const auto& [name, info] : aggregations_)
+        names[info.id - 1] = name;
+    return names;
+}
+
+const InlineInfo* SymbolTable::find_inline(std::string_view name) const {
+    auto found = inlines_.find(name);
+    return found == inlines_.end() ? nullptr : &found->second;
+}
+
+void SymbolTable::add_inline(InlineInfo definition) {
+    std::string name = definition.name;
+    inlines_[std::move(name)] = std::move(definition);
+}
+
+std::string SymbolTable::similar(VariableStorage storage, std::string_view name) const {
+    std::vector<std::string> candidates;
+    for (const auto& [key, variable] : variables_)
+        if (key.storage == storage)
+            candidates.push_back(key.name);
+    if (storage == VariableStorage::global) {
+        for (const auto& [inline_name, info] : inlines_)
+            candidates.push_back(inline_name);
+        std::vector<std::string> known = builtin_names();
+        candidates.insert(candidates.end(), known.begin(), known.end());
+    }
+    return nearest_name(name, candidates);
+}
+
+namespace {
+
+/// Levenshtein distance, by rows.
+size_t distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.size(); i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); j++) {
+            size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+} // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+    constexpr size_t kNameBytesMax = 64; // longer ones are no typing mistakes worth the time
+    if (name.size() > kNameBytesMax)
+        return "";
+    size_t best = name.size() / 3 + 1;
+    std::string nearest;
+    for (const std::string& candidate : candidates) {
+        size_t longer = std::max(name.size(), candidate.size());
+        size_t shorter = std::min(name.size(), candidate.size());
+        if (candidate.size() > kNameBytesMax || longer - shorter >= best)
+            continue;
+        size_t away = distance(name, candidate);
+        if (away < best) {
+            best = away;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+} // namespace daybreak::compiler

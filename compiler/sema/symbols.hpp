@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The identifiers of a program: variables of three scopes, aggregations, inlines.
+//
+// One table lives through a whole compilation, in the order of the text: a variable gets its id and
+// type where it is declared or first assigned, and keeps them.
+#pragma once
+
+#include "compiler/sema/builtins.hpp"
+#include "compiler/sema/ir.hpp"
+#include "compiler/syntax/ast_types.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace daybreak::compiler {
+
+/// An aggregation: its function and keys are those of its first use that says them.
+struct AggregationInfo {
+    std::string name; ///< without the @
+    uint32_t id = 0;  ///< from 1
+    Span first_use;
+    uint32_t kind = 0; ///< DTRACEAGG_, 0: only named so far
+    uint64_t arg = 0;  ///< parameters of the quantize kinds
+    bool has_keys_known = false;
+    std::vector<TypeId> keys;
+    std::vector<bool> stack_keys; ///< [i]: the key is stack() or ustack()
+};
+
+/// inline TYPE name = value; with parameters: inline TYPE name[T a, ...] = value;
+struct InlineInfo {
+    std::string name;
+    TypeId type = TypeId::none;
+    std::vector<TypeParameter> parameters;
+    const Expr* value = nullptr; ///< of the program; null: `constant`
+    std::optional<int64_t> constant;
+};
+
+class SymbolTable {
+public:
+    explicit SymbolTable(TypeTable& types);
+
+    /// Returns the variable, or null when it is neither built in, declared nor assigned yet.
+    Variable* find(VariableStorage storage, std::string_view name);
+    /// Makes a variable.  Null when the id space of its scope is full.
+    Variable* add(VariableStorage storage, std::string_view name, TypeId type);
+
+    AggregationInfo* find_aggregation(std::string_view name);
+    AggregationInfo& add_aggregation(std::string_view name, const Span& span);
+    /// Names by id - 1.
+    std::vector<std::string> aggregation_names() const;
+
+    const InlineInfo* find_inline(std::string_view name) const;
+    void add_inline(InlineInfo definition);
+
+    /// Returns a known name much like this one, or "".
+    std::string similar(VariableStorage storage, std::string_view name) const;
+
+private:
+    struct Key {
+        VariableStorage storage;
+        std::string name;
+        auto operator<=>(const Key&) const = default;
+    };
+    std::map<Key, std::unique_ptr<Variable>> variables_;
+    uint32_t next_id_[3];
+    std::map<std::string, AggregationInfo, std::less<>> aggregations_;
+    std::map<std::string, InlineInfo, std::less<>> inlines_;
+};
+
+/// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+} // namespace daybreak::compiler
