@@ -17,9 +17,9 @@
  *   the kernel's own, held by whoever calls us:
  *     mmap_lock              device mmap
  *     tracepoint module list, module notifier chain    modules coming and going
- *   [S] dbk.mutex            all control operations; the engine's control path; every provider's lists
- *   the kernel's own, taken by what we call:
- *     cpu hotplug, module_mutex, tracepoints_mutex, ftrace_lock
+ *   [S] dbk.mutex            all control operations; the engine's control path; every provider's
+ * lists the kernel's own, taken by what we call: cpu hotplug, module_mutex, tracepoints_mutex,
+ * ftrace_lock
  *
  * So: no user memory is touched under [S] (a fault takes mmap_lock), no notifier is registered or
  * unregistered under [S], and no cpu hotplug callback of ours takes [S].
@@ -45,24 +45,24 @@ struct file;
 
 /* One enabling at work. */
 struct dbk_ring {
-	struct list_head link;		/* [S] in dbk.rings, by id */
-	struct dbk_consumer *consumer;	/* [C] */
-	struct file *owner;		/* [S] who claimed or made it; NULL: nobody yet */
-	u64 memory_bytes;		/* [C] segments and metadata at creation */
-	u32 matched;			/* [C] probes matched at creation */
-	bool anonymous;			/* [C] embedded in the module */
+	struct list_head link;	       /* [S] in dbk.rings, by id */
+	struct dbk_consumer *consumer; /* [C] */
+	struct file *owner;	       /* [S] who claimed or made it; NULL: nobody yet */
+	u64 memory_bytes;	       /* [C] segments and metadata at creation */
+	u32 matched;		       /* [C] probes matched at creation */
+	bool anonymous;		       /* [C] embedded in the module */
 };
 
 struct dbk_state {
 	struct mutex mutex;
-	struct dbk_engine *engine;	 /* [C] */
-	struct dbk_pages host_meta;	 /* [C] the META_HOST block */
-	u64 boot_id;			 /* [C] */
-	struct list_head rings;		 /* [S] */
-	u16 ring_id_last;		 /* [S] */
-	u32 probe_generation;		 /* [S] counts removals of probes */
-	char reason[DBK_REASON_BYTES];	 /* [S] why an embedded DOF was refused, or "" */
-	struct delayed_work drain_work;	 /* stops rings whose program called exit() */
+	struct dbk_engine *engine;	/* [C] */
+	struct dbk_pages host_meta;	/* [C] the META_HOST block */
+	u64 boot_id;			/* [C] */
+	struct list_head rings;		/* [S] */
+	u16 ring_id_last;		/* [S] */
+	u32 probe_generation;		/* [S] counts removals of probes */
+	char reason[DBK_REASON_BYTES];	/* [S] why an embedded DOF was refused, or "" */
+	struct delayed_work drain_work; /* stops rings whose program called exit() */
 };
 
 extern struct dbk_state dbk;

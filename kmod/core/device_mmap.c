@@ -35,7 +35,8 @@ int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 
 	/* Under [S] the ring cannot go while its pages' references are taken. */
 	mutex_lock(&dbk.mutex);
-	if (!dbk_rings_region_pages((u64)vma->vm_pgoff << PAGE_SHIFT, &pages) || bytes > pages.bytes)
+	if (!dbk_rings_region_pages((u64)vma->vm_pgoff << PAGE_SHIFT, &pages) ||
+	    bytes > pages.bytes)
 		err = -EINVAL;
 	for (page = pages.host_data; !err && count != 0; count--, page++)
 		err = vm_insert_page(vma, vma->vm_end - (count << PAGE_SHIFT), page);

@@ -2,6 +2,7 @@
 /*
  * provider.c - all providers at once, and the engine's calls to each
  */
+#include <linux/slab.h>
 #include <linux/tracepoint.h>
 
 #include "kmod/core/provider.h"
@@ -11,7 +12,7 @@ static const struct dbk_provider *const providers[] = {
 	&dbk_provider_profile, &dbk_provider_fbt,
 };
 
-static bool provider_works[ARRAY_SIZE(providers)]; /* [S] */
+static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
 static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
 static bool enabling_is_expensive;		     /* [S] */
 
@@ -81,8 +82,8 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 		err = -ENOMEM;
 	if (err) {
 		enabling_is_expensive = false;
-		scnprintf(reason->text, sizeof(reason->text), "cannot make the probes it names (error %d)",
-			  -err);
+		scnprintf(reason->text, sizeof(reason->text),
+			  "cannot make the probes it names (error %d)", -err);
 	}
 	return err;
 }
@@ -139,6 +140,30 @@ void dbk_host_synchronize(void)
 {
 	tracepoint_synchronize_unregister();
 	synchronize_rcu_tasks_rude();
+}
+
+void dbk_retire_begin(struct dbk_retire *retire, u32 count_max)
+{
+	dbk_state_assert();
+	retire->count = 0;
+	retire->probes = kvcalloc(max(count_max, 1u), sizeof(*retire->probes), GFP_KERNEL);
+}
+
+void dbk_retire_add(struct dbk_retire *retire, struct dbk_probe *probe)
+{
+	if (retire->probes)
+		retire->probes[retire->count++] = probe;
+	else
+		dbk_probe_remove(dbk.engine, probe);
+}
+
+void dbk_retire_end(struct dbk_retire *retire)
+{
+	dbk_state_assert();
+	if (retire->count != 0)
+		dbk_probe_remove_many(dbk.engine, retire->probes, retire->count);
+	kvfree(retire->probes);
+	dbk.probe_generation++;
 }
 
 void dbk_providers_watch(void)

@@ -23,14 +23,16 @@ struct dbk_provider {
 	/* exit() - takes everything out; no probe is enabled any more.  Context: [S]. */
 	void (*exit)(void);
 
-	/* provide() - makes probes that exist only when named: profile-97, functions.  Context: [S]. */
+	/* provide() - makes probes that exist only when named: profile-97, functions.  Context:
+	 * [S]. */
 	int (*provide)(const struct dbk_probedesc *description);
 
 	int (*enable)(struct dbk_probe *probe);	  /* [S] */
 	void (*disable)(struct dbk_probe *probe); /* [S] */
 	int (*settle)(void);			  /* [S]; may be NULL */
 
-	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL. */
+	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL.
+	 */
 	int (*watch)(void);
 	void (*unwatch)(void);
 };
@@ -65,6 +67,24 @@ int dbk_providers_provide(const struct dbk_probedesc *description);
 int dbk_providers_prepare(const struct dbk_program *program, const void *dof, size_t bytes,
 			  struct dbk_reason *reason);
 void dbk_providers_prepare_end(void);
+
+/*
+ * Taking many probes out of the engine with one wait for all of them; one by one
+ * where there is no memory to note them.  Context: [S].
+ */
+struct dbk_retire {
+	struct dbk_probe **probes;
+	u32 count;
+};
+
+/** dbk_retire_begin() - for at most @count_max probes */
+void dbk_retire_begin(struct dbk_retire *retire, u32 count_max);
+
+/** dbk_retire_add() - @probe goes, at the latest with dbk_retire_end() */
+void dbk_retire_add(struct dbk_retire *retire, struct dbk_probe *probe);
+
+/** dbk_retire_end() - all are gone; their memory is the provider's again */
+void dbk_retire_end(struct dbk_retire *retire);
 
 /** dbk_enabling_is_expensive() - whether the program being enabled walks stacks or reads memory
  * that may fault, at every firing.  Context: [S]. */

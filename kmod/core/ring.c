@@ -47,11 +47,12 @@ static int target_check(const struct dbk_program *program, struct dbk_reason *re
 	u8 btf_id[16];
 	bool typed;
 
-	if (!dbk_program_target(program, &release, &typed, btf_id) || !typed || release[0] == '\0' ||
-	    strcmp(release, init_utsname()->release) == 0)
+	if (!dbk_program_target(program, &release, &typed, btf_id) || !typed ||
+	    release[0] == '\0' || strcmp(release, init_utsname()->release) == 0)
 		return 0;
 	scnprintf(reason->text, sizeof(reason->text),
-		  "compiled with the types of kernel %.64s, this is %.64s: compile it again for this kernel",
+		  "compiled with the types of kernel %.64s, this is %.64s: compile it again for "
+		  "this kernel",
 		  release, init_utsname()->release);
 	return -ENOEXEC;
 }
@@ -80,7 +81,8 @@ static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
 	dbk_providers_prepare_end();
 	if (err == -E2BIG)
 		strscpy(reason->text,
-			"too many functions for actions that walk stacks or read user memory: name fewer",
+			"too many functions for actions that walk stacks or read user memory: name "
+			"fewer",
 			sizeof(reason->text));
 	else if (err && reason->text[0] == '\0')
 		scnprintf(reason->text, sizeof(reason->text),

@@ -9,7 +9,8 @@
 
 struct module;
 
-/** dbk_symbols_init() - finds kallsyms_lookup_name().  Return: 0, or -ENOENT: nothing can be found. */
+/** dbk_symbols_init() - finds kallsyms_lookup_name().  Return: 0, or -ENOENT: nothing can be found.
+ */
 int dbk_symbols_init(void);
 
 /** dbk_symbol() - address of a symbol of the kernel, 0 when there is none.  Context: may sleep. */
@@ -26,10 +27,10 @@ int dbk_symbols_walk(int (*each)(void *data, const char *name, unsigned long add
 #define DBK_TRACEPOINT_ARGS_MAX 10
 
 struct dbk_tracepoint_args {
-	u8 count;     /* of the prototype; only the first DBK_TRACEPOINT_ARGS_MAX are described */
-	bool narrow;  /* some argument is smaller than a register: its upper bits are garbage */
+	u8 count;    /* of the prototype; only the first DBK_TRACEPOINT_ARGS_MAX are described */
+	bool narrow; /* some argument is smaller than a register: its upper bits are garbage */
 	u8 shift[DBK_TRACEPOINT_ARGS_MAX]; /* 64 minus the argument's bits */
-	u16 is_signed; /* bit i: argument i is signed */
+	u16 is_signed;			   /* bit i: argument i is signed */
 };
 
 /**

@@ -14,7 +14,7 @@
  * - The callback runs while other sites are still being patched: the engine
  *   lets nothing in before its consumer was started, which is after settle().
  * - With IBT the patched site is 4 bytes into the function: filters get what
- *   ftrace_location() says, and D sees that as the probe's address.
+ *   ftrace_location() says, stacks the function's own address.
  */
 #include <linux/ftrace.h>
 #include <linux/hash.h>
@@ -31,12 +31,12 @@
 #define EXPENSIVE_SITES_MAX 5000u
 
 struct fbt_set {
-	struct list_head link;	 /* [S] in sets */
+	struct list_head link; /* [S] in sets */
 	struct ftrace_ops ops;
-	struct module *module;	 /* [C] */
-	unsigned long *sites;	 /* [S] scratch for filters */
-	u32 count;		 /* [S] probes hooked */
-	u32 hash_bits;		 /* [C] */
+	struct module *module;	  /* [C] */
+	unsigned long *sites;	  /* [S] scratch for filters */
+	u32 count;		  /* [S] probes hooked */
+	u32 hash_bits;		  /* [C] */
 	struct fbt_probe **slots; /* [R] */
 };
 
@@ -81,7 +81,7 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 			continue;
 		frame.kind = DBK_FRAME_FUNCTION;
 		frame.error = 0;
-		frame.ip = ip;
+		frame.ip = fbt->address;
 		frame.parent_ip = parent_ip;
 		arguments_take(fregs, args, &frame.sp);
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);

@@ -19,16 +19,17 @@ struct module;
 
 /* What a module, or the kernel itself, has. */
 struct fbt_group {
-	struct list_head link;	   /* [S] in the table */
-	struct module *module;	   /* [C] NULL: the kernel */
+	struct list_head link;	    /* [S] in the table */
+	struct module *module;	    /* [C] NULL: the kernel */
 	struct fbt_symbol *symbols; /* [C] after the group is filled; by address */
-	u32 symbol_count;	   /* [C] */
-	char *names;		   /* [C] back to back, each with its NUL */
+	u32 symbol_count;	    /* [C] */
+	char *names;		    /* [C] back to back, each with its NUL */
 };
 
 /* One name of one function. */
 struct fbt_symbol {
-	unsigned long site;	 /* [C] where ftrace patches */
+	unsigned long address;	 /* [C] of the function */
+	unsigned long site;	 /* [C] where ftrace patches: the same, or behind an endbr */
 	u32 name;		 /* [C] offset in the group's names */
 	bool is_alias;		 /* [C] not the first name of its address */
 	struct fbt_probe *probe; /* [S] NULL until somebody asked for it */
@@ -38,12 +39,13 @@ struct fbt_set;
 
 struct fbt_probe {
 	struct dbk_probe probe;
-	unsigned long site;	/* [C] */
-	struct module *module;	/* [C] */
-	struct fbt_set *set;	/* [S] where it is hooked, NULL: nowhere */
-	struct fbt_probe *next; /* [R] the next probe of the same hash slot of its set */
+	unsigned long address;	  /* [C] */
+	unsigned long site;	  /* [C] */
+	struct module *module;	  /* [C] */
+	struct fbt_set *set;	  /* [S] where it is hooked, NULL: nowhere */
+	struct fbt_probe *next;	  /* [R] the next probe of the same hash slot of its set */
 	struct list_head pending; /* [S] to be hooked at the next settle */
-	bool idle;		/* [S] lost its last ECB, to be unhooked at the next settle */
+	bool idle;		  /* [S] lost its last ECB, to be unhooked at the next settle */
 };
 
 /** fbt_table_provide() - publishes the functions that @description names.  Context: [S]. */

@@ -27,16 +27,11 @@ static unsigned long kernel_text_start, kernel_text_end;
  * Called by the probe path itself: their probes would only ever count nested firings.
  */
 static const char *const own_path[] = {
-	"copy_from_kernel_nofault",
-	"copy_from_kernel_nofault_allowed",
-	"copy_from_user_nofault",
-	"ktime_get_mono_fast_ns",
-	"ktime_get_real_fast_ns",
-	"sched_clock_cpu",
-	"unwind_next_frame",
-	"unwind_get_return_address",
-	"__unwind_start",
-	"orc_find",
+	"copy_from_kernel_nofault", "copy_from_kernel_nofault_allowed",
+	"copy_from_user_nofault",   "ktime_get_mono_fast_ns",
+	"ktime_get_real_fast_ns",   "sched_clock_cpu",
+	"unwind_next_frame",	    "unwind_get_return_address",
+	"__unwind_start",	    "orc_find",
 };
 
 static bool is_own_path(const char *name)
@@ -64,7 +59,8 @@ static int fill_symbol(void *data, const char *name, unsigned long address)
 	u32 bytes = strlen(name) + 1;
 
 	/* Only what starts there: an address inside of a function is not its entry. */
-	if (site == 0 || site - address > 16 || bytes > DBK_PROBE_NAME_BYTES_MAX || is_own_path(name))
+	if (site == 0 || site - address > 16 || bytes > DBK_PROBE_NAME_BYTES_MAX ||
+	    is_own_path(name))
 		return 0;
 	if (fill->symbols_max != 0) {
 		struct fbt_symbol *symbol = &fill->group->symbols[fill->symbols];
@@ -73,6 +69,7 @@ static int fill_symbol(void *data, const char *name, unsigned long address)
 		    bytes > fill->name_bytes_max - fill->name_bytes)
 			return 1;
 		memcpy(fill->group->names + fill->name_bytes, name, bytes);
+		symbol->address = address;
 		symbol->site = site;
 		symbol->name = fill->name_bytes;
 		symbol->is_alias = site == fill->previous_site;
@@ -183,26 +180,16 @@ static int modules_add(void)
 	return err;
 }
 
-/* Takes a group's probes out of the engine with one wait where there is memory for it. */
 static void group_retire(struct fbt_group *group)
 {
-	struct dbk_probe **probes =
-		kvcalloc(max(group->symbol_count, 1u), sizeof(*probes), GFP_KERNEL);
-	u32 count = 0;
+	struct dbk_retire retire;
 	u32 i;
 
-	for (i = 0; i < group->symbol_count; i++) {
-		if (!group->symbols[i].probe)
-			continue;
-		if (probes)
-			probes[count++] = &group->symbols[i].probe->probe;
-		else
-			dbk_probe_remove(dbk.engine, &group->symbols[i].probe->probe);
-	}
-	if (count != 0)
-		dbk_probe_remove_many(dbk.engine, probes, count);
-	kvfree(probes);
-	dbk.probe_generation++;
+	dbk_retire_begin(&retire, group->symbol_count);
+	for (i = 0; i < group->symbol_count; i++)
+		if (group->symbols[i].probe)
+			dbk_retire_add(&retire, &group->symbols[i].probe->probe);
+	dbk_retire_end(&retire);
 	fbt_hooks_drop_module(group->module);
 	for (i = 0; i < group->symbol_count; i++)
 		kfree(group->symbols[i].probe);
@@ -250,6 +237,7 @@ static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol)
 
 	if (!fbt)
 		return -ENOMEM;
+	fbt->address = symbol->address;
 	fbt->site = symbol->site;
 	fbt->module = group->module;
 	INIT_LIST_HEAD(&fbt->pending);

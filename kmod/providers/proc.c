@@ -108,12 +108,15 @@ static int proc_publish(unsigned int which, const char *name, const char *tracep
 
 static void proc_exit(void)
 {
+	struct dbk_retire retire;
 	unsigned int i;
 
 	dbk_state_assert();
+	dbk_retire_begin(&retire, PROBES);
 	for (i = 0; i < PROBES; i++)
 		if (proc_probes[i].probe.id != 0)
-			dbk_probe_remove(dbk.engine, &proc_probes[i].probe);
+			dbk_retire_add(&retire, &proc_probes[i].probe);
+	dbk_retire_end(&retire);
 }
 
 static int proc_init(void)

@@ -36,18 +36,18 @@ struct profile_timer {
 
 struct profile_probe {
 	struct dbk_probe probe;
-	struct list_head link;	    /* [S] in profile_probes */
-	struct hlist_node instance; /* of the hotplug state, while enabled */
-	u64 interval_ns;	    /* [C] */
-	bool is_tick;		    /* [C] */
-	int tick_cpu;		    /* hotplug lock: where the tick is, -1: nowhere */
+	struct list_head link;		       /* [S] in profile_probes */
+	struct hlist_node instance;	       /* of the hotplug state, while enabled */
+	u64 interval_ns;		       /* [C] */
+	bool is_tick;			       /* [C] */
+	int tick_cpu;			       /* hotplug lock: where the tick is, -1: nowhere */
 	struct profile_timer __percpu *timers; /* [C] while enabled */
-	bool enabled;		    /* [S] changed only while no CPU comes or goes for it */
-	char name[32];		    /* [C] */
+	bool enabled;  /* [S] changed only while no CPU comes or goes for it */
+	char name[32]; /* [C] */
 };
 
-static LIST_HEAD(profile_probes); /* [S] */
-static u32 profile_count;	  /* [S] */
+static LIST_HEAD(profile_probes);      /* [S] */
+static u32 profile_count;	       /* [S] */
 static enum cpuhp_state hotplug_state; /* [C] */
 
 static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
@@ -190,7 +190,8 @@ static u64 interval_parse(const char *text)
 	if (text[0] == '\0' || strcmp(text, "hz") == 0)
 		interval_ns = div64_u64(NSEC_PER_SEC, number);
 	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (strcmp(text, units[i].suffix) == 0 && number <= INTERVAL_NS_MAX / units[i].unit_ns)
+		if (strcmp(text, units[i].suffix) == 0 &&
+		    number <= INTERVAL_NS_MAX / units[i].unit_ns)
 			interval_ns = number * units[i].unit_ns;
 	return interval_ns >= INTERVAL_NS_MIN && interval_ns <= INTERVAL_NS_MAX ? interval_ns : 0;
 }
@@ -258,10 +259,14 @@ static int profile_init(void)
 static void profile_exit(void)
 {
 	struct profile_probe *profile, *next;
+	struct dbk_retire retire;
 
 	dbk_state_assert();
+	dbk_retire_begin(&retire, profile_count);
+	list_for_each_entry(profile, &profile_probes, link)
+		dbk_retire_add(&retire, &profile->probe);
+	dbk_retire_end(&retire);
 	list_for_each_entry_safe(profile, next, &profile_probes, link) {
-		dbk_probe_remove(dbk.engine, &profile->probe);
 		list_del(&profile->link);
 		kfree(profile);
 	}

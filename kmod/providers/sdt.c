@@ -20,14 +20,14 @@
 
 struct sdt_probe {
 	struct dbk_probe probe;
-	struct list_head link;		  /* [S] in sdt_probes */
-	struct tracepoint *tracepoint;	  /* [C] */
-	struct module *module;		  /* [C] NULL: the kernel */
-	struct dbk_frame frame;		  /* [C] once described */
-	struct dbk_tracepoint_args args;  /* [C] once described */
-	bool described;			  /* [S] */
-	bool hooked;			  /* [S] */
-	bool idle;			  /* [S] lost its last ECB, to be unhooked */
+	struct list_head link;		 /* [S] in sdt_probes */
+	struct tracepoint *tracepoint;	 /* [C] */
+	struct module *module;		 /* [C] NULL: the kernel */
+	struct dbk_frame frame;		 /* [C] once described */
+	struct dbk_tracepoint_args args; /* [C] once described */
+	bool described;			 /* [S] */
+	bool hooked;			 /* [S] */
+	bool idle;			 /* [S] lost its last ECB, to be unhooked */
 };
 
 static LIST_HEAD(sdt_probes); /* [S] */
@@ -174,29 +174,11 @@ static void sdt_unhook(struct sdt_probe *sdt)
 	sdt->idle = false;
 }
 
-/* Takes @gone out of the engine with one wait where there is memory for it. */
-static void sdt_retire(struct list_head *gone, u32 count)
-{
-	struct dbk_probe **probes = kvcalloc(count, sizeof(*probes), GFP_KERNEL);
-	struct sdt_probe *sdt;
-	u32 i = 0;
-
-	list_for_each_entry(sdt, gone, link) {
-		if (probes)
-			probes[i++] = &sdt->probe;
-		else
-			dbk_probe_remove(dbk.engine, &sdt->probe);
-	}
-	if (probes)
-		dbk_probe_remove_many(dbk.engine, probes, count);
-	kvfree(probes);
-	dbk.probe_generation++;
-}
-
 /* Removes the probes of @module, or all. */
 static void sdt_remove(const struct module *module, bool all)
 {
 	struct sdt_probe *sdt, *next;
+	struct dbk_retire retire;
 	bool unhooked = false;
 	LIST_HEAD(gone);
 	u32 count = 0;
@@ -209,7 +191,10 @@ static void sdt_remove(const struct module *module, bool all)
 	}
 	if (count == 0)
 		return;
-	sdt_retire(&gone, count);
+	dbk_retire_begin(&retire, count);
+	list_for_each_entry(sdt, &gone, link)
+		dbk_retire_add(&retire, &sdt->probe);
+	dbk_retire_end(&retire);
 	list_for_each_entry(sdt, &gone, link) {
 		unhooked |= sdt->hooked;
 		sdt_unhook(sdt);

@@ -160,13 +160,18 @@ static int syscall_publish(const struct name *name)
 
 static void provider_exit(void)
 {
+	struct dbk_retire retire;
 	u32 i;
 
 	dbk_state_assert();
+	dbk_retire_begin(&retire, 2 * syscall_count);
 	for (i = 0; i < syscall_count; i++) {
-		dbk_probe_remove(dbk.engine, &syscalls[i].entry);
-		dbk_probe_remove(dbk.engine, &syscalls[i].exit);
+		if (syscalls[i].entry.id != 0)
+			dbk_retire_add(&retire, &syscalls[i].entry);
+		if (syscalls[i].exit.id != 0)
+			dbk_retire_add(&retire, &syscalls[i].exit);
 	}
+	dbk_retire_end(&retire);
 	kvfree(syscalls);
 	syscalls = NULL;
 	syscall_count = 0;
