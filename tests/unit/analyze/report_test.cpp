@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole reports, byte for byte.
+#include "analyze/info.hpp"
+#include "analyze/list.hpp"
+#include "analyze/report.hpp"
+#include "tests/unit/analyze/program_builder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+using namespace daybreak::test;
+
+namespace {
+
+struct Rendered {
+    std::string text;
+    std::vector<Message> messages;
+    Report report;
+};
+
+Rendered render(RecordingOf& recording, const ReportOptions& options = {}) {
+    formats::Recording built = recording.build();
+    StringSink sink;
+    Report report = render_report(built, options, sink);
+    return {sink.text, sink.messages, report};
+}
+
+const AggregationFunction kCount{DTRACEAGG_COUNT, 0}, kSum{DTRACEAGG_SUM, 0};
+
+} // namespace
+
+TEST_CASE("records print in the order of time under one heading", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    size_t read = program.clause("syscall", "vmlinux", "read", "entry");
+    program.trace(read, Member::integer(4));
+    program.trace(read, Member::text());
+    RecordingOf recording(program, {.cpu_count = 2});
+    recording.fire(1, 100, begin, {});
+    recording.fire(1, 300, read, {uint64_t{3}, "later"});
+    recording.fire(0, 200, read, {uint64_t{0xffffffff}, "sooner"});
+    Rendered got = render(recording);
+    CHECK(got.text == "CPU     ID                    FUNCTION:NAME\n"
+                      "  1      1                           :BEGIN \n"
+                      "  0      2                       read:entry        -1"
+                      "  sooner                           \n"
+                      "  1      2                       read:entry         3"
+                      "  later                            \n"
+                      "\n");
+    CHECK(got.messages.empty());
+    CHECK(got.report.records == 3);
+    CHECK(got.report.completeness.complete);
+    CHECK(got.report.status() == 0);
+}
+
+TEST_CASE("the testing form has neither CPU nor ID", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program);
+    recording.fire(0, 100, begin, {uint64_t{42}});
+    ReportOptions options;
+    options.testing = true;
+    CHECK(render(recording, options).text == "                   FUNCTION:NAME\n"
+                                             "                          :BEGIN "
+                                             "               42\n\n");
+}
+
+TEST_CASE("quiet prints data only, and still the newline at the end", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.printf(begin, "%s is %d, ", {Member::text(), Member::integer(4)});
+    program.printf(begin, "done\n", {});
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program);
+    recording.fire(0, 100, begin, {"answer", uint64_t{42}, uint64_t{0}, uint64_t{7}});
+    CHECK(render(recording).text == "answer is 42, done\n7\n");
+}
+
+TEST_CASE("a clause that only aggregates prints no line", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t read = program.clause("syscall", "vmlinux", "read", "entry");
+    program.aggregate(read, 1, kCount, {Member::text()});
+    size_t write = program.clause("syscall", "vmlinux", "write", "entry");
+    program.aggregate(write, 1, kCount, {Member::text()});
+    program.aggregate(write, 2, kSum, {});
+    RecordingOf recording(program, {.cpu_count = 2});
+    recording.fire(0, 100, read, {"cat"});
+    recording.fire(1, 100, write, {"cat", uint64_t{5}});
+    recording.fire(1, 200, write, {"sh", uint64_t{6}});
+    CHECK(render(recording).text ==
+          "\n"
+          "  sh                                                                1\n"
+          "  cat                                                               2\n"
+          "               11\n");
+}
+
+TEST_CASE("printa, clear, normalize, trunc and setopt act where they stand", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t count = program.clause("profile", "", "", "tick-1");
+    program.aggregate(count, 1, kSum, {Member::integer(4)});
+    size_t show = program.clause("profile", "", "", "tick-2");
+    program.printa(show, {1}, "%d=%@d ");
+    program.printf(show, "\n", {});
+    size_t clear = program.clause("profile", "", "", "tick-3");
+    program.library(clear, DT_ACT_CLEAR, {Member::integer(8)});
+    size_t normalize = program.clause("profile", "", "", "tick-4");
+    program.library(normalize, DT_ACT_NORMALIZE, {Member::integer(8), Member::integer(8)});
+    size_t denormalize = program.clause("profile", "", "", "tick-5");
+    program.library(denormalize, DT_ACT_DENORMALIZE, {Member::integer(8)});
+    size_t trunc = program.clause("profile", "", "", "tick-6");
+    program.library(trunc, DT_ACT_TRUNC, {Member::integer(8), Member::integer(4)});
+    size_t setopt = program.clause("profile", "", "", "tick-7");
+    program.library(setopt, DT_ACT_SETOPT, {Member::text(), Member::text()});
+    size_t bare = program.clause("profile", "", "", "tick-8");
+    program.library(bare, DT_ACT_SETOPT, {Member::text(), Member::integer(8)});
+
+    RecordingOf recording(program);
+    uint64_t ticks = 100;
+    auto fire = [&](size_t clause, std::vector<FieldValue> values) {
+        recording.fire(0, ticks += 10, clause, values);
+    };
+    auto shown = [&] { fire(show, {uint64_t{1}, uint64_t{0}}); };
+    shown();
+    fire(count, {uint64_t{1}, uint64_t{10}});
+    fire(count, {uint64_t{2}, uint64_t{30}});
+    fire(count, {uint64_t{3}, uint64_t{20}});
+    shown();
+    fire(normalize, {uint64_t{1}, uint64_t{10}});
+    shown();
+    fire(denormalize, {uint64_t{1}});
+    fire(setopt, {"aggsortrev", "true"});
+    shown();
+    fire(trunc, {uint64_t{1}, uint64_t{2}});
+    shown();
+    fire(setopt, {"aggsortrev", "false"});
+    fire(bare, {"aggsortkey", uint64_t{0}});
+    shown();
+    fire(clear, {uint64_t{1}});
+    shown();
+    CHECK(render(recording).text == "\n"
+                                    "1=10 3=20 2=30 \n"
+                                    "1=1 3=2 2=3 \n"
+                                    "2=30 3=20 1=10 \n"
+                                    "2=30 3=20 \n"
+                                    "2=30 3=20 \n"
+                                    "2=0 3=0 \n"
+                                    "\n");
+}
+
+TEST_CASE("flow indentation follows each CPU", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_FLOWINDENT);
+    size_t in = program.clause("fbt", "vmlinux", "f", "entry");
+    size_t out = program.clause("fbt", "vmlinux", "f", "return");
+    program.trace(out, Member::integer(4));
+    RecordingOf recording(program, {.cpu_count = 2});
+    recording.fire(0, 100, in, {});
+    recording.fire(1, 150, in, {});
+    recording.fire(0, 200, out, {uint64_t{1}});
+    recording.fire(1, 250, out, {uint64_t{2}});
+    CHECK(render(recording).text == "CPU FUNCTION                                 \n"
+                                    "  0  -> f                                     \n"
+                                    "  1  -> f                                     \n"
+                                    "  0  <- f                                             1\n"
+                                    "  1  <- f                                             2\n"
+                                    "\n");
+}
+
+TEST_CASE("exit() gives the status, tracemem() dumps what it was told", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t end = program.clause("dtrace", "", "", "END");
+    program.act(end, DTRACEACT_TRACEMEM, Member{DBK_FIELD_FIXED, 16}, 2);
+    program.act(end, DTRACEACT_TRACEMEM, Member::integer(8), 4);
+    program.act(end, DTRACEACT_EXIT, Member::integer(4));
+    RecordingOf recording(program);
+    recording.fire(0, 100, end, {uint64_t{0x44434241}, uint64_t{3}, uint64_t{5}});
+    Rendered got = render(recording);
+    CHECK(got.text ==
+          "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
+          "         0: 41 42 43                                         ABC\n"
+          "\n");
+    CHECK(got.report.exit_status == 5);
+    CHECK(got.report.status() == 5);
+}
+
+TEST_CASE("drops are told when the records have passed them", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 1});
+    recording.fire(0, 2'000'000, tick, {uint64_t{1}});
+    recording.ring().drop(0, DBK_DROP_PRINCIPAL, 12);
+    recording.ring().drop(0, DBK_DROP_NESTED, 1);
+    recording.ring().open_segment(0, 5'000'000);
+    recording.fire(0, 6'000'000, tick, {uint64_t{2}});
+    Rendered got = render(recording);
+    CHECK(got.text == "12\n");
+    REQUIRE(got.messages.size() == 2);
+    CHECK(got.messages[0].tag == "DTRACEDROP_PRINCIPAL");
+    CHECK(got.messages[0].text == "12 drops on CPU 0");
+    CHECK(got.messages[0].detail.starts_with("between 0.00"));
+    CHECK(got.messages[1].text == "1 probe fired inside another probe on CPU 0");
+    CHECK(got.report.completeness.losses);
+    CHECK(got.report.status() == 3);
+    CHECK(got.report.completeness.verdict() ==
+          "not complete: CPU 0: 12 drops, 1 probe fired inside another probe");
+}
+
+TEST_CASE("an overwritten ring says what is left", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.segment_bytes = 4096, .segments_per_cpu = 2});
+    for (uint64_t i = 0; i < 1000; i++)
+        recording.fire(0, 1000 + i, tick, {i});
+    Rendered got = render(recording);
+    uint64_t here = got.report.records;
+    CHECK(here < 1000);
+    CHECK(got.report.completeness.verdict() ==
+          "not complete: CPU 0: " + std::to_string(1000 - here) +
+              " oldest records overwritten; newest " + std::to_string(here) + " are here in order");
+    CHECK(!got.report.completeness.losses);
+    CHECK(got.report.status() == 0);
+}
+
+TEST_CASE("a window counts and prints what lies in it", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.printf(tick, "%d ", {Member::integer(8)});
+    program.aggregate(tick, 1, kCount, {});
+    RecordingOf recording(program); // boot time is 100 ahead of ticks
+    for (uint64_t i = 10; i < 20; i++)
+        recording.fire(0, i * 1000, tick, {i});
+    ReportOptions options;
+    options.window = {.since_ns = 12'100, .until_ns = 14'100};
+    CHECK(render(recording, options).text == "12 13 14 \n                3\n");
+    options.window = {.since_ns = 8'000, .until_ns = std::nullopt, .from_first_record = true};
+    CHECK(render(recording, options).text == "18 19 \n                2\n");
+}
+
+TEST_CASE("system() is not run for a recording, and is by a hook", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.printf(begin, "echo %s", {Member::text()});
+    program.program.action_lists[begin].actions[0].kind = DTRACEACT_SYSTEM;
+    RecordingOf recording(program);
+    recording.fire(0, 100, begin, {"hello"});
+    recording.fire(0, 200, begin, {"hello"});
+    Rendered got = render(recording);
+    REQUIRE(got.messages.size() == 1);
+    CHECK(got.messages[0].kind == Message::Kind::note);
+    std::string commands;
+    ReportOptions options;
+    options.hooks.system = [&](const std::string& command) { commands += command + ";"; };
+    CHECK(render(recording, options).messages.empty());
+    CHECK(commands == "echo hello;echo hello;");
+}
+
+TEST_CASE("a recording without its DOF says so once per sort", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program);
+    recording.fire(0, 100, begin, {uint64_t{1}});
+    formats::Recording built = recording.build();
+    built.rings[0].dof.clear();
+    StringSink sink;
+    Report report = render_report(built, {}, sink);
+    CHECK(sink.text == "\n");
+    REQUIRE(sink.messages.size() == 1);
+    CHECK(sink.messages[0].text == "ring 1: EPID 1: its DOF is not there");
+    CHECK(report.problems == 1);
+}
+
+TEST_CASE("list prints the probes as dtrace -l does", "[analyze][list]") {
+    ProgramBuilder program;
+    program.clause("dtrace", "", "", "BEGIN");
+    program.clause("syscall", "vmlinux", "read", "entry");
+    RecordingOf recording(program);
+    StringSink sink;
+    formats::Recording built = recording.build();
+    print_probe_list(built, sink);
+    CHECK(sink.text ==
+          "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
+          "    1     dtrace                                                     BEGIN\n"
+          "    2    syscall           vmlinux                              read entry\n");
+}
+
+TEST_CASE("info ends with whether the recording is complete", "[analyze][info]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 2});
+    recording.fire(0, 1'000'000, begin, {uint64_t{1}});
+    recording.fire(1, 3'500'000, begin, {uint64_t{1}});
+    formats::Recording built = recording.build();
+    StringSink sink;
+    CompletenessNote note = print_info(built, sink);
+    INFO(sink.text);
+    CHECK(note.complete);
+    CHECK(sink.text.ends_with("complete: every record since the first probe is here\n"));
+    CHECK(
+        sink.text.find("ring 1 \"test\": embedded, policy ring, 4 segments of 4096 bytes per CPU, "
+                       "aggregate=record\n") != std::string::npos);
+    CHECK(sink.text.find("  time     0.002500 s, from 0.001000 s to 0.003500 s after boot\n") !=
+          std::string::npos);
+    CHECK(sink.text.find("     0            1            1            0         0         0        "
+                         "0         1\n") != std::string::npos);
+}
