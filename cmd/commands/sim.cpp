@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
+#include "analyze/report.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/program.hpp"
+#include "cmd/trace_sink.hpp"
+#include "daybreak_version.hpp"
+#include "engine/sim/sim_kernel.hpp"
+#include "engine/sim/simulation.hpp"
+
+#include <charconv>
+#include <cinttypes>
+#include <cstdlib>
+#include <memory>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct SimArguments {
+    ProgramArguments program;
+    std::string output_path;
+    std::string time, injection;
+    uint64_t seed = 1;
+    uint64_t cpu_count = 1;
+    bool compile_only = false;
+};
+
+/// What the arguments say beyond the program.
+struct SimSetting {
+    sim::SimHostConfig host;
+    sim::SimulationOptions run;
+};
+
+/// "nested=3": every third firing.  False when it is no injection.
+bool parse_injection(std::string_view text, sim::SimFaults& faults) {
+    size_t equals = text.find('=');
+    if (equals == std::string_view::npos)
+        return false;
+    std::string_view what = text.substr(0, equals), digits = text.substr(equals + 1);
+    uint64_t count = 0;
+    auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || count == 0)
+        return false;
+    if (what == "nested")
+        faults.nest_every = count;
+    else if (what == "load")
+        faults.load_every = count;
+    else if (what == "alloc")
+        faults.alloc_at = count;
+    else
+        return false;
+    return true;
+}
+
+/// Returns what is wrong with the arguments; empty when nothing is.
+std::optional<std::string> check(const SimArguments& arguments, SimSetting& setting) {
+    if (auto wrong = program_usage_error(arguments.program, "sim"))
+        return wrong;
+    if (arguments.cpu_count < 1 || arguments.cpu_count > DBK_CPUS_MAX)
+        return base::strprintf("--cpus %" PRIu64 ": expected 1 to %u", arguments.cpu_count,
+                               DBK_CPUS_MAX);
+    if (!arguments.time.empty()) {
+        auto limit_ns = sim::parse_duration_ns(arguments.time);
+        if (!limit_ns)
+            return "--time " + arguments.time + ": expected a time as 35ms, 10s or 2min";
+        setting.run.time_limit_ns = *limit_ns;
+    }
+    if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.host.faults))
+        return "--inject " + arguments.injection + ": expected nested=N, load=N or alloc=N";
+    setting.host.cpu_count = static_cast<uint32_t>(arguments.cpu_count);
+    setting.host.seed = arguments.seed;
+    return std::nullopt;
+}
+
+/// BEGIN and END run in the tracer, which here is this process under dtrace's name.
+sim::SimThread this_process() {
+    sim::SimThread thread;
+    thread.pid = thread.tid = static_cast<uint32_t>(::getpid());
+    thread.ppid = static_cast<uint32_t>(::getppid());
+    thread.uid = ::getuid();
+    thread.gid = ::getgid();
+    return thread;
+}
+
+bool probe_exists(const compiler::ProbeDescription& description) {
+    if (description.id)
+        return *description.id >= 1 && *description.id <= 3; // BEGIN, END, ERROR
+    return sim::probe_can_exist({description.provider.c_str(), description.module.c_str(),
+                                 description.function.c_str(), description.name.c_str(), 0});
+}
+
+formats::TraceHeader trace_header(const SimArguments& arguments, const SimSetting& setting) {
+    formats::TraceHeader header;
+    header.tool_version = DAYBREAK_VERSION;
+    header.origin = formats::TraceOrigin::simulator;
+    header.hostname = "simulated";
+    header.release = setting.run.release;
+    header.version = "daybreak sim";
+    header.machine = "x86_64";
+    header.cpus_online = setting.host.cpu_count;
+    if (!arguments.program.script.empty())
+        header.d_files.push_back(arguments.program.script);
+    return header;
+}
+
+/// Prints the recording.  Returns the exit status of the command.
+int print(const SimArguments& arguments, const sim::Simulation& simulation) {
+    formats::Recording recording = simulation.recording();
+    formats::SymbolTable symbols = sim::kernel_symbols();
+    analyze::ReportOptions options;
+    options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
+    options.symbols = &symbols;
+    TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"), .details = false});
+    analyze::Report report = analyze::render_report(recording, options, sink);
+    sink.flush();
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    return report.exit_status.value_or(0);
+}
+
+int run(const SimArguments& arguments, SimSetting setting) {
+    auto compiled = compile_program(arguments.program, probe_exists);
+    if (!compiled)
+        return static_cast<int>(Exit::failed);
+    if (arguments.compile_only)
+        return static_cast<int>(Exit::ok);
+    setting.host.thread = this_process();
+    setting.run.destructive = arguments.program.destructive;
+    if (!compiled->release.empty())
+        setting.run.release = compiled->release;
+
+    auto host = sim::SimHost::create(setting.host);
+    if (!host.ok())
+        return fail(host.error());
+    auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
+    if (!simulation.ok())
+        return fail(simulation.error());
+    if (!compiled->option(DTRACEOPT_QUIET)) {
+        uint32_t matched = (*simulation)->ecb_count();
+        complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(), matched,
+                                 matched == 1 ? "" : "s"));
+    }
+    install_interrupt();
+    auto end = (*simulation)->run([] { return interrupted.load(); });
+    if (!end.ok())
+        return fail(end.error());
+    if (!arguments.output_path.empty()) {
+        auto written =
+            (*simulation)
+                ->write_trace_file(arguments.output_path, trace_header(arguments, setting));
+        if (!written.ok())
+            return fail(written.error());
+    }
+    return print(arguments, **simulation);
+}
+
+} // namespace
+
+void add_sim(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<SimArguments>();
+    CLI::App* command = app.add_subcommand(
+        "sim", "Run a D program on a simulated machine: BEGIN, END, ERROR, tick and profile");
+    add_program_options(*command, arguments->program);
+    command->add_flag("-e", arguments->compile_only, "Stop behind compiling");
+    command->add_option("-o,--output", arguments->output_path,
+                        "Write what was recorded as a trace file too (.dbrk)");
+    command->add_option("--seed", arguments->seed, "Of everything random (1)");
+    command->add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
+    command->add_option("--time", arguments->time,
+                        "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
+                        "the program calls exit())");
+    command->add_option("--inject", arguments->injection,
+                        "Failures: nested=N (every Nth firing is interrupted by itself), load=N "
+                        "(every Nth load of foreign memory faults), alloc=N (the Nth allocation)");
+    command->footer("\nExample: what does my program print in ten seconds?\n"
+                    "  daybreak sim -q -n 'tick-1s { printf(\"%d\\n\", n++); }'");
+    command->callback([arguments, &status] {
+        SimSetting setting;
+        if (auto wrong = check(*arguments, setting)) {
+            complain(*wrong + " (daybreak sim --help says more)");
+            status = static_cast<int>(Exit::usage);
+            return;
+        }
+        status = run(*arguments, setting);
+    });
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// -C: the C preprocessor over a D program.
+#include "cmd/preprocess.hpp"
+
+#include "base/file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace daybreak::cmd {
+
+namespace {
+
+// cpp reads the program from here: a file without a name holds any length without a second process.
+base::Result<base::ScopedFd> input_of(const std::string& name, const std::string& text) {
+    char path[] = "/tmp/daybreak-cpp-XXXXXX";
+    base::ScopedFd fd(::mkstemp(path));
+    if (!fd.valid())
+        return base::errno_errorf("cannot make a temporary file for cpp");
+    ::unlink(path);
+    // The interpreter line is not C; its line stays, so that the others keep their numbers.
+    std::string input = "# 1 \"" + name + "\"\n" + (text.starts_with("#!") ? "//" : "") + text;
+    DBK_TRY_VOID(base::write_all(fd.get(), base::as_bytes(input), "cpp"));
+    if (::lseek(fd.get(), 0, SEEK_SET) != 0)
+        return base::errno_errorf("cannot rewind a temporary file");
+    return fd;
+}
+
+base::Result<std::string> read_all(int fd) {
+    std::string text;
+    char block[16384];
+    for (;;) {
+        ssize_t got = ::read(fd, block, sizeof(block));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return base::errno_errorf("cannot read what cpp says");
+        if (got == 0)
+            return text;
+        text.append(block, static_cast<size_t>(got));
+    }
+}
+
+std::string folder_of(const std::string& name) {
+    size_t slash = name.find_last_of('/');
+    if (slash == std::string::npos)
+        return ".";
+    return slash == 0 ? "/" : name.substr(0, slash);
+}
+
+base::Result<void> wait_for(pid_t child, const std::string& name) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return base::errno_errorf("cannot wait for cpp");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return base::errorf(base::ErrorCode::invalid, "%s: cpp found something wrong, see above",
+                            name.c_str());
+    return {};
+}
+
+} // namespace
+
+base::Result<std::string> preprocess(const std::string& name, const std::string& text,
+                                     const std::vector<std::string>& arguments) {
+    DBK_TRY(base::ScopedFd input, input_of(name, text));
+    int ends[2];
+    if (::pipe(ends) != 0)
+        return base::errno_errorf("cannot make a pipe for cpp");
+    base::ScopedFd from_cpp(ends[0]), to_us(ends[1]);
+
+    std::vector<std::string> words = {
+        "cpp", "-x", "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-iquote", folder_of(name)};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    words.emplace_back("-");
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, to_us.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, from_cpp.get());
+    pid_t child = 0;
+    int error = ::posix_spawnp(&child, "cpp", &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return base::errorf(base::ErrorCode::not_found, "-C needs the program cpp: %s",
+                            std::strerror(error));
+    to_us.reset();
+    auto output = read_all(from_cpp.get());
+    DBK_TRY_VOID(wait_for(child, name));
+    return output;
+}
+
+} // namespace daybreak::cmd

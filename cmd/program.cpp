@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The D program on a command line.
+#include "cmd/program.hpp"
+
+#include "base/file.hpp"
+#include "cmd/preprocess.hpp"
+#include "cmd/terminal.hpp"
+#include "daybreak_version.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+std::string_view option_name(std::string_view option) {
+    return option.substr(0, option.find('='));
+}
+
+std::map<std::string, int64_t, std::less<>> process_macros() {
+    return {{"pid", ::getpid()},   {"ppid", ::getppid()}, {"uid", ::getuid()},
+            {"euid", ::geteuid()}, {"gid", ::getgid()},   {"egid", ::getegid()},
+            {"pgid", ::getpgrp()}, {"sid", ::getsid(0)}};
+}
+
+std::vector<std::string> preprocessor_arguments(const ProgramArguments& arguments) {
+    std::vector<std::string> words;
+    for (const std::string& definition : arguments.definitions)
+        words.push_back("-D" + definition);
+    for (const std::string& name : arguments.undefinitions)
+        words.push_back("-U" + name);
+    for (const std::string& folder : arguments.include_folders)
+        words.push_back("-I" + folder);
+    return words;
+}
+
+base::Result<compiler::CompileSource> read_source(const ProgramArguments& arguments) {
+    compiler::CompileSource source;
+    if (arguments.script.empty()) {
+        source.name = source.text = arguments.text;
+        source.kind = compiler::SourceKind::string;
+    } else {
+        source.name = arguments.script;
+        DBK_TRY(base::Bytes bytes, base::read_file(arguments.script));
+        source.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    if (arguments.preprocess) {
+        std::string name = arguments.script.empty() ? "-n" : arguments.script;
+        DBK_TRY(source.text, preprocess(name, source.text, preprocessor_arguments(arguments)));
+    }
+    return source;
+}
+
+// "BEGIN" of "BEGIN { exit(0); }": what dtrace(1) calls the program.
+std::string describe(const ProgramArguments& arguments) {
+    if (!arguments.script.empty())
+        return "script '" + arguments.script + "'";
+    return "description '" + arguments.text.substr(0, arguments.text.find_first_of("{/;")) + "'";
+}
+
+void set_options(const ProgramArguments& arguments, compiler::CompileOptions& options) {
+    for (const std::string& option : arguments.options) {
+        std::string name(option_name(option));
+        std::optional<std::string> value;
+        if (name.size() < option.size())
+            value = option.substr(name.size() + 1);
+        options.options.emplace_back(std::move(name), std::move(value));
+    }
+    if (arguments.quiet)
+        options.options.emplace_back("quiet", std::nullopt);
+    if (arguments.flowindent)
+        options.options.emplace_back("flowindent", std::nullopt);
+    if (arguments.destructive)
+        options.options.emplace_back("destructive", std::nullopt);
+    if (!arguments.bufsize.empty())
+        options.options.emplace_back("bufsize", arguments.bufsize);
+}
+
+void print_diagnostics(const ProgramArguments& arguments, const compiler::CompileOutput& output) {
+    bool person = ::isatty(STDERR_FILENO) != 0 && std::getenv("_DTRACE_TESTING") == nullptr;
+    std::string text;
+    if (person) {
+        text = render_rich(output.diagnostics, output.sources,
+                           {.colour = wants_colour(STDERR_FILENO)});
+    } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
+        text = render_classic(*first, output.sources,
+                              {.error_tags = arguments.has_option("errtags"),
+                               .preprocessed = arguments.preprocess}) +
+               "\n";
+    }
+    std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+bool ProgramArguments::has_option(std::string_view name) const {
+    return std::any_of(options.begin(), options.end(),
+                       [name](const std::string& option) { return option_name(option) == name; });
+}
+
+std::optional<uint64_t> CompiledProgram::option(uint32_t id) const {
+    std::optional<uint64_t> value;
+    for (const formats::DofOption& option : program.options)
+        if (option.option == id)
+            value = option.value;
+    if (value == DTRACEOPT_UNSET)
+        value.reset();
+    return value;
+}
+
+void add_program_options(CLI::App& command, ProgramArguments& arguments) {
+    command.add_option("-s,--script", arguments.script, "The D program's file");
+    command.add_option("-n,--program", arguments.text, "The D program itself");
+    auto list = [&command](const char* names, std::vector<std::string>& to, const char* text) {
+        command.add_option(names, to, text)->allow_extra_args(false)->type_name("TEXT");
+    };
+    list("-x", arguments.options, "Set an option, as `#pragma D option` does: name or name=value");
+    command.add_flag("-C", arguments.preprocess, "Run the program through cpp first");
+    list("-D", arguments.definitions, "Define a macro for cpp: name or name=value");
+    list("-U", arguments.undefinitions, "Undefine a macro for cpp");
+    list("-I", arguments.include_folders, "Look for included files there");
+    command.add_flag("-q,--quiet", arguments.quiet, "Print only what the program prints");
+    command.add_flag("-F,--flowindent", arguments.flowindent, "Indent by entry and return");
+    command.add_flag("-w,--destructive", arguments.destructive, "Allow destructive actions");
+    command.add_flag("-Z", arguments.zero_probes_allowed, "Allow descriptions that match no probe");
+    command.add_option("-b", arguments.bufsize, "Size of each CPU's buffer: 64k, 4m");
+    auto* kernel = command.add_option("--kernel", arguments.kernel,
+                                      "Release of the kernel whose types the program uses");
+    command
+        .add_option("--btf", arguments.btf,
+                    "File with that kernel's types: BTF, vmlinux, or a kernel image")
+        ->excludes(kernel);
+    command.add_option("ARGUMENT", arguments.arguments, "$1, $2, ... of the program");
+}
+
+std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
+                                               const std::string& subcommand) {
+    if (arguments.script.empty() && arguments.text.empty())
+        return subcommand + " needs a program: -s FILE or -n TEXT";
+    if (!arguments.script.empty() && !arguments.text.empty())
+        return subcommand + " takes one program: -s FILE or -n TEXT";
+    return std::nullopt;
+}
+
+std::optional<CompiledProgram>
+compile_program(const ProgramArguments& arguments,
+                const std::function<bool(const compiler::ProbeDescription&)>& probe_exists) {
+    auto source = read_source(arguments);
+    if (!source.ok()) {
+        complain(source.error().message());
+        return std::nullopt;
+    }
+    compiler::CompileOptions options;
+    options.sources.push_back(*source);
+    options.arguments = arguments.arguments;
+    options.macros = process_macros();
+    set_options(arguments, options);
+    std::optional<compiler::BtfKernelTypes> kernel;
+    if (!arguments.kernel.empty() || !arguments.btf.empty()) {
+        compiler::KernelSource where;
+        where.release = arguments.kernel;
+        where.file = arguments.btf;
+        kernel.emplace(where);
+        options.kernel = &*kernel;
+    }
+    options.compiler_version = "daybreak " DAYBREAK_VERSION;
+    options.probe_exists = probe_exists;
+    options.zero_probes_allowed = arguments.zero_probes_allowed;
+
+    compiler::CompileOutput output = compiler::compile(options);
+    print_diagnostics(arguments, output);
+    if (!output.dof)
+        return std::nullopt;
+    CompiledProgram compiled{*std::move(output.dof), std::move(output.program), describe(arguments),
+                             ""};
+    if (compiled.program.target)
+        compiled.release = compiled.program.target->release;
+    return compiled;
+}
+
+} // namespace daybreak::cmd

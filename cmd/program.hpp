@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The D program on a command line: where its text is, how it is compiled, and what is said when it
+// is wrong.  The same for every subcommand that takes D.
+#pragma once
+
+#include "compiler/compiler.hpp"
+#include "compiler/types/kernel_types.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// What was given.
+struct ProgramArguments {
+    std::string script;                       ///< -s
+    std::string text;                         ///< -n
+    std::vector<std::string> options;         ///< -x, "name" or "name=value"
+    std::vector<std::string> definitions;     ///< -D
+    std::vector<std::string> undefinitions;   ///< -U
+    std::vector<std::string> include_folders; ///< -I
+    bool preprocess = false;                  ///< -C
+    bool quiet = false;                       ///< -q
+    bool flowindent = false;                  ///< -F
+    bool destructive = false;                 ///< -w
+    bool zero_probes_allowed = false;         ///< -Z
+    std::string bufsize;                      ///< -b
+    std::string kernel;                       ///< --kernel: a release
+    std::string btf;                          ///< --btf: a file
+    std::vector<std::string> arguments;       ///< $1, $2, ...
+
+    /// Returns whether -x NAME was given.
+    bool has_option(std::string_view name) const;
+};
+
+/// Adds the options to a subcommand; `arguments` must live as long as it.
+void add_program_options(CLI::App& command, ProgramArguments& arguments);
+
+/// Says what is wrong with the arguments, as usage errors; empty when nothing is.
+std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
+                                               const std::string& subcommand);
+
+/// A compiled program.
+struct CompiledProgram {
+    base::Bytes dof;
+    formats::DofProgram program;
+    std::string description; ///< "script 'x.d'" or "description 'BEGIN'", for notices
+    std::string release;     ///< of the kernel whose types it was compiled with; "" when none
+
+    /// Returns an option's value; empty when it is not set.
+    std::optional<uint64_t> option(uint32_t id) const;
+};
+
+/// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error (one classic line,
+/// or the rich form on a terminal), the exit status is Exit::failed.
+std::optional<CompiledProgram>
+compile_program(const ProgramArguments& arguments,
+                const std::function<bool(const compiler::ProbeDescription&)>& probe_exists);
+
+} // namespace daybreak::cmd
