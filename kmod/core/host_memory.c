@@ -19,7 +19,7 @@
 
 void *dbk_host_alloc(size_t bytes)
 {
-	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	return kvzalloc(bytes, GFP_KERNEL);
 }
 
 void dbk_host_free(void *memory)

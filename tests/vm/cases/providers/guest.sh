@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Timers follow the CPUs, and waiting probes follow the modules.
+holds load insmod /share/in/hotplug.ko
+probes_before=$(daybreak list | wc -l)
+for round in 1 2 3; do
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	sleep 0.3
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	sleep 0.3
+done
+equal cpu-is-back "$(cat /sys/devices/system/cpu/cpu1/online)" 1
+holds later-module-loads insmod /share/in/jbd2.ko
+at_least later-module-brings-probes "$(daybreak list | wc -l)" $((probes_before + 50))
+holds later-module-unloads rmmod jbd2
+equal later-module-takes-its-probes "$(daybreak list | grep -c jbd2)" 0
+holds later-module-loads-again insmod /share/in/jbd2.ko
+holds record daybreak record --claim -o /share/out/hotplug.dbrk
+rmmod jbd2
+holds unload rmmod daybreak
+
+# A module that is there when we come, and goes while its probes are enabled.
+holds module-before-us insmod /share/in/jbd2.ko
+holds load-behind-it insmod /share/in/hotplug.ko
+holds module-goes-under-us rmmod jbd2
+holds unload-behind-it rmmod daybreak
+
+# Everything, 20 times, under load.
+while true; do workload 20; done >/dev/null 2>&1 &
+load_one=$!
+while true; do ls -laR /proc/self; done >/dev/null 2>&1 &
+load_two=$!
+round=0
+while [ $round -lt 20 ] && insmod /share/in/everything.ko && rmmod daybreak; do
+	round=$((round + 1))
+done
+equal everything-20-times $round 20
+kill $load_one $load_two
+wait

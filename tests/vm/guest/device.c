@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// device PROGRAM.dof: asks /dev/daybreak for all that formats/abi/ioctl.md promises.
+//
+// The module is loaded and has nothing embedded.  Prints CHECK lines (checks.sh).
+#include "formats/abi/ioctl.h"
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALLS 1000
+
+struct program {
+	void *bytes;
+	size_t length;
+};
+
+static void check(const char *name, int holds, long seen)
+{
+	printf("CHECK %s %s %ld\n", name, holds ? "ok" : "fail", seen);
+}
+
+/* The errno of a call that should fail with @wanted; 0 when it did not fail. */
+static void refuses(const char *name, long result, int wanted)
+{
+	int got = result < 0 ? errno : 0;
+
+	printf("CHECK %s %s %s\n", name, got == wanted ? "ok" : "fail", got ? strerror(got) : "it succeeded");
+}
+
+static struct program read_program(const char *path)
+{
+	struct program program = { 0 };
+	struct stat status;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		perror(path);
+		exit(2);
+	}
+	program.length = status.st_size;
+	program.bytes = malloc(program.length);
+	if (!program.bytes || read(fd, program.bytes, program.length) != (ssize_t)program.length)
+		exit(2);
+	close(fd);
+	return program;
+}
+
+static int open_device(void)
+{
+	int fd = open(DBK_DEVICE_PATH, O_RDONLY);
+
+	if (fd < 0) {
+		perror(DBK_DEVICE_PATH);
+		exit(2);
+	}
+	return fd;
+}
+
+static long enable(int device, const void *dof, size_t bytes, struct dbk_ioc_enable *enable_ret)
+{
+	memset(enable_ret, 0, sizeof(*enable_ret));
+	enable_ret->dof = (uintptr_t)dof;
+	enable_ret->dof_bytes = bytes;
+	return ioctl(device, DBK_IOC_ENABLE, enable_ret);
+}
+
+static struct dbk_ioc_status status_of(int device)
+{
+	struct dbk_ioc_status status;
+
+	memset(&status, 0xff, sizeof(status));
+	check("status", ioctl(device, DBK_IOC_STATUS, &status) == 0, status.abi_version);
+	return status;
+}
+
+static void check_refusals(int device, const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+	struct dbk_ioc_ring ring = { .ring_id = 4711 };
+	char zeros[4096] = { 0 };
+
+	refuses("unknown-call", ioctl(device, _IO(0xDB, 99), 0), ENOTTY);
+	refuses("bad-address", ioctl(device, DBK_IOC_STATUS, (void *)8), EFAULT);
+	refuses("enable-zeros", enable(device, zeros, sizeof(zeros), &answer), EINVAL);
+	check("enable-zeros-says-why", answer.reason[0] != '\0' && answer.ring_id == 0, strlen(answer.reason));
+	refuses("enable-nothing", enable(device, zeros, 0, &answer), EINVAL);
+	refuses("enable-too-large", enable(device, zeros, DBK_DOF_BYTES_MAX + 1, &answer), E2BIG);
+	refuses("enable-bad-address", enable(device, (void *)8, program->length, &answer), EFAULT);
+	refuses("enable-cut", enable(device, program->bytes, program->length / 2, &answer), EINVAL);
+	refuses("claim-none", ioctl(device, DBK_IOC_CLAIM, &(struct dbk_ioc_ring){ 0 }), ENOENT);
+	refuses("claim-unknown", ioctl(device, DBK_IOC_CLAIM, &ring), ENOENT);
+	refuses("stop-unknown", ioctl(device, DBK_IOC_STOP, &ring), ENOENT);
+	refuses("destroy-unknown", ioctl(device, DBK_IOC_DESTROY, &ring), ENOENT);
+	refuses("open-to-write", open(DBK_DEVICE_PATH, O_RDWR) < 0 ? -1 : 0, geteuid() == 0 ? 0 : EACCES);
+}
+
+static void *map(int device, const struct dbk_ioc_region *region, size_t bytes, int protection, int flags)
+{
+	return mmap(NULL, bytes, protection, flags, device, region->offset);
+}
+
+static long mapped(const void *address)
+{
+	return address == MAP_FAILED ? -1 : 0;
+}
+
+static void check_mapping_rules(int device, struct dbk_ioc_region *region, void *good)
+{
+	struct dbk_ioc_region inside = *region, nowhere = *region;
+
+	inside.offset += 4096;
+	nowhere.offset = 1ull << 60;
+	refuses("map-writable", mapped(map(device, region, 4096, PROT_READ | PROT_WRITE, MAP_SHARED)), EACCES);
+	refuses("map-private-writable", mapped(map(device, region, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE)), EACCES);
+	refuses("map-executable", mapped(map(device, region, 4096, PROT_READ | PROT_EXEC, MAP_SHARED)), EACCES);
+	refuses("map-beyond", mapped(map(device, region, region->bytes + 4096, PROT_READ, MAP_SHARED)), EINVAL);
+	refuses("map-inside", mapped(map(device, &inside, 4096, PROT_READ, MAP_SHARED)), EINVAL);
+	refuses("map-nowhere", mapped(map(device, &nowhere, 4096, PROT_READ, MAP_SHARED)), EINVAL);
+	refuses("make-writable", mprotect(good, 4096, PROT_READ | PROT_WRITE), EACCES);
+	refuses("make-executable", mprotect(good, 4096, PROT_READ | PROT_EXEC), EACCES);
+	check("map-a-part", mapped(map(device, region, 4096, PROT_READ, MAP_SHARED)) == 0, 0);
+}
+
+/* Maps every region and counts what begins as it should; gives the first segments of @ring_id. */
+static void *check_regions(int device, uint32_t ring_id, struct dbk_ioc_region *region_ret)
+{
+	struct dbk_ioc_status status = status_of(device);
+	long described = 0, segments = 0, metadata = 0;
+	void *first = NULL;
+
+	for (uint32_t index = 0;; index++) {
+		struct dbk_ioc_region region = { .index = index };
+		const uint32_t *magic;
+
+		if (ioctl(device, DBK_IOC_REGION, &region) < 0) {
+			refuses("regions-end", -1, ENOENT);
+			break;
+		}
+		described++;
+		magic = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
+		if (magic == MAP_FAILED)
+			continue;
+		metadata += region.kind == DBK_REGION_META && *magic == DBK_META_MAGIC;
+		segments += region.kind == DBK_REGION_SEGMENTS;
+		if (!first && region.kind == DBK_REGION_SEGMENTS && region.ring_id == ring_id) {
+			first = (void *)magic;
+			*region_ret = region;
+		}
+	}
+	check("regions-as-status-says", described == status.region_count, described);
+	check("metadata-regions", metadata >= 5, metadata);
+	check("segment-regions", segments >= 1, segments);
+	return first;
+}
+
+static void check_segment(const char *name, const void *address, uint32_t ring_id)
+{
+	const struct dbk_segment_header *header = address;
+
+	check(name, header->magic == DBK_SEGMENT_MAGIC && header->ring_id == ring_id, header->committed_bytes);
+}
+
+static uint64_t records_of(const void *cpus)
+{
+	const struct dbk_meta_header *header = cpus;
+	const struct dbk_meta_cpu *cpu = (const void *)((const char *)cpus + DBK_META_DATA_OFFSET);
+	uint64_t records = 0;
+
+	for (uint32_t at = DBK_META_DATA_OFFSET; at + sizeof(*cpu) <= header->committed_bytes; at += sizeof(*cpu))
+		records += cpu++->records;
+	return records;
+}
+
+static const void *find_metadata(int device, uint32_t ring_id, enum dbk_meta_kind kind)
+{
+	struct dbk_ioc_region region = { 0 };
+
+	for (; ioctl(device, DBK_IOC_REGION, &region) == 0; region.index++) {
+		const struct dbk_meta_header *header = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
+
+		if (header != MAP_FAILED && region.kind == DBK_REGION_META && header->kind == kind &&
+		    header->ring_id == ring_id)
+			return header;
+	}
+	return NULL;
+}
+
+/* Another opener may look, and must not touch. */
+static void check_owner(int device, uint32_t ring_id)
+{
+	struct dbk_ioc_ring ring = { .ring_id = ring_id };
+	int other = open_device();
+
+	refuses("stop-by-another", ioctl(other, DBK_IOC_STOP, &ring), EPERM);
+	refuses("destroy-by-another", ioctl(other, DBK_IOC_DESTROY, &ring), EPERM);
+	refuses("claim-by-another", ioctl(other, DBK_IOC_CLAIM, &ring), EBUSY);
+	refuses("claim-own", ioctl(device, DBK_IOC_CLAIM, &ring), EALREADY);
+	close(other);
+}
+
+static void check_life(int device, const struct program *program)
+{
+	struct dbk_ioc_region region = { 0 };
+	struct dbk_ioc_enable answer;
+	struct dbk_ioc_ring ring = { 0 };
+	const void *cpus;
+	void *segments;
+	long enabled = enable(device, program->bytes, program->length, &answer);
+
+	check("enable", enabled == 0, answer.matched);
+	if (answer.reason[0])
+		printf("reason: %s\n", answer.reason);
+	ring.ring_id = answer.ring_id;
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	segments = check_regions(device, ring.ring_id, &region);
+	cpus = find_metadata(device, ring.ring_id, DBK_META_CPUS);
+	if (!segments || !cpus) {
+		check("segments-and-counters", 0, 0);
+		return;
+	}
+	check("counts-every-call", records_of(cpus) == CALLS, records_of(cpus));
+	check_mapping_rules(device, &region, segments);
+	check_owner(device, ring.ring_id);
+	check("stop", ioctl(device, DBK_IOC_STOP, &ring) == 0 && ring.activity == DBK_ACTIVITY_STOPPED, ring.activity);
+	syscall(SYS_getppid);
+	check("nothing-after-stop", records_of(cpus) == CALLS, records_of(cpus));
+	check("stop-again", ioctl(device, DBK_IOC_STOP, &ring) == 0, ring.activity);
+	check("destroy", ioctl(device, DBK_IOC_DESTROY, &ring) == 0, ring.activity);
+	refuses("destroy-again", ioctl(device, DBK_IOC_DESTROY, &ring), ENOENT);
+	refuses("map-after-destroy", mapped(map(device, &region, 4096, PROT_READ, MAP_SHARED)), EINVAL);
+	check_segment("mapping-outlives-its-ring", segments, ring.ring_id);
+	check("no-ring-left", status_of(device).ring_count == 0, 0);
+}
+
+/* A ring goes with its opener, also when that one is killed; the descriptor may be gone earlier. */
+static void check_death(const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+	int device = open_device(), wait_status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		int own = open_device();
+
+		if (enable(own, program->bytes, program->length, &answer) == 0)
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	waitpid(child, &wait_status, 0);
+	check("owner-was-killed", WIFSIGNALED(wait_status), wait_status);
+	check("ring-died-with-it", status_of(device).ring_count == 0, 0);
+	close(device);
+}
+
+static void check_listing(int device)
+{
+	long counts[4] = { 0 };
+	static const char *const names[4] = { "syscall", "sdt", "proc", "fbt" };
+	uint32_t previous = 0;
+	int ordered = 1;
+	struct dbk_ioc_probe probe = { 0 };
+
+	for (; ioctl(device, DBK_IOC_PROBE, &probe) == 0; probe.index++) {
+		ordered &= probe.probe_id > previous;
+		previous = probe.probe_id;
+		for (int i = 0; i < 4; i++)
+			counts[i] += strcmp(probe.provider, names[i]) == 0;
+	}
+	check("list-in-order", ordered, previous);
+	check("list-system-calls", counts[0] >= 700, counts[0]);
+	check("list-tracepoints", counts[1] >= 600, counts[1]);
+	check("list-processes", counts[2] == 3, counts[2]);
+	check("list-functions", counts[3] >= 30000, counts[3]);
+	check("list-as-status-says", status_of(device).probe_count == probe.index, probe.index);
+}
+
+int main(int argc, char **argv)
+{
+	struct program program;
+	int device;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: device PROGRAM.dof\n");
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	program = read_program(argv[1]);
+	device = open_device();
+	check("abi-version", status_of(device).abi_version == DBK_IOC_ABI_VERSION, DBK_IOC_ABI_VERSION);
+	check_refusals(device, &program);
+	check_life(device, &program);
+	check_death(&program);
+	check_listing(device);
+	close(device);
+	return 0;
+}
