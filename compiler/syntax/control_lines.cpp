@@ -204,7 +204,10 @@ void Lexer::pragma_d(const Span& directive) {
     }
     Span span = join(directive, name.span);
     if (name.text == "error") {
-        control_error(Tag::D_PRAGERR, span, "#error: " + rest_of_line());
+        std::string text = "#error:";
+        for (const Word& word : rest_of_words())
+            text += " " + word.text;
+        control_error(Tag::D_PRAGERR, span, std::move(text));
         return;
     }
     if (name.text == "ident")

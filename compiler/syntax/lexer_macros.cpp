@@ -95,7 +95,7 @@ Token Lexer::macro() {
     return macro_value(std::move(token), *value, name);
 }
 
-/// Makes the token that a macro's text is: an integer, an identifier, or a quoted string.
+/// Makes the token that a macro's text is: an integer, an identifier, or a string.
 Token Lexer::macro_value(Token token, const std::string& value, const std::string& name) {
     std::string_view digits = value;
     if (digits.starts_with('-') || digits.starts_with('+'))
@@ -113,12 +113,9 @@ Token Lexer::macro_value(Token token, const std::string& value, const std::strin
         token.text = value;
         return token;
     }
-    token.kind = TokenKind::invalid;
-    Diagnostic diagnostic = diagnosticf(
-        Tag::D_SYNTAX, token.span, "macro argument $%s is neither an integer nor an identifier: %s",
-        name.c_str(), value.c_str());
-    diagnostic.hints.push_back("write $$" + name + " to use it as a string");
-    sink_.report(std::move(diagnostic));
+    // Anything else, such as the path $0, can only be meant as a string.
+    token.kind = TokenKind::string;
+    token.text = value;
     return token;
 }
 

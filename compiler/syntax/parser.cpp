@@ -291,9 +291,9 @@ bool Parser::probe_description(Clause& clause) {
         }
         description.id = id;
     } else if (!split_probe_description(text, options_.probe_spec, description)) {
-        Diagnostic diagnostic =
-            diagnosticf(Tag::D_PDESC_INVAL, word.span,
-                        "invalid probe description \"%s\": too many colons", text.c_str());
+        Diagnostic diagnostic = diagnosticf(
+            Tag::D_PDESC_INVAL, word.span,
+            "invalid probe description \"%s\": Overspecified probe description", text.c_str());
         diagnostic.hints.push_back("a probe description is provider:module:function:name");
         sink_.report(std::move(diagnostic));
         return false;

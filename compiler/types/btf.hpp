@@ -2,8 +2,8 @@
 //
 // BTF, the kernel's type data: bytes in, types by number and by name out.
 //
-// The bytes are untrusted.  Parsing checks the header and walks the type section once, checking each
-// entry's length, its references and its names; after that, reading a type cannot run out of
+// The bytes are untrusted.  Parsing checks the header and walks the type section once, checking
+// each entry's length, its references and its names; after that, reading a type cannot run out of
 // bounds.  Names are indexed at the first lookup.  A module's BTF is split: its type numbers and
 // string offsets go on where the base's end, so it keeps a pointer to its base.
 //
@@ -66,10 +66,10 @@ struct BtfParameter {
 struct BtfType {
     BtfKind kind = BtfKind::void_;
     std::string_view name;
-    uint32_t entries = 0;    ///< members, enumerators, parameters that follow
-    bool flag = false;       ///< struct: bit-fields encoded; forward: union; enum: signed
-    uint32_t bytes = 0;      ///< of integer, struct, union, enum, enum64, float, data section
-    uint32_t target = 0;     ///< type number, for the kinds that refer to one
+    uint32_t entries = 0; ///< members, enumerators, parameters that follow
+    bool flag = false;    ///< struct: bit-fields encoded; forward: union; enum: signed
+    uint32_t bytes = 0;   ///< of integer, struct, union, enum, enum64, float, data section
+    uint32_t target = 0;  ///< type number, for the kinds that refer to one
     // integer
     uint8_t integer_bits = 0, integer_offset_bits = 0;
     bool is_signed = false, is_char = false, is_bool = false;
@@ -78,12 +78,16 @@ struct BtfType {
 };
 
 class Btf {
-  public:
+public:
     /// No BTF holds more types than this; real kernels have 150 000.
     static constexpr uint32_t kTypesMax = 4u << 20;
 
-    /// Checks and takes over raw BTF.  `base` is null for vmlinux; for a module it must outlive this.
-    /// Errors: corrupt, truncated, unsupported (big-endian, a kind this version does not know).
+    /// Longer names are cut.  The kernel's own bound is 512 (KSYM_NAME_LEN).
+    static constexpr size_t kNameBytesMax = 1024;
+
+    /// Checks and takes over raw BTF.  `base` is null for vmlinux; for a module it must outlive
+    /// this. Errors: corrupt, truncated, unsupported (big-endian, a kind this version does not
+    /// know).
     static base::Result<std::unique_ptr<Btf>> parse(base::Bytes untrusted_bytes,
                                                     const Btf* base = nullptr);
 
@@ -101,7 +105,8 @@ class Btf {
     std::vector<BtfParameter> parameters(uint32_t id) const;
 
     /// Returns the number of a type of that kind and name, in this BTF's own types only; 0: none.
-    /// struct_, union_, enum_ (enum64 too), typedef_, integer, floating, function, variable, forward.
+    /// struct_, union_, enum_ (enum64 too), typedef_, integer, floating, function, variable,
+    /// forward.
     uint32_t find(BtfKind kind, std::string_view name) const;
     /// Returns the enum that has an enumerator of that name, and its value; its own types only.
     std::optional<std::pair<uint32_t, int64_t>> find_enumerator(std::string_view name) const;
@@ -112,11 +117,11 @@ class Btf {
     /// Returns the names of all functions in its own types, in the order of the section.
     std::vector<std::string_view> functions() const;
 
-  private:
+private:
     Btf() = default;
     base::Result<void> check_header();
     base::Result<void> check_types();
-    base::Result<void> check_type(uint64_t offset, uint32_t id, uint64_t& next);
+    base::Result<void> check_type(uint32_t id) const;
     uint32_t word(uint64_t offset) const;
     std::string_view string(uint32_t offset) const;
     void build_index() const;

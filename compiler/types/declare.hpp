@@ -27,7 +27,7 @@ struct DeclaredName {
 };
 
 class Declarer {
-  public:
+public:
     /// Evaluates an integer constant expression that is more than literals, operators, sizeof of
     /// types and enumerators; sema knows inlines.  May be empty.
     using ConstantHook = std::function<std::optional<int64_t>(const Expr&)>;
@@ -47,22 +47,32 @@ class Declarer {
     /// Evaluates an integer constant expression; nothing when it is not one.
     std::optional<int64_t> constant(const Expr& expression);
 
-  private:
-    struct Storage;
+private:
+    /// What a declarator is for decides what it may be.
+    enum class Place : uint8_t { variable, member, parameter, type_name, inline_definition };
+
     TypeId base_type(const Specifiers& specifiers);
     TypeId base_words(const Specifiers& specifiers);
-    TypeId named_type(const NamedType& named, const Specifiers& specifiers);
-    TypeId struct_body(const NamedType& named);
-    TypeId enum_body(const NamedType& named);
+    TypeId named_type(const NamedType& named);
+    TypeId typedef_type(const NamedType& named);
+    TypeId struct_type(const NamedType& named, TagKind kind);
+    TypeId enum_type(const NamedType& named);
     bool add_members(const Declaration& declaration, std::vector<TypeMember>& members);
-    bool check_bitfield(const Declarator& declarator, TypeId type, TypeMember& member);
+    bool add_member(const Declarator& declarator, TypeId type, std::vector<TypeMember>& members);
+    bool check_bitfield(const Declarator& declarator, TypeMember& member);
+    bool check_object(const Declarator& declarator, TypeId type, Place place);
     StorageClass storage_class(const Specifiers& specifiers, bool& ok);
-    TypeId derive(TypeId type, const Declarator& declarator, DeclaredName* declared);
-    TypeId derive_array(TypeId type, const ArrayDerivation& array);
+    bool no_storage_class(const Specifiers& specifiers, Tag tag, const char* text);
+    TypeId derive(TypeId type, const Declarator& declarator, Place place, DeclaredName* declared);
+    TypeId derive_array(TypeId type, const ArrayDerivation& array, const Declarator& declarator,
+                        Place place);
+    bool derive_keys(const ArrayDerivation& array, Place place, DeclaredName& declared);
     TypeId derive_function(TypeId type, const FunctionDerivation& function);
-    std::optional<int64_t> constant_at(const Expr& expression);
+    std::optional<TypeParameter> prototype_parameter(const ParameterSyntax& parameter,
+                                                     const char* what, size_t number);
     void error(Tag tag, const Span& span, const char* format, ...)
         __attribute__((format(printf, 4, 5)));
+    void unknown_type(const Span& span, const std::string& name);
 
     TypeTable& types_;
     DiagnosticSink& sink_;

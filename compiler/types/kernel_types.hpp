@@ -2,8 +2,9 @@
 //
 // The kernel that a program is compiled for, as a source of types.
 //
-// KernelTypes is what TypeTable asks; BtfKernelTypes answers from the BTF of a running kernel, of an
-// installed kernel image, or of a file.  Nothing is opened, unpacked or indexed before it is needed.
+// KernelTypes is what TypeTable asks; BtfKernelTypes answers from the BTF of a running kernel, of
+// an installed kernel image, or of a file.  Nothing is opened, unpacked or indexed before it is
+// needed.
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -21,7 +22,7 @@ namespace daybreak::compiler {
 using BtfId = std::array<uint8_t, 16>;
 
 class KernelTypes {
-  public:
+public:
     virtual ~KernelTypes() = default;
 
     /// Returns the BTF of the kernel itself.  Errors: whatever kept it from being read; the same
@@ -30,7 +31,8 @@ class KernelTypes {
     /// Returns the BTF of a module, split from vmlinux's; null when there is no such module or it
     /// carries no BTF.  "vmlinux" and "kernel" are vmlinux().
     virtual base::Result<const Btf*> module(std::string_view name) = 0;
-    /// Returns the release (uname -r) the types are of, "" when only a file is known.
+    /// Returns the release (uname -r) the types are of; "" when only a file is known, or when it is
+    /// the running kernel's and vmlinux() was not called yet.
     virtual const std::string& release() const = 0;
     /// Returns the id of vmlinux's BTF.
     virtual base::Result<BtfId> id() = 0;
@@ -39,12 +41,12 @@ class KernelTypes {
 /// Where to look for a kernel's types.
 struct KernelSource {
     std::string release; ///< uname -r; "" with file empty too: the running kernel
-    std::string file;    ///< raw BTF, ELF vmlinux or module with .BTF, or bzImage; wins over release
-    std::string root;    ///< prefix of /sys, /boot, /lib, /usr: for guests' trees and tests
+    std::string file; ///< raw BTF, ELF vmlinux or module with .BTF, or bzImage; wins over release
+    std::string root; ///< prefix of /sys, /boot, /lib, /usr: for guests' trees and tests
 };
 
 class BtfKernelTypes final : public KernelTypes {
-  public:
+public:
     /// Remembers where to look.  Opens nothing.
     explicit BtfKernelTypes(KernelSource source);
 
@@ -55,11 +57,15 @@ class BtfKernelTypes final : public KernelTypes {
     /// Returns the path the BTF came from, "" before vmlinux() was called.
     const std::string& path() const { return path_; }
 
-  private:
+private:
+    base::Result<void> find_release();
+    base::Result<base::Bytes> read_vmlinux();
     base::Result<std::unique_ptr<Btf>> load_vmlinux();
     base::Result<std::unique_ptr<Btf>> load_module(const std::string& name, const Btf& base);
+    base::Result<std::string> module_path(const std::string& name) const;
 
     KernelSource source_;
+    std::string running_; ///< release of the running kernel, "" when not known
     std::string path_;
     std::unique_ptr<Btf> vmlinux_;
     std::optional<base::Error> error_;

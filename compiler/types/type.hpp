@@ -2,15 +2,15 @@
 //
 // The types of D: what they are, where they come from, how they relate.
 //
-// A TypeTable owns every type a compilation meets and names each by a TypeId.  Types come from three
-// places: D's own (int, uint64_t, string ...), declarations in the D program, and the kernel's BTF.
-// The kernel is a KernelTypes, which is asked only when a name is neither of the first two, and
-// whose types are converted one by one when somebody looks at them: a struct with a thousand
-// pointers to other structs costs one conversion.
+// A TypeTable owns every type a compilation meets and names each by a TypeId.  Types come from
+// three places: D's own (int, uint64_t, string ...), declarations in the D program, and the
+// kernel's BTF. The kernel is a KernelTypes, which is asked only when a name is neither of the
+// first two, and whose types are converted one by one when somebody looks at them: a struct with a
+// thousand pointers to other structs costs one conversion.
 //
-// Derived types (pointers, arrays, functions, qualifiers) made through the table are interned: equal
-// ids are equal types.  The reverse does not hold for structs of different modules or a kernel `int`
-// and D's: compare with compatible(), not with ==.
+// Derived types (pointers, arrays, functions, qualifiers) made through the table are interned:
+// equal ids are equal types.  The reverse does not hold for structs of different modules or a
+// kernel `int` and D's: compare with compatible(), not with ==.
 #pragma once
 
 #include "base/result.hpp"
@@ -32,9 +32,9 @@ namespace daybreak::compiler {
 enum class TypeId : uint32_t { none = 0 };
 
 enum class TypeKind : uint8_t {
-    none,      ///< what TypeId::none has
+    none, ///< what TypeId::none has
     void_,
-    integer,   ///< char, _Bool and enums' underlying types included
+    integer, ///< char, _Bool and enums' underlying types included
     floating,
     pointer,
     array,
@@ -42,13 +42,13 @@ enum class TypeKind : uint8_t {
     struct_,
     union_,
     enum_,
-    forward,   ///< struct, union or enum declared but not defined: incomplete
+    forward, ///< struct, union or enum declared but not defined: incomplete
     typedef_,
     const_,
     volatile_,
     restrict_,
-    string,    ///< D's string: of the size of option strsize, passed by reference
-    dynamic,   ///< no fixed type: what a lookup of an untyped thing gives
+    string,  ///< D's string: of the size of option strsize, passed by reference
+    dynamic, ///< no fixed type: what a lookup of an untyped thing gives
 };
 
 struct TypeMember {
@@ -73,16 +73,16 @@ enum class TagKind : uint8_t { struct_, union_, enum_ };
 
 struct Type {
     TypeKind kind = TypeKind::none;
-    std::string name;   ///< base type, tag or typedef name; "" for anonymous and derived types
-    std::string module; ///< which module's BTF it is from: "vmlinux", "ext4"; "" for D's own
-    uint64_t bytes = 0; ///< of integer, floating, struct_, union_, enum_, pointer; else 0
+    std::string name;       ///< base type, tag or typedef name; "" for anonymous and derived types
+    std::string module;     ///< which module's BTF it is from: "vmlinux", "ext4"; "" for D's own
+    uint64_t bytes = 0;     ///< of integer, floating, struct_, union_, enum_, pointer; else 0
     bool is_signed = false; ///< integer, enum_
     bool is_char = false;   ///< integer: a character type
     bool is_bool = false;   ///< integer: _Bool
     uint8_t rank = 0;       ///< integer: C conversion rank, see IntegerRank
     TagKind tag = TagKind::struct_; ///< forward: of what
-    /// pointer: what it points to; array: element; function: result; typedef_, qualifiers: what they
-    /// stand for; enum_: the integer that holds it.
+    /// pointer: what it points to; array: element; function: result; typedef_, qualifiers: what
+    /// they stand for; enum_: the integer that holds it.
     TypeId target = TypeId::none;
     uint64_t count = 0;                      ///< array: elements; 0 for []
     std::vector<TypeMember> members;         ///< struct_, union_
@@ -92,7 +92,14 @@ struct Type {
 };
 
 /// Type::rank of integers.
-enum IntegerRank : uint8_t { kRankBool = 1, kRankChar, kRankShort, kRankInt, kRankLong, kRankLongLong };
+enum IntegerRank : uint8_t {
+    kRankBool = 1,
+    kRankChar,
+    kRankShort,
+    kRankInt,
+    kRankLong,
+    kRankLongLong
+};
 
 /// Where find_member() found a member, from the start of the outermost struct.
 struct MemberLocation {
@@ -109,9 +116,11 @@ struct EnumeratorLocation {
 /// The kernel as a source of types.  Implemented over BTF by BtfKernelTypes (kernel_types.hpp) and
 /// by fakes in tests.  Nothing is opened before the first call.
 class KernelTypes;
+class BtfConverter;
+class Btf;
 
 class TypeTable {
-  public:
+public:
     /// `kernel` may be null: then only D's own types exist.  It must outlive the table.
     explicit TypeTable(KernelTypes* kernel = nullptr);
     ~TypeTable();
@@ -136,7 +145,7 @@ class TypeTable {
     TypeId uint64_type() const { return uint64_; } ///< typedef uint64_t
     /// Returns the plain integer type of a size (1, 2, 4, 8) and sign: never a typedef.
     TypeId integer_type(uint64_t bytes, bool is_signed) const;
-    /// The size of `string` (option strsize); sizes of strings and of structs holding them follow.
+    /// The size of `string` (option strsize).  Set it before structs that hold strings are defined.
     void set_string_bytes(uint64_t bytes) { string_bytes_ = bytes; }
     uint64_t string_bytes() const { return string_bytes_; }
 
@@ -156,14 +165,17 @@ class TypeTable {
     TypeId define_typedef(const std::string& name, TypeId target);
 
     // --- Finding types by name.  D's own come first, then the kernel's. ---
-    /// `module` "" means anywhere: D, then vmlinux; a module's name means that module, then vmlinux.
-    /// TypeId::none when there is none (or no kernel: see kernel_error()).
+    /// `module` "" means anywhere: D, then vmlinux; a module's name means that module, then
+    /// vmlinux. TypeId::none when there is none (or no kernel: see kernel_error()).
     TypeId find_tag(TagKind kind, std::string_view name, std::string_view module = "");
     /// Typedefs and base types: "size_t", "foo_t", "unsigned int", "uint64_t".
     TypeId find_typedef(std::string_view name, std::string_view module = "");
     /// Any type by its C name: "struct task_struct *", "const char *", "vmlinux`struct page",
     /// "unsigned long", "foo_t".  Pointers may follow; arrays and functions are not understood.
     TypeId find(std::string_view name);
+    /// The base type that a set of words names, in any order: "unsigned", "long long int", "char",
+    /// "double", "void", "_Bool"; TypeId::none when they do not go together.
+    TypeId find_base(const std::vector<std::string_view>& words) const;
     /// The type of a kernel function, with parameter names; of a kernel variable BTF knows.
     TypeId find_function(std::string_view name, std::string_view module = "");
     TypeId find_variable(std::string_view name, std::string_view module = "");
@@ -171,10 +183,14 @@ class TypeTable {
     /// `module` "" means vmlinux.
     std::optional<std::vector<TypeParameter>> tracepoint_arguments(std::string_view name,
                                                                    std::string_view module = "");
-    /// Enumerators of the D program, then of the kernel (indexed at the first call that gets there).
+    /// Enumerators of the D program, then of the kernel (indexed at the first call that gets
+    /// there).
     std::optional<EnumeratorLocation> find_enumerator(std::string_view name);
+    /// The same in the D program only.
+    std::optional<EnumeratorLocation> find_own_enumerator(std::string_view name) const;
 
-    /// Whether any type of the kernel has been handed out: the program is then bound to that kernel.
+    /// Whether any type of the kernel has been handed out: the program is then bound to that
+    /// kernel.
     bool kernel_used() const { return kernel_used_; }
     /// Why the kernel's types could not be had, when a lookup wanted them; empty when all is well.
     const std::optional<base::Error>& kernel_error() const { return kernel_error_; }
@@ -208,7 +224,7 @@ class TypeTable {
     bool is_by_reference(TypeId id) const;
     /// Looks through pointer or array to what it is of; TypeId::none for others.
     TypeId element_of(TypeId id) const;
-    /// Finds a member, in anonymous members too.  The type may be a typedef of a struct or union.  A
+    /// Finds a member, in anonymous members too.  The type may be a typedef of a struct or union. A
     /// forward declaration is looked up in the kernel and the D program first.
     std::optional<MemberLocation> find_member(TypeId id, std::string_view name);
     /// Returns the definition a forward-declared tag has, if any is known; else the id itself.
@@ -235,26 +251,34 @@ class TypeTable {
     /// Returns C text of a declaration of `declarator`: "char comm[16]".
     std::string declaration(TypeId id, const std::string& declarator) const;
 
-  private:
-    friend class TypeConverter;
-    struct Slot;
-    struct DerivedKey;
+private:
+    friend class BtfConverter;
     struct Tables;
 
     TypeId add(Type type) const;
-    TypeId add_integer(const char* name, uint64_t bytes, bool is_signed, uint8_t rank);
-    TypeId intern(TypeKind kind, TypeId target, uint64_t count);
+    TypeId add_typedef(const char* name, TypeId target);
     void add_builtin_types();
+    TypeId intern(TypeKind kind, TypeId target, uint64_t count);
     void lay_out(Type& type) const;
+    const Btf* kernel_btf(std::string_view module);
+    template <typename Find>
+    TypeId find_in_kernel(std::string_view module, Find find);
     bool compatible_at(TypeId left, TypeId right, unsigned depth) const;
+    bool same_functions(const Type& left, const Type& right, unsigned depth) const;
+    std::optional<MemberLocation> find_member_at(TypeId id, std::string_view name, unsigned depth,
+                                                 size_t& budget);
+    void member_names_at(TypeId id, unsigned depth, std::vector<std::string>& names);
+    std::string declaration_at(TypeId id, std::string declarator, unsigned depth) const;
 
     KernelTypes* kernel_;
-    std::unique_ptr<Tables> tables_; ///< storage and indexes, see type_table.cpp
+    std::unique_ptr<Tables> tables_; ///< storage and indexes, see type_tables.hpp
     uint64_t string_bytes_ = 256;    // DTrace guide, "Options": default strsize
     bool kernel_used_ = false;
     std::optional<base::Error> kernel_error_;
-    TypeId void_{}, string_{}, dynamic_{}, char_{}, int_{}, unsigned_int_{}, long_{},
-        unsigned_long_{}, int64_{}, uint64_{};
+    TypeId void_{}, string_{}, dynamic_{}, int64_{}, uint64_{};
+    TypeId bool_{}, char_{}, signed_char_{}, unsigned_char_{}, short_{}, unsigned_short_{}, int_{},
+        unsigned_int_{}, long_{}, unsigned_long_{}, long_long_{}, unsigned_long_long_{};
+    TypeId float_{}, double_{}, long_double_{};
 };
 
 } // namespace daybreak::compiler

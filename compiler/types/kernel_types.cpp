@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where kernels and their modules keep their BTF.
+#include "compiler/types/kernel_types.hpp"
+
+#include "base/file.hpp"
+#include "compiler/types/kernel_image.hpp"
+#include "compiler/types/sha256.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace daybreak::compiler {
+
+using base::Bytes;
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+namespace {
+
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+/// Module names have '_' where file names may have '-'.
+std::string module_name(std::string_view name) {
+    std::string plain(name);
+    std::replace(plain.begin(), plain.end(), '-', '_');
+    return plain;
+}
+
+/// Returns the module a path of modules.dep is of: "kernel/fs/ext4/ext4.ko.xz" is "ext4".
+std::string module_of_path(std::string_view path) {
+    std::string_view file = path.substr(path.rfind('/') + 1);
+    return module_name(file.substr(0, file.find(".ko")));
+}
+
+bool is_module_name(std::string_view name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-';
+    });
+}
+
+} // namespace
+
+BtfKernelTypes::BtfKernelTypes(KernelSource source) : source_(std::move(source)) {}
+
+/// Finds out which kernel runs, and takes it for the wanted one when none was named.
+Result<void> BtfKernelTypes::find_release() {
+    std::string path = source_.root + "/proc/sys/kernel/osrelease";
+    auto bytes = base::read_file(path);
+    if (bytes.ok()) {
+        running_.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        running_.erase(std::find(running_.begin(), running_.end(), '\n'), running_.end());
+    }
+    if (source_.release.empty())
+        source_.release = running_;
+    if (source_.release.empty())
+        return std::move(bytes).error().with_context("the running kernel is not known");
+    if (source_.release.find('/') != std::string::npos)
+        return errorf(ErrorCode::invalid, "%s is no kernel release", source_.release.c_str());
+    return {};
+}
+
+Result<Bytes> BtfKernelTypes::read_vmlinux() {
+    if (!source_.file.empty()) {
+        path_ = source_.file;
+        return read_btf_file(path_);
+    }
+    DBK_TRY_VOID(find_release());
+    const std::string &root = source_.root, &release = source_.release;
+    std::vector<std::string> candidates;
+    if (release == running_)
+        candidates.push_back(root + "/sys/kernel/btf/vmlinux");
+    for (const char* folder : {"/usr/lib/debug/boot/vmlinux-", "/boot/vmlinux-", "/boot/vmlinuz-"})
+        candidates.push_back(root + folder + release);
+    for (const char* file : {"/vmlinux", "/vmlinuz", "/build/vmlinux"})
+        candidates.push_back(root + "/lib/modules/" + release + file);
+    candidates.push_back(root + "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+    std::optional<base::Error> first_error;
+    for (const std::string& candidate : candidates) {
+        if (!exists(candidate))
+            continue;
+        auto bytes = read_btf_file(candidate);
+        if (bytes.ok()) {
+            path_ = candidate;
+            return bytes;
+        }
+        // A vmlinux without .BTF may have a vmlinuz with it beside.
+        if (!first_error)
+            first_error = std::move(bytes).error();
+    }
+    if (first_error)
+        return *std::move(first_error);
+    return errorf(ErrorCode::not_found,
+                  "no type data for kernel %s: neither %s/boot/vmlinuz-%s nor another image of it "
+                  "is there; name one with --btf",
+                  release.c_str(), root.c_str(), release.c_str());
+}
+
+Result<std::unique_ptr<Btf>> BtfKernelTypes::load_vmlinux() {
+    DBK_TRY(auto bytes, read_vmlinux());
+    auto btf = Btf::parse(std::move(bytes));
+    if (!btf.ok())
+        return std::move(btf).error().with_context(path_);
+    return btf;
+}
+
+Result<const Btf*> BtfKernelTypes::vmlinux() {
+    if (error_)
+        return *error_;
+    if (!vmlinux_) {
+        auto loaded = load_vmlinux();
+        if (!loaded.ok()) {
+            error_ = loaded.error();
+            return *error_;
+        }
+        vmlinux_ = std::move(*loaded);
+    }
+    return vmlinux_.get();
+}
+
+Result<BtfId> BtfKernelTypes::id() {
+    if (!id_) {
+        DBK_TRY(const Btf* btf, vmlinux());
+        auto digest = sha256(btf->bytes());
+        id_.emplace();
+        std::copy_n(digest.begin(), id_->size(), id_->begin());
+    }
+    return *id_;
+}
+
+/// Returns the file that holds a module's BTF; "" when there is none.
+Result<std::string> BtfKernelTypes::module_path(const std::string& name) const {
+    if (source_.release == running_) {
+        std::string path = source_.root + "/sys/kernel/btf/" + name;
+        if (exists(path))
+            return path;
+    }
+    std::string folder = source_.root + "/lib/modules/" + source_.release + "/";
+    auto bytes = base::read_file(folder + "modules.dep");
+    if (!bytes.ok())
+        return std::string();
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        std::string_view path = line.substr(0, line.find(':'));
+        if (module_of_path(path) == name)
+            return path.starts_with('/') ? source_.root + std::string(path)
+                                         : folder + std::string(path);
+    }
+    return std::string();
+}
+
+Result<std::unique_ptr<Btf>> BtfKernelTypes::load_module(const std::string& name, const Btf& base) {
+    // With a file alone there is nothing to say where its modules are.
+    if (source_.release.empty() || !is_module_name(name))
+        return std::unique_ptr<Btf>();
+    DBK_TRY(auto path, module_path(name));
+    if (path.empty())
+        return std::unique_ptr<Btf>();
+    auto bytes = read_btf_file(path);
+    if (!bytes.ok() && bytes.error().code() == ErrorCode::not_found)
+        return std::unique_ptr<Btf>();
+    if (!bytes.ok())
+        return std::move(bytes).error();
+    auto btf = Btf::parse(std::move(*bytes), &base);
+    if (!btf.ok())
+        return std::move(btf).error().with_context(path);
+    return btf;
+}
+
+Result<const Btf*> BtfKernelTypes::module(std::string_view name) {
+    DBK_TRY(const Btf* base, vmlinux());
+    if (name == "vmlinux" || name == "kernel")
+        return base;
+    std::string plain = module_name(name);
+    auto found = modules_.find(plain);
+    if (found == modules_.end()) {
+        DBK_TRY(auto loaded, load_module(plain, *base));
+        found = modules_.emplace(plain, std::move(loaded)).first;
+    }
+    return static_cast<const Btf*>(found->second.get());
+}
+
+} // namespace daybreak::compiler
