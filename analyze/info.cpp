@@ -141,16 +141,17 @@ void print_time(std::string& out, const formats::RingRecording& ring) {
             wall_text(ring.clock.wall_ns(span.first_mono_ns)).c_str());
 }
 
+/// One line per CPU of plain numbers under capital heads, for people and scripts.
 void print_cpus(std::string& out, const formats::RingRecording& ring) {
-    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %9s\n", "CPU", "recorded", "here",
-            "overwritten", "lost", "dropped", "faults", "segments");
+    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %12s %9s\n", "CPU", "RECORDS", "HERE",
+            "OVERWRITTEN", "LOST", "DROPS", "FAULTS", "FIRINGS", "SEGMENTS");
     for (const formats::CpuInfo& cpu : ring.cpus) {
         const formats::Completeness& facts = cpu.completeness;
         appendf(out,
-                "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64 "%s %8" PRIu64
-                " %8" PRIu64 " %9" PRIu64 "\n",
+                "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64
+                " %8" PRIu64 " %12" PRIu64 " %9" PRIu64 "\n",
                 unsigned{cpu.cpu}, facts.committed, facts.present, facts.overwritten, facts.lost,
-                facts.lost_known ? " " : "+", facts.drops_total(), facts.errors,
+                facts.drops_total(), facts.errors, cpu.counters ? cpu.counters->firings : 0,
                 facts.segments_present);
     }
 }

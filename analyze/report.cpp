@@ -47,15 +47,20 @@ public:
         begin();
         RecordMerge merge(recording_);
         MergedRecord merged;
-        while (merge.next(merged))
-            consume(merged);
+        while (merge.next(merged)) {
+            if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
+                consume_firing();
+            firing_.push_back(merged);
+        }
+        consume_firing();
         end();
         return std::move(report_);
     }
 
 private:
     void begin();
-    void consume(const MergedRecord& merged);
+    bool is_same_firing(const MergedRecord& a, const MergedRecord& b) const;
+    void consume_firing();
     void end();
     bool in_window(uint64_t boot_ns);
     void tell_drops(uint64_t mono_ns);
@@ -67,7 +72,8 @@ private:
     ConsumerShared shared_;
     Report report_;
     std::vector<RingState> rings_;
-    std::vector<PendingDrop> drops_; // ascending by to_mono_ns
+    std::vector<MergedRecord> firing_; // records of one firing, in order
+    std::vector<PendingDrop> drops_;   // ascending by to_mono_ns
     size_t next_drop_ = 0;
     uint64_t last_ticks_ = 0;                         // of the last record in the window,
     const formats::ClockModel* last_clock_ = nullptr; // and its ring's clock
@@ -111,22 +117,39 @@ bool Renderer::in_window(uint64_t boot_ns) {
            (!window.until_ns || time <= *window.until_ns);
 }
 
-void Renderer::consume(const MergedRecord& merged) {
-    RingState& ring = rings_[merged.ring];
+bool Renderer::is_same_firing(const MergedRecord& a, const MergedRecord& b) const {
+    return a.ring == b.ring && a.cpu == b.cpu && a.record.ticks == b.record.ticks &&
+           a.record.ecb->probe_id == b.record.ecb->probe_id;
+}
+
+/// Takes the records of all clauses of one firing: what they aggregate counts before any of them
+/// acts, as if dtrace(1) had taken its snapshot behind the firing.
+void Renderer::consume_firing() {
+    if (firing_.empty())
+        return;
+    RingState& ring = rings_[firing_[0].ring];
     const formats::ClockModel& clock = ring.recording->clock;
+    uint64_t ticks = firing_[0].record.ticks;
     // Converting a time costs as much as printing a line: only when somebody asks.
     if (options_.window.is_set() || next_drop_ < drops_.size()) {
-        uint64_t mono_ns = clock.mono_ns(merged.record.ticks);
-        if (!in_window(clock.boot_ns(mono_ns)))
+        uint64_t mono_ns = clock.mono_ns(ticks);
+        if (!in_window(clock.boot_ns(mono_ns))) {
+            firing_.clear();
             return;
+        }
         tell_drops(mono_ns);
     }
-    ring.merge_until(merged.record.ticks);
-    if (report_.records++ == 0)
-        report_.first_boot_ns = clock.boot_ns(clock.mono_ns(merged.record.ticks));
-    last_ticks_ = merged.record.ticks;
+    ring.merge_until(ticks);
+    if (report_.records == 0)
+        report_.first_boot_ns = clock.boot_ns(clock.mono_ns(ticks));
+    report_.records += firing_.size();
+    last_ticks_ = ticks;
     last_clock_ = &clock;
-    ring.consumer->consume(merged);
+    for (const MergedRecord& merged : firing_)
+        ring.consumer->count(merged);
+    for (const MergedRecord& merged : firing_)
+        ring.consumer->consume(merged);
+    firing_.clear();
 }
 
 void Renderer::tell_drops(uint64_t mono_ns) {

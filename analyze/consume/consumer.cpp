@@ -119,6 +119,15 @@ void Consumer::begin_line(const EcbPlan& plan, const MergedRecord& merged) {
     appendf(out, "%32s ", (probe.function + ":" + probe.name).c_str());
 }
 
+void Consumer::count(const MergedRecord& merged) {
+    EcbPlan* plan = program_.find(merged.record.epid);
+    if (!plan || !plan->has_aggregation || ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+        return;
+    for (Statement& statement : plan->statements)
+        if (statement.kind == StatementKind::aggregate)
+            aggregate(*plan, statement, merged.record.bytes);
+}
+
 void Consumer::consume(const MergedRecord& merged) {
     EcbPlan* plan = program_.find(merged.record.epid);
     if (!plan)
@@ -131,7 +140,8 @@ void Consumer::consume(const MergedRecord& merged) {
     if (is_line)
         begin_line(*plan, merged);
     for (Statement& statement : plan->statements)
-        carry_out(*plan, statement, merged.record.bytes);
+        if (statement.kind != StatementKind::aggregate)
+            carry_out(*plan, statement, merged.record.bytes);
     if (is_line && !options_.quiet)
         shared_.out += '\n';
     if (shared_.out.size() >= kFlushBytes)
@@ -272,10 +282,11 @@ void Consumer::aggregation_full() {
 }
 
 void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView record) {
-    if (plan.ecb->no_record() || ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
-        return; // the engine counted it
-    if (!ready(statement) || !make_key(statement, record))
+    statement_problem_ = statement.problem;
+    if (!statement_problem_.empty() || !ready(statement) || !make_key(statement, record)) {
+        problem(plan, &statement, statement_problem_);
         return;
+    }
     int64_t value = 0, increment = 1;
     if (statement.value)
         if (auto recorded = value_of(*statement.value, record))

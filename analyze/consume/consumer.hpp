@@ -54,6 +54,9 @@ public:
     Consumer(const formats::RingRecording& ring, const OutputOptions& options,
              ConsumerShared& shared, uint64_t aggregation_bytes_max = kAggregationBytesMax);
 
+    /// Counts what the record aggregated.  dtrace(1) takes a snapshot of aggregations before it
+    /// reads records, so the caller counts all records of a firing before it consumes the first.
+    void count(const MergedRecord& merged);
     /// Prints a record, and what it does to aggregations and options.
     void consume(const MergedRecord& merged);
     /// Adds a snapshot that the engine counted.

@@ -282,14 +282,13 @@ void Planner::plan(uint32_t& next_source) {
     collect_fields();
     if (!plan_.problem.empty())
         return;
-    bool any_aggregation = false;
     for (size_t at = 0, end = 0; at < actions_.size(); at = std::max(at + 1, end)) {
         end = at + 1;
-        any_aggregation |= DTRACEACT_IS_AGG(actions_[at].kind);
+        plan_.has_aggregation |= DTRACEACT_IS_AGG(actions_[at].kind);
         plan_action(at, end, next_source);
     }
     bool any_plain = std::any_of(plain_.begin(), plain_.end(), [](auto* field) { return field; });
-    plan_.is_line = any_plain || !any_aggregation;
+    plan_.is_line = any_plain || !plan_.has_aggregation;
 }
 
 } // namespace daybreak::analyze

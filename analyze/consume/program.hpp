@@ -73,6 +73,7 @@ struct EcbPlan {
     std::vector<Statement> statements; ///< ascending by action
     /// Whether a record is a line of output: it holds more than what was aggregated.
     bool is_line = false;
+    bool has_aggregation = false;
     std::string problem; ///< why the statements are not known; empty when they are
 
     Statement* find_aggregation(uint32_t action);

@@ -152,6 +152,22 @@ TEST_CASE("printa, clear, normalize, trunc and setopt act where they stand", "[a
                                     "\n");
 }
 
+TEST_CASE("an action sees all that its firing aggregated, of every clause", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t first = program.clause("dtrace", "", "", "BEGIN");
+    program.aggregate(first, 1, kCount, {});
+    program.printa(first, {1}, "%@d ");
+    size_t second = program.clause("dtrace", "", "", "BEGIN");
+    program.aggregate(second, 1, kCount, {});
+    program.printa(second, {1}, "%@d ");
+    RecordingOf recording(program);
+    recording.fire(0, 100, first, {uint64_t{1}});
+    recording.fire(0, 100, second, {uint64_t{1}});
+    recording.fire(0, 200, first, {uint64_t{1}});
+    CHECK(render(recording).text == "2 2 3 \n");
+}
+
 TEST_CASE("flow indentation follows each CPU", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_FLOWINDENT);
@@ -314,6 +330,9 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
                        "aggregate=record\n") != std::string::npos);
     CHECK(sink.text.find("  time     0.002500 s, from 0.001000 s to 0.003500 s after boot\n") !=
           std::string::npos);
-    CHECK(sink.text.find("     0            1            1            0         0         0        "
-                         "0         1\n") != std::string::npos);
+    CHECK(
+        sink.text.find("   CPU      RECORDS         HERE  OVERWRITTEN       LOST    DROPS   FAULTS"
+                       "      FIRINGS  SEGMENTS\n"
+                       "     0            1            1            0          0        0        0"
+                       "            0         1\n") != std::string::npos);
 }
