@@ -30,14 +30,14 @@
 #ifndef DBK_ENGINE_ENGINE_H
 #define DBK_ENGINE_ENGINE_H
 
-#include "platform.h"
-#include "host.h"
+#include "engine/platform.h"
+#include "engine/host.h"
 
-#include "../formats/abi/dof.h"
-#include "../formats/abi/drops.h"
-#include "../formats/abi/faults.h"
-#include "../formats/abi/meta.h"
-#include "../formats/abi/segment.h"
+#include "formats/abi/dof.h"
+#include "formats/abi/drops.h"
+#include "formats/abi/faults.h"
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -28,7 +28,7 @@
 #ifndef DBK_ENGINE_HOST_H
 #define DBK_ENGINE_HOST_H
 
-#include "platform.h"
+#include "engine/platform.h"
 
 #ifdef __cplusplus
 extern "C" {

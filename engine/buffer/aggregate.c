@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * aggregate.c - aggregation buffers: entries one behind the other, and an index beside them
+ *
+ * A CPU has two.  It counts into the one that buffer->aggbuf points to; a
+ * snapshot points it to the other, waits until no probe context can still be
+ * writing, and hands out the first.  Entries only ever get added, so a reader of
+ * a dump can walk them by their lengths up to committed_bytes.
+ */
+#include "engine/buffer/buffer.h"
+
+#define AGG_DATA_OFFSET DBK_SEGMENT_DATA_OFFSET
+
+/* One slot of the index for so many bytes: a small entry, so that the index never fills first. */
+#define BYTES_PER_SLOT 32u
+
+/* ---- probe context: entries ------------------------------------------------------------- */
+
+__probe_ctx static struct dbk_segment_header *header_of(const struct dbk_aggbuf *aggbuf)
+{
+	return (struct dbk_segment_header *)aggbuf->pages.address;
+}
+
+__probe_ctx static uint32_t hash_key(uint32_t class_id, const uint8_t *key, uint32_t bytes)
+{
+	uint64_t hash = ((uint64_t)bytes << 32) ^ class_id, word;
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8) {
+		memcpy(&word, key + i, 8);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	hash *= 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(hash >> 32);
+}
+
+__probe_ctx static bool same_entry(const struct dbk_aggbuf *aggbuf, const struct dbk_agg_slot *slot,
+				   uint32_t hash, uint32_t class_id, const uint8_t *key,
+				   uint32_t key_bytes)
+{
+	const struct dbk_agg_entry *entry;
+	const uint8_t *have;
+	uint64_t a, b;
+	uint32_t i;
+
+	if (slot->hash != hash || slot->class_id != class_id)
+		return false;
+	entry = (const struct dbk_agg_entry *)((const uint8_t *)aggbuf->pages.address +
+					       slot->offset);
+	if (entry->key_bytes != key_bytes)
+		return false;
+	have = (const uint8_t *)(entry + 1);
+	for (i = 0; i < key_bytes; i += 8) {
+		memcpy(&a, key + i, 8);
+		memcpy(&b, have + i, 8);
+		if (a != b)
+			return false;
+	}
+	return true;
+}
+
+__probe_ctx static uint64_t *cells_of(struct dbk_agg_entry *entry)
+{
+	return (uint64_t *)((uint8_t *)(entry + 1) + entry->key_bytes);
+}
+
+/* Adds an entry with empty cells into the free @slot; NULL: the buffer is full. */
+__probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
+						   struct dbk_agg_slot *slot, uint32_t hash,
+						   const struct dbk_aggregation *aggregation,
+						   const uint8_t *key, uint32_t key_bytes)
+{
+	struct dbk_segment_header *header = header_of(aggbuf);
+	uint32_t used = header->committed_bytes;
+	uint32_t bytes =
+		(uint32_t)sizeof(struct dbk_agg_entry) + key_bytes + aggregation->cell_count * 8;
+	struct dbk_agg_entry *entry;
+
+	/* Three quarters of the index at most: probing stays short. */
+	if (bytes > aggbuf->pages.bytes - used || aggbuf->entry_count >= aggbuf->slot_count / 4 * 3)
+		return NULL;
+	entry = (struct dbk_agg_entry *)((uint8_t *)header + used);
+	entry->entry_bytes = bytes;
+	entry->epid = cpu->ecb->epid;
+	entry->action = aggregation->action;
+	entry->key_bytes = (uint16_t)key_bytes;
+	entry->cell_count = aggregation->cell_count;
+	memcpy(entry + 1, key, key_bytes);
+	dbk_cells_init(cells_of(entry), aggregation->cell_count, aggregation->kind,
+		       aggregation->arg);
+	slot->hash = hash;
+	slot->offset = used;
+	slot->class_id = aggregation->class_id;
+	aggbuf->entry_count++;
+	dbk_store_release(&header->committed_bytes, used + bytes);
+	return entry;
+}
+
+__probe_ctx static struct dbk_agg_entry *find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
+						    const struct dbk_aggregation *aggregation,
+						    const uint8_t *key, uint32_t key_bytes)
+{
+	uint32_t hash = hash_key(aggregation->class_id, key, key_bytes);
+	uint32_t mask = aggbuf->slot_count - 1, at = hash & mask;
+
+	/* Ends: at least a quarter of the slots is empty. */
+	for (;; at = (at + 1) & mask) {
+		struct dbk_agg_slot *slot = &aggbuf->slots[at];
+
+		if (slot->offset == 0)
+			return add_entry(cpu, aggbuf, slot, hash, aggregation, key, key_bytes);
+		if (same_entry(aggbuf, slot, hash, aggregation->class_id, key, key_bytes))
+			return (struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address +
+							slot->offset);
+	}
+}
+
+__probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
+			       const uint8_t *key, uint32_t key_bytes, int64_t value,
+			       int64_t increment)
+{
+	struct dbk_aggbuf *aggbuf = dbk_load_acquire(&cpu->buffer->aggbuf);
+	struct dbk_agg_entry *entry = find_entry(cpu, aggbuf, aggregation, key, key_bytes);
+
+	if (unlikely(entry == NULL)) {
+		struct dbk_segment_losses *losses =
+			(struct dbk_segment_losses *)(header_of(aggbuf) + 1);
+
+		losses->drops[DBK_DROP_AGGREGATION]++;
+		dbk_drop(cpu->buffer, DBK_DROP_AGGREGATION);
+		return;
+	}
+	dbk_cells_add(cells_of(entry), aggregation->kind, aggregation->arg, value, increment);
+}
+
+/* ---- control path -------------------------------------------------------------------------- */
+
+static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+		  struct dbk_aggbuf *aggbuf)
+{
+	struct dbk_segment_header *header = aggbuf->pages.address;
+
+	dbk_store_release(&header->magic, 0);
+	memset(header, 0, AGG_DATA_OFFSET);
+	memset(aggbuf->slots, 0, aggbuf->slot_count * sizeof(*aggbuf->slots));
+	aggbuf->entry_count = 0;
+	header->version = DBK_SEGMENT_VERSION;
+	header->flags = consumer->clock == DBK_CLOCK_TSC ? DBK_SEGMENT_F_TSC : 0;
+	header->segment_bytes = aggbuf->pages.bytes;
+	header->committed_bytes = AGG_DATA_OFFSET;
+	header->sequence = ++aggbuf->sequence;
+	header->phys_addr = aggbuf->pages.phys_addr;
+	header->boot_id = consumer->engine->boot_id;
+	header->cpu = buffer->cpu;
+	header->ring_id = consumer->ring_id;
+	dbk_store_release(&header->magic, DBK_AGGBUF_MAGIC);
+}
+
+int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes)
+{
+	uint32_t i, slots = 1;
+
+	while (slots < bytes / BYTES_PER_SLOT)
+		slots <<= 1;
+	for (i = 0; i < 2; i++) {
+		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
+
+		if (!dbk_host_pages_alloc(bytes, &aggbuf->pages)) {
+			aggbuf->pages.address = NULL;
+			return -ENOMEM;
+		}
+		aggbuf->slots = dbk_host_alloc(slots * sizeof(*aggbuf->slots));
+		if (aggbuf->slots == NULL)
+			return -ENOMEM;
+		aggbuf->slot_count = slots;
+	}
+	/* The sequence goes up by one at each switch: one buffer has the odd, one the even ones. */
+	buffer->aggbufs[0].sequence = 0;
+	clear(consumer, buffer, &buffer->aggbufs[0]);
+	dbk_store_release(&buffer->aggbuf, &buffer->aggbufs[0]);
+	return 0;
+}
+
+void dbk_aggbuf_deinit(struct dbk_buffer *buffer)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		dbk_host_free(buffer->aggbufs[i].slots);
+		if (buffer->aggbufs[i].pages.address != NULL)
+			dbk_host_pages_free(&buffer->aggbufs[i].pages);
+	}
+}
+
+int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
+			      const void **image_ret)
+{
+	struct dbk_aggbuf *old, *fresh;
+	struct dbk_buffer *buffer;
+
+	if (cpu >= consumer->engine->cpu_count)
+		return -EINVAL;
+	buffer = &consumer->buffers[cpu];
+	if (buffer->aggbuf == NULL)
+		return -EINVAL;
+	old = buffer->aggbuf;
+	fresh = old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0];
+	fresh->sequence = old->sequence;
+	clear(consumer, buffer, fresh);
+	dbk_store_release(&buffer->aggbuf, fresh);
+	dbk_host_synchronize();
+	*bytes_ret = ((const struct dbk_segment_header *)old->pages.address)->committed_bytes;
+	*image_ret = old->pages.address;
+	return 0;
+}

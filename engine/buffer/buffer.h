@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * buffer.h - a consumer's memory on one CPU: segments and aggregation buffers
+ *
+ * One writer: the CPU, with interrupts off and nested firings turned away.  A
+ * record is built behind used_bytes and exists once dbk_record_commit() has stored
+ * committed_bytes with release order; an ECB that faults before leaves no trace.
+ *
+ * Opening the next segment is what can lose data, and the policy says when:
+ *   ring    always; the oldest segment goes
+ *   fill    while there are unused ones; then FILLED drops
+ *   switch  when the reader has released the one that comes next; else PRINCIPAL drops
+ */
+#ifndef DBK_ENGINE_BUFFER_H
+#define DBK_ENGINE_BUFFER_H
+
+#include "engine/dif/dif.h"
+
+/* Where a record is being built. */
+struct dbk_slot {
+	uint8_t *record;
+	uint64_t now_ticks;
+	uint32_t rebase_bytes; /* of the TIME_BASE that precedes it, 0: none */
+	uint32_t room;	       /* from `record` to the segment's end */
+};
+
+/** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  Probe context
+ */
+bool dbk_segment_open(struct dbk_cpu *cpu, struct dbk_buffer *buffer);
+
+/** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
+bool dbk_record_reserve_slow(struct dbk_cpu *cpu, struct dbk_buffer *buffer, uint32_t bytes,
+			     struct dbk_slot *slot);
+
+/** dbk_record_rebase() - commits the TIME_BASE before a record whose delta does not fit 32 bits */
+void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
+
+/**
+ * dbk_record_reserve() - claims room for one record
+ * @bytes: header and fixed part, multiple of 8
+ *
+ * Moves nothing: the record exists only after dbk_record_commit().
+ * Return: true; or false, with the drop counted.
+ */
+static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+						  uint32_t bytes, struct dbk_slot *slot)
+{
+	uint32_t used = buffer->used_bytes;
+	uint64_t now = dbk_host_ticks();
+
+	if (unlikely(used + bytes > buffer->segment_bytes ||
+		     ((now - buffer->base_ticks) >> 32) != 0))
+		return dbk_record_reserve_slow(cpu, buffer, bytes, slot);
+	slot->record = buffer->segment + used;
+	slot->now_ticks = now;
+	slot->rebase_bytes = 0;
+	slot->room = buffer->segment_bytes - used;
+	return true;
+}
+
+/** dbk_record_commit() - publishes the record of @bytes that was built in @slot */
+static __probe_ctx_inline void dbk_record_commit(struct dbk_buffer *buffer,
+						 const struct dbk_slot *slot, uint32_t epid,
+						 uint32_t bytes)
+{
+	struct dbk_record_header *header = (struct dbk_record_header *)slot->record;
+	uint32_t used;
+
+	if (unlikely(slot->rebase_bytes != 0))
+		dbk_record_rebase(buffer, slot);
+	header->epid = epid;
+	header->delta_ticks = (uint32_t)(slot->now_ticks - buffer->base_ticks);
+	used = buffer->used_bytes + bytes;
+	buffer->used_bytes = used;
+	dbk_store_release(&((struct dbk_segment_header *)buffer->segment)->committed_bytes, used);
+	buffer->counters->records++;
+	buffer->counters->bytes += bytes;
+}
+
+/* ---- control path ---------------------------------------------------------------------- */
+
+/** dbk_buffers_init() - segments, counters, aggregation buffers of all CPUs of @consumer */
+int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
+
+/** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
+void dbk_buffers_deinit(struct dbk_consumer *consumer);
+
+/* ---- aggregation buffers ---------------------------------------------------------------- */
+
+/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM */
+int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
+void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
+
+/** dbk_aggregate() - counts @value with weight @increment under the key; no room is an AGGREGATION
+ * drop.  Probe context */
+void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
+		   const uint8_t *key, uint32_t key_bytes, int64_t value, int64_t increment);
+
+/** dbk_cells_init() - an empty aggregation's cells */
+void dbk_cells_init(uint64_t *cells, uint32_t count, uint32_t kind, uint64_t arg);
+
+/** dbk_cells_add() - one value into the cells */
+void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value, int64_t increment);
+
+/* ---- metadata ------------------------------------------------------------------------------ */
+
+/** dbk_region_add() - a block of @bytes pages that the consumer owns and lists; NULL: no memory */
+struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
+				 uint32_t bytes);
+
+/** dbk_regions_free() - all of them */
+void dbk_regions_free(struct dbk_consumer *consumer);
+
+/** dbk_meta_create() - the blocks that a ring has from the start: RING, DOF, CPUS */
+int dbk_meta_create(struct dbk_consumer *consumer, struct dbk_reason *reason);
+
+/** dbk_meta_add_ecb() - publishes an ECB, and its probe if that is new to the ring */
+int dbk_meta_add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb, bool new_probe);
+
+#endif /* DBK_ENGINE_BUFFER_H */

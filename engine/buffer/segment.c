@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* segment.c - opening segments, committing records, counting drops; see buffer.h */
+#include "engine/buffer/buffer.h"
+
+#define REBASE_BYTES ((uint32_t)sizeof(struct dbk_control_time_base))
+
+__probe_ctx static struct dbk_segment_losses *losses_of(const struct dbk_buffer *buffer)
+{
+	return (struct dbk_segment_losses *)(buffer->segment + sizeof(struct dbk_segment_header));
+}
+
+__probe_ctx static uint32_t saturated(uint64_t count)
+{
+	return count > 0xffffffffu ? 0xffffffffu : (uint32_t)count;
+}
+
+/*
+ * Atomic, because an NMI's nested firing may count in the middle of this.  A
+ * segment's own counter stays at its maximum rather than begin anew.
+ */
+__probe_ctx void dbk_drop(struct dbk_buffer *buffer, uint32_t cause)
+{
+	uint8_t *segment = buffer->segment;
+	uint32_t *count;
+
+	__atomic_fetch_add(&buffer->counters->drops[cause], 1, __ATOMIC_RELAXED);
+	/* Before the first segment the counters hold it, and that segment starts from them. */
+	if (segment == NULL)
+		return;
+	count = &losses_of(buffer)->drops[cause];
+	if (dbk_load_relaxed(count) != 0xffffffffu)
+		__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* Which segment comes next, or -1 with the drop counted. */
+__probe_ctx static int64_t next_index(struct dbk_cpu *cpu, struct dbk_buffer *buffer)
+{
+	const struct dbk_consumer *consumer = cpu->consumer;
+	uint32_t count = buffer->segment_count;
+
+	if (consumer->policy == DBK_POLICY_FILL) {
+		if (cpu->ecb->gate == DBK_GATE_END)
+			count += buffer->segment_reserve;
+		if (buffer->sequence < count)
+			return (int64_t)buffer->sequence;
+		dbk_drop(buffer, DBK_DROP_FILLED);
+		return -1;
+	}
+	/* The segment to be reused holds sequence - count + 1. */
+	if (consumer->policy == DBK_POLICY_SWITCH && buffer->sequence >= count &&
+	    dbk_load_acquire(&buffer->released_sequence) < buffer->sequence - count + 1) {
+		dbk_drop(buffer, DBK_DROP_PRINCIPAL);
+		return -1;
+	}
+	return (int64_t)(buffer->sequence % count);
+}
+
+__probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequence)
+{
+	struct dbk_segment_losses *losses = losses_of(buffer);
+	uint32_t i;
+
+	losses->records_before = buffer->counters->records;
+	for (i = 0; i < DBK_DROP_SLOTS; i++)
+		losses->drops[i] = sequence == 1 ? saturated(buffer->counters->drops[i]) : 0;
+}
+
+__probe_ctx bool dbk_segment_open(struct dbk_cpu *cpu, struct dbk_buffer *buffer)
+{
+	const struct dbk_consumer *consumer = cpu->consumer;
+	int64_t index = next_index(cpu, buffer);
+	struct dbk_segment_header *header;
+
+	if (index < 0)
+		return false;
+	header = (struct dbk_segment_header *)buffer->segments[index];
+	/* A reader that copies this one sees by the sequence that it is going. */
+	dbk_store_relaxed(&header->sequence, 0);
+	dbk_store_relaxed(&header->magic, 0);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	header->version = DBK_SEGMENT_VERSION;
+	header->flags = consumer->clock == DBK_CLOCK_TSC ? DBK_SEGMENT_F_TSC : 0;
+	header->segment_bytes = buffer->segment_bytes;
+	header->committed_bytes = DBK_SEGMENT_DATA_OFFSET;
+	header->base_ticks = dbk_host_ticks();
+	header->base_mono_ns = dbk_host_mono_ns();
+	header->phys_addr = buffer->segment_phys[index];
+	header->boot_id = consumer->engine->boot_id;
+	header->cpu = buffer->cpu;
+	header->ring_id = consumer->ring_id;
+	header->crc32c = 0;
+	buffer->segment = (uint8_t *)header;
+	buffer->used_bytes = DBK_SEGMENT_DATA_OFFSET;
+	buffer->base_ticks = header->base_ticks;
+	buffer->sequence++;
+	buffer->counters->segments++;
+	write_losses(buffer, buffer->sequence);
+	dbk_store_release(&header->sequence, buffer->sequence);
+	dbk_store_release(&header->magic, DBK_SEGMENT_MAGIC);
+	return true;
+}
+
+__probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					 uint32_t bytes, struct dbk_slot *slot)
+{
+	uint64_t now = dbk_host_ticks();
+	uint32_t rebase = ((now - buffer->base_ticks) >> 32) != 0 ? REBASE_BYTES : 0;
+
+	if (bytes > buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET) {
+		dbk_drop(buffer, DBK_DROP_TOOBIG);
+		return false;
+	}
+	if (buffer->segment == NULL ||
+	    bytes + rebase > buffer->segment_bytes - buffer->used_bytes) {
+		if (!dbk_segment_open(cpu, buffer))
+			return false;
+		now = buffer->base_ticks;
+		rebase = 0;
+	}
+	slot->record = buffer->segment + buffer->used_bytes + rebase;
+	slot->now_ticks = now;
+	slot->rebase_bytes = rebase;
+	slot->room = buffer->segment_bytes - buffer->used_bytes - rebase;
+	return true;
+}
+
+__probe_ctx void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot)
+{
+	struct dbk_control_time_base *control =
+		(struct dbk_control_time_base *)(buffer->segment + buffer->used_bytes);
+
+	control->header.epid = 0;
+	control->header.kind = DBK_CONTROL_TIME_BASE;
+	control->header.bytes = (uint16_t)REBASE_BYTES;
+	control->base_ticks = slot->now_ticks;
+	buffer->base_ticks = slot->now_ticks;
+	buffer->used_bytes += REBASE_BYTES;
+}

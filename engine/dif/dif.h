@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * dif.h - running DIF: what the interpreter, its subroutines and fire/ share
+ *
+ * All of it is probe context.  Memory comes in two sorts: the engine's own
+ * (scratch, string tables, variables), which is range-checked and then touched
+ * directly, and everything else, which only dbk_host_load*() may touch.
+ *
+ * A fault is noted in the dbk_cpu and the operation returns something harmless;
+ * whoever runs a sequence looks at fault_set after each step that can fault.
+ */
+#ifndef DBK_ENGINE_DIF_H
+#define DBK_ENGINE_DIF_H
+
+#include "engine/internal.h"
+
+/** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
+uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo);
+
+/** dbk_builtin() - value of a built-in integer variable, or the address of a copied string */
+uint64_t dbk_builtin(struct dbk_cpu *cpu, uint32_t id);
+
+/** dbk_name() - a built-in string in the host's memory; @bytes_ret: what it has at most, NUL
+ * included */
+const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret);
+
+/** dbk_subr() - runs subroutine @id on the tuple stack */
+uint64_t dbk_subr(struct dbk_cpu *cpu, uint32_t id);
+
+/** dbk_fault() - notes the fault that ends this clause; the first one counts.  Returns 0 */
+static __probe_ctx_inline uint64_t dbk_fault(struct dbk_cpu *cpu, uint32_t code, uint64_t address)
+{
+	if (!cpu->fault_set) {
+		cpu->fault_set = true;
+		cpu->fault = code;
+		cpu->fault_address = address;
+	}
+	return 0;
+}
+
+/** dbk_argument() - argument @index of the firing */
+static __probe_ctx_inline uint64_t dbk_argument(const struct dbk_probe *probe, const uint64_t *args,
+						void *frame, uint32_t index)
+{
+	if (likely(index < probe->arg_count))
+		return args[probe->arg_word[index]];
+	return dbk_host_arg(probe, frame, index);
+}
+
+/** dbk_is_simple() - whether an integer expression needs neither interpreter nor the firing's state
+ * in the dbk_cpu, and cannot fault */
+static inline bool dbk_is_simple(const struct dbk_expr *expr)
+{
+	if (expr->kind == DBK_EXPR_ARG || expr->kind == DBK_EXPR_CONST)
+		return true;
+	return expr->kind == DBK_EXPR_VARIABLE &&
+	       (expr->operand == DIF_VAR_PID || expr->operand == DIF_VAR_TID ||
+		expr->operand == DIF_VAR_CURTHREAD || expr->operand == DIF_VAR_UID ||
+		expr->operand == DIF_VAR_GID || expr->operand == DIF_VAR_TIMESTAMP ||
+		expr->operand == DIF_VAR_CPU);
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
+/** dbk_own_bytes() - how many bytes at @address are the engine's to read, 0: none */
+uint64_t dbk_own_bytes(const struct dbk_cpu *cpu, uint64_t address);
+
+/** dbk_may_store() - whether D may write there: allocated scratch, variables by reference */
+bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint64_t bytes);
+
+/** dbk_load() - copies @bytes from anywhere; false after a BADADDR fault */
+bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint32_t bytes);
+
+/** dbk_scratch() - @bytes of scratch, 8-aligned; NULL after a NOSCRATCH fault */
+void *dbk_scratch(struct dbk_cpu *cpu, uint64_t bytes);
+
+/* A string wherever it lies: @text has @length bytes and need not end in a NUL. */
+struct dbk_view {
+	const char *text;
+	uint32_t length;
+};
+
+/** dbk_view_string() - reads the string at @address, at most strsize - 1 bytes of it; one that is
+ * not ours is copied into scratch.  false after a fault */
+bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct dbk_view *view_ret);
+
+/** dbk_copy_string() - copies the string at @address to @to, which has @room bytes, at least 1;
+ * returns its length without NUL, or -1 after a fault.  What does not fit is cut. */
+int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t address, uint32_t room);
+
+/** dbk_new_string() - a copy in scratch with a NUL, cut to strsize; its address, or 0 after a fault
+ */
+uint64_t dbk_new_string(struct dbk_cpu *cpu, const char *text, uint32_t length);
+
+/* ---- variables ---------------------------------------------------------------- */
+
+/** dbk_locals_clear() - at the first clause of a firing that uses them */
+void dbk_locals_clear(struct dbk_cpu *cpu);
+
+/** dbk_ref_load() - address of a by-reference scalar's data in @storage, 0 when it is NULL */
+uint64_t dbk_ref_load(uint8_t *storage, const struct dbk_var *var);
+
+/** dbk_ref_store() - copies what is at @address into a by-reference scalar; 0 makes it NULL */
+void dbk_ref_store(struct dbk_cpu *cpu, uint8_t *storage, const struct dbk_var *var,
+		   uint64_t address);
+
+/** dbk_dynvar_load() - value of a dynamic variable, or address of its data; 0 when there is none.
+ * The key is @tuple: the tuple stack counts, or (a thread-local scalar) it does not */
+uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread);
+
+/** dbk_dynvar_store() - stores; 0 frees.  No room is a DYNAMIC drop, not a fault */
+void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread, uint64_t value);
+
+/** dbk_drop() - counts a drop of the current consumer on this CPU */
+void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
+
+#endif /* DBK_ENGINE_DIF_H */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* memory.c - the engine's own memory and everybody else's; see dif.h */
+#include "engine/dif/dif.h"
+
+__probe_ctx static inline uint64_t left_in(const void *base, uint64_t bytes, uint64_t address)
+{
+	uint64_t offset = address - (uint64_t)(uintptr_t)base;
+
+	return offset < bytes ? bytes - offset : 0;
+}
+
+__probe_ctx uint64_t dbk_own_bytes(const struct dbk_cpu *cpu, uint64_t address)
+{
+	const struct dbk_consumer *consumer = cpu->consumer;
+	uint64_t left;
+
+	left = left_in(cpu->scratch, DBK_SCRATCH_BYTES, address);
+	if (left == 0)
+		left = left_in(consumer->program->image, consumer->program->image_bytes, address);
+	if (left == 0)
+		left = left_in(consumer->globals, consumer->globals_bytes, address);
+	if (left == 0)
+		left = left_in(cpu->buffer->locals, consumer->locals_bytes, address);
+	if (left == 0)
+		left = left_in(consumer->dynvars.chunks,
+			       (uint64_t)consumer->dynvars.chunk_bytes *
+				       consumer->dynvars.chunk_count,
+			       address);
+	return left;
+}
+
+/* Only a chunk's data: what links the chunks is not D's. */
+__probe_ctx static bool may_store_dynamic(const struct dbk_dynvars *dynvars, uint64_t address,
+					  uint64_t bytes)
+{
+	uint64_t offset = address - (uint64_t)(uintptr_t)dynvars->chunks;
+	uint64_t within;
+
+	if (dynvars->chunks == NULL ||
+	    offset >= (uint64_t)dynvars->chunk_bytes * dynvars->chunk_count)
+		return false;
+	within = offset % dynvars->chunk_bytes;
+	return within >= sizeof(struct dbk_dynvar) && bytes <= dynvars->data_bytes &&
+	       within - sizeof(struct dbk_dynvar) <= dynvars->data_bytes - bytes;
+}
+
+__probe_ctx bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint64_t bytes)
+{
+	const struct dbk_consumer *consumer = cpu->consumer;
+
+	if (bytes == 0)
+		return true;
+	return left_in(cpu->scratch, cpu->scratch_used, address) >= bytes ||
+	       left_in(consumer->globals, consumer->globals_bytes, address) >= bytes ||
+	       left_in(cpu->buffer->locals, consumer->locals_bytes, address) >= bytes ||
+	       may_store_dynamic(&consumer->dynvars, address, bytes);
+}
+
+__probe_ctx bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint32_t bytes)
+{
+	if (dbk_own_bytes(cpu, address) >= bytes) {
+		memmove(to, (const void *)(uintptr_t)address, bytes);
+		return true;
+	}
+	if (bytes == 0 || dbk_host_load(to, address, bytes))
+		return true;
+	dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+	return false;
+}
+
+__probe_ctx void *dbk_scratch(struct dbk_cpu *cpu, uint64_t bytes)
+{
+	uint8_t *at = cpu->scratch + cpu->scratch_used;
+
+	if (bytes > DBK_SCRATCH_BYTES - cpu->scratch_used) {
+		dbk_fault(cpu, DTRACEFLT_NOSCRATCH, 0);
+		return NULL;
+	}
+	cpu->scratch_used += (uint32_t)DBK_ROUND_UP(bytes, 8);
+	return at;
+}
+
+__probe_ctx static uint32_t length_of(const char *text, uint64_t room)
+{
+	uint32_t length = 0;
+
+	while (length < room && text[length] != '\0')
+		length++;
+	return length;
+}
+
+__probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct dbk_view *view_ret)
+{
+	uint32_t strsize = cpu->consumer->strsize;
+	uint64_t own = dbk_own_bytes(cpu, address);
+	int32_t length;
+	char *copy;
+
+	if (own != 0) {
+		view_ret->text = (const char *)(uintptr_t)address;
+		view_ret->length = length_of(view_ret->text, own < strsize - 1 ? own : strsize - 1);
+		return true;
+	}
+	copy = dbk_scratch(cpu, strsize);
+	if (copy == NULL)
+		return false;
+	length = address == 0 ? -1 : dbk_host_load_string(copy, address, strsize);
+	if (length < 0) {
+		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+		return false;
+	}
+	/* Gives back what the string did not need. */
+	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(strsize, 8) - DBK_ROUND_UP(length + 1, 8));
+	view_ret->text = copy;
+	view_ret->length = (uint32_t)length;
+	return true;
+}
+
+__probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t address, uint32_t room)
+{
+	uint64_t own = dbk_own_bytes(cpu, address);
+	int32_t length;
+
+	if (own == 0) {
+		length = address == 0 ? -1 : dbk_host_load_string(to, address, room);
+		if (length < 0)
+			dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+		return length;
+	}
+	length = (int32_t)length_of((const char *)(uintptr_t)address,
+				    own < room - 1 ? own : room - 1);
+	memmove(to, (const void *)(uintptr_t)address, (uint32_t)length);
+	to[length] = '\0';
+	return length;
+}
+
+__probe_ctx uint64_t dbk_new_string(struct dbk_cpu *cpu, const char *text, uint32_t length)
+{
+	uint32_t most = cpu->consumer->strsize - 1;
+	char *copy;
+
+	if (length > most)
+		length = most;
+	copy = dbk_scratch(cpu, (uint64_t)length + 1);
+	if (copy == NULL)
+		return 0;
+	memmove(copy, text, length);
+	copy[length] = '\0';
+	return (uint64_t)(uintptr_t)copy;
+}

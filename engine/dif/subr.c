@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* subr.c - the table of subroutines; see subr.h */
+#include "engine/dif/subr.h"
+
+struct subr {
+	dbk_subr_fn *run;   /* NULL: not offered */
+	uint32_t arguments; /* at least */
+};
+
+/*
+ * Not here: what asks about locks and streams that Linux does not have, what
+ * writes into processes, d_path() (takes locks), speculation().
+ */
+static const struct subr subrs[DIF_SUBR_MAX + 1] = {
+	[DIF_SUBR_RAND] = {dbk_subr_rand, 0},
+	[DIF_SUBR_COPYIN] = {dbk_subr_copyin, 2},
+	[DIF_SUBR_COPYINSTR] = {dbk_subr_copyinstr, 1},
+	[DIF_SUBR_PROGENYOF] = {dbk_subr_progenyof, 1},
+	[DIF_SUBR_STRLEN] = {dbk_subr_strlen, 1},
+	[DIF_SUBR_ALLOCA] = {dbk_subr_alloca, 1},
+	[DIF_SUBR_BCOPY] = {dbk_subr_bcopy, 3},
+	[DIF_SUBR_COPYINTO] = {dbk_subr_copyinto, 3},
+	[DIF_SUBR_GETMAJOR] = {dbk_subr_getmajor, 1},
+	[DIF_SUBR_GETMINOR] = {dbk_subr_getminor, 1},
+	[DIF_SUBR_STRJOIN] = {dbk_subr_strjoin, 2},
+	[DIF_SUBR_LLTOSTR] = {dbk_subr_lltostr, 1},
+	[DIF_SUBR_BASENAME] = {dbk_subr_basename, 1},
+	[DIF_SUBR_DIRNAME] = {dbk_subr_dirname, 1},
+	[DIF_SUBR_CLEANPATH] = {dbk_subr_cleanpath, 1},
+	[DIF_SUBR_STRCHR] = {dbk_subr_strchr, 2},
+	[DIF_SUBR_STRRCHR] = {dbk_subr_strrchr, 2},
+	[DIF_SUBR_STRSTR] = {dbk_subr_strstr, 2},
+	[DIF_SUBR_STRTOK] = {dbk_subr_strtok, 2},
+	[DIF_SUBR_SUBSTR] = {dbk_subr_substr, 2},
+	[DIF_SUBR_INDEX] = {dbk_subr_index, 2},
+	[DIF_SUBR_RINDEX] = {dbk_subr_rindex, 2},
+	[DIF_SUBR_HTONS] = {dbk_subr_swap16, 1},
+	[DIF_SUBR_HTONL] = {dbk_subr_swap32, 1},
+	[DIF_SUBR_HTONLL] = {dbk_subr_swap64, 1},
+	[DIF_SUBR_NTOHS] = {dbk_subr_swap16, 1},
+	[DIF_SUBR_NTOHL] = {dbk_subr_swap32, 1},
+	[DIF_SUBR_NTOHLL] = {dbk_subr_swap64, 1},
+	[DIF_SUBR_INET_NTOP] = {dbk_subr_inet_ntop, 2},
+	[DIF_SUBR_INET_NTOA] = {dbk_subr_inet_ntoa, 1},
+	[DIF_SUBR_INET_NTOA6] = {dbk_subr_inet_ntoa6, 1},
+	[DIF_SUBR_LINK_NTOP] = {dbk_subr_link_ntop, 2},
+};
+
+static const char *const names[DIF_SUBR_MAX + 1] = {
+#define SUBR(name, id, text) [id] = text,
+	DBK_DIF_SUBRS(SUBR)
+#undef SUBR
+};
+
+bool dbk_subr_offered(uint32_t id)
+{
+	return subrs[id].run != NULL;
+}
+
+const char *dbk_subr_name(uint32_t id)
+{
+	return names[id];
+}
+
+__probe_ctx uint64_t dbk_subr(struct dbk_cpu *cpu, uint32_t id)
+{
+	/* How many were pushed is known only here. */
+	if (cpu->tuple_count < subrs[id].arguments)
+		return dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	return subrs[id].run(cpu);
+}

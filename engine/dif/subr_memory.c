@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* subr_memory.c - copyin() and its kin, alloca(), bcopy(), byte order; see subr.h */
+#include "engine/dif/subr.h"
+
+__probe_ctx uint64_t dbk_subr_rand(struct dbk_cpu *cpu)
+{
+	(void)cpu;
+	return dbk_host_random();
+}
+
+__probe_ctx uint64_t dbk_subr_progenyof(struct dbk_cpu *cpu)
+{
+	return dbk_host_progenyof((uint32_t)dbk_subr_argument(cpu, 0));
+}
+
+__probe_ctx uint64_t dbk_subr_copyin(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), bytes = dbk_subr_argument(cpu, 1);
+	void *to = dbk_scratch(cpu, bytes);
+
+	if (to == NULL)
+		return 0;
+	if (bytes != 0 && !dbk_host_load_user(to, from, (uint32_t)bytes))
+		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
+	return (uint64_t)(uintptr_t)to;
+}
+
+__probe_ctx uint64_t dbk_subr_copyinstr(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), room = cpu->consumer->strsize;
+	int32_t length;
+	char *to;
+
+	/* copyinstr(address, size): the size counts the NUL. */
+	if (cpu->tuple_count > 1 && dbk_subr_argument(cpu, 1) < room)
+		room = dbk_subr_argument(cpu, 1);
+	if (room == 0)
+		room = 1;
+	to = dbk_scratch(cpu, room);
+	if (to == NULL)
+		return 0;
+	length = dbk_host_load_user_string(to, from, (uint32_t)room);
+	if (length < 0)
+		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
+	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(room, 8) - DBK_ROUND_UP(length + 1, 8));
+	return (uint64_t)(uintptr_t)to;
+}
+
+__probe_ctx uint64_t dbk_subr_copyinto(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), bytes = dbk_subr_argument(cpu, 1);
+	uint64_t to = dbk_subr_argument(cpu, 2);
+
+	if (!dbk_may_store(cpu, to, bytes))
+		return dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	if (bytes != 0 && !dbk_host_load_user((void *)(uintptr_t)to, from, (uint32_t)bytes))
+		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
+	return 0;
+}
+
+__probe_ctx uint64_t dbk_subr_alloca(struct dbk_cpu *cpu)
+{
+	uint64_t bytes = dbk_subr_argument(cpu, 0);
+	void *memory = dbk_scratch(cpu, bytes);
+
+	if (memory != NULL)
+		memset(memory, 0, bytes);
+	return (uint64_t)(uintptr_t)memory;
+}
+
+__probe_ctx uint64_t dbk_subr_bcopy(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), to = dbk_subr_argument(cpu, 1);
+	uint64_t bytes = dbk_subr_argument(cpu, 2);
+
+	if (!dbk_may_store(cpu, to, bytes))
+		return dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	dbk_load(cpu, (void *)(uintptr_t)to, from, (uint32_t)bytes);
+	return 0;
+}
+
+/* A kernel dev_t: 12 bits major, 20 bits minor. */
+__probe_ctx uint64_t dbk_subr_getmajor(struct dbk_cpu *cpu)
+{
+	return (dbk_subr_argument(cpu, 0) >> 20) & 0xfff;
+}
+
+__probe_ctx uint64_t dbk_subr_getminor(struct dbk_cpu *cpu)
+{
+	return dbk_subr_argument(cpu, 0) & 0xfffff;
+}
+
+/* All hosts are little-endian (abi.h): to and from network order is a swap. */
+__probe_ctx uint64_t dbk_subr_swap16(struct dbk_cpu *cpu)
+{
+	return __builtin_bswap16((uint16_t)dbk_subr_argument(cpu, 0));
+}
+
+__probe_ctx uint64_t dbk_subr_swap32(struct dbk_cpu *cpu)
+{
+	return __builtin_bswap32((uint32_t)dbk_subr_argument(cpu, 0));
+}
+
+__probe_ctx uint64_t dbk_subr_swap64(struct dbk_cpu *cpu)
+{
+	return __builtin_bswap64(dbk_subr_argument(cpu, 0));
+}

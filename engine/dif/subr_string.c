@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * subr_string.c - strings; see subr.h
+ *
+ * strchr(), strrchr() and strstr() return an address inside the string that
+ * they were given, as in C; the others return a new string in scratch.
+ */
+#include "engine/dif/subr.h"
+
+__probe_ctx static bool view_argument(struct dbk_cpu *cpu, uint32_t index, struct dbk_view *view)
+{
+	return dbk_view_string(cpu, dbk_subr_argument(cpu, index), view);
+}
+
+__probe_ctx uint64_t dbk_subr_strlen(struct dbk_cpu *cpu)
+{
+	uint32_t mark = cpu->scratch_used;
+	struct dbk_view view = {"", 0};
+
+	view_argument(cpu, 0, &view);
+	cpu->scratch_used = mark;
+	return view.length;
+}
+
+__probe_ctx uint64_t dbk_subr_strjoin(struct dbk_cpu *cpu)
+{
+	uint32_t most = cpu->consumer->strsize - 1;
+	struct dbk_view a, b;
+	char *to;
+
+	if (!view_argument(cpu, 0, &a) || !view_argument(cpu, 1, &b))
+		return 0;
+	if (b.length > most - a.length)
+		b.length = most - a.length;
+	to = dbk_scratch(cpu, (uint64_t)a.length + b.length + 1);
+	if (to == NULL)
+		return 0;
+	memcpy(to, a.text, a.length);
+	memcpy(to + a.length, b.text, b.length);
+	to[a.length + b.length] = '\0';
+	return (uint64_t)(uintptr_t)to;
+}
+
+/* lltostr(number[, base]): decimal is signed; octal and hexadecimal have C's prefixes. */
+__probe_ctx uint64_t dbk_subr_lltostr(struct dbk_cpu *cpu)
+{
+	uint64_t value = dbk_subr_argument(cpu, 0), base = 10;
+	char text[68], *at = text + sizeof(text);
+	bool negative;
+
+	if (cpu->tuple_count > 1)
+		base = dbk_subr_argument(cpu, 1);
+	if (base < 2 || base > 36)
+		return dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	negative = base == 10 && (int64_t)value < 0;
+	if (negative)
+		value = 0 - value;
+	do {
+		uint32_t digit = (uint32_t)(value % base);
+
+		*--at = (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+		value /= base;
+	} while (value != 0);
+	if (negative)
+		*--at = '-';
+	if (base == 16)
+		*--at = 'x';
+	if (base == 16 || (base == 8 && *at != '0'))
+		*--at = '0';
+	return dbk_new_string(cpu, at, (uint32_t)(text + sizeof(text) - at));
+}
+
+__probe_ctx uint64_t dbk_subr_strchr(struct dbk_cpu *cpu)
+{
+	uint32_t mark = cpu->scratch_used, i;
+	char wanted = (char)dbk_subr_argument(cpu, 1);
+	struct dbk_view view;
+
+	if (!view_argument(cpu, 0, &view))
+		return 0;
+	cpu->scratch_used = mark;
+	for (i = 0; i < view.length; i++)
+		if (view.text[i] == wanted)
+			return dbk_subr_argument(cpu, 0) + i;
+	return wanted == '\0' ? dbk_subr_argument(cpu, 0) + view.length : 0;
+}
+
+__probe_ctx uint64_t dbk_subr_strrchr(struct dbk_cpu *cpu)
+{
+	uint32_t mark = cpu->scratch_used, i;
+	char wanted = (char)dbk_subr_argument(cpu, 1);
+	struct dbk_view view;
+
+	if (!view_argument(cpu, 0, &view))
+		return 0;
+	cpu->scratch_used = mark;
+	if (wanted == '\0')
+		return dbk_subr_argument(cpu, 0) + view.length;
+	for (i = view.length; i > 0; i--)
+		if (view.text[i - 1] == wanted)
+			return dbk_subr_argument(cpu, 0) + i - 1;
+	return 0;
+}
+
+__probe_ctx static bool starts_at(const struct dbk_view *view, uint32_t at,
+				  const struct dbk_view *part)
+{
+	uint32_t i;
+
+	if (part->length > view->length || at > view->length - part->length)
+		return false;
+	for (i = 0; i < part->length; i++)
+		if (view->text[at + i] != part->text[i])
+			return false;
+	return true;
+}
+
+/* First or last place of @part in @view at or after (before) @at; -1: none. */
+__probe_ctx static int64_t find(const struct dbk_view *view, const struct dbk_view *part,
+				int64_t at, int64_t step)
+{
+	for (; at >= 0 && at <= (int64_t)view->length; at += step)
+		if (starts_at(view, (uint32_t)at, part))
+			return at;
+	return -1;
+}
+
+__probe_ctx static bool view_two(struct dbk_cpu *cpu, struct dbk_view *a, struct dbk_view *b)
+{
+	uint32_t mark = cpu->scratch_used;
+	bool ok = view_argument(cpu, 0, a) && view_argument(cpu, 1, b);
+
+	cpu->scratch_used = mark;
+	return ok;
+}
+
+__probe_ctx uint64_t dbk_subr_strstr(struct dbk_cpu *cpu)
+{
+	struct dbk_view view, part;
+	int64_t at;
+
+	if (!view_two(cpu, &view, &part))
+		return 0;
+	at = find(&view, &part, 0, 1);
+	return at < 0 ? 0 : dbk_subr_argument(cpu, 0) + (uint64_t)at;
+}
+
+/* index(string, part[, from]) */
+__probe_ctx uint64_t dbk_subr_index(struct dbk_cpu *cpu)
+{
+	int64_t from = cpu->tuple_count > 2 ? (int64_t)dbk_subr_argument(cpu, 2) : 0;
+	struct dbk_view view, part;
+
+	if (!view_two(cpu, &view, &part))
+		return 0;
+	if (from < 0)
+		from = 0;
+	if (part.length == 0)
+		return from < (int64_t)view.length ? (uint64_t)from : view.length;
+	return (uint64_t)find(&view, &part, from, 1);
+}
+
+/* rindex(string, part[, from]): the last that begins at or before `from` */
+__probe_ctx uint64_t dbk_subr_rindex(struct dbk_cpu *cpu)
+{
+	struct dbk_view view, part;
+	int64_t from;
+
+	if (!view_two(cpu, &view, &part))
+		return 0;
+	from = view.length;
+	if (cpu->tuple_count > 2 && (int64_t)dbk_subr_argument(cpu, 2) < from)
+		from = (int64_t)dbk_subr_argument(cpu, 2);
+	if (from < 0)
+		return part.length == 0 ? 0 : (uint64_t)-1;
+	return (uint64_t)find(&view, &part, from, -1);
+}
+
+/* substr(string, from[, length]): a negative `from` counts from the end, a negative length leaves
+ * that many characters out there. */
+__probe_ctx uint64_t dbk_subr_substr(struct dbk_cpu *cpu)
+{
+	int64_t from = (int32_t)dbk_subr_argument(cpu, 1), length = DBK_STRSIZE_MAX, left;
+	struct dbk_view view;
+
+	if (!view_argument(cpu, 0, &view))
+		return 0;
+	if (cpu->tuple_count > 2)
+		length = (int32_t)dbk_subr_argument(cpu, 2);
+	if (from < 0) {
+		from += view.length;
+		/* What lies before the start is cut off the length. */
+		if (from < 0 && length >= 0)
+			length = from + length > 0 ? from + length : 0;
+		if (from < 0)
+			from = 0;
+	}
+	left = (int64_t)view.length - from;
+	if (left < 0)
+		left = 0;
+	if (length < 0)
+		length = left + length > 0 ? left + length : 0;
+	if (length > left)
+		length = left;
+	return dbk_new_string(cpu, view.text + (left == 0 ? 0 : from), (uint32_t)length);
+}
+
+__probe_ctx static bool contains(const struct dbk_view *view, char c)
+{
+	uint32_t i;
+
+	for (i = 0; i < view->length; i++)
+		if (view->text[i] == c)
+			return true;
+	return false;
+}
+
+/* strtok(string, separators): NULL goes on where the last call of this clause stopped. */
+__probe_ctx uint64_t dbk_subr_strtok(struct dbk_cpu *cpu)
+{
+	uint64_t string = dbk_subr_argument(cpu, 0);
+	struct dbk_view view, separators;
+	uint32_t from = 0, to;
+
+	if (string == 0 && cpu->strtok_next == 0)
+		return 0;
+	/* The rest is kept as a copy: the original may be anything's memory. */
+	if (!dbk_view_string(cpu, string != 0 ? string : cpu->strtok_next, &view) ||
+	    !view_argument(cpu, 1, &separators))
+		return 0;
+	while (from < view.length && contains(&separators, view.text[from]))
+		from++;
+	cpu->strtok_next = 0;
+	if (from == view.length)
+		return 0;
+	to = from;
+	while (to < view.length && !contains(&separators, view.text[to]))
+		to++;
+	if (to < view.length)
+		cpu->strtok_next = dbk_new_string(cpu, view.text + to + 1, view.length - to - 1);
+	return dbk_new_string(cpu, view.text + from, to - from);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* variables.c - built-in, global and clause-local variables; see dif.h */
+#include "engine/dif/dif.h"
+
+__probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret)
+{
+	*bytes_ret = DBK_PROBE_NAME_BYTES_MAX + 1;
+	if (id == DIF_VAR_EXECNAME) {
+		*bytes_ret = DBK_EXECNAME_BYTES;
+		return dbk_host_execname();
+	}
+	if (id == DIF_VAR_PROBEFUNC)
+		return cpu->probe->function;
+	if (id == DIF_VAR_PROBENAME)
+		return cpu->probe->name;
+	if (id == DIF_VAR_PROBEMOD)
+		return cpu->probe->module;
+	if (id == DIF_VAR_PROBEPROV)
+		return cpu->probe->provider;
+	*bytes_ret = 7;
+	return "global"; /* zonename: Linux has one */
+}
+
+__probe_ctx static uint64_t name_copy(struct dbk_cpu *cpu, uint32_t id)
+{
+	uint32_t bytes, length = 0;
+	const char *name = dbk_name(cpu, id, &bytes);
+
+	while (length < bytes - 1 && name[length] != '\0')
+		length++;
+	return dbk_new_string(cpu, name, length);
+}
+
+/* One reading per firing: what a clause compares and what it records is the same. */
+__probe_ctx static uint64_t timestamp(struct dbk_cpu *cpu)
+{
+	if (!cpu->has_timestamp) {
+		cpu->timestamp = dbk_host_mono_ns();
+		cpu->has_timestamp = true;
+	}
+	return cpu->timestamp;
+}
+
+/* Depths are counted by walking: rare, and never more than a stack() could show. */
+__probe_ctx static uint64_t stack_depth(struct dbk_cpu *cpu, bool user)
+{
+	uint32_t mark = cpu->scratch_used;
+	uint64_t *pcs = dbk_scratch(cpu, DBK_STACKFRAMES_MAX * sizeof(*pcs));
+	uint32_t depth;
+
+	if (pcs == NULL)
+		return 0;
+	depth = user ? dbk_host_ustack(cpu->frame, pcs, DBK_STACKFRAMES_MAX)
+		     : dbk_host_stack(cpu->frame, pcs, DBK_STACKFRAMES_MAX);
+	cpu->scratch_used = mark;
+	return depth;
+}
+
+__probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)
+{
+	switch (id) {
+	case DIF_VAR_VTIMESTAMP:
+		return dbk_host_vtimestamp();
+	case DIF_VAR_WALLTIMESTAMP:
+		return dbk_host_wall_ns();
+	case DIF_VAR_IPL:
+		return dbk_host_ipl();
+	case DIF_VAR_EPID:
+		return cpu->ecb->epid;
+	case DIF_VAR_ID:
+		return cpu->probe->id;
+	case DIF_VAR_STACKDEPTH:
+		return stack_depth(cpu, false);
+	case DIF_VAR_USTACKDEPTH:
+		return stack_depth(cpu, true);
+	case DIF_VAR_CALLER:
+		return dbk_host_caller(cpu->frame);
+	case DIF_VAR_UCALLER:
+		return dbk_host_ucaller(cpu->frame);
+	case DIF_VAR_ERRNO:
+		return (uint64_t)(int64_t)dbk_host_errno(cpu->probe, cpu->frame);
+	default:
+		return name_copy(cpu, id);
+	}
+}
+
+__probe_ctx uint64_t dbk_builtin(struct dbk_cpu *cpu, uint32_t id)
+{
+	if (id == DIF_VAR_PID)
+		return dbk_host_pid();
+	if (id == DIF_VAR_TIMESTAMP)
+		return timestamp(cpu);
+	if (id == DIF_VAR_TID)
+		return dbk_host_tid();
+	if (id == DIF_VAR_CURTHREAD)
+		return dbk_host_curthread();
+	if (id == DIF_VAR_UID)
+		return dbk_host_uid();
+	if (id == DIF_VAR_GID)
+		return dbk_host_gid();
+	if (id == DIF_VAR_PPID)
+		return dbk_host_ppid();
+	if (id == DIF_VAR_CPU)
+		return cpu->index;
+	if (id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9)
+		return dbk_argument(cpu->probe, cpu->args, cpu->frame, id - DIF_VAR_ARG0);
+	return rare_builtin(cpu, id);
+}
+
+__probe_ctx void dbk_locals_clear(struct dbk_cpu *cpu)
+{
+	const struct dbk_program *program = cpu->consumer->program;
+	uint8_t *locals = cpu->buffer->locals;
+	uint32_t i;
+
+	cpu->buffer->locals_serial = cpu->serial;
+	memset(locals, 0, program->local_value_bytes);
+	if (program->local_value_bytes == program->locals_bytes)
+		return;
+	for (i = 0; i < program->var_count; i++) {
+		const struct dbk_var *var = &program->vars[i];
+
+		if (var->scope != DIFV_SCOPE_LOCAL || !var->by_ref)
+			continue;
+		/* An empty string is one zero; the state word before it is zero as well. */
+		memset(locals + var->offset - 8, 0, 8 + (var->is_string ? 8 : var->bytes));
+	}
+}
+
+__probe_ctx uint64_t dbk_ref_load(uint8_t *storage, const struct dbk_var *var)
+{
+	uint8_t *data = storage + var->offset;
+
+	if (dbk_load_relaxed((uint64_t *)(data - 8)) != 0)
+		return 0;
+	return (uint64_t)(uintptr_t)data;
+}
+
+__probe_ctx void dbk_ref_store(struct dbk_cpu *cpu, uint8_t *storage, const struct dbk_var *var,
+			       uint64_t address)
+{
+	uint8_t *data = storage + var->offset;
+
+	if (address != 0 && var->is_string) {
+		if (dbk_copy_string(cpu, (char *)data, address, var->bytes) < 0)
+			return;
+	} else if (address != 0 && !dbk_load(cpu, data, address, var->bytes)) {
+		return;
+	}
+	dbk_store_relaxed((uint64_t *)(data - 8), address == 0);
+}

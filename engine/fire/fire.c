@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* fire.c - the hot path; see fire.h */
+#include "engine/fire/fire.h"
+
+#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* ---- expressions and predicates ------------------------------------------------------ */
+
+__probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
+{
+	if (expr->kind == DBK_EXPR_DIF || expr->kind == DBK_EXPR_NAME)
+		return dbk_dif_exec(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_CONST)
+		return expr->constant;
+	if (expr->kind == DBK_EXPR_NATIVE)
+		return expr->native(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_ARG)
+		return dbk_argument(cpu->probe, cpu->args, cpu->frame, expr->operand);
+	return dbk_builtin(cpu, expr->operand);
+}
+
+__probe_ctx static uint32_t outcome(uint64_t a, uint64_t b)
+{
+	if (a == b)
+		return DBK_OUTCOME_EQUAL;
+	if ((int64_t)a < (int64_t)b)
+		return a < b ? DBK_OUTCOME_LESS : DBK_OUTCOME_LESS_SIGNED;
+	return a < b ? DBK_OUTCOME_LESS_UNSIGN : DBK_OUTCOME_GREATER;
+}
+
+/* Two words: a name of the host has 16 readable bytes, and bytes behind its NUL do not count. */
+__probe_ctx static bool execname_holds(const struct dbk_predicate *predicate)
+{
+	uint64_t name[2];
+	bool same;
+
+	__builtin_memcpy(name, dbk_host_execname(), sizeof(name));
+	same = (((name[0] ^ predicate->name[0]) & predicate->name_mask[0]) |
+		((name[1] ^ predicate->name[1]) & predicate->name_mask[1])) == 0;
+	return same != (bool)predicate->inverted;
+}
+
+__probe_ctx static uint64_t simple_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+					 const struct dbk_probe *probe, const uint64_t *args,
+					 void *frame)
+{
+	if (expr->kind == DBK_EXPR_ARG)
+		return dbk_argument(probe, args, frame, expr->operand);
+	if (expr->kind == DBK_EXPR_CONST)
+		return expr->constant;
+	return dbk_builtin(cpu, expr->operand);
+}
+
+__probe_ctx static bool value_holds(const struct dbk_predicate *predicate, uint64_t value)
+{
+	if (predicate->kind == DBK_PREDICATE_EXPR)
+		return value != 0;
+	return ((predicate->outcomes >> outcome(value, predicate->constant)) & 1) != 0;
+}
+
+/* A simple predicate that is none of the two that run_ecb() has inline. */
+__probe_ctx __attribute__((noinline)) static bool
+simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
+	     const struct dbk_probe *probe, const uint64_t *args, void *frame)
+{
+	if (predicate->kind == DBK_PREDICATE_EXECNAME)
+		return execname_holds(predicate);
+	return value_holds(predicate, simple_value(cpu, &predicate->left, probe, args, frame));
+}
+
+/* ---- the firing's state ------------------------------------------------------------------ */
+
+/* What a plan or predicate that is not simple finds in the dbk_cpu. */
+__probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
+				  const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
+{
+	cpu->probe = probe;
+	cpu->args = args;
+	cpu->frame = frame;
+	cpu->ecb = ecb;
+	cpu->consumer = ecb->consumer;
+	cpu->buffer = &ecb->consumer->buffers[cpu->index];
+	cpu->fault_set = false;
+	cpu->fault_pc = DBK_FAULT_PC_NONE;
+	cpu->scratch_used = 0;
+	cpu->strtok_next = 0;
+}
+
+__probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)
+{
+	struct dbk_consumer *consumer = cpu->consumer;
+	uint32_t activity = dbk_load_acquire(&consumer->activity), i;
+
+	while (activity == DBK_ACTIVITY_WARMUP || activity == DBK_ACTIVITY_ACTIVE) {
+		if (!dbk_compare_swap(&consumer->activity, &activity,
+				      (uint32_t)DBK_ACTIVITY_DRAINING))
+			continue;
+		dbk_store_relaxed(&consumer->exit_status, status);
+		dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_DRAINING);
+		for (i = 0; i < consumer->engine->cpu_count; i++)
+			dbk_store_release(&consumer->buffers[i].gate, 0);
+		return;
+	}
+	/* exit() in END: too late to stop anything, but it still says how. */
+	if (activity == DBK_ACTIVITY_COOLDOWN)
+		dbk_store_relaxed(&consumer->exit_status, status);
+}
+
+/* ---- one ECB -------------------------------------------------------------------------------- */
+
+/* Predicate, if @ask, and plan of the ECB that was entered.  When it faults, *action_ret says
+ * where: 0 in the predicate, else the action's number from 1. */
+__probe_ctx static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *action_ret)
+{
+	const struct dbk_plan *plan = cpu->ecb->plan;
+
+	*action_ret = 0;
+	if (plan->uses_locals && cpu->buffer->locals_serial != cpu->serial)
+		dbk_locals_clear(cpu);
+	if (ask) {
+		uint64_t value = dbk_expr_rest(cpu, &plan->predicate.left);
+
+		if (cpu->fault_set || !value_holds(&plan->predicate, value))
+			return;
+	}
+	dbk_run_plan(cpu, action_ret);
+}
+
+/* Whether a predicate has to be asked once the ECB is entered; false also when it does not hold. */
+__probe_ctx static bool rejected(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
+				 const struct dbk_probe *probe, const uint64_t *args, void *frame)
+{
+	if (predicate->kind == DBK_PREDICATE_NONE || !predicate->simple)
+		return false;
+	return !simple_holds(cpu, predicate, probe, args, frame);
+}
+
+__probe_ctx static bool must_ask(const struct dbk_predicate *predicate)
+{
+	return predicate->kind != DBK_PREDICATE_NONE && !predicate->simple;
+}
+
+/* An ECB of the ERROR probe, after another one's fault. */
+__probe_ctx static void run_error_ecb(struct dbk_cpu *cpu, const struct dbk_ecb *ecb, void *frame)
+{
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	struct dbk_probe *probe = ecb->probe;
+	uint32_t action;
+
+	enter_ecb(cpu, probe, cpu->error_args, frame, ecb);
+	if ((dbk_load_relaxed(&cpu->buffer->gate) & DBK_GATE_ERROR) == 0)
+		return;
+	cpu->buffer->counters->firings++;
+	if (rejected(cpu, predicate, probe, cpu->error_args, frame))
+		return;
+	run_entered(cpu, must_ask(predicate), &action);
+	if (cpu->fault_set) {
+		cpu->buffer->counters->errors++;
+		dbk_drop(cpu->buffer, DBK_DROP_DBLERROR);
+	}
+}
+
+/* arg1 EPID, arg2 action, arg3 DIF offset in bytes or -1, arg4 fault, arg5 address. */
+__probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *failed, void *frame,
+				   uint32_t action)
+{
+	struct dbk_engine *engine = failed->consumer->engine;
+	const struct dbk_ecb *ecb;
+
+	cpu->buffer->counters->errors++;
+	cpu->error_args[0] = 0;
+	cpu->error_args[1] = failed->epid;
+	cpu->error_args[2] = action;
+	cpu->error_args[3] =
+		cpu->fault_pc == DBK_FAULT_PC_NONE ? ~0ull : (uint64_t)cpu->fault_pc * 4;
+	cpu->error_args[4] = cpu->fault;
+	cpu->error_args[5] = cpu->fault_address;
+	for (ecb = dbk_load_acquire(&engine->error.ecbs); ecb != NULL;
+	     ecb = dbk_load_acquire(&ecb->next))
+		if (ecb->consumer == failed->consumer)
+			run_error_ecb(cpu, ecb, frame);
+}
+
+__probe_ctx __attribute__((noinline)) static void run_slowly(struct dbk_cpu *cpu,
+							     const struct dbk_probe *probe,
+							     const uint64_t *args, void *frame,
+							     const struct dbk_ecb *ecb)
+{
+	uint32_t action;
+
+	enter_ecb(cpu, probe, args, frame, ecb);
+	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);
+	if (unlikely(cpu->fault_set))
+		fire_error(cpu, ecb, frame, action);
+}
+
+/* Only integers that need nothing set up: no fault can happen. */
+__probe_ctx_inline static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
+					const uint64_t *args, void *frame,
+					const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
+	struct dbk_slot slot;
+
+	if (!dbk_record_reserve(cpu, buffer, plan->fixed_bytes, &slot))
+		return;
+	for (; step < end; step++) {
+		uint64_t value;
+
+		if (likely(step->expr.kind == DBK_EXPR_ARG))
+			value = dbk_argument(probe, args, frame, step->expr.operand);
+		else
+			value = simple_value(cpu, &step->expr, probe, args, frame);
+		dbk_store_integer(slot.record + step->offset, value, step->size);
+	}
+	dbk_record_commit(buffer, &slot, ecb->epid, plan->fixed_bytes);
+}
+
+__probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
+				       const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
+{
+	struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu->index];
+	const struct dbk_plan *plan = ecb->plan;
+	const struct dbk_predicate *predicate = &plan->predicate;
+
+	if (unlikely((dbk_load_relaxed(&buffer->gate) & ecb->gate) == 0))
+		return;
+	buffer->counters->firings++;
+	if (predicate->kind == DBK_PREDICATE_EQUAL_ARG) {
+		if (dbk_argument(probe, args, frame, predicate->left.operand) !=
+		    predicate->constant)
+			return;
+	} else if (predicate->kind == DBK_PREDICATE_EQUAL_PID) {
+		if (dbk_host_pid() != predicate->constant)
+			return;
+	} else if (predicate->kind != DBK_PREDICATE_NONE && predicate->simple) {
+		if (!simple_holds(cpu, predicate, probe, args, frame))
+			return;
+	}
+	if (likely(plan->kind == DBK_PLAN_FAST))
+		run_fast(cpu, probe, args, frame, ecb, buffer);
+	else
+		run_slowly(cpu, probe, args, frame, ecb);
+}
+
+/* ---- a firing ---------------------------------------------------------------------------------
+ */
+
+/* Each consumer that enabled the probe lost a firing; its ECBs stand together in the list. */
+__probe_ctx __attribute__((noinline)) static void count_nested(struct dbk_cpu *cpu,
+							       struct dbk_probe *probe)
+{
+	const struct dbk_consumer *last = NULL;
+	const struct dbk_ecb *ecb;
+
+	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL;
+	     ecb = dbk_load_acquire(&ecb->next)) {
+		struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu->index];
+
+		if (ecb->consumer != last && (dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
+			dbk_drop(buffer, DBK_DROP_NESTED);
+		last = ecb->consumer;
+	}
+}
+
+__probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
+				const void *args, void *frame)
+{
+	unsigned long flags = dbk_host_enter();
+	struct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];
+	const struct dbk_ecb *ecb;
+
+	if (unlikely(cpu->nesting != 0)) {
+		count_nested(cpu, probe);
+		dbk_host_leave(flags);
+		return;
+	}
+	cpu->nesting = 1;
+	compiler_barrier();
+	cpu->serial++;
+	cpu->has_timestamp = false;
+	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
+		run_ecb(cpu, probe, args, frame, ecb);
+	compiler_barrier();
+	cpu->nesting = 0;
+	dbk_host_leave(flags);
+}
+
+__probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe,
+			      uint32_t gates)
+{
+	static const uint64_t no_args[DBK_PROBE_ARGS_MAX];
+	unsigned long flags = dbk_host_enter();
+	struct dbk_cpu *cpu = consumer->engine->cpus[dbk_host_cpu()];
+	struct dbk_buffer *buffer = &consumer->buffers[cpu->index];
+	const struct dbk_ecb *ecb;
+
+	/* The control path is never inside a firing: nesting is 0 here. */
+	cpu->nesting = 1;
+	compiler_barrier();
+	cpu->serial++;
+	cpu->has_timestamp = false;
+	if (consumer->only_cpu == DBK_CPU_ALL || consumer->only_cpu == cpu->index)
+		dbk_store_relaxed(&buffer->gate, gates);
+	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
+		if (ecb->consumer == consumer)
+			run_ecb(cpu, probe, no_args, NULL, ecb);
+	dbk_store_relaxed(&buffer->gate, 0);
+	compiler_barrier();
+	cpu->nesting = 0;
+	dbk_host_leave(flags);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * fire.h - a firing: gate, predicate, record; for every ECB of the probe
+ *
+ * Most programs compare and store a few integers that are known without running
+ * anything, so that way is inlined and does nothing else: a plan of only
+ * STORE steps (DBK_PLAN_FAST).  Everything else goes through dbk_run_plan().
+ *
+ * An ECB that faults stores nothing.  After it, the ERROR probe's ECBs of the same
+ * consumer run, with what went wrong as arguments; a fault in one of those is a
+ * DBLERROR drop and fires nothing.
+ */
+#ifndef DBK_ENGINE_FIRE_H
+#define DBK_ENGINE_FIRE_H
+
+#include "engine/buffer/buffer.h"
+
+/** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
+ * meanwhile. With option cpu set to another CPU it fires nothing. */
+void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
+
+/** dbk_run_plan() - all steps of cpu->ecb's plan, and its record.  On a fault *action_ret is the
+ * number of the action from 1.  Probe context */
+void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret);
+
+/** dbk_exit() - exit(): no ECB of the consumer runs after this clause.  Probe context */
+void dbk_exit(struct dbk_cpu *cpu, int32_t status);
+
+/** dbk_expr_rest() - the kinds that are not inlined */
+uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr);
+
+/** dbk_expr_value() - an expression's integer, or the address of what it refers to */
+static __probe_ctx_inline uint64_t dbk_expr_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+						  const struct dbk_probe *probe,
+						  const uint64_t *args, void *frame)
+{
+	if (likely(expr->kind == DBK_EXPR_ARG))
+		return dbk_argument(probe, args, frame, expr->operand);
+	return dbk_expr_rest(cpu, expr);
+}
+
+/** dbk_store_integer() - the low @size bytes of @value */
+static __probe_ctx_inline void dbk_store_integer(uint8_t *to, uint64_t value, uint32_t size)
+{
+	if (likely(size == 8))
+		*(uint64_t *)to = value;
+	else if (size == 4)
+		*(uint32_t *)to = (uint32_t)value;
+	else if (size == 2)
+		*(uint16_t *)to = (uint16_t)value;
+	else
+		*to = (uint8_t)value;
+}
+
+#endif /* DBK_ENGINE_FIRE_H */

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * steps.c - the steps of a plan that is more than integers; see fire.h
+ *
+ * Probe context.  A record or key is built in place: the fixed part first, then
+ * the tail, which grows as strings and stacks come.  A record that does not fit
+ * into what is left of the segment moves to the next one, as far as it is built.
+ */
+#include "engine/fire/fire.h"
+
+/* A record or a key while it is built. */
+struct build {
+	uint8_t *base;
+	uint32_t used; /* fixed part and tail so far */
+	uint32_t room;
+	struct dbk_slot *slot; /* NULL: a key, which cannot move */
+};
+
+struct run {
+	struct dbk_cpu *cpu;
+	const struct dbk_plan *plan;
+	struct dbk_slot slot;
+	struct build record;
+	struct build key;
+	struct build *build; /* the one that steps store into */
+	bool dropped;
+};
+
+__probe_ctx static void zero(uint8_t *to, uint32_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8)
+		*(uint64_t *)(to + i) = 0;
+}
+
+__probe_ctx static bool drop(struct run *run, uint32_t cause)
+{
+	if (!run->dropped)
+		dbk_drop(run->cpu->buffer, cause);
+	run->dropped = true;
+	return false;
+}
+
+/* Moves the record to the next segment, if that has room for @more bytes. */
+__probe_ctx static bool move_record(struct run *run, struct build *build, uint32_t more)
+{
+	struct dbk_buffer *buffer = run->cpu->buffer;
+	uint32_t fresh = buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET;
+	const uint8_t *old = build->base;
+
+	if (build->slot == NULL || more > fresh - build->used)
+		return drop(run, build->slot == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
+	if (!dbk_segment_open(run->cpu, buffer)) {
+		run->dropped = true; /* counted there */
+		return false;
+	}
+	build->base = buffer->segment + buffer->used_bytes;
+	build->room = fresh;
+	build->slot->record = build->base;
+	build->slot->now_ticks = buffer->base_ticks;
+	build->slot->rebase_bytes = 0;
+	build->slot->room = fresh;
+	/* With one segment, or a ring that came round, old and new may overlap. */
+	memmove(build->base, old, build->used);
+	return true;
+}
+
+/* Makes sure that @bytes more fit; false: dropped. */
+__probe_ctx static bool want(struct run *run, struct build *build, uint32_t bytes)
+{
+	if (bytes > DBK_RECORD_BYTES_MAX - build->used)
+		return drop(run, DBK_DROP_TOOBIG);
+	return bytes <= build->room - build->used || move_record(run, build, bytes);
+}
+
+/* Rounds the tail up to 8 bytes with zeros; always fits: room and used are multiples of 8 before.
+ */
+__probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_t at,
+				   uint32_t bytes)
+{
+	struct dbk_tail_ref *ref = (struct dbk_tail_ref *)(build->base + offset);
+
+	ref->offset = (uint16_t)at;
+	ref->bytes = (uint16_t)bytes;
+	build->used = at + bytes;
+	while ((build->used & 7) != 0)
+		build->base[build->used++] = 0;
+}
+
+/* ---- strings ---------------------------------------------------------------------- */
+
+/* A built-in string: no scratch, no interpreter. */
+__probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
+{
+	struct build *build = run->build;
+	uint32_t bytes, length = 0, at;
+	const char *name = dbk_name(run->cpu, step->expr.operand, &bytes);
+	uint8_t *to;
+
+	if (bytes > step->bytes)
+		bytes = step->bytes;
+	if (!want(run, build, (uint32_t)DBK_ROUND_UP(bytes, 8)))
+		return false;
+	at = build->used;
+	to = build->base + at;
+	while (length < bytes - 1 && name[length] != '\0') {
+		to[length] = (uint8_t)name[length];
+		length++;
+	}
+	close_tail(build, step->offset, at, length);
+	return true;
+}
+
+__probe_ctx static bool store_string(struct run *run, const struct dbk_step *step)
+{
+	struct build *build = run->build;
+	uint32_t limit = (uint32_t)DBK_ROUND_UP(step->bytes, 8), room, at;
+	uint64_t address;
+	int32_t length;
+
+	if (step->expr.kind == DBK_EXPR_NAME)
+		return store_name(run, step);
+	address = dbk_expr_rest(run->cpu, &step->expr);
+	if (run->cpu->fault_set)
+		return false;
+	/* Where its length is not known yet, a fresh segment has the best chance. */
+	if (limit > build->room - build->used && build->slot != NULL &&
+	    build->room < run->cpu->buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET &&
+	    !move_record(run, build, 8))
+		return false;
+	room = build->room - build->used;
+	if (room > DBK_RECORD_BYTES_MAX - build->used)
+		room = DBK_RECORD_BYTES_MAX - build->used;
+	if (room > step->bytes)
+		room = step->bytes;
+	if (room == 0)
+		return drop(run, DBK_DROP_TOOBIG);
+	at = build->used;
+	length = dbk_copy_string(run->cpu, (char *)build->base + at, address, room);
+	if (length < 0)
+		return false;
+	/* Cut by the room and not by strsize: then it is not the string. */
+	if ((uint32_t)length == room - 1 && room < step->bytes)
+		return drop(run, DBK_DROP_TOOBIG);
+	close_tail(build, step->offset, at, (uint32_t)length);
+	return true;
+}
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+__probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step)
+{
+	struct build *build = run->build;
+	bool user = step->kind == DBK_STEP_USTACK;
+	uint32_t at, count, room = step->bytes / 8;
+	uint64_t *pcs;
+
+	if (!want(run, build, step->bytes))
+		return false;
+	at = build->used;
+	pcs = (uint64_t *)(build->base + at);
+	if (user) {
+		pcs[0] = dbk_host_pid();
+		count = 1 + dbk_host_ustack(run->cpu->frame, pcs + 1, room - 1);
+	} else {
+		count = dbk_host_stack(run->cpu->frame, pcs, room);
+	}
+	close_tail(build, step->offset, at, (count < room ? count : room) * 8);
+	return true;
+}
+
+/* ---- all kinds ----------------------------------------------------------------------------- */
+
+__probe_ctx static uint64_t value_of(struct run *run, const struct dbk_expr *expr)
+{
+	struct dbk_cpu *cpu = run->cpu;
+
+	return dbk_expr_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
+}
+
+__probe_ctx static bool store_bytes(struct run *run, const struct dbk_step *step)
+{
+	uint64_t address = value_of(run, &step->expr);
+
+	if (run->cpu->fault_set)
+		return false;
+	return dbk_load(run->cpu, run->build->base + step->offset, address, step->bytes);
+}
+
+__probe_ctx static bool store_value(struct run *run, const struct dbk_step *step)
+{
+	uint64_t value = value_of(run, &step->expr);
+	uint8_t *to = run->build->base + step->offset;
+
+	if (unlikely(run->cpu->fault_set))
+		return false;
+	if (step->kind == DBK_STEP_PID_VALUE) {
+		((uint64_t *)to)[0] = dbk_host_pid();
+		((uint64_t *)to)[1] = value;
+		return true;
+	}
+	dbk_store_integer(to, value, step->size);
+	if (step->kind == DBK_STEP_EXIT)
+		dbk_exit(run->cpu, (int32_t)value);
+	return true;
+}
+
+__probe_ctx static void begin_key(struct run *run, const struct dbk_step *step)
+{
+	const struct dbk_aggregation *agg = &run->plan->aggregations[step->aggregation];
+
+	run->key.base = run->cpu->buffer->key;
+	run->key.room = run->cpu->buffer->key_bytes;
+	run->key.used = agg->key_fixed_bytes;
+	run->key.slot = NULL;
+	zero(run->key.base, agg->key_fixed_bytes);
+	run->build = &run->key;
+}
+
+__probe_ctx static bool aggregate(struct run *run, const struct dbk_step *step)
+{
+	const struct dbk_aggregation *agg = &run->plan->aggregations[step->aggregation];
+	int64_t value = 0, increment = 1;
+
+	run->build = &run->record;
+	if (agg->has_increment)
+		increment = (int64_t)value_of(run, &agg->increment);
+	if (!run->cpu->fault_set && agg->kind != DTRACEAGG_COUNT)
+		value = (int64_t)value_of(run, &agg->value);
+	if (run->cpu->fault_set)
+		return false;
+	dbk_aggregate(run->cpu, agg, run->key.base, run->key.used, value, increment);
+	return true;
+}
+
+__probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
+{
+	if (step->kind == DBK_STEP_STORE || step->kind == DBK_STEP_EXIT ||
+	    step->kind == DBK_STEP_PID_VALUE)
+		return store_value(run, step);
+	if (step->kind == DBK_STEP_STRING)
+		return store_string(run, step);
+	if (step->kind == DBK_STEP_EVALUATE) {
+		value_of(run, &step->expr);
+		return !run->cpu->fault_set;
+	}
+	if (step->kind == DBK_STEP_BYTES)
+		return store_bytes(run, step);
+	if (step->kind == DBK_STEP_AGGREGATE)
+		return aggregate(run, step);
+	if (step->kind == DBK_STEP_KEY_BEGIN) {
+		begin_key(run, step);
+		return true;
+	}
+	return store_stack(run, step);
+}
+
+__probe_ctx static bool begin_record(struct run *run)
+{
+	const struct dbk_plan *plan = run->plan;
+
+	run->build = &run->record;
+	if (!plan->has_record)
+		return true;
+	if (!dbk_record_reserve(run->cpu, run->cpu->buffer, plan->fixed_bytes, &run->slot))
+		return false;
+	run->record.base = run->slot.record;
+	run->record.room = run->slot.room;
+	run->record.used = plan->fixed_bytes;
+	run->record.slot = &run->slot;
+	if (plan->zero_fixed)
+		zero(run->record.base, plan->fixed_bytes);
+	return true;
+}
+
+__probe_ctx static void end_record(struct run *run)
+{
+	const struct dbk_plan *plan = run->plan;
+	uint32_t bytes = run->record.used;
+
+	if (!plan->has_record)
+		return;
+	if (plan->variable)
+		((uint32_t *)run->record.base)[2] = bytes;
+	dbk_record_commit(run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
+}
+
+__probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)
+{
+	const struct dbk_plan *plan = cpu->ecb->plan;
+	struct run run;
+	uint32_t i;
+
+	run.cpu = cpu;
+	run.plan = plan;
+	run.dropped = false;
+	if (!begin_record(&run))
+		return;
+	for (i = 0; i < plan->step_count; i++) {
+		if (!run_step(&run, &plan->steps[i])) {
+			*action_ret = plan->steps[i].action + 1u;
+			return;
+		}
+	}
+	end_record(&run);
+}

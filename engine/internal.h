@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * internal.h - the engine's own structures, shared by its folders
+ *
+ *   program/  untrusted DOF in, struct dbk_program out; dif/ verifies and lowers
+ *   state/    engine, probes, consumers, ECBs, dynamic variables: the control path
+ *   buffer/   segments, metadata blocks, aggregation buffers
+ *   dif/      the interpreter
+ *   fire/     what a firing does: predicate, actions, record, ERROR
+ *
+ * How the structures hang together:
+ *
+ *   dbk_probe.ecbs -> dbk_ecb -> dbk_ecb -> ...      one list per probe, in running order
+ *                        |-> dbk_plan                what an ECBDESC does; shared by its ECBs
+ *                        '-> dbk_consumer.buffers[cpu]
+ *
+ * Keys of shared fields: [C] constant once published, [L] control path only,
+ * [P] written by its own CPU with interrupts off, [A] atomic, by name.
+ */
+#ifndef DBK_ENGINE_INTERNAL_H
+#define DBK_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+
+/* ---- lowered DIF -------------------------------------------------------------- */
+
+/* One instruction, decoded and verified: what the interpreter runs. */
+struct dbk_insn {
+	uint8_t op; /* enum dbk_iop, dif/insn.h */
+	uint8_t r1;
+	uint8_t r2;
+	uint8_t rd;
+	uint32_t arg; /* branch target, table index, variable, subroutine */
+};
+
+struct dbk_cpu;
+
+/*
+ * How an expression's value is found, hottest first.  Shapes that occur in
+ * every program (an argument, a constant, a built-in) need no interpreter.
+ * NATIVE is the seam for DIF translated ahead of time to C.
+ */
+enum dbk_expr_kind {
+	DBK_EXPR_ARG,	   /* argument `operand` of the firing */
+	DBK_EXPR_DIF,	   /* interpreted */
+	DBK_EXPR_CONST,	   /* `constant` */
+	DBK_EXPR_VARIABLE, /* built-in integer variable `operand` */
+	DBK_EXPR_NAME,	   /* string: execname or a probe name, variable `operand` */
+	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
+};
+
+struct dbk_difo;
+
+struct dbk_expr {
+	uint8_t kind; /* enum dbk_expr_kind */
+	uint8_t reserved[3];
+	uint32_t operand;
+	union {
+		uint64_t constant;
+		uint64_t (*native)(struct dbk_cpu *cpu, const struct dbk_difo *difo);
+	};
+	const struct dbk_difo *difo; /* the interpreted form; NULL: there is none */
+};
+
+/* A DIF object: one compiled expression. */
+struct dbk_difo {
+	struct dbk_insn *insns; /* owned */
+	uint32_t insn_count;
+	uint32_t integer_count;
+	uint64_t *integers;  /* owned: a copy, the image need not be aligned */
+	const char *strings; /* in the program's image; ends in a NUL */
+	uint32_t string_bytes;
+	uint32_t section;     /* of its DIFOHDR, for messages */
+	struct dif_type type; /* of what it returns; a string's size is strsize */
+	uint32_t tuple_bytes; /* most key bytes that it builds for a dynamic variable */
+	bool uses_locals;     /* reads or writes a clause-local variable */
+	struct dbk_expr expr; /* the lowered form */
+};
+
+/*
+ * A predicate, hottest kinds first.  Comparisons of one value with a constant
+ * are found by trying all outcomes (dif/lower.c).  `simple` ones need nothing of
+ * the firing but its arguments, and are asked before anything else is set up.
+ */
+enum dbk_predicate_kind {
+	DBK_PREDICATE_NONE,
+	DBK_PREDICATE_EQUAL_ARG, /* argument `left.operand` == constant */
+	DBK_PREDICATE_EQUAL_PID, /* pid == constant */
+	DBK_PREDICATE_EXECNAME,	 /* execname is (or, inverted, is not) a literal */
+	DBK_PREDICATE_OUTCOME,	 /* the outcome of comparing left with constant is in the mask */
+	DBK_PREDICATE_EXPR,	 /* left != 0 */
+};
+
+/* Outcomes of comparing two u64: all that a branch can tell apart. */
+#define DBK_OUTCOME_EQUAL	0
+#define DBK_OUTCOME_LESS	1 /* signed and unsigned */
+#define DBK_OUTCOME_GREATER	2 /* signed and unsigned */
+#define DBK_OUTCOME_LESS_SIGNED 3 /* signed less, unsigned greater */
+#define DBK_OUTCOME_LESS_UNSIGN 4 /* unsigned less, signed greater */
+#define DBK_OUTCOMES		5
+
+struct dbk_predicate {
+	uint8_t kind;	  /* enum dbk_predicate_kind */
+	uint8_t inverted; /* EXECNAME */
+	uint8_t outcomes; /* OUTCOME: bit per DBK_OUTCOME_ for which it holds */
+	bool simple;
+	struct dbk_expr left;
+	uint64_t constant;
+	uint64_t name[2]; /* EXECNAME: the literal, and the bytes of it that count */
+	uint64_t name_mask[2];
+};
+
+/* ---- variables ------------------------------------------------------------------- */
+
+#define DBK_VARS_MAX	    4096u  /* of one program */
+#define DBK_VAR_BYTES_MAX   16384u /* facts 8: a static variable of other ports */
+#define DBK_TUPLE_MAX	    DIF_DTR_NREGS
+#define DBK_KEY_BYTES_MAX   4096u      /* of a dynamic variable's serialised key */
+#define DBK_SCRATCH_BYTES   32768u     /* per CPU: strings and allocations of one clause */
+#define DBK_INSNS_MAX	    65536u     /* of a DIFO; facts 8: 256 KiB */
+#define DBK_PROGRAM_INSNS   (1u << 20) /* of a program, sections used twice counted twice */
+#define DBK_ACTIONS_MAX	    16384u     /* of an enabling; facts 8 */
+#define DBK_PROGRAM_ACTIONS (1u << 18)
+#define DBK_SECTIONS_MAX    65536u
+#define DBK_ECBDESCS_MAX    65536u
+#define DBK_OPTIONS_MAX	    256u
+#define DBK_FIELDS_MAX	    16384u
+#define DBK_AGG_CELLS_MAX   (1u << 17) /* 65535 levels of lquantize() are the most D can ask for */
+
+struct dbk_var {
+	uint32_t id;
+	uint8_t scope; /* DIFV_SCOPE_ */
+	uint8_t kind;  /* DIFV_KIND_ARRAY: associative */
+	bool by_ref;
+	bool is_string;
+	uint32_t bytes;	 /* of the value: 8, or by reference its room */
+	uint32_t offset; /* scalar: in the globals or locals; by reference: of the data, behind a
+			  * u64 that is 1 when NULL was assigned */
+};
+
+/* ---- programs ---------------------------------------------------------------------- */
+
+struct dbk_actdesc {
+	const struct dbk_difo *difo; /* NULL: none */
+	uint32_t kind;		     /* DTRACEACT_, DTRACEAGG_ */
+	uint32_t tuple_count;
+	uint64_t arg;
+};
+
+struct dbk_ecbdesc {
+	uint32_t section;		  /* index of the ECBDESC in the DOF */
+	uint32_t probedesc;		  /* index in the program's */
+	const struct dbk_difo *predicate; /* NULL: always */
+	struct dbk_actdesc *actions;	  /* in the program's table */
+	uint32_t action_count;
+};
+
+struct dbk_option {
+	uint32_t id;
+	uint64_t value;
+};
+
+struct dbk_program {
+	uint8_t *image; /* owned copy of the DOF, file_bytes long */
+	uint32_t image_bytes;
+	uint32_t section_count;
+	struct dbk_difo **difos; /* by section index; NULL: no DIFOHDR */
+	struct dbk_ecbdesc *ecbdescs;
+	uint32_t ecbdesc_count;
+	struct dbk_probedesc *probedescs;
+	uint32_t probedesc_count;
+	struct dbk_actdesc *actions; /* of all ECBDESCs */
+	uint32_t action_count;
+	struct dbk_option options[DBK_OPTIONS_MAX];
+	uint32_t option_count;
+	struct dbk_var *vars;
+	uint32_t var_count;
+	uint32_t strsize;	     /* bytes, NUL included */
+	uint32_t globals_bytes;	     /* storage of global scalars */
+	uint32_t locals_bytes;	     /* storage of clause-local scalars, per CPU */
+	uint32_t local_value_bytes;  /* the first part of it: by-value slots */
+	uint32_t dynamic_data_bytes; /* largest value of a dynamic variable, 0: none */
+	uint32_t dynamic_key_bytes;  /* largest key */
+	const char *target_release;
+	uint8_t target_btf_id[16];
+	bool has_target;
+	bool target_typed;
+	bool has_end; /* names dtrace:::END, perhaps by a glob */
+};
+
+/* ---- plans ----------------------------------------------------------------------------- */
+
+/* What an action does in probe context, hottest first. */
+enum dbk_step_kind {
+	DBK_STEP_STORE,	    /* integer of 1, 2, 4, 8 bytes into the fixed part */
+	DBK_STEP_STRING,    /* string into the tail */
+	DBK_STEP_BYTES,	    /* `bytes` bytes from an address into the fixed part */
+	DBK_STEP_EVALUATE,  /* side effects only */
+	DBK_STEP_STACK,	    /* kernel program counters into the tail */
+	DBK_STEP_USTACK,    /* process id and user program counters into the tail */
+	DBK_STEP_PID_VALUE, /* usym and kin: process id, then the value */
+	DBK_STEP_EXIT,	    /* stores, and stops the consumer */
+	DBK_STEP_AGGREGATE, /* aggregate=engine: counts with the key built before */
+	DBK_STEP_KEY_BEGIN, /* aggregate=engine: the next steps build a key */
+};
+
+/* Where and how one action's value goes. */
+struct dbk_step {
+	uint8_t kind; /* enum dbk_step_kind */
+	uint8_t size; /* STORE: 1, 2, 4, 8 */
+	uint16_t action;
+	uint32_t offset;      /* from the start of the record, or of the key */
+	uint32_t bytes;	      /* BYTES, STRING: at most; STACK, USTACK: words at most */
+	uint32_t aggregation; /* AGGREGATE, KEY_BEGIN: index into the plan's aggregations */
+	struct dbk_expr expr;
+};
+
+/* An aggregating action of aggregate=engine. */
+struct dbk_aggregation {
+	uint32_t kind; /* DTRACEAGG_ */
+	uint16_t action;
+	uint16_t key_fixed_bytes; /* multiple of 8 */
+	uint32_t key_bytes_max;
+	uint32_t cell_count;
+	uint32_t class_id;    /* equal for actions whose entries may be one */
+	uint32_t variable_id; /* of the D aggregation, from 1 */
+	bool has_increment;
+	uint64_t arg;
+	struct dbk_expr value;
+	struct dbk_expr increment;
+};
+
+#define DBK_PLAN_FAST	 0 /* only STORE steps of arguments, constants and simple variables */
+#define DBK_PLAN_GENERAL 1
+
+/* All that an ECBDESC does, computed once: shared by its ECBs. */
+struct dbk_plan {
+	struct dbk_predicate predicate;
+	uint8_t kind; /* DBK_PLAN_ */
+	bool has_record;
+	bool variable; /* records carry their length */
+	bool uses_locals;
+	bool zero_fixed;      /* the fixed part has padding, which must be zero */
+	uint32_t fixed_bytes; /* header and fixed part, multiple of 8 */
+	uint32_t step_count;
+	struct dbk_step *steps;		      /* owned */
+	struct dbk_aggregation *aggregations; /* owned */
+	uint32_t aggregation_count;
+	struct dbk_meta_field *fields; /* owned: what META_ECBS publishes */
+	uint32_t field_count;
+	const struct dbk_ecbdesc *desc;
+};
+
+/* Gates: which ECBs a CPU's buffer lets run. */
+#define DBK_GATE_ORDINARY 0x1u
+#define DBK_GATE_BEGIN	  0x2u
+#define DBK_GATE_END	  0x4u
+#define DBK_GATE_ERROR	  0x8u
+
+struct dbk_ecb {
+	struct dbk_ecb *next;	       /* [A] of the probe */
+	struct dbk_consumer *consumer; /* [C] */
+	const struct dbk_plan *plan;   /* [C] */
+	uint32_t epid;		       /* [C] */
+	uint32_t gate;		       /* [C] DBK_GATE_ of its probe */
+	struct dbk_probe *probe;       /* [C] */
+	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
+	struct dbk_ecb **sibling_link; /* [L] what points here */
+};
+
+/* ---- buffers ----------------------------------------------------------------------------- */
+
+/* An entry of the hash index over an aggregation buffer, outside its bytes. */
+struct dbk_agg_slot {
+	uint32_t hash;
+	uint32_t offset; /* of the entry; 0: empty */
+	uint32_t class_id;
+	uint32_t reserved;
+};
+
+struct dbk_aggbuf {
+	struct dbk_pages pages;	    /* [C] */
+	struct dbk_agg_slot *slots; /* [P] */
+	uint32_t slot_count;	    /* [C] power of two */
+	uint32_t entry_count;	    /* [P] */
+	uint64_t sequence;	    /* [L] */
+};
+
+/*
+ * One consumer on one CPU.  The segment being written is [segment, segment +
+ * segment_bytes); used_bytes mirrors its committed_bytes.  With no segment open
+ * used_bytes is segment_bytes, so that the first record opens one.
+ */
+struct dbk_buffer {
+	uint32_t gate;		       /* [A] DBK_GATE_ bits */
+	uint32_t used_bytes;	       /* [P] */
+	uint32_t segment_bytes;	       /* [C] */
+	uint32_t locals_serial;	       /* [P] firing that cleared the locals last */
+	uint8_t *segment;	       /* [P] NULL before the first record */
+	uint64_t base_ticks;	       /* [P] */
+	struct dbk_meta_cpu *counters; /* [P] in META_CPUS */
+	uint64_t sequence;	       /* [P] of the open segment, 0: none yet */
+	uint8_t *locals;	       /* [P] clause-local variables */
+	uint8_t **segments;	       /* [C] addresses of all segments */
+	uint64_t *segment_phys;	       /* [C] their physical addresses */
+	uint32_t segment_count;	       /* [C] the END reserve of policy fill not counted */
+	uint32_t segment_reserve;      /* [C] segments that only END may open */
+	uint64_t released_sequence;    /* [A] policy switch: the reader is done up to here */
+	struct dbk_aggbuf aggbufs[2];  /* aggregate=engine */
+	struct dbk_aggbuf *aggbuf;     /* [A] the one counted into; NULL: aggregate=record */
+	uint8_t *key;		       /* [P] room to build an aggregation key */
+	uint32_t key_bytes;	       /* [C] */
+	uint16_t cpu;		       /* [C] */
+} __attribute__((aligned(64)));
+
+#define DBK_REGION_BLOCKS_MAX (1u << 20)
+
+/* ---- dynamic variables ---------------------------------------------------------------------- */
+
+/* Where the data of a chunk lies; the serialised key is behind it. */
+struct dbk_dynvar {
+	uint32_t next;	 /* chunk index + 1, 0: last; of its bucket or of a free list */
+	uint32_t var;	 /* index in the program's variables */
+	uint64_t thread; /* dbk_host_thread_key(), 0 for global arrays */
+	uint32_t hash;
+	uint32_t key_bytes;
+	uint64_t data[]; /* data_bytes, then the key */
+};
+
+struct dbk_bucket {
+	uint32_t version; /* [A] odd: a writer is inside */
+	uint32_t first;	  /* chunk index + 1 */
+};
+
+struct dbk_dynvars {
+	uint8_t *chunks; /* NULL: the program has no dynamic variables */
+	uint32_t chunk_bytes;
+	uint32_t chunk_count;
+	uint32_t data_bytes;
+	uint32_t key_bytes;
+	struct dbk_bucket *buckets;
+	uint32_t bucket_count; /* power of two */
+	uint32_t free_count;   /* lists: one per CPU */
+	uint64_t *free;	       /* [A] per CPU: tag << 32 | chunk index + 1 */
+};
+
+/* ---- consumers ----------------------------------------------------------------------------------
+ */
+
+struct dbk_consumer {
+	struct dbk_buffer *buffers;  /* [C] by CPU */
+	struct dbk_program *program; /* [C] owned */
+	struct dbk_engine *engine;   /* [C] */
+	uint8_t *globals;	     /* shared between CPUs, word by word */
+	uint32_t globals_bytes;	     /* [C] */
+	uint32_t locals_bytes;	     /* [C] */
+	struct dbk_dynvars dynvars;
+	uint32_t activity;	    /* [A] enum dbk_activity */
+	int32_t exit_status;	    /* [A] */
+	uint32_t policy;	    /* [C] DBK_POLICY_ */
+	uint32_t aggregate;	    /* [C] DBK_AGGREGATE_ */
+	uint32_t clock;		    /* [C] DBK_CLOCK_ */
+	uint32_t strsize;	    /* [C] */
+	uint32_t stackframes;	    /* [C] */
+	uint32_t ustackframes;	    /* [C] */
+	uint32_t only_cpu;	    /* [C] option cpu, or DBK_CPU_ALL */
+	uint16_t ring_id;	    /* [C] */
+	struct dbk_meta_ring *ring; /* [A] activity; else [C]; in META_RING */
+	struct dbk_plan *plans;	    /* [C] by ECBDESC */
+	uint32_t plan_count;
+	uint32_t class_count;	    /* of aggregations */
+	bool enabled;		    /* [L] new probes are matched */
+	uint32_t next_epid;	    /* [L] from 1 */
+	uint32_t ecb_count;	    /* [L] */
+	struct dbk_ecb *ecbs;	    /* [L] all, newest first */
+	struct dbk_region *regions; /* [L] */
+	uint32_t region_count;
+	uint32_t region_room;
+	struct dbk_pages *probes_block;	     /* [L] the META_PROBES block with room */
+	struct dbk_pages *ecbs_block;	     /* [L] the META_ECBS block with room */
+	uint16_t probes_blocks, ecbs_blocks; /* [L] how many there are */
+	struct dbk_consumer *next;	     /* [L] of the engine */
+};
+
+#define DBK_CPU_ALL 0xffffffffu
+
+/* ---- the engine
+ * ------------------------------------------------------------------------------------ */
+
+struct dbk_tuple {
+	uint64_t value;
+	uint32_t bytes;
+	bool is_string;
+	bool by_ref;
+};
+
+/*
+ * One CPU: what the firing in progress needs.  Only that CPU touches it, with
+ * interrupts off; `nesting` keeps even an NMI out of the rest.
+ */
+struct dbk_cpu {
+	uint32_t nesting; /* 1 while a firing runs */
+	uint32_t index;	  /* [C] */
+	uint32_t serial;  /* of firings; tells whether locals were cleared */
+	/* The firing. */
+	const struct dbk_probe *probe;
+	const uint64_t *args;
+	void *frame;
+	const struct dbk_ecb *ecb;
+	struct dbk_consumer *consumer;
+	struct dbk_buffer *buffer;
+	uint64_t timestamp; /* mono ns, once asked for */
+	bool has_timestamp;
+	/* The fault, when fault_set. */
+	bool fault_set;
+	uint32_t fault;
+	uint32_t fault_pc; /* instruction index, or DBK_FAULT_PC_NONE */
+	uint64_t fault_address;
+	/* What the instructions use. */
+	uint32_t tuple_count;
+	struct dbk_tuple tuple[DBK_TUPLE_MAX];
+	uint32_t scratch_used;
+	uint8_t *scratch;     /* [C] DBK_SCRATCH_BYTES */
+	uint8_t *key;	      /* [C] DBK_KEY_BYTES_MAX: of a dynamic variable */
+	uint64_t strtok_next; /* address in scratch of what strtok() has left, 0: nothing */
+	uint64_t error_args[6];
+};
+
+#define DBK_FAULT_PC_NONE 0xffffffffu
+
+struct dbk_engine {
+	struct dbk_cpu **cpus; /* [C] by index */
+	uint32_t cpu_count;
+	uint32_t clock;
+	uint64_t ticks_per_second;
+	uint64_t boot_id;
+	struct dbk_probe begin, end, error;		/* provider dtrace */
+	struct dbk_probe *probes, *last_probe;		/* [L] by id */
+	uint32_t probe_count, next_probe_id;		/* [L] */
+	uint32_t batch;					/* [L] depth of dbk_probe_add_begin() */
+	int batch_error;				/* [L] */
+	struct dbk_consumer *consumers, *last_consumer; /* [L] oldest first */
+};
+
+#endif /* DBK_ENGINE_INTERNAL_H */

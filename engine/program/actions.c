@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* actions.c - what an enabling may ask for, checked before any of it runs; see program.h */
+#include "engine/program/program.h"
+
+static const struct {
+	uint16_t kind;
+	const char *name;
+} names[] = {{DTRACEACT_DIFEXPR, "trace"},
+	     {DTRACEACT_EXIT, "exit"},
+	     {DTRACEACT_PRINTF, "printf"},
+	     {DTRACEACT_PRINTA, "printa"},
+	     {DTRACEACT_LIBACT, "library action"},
+	     {DTRACEACT_TRACEMEM, "tracemem"},
+	     {DTRACEACT_PCAP, "pcap"},
+	     {DTRACEACT_PRINT, "print"},
+	     {DTRACEACT_USTACK, "ustack"},
+	     {DTRACEACT_JSTACK, "jstack"},
+	     {DTRACEACT_USYM, "usym"},
+	     {DTRACEACT_UMOD, "umod"},
+	     {DTRACEACT_UADDR, "uaddr"},
+	     {DTRACEACT_STOP, "stop"},
+	     {DTRACEACT_RAISE, "raise"},
+	     {DTRACEACT_SYSTEM, "system"},
+	     {DTRACEACT_FREOPEN, "freopen"},
+	     {DTRACEACT_STACK, "stack"},
+	     {DTRACEACT_SYM, "sym"},
+	     {DTRACEACT_MOD, "mod"},
+	     {DTRACEACT_BREAKPOINT, "breakpoint"},
+	     {DTRACEACT_PANIC, "panic"},
+	     {DTRACEACT_CHILL, "chill"},
+	     {DTRACEACT_SPECULATE, "speculate"},
+	     {DTRACEACT_COMMIT, "commit"},
+	     {DTRACEACT_DISCARD, "discard"},
+#define AGG(name, kind, text, cells) {kind, text},
+	     DBK_DTRACE_AGGS(AGG)
+#undef AGG
+};
+
+const char *dbk_action_name(uint32_t kind)
+{
+	uint32_t i;
+
+	for (i = 0; i < DBK_ARRAY_COUNT(names); i++)
+		if (names[i].kind == kind)
+			return names[i].name;
+	return "?";
+}
+
+static uint32_t lquantize_cells(uint64_t arg)
+{
+	uint32_t levels = DTRACE_LQUANTIZE_LEVELS(arg);
+
+	/* The argument, below, the levels, above. */
+	if (DTRACE_LQUANTIZE_STEP(arg) == 0 || levels == 0)
+		return 0;
+	return levels + 3;
+}
+
+/*
+ * Oracle's llquantize: steps << 48 | high << 32 | low << 16 | factor.  A
+ * magnitude has steps - steps / factor bins; cells are the argument, the
+ * negative side, the bin around zero, the positive side, both overflows.
+ */
+static uint32_t llquantize_cells(uint64_t arg)
+{
+	uint32_t factor = (uint16_t)arg, low = (uint16_t)(arg >> 16);
+	uint32_t high = (uint16_t)(arg >> 32), steps = (uint16_t)(arg >> 48);
+	uint64_t cells;
+
+	if (factor < 2 || steps == 0 || low > high)
+		return 0;
+	cells = (uint64_t)(high - low + 1) * (steps - steps / factor) * 2 + 4;
+	return cells > DBK_AGG_CELLS_MAX ? 0 : (uint32_t)cells;
+}
+
+uint32_t dbk_agg_cells(uint32_t kind, uint64_t arg)
+{
+	if (kind == DTRACEAGG_LQUANTIZE)
+		return lquantize_cells(arg);
+	if (kind == DTRACEAGG_LLQUANTIZE)
+		return llquantize_cells(arg);
+	switch (kind) {
+#define AGG(name, kind, text, cells)                                                               \
+	case kind:                                                                                 \
+		return cells;
+		DBK_DTRACE_AGGS(AGG)
+#undef AGG
+	default:
+		return 0;
+	}
+}
+
+static int refuse_action(struct dbk_reason *reason, uint32_t kind, const char *text)
+{
+	return dbk_refuse(reason, -EINVAL, "%s(): %s", dbk_action_name(kind), text);
+}
+
+static bool is_store_size(uint32_t bytes)
+{
+	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+static int check_value(const struct dbk_actdesc *action, struct dbk_reason *reason)
+{
+	const struct dif_type *type;
+
+	if (action->difo == NULL)
+		return refuse_action(reason, action->kind, "has no expression");
+	type = &action->difo->type;
+	if ((type->flags & DIF_TF_BYREF) == 0 && type->size != 0 && !is_store_size(type->size))
+		return dbk_refuse(reason, -EINVAL, "%s(): a value of %u bytes cannot be stored",
+				  dbk_action_name(action->kind), type->size);
+	if (type->size > DBK_RECORD_BYTES_MAX)
+		return dbk_refuse(reason, -E2BIG,
+				  "%s(): a value of %u bytes, at most %u are stored",
+				  dbk_action_name(action->kind), type->size, DBK_RECORD_BYTES_MAX);
+	return 0;
+}
+
+static int check_integer(const struct dbk_actdesc *action, struct dbk_reason *reason)
+{
+	int error = check_value(action, reason);
+
+	if (error == 0 && ((action->difo->type.flags & DIF_TF_BYREF) != 0 ||
+			   !is_store_size(action->difo->type.size)))
+		return refuse_action(reason, action->kind, "its argument is no integer");
+	return error;
+}
+
+static int check_stack(const struct dbk_actdesc *action, struct dbk_reason *reason)
+{
+	uint32_t depth = (uint32_t)action->arg;
+
+	if (depth > DBK_STACKFRAMES_MAX)
+		return dbk_refuse(reason, -E2BIG, "%s(): depth %u, at most %u frames are stored",
+				  dbk_action_name(action->kind), depth, DBK_STACKFRAMES_MAX);
+	return 0;
+}
+
+/* A tuple member: something that has a value of its own. */
+static bool is_key_kind(uint32_t kind)
+{
+	switch (kind) {
+	case DTRACEACT_DIFEXPR:
+	case DTRACEACT_STACK:
+	case DTRACEACT_USTACK:
+	case DTRACEACT_JSTACK:
+	case DTRACEACT_SYM:
+	case DTRACEACT_MOD:
+	case DTRACEACT_USYM:
+	case DTRACEACT_UMOD:
+	case DTRACEACT_UADDR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int check_aggregation(const struct dbk_ecbdesc *desc, uint32_t index,
+			     struct dbk_reason *reason)
+{
+	const struct dbk_actdesc *action = &desc->actions[index], *id;
+	uint32_t i;
+
+	if (action->tuple_count == 0 || action->tuple_count > index)
+		return dbk_refuse(reason, -EINVAL,
+				  "%s(): its tuple has %u members, %u actions are before it",
+				  dbk_action_name(action->kind), action->tuple_count, index);
+	id = action - action->tuple_count;
+	if (id->kind != DTRACEACT_DIFEXPR || id->difo == NULL ||
+	    id->difo->expr.kind != DBK_EXPR_CONST || id->difo->expr.constant == 0 ||
+	    id->difo->expr.constant > 0xffffffffu)
+		return refuse_action(reason, action->kind,
+				     "its tuple does not start with an aggregation's id");
+	for (i = 1; i < action->tuple_count; i++) {
+		if (!is_key_kind(id[i].kind))
+			return refuse_action(reason, id[i].kind, "cannot be a member of a key");
+		if (id[i].kind == DTRACEACT_DIFEXPR && id[i].difo != NULL &&
+		    id[i].difo->type.size == 0 && i != action->tuple_count - 1)
+			return refuse_action(reason, action->kind,
+					     "a member of its key has no size");
+	}
+	if (action->kind != DTRACEAGG_COUNT && action->difo == NULL)
+		return refuse_action(reason, action->kind, "has no value");
+	if (action->difo != NULL && (action->difo->type.flags & DIF_TF_BYREF) != 0)
+		return refuse_action(reason, action->kind, "its value is no integer");
+	if (dbk_agg_cells(action->kind, action->arg) == 0)
+		return dbk_refuse(reason, -EINVAL, "%s(): parameters 0x%x make no buckets",
+				  dbk_action_name(action->kind), action->arg);
+	return 0;
+}
+
+static int check_destructive(const struct dbk_actdesc *action, bool destructive,
+			     struct dbk_reason *reason)
+{
+	/* These two are done by whoever prints; the engine only records them. */
+	if (action->kind != DTRACEACT_SYSTEM && action->kind != DTRACEACT_FREOPEN)
+		return refuse_action(reason, action->kind, "not supported by this version");
+	if (!destructive)
+		return refuse_action(reason, action->kind,
+				     "is destructive, and option destructive is not set");
+	return check_value(action, reason);
+}
+
+static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool destructive,
+			struct dbk_reason *reason)
+{
+	const struct dbk_actdesc *action = &desc->actions[index];
+
+	if (DTRACEACT_IS_AGG(action->kind))
+		return check_aggregation(desc, index, reason);
+	switch (action->kind) {
+	case DTRACEACT_DIFEXPR:
+	case DTRACEACT_PRINTF:
+	case DTRACEACT_PRINTA:
+	case DTRACEACT_LIBACT:
+	case DTRACEACT_TRACEMEM:
+		return check_value(action, reason);
+	case DTRACEACT_EXIT:
+	case DTRACEACT_SYM:
+	case DTRACEACT_MOD:
+	case DTRACEACT_USYM:
+	case DTRACEACT_UMOD:
+	case DTRACEACT_UADDR:
+		return check_integer(action, reason);
+	case DTRACEACT_STACK:
+	case DTRACEACT_USTACK:
+	case DTRACEACT_JSTACK:
+		return check_stack(action, reason);
+	case DTRACEACT_STOP:
+	case DTRACEACT_RAISE:
+	case DTRACEACT_SYSTEM:
+	case DTRACEACT_FREOPEN:
+	case DTRACEACT_BREAKPOINT:
+	case DTRACEACT_PANIC:
+	case DTRACEACT_CHILL:
+		return check_destructive(action, destructive, reason);
+	case DTRACEACT_SPECULATE:
+	case DTRACEACT_COMMIT:
+	case DTRACEACT_DISCARD:
+	case DTRACEACT_PCAP:
+	case DTRACEACT_PRINT:
+		return refuse_action(reason, action->kind, "not supported by this version");
+	default:
+		return dbk_refuse(reason, -EINVAL, "kind 0x%x does not exist",
+				  (uint64_t)action->kind);
+	}
+}
+
+int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct dbk_reason *reason)
+{
+	uint32_t i;
+	int error;
+
+	for (i = 0; i < desc->action_count; i++) {
+		error = check_action(desc, i, destructive, reason);
+		if (error != 0) {
+			dbk_reason_prefix(reason, "action", i);
+			return error;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* program.c - loads and verifies an untrusted DOF image; see program.h */
+#include "engine/program/program.h"
+
+static int load_options(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint32_t i, at;
+
+	for (i = 0; i < loader->dof.section_count; i++) {
+		struct dof_section section = dbk_dof_section(&loader->dof, i);
+
+		if (section.type != DOF_SECT_OPTDESC)
+			continue;
+		if (section.entry_bytes != sizeof(struct dof_optdesc) ||
+		    section.bytes % sizeof(struct dof_optdesc) != 0)
+			return dbk_refuse(loader->reason, -EINVAL,
+					  "section %u: options are not 16 bytes each", i);
+		for (at = 0; at < section.bytes; at += sizeof(struct dof_optdesc)) {
+			struct dof_optdesc option;
+
+			memcpy(&option, loader->dof.image + section.offset + at, sizeof(option));
+			if (program->option_count == DBK_OPTIONS_MAX)
+				return dbk_refuse(loader->reason, -E2BIG,
+						  "DOF sets more than %u options", DBK_OPTIONS_MAX);
+			/* A value that is text is for whoever prints, not for the engine. */
+			if (option.strtab != DOF_SECIDX_NONE)
+				continue;
+			program->options[program->option_count].id = option.option;
+			program->options[program->option_count++].value = option.value;
+		}
+	}
+	return 0;
+}
+
+static int load_strsize(struct dbk_loader *loader)
+{
+	uint64_t strsize = DBK_STRSIZE_DEFAULT;
+
+	dbk_program_option(loader->program, DTRACEOPT_STRSIZE, &strsize);
+	if (strsize < DBK_STRSIZE_MIN || strsize > DBK_STRSIZE_MAX)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "option strsize is %U, it must be %u to %u", strsize,
+				  DBK_STRSIZE_MIN, DBK_STRSIZE_MAX);
+	loader->program->strsize = (uint32_t)strsize;
+	return 0;
+}
+
+static int load_target(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint32_t i, strings = DOF_SECIDX_NONE;
+	struct dbk_dof_target target;
+
+	for (i = 0; i < loader->dof.section_count; i++)
+		if (dbk_dof_section(&loader->dof, i).type == DBK_DOF_SECT_STRINGS)
+			strings = i;
+	for (i = 0; i < loader->dof.section_count; i++) {
+		struct dof_section section = dbk_dof_section(&loader->dof, i);
+
+		if (section.type != DBK_DOF_SECT_TARGET)
+			continue;
+		if (section.bytes < sizeof(target))
+			return dbk_refuse(loader->reason, -EINVAL,
+					  "section %u: a target needs 48 bytes", i);
+		memcpy(&target, loader->dof.image + section.offset, sizeof(target));
+		if (target.dialect != DBK_DOF_DIALECT_ORACLE)
+			return dbk_refuse(loader->reason, -EINVAL,
+					  "DOF is of dialect %u, this engine knows 1",
+					  target.dialect);
+		program->target_release = dbk_dof_string(&loader->dof, strings, target.release);
+		if (program->target_release == NULL)
+			return dbk_refuse(loader->reason, -EINVAL,
+					  "section %u: the target's kernel release is no string",
+					  i);
+		memcpy(program->target_btf_id, target.btf_id, sizeof(target.btf_id));
+		program->target_typed = target.typed != 0;
+		program->has_target = true;
+	}
+	return 0;
+}
+
+static int load_difos(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint32_t i;
+	int error;
+
+	program->difos = dbk_host_alloc((loader->dof.section_count + 1) * sizeof(*program->difos));
+	if (program->difos == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	program->section_count = loader->dof.section_count;
+	for (i = 0; i < program->section_count; i++) {
+		if (dbk_dof_section(&loader->dof, i).type != DOF_SECT_DIFOHDR)
+			continue;
+		error = dbk_difo_load(loader, i, &program->difos[i]);
+		if (error != 0) {
+			dbk_reason_prefix(loader->reason, "DIF object in section", i);
+			return error;
+		}
+	}
+	return dbk_vars_layout(loader);
+}
+
+static int find_difo(struct dbk_loader *loader, uint32_t index, const char *user,
+		     const struct dbk_difo **difo_ret)
+{
+	*difo_ret = NULL;
+	if (index == DOF_SECIDX_NONE)
+		return 0;
+	if (index >= loader->program->section_count || loader->program->difos[index] == NULL)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "%s refers to section %u, which is no DIF object", user, index);
+	*difo_ret = loader->program->difos[index];
+	return 0;
+}
+
+static int load_name(struct dbk_loader *loader, const struct dof_probedesc *desc, uint32_t offset,
+		     const char **name_ret)
+{
+	const char *name = dbk_dof_string(&loader->dof, desc->strtab, offset);
+	uint32_t bytes = 0;
+
+	if (name == NULL)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "a probe description's name is no string of its table");
+	while (name[bytes] != '\0')
+		if (++bytes > DBK_PROBE_NAME_BYTES_MAX)
+			return dbk_refuse(loader->reason, -EINVAL,
+					  "a probe description's part has more than %u bytes",
+					  DBK_PROBE_NAME_BYTES_MAX);
+	*name_ret = name;
+	return 0;
+}
+
+static int load_probedesc(struct dbk_loader *loader, uint32_t index, uint32_t *index_ret)
+{
+	struct dbk_program *program = loader->program;
+	struct dbk_probedesc *to = &program->probedescs[program->probedesc_count];
+	struct dof_section section;
+	struct dof_probedesc desc;
+	int error;
+
+	error = dbk_dof_find(&loader->dof, index, DOF_SECT_PROBEDESC, "an enabling", loader->reason,
+			     &section);
+	if (error != 0)
+		return error;
+	if (section.bytes < sizeof(desc))
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "section %u: a probe description needs 24 bytes", index);
+	memcpy(&desc, loader->dof.image + section.offset, sizeof(desc));
+	error = load_name(loader, &desc, desc.provider, &to->provider);
+	if (error == 0)
+		error = load_name(loader, &desc, desc.module, &to->module);
+	if (error == 0)
+		error = load_name(loader, &desc, desc.function, &to->function);
+	if (error == 0)
+		error = load_name(loader, &desc, desc.name, &to->name);
+	if (error != 0)
+		return error;
+	to->id = desc.id;
+	if (dbk_glob_match(to->provider, "dtrace") && dbk_glob_match(to->name, "END"))
+		program->has_end = true;
+	*index_ret = program->probedesc_count++;
+	return 0;
+}
+
+static int load_action(struct dbk_loader *loader, const struct dof_section *section, uint32_t i,
+		       struct dbk_actdesc *action)
+{
+	struct dof_actdesc desc;
+
+	memcpy(&desc, loader->dof.image + section->offset + (size_t)i * sizeof(desc), sizeof(desc));
+	if (desc.strtab != DOF_SECIDX_NONE &&
+	    dbk_dof_string(&loader->dof, desc.strtab, desc.arg) == NULL)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "action %u: argument is no string of section %u", i, desc.strtab);
+	action->kind = desc.kind;
+	action->tuple_count = desc.tuple_count;
+	action->arg = desc.arg;
+	return find_difo(loader, desc.difo, "an action", &action->difo);
+}
+
+static int load_actions(struct dbk_loader *loader, uint32_t index, struct dbk_ecbdesc *to)
+{
+	struct dbk_program *program = loader->program;
+	struct dof_section section;
+	uint32_t i, count;
+	int error;
+
+	if (index == DOF_SECIDX_NONE)
+		return 0;
+	error = dbk_dof_find(&loader->dof, index, DOF_SECT_ACTDESC, "an enabling", loader->reason,
+			     &section);
+	if (error != 0)
+		return error;
+	if (section.entry_bytes != sizeof(struct dof_actdesc) ||
+	    section.bytes % sizeof(struct dof_actdesc) != 0)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "section %u: actions are not 32 bytes each", index);
+	count = (uint32_t)(section.bytes / sizeof(struct dof_actdesc));
+	if (count > DBK_ACTIONS_MAX)
+		return dbk_refuse(loader->reason, -E2BIG,
+				  "section %u: %u actions in one enabling, at most %u are done",
+				  index, count, DBK_ACTIONS_MAX);
+	to->actions = dbk_host_alloc((count + 1) * sizeof(*to->actions));
+	if (to->actions == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	program->action_count += count;
+	if (program->action_count > DBK_PROGRAM_ACTIONS)
+		return dbk_refuse(loader->reason, -E2BIG, "more than %u actions in one program",
+				  DBK_PROGRAM_ACTIONS);
+	for (i = 0; i < count && error == 0; i++)
+		error = load_action(loader, &section, i, &to->actions[i]);
+	if (error != 0)
+		dbk_reason_prefix(loader->reason, "section", index);
+	else
+		to->action_count = count;
+	return error;
+}
+
+static int load_ecbdesc(struct dbk_loader *loader, uint32_t index)
+{
+	struct dbk_program *program = loader->program;
+	struct dof_section section = dbk_dof_section(&loader->dof, index);
+	struct dbk_ecbdesc *to = &program->ecbdescs[program->ecbdesc_count];
+	uint64_t destructive = 0;
+	struct dof_ecbdesc desc;
+	int error;
+
+	if (section.bytes < sizeof(desc))
+		return dbk_refuse(loader->reason, -EINVAL, "section %u: an enabling needs 24 bytes",
+				  index);
+	memcpy(&desc, loader->dof.image + section.offset, sizeof(desc));
+	program->ecbdesc_count++;
+	to->section = index;
+	error = load_probedesc(loader, desc.probes, &to->probedesc);
+	if (error == 0)
+		error = find_difo(loader, desc.predicate, "a predicate", &to->predicate);
+	if (error == 0)
+		error = load_actions(loader, desc.actions, to);
+	if (error != 0)
+		return error;
+	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
+	error = dbk_actions_check(to, destructive != 0 && destructive != DTRACEOPT_UNSET,
+				  loader->reason);
+	if (error != 0)
+		dbk_reason_prefix(loader->reason, "enabling in section", index);
+	return error;
+}
+
+static int load_ecbdescs(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint32_t i, count = 0;
+	int error;
+
+	for (i = 0; i < loader->dof.section_count; i++)
+		if (dbk_dof_section(&loader->dof, i).type == DOF_SECT_ECBDESC)
+			count++;
+	if (count > DBK_ECBDESCS_MAX)
+		return dbk_refuse(loader->reason, -E2BIG, "%u enablings in one program, at most %u",
+				  count, DBK_ECBDESCS_MAX);
+	program->ecbdescs = dbk_host_alloc((count + 1) * sizeof(*program->ecbdescs));
+	program->probedescs = dbk_host_alloc((count + 1) * sizeof(*program->probedescs));
+	if (program->ecbdescs == NULL || program->probedescs == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	for (i = 0; i < loader->dof.section_count; i++) {
+		if (dbk_dof_section(&loader->dof, i).type != DOF_SECT_ECBDESC)
+			continue;
+		error = load_ecbdesc(loader, i);
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+static int load(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint32_t scope;
+	int error;
+
+	program->vars = dbk_host_alloc(DBK_VARS_MAX * sizeof(*program->vars));
+	for (scope = 0; scope < 3; scope++)
+		loader->var_index[scope] =
+			dbk_host_alloc((DIF_VAR_OTHER_MAX + 1) * sizeof(uint16_t));
+	if (program->vars == NULL || loader->var_index[0] == NULL || loader->var_index[1] == NULL ||
+	    loader->var_index[2] == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	error = load_options(loader);
+	if (error == 0)
+		error = load_strsize(loader);
+	if (error == 0)
+		error = load_target(loader);
+	if (error == 0)
+		error = load_difos(loader);
+	if (error == 0)
+		error = load_ecbdescs(loader);
+	return error;
+}
+
+int dbk_program_load(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,
+		     struct dbk_program **program_ret)
+{
+	struct dbk_loader loader;
+	uint32_t scope;
+	int error;
+
+	memset(&loader, 0, sizeof(loader));
+	loader.reason = reason;
+	if (bytes > (8u << 20)) /* ioctl.h: DBK_DOF_BYTES_MAX */
+		return dbk_refuse(reason, -E2BIG, "DOF of %U bytes, at most 8 MiB are loaded",
+				  (uint64_t)bytes);
+	loader.program = dbk_host_alloc(sizeof(*loader.program));
+	if (loader.program == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the program");
+	loader.program->image = dbk_host_alloc(bytes + 1);
+	if (loader.program->image == NULL) {
+		error = dbk_refuse(reason, -ENOMEM, "no memory for %U bytes of DOF",
+				   (uint64_t)bytes);
+		goto out;
+	}
+	memcpy(loader.program->image, untrusted_dof, bytes);
+	error = dbk_dof_open(loader.program->image, bytes, reason, &loader.dof);
+	if (error != 0)
+		goto out;
+	loader.program->image_bytes = loader.dof.bytes;
+	error = load(&loader);
+out:
+	for (scope = 0; scope < 3; scope++)
+		dbk_host_free(loader.var_index[scope]);
+	if (error != 0)
+		dbk_program_destroy(loader.program);
+	else
+		*program_ret = loader.program;
+	return error;
+}
+
+void dbk_program_destroy(struct dbk_program *program)
+{
+	uint32_t i;
+
+	if (program == NULL)
+		return;
+	for (i = 0; i < program->section_count && program->difos != NULL; i++)
+		dbk_difo_destroy(program->difos[i]);
+	for (i = 0; i < program->ecbdesc_count; i++)
+		dbk_host_free(program->ecbdescs[i].actions);
+	dbk_host_free(program->difos);
+	dbk_host_free(program->ecbdescs);
+	dbk_host_free(program->probedescs);
+	dbk_host_free(program->vars);
+	dbk_host_free(program->image);
+	dbk_host_free(program);
+}
+
+uint32_t dbk_program_probedesc_count(const struct dbk_program *program)
+{
+	return program->probedesc_count;
+}
+
+bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
+			   struct dbk_probedesc *description_ret)
+{
+	if (index >= program->probedesc_count)
+		return false;
+	*description_ret = program->probedescs[index];
+	return true;
+}
+
+bool dbk_program_option(const struct dbk_program *program, uint32_t option, uint64_t *value_ret)
+{
+	bool found = false;
+	uint32_t i;
+
+	for (i = 0; i < program->option_count; i++) {
+		if (program->options[i].id != option ||
+		    program->options[i].value == DTRACEOPT_UNSET)
+			continue;
+		*value_ret = program->options[i].value;
+		found = true;
+	}
+	return found;
+}
+
+bool dbk_program_target(const struct dbk_program *program, const char **release_ret,
+			bool *typed_ret, uint8_t btf_id_ret[16])
+{
+	if (!program->has_target)
+		return false;
+	*release_ret = program->target_release;
+	*typed_ret = program->target_typed;
+	memcpy(btf_id_ret, program->target_btf_id, sizeof(program->target_btf_id));
+	return true;
+}

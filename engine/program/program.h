@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * program.h - from a DOF image to a struct dbk_program
+ *
+ * Control path.  A loader lives while one image is loaded; everything it finds
+ * is checked where it is read, so that what it leaves behind can be used
+ * without another look.
+ */
+#ifndef DBK_ENGINE_PROGRAM_H
+#define DBK_ENGINE_PROGRAM_H
+
+#include "engine/program/dof.h"
+
+struct dbk_loader {
+	struct dbk_dof dof;
+	struct dbk_reason *reason;
+	struct dbk_program *program;
+	uint32_t insn_count;	/* of all DIFOs so far */
+	uint16_t *var_index[3]; /* by scope, then id: index in program->vars + 1 */
+};
+
+/** dbk_difo_load() - section @index, a DIFOHDR: verified, decoded, lowered */
+int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **difo_ret);
+
+/** dbk_difo_destroy() - NULL is fine */
+void dbk_difo_destroy(struct dbk_difo *difo);
+
+/** dbk_vars_load() - enters the variables of one VARTAB into the program */
+int dbk_vars_load(struct dbk_loader *loader, const uint8_t *table, uint32_t count);
+
+/** dbk_vars_layout() - gives every scalar its place, once all are known */
+int dbk_vars_layout(struct dbk_loader *loader);
+
+/** dbk_var_find() - the variable's index in the program, or -1 */
+int32_t dbk_var_find(const struct dbk_loader *loader, uint32_t scope, uint32_t id);
+
+/** dbk_builtin_offered() - whether this engine has built-in scalar @id */
+bool dbk_builtin_offered(uint32_t id);
+
+/** dbk_builtin_name() - its D name, or "?" */
+const char *dbk_builtin_name(uint32_t id);
+
+/** dbk_actions_check() - whether this engine can do what an ECBDESC's actions say; @destructive:
+ * option destructive is set */
+int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct dbk_reason *reason);
+
+/** dbk_action_name() - D name of an action or aggregating function, or "?" */
+const char *dbk_action_name(uint32_t kind);
+
+/** dbk_agg_cells() - cells of an aggregation of @kind with @arg; 0: @arg is unusable */
+uint32_t dbk_agg_cells(uint32_t kind, uint64_t arg);
+
+/** dbk_difo_lower() - finds the lowered form of a decoded DIFO */
+void dbk_difo_lower(struct dbk_difo *difo);
+
+/** dbk_predicate_lower() - the same for one used as a predicate; NULL: always true */
+void dbk_predicate_lower(const struct dbk_difo *difo, struct dbk_predicate *predicate_ret);
+
+#endif /* DBK_ENGINE_PROGRAM_H */

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * consumer.c - an enabling at work, from options to destruction
+ *
+ *   INACTIVE ─start─► WARMUP ─BEGIN done─► ACTIVE ─exit()─► DRAINING
+ *       │                │ exit()             │                │
+ *       │                └────────────────────┼───► DRAINING   │
+ *       └──────────────stop──────────────► COOLDOWN ◄──────────┘
+ *                                            │ END done
+ *                                            ▼
+ *                                         STOPPED
+ *
+ * What a firing looks at is not the activity but the gates of its CPU's
+ * buffer: one load says whether ECBs of its kind may run.  The control path
+ * changes the activity first, then the gates; exit() does the same from
+ * probe context.
+ */
+#include "engine/buffer/buffer.h"
+#include "engine/state/dynvar.h"
+#include "engine/fire/fire.h"
+#include "engine/state/state.h"
+
+/* ---- options --------------------------------------------------------------------- */
+
+static int read_option(struct dbk_consumer *consumer, uint32_t option, const char *name,
+		       uint64_t low, uint64_t high, uint64_t *value, struct dbk_reason *reason)
+{
+	if (!dbk_program_option(consumer->program, option, value))
+		return 0;
+	if (*value < low || *value > high)
+		return dbk_refuse(reason, -EINVAL, "option %s is %U, it must be %U to %U", name,
+				  *value, low, high);
+	return 0;
+}
+
+struct options {
+	uint64_t bufsize, bufpolicy, segmentsize, aggsize, aggregate, stackframes, ustackframes,
+		dynvarsize, cpu;
+};
+
+static int read_options(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
+			struct options *o, struct dbk_reason *reason)
+{
+	int error;
+
+	o->bufsize = DBK_BUFSIZE_DEFAULT;
+	o->bufpolicy = config->anonymous ? DBK_POLICY_RING : DBK_POLICY_SWITCH;
+	o->segmentsize = DBK_SEGMENT_BYTES_DEFAULT;
+	o->aggsize = DBK_AGGSIZE_DEFAULT;
+	o->aggregate = config->aggregate_default;
+	o->stackframes = o->ustackframes = DBK_STACKFRAMES_DEFAULT;
+	o->dynvarsize = DBK_DYNVARSIZE_DEFAULT;
+	o->cpu = DBK_CPU_ALL;
+	error = read_option(consumer, DTRACEOPT_BUFSIZE, "bufsize", 1, DBK_BUFSIZE_MAX, &o->bufsize,
+			    reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_BUFPOLICY, "bufpolicy", DBK_POLICY_RING,
+				    DBK_POLICY_SWITCH, &o->bufpolicy, reason);
+	if (error == 0)
+		error = read_option(consumer, DBK_OPT_SEGMENTSIZE, "segmentsize",
+				    DBK_SEGMENT_BYTES_MIN, DBK_SEGMENT_BYTES_MAX, &o->segmentsize,
+				    reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_AGGSIZE, "aggsize", 1, ~0ull, &o->aggsize,
+				    reason);
+	if (error == 0)
+		error = read_option(consumer, DBK_OPT_AGGREGATE, "aggregate", DBK_AGGREGATE_RECORD,
+				    DBK_AGGREGATE_ENGINE, &o->aggregate, reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_STACKFRAMES, "stackframes", 1,
+				    DBK_STACKFRAMES_MAX, &o->stackframes, reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_USTACKFRAMES, "ustackframes", 1,
+				    DBK_STACKFRAMES_MAX, &o->ustackframes, reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_DYNVARSIZE, "dynvarsize", 1,
+				    DBK_DYNVARSIZE_MAX, &o->dynvarsize, reason);
+	if (error == 0)
+		error = read_option(consumer, DTRACEOPT_CPU, "cpu", 0,
+				    consumer->engine->cpu_count - 1, &o->cpu, reason);
+	if (error == 0 && !DBK_IS_POWER_OF_TWO(o->segmentsize))
+		error = dbk_refuse(reason, -EINVAL, "option segmentsize is %U, no power of two",
+				   o->segmentsize);
+	return error;
+}
+
+/* Rounds an aggregation buffer's size up to pages that the allocator has without waste. */
+static uint32_t aggbuf_bytes(uint64_t aggsize)
+{
+	uint32_t bytes = DBK_AGGSIZE_MIN;
+
+	while (bytes < aggsize && bytes < DBK_AGGSIZE_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+static void copy_name(char *to, const char *from)
+{
+	uint32_t i;
+
+	for (i = 0; i < 31 && from != NULL && from[i] != '\0'; i++)
+		to[i] = from[i];
+}
+
+static int apply_options(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
+			 const struct options *o)
+{
+	struct dbk_engine *engine = consumer->engine;
+	struct dbk_meta_ring *ring;
+	struct dbk_clocks clocks;
+	uint64_t segments = (o->bufsize + o->segmentsize - 1) / o->segmentsize;
+
+	consumer->policy = (uint32_t)o->bufpolicy;
+	consumer->aggregate = (uint32_t)o->aggregate;
+	consumer->clock = engine->clock;
+	consumer->strsize = consumer->program->strsize;
+	consumer->stackframes = (uint32_t)o->stackframes;
+	consumer->ustackframes = (uint32_t)o->ustackframes;
+	consumer->only_cpu = (uint32_t)o->cpu;
+	/* Lives here until META_RING has its memory. */
+	ring = consumer->ring = dbk_host_alloc(sizeof(*ring));
+	if (ring == NULL)
+		return -ENOMEM;
+	dbk_host_clocks(&clocks);
+	ring->policy = consumer->policy;
+	ring->aggregate = consumer->aggregate;
+	ring->clock = consumer->clock;
+	ring->segment_bytes = (uint32_t)o->segmentsize;
+	ring->segments_per_cpu =
+		segments < DBK_SEGMENTS_MIN ? DBK_SEGMENTS_MIN : (uint32_t)segments;
+	ring->strsize_bytes = consumer->strsize;
+	ring->ticks_per_second = engine->ticks_per_second;
+	ring->start_ticks = clocks.ticks;
+	ring->start_mono_ns = clocks.mono_ns;
+	ring->start_boot_ns = clocks.boot_ns;
+	ring->start_wall_ns = clocks.wall_ns;
+	ring->anonymous = config->anonymous;
+	if (consumer->aggregate == DBK_AGGREGATE_ENGINE)
+		ring->aggbuf_bytes = aggbuf_bytes(o->aggsize);
+	ring->stackframes = consumer->stackframes;
+	copy_name(ring->name, config->name);
+	return 0;
+}
+
+/* ---- create, destroy ------------------------------------------------------------------ */
+
+static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	struct dbk_engine *engine = consumer->engine;
+	uint32_t cpu, key_bytes = dbk_plan_key_bytes(consumer);
+	int error;
+
+	consumer->buffers = dbk_host_alloc(engine->cpu_count * sizeof(*consumer->buffers));
+	if (consumer->buffers == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	for (cpu = 0; cpu < engine->cpu_count; cpu++) {
+		struct dbk_buffer *buffer = &consumer->buffers[cpu];
+
+		buffer->cpu = (uint16_t)cpu;
+		buffer->segment_bytes = consumer->ring->segment_bytes;
+		buffer->used_bytes = buffer->segment_bytes;
+		buffer->segment_count = consumer->ring->segments_per_cpu;
+		if (consumer->policy == DBK_POLICY_FILL && consumer->program->has_end)
+			buffer->segment_reserve = 1;
+		if (consumer->aggregate == DBK_AGGREGATE_ENGINE)
+			buffer->key_bytes = key_bytes;
+	}
+	error = dbk_meta_create(consumer, reason);
+	if (error == 0)
+		error = dbk_buffers_init(consumer, reason);
+	return error;
+}
+
+static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
+			  struct dbk_reason *reason)
+{
+	const struct dbk_program *program = consumer->program;
+	int error;
+
+	consumer->globals_bytes = program->globals_bytes;
+	consumer->locals_bytes = program->locals_bytes;
+	consumer->globals = dbk_host_alloc(consumer->globals_bytes + 8);
+	if (consumer->globals == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for %u bytes of variables",
+				  consumer->globals_bytes);
+	error = dbk_dynvars_init(&consumer->dynvars, program, dynvarsize,
+				 consumer->engine->cpu_count);
+	if (error == -EINVAL)
+		return dbk_refuse(reason, error,
+				  "option dynvarsize: %U bytes hold no variable of %u", dynvarsize,
+				  program->dynamic_data_bytes);
+	if (error != 0)
+		return dbk_refuse(reason, error, "no memory for %U bytes of dynamic variables",
+				  dynvarsize);
+	return 0;
+}
+
+static void release(struct dbk_consumer *consumer)
+{
+	bool ring_published = consumer->region_count != 0;
+
+	dbk_buffers_deinit(consumer);
+	dbk_dynvars_deinit(&consumer->dynvars);
+	dbk_plans_deinit(consumer);
+	dbk_host_free(consumer->globals);
+	if (!ring_published)
+		dbk_host_free(consumer->ring);
+	dbk_regions_free(consumer);
+	dbk_host_free(consumer);
+}
+
+static void append_consumer(struct dbk_engine *engine, struct dbk_consumer *consumer)
+{
+	if (engine->last_consumer == NULL)
+		engine->consumers = consumer;
+	else
+		engine->last_consumer->next = consumer;
+	engine->last_consumer = consumer;
+}
+
+static void unlink_consumer(struct dbk_engine *engine, struct dbk_consumer *consumer)
+{
+	struct dbk_consumer **link = &engine->consumers, *last = NULL;
+
+	while (*link != NULL) {
+		if (*link == consumer) {
+			*link = consumer->next;
+			continue;
+		}
+		last = *link;
+		link = &last->next;
+	}
+	engine->last_consumer = last;
+}
+
+int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
+			const struct dbk_consumer_config *config, struct dbk_reason *reason,
+			struct dbk_consumer **consumer_ret)
+{
+	struct dbk_consumer *consumer;
+	uint64_t destructive = 0;
+	struct options options;
+	int error;
+
+	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
+	if (destructive != 0 && !config->destructive)
+		return dbk_refuse(
+			reason, -EINVAL,
+			"option destructive is set, and destructive actions are not allowed here");
+	consumer = dbk_host_alloc(sizeof(*consumer));
+	if (consumer == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	consumer->engine = engine;
+	consumer->program = program;
+	consumer->ring_id = config->ring_id;
+	consumer->next_epid = 1;
+	error = read_options(consumer, config, &options, reason);
+	if (error == 0 && apply_options(consumer, config, &options) != 0)
+		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	if (error == 0)
+		error = dbk_plans_init(consumer, reason);
+	if (error == 0)
+		error = init_variables(consumer, options.dynvarsize, reason);
+	if (error == 0)
+		error = init_buffers(consumer, reason);
+	if (error != 0) {
+		release(consumer);
+		return error;
+	}
+	append_consumer(engine, consumer);
+	*consumer_ret = consumer;
+	return 0;
+}
+
+void dbk_consumer_destroy(struct dbk_consumer *consumer)
+{
+	struct dbk_program *program;
+
+	if (consumer == NULL)
+		return;
+	dbk_activity_set(consumer, DBK_ACTIVITY_KILLED);
+	dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+	unlink_consumer(consumer->engine, consumer);
+	dbk_ecbs_remove_consumer(consumer);
+	program = consumer->program;
+	release(consumer);
+	dbk_program_destroy(program);
+}
+
+/* ---- enable, start, stop ------------------------------------------------------------------- */
+
+int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason,
+			uint32_t *matched_ret)
+{
+	struct dbk_engine *engine = consumer->engine;
+	struct dbk_probe *probe;
+	uint32_t matched = 0;
+	int error = 0, settled;
+	bool one;
+
+	if (consumer->enabled)
+		return dbk_refuse(reason, -EINVAL, "the enabling is enabled already");
+	consumer->enabled = true;
+	for (probe = engine->probes; probe != NULL && error == 0; probe = probe->next) {
+		error = dbk_ecbs_add(consumer, probe, &one);
+		matched += one;
+		if (error != 0)
+			dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
+				   probe->provider, probe->module, probe->function, probe->name);
+	}
+	settled = dbk_host_probes_settle();
+	if (error == 0 && settled != 0)
+		error = dbk_refuse(reason, settled, "the probes cannot be armed");
+	*matched_ret = matched;
+	return error;
+}
+
+void dbk_gates_set(struct dbk_consumer *consumer, uint32_t cpu, uint32_t gates)
+{
+	uint32_t i;
+
+	for (i = 0; i < consumer->engine->cpu_count; i++) {
+		uint32_t open = gates;
+
+		if (consumer->only_cpu != DBK_CPU_ALL && consumer->only_cpu != i)
+			open = 0;
+		if (cpu == DBK_CPU_ALL || cpu == i)
+			dbk_store_release(&consumer->buffers[i].gate, open);
+	}
+}
+
+void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity)
+{
+	dbk_store_release(&consumer->activity, (uint32_t)activity);
+	dbk_store_release(&consumer->ring->activity, (uint32_t)activity);
+}
+
+int dbk_consumer_start(struct dbk_consumer *consumer)
+{
+	uint32_t warmup = DBK_ACTIVITY_WARMUP;
+
+	if (dbk_load_relaxed(&consumer->activity) != DBK_ACTIVITY_INACTIVE)
+		return -EINVAL;
+	dbk_activity_set(consumer, DBK_ACTIVITY_WARMUP);
+	dbk_fire_own(consumer, &consumer->engine->begin, DBK_GATE_BEGIN | DBK_GATE_ERROR);
+	if (!dbk_compare_swap(&consumer->activity, &warmup, (uint32_t)DBK_ACTIVITY_ACTIVE))
+		return 0; /* BEGIN called exit() */
+	dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_ACTIVE);
+	dbk_gates_set(consumer, DBK_CPU_ALL, DBK_GATE_ORDINARY | DBK_GATE_ERROR);
+	/* A CPU that was let in first may have called exit() and closed gates opened after it. */
+	if (dbk_load_acquire(&consumer->activity) != DBK_ACTIVITY_ACTIVE) {
+		dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+		dbk_store_release(&consumer->ring->activity, dbk_load_relaxed(&consumer->activity));
+	}
+	return 0;
+}
+
+int dbk_consumer_stop(struct dbk_consumer *consumer)
+{
+	uint32_t activity = dbk_load_acquire(&consumer->activity);
+
+	if (activity >= DBK_ACTIVITY_COOLDOWN)
+		return 0;
+	if (activity == DBK_ACTIVITY_INACTIVE) {
+		dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
+		return 0;
+	}
+	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
+	dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+	/* Whoever is inside finishes, exit() included: nothing opens or closes gates after this. */
+	dbk_host_synchronize();
+	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
+	dbk_fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
+	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
+	return 0;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+enum dbk_activity dbk_consumer_activity(const struct dbk_consumer *consumer)
+{
+	return (enum dbk_activity)dbk_load_acquire(&consumer->activity);
+}
+
+const struct dbk_meta_ring *dbk_consumer_ring(const struct dbk_consumer *consumer)
+{
+	return consumer->ring;
+}
+
+uint16_t dbk_consumer_ring_id(const struct dbk_consumer *consumer)
+{
+	return consumer->ring_id;
+}
+
+const struct dbk_program *dbk_consumer_program(const struct dbk_consumer *consumer)
+{
+	return consumer->program;
+}
+
+const struct dbk_meta_cpu *dbk_consumer_counters(const struct dbk_consumer *consumer, uint32_t cpu)
+{
+	return cpu < consumer->engine->cpu_count ? consumer->buffers[cpu].counters : NULL;
+}
+
+int32_t dbk_consumer_exit_status(const struct dbk_consumer *consumer)
+{
+	return dbk_load_relaxed(&consumer->exit_status);
+}
+
+void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence)
+{
+	if (cpu < consumer->engine->cpu_count)
+		dbk_store_release(&consumer->buffers[cpu].released_sequence, sequence);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* dynvar.c - dynamic variables; see dynvar.h */
+#include "engine/dif/dif.h"
+#include "engine/state/dynvar.h"
+
+#define SPIN_MAX 100000u /* tries to enter a bucket; a writer inside needs some hundred */
+#define WALK_MAX 4096u	 /* chunks of one chain; there are as many buckets as chunks */
+#define READ_MAX 1000u	 /* readings of a bucket that keeps changing */
+
+#define CHUNK_NONE 0u
+
+/* ---- control path ---------------------------------------------------------------- */
+
+static uint32_t power_of_two_from(uint64_t n)
+{
+	uint32_t power = 1;
+
+	while (power < n && power < (1u << 30))
+		power <<= 1;
+	return power;
+}
+
+static struct dbk_dynvar *chunk_at(const struct dbk_dynvars *dynvars, uint32_t number)
+{
+	return (struct dbk_dynvar *)(dynvars->chunks +
+				     (uint64_t)(number - 1) * dynvars->chunk_bytes);
+}
+
+/* Deals the chunks out to the CPUs' free lists. */
+static void deal_chunks(struct dbk_dynvars *dynvars)
+{
+	uint32_t number;
+
+	for (number = dynvars->chunk_count; number > 0; number--) {
+		uint64_t *list = &dynvars->free[number % dynvars->free_count];
+
+		chunk_at(dynvars, number)->next = (uint32_t)*list;
+		*list = number;
+	}
+}
+
+int dbk_dynvars_init(struct dbk_dynvars *dynvars, const struct dbk_program *program, uint64_t bytes,
+		     uint32_t cpu_count)
+{
+	if (program->dynamic_data_bytes == 0)
+		return 0;
+	dynvars->data_bytes = program->dynamic_data_bytes;
+	dynvars->key_bytes = program->dynamic_key_bytes;
+	dynvars->chunk_bytes =
+		(uint32_t)sizeof(struct dbk_dynvar) + dynvars->data_bytes + dynvars->key_bytes;
+	dynvars->chunk_count = (uint32_t)(bytes / dynvars->chunk_bytes);
+	if (dynvars->chunk_count == 0)
+		return -EINVAL;
+	dynvars->bucket_count = power_of_two_from(dynvars->chunk_count);
+	dynvars->free_count = cpu_count;
+	dynvars->chunks = dbk_host_alloc((size_t)dynvars->chunk_count * dynvars->chunk_bytes);
+	dynvars->buckets = dbk_host_alloc(dynvars->bucket_count * sizeof(*dynvars->buckets));
+	dynvars->free = dbk_host_alloc(cpu_count * sizeof(*dynvars->free));
+	if (dynvars->chunks == NULL || dynvars->buckets == NULL || dynvars->free == NULL) {
+		dbk_dynvars_deinit(dynvars);
+		return -ENOMEM;
+	}
+	deal_chunks(dynvars);
+	return 0;
+}
+
+void dbk_dynvars_deinit(struct dbk_dynvars *dynvars)
+{
+	dbk_host_free(dynvars->chunks);
+	dbk_host_free(dynvars->buckets);
+	dbk_host_free(dynvars->free);
+	memset(dynvars, 0, sizeof(*dynvars));
+}
+
+/* ---- probe context: free lists ------------------------------------------------------ */
+
+__probe_ctx static struct dbk_dynvar *chunk(const struct dbk_dynvars *dynvars, uint32_t number)
+{
+	return (struct dbk_dynvar *)(dynvars->chunks +
+				     (uint64_t)(number - 1) * dynvars->chunk_bytes);
+}
+
+/* The upper half counts changes, so that a list which looks the same is the same. */
+__probe_ctx static uint64_t next_head(uint64_t head, uint32_t number)
+{
+	return (((head >> 32) + 1) << 32) | number;
+}
+
+__probe_ctx static uint32_t take_from(struct dbk_dynvars *dynvars, uint64_t *list)
+{
+	uint64_t head = dbk_load_acquire(list);
+	uint32_t tries, number;
+
+	for (tries = 0; tries < SPIN_MAX; tries++) {
+		number = (uint32_t)head;
+		if (number == CHUNK_NONE)
+			return CHUNK_NONE;
+		if (dbk_compare_swap(
+			    list, &head,
+			    next_head(head, dbk_load_relaxed(&chunk(dynvars, number)->next))))
+			return number;
+	}
+	return CHUNK_NONE;
+}
+
+/* Own list first, then everybody's. */
+__probe_ctx static uint32_t take_chunk(struct dbk_dynvars *dynvars, uint32_t cpu)
+{
+	uint32_t i, number = CHUNK_NONE, at = cpu;
+
+	for (i = 0; i < dynvars->free_count && number == CHUNK_NONE; i++) {
+		number = take_from(dynvars, &dynvars->free[at]);
+		at = at + 1 == dynvars->free_count ? 0 : at + 1;
+	}
+	return number;
+}
+
+__probe_ctx static void give_chunk(struct dbk_dynvars *dynvars, uint32_t cpu, uint32_t number)
+{
+	uint64_t *list = &dynvars->free[cpu];
+	uint64_t head = dbk_load_acquire(list);
+
+	/* Others only ever take from this list, so this ends when they have taken all. */
+	do
+		dbk_store_relaxed(&chunk(dynvars, number)->next, (uint32_t)head);
+	while (!dbk_compare_swap(list, &head, next_head(head, number)));
+}
+
+/* ---- probe context: keys --------------------------------------------------------------- */
+
+struct key {
+	uint32_t var;
+	uint32_t hash;
+	uint64_t thread;
+	uint32_t bytes;
+	const uint8_t *data;
+};
+
+__probe_ctx static bool put_member(struct dbk_cpu *cpu, const struct dbk_tuple *tuple,
+				   uint32_t *used)
+{
+	uint32_t room = DBK_KEY_BYTES_MAX - *used, bytes = 8;
+	uint8_t *to = cpu->key + *used;
+	int32_t length;
+
+	if (tuple->by_ref && tuple->is_string) {
+		if (room == 0)
+			return false;
+		length = dbk_copy_string(cpu, (char *)to, tuple->value, room);
+		if (length < 0)
+			return false;
+		bytes = (uint32_t)length + 1;
+	} else if (tuple->by_ref) {
+		bytes = tuple->bytes;
+		if (bytes > room || !dbk_load(cpu, to, tuple->value, bytes))
+			return false;
+	} else if (room >= 8) {
+		memcpy(to, &tuple->value, 8);
+	} else {
+		return false;
+	}
+	/* DBK_KEY_BYTES_MAX is a multiple of 8: the padding has room. */
+	while ((bytes & 7) != 0)
+		to[bytes++] = 0;
+	*used += bytes;
+	return true;
+}
+
+__probe_ctx static uint32_t hash_words(uint64_t hash, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t word;
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8) {
+		memcpy(&word, data + i, 8);
+		/* 2^64 / golden ratio: spreads low bits upward, where they are taken from. */
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+/* false: a fault, or a key beyond what a chunk has room for (a drop, counted). */
+__probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread,
+				 struct key *key)
+{
+	uint32_t i, used = 0;
+
+	for (i = 0; tuple && i < cpu->tuple_count; i++) {
+		if (!put_member(cpu, &cpu->tuple[i], &used)) {
+			if (!cpu->fault_set)
+				dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+			return false;
+		}
+	}
+	if (used > cpu->consumer->dynvars.key_bytes) {
+		dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+		return false;
+	}
+	key->var = var;
+	key->thread = thread ? dbk_host_thread_key() : 0;
+	key->bytes = used;
+	key->data = cpu->key;
+	key->hash = hash_words(((uint64_t)var << 32 | 1) ^ (key->thread * 0x9e3779b97f4a7c15ull),
+			       key->data, used);
+	return true;
+}
+
+__probe_ctx static bool same_key(const struct dbk_dynvars *dynvars, const struct dbk_dynvar *c,
+				 const struct key *key)
+{
+	return c->hash == key->hash && c->var == key->var && c->thread == key->thread &&
+	       c->key_bytes == key->bytes &&
+	       memcmp((const uint8_t *)c->data + dynvars->data_bytes, key->data, key->bytes) == 0;
+}
+
+/* ---- probe context: chains ---------------------------------------------------------------- */
+
+/* The chunk with the key, and the link that leads to it; CHUNK_NONE when there is none. */
+__probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct dbk_bucket *bucket,
+				       const struct key *key, uint32_t **link_ret)
+{
+	uint32_t *link = &bucket->first;
+	uint32_t number, steps;
+
+	for (steps = 0; steps < WALK_MAX; steps++) {
+		number = dbk_load_relaxed(link);
+		if (number == CHUNK_NONE || same_key(dynvars, chunk(dynvars, number), key))
+			break;
+		link = &chunk(dynvars, number)->next;
+	}
+	*link_ret = link;
+	return steps == WALK_MAX ? CHUNK_NONE : number;
+}
+
+__probe_ctx static bool enter_bucket(struct dbk_bucket *bucket)
+{
+	uint32_t tries, version;
+
+	for (tries = 0; tries < SPIN_MAX; tries++) {
+		version = dbk_load_relaxed(&bucket->version);
+		if ((version & 1) == 0 && dbk_compare_swap(&bucket->version, &version, version + 1))
+			return true;
+	}
+	return false;
+}
+
+__probe_ctx static void leave_bucket(struct dbk_bucket *bucket)
+{
+	dbk_store_release(&bucket->version, bucket->version + 1);
+}
+
+__probe_ctx static struct dbk_bucket *bucket_of(struct dbk_dynvars *dynvars, const struct key *key)
+{
+	return &dynvars->buckets[key->hash & (dynvars->bucket_count - 1)];
+}
+
+/* ---- probe context: loads and stores --------------------------------------------------------- */
+
+/* One reading; what it copied counts only if the version is still the same. */
+__probe_ctx static uint64_t read_chunk(const struct dbk_var *var, struct dbk_dynvar *c, void *copy)
+{
+	if (!var->by_ref)
+		return dbk_load_relaxed(&c->data[0]);
+	if (copy == NULL)
+		return (uint64_t)(uintptr_t)c->data;
+	memcpy(copy, c->data, var->bytes);
+	return (uint64_t)(uintptr_t)copy;
+}
+
+__probe_ctx uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t index, bool tuple, bool thread)
+{
+	struct dbk_dynvars *dynvars = &cpu->consumer->dynvars;
+	const struct dbk_var *var = &cpu->consumer->program->vars[index];
+	uint32_t tries, version, number, *link;
+	struct dbk_bucket *bucket;
+	void *copy = NULL;
+	uint64_t value;
+	struct key key;
+
+	if (!make_key(cpu, index, tuple, thread, &key))
+		return 0;
+	if (var->by_ref && !thread) {
+		copy = dbk_scratch(cpu, var->bytes);
+		if (copy == NULL)
+			return 0;
+	}
+	bucket = bucket_of(dynvars, &key);
+	for (tries = 0; tries < READ_MAX; tries++) {
+		version = dbk_load_acquire(&bucket->version);
+		if ((version & 1) != 0)
+			continue;
+		number = find_chunk(dynvars, bucket, &key, &link);
+		value = number == CHUNK_NONE ? 0 : read_chunk(var, chunk(dynvars, number), copy);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (dbk_load_relaxed(&bucket->version) == version)
+			return value;
+	}
+	dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+	return 0;
+}
+
+/* Brings a by-reference value into our memory before the bucket is entered: a load that faults is
+ * slow, and others would wait.  Returns its address, 0 after a fault. */
+__probe_ctx static uint64_t stage(struct dbk_cpu *cpu, const struct dbk_var *var, uint64_t address)
+{
+	struct dbk_view view;
+	void *copy;
+
+	if (var->is_string) {
+		if (!dbk_view_string(cpu, address, &view))
+			return 0;
+		return dbk_new_string(cpu, view.text, view.length);
+	}
+	copy = dbk_scratch(cpu, var->bytes);
+	if (copy == NULL || !dbk_load(cpu, copy, address, var->bytes))
+		return 0;
+	return (uint64_t)(uintptr_t)copy;
+}
+
+__probe_ctx static void put_value(struct dbk_dynvar *c, const struct dbk_var *var, uint64_t value)
+{
+	const char *from = (const char *)(uintptr_t)value;
+	uint32_t i = 0;
+
+	if (!var->by_ref) {
+		dbk_store_relaxed(&c->data[0], value);
+	} else if (var->is_string) {
+		for (; i < var->bytes - 1 && from[i] != '\0'; i++)
+			((char *)c->data)[i] = from[i];
+		((char *)c->data)[i] = '\0';
+	} else {
+		memcpy(c->data, from, var->bytes);
+	}
+}
+
+/* In the bucket.  false: no chunk is free. */
+__probe_ctx static bool store_inside(struct dbk_cpu *cpu, struct dbk_dynvars *dynvars,
+				     struct dbk_bucket *bucket, const struct key *key,
+				     const struct dbk_var *var, uint64_t value)
+{
+	struct dbk_dynvar *c;
+	uint32_t *link, number = find_chunk(dynvars, bucket, key, &link);
+
+	if (number == CHUNK_NONE && value == 0)
+		return true;
+	if (value == 0) {
+		dbk_store_relaxed(link, chunk(dynvars, number)->next);
+		give_chunk(dynvars, cpu->index, number);
+		return true;
+	}
+	if (number != CHUNK_NONE) {
+		put_value(chunk(dynvars, number), var, value);
+		return true;
+	}
+	number = take_chunk(dynvars, cpu->index);
+	if (number == CHUNK_NONE)
+		return false;
+	c = chunk(dynvars, number);
+	c->var = key->var;
+	c->thread = key->thread;
+	c->hash = key->hash;
+	c->key_bytes = key->bytes;
+	memcpy((uint8_t *)c->data + dynvars->data_bytes, key->data, key->bytes);
+	put_value(c, var, value);
+	dbk_store_relaxed(&c->next, bucket->first);
+	dbk_store_release(&bucket->first, number);
+	return true;
+}
+
+__probe_ctx void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t index, bool tuple, bool thread,
+				  uint64_t value)
+{
+	struct dbk_dynvars *dynvars = &cpu->consumer->dynvars;
+	const struct dbk_var *var = &cpu->consumer->program->vars[index];
+	uint32_t mark = cpu->scratch_used;
+	struct dbk_bucket *bucket;
+	struct key key;
+	bool stored = false;
+
+	if (!make_key(cpu, index, tuple, thread, &key))
+		return;
+	if (var->by_ref && value != 0) {
+		value = stage(cpu, var, value);
+		if (value == 0)
+			return;
+	}
+	bucket = bucket_of(dynvars, &key);
+	if (enter_bucket(bucket)) {
+		stored = store_inside(cpu, dynvars, bucket, &key, var, value);
+		leave_bucket(bucket);
+	}
+	if (!stored)
+		dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+	cpu->scratch_used = mark;
+}

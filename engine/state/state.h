@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * state.h - engine, probes, consumers and their ECBs: what the control path's files share
+ */
+#ifndef DBK_ENGINE_STATE_H
+#define DBK_ENGINE_STATE_H
+
+#include "engine/internal.h"
+#include "engine/program/reason.h"
+
+/** dbk_plans_init() - a plan for each enabling of the consumer's program */
+int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
+void dbk_plans_deinit(struct dbk_consumer *consumer);
+
+/** dbk_plan_key_bytes() - room for the largest aggregation key of the consumer */
+uint32_t dbk_plan_key_bytes(const struct dbk_consumer *consumer);
+
+/** dbk_ecbs_add() - ECBs of the consumer for one probe, in program order; enables the probe when
+ * they are its first.  @matched_ret: whether there were any */
+int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret);
+
+/** dbk_ecbs_unlink_probe() - takes all ECBs out of the probe's list; they stay allocated */
+struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe);
+
+/** dbk_ecbs_free_chain() - frees what was unlinked, after dbk_host_synchronize() */
+void dbk_ecbs_free_chain(struct dbk_ecb *chain);
+
+/** dbk_ecbs_remove_consumer() - takes the consumer's ECBs out of all probes, waits, frees them */
+void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer);
+
+/** dbk_gates_set() - opens exactly @gates on @cpu, or on all with DBK_CPU_ALL */
+void dbk_gates_set(struct dbk_consumer *consumer, uint32_t cpu, uint32_t gates);
+
+/** dbk_activity_set() - stores the activity, in the ring's metadata as well */
+void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity);
+
+#endif /* DBK_ENGINE_STATE_H */
