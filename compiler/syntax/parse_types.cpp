@@ -81,7 +81,8 @@ bool Parser::starts_type_keyword(const Token& token) const {
 }
 
 bool Parser::is_known_type(const Token& token) {
-    if (!token.has_module && typedefs_.count(token.text))
+    // The scope D is this program's own.
+    if ((!token.has_module || token.module == "D") && typedefs_.count(token.text))
         return true;
     if (!options_.is_type_name)
         return false;
@@ -179,7 +180,8 @@ std::optional<Specifiers> Parser::specifiers() {
                    token.is(TokenKind::kw_enum)) {
             if (!named_specifier(specifiers))
                 return std::nullopt;
-        } else if (token.is(TokenKind::identifier) && !has_type(specifiers)) {
+        } else if (token.is(TokenKind::identifier) && !has_type(specifiers) &&
+                   !implicit_int_ahead(specifiers)) {
             if (!typedef_specifier(specifiers))
                 return std::nullopt;
         } else {
@@ -192,6 +194,21 @@ std::optional<Specifiers> Parser::specifiers() {
         return std::nullopt;
     }
     return specifiers;
+}
+
+/// Whether the name ahead is what is declared, and its type is left out: `self x;`.
+bool Parser::implicit_int_ahead(const Specifiers& specifiers) {
+    if (specifiers.words.empty())
+        return false;
+    switch (peek(1).kind) {
+    case TokenKind::semicolon:
+    case TokenKind::comma:
+    case TokenKind::assign:
+    case TokenKind::bracket_open:
+        return !is_known_type(peek());
+    default:
+        return false;
+    }
 }
 
 /// A name where a type has to be.

@@ -72,6 +72,7 @@ private:
     std::optional<ProviderProbe> provider_probe();
     std::optional<Specifiers> specifiers();
     bool named_specifier(Specifiers& specifiers);
+    bool implicit_int_ahead(const Specifiers& specifiers);
     bool typedef_specifier(Specifiers& specifiers);
     bool struct_body(NamedType& named);
     bool enum_body(NamedType& named);

@@ -120,6 +120,10 @@ std::optional<int64_t> Declarer::constant(const Expr& expression) {
         return static_cast<int64_t>(member->offset_bits / 8);
     }
     const auto* node = expression.get_if<Identifier>();
+    if (node && node->scope == VariableScope::global && open_enumerators_)
+        for (const TypeEnumerator& enumerator : *open_enumerators_)
+            if (enumerator.name == node->name)
+                return enumerator.value;
     if (node && node->scope == VariableScope::global)
         if (auto own = types_.find_own_enumerator(node->name))
             return own->value;

@@ -114,12 +114,9 @@ bool Declarer::derive_keys(const ArrayDerivation& array, Place place, DeclaredNa
         if (!key)
             return false;
         if (types_.is_void(key->type)) {
-            error(array.keys.size() > 1 ? Tag::D_DECL_PROTO_VOID : Tag::D_DECL_PROTO_TYPE,
-                  array.keys[i].span,
-                  array.keys.size() > 1
-                      ? "void must be sole parameter"
-                      : "array prototype may not use parameter of type void: (anonymous), "
-                        "parameter #1");
+            error(Tag::D_DECL_PROTO_TYPE, array.keys[i].span,
+                  "array prototype may not use parameter of type void: (anonymous), parameter #%zu",
+                  i + 1);
             return false;
         }
         if (place == Place::inline_definition && key->name.empty()) {
@@ -207,7 +204,7 @@ bool Declarer::check_object(const Declarator& declarator, TypeId type, Place pla
         return false;
     }
     if (place == Place::member && types_.is_function(type)) {
-        error(Tag::D_DECL_COMBO, declarator.span, "a member may not be a function: %s",
+        error(Tag::D_DECL_VOIDOBJ, declarator.span, "cannot have function member: %s",
               declarator.name.c_str());
         return false;
     }
@@ -299,7 +296,8 @@ std::vector<DeclaredName> Declarer::declare(const Declaration& declaration) {
         declared.name = declarator.name;
         declared.storage = storage;
         bool is_typedef = storage == StorageClass::typedef_;
-        declared.type = derive(base, declarator, Place::variable, is_typedef ? nullptr : &declared);
+        Place place = storage == StorageClass::extern_ ? Place::external : Place::variable;
+        declared.type = derive(base, declarator, place, is_typedef ? nullptr : &declared);
         if (declared.type == TypeId::none)
             continue;
         if (is_typedef) {
@@ -314,7 +312,7 @@ std::vector<DeclaredName> Declarer::declare(const Declaration& declaration) {
                   declarator.name.c_str());
             continue;
         }
-        if (types_.is_function(declared.type) ||
+        if (types_.is_function(declared.type) || place == Place::external ||
             check_object(declarator, declared.type, Place::variable))
             names.push_back(std::move(declared));
     }

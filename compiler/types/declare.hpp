@@ -49,7 +49,14 @@ public:
 
 private:
     /// What a declarator is for decides what it may be.
-    enum class Place : uint8_t { variable, member, parameter, type_name, inline_definition };
+    enum class Place : uint8_t {
+        variable,
+        external, // extern: somebody else has it
+        member,
+        parameter,
+        type_name,
+        inline_definition,
+    };
 
     TypeId base_type(const Specifiers& specifiers);
     TypeId base_words(const Specifiers& specifiers);
@@ -57,6 +64,7 @@ private:
     TypeId typedef_type(const NamedType& named);
     TypeId struct_type(const NamedType& named, TagKind kind);
     TypeId enum_type(const NamedType& named);
+    bool enum_body(const NamedType& named, std::vector<TypeEnumerator>& enumerators);
     bool add_members(const Declaration& declaration, std::vector<TypeMember>& members);
     bool add_member(const Declarator& declarator, TypeId type, std::vector<TypeMember>& members);
     bool check_bitfield(const Declarator& declarator, TypeMember& member);
@@ -77,6 +85,7 @@ private:
     TypeTable& types_;
     DiagnosticSink& sink_;
     ConstantHook hook_;
+    const std::vector<TypeEnumerator>* open_enumerators_ = nullptr; ///< of the enum being read
 };
 
 } // namespace daybreak::compiler

@@ -103,7 +103,7 @@ TypeId Declarer::base_words(const Specifiers& specifiers) {
     else if (!specifiers.named.empty())
         return named_type(specifiers.named.front());
     else if (words.empty())
-        error(Tag::D_DECL_IDENT, span, "a declaration needs a type");
+        return types_.int_type(); // as in old C: `self x;`
     else if (TypeId type = types_.find_base(words); type != TypeId::none)
         return type;
     else
@@ -241,6 +241,19 @@ TypeId Declarer::enum_type(const NamedType& named) {
         return found == TypeId::none ? types_.declare_tag(TagKind::enum_, named.name) : found;
     }
     std::vector<TypeEnumerator> enumerators;
+    open_enumerators_ = &enumerators;
+    bool ok = enum_body(named, enumerators);
+    open_enumerators_ = nullptr;
+    if (!ok)
+        return TypeId::none;
+    TypeId type = types_.define_enum(named.name, std::move(enumerators));
+    if (type == TypeId::none)
+        error(Tag::D_DECL_TYPERED, named.span, "type redeclared: enum %s", named.name.c_str());
+    return type;
+}
+
+/// Evaluates an enum's body.  A value may use the enumerators before it.
+bool Declarer::enum_body(const NamedType& named, std::vector<TypeEnumerator>& enumerators) {
     int64_t next = 0;
     for (const EnumeratorSyntax& syntax : named.enumerators) {
         const char* name = syntax.name.c_str();
@@ -249,14 +262,14 @@ TypeId Declarer::enum_type(const NamedType& named) {
             if (!value) {
                 error(Tag::D_DECL_ENCONST, syntax.span,
                       "enumerator '%s' must be assigned to an integral constant expression", name);
-                return TypeId::none;
+                return false;
             }
             next = *value;
         }
         if (next > INT_MAX || next < INT_MIN) {
             error(Tag::D_DECL_ENOFLOW, syntax.span, "enumerator '%s' value overflows INT_MAX (%d)",
                   name, INT_MAX);
-            return TypeId::none;
+            return false;
         }
         bool duplicate =
             std::any_of(enumerators.begin(), enumerators.end(),
@@ -267,13 +280,10 @@ TypeId Declarer::enum_type(const NamedType& named) {
         else if (types_.find_own_enumerator(syntax.name))
             error(Tag::D_DECL_IDRED, syntax.span, "identifier redeclared: %s", name);
         if (duplicate || types_.find_own_enumerator(syntax.name))
-            return TypeId::none;
+            return false;
         enumerators.push_back({syntax.name, next++});
     }
-    TypeId type = types_.define_enum(named.name, std::move(enumerators));
-    if (type == TypeId::none)
-        error(Tag::D_DECL_TYPERED, named.span, "type redeclared: enum %s", named.name.c_str());
-    return type;
+    return true;
 }
 
 } // namespace daybreak::compiler
