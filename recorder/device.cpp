@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device by ioctl and mmap.
+#include "recorder/device.hpp"
+
+#include "base/file.hpp"
+
+#include <cerrno>
+#include <cinttypes>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::errno_errorf;
+using base::errorf;
+
+class Device : public DeviceApi {
+public:
+    Device(base::ScopedFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+    Result<dbk_ioc_status> status() override {
+        dbk_ioc_status status = {};
+        if (call(DBK_IOC_STATUS, &status) != 0)
+            return errno_errorf("%s does not tell its status", path_.c_str());
+        return status;
+    }
+
+    Result<std::optional<dbk_ioc_region>> region(uint32_t index) override {
+        dbk_ioc_region region = {};
+        region.index = index;
+        if (call(DBK_IOC_REGION, &region) == 0)
+            return std::optional(region);
+        if (errno == ENOENT)
+            return std::optional<dbk_ioc_region>();
+        return errno_errorf("%s does not tell region %u", path_.c_str(), index);
+    }
+
+    Result<Mapping> map(const dbk_ioc_region& region) override {
+        size_t bytes = region.bytes;
+        void* base = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_.get(),
+                            static_cast<off_t>(region.offset));
+        if (base == MAP_FAILED)
+            return errno_errorf("cannot map %zu bytes of ring %u", bytes, region.ring_id);
+        return Mapping(ByteView(static_cast<const std::byte*>(base), bytes),
+                       [base, bytes] { ::munmap(base, bytes); });
+    }
+
+    Result<std::optional<uint16_t>> claim() override {
+        dbk_ioc_ring ring = {};
+        if (call(DBK_IOC_CLAIM, &ring) == 0)
+            return std::optional(static_cast<uint16_t>(ring.ring_id));
+        if (errno == ENOENT)
+            return std::optional<uint16_t>();
+        if (errno == EBUSY)
+            return errorf(ErrorCode::busy, "another process has claimed the anonymous state");
+        return errno_errorf("cannot claim the anonymous state");
+    }
+
+    Result<void> stop(uint16_t ring_id) override {
+        dbk_ioc_ring ring = {};
+        ring.ring_id = ring_id;
+        if (call(DBK_IOC_STOP, &ring) != 0)
+            return errno_errorf("cannot stop ring %u", ring_id);
+        return {};
+    }
+
+    Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
+                                                   uint32_t room_bytes) override {
+        Bytes buffer(room_bytes);
+        dbk_ioc_aggsnap snapshot = {};
+        snapshot.ring_id = ring_id;
+        snapshot.cpu = cpu;
+        snapshot.buffer = reinterpret_cast<uintptr_t>(buffer.data());
+        snapshot.bytes = room_bytes;
+        if (call(DBK_IOC_AGGSNAP, &snapshot) == 0) {
+            if (snapshot.bytes > room_bytes)
+                return errorf(ErrorCode::corrupt, "ring %u cpu %u: %u bytes of aggregations in %u",
+                              ring_id, cpu, snapshot.bytes, room_bytes);
+            buffer.resize(snapshot.bytes);
+            return std::optional(std::move(buffer));
+        }
+        if (errno == EINVAL)
+            return std::optional<Bytes>();
+        return errno_errorf("cannot take the aggregations of ring %u cpu %u", ring_id, cpu);
+    }
+
+    Result<std::optional<dbk_ioc_probe>> probe(uint32_t index) override {
+        dbk_ioc_probe probe = {};
+        probe.index = index;
+        if (call(DBK_IOC_PROBE, &probe) == 0) {
+            probe.provider[sizeof(probe.provider) - 1] = 0;
+            probe.module[sizeof(probe.module) - 1] = 0;
+            probe.function[sizeof(probe.function) - 1] = 0;
+            probe.name[sizeof(probe.name) - 1] = 0;
+            return std::optional(probe);
+        }
+        if (errno == ENOENT)
+            return std::optional<dbk_ioc_probe>();
+        return errno_errorf("%s does not tell probe %u", path_.c_str(), index);
+    }
+
+private:
+    int call(unsigned long request, void* argument) {
+        int result;
+        do
+            result = ::ioctl(fd_.get(), request, argument);
+        while (result != 0 && errno == EINTR);
+        return result;
+    }
+
+    base::ScopedFd fd_;
+    std::string path_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path) {
+    base::ScopedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.valid())
+        return std::unique_ptr<DeviceApi>(new Device(std::move(fd), path));
+    if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
+        return errorf(ErrorCode::not_found,
+                      "no anonymous tracing state: %s is not there, the daybreak module is not "
+                      "loaded; boot with it and rdinit=/daybreak/early-init",
+                      path.c_str());
+    if (errno == EACCES || errno == EPERM)
+        return errorf(ErrorCode::io, "cannot open %s: only root may; run this as root",
+                      path.c_str());
+    return errno_errorf("cannot open %s", path.c_str());
+}
+
+} // namespace daybreak::recorder

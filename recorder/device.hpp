@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// /dev/daybreak as the recorder sees it.
+//
+// An interface, so that tests record from a ring in ordinary memory.  formats/abi/ioctl.md is what
+// the real one talks.
+#pragma once
+
+#include "formats/abi/ioctl.h"
+#include "formats/segment/finding.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace daybreak::recorder {
+
+using base::Bytes;
+using base::ByteView;
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+
+/// A region's memory, mapped read-only while this lives.  Somebody may be writing to it.
+class Mapping {
+public:
+    /// `release` is called once, at the end.
+    Mapping(ByteView live, std::function<void()> release)
+        : live_(live), release_(std::move(release)) {}
+    Mapping(Mapping&& other) noexcept
+        : live_(other.live_), release_(std::exchange(other.release_, nullptr)) {}
+    Mapping& operator=(Mapping&&) = delete;
+    ~Mapping() {
+        if (release_)
+            release_();
+    }
+    ByteView live() const { return live_; }
+
+private:
+    ByteView live_;
+    std::function<void()> release_;
+};
+
+class DeviceApi {
+public:
+    virtual ~DeviceApi() = default;
+
+    virtual Result<dbk_ioc_status> status() = 0;
+    /// Returns the region, empty behind the last.
+    virtual Result<std::optional<dbk_ioc_region>> region(uint32_t index) = 0;
+    virtual Result<Mapping> map(const dbk_ioc_region& region) = 0;
+    /// Makes the oldest anonymous ring the caller's and returns its id; empty when none is left.
+    /// Error: busy, when somebody else has it.
+    virtual Result<std::optional<uint16_t>> claim() = 0;
+    /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
+    virtual Result<void> stop(uint16_t ring_id) = 0;
+    /// Takes what the CPU has aggregated since the last call; empty when there is no such CPU.
+    virtual Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
+                                                           uint32_t room_bytes) = 0;
+    /// Returns the probe, in the order of ids; empty behind the last.  Its names end in a NUL.
+    virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index) = 0;
+};
+
+/// Opens the device.  What it claims is its own until it is destroyed.
+/// Errors: not_found, when the module is not loaded; io, with what to do when not permitted.
+Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path = DBK_DEVICE_PATH);
+
+} // namespace daybreak::recorder

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seqlock reader.  Live memory is read by whole aligned words only, each once, so that nothing
+// checked can change before it is used.
+#include "recorder/live_copy.hpp"
+
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
+
+#include <cstring>
+
+namespace daybreak::recorder {
+
+namespace {
+
+template <typename T>
+T load(ByteView live, size_t offset) {
+    return __atomic_load_n(reinterpret_cast<const T*>(live.data() + offset), __ATOMIC_ACQUIRE);
+}
+
+/// Copies `bytes`, rounded up to whole words but cut to `bytes`.
+Bytes copy_words(ByteView live, size_t bytes) {
+    Bytes copy((bytes + 7) & ~size_t{7});
+    for (size_t at = 0; at < copy.size(); at += 8) {
+        uint64_t word =
+            __atomic_load_n(reinterpret_cast<const uint64_t*>(live.data() + at), __ATOMIC_RELAXED);
+        std::memcpy(copy.data() + at, &word, sizeof(word));
+    }
+    copy.resize(bytes);
+    return copy;
+}
+
+void set_committed(Bytes& copy, size_t offset, uint32_t committed_bytes) {
+    std::memcpy(copy.data() + offset, &committed_bytes, sizeof(committed_bytes));
+}
+
+LiveCopy copy_segment(ByteView live) {
+    for (int attempt = 0; attempt < kCopyAttemptsMax; attempt++) {
+        auto sequence = load<uint64_t>(live, offsetof(dbk_segment_header, sequence));
+        auto committed = load<uint32_t>(live, offsetof(dbk_segment_header, committed_bytes));
+        auto room = load<uint32_t>(live, offsetof(dbk_segment_header, segment_bytes));
+        if (sequence == 0)
+            continue;
+        bool fits = room <= live.size() && committed >= DBK_SEGMENT_DATA_OFFSET &&
+                    committed <= room && committed % 8 == 0;
+        Bytes copy = fits ? copy_words(live, committed) : Bytes();
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (load<uint64_t>(live, offsetof(dbk_segment_header, sequence)) != sequence)
+            continue;
+        if (!fits)
+            return {CopyOutcome::refused, {}, 0};
+        // The header was copied later than committed_bytes was loaded: it may say more than was
+        // copied.  Its magic may have been cleared and set again meanwhile.
+        set_committed(copy, offsetof(dbk_segment_header, committed_bytes), committed);
+        uint32_t magic = DBK_SEGMENT_MAGIC;
+        std::memcpy(copy.data(), &magic, sizeof(magic));
+        return {CopyOutcome::copied, std::move(copy), room};
+    }
+    return {CopyOutcome::busy, {}, 0};
+}
+
+LiveCopy copy_metadata(ByteView live) {
+    auto committed = load<uint32_t>(live, offsetof(dbk_meta_header, committed_bytes));
+    auto room = load<uint32_t>(live, offsetof(dbk_meta_header, block_bytes));
+    if (room > live.size() || committed < DBK_META_DATA_OFFSET || committed > room || room % 8 != 0)
+        return {CopyOutcome::refused, {}, 0};
+    Bytes copy = copy_words(live, committed);
+    set_committed(copy, offsetof(dbk_meta_header, committed_bytes), committed);
+    return {CopyOutcome::copied, std::move(copy), room};
+}
+
+} // namespace
+
+LiveCopy copy_live_piece(ByteView live) {
+    if (live.size() < DBK_SEGMENT_DATA_OFFSET)
+        return {};
+    switch (load<uint32_t>(live, 0)) {
+    case DBK_SEGMENT_MAGIC:
+        return copy_segment(live);
+    case DBK_META_MAGIC:
+        return copy_metadata(live);
+    default:
+        return {};
+    }
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copying a segment or metadata block out of memory that a CPU may be writing to.
+//
+// The reader's half of segment.md: load the sequence, load committed_bytes, copy that many bytes,
+// load the sequence again.  Unchanged and not 0: the copy is of one segment, its records are whole.
+#pragma once
+
+#include "recorder/device.hpp"
+
+namespace daybreak::recorder {
+
+/// How often a copy is tried before its place is given up: the writer takes a microsecond to
+/// reopen a segment, and many to fill one.
+constexpr int kCopyAttemptsMax = 1000;
+
+enum class CopyOutcome : uint8_t {
+    copied,  ///< `bytes` is a piece, header to committed bytes
+    nothing, ///< no piece starts here
+    busy,    ///< it changed under every attempt
+    refused, ///< its sizes contradict themselves
+};
+
+struct LiveCopy {
+    CopyOutcome outcome = CopyOutcome::nothing;
+    Bytes bytes;
+    size_t room_bytes = 0; ///< of the piece in memory, when copied
+};
+
+/// Copies the piece that starts at the beginning of `live`, which is 8-aligned, a multiple of 8
+/// long, and may reach further than the piece.
+LiveCopy copy_live_piece(ByteView live);
+
+} // namespace daybreak::recorder

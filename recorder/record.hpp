@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording: the anonymous state of the kernel becomes a trace file.
+//
+// claim -> stop (END fires) -> copy metadata, segments, aggregations -> symbols -> summary ->
+// rename. With `keep` nothing is claimed or stopped: all rings are copied while writing goes on.
+//
+// The recorder never decodes a record and never runs D: it copies pieces and counts records by
+// their lengths.  The trace file appears under its name complete, or not at all.
+#pragma once
+
+#include "recorder/device.hpp"
+#include "recorder/symbols.hpp"
+
+#include <functional>
+
+namespace daybreak::recorder {
+
+struct RecordOptions {
+    std::string output_path;
+    bool keep = false;           ///< copy, and leave the rings as they are
+    formats::TraceHeader header; ///< host facts; origin and modules are filled in
+    int zstd_level = 3;
+    std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty
+};
+
+enum class RecordStep : uint8_t { claiming, stopping, copying, symbols, finishing };
+
+/// Called now and then; done and total count bytes of regions and are 0 but while copying.
+using RecordProgress = std::function<void(RecordStep step, uint64_t done, uint64_t total)>;
+/// Asked now and then; true ends the copying early.
+using StopRequested = std::function<bool()>;
+
+/// One ring of the file that was written.
+struct RecordedRing {
+    uint16_t ring_id = 0;
+    std::string name;
+    formats::Completeness sum;
+    std::vector<formats::CpuSummary> cpus;
+};
+
+struct RecordSummary {
+    uint64_t file_bytes = 0;
+    bool interrupted = false; ///< a good file, but shorter than it could be
+    std::vector<RecordedRing> rings;
+    std::vector<formats::Finding> findings;
+
+    /// Whether data that should be in the file is not: exit status 3.  That is: drops of any
+    /// cause, records or segments lost to damage, findings of a kind that is a loss, or an
+    /// interruption.  Records that a ring overwrote are what a ring is for, and no loss.
+    bool has_losses = false;
+};
+
+/// Records.  `progress` and `stop_requested` may be empty.
+///
+/// A stop request while rings are being copied ends that; metadata, symbols and the segments copied
+/// so far make a good shorter file, marked interrupted.  Before the first ring was claimed it is an
+/// Error (interrupted) and nothing has changed.
+///
+/// The output file is made, and the room on its disk looked at, before anything is claimed: a ring
+/// that was claimed goes when the device is closed.
+///
+/// Errors: not_found, when there is no anonymous state (or, with keep, no ring); busy; unsupported,
+///         when the module speaks another version; invalid, io for the output; io for the device.
+Result<RecordSummary> claim_and_record(DeviceApi& device, SymbolSource& symbols,
+                                       const RecordOptions& options,
+                                       const RecordProgress& progress = {},
+                                       const StopRequested& stop_requested = {});
+
+} // namespace daybreak::recorder

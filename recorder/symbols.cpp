@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parsing /proc/kallsyms and /proc/modules.
+#include "recorder/symbols.hpp"
+
+#include "base/file.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace daybreak::recorder {
+
+namespace {
+
+Result<std::string> read_text(const char* path) {
+    DBK_TRY(base::Bytes bytes, base::read_file(path));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// Returns the next line without its newline and moves behind it.
+std::string_view next_line(std::string_view& text) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return line;
+}
+
+/// Returns the next word and moves behind it; empty at the end of the line.
+std::string_view next_word(std::string_view& line) {
+    constexpr std::string_view kBlank = " \t";
+    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+    std::string_view word = line.substr(0, line.find_first_of(kBlank));
+    line.remove_prefix(word.size());
+    return word;
+}
+
+bool parse_number(std::string_view word, int base, uint64_t& value) {
+    auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+    return error == std::errc() && end == word.data() + word.size() && !word.empty();
+}
+
+} // namespace
+
+Result<std::string> ProcSymbolSource::kallsyms() {
+    return read_text("/proc/kallsyms");
+}
+Result<std::string> ProcSymbolSource::modules() {
+    return read_text("/proc/modules");
+}
+
+KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table) {
+    KallsymsFacts facts;
+    size_t seen = 0;
+    bool any_address = false;
+    while (!untrusted_text.empty()) {
+        std::string_view line = next_line(untrusted_text);
+        if (line.empty())
+            continue;
+        std::string_view address_word = next_word(line), type = next_word(line),
+                         name = next_word(line), module = next_word(line);
+        uint64_t address = 0;
+        bool in_module = module.size() > 2 && module.front() == '[' && module.back() == ']';
+        if (!parse_number(address_word, 16, address) || type.size() != 1 || name.empty() ||
+            (!module.empty() && !in_module)) {
+            facts.lines_refused++;
+            continue;
+        }
+        seen++;
+        any_address |= address != 0;
+        if (type == "a" || type == "A" || address == 0)
+            continue;
+        table.add(address, type.front(), name,
+                  in_module ? module.substr(1, module.size() - 2) : "vmlinux");
+        facts.symbols++;
+    }
+    facts.hidden = seen > 0 && !any_address;
+    table.finish();
+    return facts;
+}
+
+std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text) {
+    // name size references users state address: "ext4 1130496 1 - Live 0xffffffffc0500000"
+    std::vector<formats::ModuleInfo> modules;
+    while (!untrusted_text.empty()) {
+        std::string_view line = next_line(untrusted_text);
+        std::array<std::string_view, 6> words;
+        for (std::string_view& word : words)
+            word = next_word(line);
+        formats::ModuleInfo module;
+        module.name = words[0];
+        if (!parse_number(words[1], 10, module.size_bytes) || !words[5].starts_with("0x") ||
+            !parse_number(words[5].substr(2), 16, module.base_address))
+            continue;
+        modules.push_back(std::move(module));
+    }
+    return modules;
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel's symbols and modules, from the texts of /proc/kallsyms and /proc/modules.
+#pragma once
+
+#include "formats/trace/metadata.hpp"
+
+#include <string_view>
+
+namespace daybreak::recorder {
+
+using base::Result;
+
+/// Where the texts come from.
+class SymbolSource {
+public:
+    virtual ~SymbolSource() = default;
+    virtual Result<std::string> kallsyms() = 0;
+    virtual Result<std::string> modules() = 0;
+};
+
+/// /proc of this kernel.
+class ProcSymbolSource : public SymbolSource {
+public:
+    Result<std::string> kallsyms() override;
+    Result<std::string> modules() override;
+};
+
+/// What became of the kernel's list of symbols.
+struct KallsymsFacts {
+    size_t symbols = 0;       ///< taken
+    size_t lines_refused = 0; ///< not of the form "address type name [module]"
+    bool hidden = false;      ///< there are symbols, but the kernel shows all addresses as 0
+};
+
+/// Adds the symbols of `untrusted_text` to the table and finishes it.  Absolute symbols (offsets
+/// into per-CPU memory and the like) are left out: they are no addresses.
+KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table);
+
+/// Returns the loaded modules that `untrusted_text` lists; lines of another form are left out.
+std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text);
+
+} // namespace daybreak::recorder

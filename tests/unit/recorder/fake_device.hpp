@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device whose rings lie in ordinary memory, and symbol texts that tests write.
+#pragma once
+
+#include "recorder/record.hpp"
+#include "tests/support/segment_builder.hpp"
+
+#include <cstring>
+
+namespace daybreak::test {
+
+class FakeDevice : public recorder::DeviceApi {
+public:
+    /// `end_epid` is recorded on CPU 0 when the ring is stopped; 0: nothing is.
+    FakeDevice(RingBuilder& ring, uint32_t end_epid = 0) : ring_(ring), end_epid_(end_epid) {
+        status_.abi_version = DBK_IOC_ABI_VERSION;
+        status_.ring_count = 1;
+        status_.anonymous = 1;
+    }
+
+    base::Result<dbk_ioc_status> status() override { return status_; }
+
+    base::Result<std::optional<dbk_ioc_region>> region(uint32_t index) override {
+        dbk_ioc_region region = {};
+        region.index = index;
+        if (status_.ring_count == 0 || index > ring_.options().cpu_count)
+            return std::optional<dbk_ioc_region>();
+        region.kind = index == 0 ? DBK_REGION_META : DBK_REGION_SEGMENTS;
+        region.ring_id = ring_.options().ring_id;
+        region.cpu = index == 0 ? 0 : index - 1;
+        region.offset = uint64_t{index} << 32;
+        region.bytes = index == 0 ? ring_.metadata_memory().size()
+                                  : ring_.segment_memory(static_cast<uint16_t>(index - 1)).size();
+        return std::optional(region);
+    }
+
+    base::Result<recorder::Mapping> map(const dbk_ioc_region& region) override {
+        maps_++;
+        if (region.kind == DBK_REGION_META) {
+            auto memory = std::make_shared<base::Bytes>(ring_.metadata_memory());
+            return recorder::Mapping(*memory, [this, memory] { maps_--; });
+        }
+        return recorder::Mapping(ring_.segment_memory(static_cast<uint16_t>(region.cpu)),
+                                 [this] { maps_--; });
+    }
+
+    base::Result<std::optional<uint16_t>> claim() override {
+        if (busy)
+            return base::errorf(base::ErrorCode::busy, "another process has claimed it");
+        if (status_.anonymous == 0)
+            return std::optional<uint16_t>();
+        status_.anonymous = 0;
+        claimed = true;
+        return std::optional(ring_.options().ring_id);
+    }
+
+    base::Result<void> stop(uint16_t) override {
+        if (end_epid_)
+            ring_.record(0, end_epid_, end_ticks, {});
+        ring_.set_activity(DBK_ACTIVITY_STOPPED);
+        stopped = true;
+        return {};
+    }
+
+    base::Result<std::optional<base::Bytes>> take_aggregations(uint16_t, uint32_t cpu,
+                                                               uint32_t room_bytes) override {
+        if (cpu >= snapshots.size())
+            return std::optional<base::Bytes>();
+        DBK_ASSERT(snapshots[cpu].size() <= room_bytes);
+        return std::optional(snapshots[cpu]);
+    }
+
+    dbk_ioc_status& facts() { return status_; }
+    int maps() const { return maps_; }
+
+    bool busy = false, claimed = false, stopped = false;
+    uint64_t end_ticks = 1'000'000;
+    std::vector<base::Bytes> snapshots;
+
+private:
+    RingBuilder& ring_;
+    uint32_t end_epid_;
+    dbk_ioc_status status_ = {};
+    int maps_ = 0;
+};
+
+class FakeSymbols : public recorder::SymbolSource {
+public:
+    base::Result<std::string> kallsyms() override { return kallsyms_text; }
+    base::Result<std::string> modules() override {
+        if (modules_text.empty())
+            return base::errorf(base::ErrorCode::not_found, "no modules here");
+        return modules_text;
+    }
+    std::string kallsyms_text = "ffffffff81000000 T _text\nffffffff81001000 t do_thing\n";
+    std::string modules_text = "ext4 1000 1 - Live 0xffffffffc0100000\n";
+};
+
+} // namespace daybreak::test

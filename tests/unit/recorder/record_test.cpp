@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/record.hpp"
+
+#include "formats/trace/reader.hpp"
+#include "tests/unit/recorder/fake_device.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <sys/resource.h>
+#include <thread>
+
+using namespace daybreak;
+using namespace daybreak::recorder;
+using daybreak::test::FakeDevice;
+using daybreak::test::FakeSymbols;
+using daybreak::test::RingBuilder;
+
+namespace {
+
+/// A ring of two CPUs behind a device, and a folder for the output that goes away.
+struct Fixture {
+    RingBuilder ring;
+    uint32_t read, end;
+    FakeDevice device;
+    FakeSymbols symbols;
+    RecordOptions options;
+    std::string folder;
+
+    explicit Fixture(test::RingBuilderOptions ring_options = {.cpu_count = 2,
+                                                              .activity = DBK_ACTIVITY_ACTIVE})
+        : ring(ring_options),
+          read(ring.add_ecb(ring.add_probe("syscall", "vmlinux", "read", "entry"),
+                            {RingBuilder::integer_field(8, 8)}, 16)),
+          end(ring.add_ecb(ring.add_probe("dtrace", "", "", "END"), {}, 8)), device(ring, end) {
+        char name[] = "/tmp/daybreak-recorder-XXXXXX";
+        folder = ::mkdtemp(name);
+        options.output_path = folder + "/boot.dbrk";
+        options.header.hostname = "box";
+    }
+    ~Fixture() { std::filesystem::remove_all(folder); }
+
+    void records(uint64_t count) {
+        for (uint64_t i = 0; i < count; i++) {
+            ring.record(0, read, 1000 + 2 * i, RingBuilder::words({i}));
+            ring.record(1, read, 1001 + 2 * i, RingBuilder::words({i}));
+        }
+    }
+    Result<RecordSummary> run(const StopRequested& stop = {}) {
+        return claim_and_record(device, symbols, options, {}, stop);
+    }
+    formats::Trace trace() { return formats::read_trace(options.output_path).value(); }
+    bool empty_folder() const { return std::filesystem::is_empty(folder); }
+};
+
+} // namespace
+
+TEST_CASE("the anonymous state is claimed, stopped, copied and explained", "[recorder]") {
+    Fixture f;
+    f.records(300);
+    std::vector<RecordStep> steps;
+    auto progress = [&](RecordStep step, uint64_t done, uint64_t total) {
+        CHECK(done <= total);
+        if (steps.empty() || steps.back() != step)
+            steps.push_back(step);
+    };
+    RecordSummary summary = claim_and_record(f.device, f.symbols, f.options, progress).value();
+    CHECK(f.device.claimed);
+    CHECK(f.device.stopped);
+    CHECK(f.device.maps() == 0);
+    CHECK(steps == std::vector<RecordStep>{RecordStep::claiming, RecordStep::stopping,
+                                           RecordStep::copying, RecordStep::symbols,
+                                           RecordStep::finishing});
+    REQUIRE(summary.rings.size() == 1);
+    CHECK(summary.rings[0].name == "test");
+    CHECK(summary.rings[0].sum.present == 601); // END is in
+    CHECK(summary.file_bytes == std::filesystem::file_size(f.options.output_path));
+    CHECK_FALSE(summary.has_losses);
+    CHECK(summary.findings.empty());
+
+    formats::Trace trace = f.trace();
+    CHECK(trace.header.hostname == "box");
+    CHECK(trace.header.origin == formats::TraceOrigin::device);
+    CHECK(trace.header.modules.at(0).name == "ext4");
+    CHECK(trace.symbols.find(0xffffffff81001010)->name == "do_thing");
+    CHECK(trace.recording.rings.at(0).completeness().present == 601);
+    CHECK(trace.recording.findings.count() == 0);
+    CHECK_FALSE(trace.has_losses());
+}
+
+TEST_CASE("overwritten records are told per CPU and are no loss; drops are", "[recorder]") {
+    Fixture f;
+    f.records(2000);
+    bool drops = GENERATE(false, true);
+    if (drops)
+        f.ring.drop(1, DBK_DROP_NESTED, 3);
+    RecordSummary summary = f.run().value();
+    REQUIRE(summary.rings.at(0).cpus.size() == 2);
+    const formats::Completeness& cpu = summary.rings[0].cpus[1].completeness;
+    CHECK(cpu.committed == 2000);
+    CHECK(cpu.overwritten == 2000 - cpu.present);
+    CHECK(cpu.overwritten > 0);
+    CHECK(cpu.drops[DBK_DROP_NESTED] == (drops ? 3 : 0));
+    CHECK(summary.has_losses == drops);
+}
+
+TEST_CASE("without anonymous state the reason is told and nothing is written", "[recorder]") {
+    Fixture f;
+    f.device.facts().anonymous = 0;
+    SECTION("claimed before") {
+        CHECK(f.run().error().message() ==
+              "no anonymous tracing state: nothing is embedded in the loaded module, or it was "
+              "claimed before; embed one and boot with rdinit=/daybreak/early-init");
+    }
+    SECTION("refused when loaded") {
+        std::strcpy(f.device.facts().reason, "boot.d: too many fields");
+        CHECK(f.run().error().message() == "no anonymous tracing state: the embedded enabling was "
+                                           "refused: boot.d: too many fields");
+    }
+    SECTION("no ring to copy") {
+        f.options.keep = true;
+        f.device.facts().ring_count = 0;
+        CHECK(f.run().error().code() == ErrorCode::not_found);
+    }
+    SECTION("somebody else has it") {
+        f.device.busy = true;
+        CHECK(f.run().error().code() == ErrorCode::busy);
+    }
+    CHECK(f.empty_folder());
+}
+
+TEST_CASE("a module of another version is not talked to", "[recorder]") {
+    Fixture f;
+    f.device.facts().abi_version = DBK_IOC_ABI_VERSION + 1;
+    CHECK(f.run().error().code() == ErrorCode::unsupported);
+    CHECK_FALSE(f.device.claimed);
+    CHECK(f.empty_folder());
+}
+
+TEST_CASE("an output that cannot be written is noticed before anything is claimed", "[recorder]") {
+    Fixture f;
+    SECTION("a directory") {
+        f.options.output_path = f.folder;
+    }
+    SECTION("no such folder") {
+        f.options.output_path = f.folder + "/none/boot.dbrk";
+    }
+    CHECK_FALSE(f.run().ok());
+    CHECK_FALSE(f.device.claimed);
+    CHECK(f.empty_folder());
+}
+
+TEST_CASE("a full disk leaves nothing half-written", "[recorder]") {
+    Fixture f;
+    f.records(300);
+    f.options.output_path = "/dev/full";
+    Result<RecordSummary> done = f.run();
+    REQUIRE_FALSE(done.ok());
+    CHECK(done.error().message() == "cannot write /dev/full: No space left on device");
+    CHECK(f.device.maps() == 0);
+}
+
+TEST_CASE("a disk that fills up while writing leaves nothing half-written", "[recorder]") {
+    Fixture f;
+    f.records(300);
+    rlimit before = {};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    rlimit small = {2048, before.rlim_max};
+    auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    Result<RecordSummary> done = f.run();
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    ::signal(SIGXFSZ, handler);
+    REQUIRE_FALSE(done.ok());
+    CHECK(done.error().message() == "cannot write " + f.options.output_path + ": File too large");
+    CHECK(f.empty_folder());
+}
+
+TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {
+    Fixture f;
+    Result<RecordSummary> done = f.run([] { return true; });
+    CHECK(done.error().code() == ErrorCode::interrupted);
+    CHECK_FALSE(f.device.claimed);
+    CHECK(f.empty_folder());
+}
+
+TEST_CASE("an interruption while copying leaves a good shorter file", "[recorder]") {
+    Fixture f;
+    f.records(800);
+    int asked = 0;
+    RecordSummary summary = f.run([&] { return ++asked > 12; }).value();
+    CHECK(summary.interrupted);
+    CHECK(summary.has_losses);
+    formats::Trace trace = f.trace();
+    CHECK(trace.file.has_end);
+    CHECK(trace.summary->interrupted);
+    uint64_t present = trace.recording.rings.at(0).completeness().present;
+    CHECK(present > 0);
+    CHECK(present < 1601);
+    CHECK(trace.has_losses());
+    CHECK(trace.recording.rings[0].ecbs.all().size() == 2);
+}
+
+TEST_CASE("hidden symbols are a warning and no loss", "[recorder]") {
+    Fixture f;
+    f.records(3);
+    f.symbols.kallsyms_text = "0000000000000000 T _text\n";
+    f.symbols.modules_text.clear();
+    RecordSummary summary = f.run().value();
+    REQUIRE(summary.findings.size() == 2);
+    CHECK(summary.findings[0].kind == formats::FindingKind::no_symbols);
+    CHECK(summary.findings[1].where == "/proc/kallsyms");
+    CHECK_FALSE(summary.has_losses);
+    CHECK(f.trace().symbols.empty());
+}
+
+TEST_CASE("aggregations counted in the kernel are taken from every CPU", "[recorder]") {
+    Fixture f({.cpu_count = 2, .aggregate = DBK_AGGREGATE_ENGINE, .aggbuf_bytes = 65536});
+    f.records(1);
+    for (uint16_t cpu = 0; cpu < 2; cpu++)
+        f.device.snapshots.push_back(f.ring.aggregation_buffer(
+            cpu, 1, RingBuilder::aggregation_entry(1, 0, RingBuilder::words({cpu}), {7})));
+    f.device.snapshots.push_back(f.ring.aggregation_buffer(2, 1, {})); // nothing counted there
+    SECTION("claimed") {
+        CHECK_FALSE(f.run().value().has_losses);
+        formats::Trace trace = f.trace();
+        const formats::RingRecording& ring = trace.recording.rings.at(0);
+        REQUIRE(ring.cpus.size() == 2);
+        CHECK(ring.cpus[1].aggregations.size() == 1);
+    }
+    SECTION("kept: they are their owner's, and that they are missing is told") {
+        f.options.keep = true;
+        RecordSummary summary = f.run().value();
+        REQUIRE(summary.findings.size() == 1);
+        CHECK(summary.findings[0].kind == formats::FindingKind::bad_aggregation);
+    }
+}
+
+TEST_CASE("a running ring is copied while it is written to", "[recorder]") {
+    Fixture f({.cpu_count = 2, .segments_per_cpu = 8, .activity = DBK_ACTIVITY_ACTIVE});
+    f.records(2000);
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+        for (uint64_t i = 2000; !done; i++)
+            for (uint16_t cpu = 0; cpu < 2; cpu++)
+                f.ring.record(cpu, f.read, 1000 + 2 * i + cpu, RingBuilder::words({i}));
+    });
+    f.options.keep = true;
+    std::vector<std::string> bad;
+    for (int round = 0; round < 50; round++) {
+        RecordSummary summary = f.run().value();
+        formats::Trace trace = f.trace();
+        const formats::RingRecording& ring = trace.recording.rings.at(0);
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            const formats::Completeness& c = cpu.completeness;
+            if (c.committed != c.present + c.overwritten + c.lost + c.not_copied || c.present == 0)
+                bad.push_back("the accounting does not add up");
+            for (const formats::SegmentInfo& segment : cpu.segments) {
+                formats::RecordCursor cursor = formats::records_of(segment, ring);
+                formats::RecordView record;
+                uint64_t expected = segment.records_before;
+                while (cursor.next(record))
+                    if (record.integer(0) != expected++)
+                        bad.push_back("a record is not where it belongs");
+                if (cursor.damage())
+                    bad.push_back(cursor.damage()->text);
+            }
+        }
+    }
+    done = true;
+    writer.join();
+    CHECK(bad == std::vector<std::string>());
+    CHECK_FALSE(f.device.claimed);
+    CHECK_FALSE(f.device.stopped);
+}

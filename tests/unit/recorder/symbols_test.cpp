@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/symbols.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::recorder;
+
+TEST_CASE("symbols of the kernel and of modules are read", "[recorder][symbols]") {
+    formats::SymbolTable table;
+    KallsymsFacts facts = parse_kallsyms("0000000000000000 A fixed_percpu_data\n"
+                                         "ffffffff81000000 T _text\n"
+                                         "ffffffffc0100040 t ext4_thing\t[ext4]\n"
+                                         "ffffffff82000000 D data",
+                                         table);
+    CHECK(facts.symbols == 3);
+    CHECK(facts.lines_refused == 0);
+    CHECK_FALSE(facts.hidden);
+    CHECK(table.find(0xffffffffc0100041)->module == "ext4");
+    CHECK(table.find(0xffffffff81000000)->module == "vmlinux");
+    CHECK(table.find(0xffffffff82000001)->name == "data");
+}
+
+TEST_CASE("hidden addresses are noticed", "[recorder][symbols]") {
+    formats::SymbolTable table;
+    KallsymsFacts facts =
+        parse_kallsyms("0000000000000000 T _text\n0000000000000000 t f\t[m]\n", table);
+    CHECK(facts.hidden);
+    CHECK(facts.symbols == 0);
+    CHECK(table.empty());
+    CHECK_FALSE(parse_kallsyms("", table).hidden);
+}
+
+TEST_CASE("lines of another form are left out", "[recorder][symbols]") {
+    formats::SymbolTable table;
+    KallsymsFacts facts = parse_kallsyms("hello\n"
+                                         "\n"
+                                         "xyz T name\n"
+                                         "ffffffff81000000 TT name\n"
+                                         "ffffffff81000000 T\n"
+                                         "ffffffff81000000 T name module\n"
+                                         "ffffffff81000000111111111 T name\n"
+                                         "ffffffff81000010 T good\n",
+                                         table);
+    CHECK(facts.symbols == 1);
+    CHECK(facts.lines_refused == 6);
+}
+
+TEST_CASE("modules are read with their addresses", "[recorder][symbols]") {
+    auto modules = parse_modules("ext4 1130496 1 - Live 0xffffffffc0500000\n"
+                                 "jbd2 200704 1 ext4, Live 0xffffffffc04b0000 (E)\n"
+                                 "hidden 8192 0 - Live 0x0000000000000000\n"
+                                 "broken\n"
+                                 "odd x 1 - Live 0x10\n");
+    REQUIRE(modules.size() == 3);
+    CHECK(modules[0].name == "ext4");
+    CHECK(modules[0].size_bytes == 1130496);
+    CHECK(modules[1].base_address == 0xffffffffc04b0000);
+    CHECK(modules[2].base_address == 0);
+}
