@@ -103,7 +103,8 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
                  const StackLayout& layout) {
     out += '\n';
     formats::StackView frames(value.data);
-    for (size_t i = 0; i < frames.size() && frames[i] != 0; i++) {
+    size_t first = value.type.kind == ValueKind::ustack ? 1 : 0; // behind the process id
+    for (size_t i = first; i < frames.size() && frames[i] != 0; i++) {
         std::string text = value.type.kind == ValueKind::ustack ? user_location(frames[i])
                                                                 : context.names.location(frames[i]);
         out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');

@@ -16,7 +16,7 @@ enum class ValueKind : uint8_t {
     bytes,  ///< anything else by value
     memory, ///< tracemem(): always dumped
     stack,  ///< kernel program counters
-    ustack, ///< user program counters
+    ustack, ///< a process id, then user program counters
     symbol, ///< sym(): an address, 8 bytes
     module, ///< mod()
     uaddress,

@@ -98,6 +98,16 @@ TEST_CASE("stacks print a frame a line and stop at 0", "[analyze][print]") {
     CHECK(out == "\n  vmlinux`start\n  vmlinux`start+0x10\n  ext4`probe+0x4\n");
 }
 
+TEST_CASE("user stacks begin behind the process id", "[analyze][print]") {
+    AddressNames names(nullptr);
+    OutputOptions options;
+    uint64_t words[] = {4711, 0x401000, 0x7f0000001234};
+    std::string out;
+    print_traced(out, {{ValueKind::ustack, 168, DTRACEACT_USTACK}, std::as_bytes(std::span(words))},
+                 {options, names});
+    CHECK(out == "\n              0x401000\n              0x7f0000001234\n");
+}
+
 TEST_CASE("sym() and mod() have a field of 50", "[analyze][print]") {
     formats::SymbolTable table;
     table.add(0x1000, 't', "start", "vmlinux");
