@@ -71,6 +71,10 @@ public:
         return std::optional(snapshots[cpu]);
     }
 
+    base::Result<std::optional<dbk_ioc_probe>> probe(uint32_t) override {
+        return std::optional<dbk_ioc_probe>();
+    }
+
     dbk_ioc_status& facts() { return status_; }
     int maps() const { return maps_; }
 
