@@ -150,6 +150,8 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 	header->segment_bytes = aggbuf->pages.bytes;
 	header->committed_bytes = AGG_DATA_OFFSET;
 	header->sequence = ++aggbuf->sequence;
+	header->base_ticks = dbk_host_ticks(); /* when counting into it begins */
+	header->base_mono_ns = dbk_host_mono_ns();
 	header->phys_addr = aggbuf->pages.phys_addr;
 	header->boot_id = consumer->engine->boot_id;
 	header->cpu = buffer->cpu;

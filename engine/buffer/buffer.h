@@ -26,10 +26,10 @@ struct dbk_slot {
 
 /** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  Probe context
  */
-bool dbk_segment_open(struct dbk_cpu *cpu, struct dbk_buffer *buffer);
+bool dbk_segment_open(const struct dbk_ecb *ecb, struct dbk_buffer *buffer);
 
 /** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
-bool dbk_record_reserve_slow(struct dbk_cpu *cpu, struct dbk_buffer *buffer, uint32_t bytes,
+bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer, uint32_t bytes,
 			     struct dbk_slot *slot);
 
 /** dbk_record_rebase() - commits the TIME_BASE before a record whose delta does not fit 32 bits */
@@ -37,20 +37,23 @@ void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
 
 /**
  * dbk_record_reserve() - claims room for one record
+ * @ecb:   whose record it is
+ * @buffer: its consumer's on this CPU
  * @bytes: header and fixed part, multiple of 8
  *
  * Moves nothing: the record exists only after dbk_record_commit().
  * Return: true; or false, with the drop counted.
  */
-static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-						  uint32_t bytes, struct dbk_slot *slot)
+static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
+						  struct dbk_buffer *buffer, uint32_t bytes,
+						  struct dbk_slot *slot)
 {
 	uint32_t used = buffer->used_bytes;
 	uint64_t now = dbk_host_ticks();
 
 	if (unlikely(used + bytes > buffer->segment_bytes ||
 		     ((now - buffer->base_ticks) >> 32) != 0))
-		return dbk_record_reserve_slow(cpu, buffer, bytes, slot);
+		return dbk_record_reserve_slow(ecb, buffer, bytes, slot);
 	slot->record = buffer->segment + used;
 	slot->now_ticks = now;
 	slot->rebase_bytes = 0;

@@ -12,8 +12,9 @@
 
 /* Entries are appended to blocks of this size: many probes, few blocks. */
 #define LIST_BLOCK_BYTES (256u << 10)
-#define LIST_BLOCK_MIN	 (64u << 10) /* an ECB of DBK_FIELDS_MAX fields needs more; see add_block() \
-				      */
+#define LIST_BLOCK_MIN                                                                             \
+	(64u << 10) /* an ECB of DBK_FIELDS_MAX fields needs more; see add_block()                 \
+		     */
 
 void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind, uint64_t boot_id,
 			 uint16_t ring_id)
@@ -55,7 +56,8 @@ static bool grow_regions(struct dbk_consumer *consumer)
 	regions = dbk_host_alloc(room * sizeof(*regions));
 	if (regions == NULL)
 		return false;
-	memcpy(regions, consumer->regions, consumer->region_count * sizeof(*regions));
+	if (consumer->regions != NULL)
+		memcpy(regions, consumer->regions, consumer->region_count * sizeof(*regions));
 	dbk_host_free(consumer->regions);
 	consumer->regions = regions;
 	consumer->region_room = room;

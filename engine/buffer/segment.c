@@ -33,13 +33,13 @@ __probe_ctx void dbk_drop(struct dbk_buffer *buffer, uint32_t cause)
 }
 
 /* Which segment comes next, or -1 with the drop counted. */
-__probe_ctx static int64_t next_index(struct dbk_cpu *cpu, struct dbk_buffer *buffer)
+__probe_ctx static int64_t next_index(const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
 {
-	const struct dbk_consumer *consumer = cpu->consumer;
+	const struct dbk_consumer *consumer = ecb->consumer;
 	uint32_t count = buffer->segment_count;
 
 	if (consumer->policy == DBK_POLICY_FILL) {
-		if (cpu->ecb->gate == DBK_GATE_END)
+		if (ecb->gate == DBK_GATE_END)
 			count += buffer->segment_reserve;
 		if (buffer->sequence < count)
 			return (int64_t)buffer->sequence;
@@ -65,10 +65,10 @@ __probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequenc
 		losses->drops[i] = sequence == 1 ? saturated(buffer->counters->drops[i]) : 0;
 }
 
-__probe_ctx bool dbk_segment_open(struct dbk_cpu *cpu, struct dbk_buffer *buffer)
+__probe_ctx bool dbk_segment_open(const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
 {
-	const struct dbk_consumer *consumer = cpu->consumer;
-	int64_t index = next_index(cpu, buffer);
+	const struct dbk_consumer *consumer = ecb->consumer;
+	int64_t index = next_index(ecb, buffer);
 	struct dbk_segment_header *header;
 
 	if (index < 0)
@@ -100,7 +100,7 @@ __probe_ctx bool dbk_segment_open(struct dbk_cpu *cpu, struct dbk_buffer *buffer
 	return true;
 }
 
-__probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+__probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer,
 					 uint32_t bytes, struct dbk_slot *slot)
 {
 	uint64_t now = dbk_host_ticks();
@@ -112,7 +112,7 @@ __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, struct dbk_buffer 
 	}
 	if (buffer->segment == NULL ||
 	    bytes + rebase > buffer->segment_bytes - buffer->used_bytes) {
-		if (!dbk_segment_open(cpu, buffer))
+		if (!dbk_segment_open(ecb, buffer))
 			return false;
 		now = buffer->base_ticks;
 		rebase = 0;

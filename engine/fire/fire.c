@@ -59,7 +59,7 @@ __probe_ctx static bool value_holds(const struct dbk_predicate *predicate, uint6
 }
 
 /* A simple predicate that is none of the two that run_ecb() has inline. */
-__probe_ctx __attribute__((noinline)) static bool
+__probe_ctx __attribute__((__noinline__)) static bool
 simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
 	     const struct dbk_probe *probe, const uint64_t *args, void *frame)
 {
@@ -181,10 +181,10 @@ __probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *fa
 			run_error_ecb(cpu, ecb, frame);
 }
 
-__probe_ctx __attribute__((noinline)) static void run_slowly(struct dbk_cpu *cpu,
-							     const struct dbk_probe *probe,
-							     const uint64_t *args, void *frame,
-							     const struct dbk_ecb *ecb)
+__probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu *cpu,
+								 const struct dbk_probe *probe,
+								 const uint64_t *args, void *frame,
+								 const struct dbk_ecb *ecb)
 {
 	uint32_t action;
 
@@ -203,7 +203,7 @@ __probe_ctx_inline static void run_fast(struct dbk_cpu *cpu, const struct dbk_pr
 	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
 	struct dbk_slot slot;
 
-	if (!dbk_record_reserve(cpu, buffer, plan->fixed_bytes, &slot))
+	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
 		return;
 	for (; step < end; step++) {
 		uint64_t value;
@@ -248,8 +248,8 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
  */
 
 /* Each consumer that enabled the probe lost a firing; its ECBs stand together in the list. */
-__probe_ctx __attribute__((noinline)) static void count_nested(struct dbk_cpu *cpu,
-							       struct dbk_probe *probe)
+__probe_ctx __attribute__((__noinline__)) static void count_nested(struct dbk_cpu *cpu,
+								   struct dbk_probe *probe)
 {
 	const struct dbk_consumer *last = NULL;
 	const struct dbk_ecb *ecb;

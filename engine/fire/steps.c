@@ -51,7 +51,7 @@ __probe_ctx static bool move_record(struct run *run, struct build *build, uint32
 
 	if (build->slot == NULL || more > fresh - build->used)
 		return drop(run, build->slot == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
-	if (!dbk_segment_open(run->cpu, buffer)) {
+	if (!dbk_segment_open(run->cpu->ecb, buffer)) {
 		run->dropped = true; /* counted there */
 		return false;
 	}
@@ -263,7 +263,7 @@ __probe_ctx static bool begin_record(struct run *run)
 	run->build = &run->record;
 	if (!plan->has_record)
 		return true;
-	if (!dbk_record_reserve(run->cpu, run->cpu->buffer, plan->fixed_bytes, &run->slot))
+	if (!dbk_record_reserve(run->cpu->ecb, run->cpu->buffer, plan->fixed_bytes, &run->slot))
 		return false;
 	run->record.base = run->slot.record;
 	run->record.room = run->slot.room;

@@ -128,7 +128,7 @@ __probe_ctx static void give_chunk(struct dbk_dynvars *dynvars, uint32_t cpu, ui
 
 /* ---- probe context: keys --------------------------------------------------------------- */
 
-struct key {
+struct var_key {
 	uint32_t var;
 	uint32_t hash;
 	uint64_t thread;
@@ -182,7 +182,7 @@ __probe_ctx static uint32_t hash_words(uint64_t hash, const uint8_t *data, uint3
 
 /* false: a fault, or a key beyond what a chunk has room for (a drop, counted). */
 __probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread,
-				 struct key *key)
+				 struct var_key *key)
 {
 	uint32_t i, used = 0;
 
@@ -207,7 +207,7 @@ __probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, 
 }
 
 __probe_ctx static bool same_key(const struct dbk_dynvars *dynvars, const struct dbk_dynvar *c,
-				 const struct key *key)
+				 const struct var_key *key)
 {
 	return c->hash == key->hash && c->var == key->var && c->thread == key->thread &&
 	       c->key_bytes == key->bytes &&
@@ -218,7 +218,7 @@ __probe_ctx static bool same_key(const struct dbk_dynvars *dynvars, const struct
 
 /* The chunk with the key, and the link that leads to it; CHUNK_NONE when there is none. */
 __probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct dbk_bucket *bucket,
-				       const struct key *key, uint32_t **link_ret)
+				       const struct var_key *key, uint32_t **link_ret)
 {
 	uint32_t *link = &bucket->first;
 	uint32_t number, steps;
@@ -250,7 +250,8 @@ __probe_ctx static void leave_bucket(struct dbk_bucket *bucket)
 	dbk_store_release(&bucket->version, bucket->version + 1);
 }
 
-__probe_ctx static struct dbk_bucket *bucket_of(struct dbk_dynvars *dynvars, const struct key *key)
+__probe_ctx static struct dbk_bucket *bucket_of(struct dbk_dynvars *dynvars,
+						const struct var_key *key)
 {
 	return &dynvars->buckets[key->hash & (dynvars->bucket_count - 1)];
 }
@@ -276,7 +277,7 @@ __probe_ctx uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t index, bool t
 	struct dbk_bucket *bucket;
 	void *copy = NULL;
 	uint64_t value;
-	struct key key;
+	struct var_key key;
 
 	if (!make_key(cpu, index, tuple, thread, &key))
 		return 0;
@@ -336,7 +337,7 @@ __probe_ctx static void put_value(struct dbk_dynvar *c, const struct dbk_var *va
 
 /* In the bucket.  false: no chunk is free. */
 __probe_ctx static bool store_inside(struct dbk_cpu *cpu, struct dbk_dynvars *dynvars,
-				     struct dbk_bucket *bucket, const struct key *key,
+				     struct dbk_bucket *bucket, const struct var_key *key,
 				     const struct dbk_var *var, uint64_t value)
 {
 	struct dbk_dynvar *c;
@@ -375,7 +376,7 @@ __probe_ctx void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t index, bool tupl
 	const struct dbk_var *var = &cpu->consumer->program->vars[index];
 	uint32_t mark = cpu->scratch_used;
 	struct dbk_bucket *bucket;
-	struct key key;
+	struct var_key key;
 	bool stored = false;
 
 	if (!make_key(cpu, index, tuple, thread, &key))

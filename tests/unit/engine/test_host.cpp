@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The test host's answers; see test_host.hpp.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace daybreak::engine_test {
+
+HostState host;
+thread_local uint32_t host_cpu = 0;
+
+namespace {
+
+/// Copies from one of the map's stretches; false when not all bytes are there.
+bool copy_from(const std::map<uint64_t, std::string>& memory, void* to, uint64_t address,
+               uint32_t bytes) {
+    auto it = memory.upper_bound(address);
+    if (it == memory.begin())
+        return false;
+    --it;
+    uint64_t offset = address - it->first;
+    if (offset > it->second.size() || bytes > it->second.size() - offset)
+        return false;
+    std::memcpy(to, it->second.data() + offset, bytes);
+    return true;
+}
+
+int32_t copy_string(const std::map<uint64_t, std::string>& memory, char* to, uint64_t address,
+                    uint32_t bytes) {
+    for (uint32_t i = 0; i + 1 < bytes; i++) {
+        if (!copy_from(memory, to + i, address + i, 1))
+            return -1;
+        if (to[i] == '\0')
+            return static_cast<int32_t>(i);
+    }
+    to[bytes - 1] = '\0';
+    return static_cast<int32_t>(bytes - 1);
+}
+
+} // namespace
+} // namespace daybreak::engine_test
+
+using daybreak::engine_test::copy_from;
+using daybreak::engine_test::copy_string;
+using daybreak::engine_test::host;
+using daybreak::engine_test::host_cpu;
+
+extern "C" {
+
+void* dbk_host_alloc(size_t bytes) {
+    if (host.allocations_left == 0)
+        return nullptr;
+    if (host.allocations_left > 0)
+        host.allocations_left--;
+    // Alignment of struct dbk_buffer; the kernel's large allocations have page alignment.
+    size_t rounded = (std::max<size_t>(bytes, 1) + 63) & ~size_t{63};
+    void* memory = std::aligned_alloc(64, rounded);
+    std::memset(memory, 0, rounded);
+    return memory;
+}
+
+void dbk_host_free(void* memory) { std::free(memory); }
+
+bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
+    if (host.allocations_left == 0)
+        return false;
+    if (host.allocations_left > 0)
+        host.allocations_left--;
+    pages->address = std::aligned_alloc(4096, bytes);
+    std::memset(pages->address, 0, bytes);
+    pages->phys_addr = 0x40000000 + host.pages_allocated;
+    pages->bytes = bytes;
+    host.pages_allocated += bytes;
+    return true;
+}
+
+void dbk_host_pages_free(dbk_pages* pages) {
+    std::free(pages->address);
+    pages->address = nullptr;
+}
+
+int dbk_host_probe_enable(dbk_probe* probe) {
+    if (host.enable_error != 0)
+        return host.enable_error;
+    host.enabled.push_back(probe);
+    return 0;
+}
+
+void dbk_host_probe_disable(dbk_probe* probe) {
+    host.enabled.erase(std::find(host.enabled.begin(), host.enabled.end(), probe));
+}
+
+int dbk_host_probes_settle(void) {
+    host.settled++;
+    return host.settle_error;
+}
+
+void dbk_host_synchronize(void) { host.synchronized++; }
+
+void dbk_host_clocks(dbk_clocks* clocks) {
+    *clocks = {host.ticks, host.mono_ns, host.mono_ns + 1, host.wall_ns};
+}
+
+unsigned long dbk_host_enter(void) { return 7; }
+void dbk_host_leave(unsigned long flags) {
+    if (flags != 7)
+        std::abort();
+}
+uint32_t dbk_host_cpu(void) { return host_cpu; }
+uint64_t dbk_host_ticks(void) { return host.ticks += host.tick_step; }
+uint64_t dbk_host_mono_ns(void) { return ++host.mono_ns; }
+uint64_t dbk_host_wall_ns(void) { return host.wall_ns; }
+uint32_t dbk_host_pid(void) { return host.pid; }
+uint32_t dbk_host_tid(void) { return host.tid; }
+uint64_t dbk_host_curthread(void) { return host.curthread; }
+const char* dbk_host_execname(void) { return host.execname; }
+uint64_t dbk_host_thread_key(void) { return host.tid + (uint64_t{host_cpu} << 40); }
+uint32_t dbk_host_uid(void) { return host.uid; }
+uint32_t dbk_host_gid(void) { return host.gid; }
+uint32_t dbk_host_ppid(void) { return host.ppid; }
+uint64_t dbk_host_vtimestamp(void) { return host.vtimestamp; }
+uint32_t dbk_host_ipl(void) { return host.ipl; }
+bool dbk_host_progenyof(uint32_t pid) { return pid == host.pid || pid == host.ppid; }
+uint64_t dbk_host_random(void) { return host.random; }
+int32_t dbk_host_errno(const dbk_probe*, void*) { return host.error; }
+uint64_t dbk_host_caller(void*) { return host.caller; }
+uint64_t dbk_host_ucaller(void*) { return host.ucaller; }
+
+static uint32_t give(const std::vector<uint64_t>& from, uint64_t* pcs, uint32_t most) {
+    auto count = static_cast<uint32_t>(std::min<size_t>(from.size(), most));
+    std::copy_n(from.begin(), count, pcs);
+    return count;
+}
+uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) { return give(host.stack, pcs, most); }
+uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most) {
+    return give(host.ustack, pcs, most);
+}
+bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
+    *value = 1000 + index;
+    return index < 16;
+}
+uint64_t dbk_host_arg(const dbk_probe*, void*, uint32_t index) { return 9000 + index; }
+
+bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {
+    if (host.in_load)
+        host.in_load();
+    return copy_from(host.kernel_memory, to, address, bytes);
+}
+int32_t dbk_host_load_string(char* to, uint64_t address, uint32_t bytes) {
+    return copy_string(host.kernel_memory, to, address, bytes);
+}
+bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
+    return copy_from(host.user_memory, to, address, bytes);
+}
+int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
+    return copy_string(host.user_memory, to, address, bytes);
+}
+
+} // extern "C"

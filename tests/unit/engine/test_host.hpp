@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The smallest host an engine can have: a page of settable answers, a map of readable memory, and
+// what is needed to load one program, fire probes and look at what was recorded.
+#pragma once
+
+#include "engine/engine.h"
+#include "tests/unit/engine/dof_builder.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::engine_test {
+
+/// What dbk_host_*() answer; one for the whole program, reset by each Engine.
+struct HostState {
+    uint64_t ticks = 1'000'000, tick_step = 10;
+    uint64_t mono_ns = 5'000'000'000, wall_ns = 1'700'000'000'000'000'000;
+    uint32_t pid = 100, tid = 101, ppid = 1, uid = 1000, gid = 1001, ipl = 0;
+    uint64_t curthread = 0xffff888000001000, caller = 0xffffffff81000010, ucaller = 0x401000;
+    uint64_t vtimestamp = 77;
+    int32_t error = 0;
+    char execname[16] = "tester";
+    std::vector<uint64_t> stack{0xffffffff81000001, 0xffffffff81000002}, ustack{0x401001};
+    std::map<uint64_t, std::string> kernel_memory, user_memory; ///< by address
+    uint64_t random = 42;
+    int64_t allocations_left = -1; ///< fails after so many; -1: never
+    uint64_t pages_allocated = 0;
+    uint32_t synchronized = 0, settled = 0;
+    int enable_error = 0, settle_error = 0;
+    std::vector<const dbk_probe*> enabled; ///< probes with ECBs now
+    std::function<void()> in_load;         ///< runs inside dbk_host_load()
+    bool real_probe_strings = true;        ///< names of probes can be loaded
+};
+
+extern HostState host;
+extern thread_local uint32_t host_cpu;
+
+/// A record as found in a segment.
+struct Record {
+    uint32_t epid = 0;
+    uint64_t ticks = 0;
+    std::vector<uint8_t> bytes; ///< whole record
+
+    uint64_t u64(size_t offset) const;
+    uint32_t u32(size_t offset) const;
+    /// The string or words that the tail reference at `offset` points to.
+    std::string tail(size_t offset) const;
+};
+
+/// Loads a program; the reason when it is refused.
+struct Loaded {
+    dbk_program* program = nullptr;
+    int error = 0;
+    std::string reason;
+};
+Loaded load(const std::vector<uint8_t>& image);
+
+class Engine {
+  public:
+    explicit Engine(uint32_t cpu_count = 2, uint32_t clock = DBK_CLOCK_MONO_NS);
+    ~Engine();
+    Engine(const Engine&) = delete;
+
+    dbk_engine* get() const { return engine_; }
+    /// A probe with `arg_count` arguments in order; lives as long as this.
+    dbk_probe& probe(const char* provider, const char* module, const char* function,
+                     const char* name, uint8_t arg_count = 6);
+    /// Loads, creates and enables; the test fails when that does.
+    dbk_consumer* consumer(const std::vector<uint8_t>& image, dbk_consumer_config config = {
+                                                                  "test", 1, true, true, 0});
+    /// The same, then starts it.
+    dbk_consumer* start(const std::vector<uint8_t>& image, dbk_consumer_config config = {
+                                                               "test", 1, true, true, 0});
+    void destroy(dbk_consumer* consumer);
+    void fire(dbk_probe& probe, std::vector<uint64_t> args = {}, uint32_t cpu = 0);
+
+  private:
+    dbk_engine* engine_ = nullptr;
+    std::vector<std::unique_ptr<dbk_probe>> probes_;
+    std::vector<dbk_consumer*> consumers_;
+};
+
+/// All records of a CPU that its segments hold, oldest first; checks every header on the way.
+std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu = 0);
+/// The open segments' headers of a CPU by sequence.
+std::map<uint64_t, const dbk_segment_header*> segments(const dbk_consumer* consumer, uint32_t cpu);
+const dbk_segment_losses& losses(const dbk_segment_header* header);
+uint64_t drops(const dbk_consumer* consumer, uint32_t cause, uint32_t cpu = 0);
+
+/// The published ECB with an EPID, and its fields.
+struct EcbInfo {
+    dbk_meta_ecb ecb{};
+    std::vector<dbk_meta_field> fields;
+};
+std::optional<EcbInfo> ecb_info(const dbk_consumer* consumer, uint32_t epid);
+
+/// An entry of an aggregation snapshot.
+struct AggEntry {
+    dbk_agg_entry header{};
+    std::vector<uint8_t> key;
+    std::vector<uint64_t> cells;
+};
+std::vector<AggEntry> snapshot(dbk_consumer* consumer, uint32_t cpu = 0);
+
+/// Runs one DIFO as trace() in a probe with these arguments; nothing when it faulted.
+struct Outcome {
+    std::optional<Record> record;
+    uint64_t errors = 0;
+    uint64_t value() const { return record ? record->u64(8) : 0xdeadull; }
+    std::string text() const { return record ? record->tail(12) : "<fault>"; }
+};
+Outcome run(const Difo& difo, std::vector<uint64_t> args = {});
+
+} // namespace daybreak::engine_test
