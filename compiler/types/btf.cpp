@@ -116,9 +116,13 @@ Result<void> Btf::check_header() {
     strings_bytes_ = header.strings_bytes;
     if (strings_bytes_ > UINT32_MAX - strings_begin_)
         return errorf(ErrorCode::limit, "BTF strings exceed 4 GiB");
-    bool ends = !strings.empty() && strings.back() == std::byte{0};
-    if ((!ends && !(base_ && strings.empty())) || (!base_ && strings.front() != std::byte{0}))
-        return errorf(ErrorCode::corrupt, "BTF strings are not enclosed in NUL bytes");
+    // A module that needs no name of its own has no strings at all.
+    bool closed = strings.empty() ? base_ != nullptr : strings.back() == std::byte{0};
+    if (!closed)
+        return errorf(ErrorCode::corrupt, "BTF strings do not end in a NUL byte");
+    if (!base_ && strings.front() != std::byte{0})
+        return errorf(ErrorCode::corrupt, "BTF strings do not start with a NUL byte: damaged, or a "
+                                          "module's, which needs its kernel's");
     return {};
 }
 

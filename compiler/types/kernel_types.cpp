@@ -44,6 +44,19 @@ bool is_module_name(std::string_view name) {
     });
 }
 
+/// Returns a module's file in a tree that depmod has not seen, such as an unpacked package; "".
+std::string search_module(const std::string& folder, std::string_view name) {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator entry(folder, error), end;
+    // 100 000: a kernel has 4 000 modules.
+    for (unsigned i = 0; i < 100000 && !error && entry != end; i++, entry.increment(error)) {
+        const std::string& path = entry->path().native();
+        if (path.find(".ko", path.rfind('/')) != std::string::npos && module_of_path(path) == name)
+            return path;
+    }
+    return "";
+}
+
 } // namespace
 
 BtfKernelTypes::BtfKernelTypes(KernelSource source) : source_(std::move(source)) {}
@@ -143,7 +156,7 @@ Result<std::string> BtfKernelTypes::module_path(const std::string& name) const {
     std::string folder = source_.root + "/lib/modules/" + source_.release + "/";
     auto bytes = base::read_file(folder + "modules.dep");
     if (!bytes.ok())
-        return std::string();
+        return search_module(folder, name);
     std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     while (!text.empty()) {
         std::string_view line = text.substr(0, text.find('\n'));

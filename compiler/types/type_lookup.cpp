@@ -26,6 +26,21 @@ BtfKind btf_kind(TagKind kind) {
     return BtfKind::struct_;
 }
 
+/// The typedef of a tracepoint's function has no parameter names, but its iterator has the same
+/// parameters with theirs.
+void name_arguments(const Btf& btf, std::string_view tracepoint,
+                    std::vector<TypeParameter>& arguments) {
+    uint32_t iterator = btf.find(BtfKind::function, "__traceiter_" + std::string(tracepoint));
+    if (iterator == 0)
+        return;
+    std::vector<BtfParameter> named = btf.parameters(btf.type(iterator).target);
+    if (named.size() != arguments.size() + 1)
+        return;
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (arguments[i].name.empty())
+            arguments[i].name = named[i + 1].name;
+}
+
 bool is_word_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -128,7 +143,9 @@ std::optional<std::vector<TypeParameter>> TypeTable::tracepoint_arguments(std::s
             continue;
         kernel_used_ = true;
         // The first parameter is the probe function's own data pointer.
-        return converter.parameters(*btf, prototype, 1, nullptr);
+        auto arguments = converter.parameters(*btf, prototype, 1, nullptr);
+        name_arguments(*btf, name, arguments);
+        return arguments;
     }
     return std::nullopt;
 }
