@@ -67,6 +67,11 @@ Exit finish_stdout() {
     return stdout_failed ? Exit::failed : Exit::ok;
 }
 
+void Progress::step(std::string_view name, uint64_t done, uint64_t total) {
+    what_ = name;
+    update(done, total);
+}
+
 void Progress::update(uint64_t done, uint64_t total) {
     Clock::time_point now = Clock::now();
     if (!::isatty(STDERR_FILENO) || now - start_ < std::chrono::milliseconds(500) ||

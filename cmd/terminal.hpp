@@ -48,6 +48,8 @@ public:
     explicit Progress(std::string what) : what_(std::move(what)) {}
     ~Progress() { clear(); }
     void update(uint64_t done, uint64_t total);
+    /// The same, for work of several steps: names the one under way.
+    void step(std::string_view name, uint64_t done, uint64_t total);
     void clear();
 
 private:

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak compile: D to DOF.
+#include "base/file.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/program.hpp"
+#include "formats/dof/dof_printer.hpp"
+
+#include <memory>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct CompileArguments {
+    ProgramArguments program;
+    std::string output_path;
+    bool disassemble = false;
+};
+
+base::Result<void> write_image(const std::string& path, base::ByteView dof) {
+    DBK_TRY(auto output, base::OutputFile::create(path));
+    DBK_TRY_VOID(output.write(dof));
+    return output.commit();
+}
+
+int compile(const CompileArguments& arguments) {
+    // An embedded enabling is matched when it runs, and again when modules bring new probes.
+    auto compiled = compile_program(arguments.program, nullptr);
+    if (!compiled)
+        return static_cast<int>(Exit::failed);
+    if (arguments.disassemble)
+        std::fputs(formats::print_ecbs(compiled->program).c_str(), stderr);
+    if (arguments.output_path.empty())
+        return static_cast<int>(Exit::ok);
+    auto written = write_image(arguments.output_path, compiled->dof);
+    return written.ok() ? static_cast<int>(Exit::ok) : fail(written.error());
+}
+
+} // namespace
+
+void add_compile(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<CompileArguments>();
+    CLI::App* command = app.add_subcommand("compile", "Compile a D program to DOF");
+    add_program_options(*command, arguments->program);
+    command->add_option("-o,--output", arguments->output_path, "The DOF image to write");
+    command->add_flag("-S", arguments->disassemble, "Print the DIF on standard error");
+    command->footer("\nExample: for the kernel that this machine boots\n"
+                    "  daybreak compile -s boot.d -o boot.dof --kernel $(uname -r)");
+    command->callback([arguments, &status] {
+        auto wrong = program_usage_error(arguments->program, "compile");
+        if (!wrong && arguments->output_path.empty() && !arguments->disassemble)
+            wrong = "compile needs -o FILE, or -S to print the DIF";
+        if (wrong) {
+            complain(*wrong + " (daybreak compile --help says more)");
+            status = static_cast<int>(Exit::usage);
+            return;
+        }
+        status = compile(*arguments);
+    });
+}
+
+} // namespace daybreak::cmd

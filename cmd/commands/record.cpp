@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak record: claim the boot's recording and write it to a trace file.
+#include "cmd/commands.hpp"
+#include "daybreak_version.hpp"
+#include "recorder/host.hpp"
+#include "recorder/record.hpp"
+
+#include <cinttypes>
+#include <memory>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct RecordArguments {
+    std::string output_path;
+    bool claim = false;
+    bool keep = false;
+    bool quiet = false;
+};
+
+const char* step_text(recorder::RecordStep step) {
+    switch (step) {
+    case recorder::RecordStep::claiming:
+        return "claiming the anonymous state";
+    case recorder::RecordStep::stopping:
+        return "stopping";
+    case recorder::RecordStep::copying:
+        return "copying";
+    case recorder::RecordStep::symbols:
+        return "reading symbols";
+    case recorder::RecordStep::finishing:
+        return "finishing";
+    }
+    return "";
+}
+
+void print_summary(const RecordArguments& arguments, const recorder::RecordSummary& summary) {
+    for (const recorder::RecordedRing& ring : summary.rings) {
+        std::string line = base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(),
+                                           ring.sum.present);
+        if (ring.sum.overwritten)
+            line += base::strprintf(", %" PRIu64 " older ones overwritten", ring.sum.overwritten);
+        if (ring.sum.drops_total())
+            line += base::strprintf(", %" PRIu64 " drops", ring.sum.drops_total());
+        if (ring.sum.lost)
+            line += base::strprintf(", %" PRIu64 " lost", ring.sum.lost);
+        complain(line);
+    }
+    for (const formats::Finding& finding : summary.findings)
+        complain(finding.where + ": " + finding.text);
+    complain(base::strprintf("%s: %" PRIu64 " bytes%s; read it with: daybreak report %s",
+                             arguments.output_path.c_str(), summary.file_bytes,
+                             summary.interrupted ? ", interrupted" : "",
+                             arguments.output_path.c_str()));
+}
+
+base::Result<recorder::RecordSummary> record(const RecordArguments& arguments) {
+    DBK_TRY(auto device, recorder::open_device());
+    recorder::ProcSymbolSource symbols;
+    recorder::RecordOptions options;
+    options.output_path = arguments.output_path;
+    options.keep = arguments.keep;
+    options.header = recorder::read_host_facts("daybreak " DAYBREAK_VERSION);
+    options.clocks = recorder::read_clocks;
+    Progress progress("daybreak: recording");
+    auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
+        progress.step(step_text(step), done, total);
+    };
+    return recorder::claim_and_record(*device, symbols, options, show,
+                                      [] { return interrupted.load(); });
+}
+
+} // namespace
+
+void add_record(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<RecordArguments>();
+    CLI::App* command =
+        app.add_subcommand("record", "Take the boot's recording and write it to a trace file");
+    command->add_flag("--claim", arguments->claim,
+                      "Take the anonymous state: tracing stops, END fires, all of it is written");
+    command->add_flag("--keep", arguments->keep,
+                      "Copy what is there now; tracing goes on and nothing is taken");
+    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)")
+        ->required();
+    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command->footer("\nExample: in the booted system, as root\n"
+                    "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk");
+    command->callback([arguments, &status] {
+        if (!arguments->claim && !arguments->keep) {
+            complain("record needs --claim or --keep (daybreak record --help says more)");
+            status = static_cast<int>(Exit::usage);
+            return;
+        }
+        install_interrupt();
+        auto summary = record(*arguments);
+        if (!summary.ok()) {
+            status = fail(summary.error());
+            return;
+        }
+        if (!arguments->quiet)
+            print_summary(*arguments, *summary);
+        status = static_cast<int>(summary->has_losses ? Exit::losses : Exit::ok);
+    });
+}
+
+} // namespace daybreak::cmd
