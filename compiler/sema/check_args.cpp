@@ -25,7 +25,8 @@ std::optional<std::vector<TypeParameter>> ExprChecker::probe_arguments(const Spa
         return std::vector<TypeParameter>(DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1,
                                           TypeParameter{"", types_.int64_type()});
     if (provider != "sdt" && provider != "fbt") {
-        error_with_hint(is_glob(provider) ? Tag::D_ARGS_MULTI : Tag::D_ARGS_NONE, span,
+        bool own = probe.name == "BEGIN" || probe.name == "END" || probe.name == "ERROR";
+        error_with_hint(is_glob(provider) && !own ? Tag::D_ARGS_MULTI : Tag::D_ARGS_NONE, span,
                         strprintf("probes of \"%s\" have no typed args[]", probe.text.c_str()),
                         "args[] is known for sdt:::TRACEPOINT, fbt::FUNCTION:entry and syscall "
                         "probes; arg0 to arg9 always are");

@@ -98,11 +98,13 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
     if (arguments && arguments->size() != expected)
         return error(Tag::D_PROTO_LEN, span, "inline %s: %zu arguments given, %zu expected",
                      definition.name.c_str(), arguments->size(), expected);
-    // An inline cannot name itself or a later one, so this ends; inlines nest no deeper than they
-    // stand in the text, which the limit only makes explicit.
-    constexpr size_t kInlineDepthMax = 64;
-    if (inlines_.size() >= kInlineDepthMax)
-        return error(Tag::D_UNKNOWN, span, "inlines are nested deeper than %zu", kInlineDepthMax);
+    // An inline may name earlier ones several times each: what that comes to is bounded here.
+    constexpr size_t kInlineExpansionsMax = 20000;
+    if (++inline_expansions_ > kInlineExpansionsMax)
+        return inline_expansions_ > kInlineExpansionsMax + 1
+                   ? nullptr
+                   : error(Tag::D_UNKNOWN, span, "inlines expand to more than %zu expressions",
+                           kInlineExpansionsMax);
     InlineFrame frame{&definition, {}};
     for (size_t i = 0; arguments && i < expected; i++) {
         TypedPtr value = check(*(*arguments)[i]);
@@ -268,6 +270,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
             return nullptr;
         node->operands.push_back(std::move(argument));
     }
+    if (!subroutine->supported)
+        return error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
+                     name->name.c_str());
     node->op = TypedOp::call;
     node->span = expression.span;
     node->value = subroutine->id;

@@ -129,6 +129,7 @@ private:
         std::vector<TypedPtr> arguments;
     };
     std::vector<InlineFrame> inlines_;
+    size_t inline_expansions_ = 0;
 };
 
 } // namespace daybreak::compiler

@@ -242,8 +242,7 @@ void ClausePlanner::tracemem(const Expr& expression, const Call& call) {
     TypedPtr address = checker_.decay(checker_.check(*call.arguments[0]));
     if (!address)
         return;
-    if (!types_.is_pointer(address->type) && !types_.is_integer(address->type) &&
-        !types_.is_by_reference(address->type))
+    if (!types_.is_pointer(address->type) && !types_.is_integer(address->type))
         return error(Tag::D_TRACEMEM_ADDR, call.arguments[0]->span,
                      "tracemem(): the address is \"%s\", expected a pointer",
                      types_.name(address->type).c_str());

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/sema/format.hpp"
+#include "compiler/sema/options.hpp"
+#include "formats/abi/dof.h"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::compiler;
+
+TEST_CASE("sizes", "[compiler][options]") {
+    CHECK(parse_size("0") == 0);
+    CHECK(parse_size("64") == 64);
+    CHECK(parse_size("0x40") == 64);
+    CHECK(parse_size("010") == 8);
+    CHECK(parse_size("4k") == 4096);
+    CHECK(parse_size("4K") == 4096);
+    CHECK(parse_size("2m") == 2u << 20);
+    CHECK(parse_size("1g") == 1u << 30);
+    CHECK(parse_size("1t") == 1ull << 40);
+    CHECK(parse_size("18446744073709551615") == ~0ull);
+    for (const char* bad :
+         {"", "-1", "k", "4kb", "4x", "4 k", "18446744073709551616", "16777216t", "08", "0x"})
+        CHECK_FALSE(parse_size(bad));
+}
+
+TEST_CASE("rates", "[compiler][options]") {
+    CHECK(parse_rate("500") == 500);
+    CHECK(parse_rate("500ns") == 500);
+    CHECK(parse_rate("3us") == 3000);
+    CHECK(parse_rate("3USEC") == 3000);
+    CHECK(parse_rate("10ms") == 10000000);
+    CHECK(parse_rate("2s") == 2000000000ull);
+    CHECK(parse_rate("2sec") == 2000000000ull);
+    CHECK(parse_rate("1m") == 60000000000ull);
+    CHECK(parse_rate("1hour") == 3600000000000ull);
+    CHECK(parse_rate("1d") == 86400000000000ull);
+    CHECK(parse_rate("101hz") == 9900990);
+    CHECK(parse_rate("0hz") == 0);
+    for (const char* bad : {"", "-1s", "s", "1x", "999999999999999d"})
+        CHECK_FALSE(parse_rate(bad));
+}
+
+TEST_CASE("run-time options", "[compiler][options]") {
+    for (const char* yes : {"yes", "ENABLE", "enabled", "true", "on", "set"})
+        CHECK(parse_option("quiet", yes).value == 0);
+    for (const char* no : {"no", "disable", "Disabled", "false", "off", "unset", ""})
+        CHECK(parse_option("quiet", no).value == DTRACEOPT_UNSET);
+    CHECK(parse_option("nspec", "4").value == 4);
+    CHECK(parse_option("quiet", std::nullopt).value == 0);
+    CHECK(parse_option("bufpolicy", "fill").value == 1);
+    CHECK(parse_option("bufresize", "manual").value == 1);
+    CHECK(parse_option("aggregate", "engine").value == 1);
+    CHECK(parse_option("zdefs", std::nullopt).target == OptionTarget::compile_time);
+    CHECK(parse_option("quiet", "maybe").error == "invalid value for option quiet: \"maybe\"");
+    CHECK_FALSE(parse_option("bufsize", std::nullopt).error.empty());
+    CHECK_FALSE(parse_option("bufpolicy", "circle").error.empty());
+    CHECK_FALSE(parse_option("aggregate", "both").error.empty());
+    CHECK(parse_option("nosuch", "1").error == "invalid option name: \"nosuch\"");
+}
+
+TEST_CASE("formats are taken apart and put together", "[compiler][format]") {
+    Format format = parse_format("a%%b %-#5.3d|%*.*s|%@d|%?p!");
+    REQUIRE(format.error.empty());
+    REQUIRE(format.conversions.size() == 4);
+    CHECK(format.conversions[0].before == "a%%b ");
+    CHECK(format.conversions[0].flags == "-#");
+    CHECK(format.conversions[0].width == "5");
+    CHECK(format.conversions[0].precision == "3");
+    CHECK(format.conversions[1].width_argument);
+    CHECK(format.conversions[1].precision_argument);
+    CHECK(format.conversions[2].aggregation);
+    CHECK(format.after == "!");
+    CHECK(format.text() == "a%%b %-#5.3d|%*.*s|%@d|%16p!");
+    CHECK(parse_format("plain").text() == "plain");
+    CHECK(parse_format("%").error == "the format ends inside a conversion");
+    CHECK(parse_format("%5").error == "the format ends inside a conversion");
+    CHECK(parse_format("%q").error == "unknown conversion %q");
+    CHECK_FALSE(parse_format("%1$d").error.empty());
+    CHECK_FALSE(parse_format("%1234567d").error.empty());
+    CHECK(parse_format("%123456d").error.empty());
+}
