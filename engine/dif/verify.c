@@ -129,9 +129,10 @@ static int check_fields(struct verify *v)
 		error = check_zero(v, r2);
 	if (error == 0 && (fields & ZERO_RD) != 0)
 		error = check_zero(v, rd);
-	v->to->r1 = (uint8_t)r1;
-	v->to->r2 = (uint8_t)r2;
-	v->to->rd = (uint8_t)rd;
+	/* The interpreter reads all three registers before it knows which it needs. */
+	v->to->r1 = (fields & READS_R1) != 0 ? (uint8_t)r1 : DIF_REG_R0;
+	v->to->r2 = (fields & READS_R2) != 0 ? (uint8_t)r2 : DIF_REG_R0;
+	v->to->rd = (fields & (READS_RD | WRITES_RD)) != 0 ? (uint8_t)rd : DIF_REG_R0;
 	return error;
 }
 

@@ -19,7 +19,9 @@ namespace daybreak::engine_test {
 constexpr uint32_t op3(uint32_t op, uint32_t r1, uint32_t r2, uint32_t rd) {
     return DIF_INSTR_FMT(op, r1, r2, rd);
 }
-constexpr uint32_t ret(uint32_t rd) { return DIF_INSTR_FMT(DIF_OP_RET, 0, 0, rd); }
+constexpr uint32_t ret(uint32_t rd) {
+    return DIF_INSTR_FMT(DIF_OP_RET, 0, 0, rd);
+}
 constexpr uint32_t setx(uint32_t index, uint32_t rd) {
     return DIF_INSTR_INDEX(DIF_OP_SETX, index, rd);
 }
@@ -32,10 +34,18 @@ constexpr uint32_t ldgs(uint32_t var, uint32_t rd) {
 constexpr uint32_t var_op(uint32_t op, uint32_t var, uint32_t r) {
     return DIF_INSTR_INDEX(op, var, r);
 }
-constexpr uint32_t cmp(uint32_t r1, uint32_t r2) { return DIF_INSTR_FMT(DIF_OP_CMP, r1, r2, 0); }
-constexpr uint32_t tst(uint32_t r1) { return DIF_INSTR_FMT(DIF_OP_TST, r1, 0, 0); }
-constexpr uint32_t branch(uint32_t op, uint32_t label) { return DIF_INSTR_BRANCH(op, label); }
-constexpr uint32_t mov(uint32_t r1, uint32_t rd) { return DIF_INSTR_FMT(DIF_OP_MOV, r1, 0, rd); }
+constexpr uint32_t cmp(uint32_t r1, uint32_t r2) {
+    return DIF_INSTR_FMT(DIF_OP_CMP, r1, r2, 0);
+}
+constexpr uint32_t tst(uint32_t r1) {
+    return DIF_INSTR_FMT(DIF_OP_TST, r1, 0, 0);
+}
+constexpr uint32_t branch(uint32_t op, uint32_t label) {
+    return DIF_INSTR_BRANCH(op, label);
+}
+constexpr uint32_t mov(uint32_t r1, uint32_t rd) {
+    return DIF_INSTR_FMT(DIF_OP_MOV, r1, 0, rd);
+}
 constexpr uint32_t load(uint32_t op, uint32_t r1, uint32_t rd) {
     return DIF_INSTR_FMT(op, r1, 0, rd);
 }
@@ -52,12 +62,18 @@ constexpr uint32_t push_string(uint32_t rs) {
 constexpr uint32_t push_bytes(uint32_t size, uint32_t rs) {
     return DIF_INSTR_FMT(DIF_OP_PUSHTR, DIF_TYPE_CTF, size, rs);
 }
-constexpr uint32_t flushts() { return DIF_INSTR_FMT(DIF_OP_FLUSHTS, 0, 0, 0); }
-constexpr uint32_t nop() { return DIF_INSTR_FMT(DIF_OP_NOP, 0, 0, 0); }
+constexpr uint32_t flushts() {
+    return DIF_INSTR_FMT(DIF_OP_FLUSHTS, 0, 0, 0);
+}
+constexpr uint32_t nop() {
+    return DIF_INSTR_FMT(DIF_OP_NOP, 0, 0, 0);
+}
 
 // ---- types --------------------------------------------------------------------------------------
 
-constexpr dif_type int_type(uint32_t bytes = 8) { return {DIF_TYPE_CTF, DIF_CK_INTEGER, 0, 0, bytes}; }
+constexpr dif_type int_type(uint32_t bytes = 8) {
+    return {DIF_TYPE_CTF, DIF_CK_INTEGER, 0, 0, bytes};
+}
 constexpr dif_type string_type() {
     return {DIF_TYPE_STRING, DIF_CK_UNKNOWN, DIF_TF_BYREF, 0, 256};
 }
@@ -65,7 +81,9 @@ constexpr dif_type bytes_type(uint32_t bytes) {
     return {DIF_TYPE_CTF, DIF_CK_STRUCT, DIF_TF_BYREF, 0, bytes};
 }
 /// The type of an expression that is evaluated for what it does.
-constexpr dif_type no_type() { return {DIF_TYPE_CTF, DIF_CK_INTEGER, 0, 0, 0}; }
+constexpr dif_type no_type() {
+    return {DIF_TYPE_CTF, DIF_CK_INTEGER, 0, 0, 0};
+}
 
 constexpr dif_var_entry variable(uint32_t id, uint8_t scope, dif_type type = int_type(),
                                  uint8_t kind = DIFV_KIND_SCALAR) {
@@ -91,14 +109,14 @@ struct Action {
 
 /// Builds an image section by section; every function returns the section's index.
 class Dof {
-  public:
+public:
     Dof() {
         // Section 0, the program's strings, is rewritten by build().
         sections_.push_back({});
     }
 
-    uint32_t section(uint32_t type, const void* data, size_t bytes, uint32_t align,
-                     uint32_t entry, uint32_t flags = DOF_SECF_LOAD) {
+    uint32_t section(uint32_t type, const void* data, size_t bytes, uint32_t align, uint32_t entry,
+                     uint32_t flags = DOF_SECF_LOAD) {
         Section s{{type, align, flags, entry, 0, bytes}, {}};
         s.bytes.assign(static_cast<const uint8_t*>(data),
                        static_cast<const uint8_t*>(data) + bytes);
@@ -160,9 +178,7 @@ class Dof {
         return section(DOF_SECT_ECBDESC, &desc, sizeof(desc), 8, 0);
     }
 
-    void option(uint32_t id, uint64_t value) {
-        options_.push_back({id, DOF_SECIDX_NONE, value});
-    }
+    void option(uint32_t id, uint64_t value) { options_.push_back({id, DOF_SECIDX_NONE, value}); }
 
     /// trace(expression) of this DIFO.
     Action trace(const Difo& d) { return {DTRACEACT_DIFEXPR, difo(d), 0, 0, 1}; }
@@ -194,7 +210,7 @@ class Dof {
         return copy.image();
     }
 
-  private:
+private:
     struct Section {
         dof_section header{};
         std::vector<uint8_t> bytes;
@@ -223,8 +239,8 @@ class Dof {
         std::vector<uint8_t> out(at);
         std::memcpy(out.data(), &header, sizeof(header));
         for (size_t i = 0; i < sections_.size(); i++) {
-            std::memcpy(out.data() + sizeof(header) + i * sizeof(dof_section),
-                        &sections_[i].header, sizeof(dof_section));
+            std::memcpy(out.data() + sizeof(header) + i * sizeof(dof_section), &sections_[i].header,
+                        sizeof(dof_section));
             if (!sections_[i].bytes.empty())
                 std::memcpy(out.data() + sections_[i].header.offset, sections_[i].bytes.data(),
                             sections_[i].bytes.size());

@@ -42,8 +42,12 @@ uint32_t record_bytes(const dbk_consumer* consumer, const uint8_t* record, uint3
 
 } // namespace
 
-uint64_t Record::u64(size_t offset) const { return read_at<uint64_t>(bytes, offset); }
-uint32_t Record::u32(size_t offset) const { return read_at<uint32_t>(bytes, offset); }
+uint64_t Record::u64(size_t offset) const {
+    return read_at<uint64_t>(bytes, offset);
+}
+uint32_t Record::u32(size_t offset) const {
+    return read_at<uint32_t>(bytes, offset);
+}
 
 std::string Record::tail(size_t offset) const {
     auto ref = read_at<dbk_tail_ref>(bytes, offset);
@@ -168,7 +172,8 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
             REQUIRE(bytes % DBK_RECORD_ALIGN_BYTES == 0);
             REQUIRE(bytes >= sizeof(record));
             REQUIRE(at + bytes <= header->committed_bytes);
-            found.push_back({record.epid, ticks + record.delta_ticks, {base + at, base + at + bytes}});
+            found.push_back(
+                {record.epid, ticks + record.delta_ticks, {base + at, base + at + bytes}});
             at += bytes;
         }
     }
@@ -216,8 +221,8 @@ std::vector<AggEntry> snapshot(dbk_consumer* consumer, uint32_t cpu) {
         AggEntry entry;
         std::memcpy(&entry.header, base + at, sizeof(entry.header));
         REQUIRE(entry.header.entry_bytes % 8 == 0);
-        REQUIRE(entry.header.entry_bytes == sizeof(entry.header) + entry.header.key_bytes +
-                                                entry.header.cell_count * 8);
+        REQUIRE(entry.header.entry_bytes ==
+                sizeof(entry.header) + entry.header.key_bytes + entry.header.cell_count * 8);
         const auto* key = base + at + sizeof(entry.header);
         entry.key.assign(key, key + entry.header.key_bytes);
         entry.cells.resize(entry.header.cell_count);

@@ -61,7 +61,9 @@ void* dbk_host_alloc(size_t bytes) {
     return memory;
 }
 
-void dbk_host_free(void* memory) { std::free(memory); }
+void dbk_host_free(void* memory) {
+    std::free(memory);
+}
 
 bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
     if (host.allocations_left == 0)
@@ -97,43 +99,87 @@ int dbk_host_probes_settle(void) {
     return host.settle_error;
 }
 
-void dbk_host_synchronize(void) { host.synchronized++; }
+void dbk_host_synchronize(void) {
+    host.synchronized++;
+}
 
 void dbk_host_clocks(dbk_clocks* clocks) {
     *clocks = {host.ticks, host.mono_ns, host.mono_ns + 1, host.wall_ns};
 }
 
-unsigned long dbk_host_enter(void) { return 7; }
+unsigned long dbk_host_enter(void) {
+    return 7;
+}
 void dbk_host_leave(unsigned long flags) {
     if (flags != 7)
         std::abort();
 }
-uint32_t dbk_host_cpu(void) { return host_cpu; }
-uint64_t dbk_host_ticks(void) { return host.ticks += host.tick_step; }
-uint64_t dbk_host_mono_ns(void) { return ++host.mono_ns; }
-uint64_t dbk_host_wall_ns(void) { return host.wall_ns; }
-uint32_t dbk_host_pid(void) { return host.pid; }
-uint32_t dbk_host_tid(void) { return host.tid; }
-uint64_t dbk_host_curthread(void) { return host.curthread; }
-const char* dbk_host_execname(void) { return host.execname; }
-uint64_t dbk_host_thread_key(void) { return host.tid + (uint64_t{host_cpu} << 40); }
-uint32_t dbk_host_uid(void) { return host.uid; }
-uint32_t dbk_host_gid(void) { return host.gid; }
-uint32_t dbk_host_ppid(void) { return host.ppid; }
-uint64_t dbk_host_vtimestamp(void) { return host.vtimestamp; }
-uint32_t dbk_host_ipl(void) { return host.ipl; }
-bool dbk_host_progenyof(uint32_t pid) { return pid == host.pid || pid == host.ppid; }
-uint64_t dbk_host_random(void) { return host.random; }
-int32_t dbk_host_errno(const dbk_probe*, void*) { return host.error; }
-uint64_t dbk_host_caller(void*) { return host.caller; }
-uint64_t dbk_host_ucaller(void*) { return host.ucaller; }
+uint32_t dbk_host_cpu(void) {
+    return host_cpu;
+}
+uint64_t dbk_host_ticks(void) {
+    return host.ticks += host.tick_step;
+}
+uint64_t dbk_host_mono_ns(void) {
+    return ++host.mono_ns;
+}
+uint64_t dbk_host_wall_ns(void) {
+    return host.wall_ns;
+}
+uint32_t dbk_host_pid(void) {
+    return host.pid;
+}
+uint32_t dbk_host_tid(void) {
+    return host.tid;
+}
+uint64_t dbk_host_curthread(void) {
+    return host.curthread;
+}
+const char* dbk_host_execname(void) {
+    return host.execname;
+}
+uint64_t dbk_host_thread_key(void) {
+    return host.tid + (uint64_t{host_cpu} << 40);
+}
+uint32_t dbk_host_uid(void) {
+    return host.uid;
+}
+uint32_t dbk_host_gid(void) {
+    return host.gid;
+}
+uint32_t dbk_host_ppid(void) {
+    return host.ppid;
+}
+uint64_t dbk_host_vtimestamp(void) {
+    return host.vtimestamp;
+}
+uint32_t dbk_host_ipl(void) {
+    return host.ipl;
+}
+bool dbk_host_progenyof(uint32_t pid) {
+    return pid == host.pid || pid == host.ppid;
+}
+uint64_t dbk_host_random(void) {
+    return host.random;
+}
+int32_t dbk_host_errno(const dbk_probe*, void*) {
+    return host.error;
+}
+uint64_t dbk_host_caller(void*) {
+    return host.caller;
+}
+uint64_t dbk_host_ucaller(void*) {
+    return host.ucaller;
+}
 
 static uint32_t give(const std::vector<uint64_t>& from, uint64_t* pcs, uint32_t most) {
     auto count = static_cast<uint32_t>(std::min<size_t>(from.size(), most));
     std::copy_n(from.begin(), count, pcs);
     return count;
 }
-uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) { return give(host.stack, pcs, most); }
+uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) {
+    return give(host.stack, pcs, most);
+}
 uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most) {
     return give(host.ustack, pcs, most);
 }
@@ -141,7 +187,9 @@ bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
     *value = 1000 + index;
     return index < 16;
 }
-uint64_t dbk_host_arg(const dbk_probe*, void*, uint32_t index) { return 9000 + index; }
+uint64_t dbk_host_arg(const dbk_probe*, void*, uint32_t index) {
+    return 9000 + index;
+}
 
 bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {
     if (host.in_load)

@@ -61,7 +61,7 @@ struct Loaded {
 Loaded load(const std::vector<uint8_t>& image);
 
 class Engine {
-  public:
+public:
     explicit Engine(uint32_t cpu_count = 2, uint32_t clock = DBK_CLOCK_MONO_NS);
     ~Engine();
     Engine(const Engine&) = delete;
@@ -71,15 +71,15 @@ class Engine {
     dbk_probe& probe(const char* provider, const char* module, const char* function,
                      const char* name, uint8_t arg_count = 6);
     /// Loads, creates and enables; the test fails when that does.
-    dbk_consumer* consumer(const std::vector<uint8_t>& image, dbk_consumer_config config = {
-                                                                  "test", 1, true, true, 0});
+    dbk_consumer* consumer(const std::vector<uint8_t>& image,
+                           dbk_consumer_config config = {"test", 1, true, true, 0});
     /// The same, then starts it.
-    dbk_consumer* start(const std::vector<uint8_t>& image, dbk_consumer_config config = {
-                                                               "test", 1, true, true, 0});
+    dbk_consumer* start(const std::vector<uint8_t>& image,
+                        dbk_consumer_config config = {"test", 1, true, true, 0});
     void destroy(dbk_consumer* consumer);
     void fire(dbk_probe& probe, std::vector<uint64_t> args = {}, uint32_t cpu = 0);
 
-  private:
+private:
     dbk_engine* engine_ = nullptr;
     std::vector<std::unique_ptr<dbk_probe>> probes_;
     std::vector<dbk_consumer*> consumers_;
