@@ -15,7 +15,7 @@ class NullSink : public analyze::Sink {
 public:
     void write(std::string_view text) override {
         for (char c : text)
-            sum_ += static_cast<unsigned char>(c);
+            sum_ = sum_ + static_cast<unsigned char>(c);
     }
     void message(const analyze::Message& message) override { write(message.text); }
 
