@@ -86,6 +86,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     image_.assign(untrusted_dof.begin(), untrusted_dof.end());
     switch_ns_ = rate_ns(program_, DTRACEOPT_SWITCHRATE);
     aggregate_ns_ = rate_ns(program_, DTRACEOPT_AGGRATE);
+    status_ns_ = rate_ns(program_, DTRACEOPT_STATUSRATE);
 
     dbk_consumer_config config{};
     config.name = options_.name.c_str();
@@ -135,6 +136,7 @@ Result<void> Simulation::start() {
     end_mono_ns_ = now_ns + time_limit_ns_;
     switch_due_ns_ = now_ns + switch_ns_;
     aggregate_due_ns_ = now_ns + aggregate_ns_;
+    status_due_ns_ = now_ns + status_ns_;
     behind_firing();
     return {};
 }
@@ -150,6 +152,8 @@ bool Simulation::step(SimEnd& end_ret) {
         end_ret = SimEnd::exited;
     else if (!due_ns)
         end_ret = SimEnd::idle;
+    else if (is_full())
+        end_ret = SimEnd::filled;
     else if (*due_ns > end_mono_ns_)
         end_ret = SimEnd::time_limit;
     else if (timer_firings_ >= kTimerFiringsMax)
@@ -160,6 +164,17 @@ bool Simulation::step(SimEnd& end_ret) {
         behind_firing();
         return true;
     }
+    return false;
+}
+
+bool Simulation::is_full() {
+    uint64_t now_ns = host_.clock().now_mono_ns();
+    if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL || now_ns < status_due_ns_)
+        return false;
+    status_due_ns_ = now_ns + status_ns_;
+    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
+        if (dbk_consumer_counters(consumer_, cpu)->drops[DBK_DROP_FILLED] != 0)
+            return true;
     return false;
 }
 

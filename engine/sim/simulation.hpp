@@ -13,7 +13,8 @@
 // aggregation buffers once per aggrate and behind every firing that recorded something, so that
 // a printa() finds what had been counted when it ran.
 //
-// A program ends by exit(), when nothing can fire any more (as if by Ctrl-C), or at its time limit:
+// A program ends by exit(), when nothing can fire any more (as if by Ctrl-C), when a buffer of
+// bufpolicy fill is full (looked at once per statusrate, as dtrace(1) does), or at its time limit:
 // kTimeLimitNs, or kExitTimeLimitNs when the program calls exit() somewhere.
 #pragma once
 
@@ -43,7 +44,7 @@ struct SimulationOptions {
 };
 
 /// Why a run ended.
-enum class SimEnd : uint8_t { exited, idle, time_limit, firing_limit, interrupted };
+enum class SimEnd : uint8_t { exited, idle, filled, time_limit, firing_limit, interrupted };
 
 class Simulation {
 public:
@@ -88,6 +89,7 @@ private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
     Result<void> create(ByteView untrusted_dof);
     void behind_firing();
+    bool is_full();
     void take_segments(bool open_ones_too);
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
     uint64_t newest_sequence(uint32_t cpu) const;
@@ -101,8 +103,8 @@ private:
     dbk_consumer* consumer_ = nullptr;
     uint32_t matched_ = 0;
     uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
-    uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond;
-    uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0;
+    uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond, status_ns_ = kNsPerSecond;
+    uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0, status_due_ns_ = 0;
     uint64_t timer_firings_ = 0, records_seen_ = 0;
     std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
     std::vector<Bytes> segments_;          // taken, each a whole segment

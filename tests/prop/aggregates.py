@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random aggregating programs print the same bytes with aggregate=record and with aggregate=engine.
 
+And a trace file of such a run, read again, prints the same once more.
+
 The programs aggregate with every function, over tuples of every type, on several CPUs, and print, clear, truncate and
 normalize in between. Runs that dropped anything are not compared, and there must be few of them.
 """
@@ -79,6 +81,16 @@ def make_program(rng):
     return "\n".join(lines) + "\n"
 
 
+def same_from_file(options, program, more, mode):
+    """Whether the trace file says what the run said; complains when not."""
+    printed, reported = prop.simulate_and_report(options.daybreak, program, *more, "-x", f"aggregate={mode}")
+    if printed[0] == reported[0]:
+        return True
+    print(f"{' '.join(more)} aggregate={mode}: the trace file prints otherwise\n{program}\n--- sim\n{printed[0]}{printed[1]}"
+          f"\n--- report\n{reported[0]}{reported[1]}")
+    return False
+
+
 def main():
     options = prop.arguments(__doc__.split("\n")[0], rounds=60)
     failed = lossy = compared = characters = 0
@@ -97,6 +109,8 @@ def main():
             failed += 1
             print(f"round {round_number} {' '.join(more)}: the modes differ\n{program}\n--- record\n{results[0][0]}"
                   f"{results[0][1]}\n--- engine\n{results[1][0]}{results[1][1]}")
+        elif not same_from_file(options, program, more, rng.choice(["record", "engine"])):
+            failed += 1
         else:
             compared += 1
             characters += len(results[0][0])

@@ -25,11 +25,22 @@ def arguments(description, rounds):
     return options
 
 
+def run(command, folder):
+    """Returns (stdout, stderr, status)."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode
+
+
 def simulate(daybreak, program, *more):
     """Returns (stdout, stderr, status) of `daybreak sim` on that program."""
     with tempfile.TemporaryDirectory() as folder:
-        script = pathlib.Path(folder, "prop.d")
-        script.write_text(program)
-        done = subprocess.run([daybreak, "sim", "-q", *more, "-s", script.name], cwd=folder, capture_output=True,
-                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
-    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode
+        pathlib.Path(folder, "prop.d").write_text(program)
+        return run([daybreak, "sim", "-q", *more, "-s", "prop.d"], folder)
+
+
+def simulate_and_report(daybreak, program, *more):
+    """Returns what `daybreak sim` prints, and what `daybreak report` prints of the trace file it wrote."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "prop.d").write_text(program)
+        printed = run([daybreak, "sim", "-q", "-o", "x.dbrk", *more, "-s", "prop.d"], folder)
+        return printed, run([daybreak, "report", "-q", "x.dbrk"], folder)

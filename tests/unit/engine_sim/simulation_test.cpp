@@ -248,6 +248,19 @@ TEST_CASE("under policy switch segments are taken in time and nothing is lost",
     CHECK_FALSE(completeness.has_losses());
 }
 
+TEST_CASE("a full buffer of policy fill ends the run", "[sim][simulation]") {
+    ProgramBuilder b;
+    b.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_FILL);
+    b.option(DTRACEOPT_BUFSIZE, 8192);
+    b.option(DBK_OPT_SEGMENTSIZE, 4096);
+    b.clause("profile:::tick-1ms", {b.trace(b.variable(DIF_VAR_TIMESTAMP))});
+    Run run = load(b.dof());
+    CHECK(*run.simulation->run() == SimEnd::filled);
+    auto recording = run.simulation->recording();
+    CHECK(records(recording).size() < 600);
+    CHECK(recording.rings[0].completeness().drops[DBK_DROP_FILLED] > 0);
+}
+
 TEST_CASE("a snapshot stands behind each firing that recorded", "[sim][simulation]") {
     ProgramBuilder b;
     b.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
