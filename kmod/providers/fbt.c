@@ -110,6 +110,8 @@ static struct fbt_set *set_alloc(const struct module *module, u32 count)
 		return NULL;
 	}
 	set->ops.func = on_function;
+	/* While it is registered nobody can turn ftrace off: probes would fall silent unnoticed. */
+	set->ops.flags = FTRACE_OPS_FL_PERMANENT;
 	return set;
 }
 
