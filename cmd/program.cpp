@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/terminal.hpp"
+#include "compiler/types/kernel_release.hpp"
 #include "daybreak_version.hpp"
 
 #include <algorithm>
@@ -59,6 +60,23 @@ std::string describe(const ProgramArguments& arguments) {
     if (!arguments.script.empty())
         return "script '" + arguments.script + "'";
     return "description '" + arguments.text.substr(0, arguments.text.find_first_of("{/;")) + "'";
+}
+
+/// Where the kernel's types are; empty when the program is compiled without.
+base::Result<std::optional<compiler::KernelSource>>
+kernel_source(const ProgramArguments& arguments) {
+    if (arguments.kernel.empty() && arguments.btf.empty())
+        return std::optional<compiler::KernelSource>();
+    compiler::KernelSource where;
+    where.file = arguments.btf;
+    if (arguments.kernel.find('/') == std::string::npos) {
+        where.release = arguments.kernel;
+    } else {
+        where.file = arguments.kernel;
+        DBK_TRY(base::Bytes image, base::read_file(where.file));
+        where.release = compiler::release_of_kernel_image(image);
+    }
+    return std::optional(std::move(where));
 }
 
 void set_options(const ProgramArguments& arguments, compiler::CompileOptions& options) {
@@ -127,8 +145,10 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
     command.add_flag("-w,--destructive", arguments.destructive, "Allow destructive actions");
     command.add_flag("-Z", arguments.zero_probes_allowed, "Allow descriptions that match no probe");
     command.add_option("-b", arguments.bufsize, "Size of each CPU's buffer: 64k, 4m");
-    auto* kernel = command.add_option("--kernel", arguments.kernel,
-                                      "Release of the kernel whose types the program uses");
+    auto* kernel =
+        command.add_option("--kernel", arguments.kernel,
+                           "The kernel whose types the program uses: a release (uname -r), or "
+                           "the path of a kernel image");
     command
         .add_option("--btf", arguments.btf,
                     "File with that kernel's types: BTF, vmlinux, or a kernel image")
@@ -158,12 +178,14 @@ compile_program(const ProgramArguments& arguments,
     options.arguments = arguments.arguments;
     options.macros = process_macros();
     set_options(arguments, options);
+    auto where = kernel_source(arguments);
+    if (!where.ok()) {
+        complain(where.error().message());
+        return std::nullopt;
+    }
     std::optional<compiler::BtfKernelTypes> kernel;
-    if (!arguments.kernel.empty() || !arguments.btf.empty()) {
-        compiler::KernelSource where;
-        where.release = arguments.kernel;
-        where.file = arguments.btf;
-        kernel.emplace(where);
+    if (*where) {
+        kernel.emplace(**where);
         options.kernel = &*kernel;
     }
     options.compiler_version = "daybreak " DAYBREAK_VERSION;

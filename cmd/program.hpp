@@ -29,7 +29,7 @@ struct ProgramArguments {
     bool destructive = false;                 ///< -w
     bool zero_probes_allowed = false;         ///< -Z
     std::string bufsize;                      ///< -b
-    std::string kernel;                       ///< --kernel: a release
+    std::string kernel;                       ///< --kernel: a release, or the path of an image
     std::string btf;                          ///< --btf: a file
     std::vector<std::string> arguments;       ///< $1, $2, ...
 

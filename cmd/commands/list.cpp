@@ -29,8 +29,8 @@ base::Result<void> list_kernel(TerminalSink& sink) {
         DBK_TRY(auto probe, device->probe(index));
         if (!probe)
             return {};
-        analyze::print_probe(line, probe->probe_id, probe->provider, probe->module,
-                             probe->function, probe->name);
+        analyze::print_probe(line, probe->probe_id, probe->provider, probe->module, probe->function,
+                             probe->name);
     }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak record: claim the boot's recording and write it to a trace file.
+#include "recorder/record.hpp"
 #include "cmd/commands.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"
-#include "recorder/record.hpp"
 
 #include <cinttypes>
 #include <memory>
@@ -38,8 +38,8 @@ const char* step_text(recorder::RecordStep step) {
 
 void print_summary(const RecordArguments& arguments, const recorder::RecordSummary& summary) {
     for (const recorder::RecordedRing& ring : summary.rings) {
-        std::string line = base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(),
-                                           ring.sum.present);
+        std::string line =
+            base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(), ring.sum.present);
         if (ring.sum.overwritten)
             line += base::strprintf(", %" PRIu64 " older ones overwritten", ring.sum.overwritten);
         if (ring.sum.drops_total())

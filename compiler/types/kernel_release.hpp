@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The release (uname -r) that a kernel image says it is.
+#pragma once
+
+#include "base/byte_reader.hpp"
+
+#include <string>
+
+namespace daybreak::compiler {
+
+/// Returns the release named in the boot header of an x86 kernel image (vmlinuz), "" when the bytes
+/// are none.  Source of the offsets: the Linux/x86 boot protocol, "HdrS" and kernel_version.
+std::string release_of_kernel_image(base::ByteView untrusted_image);
+
+} // namespace daybreak::compiler
