@@ -10,8 +10,8 @@
 
 namespace daybreak::formats {
 
-/// The largest aggregation buffer accepted.
-constexpr uint32_t kAggregationBytesMax = 256u << 20;
+/// The largest aggregation buffer accepted; it must fit into one block of a trace file.
+constexpr uint32_t kAggregationBytesMax = 32u << 20;
 
 /// One aggregation's cells under one key.  Views point into the snapshot.
 struct AggEntryView {
