@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <map>
 #include <set>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -101,9 +102,15 @@ private:
             ::fstatvfs(file.fd(), &disk) != 0 || disk.f_blocks == 0)
             return {};
         DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions());
-        uint64_t want = 0;
+        std::map<uint32_t, uint64_t> ring_bytes;
         for (const dbk_ioc_region& region : regions)
-            want += region.bytes / kLikelyCompression;
+            ring_bytes[region.ring_id] += region.bytes;
+        uint64_t all = 0, largest = 0; // a claim takes one ring, which is not known before
+        for (const auto& [ring, bytes] : ring_bytes) {
+            all += bytes;
+            largest = std::max(largest, bytes);
+        }
+        uint64_t want = (options_.keep ? all : largest) / kLikelyCompression;
         uint64_t have = uint64_t{disk.f_bavail} * disk.f_frsize;
         if (have < want)
             return errorf(ErrorCode::io,
@@ -131,7 +138,7 @@ private:
         return errorf(ErrorCode::busy, "rings come and go too fast to be listed");
     }
 
-    /// Claims and stops all anonymous rings; with keep, chooses all rings as they are.
+    /// Claims and stops the oldest anonymous ring; with keep, chooses all rings as they are.
     Result<void> choose_rings() {
         tell(RecordStep::claiming);
         if (options_.keep) {
@@ -143,17 +150,14 @@ private:
                 return no_state();
             return {};
         }
-        for (;;) {
-            DBK_TRY(std::optional<uint16_t> ring, device_.claim());
-            if (!ring)
-                break;
-            rings_.insert(*ring);
-        }
-        if (rings_.empty())
+        DBK_TRY(std::optional<uint16_t> ring, device_.claim());
+        if (!ring)
             return no_state();
+        rings_.insert(*ring);
         tell(RecordStep::stopping);
-        for (uint16_t ring : rings_)
-            DBK_TRY_VOID(device_.stop(ring));
+        DBK_TRY_VOID(device_.stop(*ring));
+        DBK_TRY(dbk_ioc_status left, device_.status());
+        anonymous_left_ = left.anonymous;
         return {};
     }
 
@@ -321,6 +325,7 @@ private:
         RecordSummary result;
         result.file_bytes = writer_->bytes_written();
         result.interrupted = interrupted_;
+        result.anonymous_left = anonymous_left_;
         result.findings = summary.findings;
         result.has_losses = interrupted_ || recording.has_losses();
         for (const formats::RingRecording& ring : recording.rings) {
@@ -344,6 +349,7 @@ private:
     std::vector<MappedRegion> regions_; // outlives builder_, which may look into it
     formats::RecordingBuilder builder_;
     formats::TraceWriter* writer_ = nullptr;
+    uint32_t anonymous_left_ = 0;
     uint64_t done_bytes_ = 0, total_bytes_ = 0;
     bool interrupted_ = false;
 };

@@ -41,7 +41,8 @@ struct RecordedRing {
 
 struct RecordSummary {
     uint64_t file_bytes = 0;
-    bool interrupted = false; ///< a good file, but shorter than it could be
+    bool interrupted = false;    ///< a good file, but shorter than it could be
+    uint32_t anonymous_left = 0; ///< anonymous rings that are still to be claimed
     std::vector<RecordedRing> rings;
     std::vector<formats::Finding> findings;
 
@@ -54,8 +55,8 @@ struct RecordSummary {
 /// Records.  `progress` and `stop_requested` may be empty.
 ///
 /// A stop request while rings are being copied ends that; metadata, symbols and the segments copied
-/// so far make a good shorter file, marked interrupted.  Before the first ring was claimed it is an
-/// Error (interrupted) and nothing has changed.
+/// so far make a good shorter file, marked interrupted.  Before the ring was claimed it is an Error
+/// (interrupted) and nothing has changed.
 ///
 /// The output file is made, and the room on its disk looked at, before anything is claimed: a ring
 /// that was claimed goes when the device is closed.

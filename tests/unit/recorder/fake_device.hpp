@@ -50,7 +50,7 @@ public:
             return base::errorf(base::ErrorCode::busy, "another process has claimed it");
         if (status_.anonymous == 0)
             return std::optional<uint16_t>();
-        status_.anonymous = 0;
+        status_.anonymous--;
         claimed = true;
         return std::optional(ring_.options().ring_id);
     }

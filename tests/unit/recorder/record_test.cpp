@@ -88,6 +88,14 @@ TEST_CASE("the anonymous state is claimed, stopped, copied and explained", "[rec
     CHECK_FALSE(trace.has_losses());
 }
 
+TEST_CASE("one anonymous ring is claimed, the others are left", "[recorder]") {
+    Fixture f;
+    f.records(3);
+    f.device.facts().anonymous = 3;
+    CHECK(f.run().value().anonymous_left == 2);
+    CHECK(f.device.facts().anonymous == 2);
+}
+
 TEST_CASE("overwritten records are told per CPU and are no loss; drops are", "[recorder]") {
     Fixture f;
     f.records(2000);
