@@ -72,11 +72,13 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct fbt_set *set = container_of(ops, struct fbt_set, ops);
-	struct fbt_probe *fbt = set->slots[hash_long(ip, set->hash_bits)];
+	struct fbt_probe *fbt;
 	struct dbk_frame frame;
 	u64 args[6];
 
-	for (; fbt; fbt = fbt->next) {
+	/* The trampoline leaves preemption on; a firing belongs to one CPU, and ECBs to RCU. */
+	preempt_disable_notrace();
+	for (fbt = set->slots[hash_long(ip, set->hash_bits)]; fbt; fbt = fbt->next) {
 		if (fbt->site != ip || !dbk_probe_is_enabled(&fbt->probe))
 			continue;
 		frame.kind = DBK_FRAME_FUNCTION;
@@ -86,6 +88,7 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 		arguments_take(fregs, args, &frame.sp);
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 	}
+	preempt_enable_notrace();
 }
 
 static void set_free(struct fbt_set *set)

@@ -103,7 +103,7 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 		return;
 	}
 	probe = entries.by_number[number];
-	if (probe && dbk_probe_is_enabled(probe))
+	if (probe)
 		dbk_probe_fire(dbk.engine, probe, regs, &entries.frame);
 }
 
