@@ -257,12 +257,29 @@ struct dbk_plan {
 #define DBK_GATE_END	  0x4u
 #define DBK_GATE_ERROR	  0x8u
 
+#define DBK_QUICK_WORDS 8u /* arguments that a quick record may have */
+#define DBK_NOT_QUICK	0xff
+
+/*
+ * An enabling on one probe.  The first cache line is all that a firing touches
+ * when the predicate is one of the two hottest and the record is quick: nothing
+ * but arguments, 8 bytes each, whose places are known because the probe is.
+ */
 struct dbk_ecb {
-	struct dbk_ecb *next;	       /* [A] of the probe */
-	struct dbk_consumer *consumer; /* [C] */
-	const struct dbk_plan *plan;   /* [C] */
-	uint32_t epid;		       /* [C] */
-	uint32_t gate;		       /* [C] DBK_GATE_ of its probe */
+	struct dbk_ecb *next;	    /* [A] of the probe */
+	struct dbk_buffer *buffers; /* [C] of the consumer, by CPU */
+	uint32_t epid;		    /* [C] */
+	uint32_t gate;		    /* [C] DBK_GATE_ of its probe */
+	uint32_t record_bytes;	    /* [C] fixed part */
+	uint8_t predicate_kind;	    /* [C] enum dbk_predicate_kind */
+	uint8_t predicate_word;	    /* [C] EQUAL_ARG: index into the firing's args */
+	uint8_t quick_count;	    /* [C] or DBK_NOT_QUICK */
+	uint8_t reserved;
+	uint64_t predicate_constant;	      /* [C] EQUAL_ARG, EQUAL_PID */
+	uint8_t quick_words[DBK_QUICK_WORDS]; /* [C] indices into the firing's args */
+	const struct dbk_plan *plan;	      /* [C] */
+	struct dbk_consumer *consumer;	      /* [C] */
+	/* ---- */
 	struct dbk_probe *probe;       /* [C] */
 	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
 	struct dbk_ecb **sibling_link; /* [L] what points here */
@@ -409,8 +426,8 @@ struct dbk_cpu {
 	const struct dbk_ecb *ecb;
 	struct dbk_consumer *consumer;
 	struct dbk_buffer *buffer;
-	uint64_t timestamp; /* mono ns, once asked for */
-	bool has_timestamp;
+	uint64_t timestamp;	   /* mono ns, once asked for */
+	uint32_t timestamp_serial; /* of the firing that asked */
 	/* The fault, when fault_set. */
 	bool fault_set;
 	uint32_t fault;

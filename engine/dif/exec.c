@@ -46,13 +46,22 @@ __probe_ctx static uint64_t op_load_user(struct dbk_cpu *cpu, uint64_t address, 
 	return extend(value, arg);
 }
 
+/* By width: a memcpy() of a variable length is a call, in the kernel a checked one. */
 __probe_ctx static void op_store(struct dbk_cpu *cpu, uint64_t address, uint64_t value,
 				 uint32_t bytes)
 {
+	void *to = (void *)(uintptr_t)address;
+
 	if (!dbk_may_store(cpu, address, bytes))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+	else if (bytes == 1)
+		*(uint8_t *)to = (uint8_t)value;
+	else if (bytes == 2)
+		__builtin_memcpy(to, &value, 2);
+	else if (bytes == 4)
+		__builtin_memcpy(to, &value, 4);
 	else
-		memcpy((void *)(uintptr_t)address, &value, bytes);
+		__builtin_memcpy(to, &value, 8);
 }
 
 /* NULL compares as the empty string: D tests an unset string this way. */

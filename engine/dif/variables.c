@@ -34,9 +34,9 @@ __probe_ctx static uint64_t name_copy(struct dbk_cpu *cpu, uint32_t id)
 /* One reading per firing: what a clause compares and what it records is the same. */
 __probe_ctx static uint64_t timestamp(struct dbk_cpu *cpu)
 {
-	if (!cpu->has_timestamp) {
+	if (cpu->timestamp_serial != cpu->serial) {
 		cpu->timestamp = dbk_host_mono_ns();
-		cpu->has_timestamp = true;
+		cpu->timestamp_serial = cpu->serial;
 	}
 	return cpu->timestamp;
 }

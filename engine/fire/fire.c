@@ -195,53 +195,99 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 }
 
 /* Only integers that need nothing set up: no fault can happen. */
-__probe_ctx_inline static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
-					const uint64_t *args, void *frame,
-					const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
+__probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
+				 const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
 	const struct dbk_plan *plan = ecb->plan;
+	struct dbk_buffer *buffer = &ecb->buffers[cpu->index];
 	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
 	struct dbk_slot slot;
 
 	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
 		return;
-	for (; step < end; step++) {
-		uint64_t value;
-
-		if (likely(step->expr.kind == DBK_EXPR_ARG))
-			value = dbk_argument(probe, args, frame, step->expr.operand);
-		else
-			value = simple_value(cpu, &step->expr, probe, args, frame);
-		dbk_store_integer(slot.record + step->offset, value, step->size);
-	}
+	for (; step < end; step++)
+		dbk_store_integer(slot.record + step->offset,
+				  simple_value(cpu, &step->expr, probe, args, frame), step->size);
 	dbk_record_commit(buffer, &slot, ecb->epid, plan->fixed_bytes);
+}
+
+/* Everything that is not quick, or has no room in the open segment. */
+__probe_ctx __attribute__((__noinline__)) static void run_other(struct dbk_cpu *cpu,
+								const struct dbk_probe *probe,
+								const uint64_t *args, void *frame,
+								const struct dbk_ecb *ecb)
+{
+	if (ecb->plan->kind == DBK_PLAN_FAST && !must_ask(&ecb->plan->predicate))
+		run_fast(cpu, probe, args, frame, ecb);
+	else
+		run_slowly(cpu, probe, args, frame, ecb);
+}
+
+__probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
+{
+	return predicate_kind <= DBK_PREDICATE_EXECNAME;
+}
+
+/* Whether one of the hottest predicates does not hold: they need nothing but the arguments. */
+__probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, const uint64_t *args)
+{
+	uint32_t kind = ecb->predicate_kind;
+
+	if (kind == DBK_PREDICATE_EQUAL_ARG)
+		return args[ecb->predicate_word] != ecb->predicate_constant;
+	if (kind == DBK_PREDICATE_EQUAL_PID)
+		return dbk_host_pid() != ecb->predicate_constant;
+	return kind == DBK_PREDICATE_EXECNAME && !execname_holds(&ecb->plan->predicate);
+}
+
+/* A record of nothing but arguments; false: no room, or time for a new base. */
+__probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+					 struct dbk_meta_cpu *counters, const uint64_t *args)
+{
+	uint32_t bytes = ecb->record_bytes, used = buffer->used_bytes, i;
+	uint64_t delta = dbk_host_ticks() - buffer->base_ticks;
+	uint8_t *segment = buffer->segment;
+	uint64_t *record;
+
+	if (unlikely(bytes > buffer->segment_bytes - used || (delta >> 32) != 0))
+		return false;
+	record = (uint64_t *)(segment + used);
+	for (i = 0; i < ecb->quick_count; i++)
+		record[1 + i] = args[ecb->quick_words[i]];
+	/* struct dbk_record_header in one store: the EPID is its low half. */
+	record[0] = delta << 32 | ecb->epid;
+	used += bytes;
+	buffer->used_bytes = used;
+	dbk_store_release(&((struct dbk_segment_header *)segment)->committed_bytes, used);
+	counters->records++;
+	counters->bytes += bytes;
+	return true;
 }
 
 __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				       const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
-	struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu->index];
-	const struct dbk_plan *plan = ecb->plan;
-	const struct dbk_predicate *predicate = &plan->predicate;
+	struct dbk_buffer *buffer = &ecb->buffers[cpu->index];
+	struct dbk_meta_cpu *counters = buffer->counters;
 
 	if (unlikely((dbk_load_relaxed(&buffer->gate) & ecb->gate) == 0))
 		return;
-	buffer->counters->firings++;
-	if (predicate->kind == DBK_PREDICATE_EQUAL_ARG) {
-		if (dbk_argument(probe, args, frame, predicate->left.operand) !=
-		    predicate->constant)
+	counters->firings++;
+	if (ecb->predicate_kind != DBK_PREDICATE_NONE) {
+		if (quickly_rejected(ecb, args))
 			return;
-	} else if (predicate->kind == DBK_PREDICATE_EQUAL_PID) {
-		if (dbk_host_pid() != predicate->constant)
-			return;
-	} else if (predicate->kind != DBK_PREDICATE_NONE && predicate->simple) {
-		if (!simple_holds(cpu, predicate, probe, args, frame))
-			return;
+		if (!is_quick(ecb->predicate_kind)) {
+			if (rejected(cpu, &ecb->plan->predicate, probe, args, frame))
+				return;
+			if (must_ask(&ecb->plan->predicate)) {
+				run_slowly(cpu, probe, args, frame, ecb);
+				return;
+			}
+		}
 	}
-	if (likely(plan->kind == DBK_PLAN_FAST))
-		run_fast(cpu, probe, args, frame, ecb, buffer);
-	else
-		run_slowly(cpu, probe, args, frame, ecb);
+	if (likely(ecb->quick_count != DBK_NOT_QUICK) && run_quick(buffer, ecb, counters, args))
+		return;
+	run_other(cpu, probe, args, frame, ecb);
 }
 
 /* ---- a firing ---------------------------------------------------------------------------------
@@ -264,8 +310,9 @@ __probe_ctx __attribute__((__noinline__)) static void count_nested(struct dbk_cp
 	}
 }
 
-__probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
-				const void *args, void *frame)
+/* Not inlined: what dbk_probe_fire() does before it then needs no stack frame. */
+__probe_ctx __attribute__((__noinline__)) static void
+fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, void *frame)
 {
 	unsigned long flags = dbk_host_enter();
 	struct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];
@@ -279,12 +326,34 @@ __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *pro
 	cpu->nesting = 1;
 	compiler_barrier();
 	cpu->serial++;
-	cpu->has_timestamp = false;
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
 		run_ecb(cpu, probe, args, frame, ecb);
 	compiler_barrier();
 	cpu->nesting = 0;
 	dbk_host_leave(flags);
+}
+
+/*
+ * Most firings of a probe that is enabled once end with its predicate.  It is
+ * asked before anything is set up; only this CPU's count of firings is touched,
+ * by an addition that an interrupt can only be before or behind.
+ */
+__probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
+				const void *args, void *frame)
+{
+	const struct dbk_ecb *ecb = dbk_load_acquire(&probe->ecbs);
+
+	if (unlikely(ecb == NULL))
+		return;
+	if (ecb->predicate_kind != DBK_PREDICATE_NONE && ecb->next == NULL &&
+	    quickly_rejected(ecb, args)) {
+		struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
+
+		if ((dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
+			buffer->counters->firings++;
+		return;
+	}
+	fire(engine, probe, args, frame);
 }
 
 __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe,
@@ -300,7 +369,6 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 	cpu->nesting = 1;
 	compiler_barrier();
 	cpu->serial++;
-	cpu->has_timestamp = false;
 	if (consumer->only_cpu == DBK_CPU_ALL || consumer->only_cpu == cpu->index)
 		dbk_store_relaxed(&buffer->gate, gates);
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))

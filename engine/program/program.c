@@ -321,7 +321,8 @@ int dbk_program_load(const void *untrusted_dof, size_t bytes, struct dbk_reason 
 				   (uint64_t)bytes);
 		goto out;
 	}
-	memcpy(loader.program->image, untrusted_dof, bytes);
+	if (bytes != 0)
+		memcpy(loader.program->image, untrusted_dof, bytes);
 	error = dbk_dof_open(loader.program->image, bytes, reason, &loader.dof);
 	if (error != 0)
 		goto out;

@@ -229,6 +229,43 @@ struct dbk_probe *dbk_engine_probe_at(const struct dbk_engine *engine, uint32_t 
 
 /* ---- ECBs of probes ------------------------------------------------------------------- */
 
+/* Whether argument @index is among those that a firing of @probe brings along. */
+static bool has_argument(const struct dbk_probe *probe, uint32_t index)
+{
+	return index < probe->arg_count;
+}
+
+/* What the hot path looks at; see struct dbk_ecb. */
+static void prepare(struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	const struct dbk_probe *probe = ecb->probe;
+	const struct dbk_expr *left = &plan->predicate.left;
+	uint32_t i;
+
+	ecb->record_bytes = plan->fixed_bytes;
+	ecb->predicate_kind = plan->predicate.kind;
+	ecb->predicate_constant = plan->predicate.constant;
+	if (ecb->predicate_kind == DBK_PREDICATE_EQUAL_ARG) {
+		if (has_argument(probe, left->operand))
+			ecb->predicate_word = probe->arg_word[left->operand];
+		else
+			ecb->predicate_kind = DBK_PREDICATE_OUTCOME;
+	}
+	ecb->quick_count = DBK_NOT_QUICK;
+	if (plan->kind != DBK_PLAN_FAST || plan->step_count > DBK_QUICK_WORDS)
+		return;
+	for (i = 0; i < plan->step_count; i++) {
+		const struct dbk_step *step = &plan->steps[i];
+
+		if (step->expr.kind != DBK_EXPR_ARG || step->size != 8 ||
+		    !has_argument(probe, step->expr.operand))
+			return;
+		ecb->quick_words[i] = probe->arg_word[step->expr.operand];
+	}
+	ecb->quick_count = (uint8_t)plan->step_count;
+}
+
 static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe *probe,
 				const struct dbk_plan *plan, bool first)
 {
@@ -239,6 +276,7 @@ static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe 
 	if (ecb == NULL)
 		return NULL;
 	ecb->consumer = consumer;
+	ecb->buffers = consumer->buffers;
 	ecb->plan = plan;
 	ecb->probe = probe;
 	ecb->epid = consumer->next_epid;
@@ -246,6 +284,7 @@ static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe 
 		    : probe == &engine->end   ? DBK_GATE_END
 		    : probe == &engine->error ? DBK_GATE_ERROR
 					      : DBK_GATE_ORDINARY;
+	prepare(ecb);
 	if (dbk_meta_add_ecb(consumer, ecb, first) != 0) {
 		dbk_host_free(ecb);
 		return NULL;

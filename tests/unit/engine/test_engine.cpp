@@ -198,8 +198,9 @@ std::optional<EcbInfo> ecb_info(const dbk_consumer* consumer, uint32_t epid) {
             REQUIRE(info.ecb.entry_bytes % 8 == 0);
             if (info.ecb.epid == epid) {
                 info.fields.resize(info.ecb.field_count);
-                std::memcpy(info.fields.data(), base + at + sizeof(info.ecb),
-                            info.fields.size() * sizeof(dbk_meta_field));
+                if (!info.fields.empty())
+                    std::memcpy(info.fields.data(), base + at + sizeof(info.ecb),
+                                info.fields.size() * sizeof(dbk_meta_field));
                 return info;
             }
             at += info.ecb.entry_bytes;
@@ -226,7 +227,8 @@ std::vector<AggEntry> snapshot(dbk_consumer* consumer, uint32_t cpu) {
         const auto* key = base + at + sizeof(entry.header);
         entry.key.assign(key, key + entry.header.key_bytes);
         entry.cells.resize(entry.header.cell_count);
-        std::memcpy(entry.cells.data(), key + entry.header.key_bytes, entry.cells.size() * 8);
+        if (!entry.cells.empty())
+            std::memcpy(entry.cells.data(), key + entry.header.key_bytes, entry.cells.size() * 8);
         entries.push_back(entry);
         at += entry.header.entry_bytes;
     }

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records and segments: layout, overwriting, policies, time, drops.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+Difo arg(uint32_t index, uint32_t bytes = 8) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}, int_type(bytes)};
+}
+
+Difo name(uint32_t id) {
+    return {{ldgs(id, 1), ret(1)}, string_type()};
+}
+
+/// trace(arg0) on test:::go with small segments.
+Dof small(uint64_t policy, uint64_t bufsize = 8192) {
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    dof.option(DTRACEOPT_BUFPOLICY, policy);
+    dof.option(DTRACEOPT_BUFSIZE, bufsize);
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    return dof;
+}
+
+constexpr uint64_t kPerSegment = (4096 - DBK_SEGMENT_DATA_OFFSET) / 16;
+
+} // namespace
+
+TEST_CASE("fields lie where META_ECBS says", "[engine][record]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    host.kernel_memory[0x7000] = "0123456789abcdef";
+    dof.ecb("test:::go",
+            {dof.trace(arg(0, 1)), dof.trace(arg(1, 8)), dof.trace(name(DIF_VAR_EXECNAME)),
+             dof.trace(arg(2, 2)), dof.trace({{setx(0, 1), ret(1)}, bytes_type(12), {0x7000}}),
+             dof.trace(name(DIF_VAR_PROBENAME)), dof.trace(arg(3, 4))});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, {0x1122, 0x3344556677889900, 0xaabbccdd, 0x1234567890});
+    auto info = ecb_info(consumer, 1);
+    REQUIRE(info);
+    CHECK(info->ecb.probe_id == go.id);
+    CHECK(info->ecb.flags == DBK_ECB_F_VARIABLE);
+    REQUIRE(info->fields.size() == 7);
+    // length at 8; then 1, 8, ref 4, 2, 12, ref 4, 4 bytes, each aligned to its size
+    const uint32_t offsets[] = {12, 16, 24, 28, 32, 44, 48};
+    for (size_t i = 0; i < 7; i++) {
+        CHECK(info->fields[i].offset == offsets[i]);
+        CHECK(info->fields[i].action == i);
+        CHECK(info->fields[i].flags == 0);
+    }
+    CHECK(info->fields[2].shape == DBK_FIELD_STRING);
+    CHECK(info->ecb.fixed_bytes == 56);
+    auto all = records(consumer);
+    REQUIRE(all.size() == 1);
+    const Record& record = all[0];
+    CHECK(record.u32(8) == record.bytes.size());
+    CHECK(record.bytes.size() == 56 + 8 + 8);
+    CHECK(record.bytes[12] == 0x22);
+    CHECK(record.u64(16) == 0x3344556677889900);
+    CHECK(record.tail(24) == "tester");
+    CHECK((record.u32(28) & 0xffff) == 0xccdd);
+    CHECK(std::string(record.bytes.begin() + 32, record.bytes.begin() + 44) == "0123456789ab");
+    CHECK(record.tail(44) == "go");
+    CHECK(record.u32(48) == 0x34567890);
+    for (size_t padding : {13, 14, 15, 30, 31, 52, 53, 54, 55, 62, 63, 66, 71})
+        CHECK(record.bytes[padding] == 0);
+}
+
+TEST_CASE("a clause without actions records that it fired; one without data nothing", "[engine]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {});
+    dof.ecb("test:::go", {dof.trace({{ret(0)}, no_type()})});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go);
+    auto all = records(consumer);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].epid == 1);
+    CHECK(all[0].bytes.size() == 8);
+    CHECK(ecb_info(consumer, 2)->ecb.flags == DBK_ECB_F_NO_RECORD);
+    CHECK(dbk_consumer_counters(consumer, 0)->firings == 2);
+    CHECK(dbk_consumer_counters(consumer, 0)->records == 1);
+    CHECK(dbk_consumer_counters(consumer, 0)->bytes == 8);
+}
+
+TEST_CASE("a ring overwrites the oldest segment and says how much", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    const uint64_t count = kPerSegment * 5 + 7;
+    for (uint64_t i = 0; i < count; i++)
+        engine.fire(go, {i});
+    auto kept = records(consumer);
+    auto open = segments(consumer, 0);
+    REQUIRE(open.size() == 2);
+    uint64_t before = losses(open.begin()->second).records_before;
+    CHECK(before == kPerSegment * 4);
+    CHECK(open.begin()->first == 5);
+    REQUIRE(kept.size() + before == count);
+    for (uint64_t i = 0; i < kept.size(); i++)
+        CHECK(kept[i].u64(8) == before + i);
+    CHECK(dbk_consumer_counters(consumer, 0)->records == count);
+    CHECK(dbk_consumer_counters(consumer, 0)->segments == 6);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL) == 0);
+}
+
+TEST_CASE("a fill buffer stops, and END has room", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof = small(DBK_POLICY_FILL);
+    dof.ecb("dtrace:::END", {dof.trace({{setx(0, 1), ret(1)}, int_type(), {777}})});
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < kPerSegment * 2 + 5; i++)
+        engine.fire(go, {i});
+    CHECK(records(consumer).size() == kPerSegment * 2);
+    CHECK(drops(consumer, DBK_DROP_FILLED) == 5);
+    CHECK(losses(segments(consumer, 0).rbegin()->second).drops[DBK_DROP_FILLED] == 5);
+    CHECK(dbk_consumer_stop(consumer) == 0);
+    auto all = records(consumer);
+    REQUIRE(all.size() == kPerSegment * 2 + 1);
+    CHECK(all.front().u64(8) == 0);
+    CHECK(all.back().u64(8) == 777);
+}
+
+TEST_CASE("a switch buffer waits for its reader", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small(DBK_POLICY_SWITCH).build());
+    for (uint64_t i = 0; i < kPerSegment * 2 + 3; i++)
+        engine.fire(go, {i});
+    CHECK(records(consumer).size() == kPerSegment * 2);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL) == 3);
+    dbk_consumer_release(consumer, 0, 1);
+    engine.fire(go, {4242});
+    auto kept = records(consumer);
+    REQUIRE(kept.size() == kPerSegment + 1);
+    CHECK(kept.back().u64(8) == 4242);
+    CHECK(losses(segments(consumer, 0).rbegin()->second).records_before == kPerSegment * 2);
+    for (uint64_t i = 0; i < kPerSegment; i++)
+        engine.fire(go, {i});
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL) == 4);
+}
+
+TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
+    Engine engine(1, DBK_CLOCK_TSC);
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    std::vector<uint64_t> steps{10, 0xffffffff, 0x100000000, 5, 0x500000000, 1};
+    uint64_t now = host.ticks;
+    std::vector<uint64_t> expected;
+    for (uint64_t step : steps) {
+        host.tick_step = step;
+        engine.fire(go, {step});
+        now = host.ticks;
+        expected.push_back(now);
+    }
+    auto all = records(consumer);
+    REQUIRE(all.size() == steps.size());
+    for (size_t i = 1; i < all.size(); i++)
+        CHECK(all[i].ticks == expected[i]);
+    auto* header = segments(consumer, 0).begin()->second;
+    CHECK(header->flags == DBK_SEGMENT_F_TSC);
+    // Two control records of 16 bytes.
+    CHECK(header->committed_bytes == DBK_SEGMENT_DATA_OFFSET + 6 * 16 + 2 * 16);
+}
+
+TEST_CASE("a rebase that no longer fits opens a segment", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    for (uint64_t i = 0; i + 1 < kPerSegment; i++)
+        engine.fire(go, {i});
+    host.tick_step = 0x100000000; // 16 bytes are left: the record alone would fit
+    engine.fire(go, {99});
+    auto open = segments(consumer, 0);
+    REQUIRE(open.size() == 2);
+    CHECK(open.rbegin()->second->committed_bytes == DBK_SEGMENT_DATA_OFFSET + 16);
+    CHECK(records(consumer).back().u64(8) == 99);
+}
+
+TEST_CASE("records larger than a segment are refused or dropped", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    SECTION("fixed: at creation") {
+        Dof dof;
+        dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        dof.ecb("test:::go", {dof.trace({{ret(0)}, bytes_type(3961)})});
+        Loaded loaded = load(dof.build());
+        REQUIRE(loaded.error == 0);
+        dbk_reason reason{};
+        dbk_consumer* consumer = nullptr;
+        dbk_consumer_config config{"test", 1, false, false, 0};
+        CHECK(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) ==
+              -E2BIG);
+        CHECK(std::string(reason.text)
+                  .find("its records take 3976 bytes, a segment has room "
+                        "for 3968") != std::string::npos);
+        dbk_program_destroy(loaded.program);
+    }
+    SECTION("fixed: the largest") {
+        Dof dof;
+        dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        host.kernel_memory[0x7000] = std::string(3960, 'x');
+        dof.ecb("test:::go", {dof.trace({{setx(0, 1), ret(1)}, bytes_type(3960), {0x7000}})});
+        auto* consumer = engine.start(dof.build());
+        for (int i = 0; i < 3; i++)
+            engine.fire(go);
+        CHECK(dbk_consumer_counters(consumer, 0)->records == 3);
+    }
+    SECTION("by strings: a TOOBIG drop, and the next one fits") {
+        Dof dof;
+        dof.option(DTRACEOPT_STRSIZE, 8192);
+        dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+        host.kernel_memory[0x10000] = std::string(8000, 'x') + '\0';
+        dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()})});
+        auto* consumer = engine.start(dof.build());
+        engine.fire(go, {0x10000});
+        CHECK(drops(consumer, DBK_DROP_TOOBIG) == 1);
+        // Header, length and reference take 16 of 3968; a string that fills the rest to the last
+        // byte cannot be told from a longer one.
+        engine.fire(go, {0x10000 + 8000 - 3950});
+        engine.fire(go, {0x10000 + 8000 - 3951});
+        CHECK(drops(consumer, DBK_DROP_TOOBIG) == 2);
+        auto all = records(consumer);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].tail(12) == std::string(3950, 'x'));
+    }
+}
+
+TEST_CASE("a record that grows beyond its segment moves to the next", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    std::string text(200, 'y');
+    host.kernel_memory[0x10000] = text + '\0';
+    Difo string{{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()};
+    dof.ecb("test:::go",
+            {dof.trace(arg(1)), dof.trace(string), dof.trace(string),
+             Action{DTRACEACT_STACK, DOF_SECIDX_NONE, 30}, dof.trace(name(DIF_VAR_EXECNAME))});
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 500; i++)
+        engine.fire(go, {0x10000 + i % 200, i});
+    auto all = records(consumer);
+    REQUIRE(all.size() == 500);
+    uint64_t last = 0;
+    for (uint64_t i = 0; i < 500; i++) {
+        CHECK(all[i].u64(16) == i);
+        CHECK(all[i].tail(24) == text.substr(i % 200));
+        CHECK(all[i].tail(28) == text.substr(i % 200));
+        CHECK(all[i].tail(32).size() == 16);
+        CHECK(all[i].tail(36) == "tester");
+        CHECK(all[i].ticks > last);
+        last = all[i].ticks;
+    }
+}
+
+TEST_CASE("stacks are words behind the fixed part", "[engine][record]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {Action{DTRACEACT_STACK, DOF_SECIDX_NONE, 0},
+                          Action{DTRACEACT_STACK, DOF_SECIDX_NONE, 1},
+                          Action{DTRACEACT_USTACK, DOF_SECIDX_NONE, 5},
+                          Action{DTRACEACT_USYM, dof.difo(arg(0))}});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, {0x401234});
+    auto all = records(consumer);
+    REQUIRE(all.size() == 1);
+    auto words = [&](size_t offset) {
+        std::string bytes = all[0].tail(offset);
+        std::vector<uint64_t> list(bytes.size() / 8);
+        std::memcpy(list.data(), bytes.data(), bytes.size());
+        return list;
+    };
+    CHECK(words(12) == host.stack);
+    CHECK(words(16) == std::vector<uint64_t>{host.stack[0]});
+    CHECK(words(20) == std::vector<uint64_t>{host.pid, host.ustack[0]});
+    CHECK(all[0].u64(24) == host.pid);
+    CHECK(all[0].u64(32) == 0x401234);
+}
+
+TEST_CASE("a faulting ECB leaves the buffer unchanged", "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0)),
+                          dof.trace({{ldgs(DIF_VAR_ARG1, 1), load(DIF_OP_LDX, 1, 2), ret(2)}}),
+                          dof.trace(name(DIF_VAR_EXECNAME))});
+    auto* consumer = engine.start(dof.build());
+    host.kernel_memory[0x5000] = std::string(8, '\1');
+    engine.fire(go, {1, 0x5000});
+    auto* header = segments(consumer, 0).begin()->second;
+    uint32_t committed = header->committed_bytes;
+    auto counters = *dbk_consumer_counters(consumer, 0);
+    host.tick_step = 0x200000000; // not even a rebase
+    engine.fire(go, {2, 0x6000});
+    CHECK(header->committed_bytes == committed);
+    CHECK(dbk_consumer_counters(consumer, 0)->records == counters.records);
+    CHECK(dbk_consumer_counters(consumer, 0)->errors == 1);
+    host.tick_step = 1;
+    engine.fire(go, {3, 0x5000});
+    auto all = records(consumer);
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].u64(16) == 3);
+}
+
+TEST_CASE("metadata describes the ring", "[engine][meta]") {
+    Engine engine(3);
+    auto& go = engine.probe("test", "mod", "func", "go");
+    auto image = small(DBK_POLICY_RING).build();
+    auto* consumer =
+        engine.start(image, {"a name of more than thirty-one bytes", 9, true, false, 0});
+    CHECK(std::string(dbk_consumer_ring(consumer)->name) == "a name of more than thirty-one ");
+    std::map<uint32_t, const dbk_meta_header*> kinds;
+    dbk_region region;
+    uint32_t segment_regions = 0;
+    for (uint32_t i = 0; dbk_consumer_region(consumer, i, &region); i++) {
+        if (region.kind == 1) {
+            segment_regions++;
+            continue;
+        }
+        auto* header = static_cast<const dbk_meta_header*>(region.pages->address);
+        CHECK(header->magic == DBK_META_MAGIC);
+        CHECK(header->version == DBK_META_VERSION);
+        CHECK(header->block_bytes == region.pages->bytes);
+        CHECK(header->phys_addr == region.pages->phys_addr);
+        CHECK(header->ring_id == 9);
+        CHECK(header->boot_id == 0xb007);
+        kinds[header->kind] = header;
+    }
+    CHECK(segment_regions == 3);
+    REQUIRE(kinds.size() == 5);
+    auto data = [&](uint32_t kind) {
+        return reinterpret_cast<const uint8_t*>(kinds[kind]) + DBK_META_DATA_OFFSET;
+    };
+    CHECK(kinds[DBK_META_DOF]->committed_bytes == DBK_META_DATA_OFFSET + image.size());
+    CHECK(std::memcmp(data(DBK_META_DOF), image.data(), image.size()) == 0);
+    CHECK(kinds[DBK_META_CPUS]->committed_bytes == DBK_META_DATA_OFFSET + 3 * sizeof(dbk_meta_cpu));
+    auto* ring = reinterpret_cast<const dbk_meta_ring*>(data(DBK_META_RING));
+    CHECK(ring == dbk_consumer_ring(consumer));
+    CHECK(ring->activity == DBK_ACTIVITY_ACTIVE);
+    CHECK(ring->segments_per_cpu == 2);
+    CHECK(ring->anonymous == 1);
+    CHECK(ring->ticks_per_second == 1'000'000'000);
+    CHECK(ring->start_boot_ns == ring->start_mono_ns + 1);
+    auto* probe = reinterpret_cast<const dbk_meta_probe*>(data(DBK_META_PROBES));
+    CHECK(probe->probe_id == go.id);
+    CHECK(std::string(reinterpret_cast<const char*>(probe + 1), 13) == "testmodfuncgo");
+    CHECK(probe->entry_bytes == 32);
+}

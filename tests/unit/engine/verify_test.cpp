@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loader and the verifier: what is refused, with which words, and each limit at limit and
+// limit + 1.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
+
+/// The reason why a program with this DIFO is refused; "" when it is not.
+std::string refusal(const Difo& d) {
+    Dof dof;
+    dof.ecb("a:b:c:d", {dof.trace(d)});
+    Loaded loaded = load(dof.build());
+    dbk_program_destroy(loaded.program);
+    return loaded.error == 0 ? "" : loaded.reason;
+}
+
+std::string image_refusal(const std::vector<uint8_t>& image) {
+    Loaded loaded = load(image);
+    dbk_program_destroy(loaded.program);
+    return loaded.error == 0 ? "" : loaded.reason;
+}
+
+bool says(const std::string& reason, const std::string& part) {
+    INFO(reason);
+    CHECK(reason.find(part) != std::string::npos);
+    return reason.find(part) != std::string::npos;
+}
+
+Difo trivial() {
+    return {{ret(0)}};
+}
+
+std::vector<uint8_t> valid_image() {
+    Dof dof;
+    dof.ecb("a:b:c:d", {dof.trace(trivial())});
+    return dof.build();
+}
+
+template <typename T>
+std::string with_header(size_t offset, T value) {
+    auto image = valid_image();
+    std::memcpy(image.data() + offset, &value, sizeof(value));
+    return image_refusal(image);
+}
+
+} // namespace
+
+TEST_CASE("registers are checked", "[engine][verify]") {
+    says(refusal({{mov(9, 1), ret(0)}}),
+         "DIF object in section 2: instruction 0: register %r9 does not exist");
+    says(refusal({{mov(8, 1), ret(0)}}), "register %r8 does not exist");
+    CHECK(refusal({{mov(7, 7), ret(7)}}).empty());
+    says(refusal({{mov(1, 0), ret(0)}}), "instruction 0 (mov): %r0 cannot be written");
+    says(refusal({{cmp(1, 8), ret(0)}}), "%r8");
+    says(refusal({{ret(8)}}), "%r8");
+    says(refusal({{op3(DIF_OP_COPYS, 1, 2, 8), ret(0)}}), "%r8");
+    says(refusal({{push_bytes(8, 1), ret(0)}}), "%r8");
+    says(refusal({{DIF_INSTR_FMT(DIF_OP_MOV, 1, 1, 1), ret(0)}}), "unused bits are not 0");
+    says(refusal({{DIF_INSTR_FMT(DIF_OP_FLUSHTS, 0, 0, 1), ret(0)}}), "unused bits");
+}
+
+TEST_CASE("control flow is checked", "[engine][verify]") {
+    CHECK(refusal({{branch(DIF_OP_BA, 1), ret(0)}}).empty());
+    says(refusal({{branch(DIF_OP_BA, 0), ret(0)}}), "branches may only go forward");
+    says(refusal({{branch(DIF_OP_BA, 2), ret(0)}}), "branches behind the last instruction");
+    says(refusal({{nop()}}), "the last instruction is no ret");
+    says(refusal({{ret(0), nop()}}), "the last instruction is no ret");
+    says(refusal({{}}), "has no whole instructions");
+}
+
+TEST_CASE("every opcode is known or refused", "[engine][verify]") {
+    for (uint32_t op = 0; op < 256; op++) {
+        Difo d{{DIF_INSTR_FMT(op, 0, 0, 0), ret(0)}};
+        bool known = op >= 1 && op <= 77;
+        std::string reason = refusal(d);
+        if (op == 0 || op > 79)
+            says(reason, "opcode " + std::to_string(op) + " does not exist");
+        else if (!known)
+            says(reason, "translators must be resolved");
+    }
+}
+
+TEST_CASE("table indices are checked", "[engine][verify]") {
+    CHECK(refusal({{setx(1, 1), ret(1)}, int_type(), {1, 2}}).empty());
+    says(refusal({{setx(2, 1), ret(1)}, int_type(), {1, 2}}), "integer index is behind the table");
+    CHECK(refusal({{sets(1, 1), ret(1)}, string_type(), {}, {"\0", 2}}).empty());
+    says(refusal({{sets(2, 1), ret(1)}, string_type(), {}, {"\0", 2}}),
+         "string index is behind the table");
+    says(refusal({{sets(0, 1), ret(1)}, string_type(), {}, "abc"}), "does not end in a NUL");
+    says(refusal({{sets(0, 1), ret(1)}, string_type()}), "string index");
+}
+
+TEST_CASE("variables are checked", "[engine][verify]") {
+    auto with = [](uint32_t word, std::vector<dif_var_entry> vars) {
+        return refusal(Difo{{word, ret(0)}, int_type(), {}, "", std::move(vars)});
+    };
+    auto global = variable(kVar, DIFV_SCOPE_GLOBAL);
+    CHECK(with(ldgs(kVar, 1), {global}).empty());
+    says(with(ldgs(kVar, 1), {}), "variable 0x500 is not declared with this scope");
+    says(with(var_op(DIF_OP_LDTS, kVar, 1), {global}), "not declared with this scope");
+    says(with(var_op(DIF_OP_LDLS, kVar, 1), {global}), "not declared with this scope");
+    says(with(var_op(DIF_OP_LDGAA, kVar, 1), {global}), "the other of scalar and array");
+    CHECK(with(ldgs(DIF_VAR_PID, 1), {}).empty());
+    says(with(var_op(DIF_OP_STGS, DIF_VAR_PID, 1), {}), "a built-in variable cannot be written");
+    says(with(ldgs(DIF_VAR_CURCPU, 1), {}), "built-in variable 0x121 (curcpu) is not offered here");
+    says(with(ldgs(0x130, 1), {}), "is not offered here");
+    says(with(nop(), {variable(kVar, 3)}), "do not exist");
+    says(with(nop(), {variable(kVar, DIFV_SCOPE_LOCAL, int_type(), DIFV_KIND_ARRAY)}),
+         "clause-local array");
+    says(with(nop(), {variable(0x10000, DIFV_SCOPE_GLOBAL)}), "beyond 0xffff");
+    says(with(nop(), {global, variable(kVar, DIFV_SCOPE_GLOBAL, string_type())}),
+         "declared with another type");
+    SECTION("a variable's size") {
+        auto sized = [](uint32_t bytes) {
+            return variable(kVar, DIFV_SCOPE_GLOBAL, bytes_type(bytes));
+        };
+        CHECK(with(nop(), {sized(16384)}).empty());
+        says(with(nop(), {sized(16385)}), "at most 16384 are kept");
+    }
+    SECTION("how many variables") {
+        std::vector<dif_var_entry> many;
+        for (uint32_t i = 0; i < 4096; i++)
+            many.push_back(variable(kVar + i, DIFV_SCOPE_GLOBAL));
+        CHECK(with(nop(), many).empty());
+        many.push_back(variable(kVar + 4096, DIFV_SCOPE_GLOBAL));
+        CHECK_FALSE(with(nop(), many).empty());
+    }
+    says(with(DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_REGS, 1, 1), {}),
+         "only the arrays args and uregs");
+    says(with(DIF_INSTR_FMT(DIF_OP_LDTA, 0, 1, 1), {}), "no thread-local arrays");
+}
+
+TEST_CASE("subroutines are checked", "[engine][verify]") {
+    CHECK(refusal({{call(DIF_SUBR_RAND, 1), ret(1)}}).empty());
+    says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 46 does not exist");
+    says(refusal({{call(DIF_SUBR_MUTEX_OWNED, 1), ret(1)}}),
+         "subroutine mutex_owned() is not offered here");
+    says(refusal({{call(DIF_SUBR_SPECULATION, 1), ret(1)}}), "speculation() is not offered");
+    says(refusal({{DIF_INSTR_FMT(DIF_OP_PUSHTV, 2, 0, 0), ret(0)}}), "neither an integer nor");
+}
+
+TEST_CASE("return types are checked", "[engine][verify]") {
+    CHECK(refusal({{ret(0)}, int_type(8)}).empty());
+    says(refusal({{ret(0)}, int_type(9)}), "returns 9 bytes by value");
+    says(refusal({{ret(0)}, int_type(3)}), "a value of 3 bytes cannot be stored");
+    CHECK(refusal({{ret(0)}, bytes_type(65528)}).empty());
+    says(refusal({{ret(0)}, bytes_type(65529)}), "at most 65528 are stored");
+    says(refusal({{ret(0)}, {DIF_TYPE_STRING, 0, 0, 0, 256}}), "returns a string by value");
+    says(refusal({{ret(0)}, {2, 0, 0, 0, 8}}), "returns unknown kind 2");
+    says(refusal({{ret(0)}, {0, 0, 2, 0, 8}}), "unknown flags");
+}
+
+TEST_CASE("the size of a DIF object is limited", "[engine][verify]") {
+    Difo d;
+    d.code.assign(65536, nop());
+    d.code.back() = ret(0);
+    CHECK(refusal(d).empty());
+    d.code.push_back(ret(0));
+    says(refusal(d), "has 65537 instructions, at most 65536 run");
+}
+
+TEST_CASE("sections used twice count twice", "[engine][verify]") {
+    Dof dof;
+    std::vector<uint32_t> code(65536, nop());
+    code.back() = ret(0);
+    uint32_t dif = dof.section(DOF_SECT_DIF, code.data(), code.size() * 4, 4, 4);
+    struct {
+        dif_type type;
+        uint32_t link;
+    } header{int_type(), dif};
+    for (int i = 0; i < 16; i++)
+        dof.section(DOF_SECT_DIFOHDR, &header, sizeof(header), 4, 0);
+    CHECK(image_refusal(dof.build()).empty());
+    dof.section(DOF_SECT_DIFOHDR, &header, sizeof(header), 4, 0);
+    says(image_refusal(dof.build()), "more than 1048576 instructions");
+}
+
+TEST_CASE("the header is checked", "[engine][dof]") {
+    CHECK(image_refusal(valid_image()).empty());
+    says(image_refusal(std::vector<uint8_t>{}), "DOF is cut: 0 bytes");
+    says(with_header<uint8_t>(0, 0), "no DOF");
+    says(with_header<uint8_t>(DOF_ID_MODEL, 1), "data model 1");
+    says(with_header<uint8_t>(DOF_ID_ENCODING, 2), "encoding 2");
+    CHECK(with_header<uint8_t>(DOF_ID_VERSION, 1).empty());
+    says(with_header<uint8_t>(DOF_ID_VERSION, 3), "DOF version 3");
+    says(with_header<uint8_t>(DOF_ID_DIFVERS, 1), "DIF version 1");
+    says(with_header<uint8_t>(DOF_ID_DIFIREG, 9), "asks for 9 integer registers, there are 8");
+    says(with_header<uint8_t>(DOF_ID_DIFTREG, 9), "asks for 9 tuple registers");
+    says(with_header<uint8_t>(15, 1), "ident byte 15 is not 0");
+    says(with_header<uint32_t>(16, 1), "flags 0x1");
+    says(with_header<uint32_t>(20, 63), "header is 63");
+    says(with_header<uint32_t>(28, 0x10000000), "at most 65536");
+    says(with_header<uint32_t>(28, 60000), "section table");
+    says(with_header<uint64_t>(32, ~0ull), "section table");
+    says(with_header<uint64_t>(48, 1 << 20), "DOF is cut");
+    says(with_header<uint64_t>(48, 0), "contradict");
+    auto image = valid_image();
+    dof_section section;
+    size_t at = sizeof(dof_header) + sizeof(section);
+    std::memcpy(&section, image.data() + at, sizeof(section));
+    section.bytes = image.size();
+    std::memcpy(image.data() + at, &section, sizeof(section));
+    says(image_refusal(image), "ends behind the image");
+    std::vector<uint8_t> large((8u << 20) + 1);
+    says(image_refusal(large), "at most 8 MiB");
+}
+
+TEST_CASE("enablings are checked", "[engine][dof]") {
+    SECTION("names") {
+        Dof dof;
+        dof.ecb(std::string(127, 'x') + ":::", {});
+        CHECK(image_refusal(dof.build()).empty());
+        dof.ecb(std::string(128, 'x') + ":::", {});
+        says(image_refusal(dof.build()), "more than 127 bytes");
+    }
+    SECTION("a predicate that is no DIF object") {
+        Dof dof;
+        dof.ecb("a:::", {}, 0);
+        says(image_refusal(dof.build()), "a predicate refers to section 0, which is no DIF object");
+    }
+    SECTION("an action without its expression") {
+        Dof dof;
+        dof.ecb("a:::", {Action{DTRACEACT_PRINTF}});
+        says(image_refusal(dof.build()), "action 0: printf(): has no expression");
+    }
+    SECTION("how many actions") {
+        Dof dof;
+        uint32_t difo = dof.difo({{ret(0)}, no_type()});
+        dof.ecb("a:::", std::vector<Action>(16384, Action{DTRACEACT_DIFEXPR, difo}));
+        CHECK(image_refusal(dof.build()).empty());
+        dof.ecb("a:::", std::vector<Action>(16385, Action{DTRACEACT_DIFEXPR, difo}));
+        says(image_refusal(dof.build()), "16385 actions in one enabling, at most 16384");
+    }
+    SECTION("how many options") {
+        Dof dof;
+        for (int i = 0; i < 256; i++)
+            dof.option(DTRACEOPT_QUIET, 1);
+        CHECK(image_refusal(dof.build()).empty());
+        dof.option(DTRACEOPT_QUIET, 1);
+        says(image_refusal(dof.build()), "more than 256 options");
+    }
+}
+
+TEST_CASE("actions that are not done are refused by name", "[engine][dof]") {
+    auto with = [](Action action, bool destructive) {
+        Dof dof;
+        if (action.difo == 0)
+            action.difo = dof.difo(trivial());
+        if (destructive)
+            dof.option(DTRACEOPT_DESTRUCTIVE, 1);
+        dof.ecb("a:::", {action});
+        return image_refusal(dof.build());
+    };
+    says(with({DTRACEACT_SPECULATE, 0}, true), "speculate(): not supported by this version");
+    says(with({DTRACEACT_PANIC, 0}, true), "panic(): not supported by this version");
+    says(with({DTRACEACT_SYSTEM, 0}, false), "system(): is destructive, and option");
+    CHECK(with({DTRACEACT_SYSTEM, 0}, true).empty());
+    says(with({0x999, 0}, true), "kind 0x999 does not exist");
+    CHECK(with({DTRACEACT_STACK, DOF_SECIDX_NONE, 512}, false).empty());
+    says(with({DTRACEACT_STACK, DOF_SECIDX_NONE, 513}, false), "at most 512 frames");
+    says(with({DTRACEAGG_COUNT, DOF_SECIDX_NONE, 0, 1}, false), "its tuple has 1 members");
+    says(with({DTRACEAGG_COUNT, DOF_SECIDX_NONE, 0, 0}, false), "its tuple has 0 members");
+}
+
+TEST_CASE("aggregating actions are checked", "[engine][dof]") {
+    auto with = [](uint32_t kind, std::vector<Difo> keys, Difo value, uint64_t arg, uint32_t id) {
+        Dof dof;
+        dof.ecb("a:::", dof.aggregate(id, kind, keys, value, arg));
+        return image_refusal(dof.build());
+    };
+    Difo one = trivial();
+    CHECK(with(DTRACEAGG_COUNT, {one}, {}, 0, 1).empty());
+    says(with(DTRACEAGG_COUNT, {one}, {}, 0, 0), "does not start with an aggregation's id");
+    says(with(DTRACEAGG_SUM, {one}, {}, 0, 1), "sum(): has no value");
+    says(with(DTRACEAGG_SUM, {}, {{ret(0)}, string_type()}, 0, 1), "its value is no integer");
+    says(with(DTRACEAGG_SUM, {{{ret(0)}, no_type()}, one}, one, 0, 1), "has no size");
+    CHECK(with(DTRACEAGG_LQUANTIZE, {}, one, 0x0001ffff00000000, 1).empty());
+    says(with(DTRACEAGG_LQUANTIZE, {}, one, 0x0000000a00000000, 1), "make no buckets");
+    CHECK(with(DTRACEAGG_LLQUANTIZE, {}, one, 0x001400060000000a, 1).empty());
+    says(with(DTRACEAGG_LLQUANTIZE, {}, one, 0x0014000600000001, 1), "make no buckets");
+    says(with(DTRACEAGG_LLQUANTIZE, {}, one, 0xffffffff0000ffff, 1), "make no buckets");
+}
+
+TEST_CASE("the string size is limited", "[engine][dof]") {
+    auto with = [](uint64_t strsize) {
+        Dof dof;
+        dof.option(DTRACEOPT_STRSIZE, strsize);
+        return image_refusal(dof.build());
+    };
+    CHECK(with(16).empty());
+    CHECK(with(8192).empty());
+    says(with(15), "option strsize is 15, it must be 16 to 8192");
+    says(with(8193), "option strsize is 8193");
+}
+
+TEST_CASE("a program's target is told", "[engine][dof]") {
+    Dof dof;
+    const char strings[] = "\0006.1.0-56-amd64";
+    dof.section(DBK_DOF_SECT_STRINGS, strings, sizeof(strings), 1, 0, 0);
+    dbk_dof_target target{};
+    target.release = 1;
+    target.dialect = DBK_DOF_DIALECT_ORACLE;
+    target.typed = 1;
+    target.btf_id[3] = 9;
+    auto with = [&] {
+        Dof copy = dof;
+        copy.section(DBK_DOF_SECT_TARGET, &target, sizeof(target), 8, 0, 0);
+        return copy.build();
+    };
+    Loaded loaded = load(with());
+    REQUIRE(loaded.error == 0);
+    const char* release = nullptr;
+    bool typed = false;
+    uint8_t btf_id[16];
+    REQUIRE(dbk_program_target(loaded.program, &release, &typed, btf_id));
+    CHECK(std::string(release) == "6.1.0-56-amd64");
+    CHECK(typed);
+    CHECK(btf_id[3] == 9);
+    dbk_program_destroy(loaded.program);
+    target.dialect = 2;
+    says(image_refusal(with()), "dialect 2");
+    target.dialect = 1;
+    target.release = 99;
+    says(image_refusal(with()), "is no string");
+}
+
+TEST_CASE("every prefix of an image is refused or loaded, never a crash", "[engine][dof]") {
+    auto image = valid_image();
+    for (size_t bytes = 0; bytes < image.size(); bytes++) {
+        std::vector<uint8_t> prefix(image.begin(), image.begin() + static_cast<long>(bytes));
+        CHECK_FALSE(image_refusal(prefix).empty());
+    }
+}
+
+TEST_CASE("no memory is an error at every step", "[engine][dof]") {
+    Dof dof;
+    dof.ecb("a:b:c:d", {dof.trace({{sets(0, 1), var_op(DIF_OP_STTS, kVar, 1), ret(1)},
+                                   string_type(),
+                                   {},
+                                   std::string("\0", 1),
+                                   {variable(kVar, DIFV_SCOPE_THREAD, string_type())}})});
+    dof.option(DTRACEOPT_BUFSIZE, 16384);
+    dof.option(DTRACEOPT_DYNVARSIZE, 16384);
+    auto image = dof.build();
+    Engine engine;
+    engine.probe("a", "b", "c", "d");
+    bool made = false;
+    for (int64_t allowed = 0; !made && allowed < 200; allowed++) {
+        host.allocations_left = allowed;
+        Loaded loaded = load(image);
+        if (loaded.error != 0) {
+            CHECK(loaded.error == -ENOMEM);
+            CHECK_FALSE(loaded.reason.empty());
+            continue;
+        }
+        dbk_reason reason{};
+        dbk_consumer* consumer = nullptr;
+        dbk_consumer_config config{"test", 1, false, false, 1};
+        int error = dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer);
+        if (error != 0) {
+            CHECK(error == -ENOMEM);
+            CHECK(reason.text[0] != '\0');
+            dbk_program_destroy(loaded.program);
+            continue;
+        }
+        uint32_t matched = 0;
+        made = dbk_consumer_enable(consumer, &reason, &matched) == 0;
+        dbk_consumer_destroy(consumer);
+        CHECK(host.enabled.empty());
+    }
+    host.allocations_left = -1;
+    CHECK(made);
+}
