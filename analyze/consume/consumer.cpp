@@ -3,7 +3,7 @@
 // Consumer: carries out the statements of one ring's records, as dtrace(1) does.
 #include "analyze/consume/consumer.hpp"
 
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/consume/fault_text.hpp"
 #include "analyze/print/default_print.hpp"
 #include "analyze/print/format_print.hpp"
 #include "analyze/print/text.hpp"
@@ -136,6 +136,10 @@ void Consumer::consume(const MergedRecord& merged) {
         problem(*plan, nullptr, plan->problem);
         return;
     }
+    if (plan->is_fault) {
+        tell_fault(*plan, merged.record.bytes);
+        return;
+    }
     bool is_line = plan->is_line && !options_.quiet;
     if (is_line)
         begin_line(*plan, merged);
@@ -194,6 +198,21 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
     }
     if (!statement_problem_.empty())
         problem(plan, &statement, statement_problem_);
+}
+
+void Consumer::tell_fault(const EcbPlan& plan, base::ByteView record) {
+    std::array<uint64_t, 5> arguments{0, 0, UINT64_MAX, 0, 0};
+    for (size_t i = 0; i < std::min(arguments.size(), plan.statements.size()); i++) {
+        const std::vector<FieldPlan>& fields = plan.statements[i].fields;
+        auto value = fields.empty() ? std::nullopt : value_of(fields[0], record);
+        if (value)
+            arguments[i] = static_cast<uint64_t>(value->signed_integer());
+    }
+    shared_.flush();
+    shared_.sink.message(
+        fault_message({arguments[0], arguments[1], static_cast<int64_t>(arguments[2]), arguments[3],
+                       arguments[4]},
+                      program_));
 }
 
 void Consumer::trace(const Statement& statement, base::ByteView record) {

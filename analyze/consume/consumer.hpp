@@ -71,6 +71,7 @@ public:
 private:
     void begin_line(const EcbPlan& plan, const MergedRecord& merged);
     void carry_out(EcbPlan& plan, Statement& statement, base::ByteView record);
+    void tell_fault(const EcbPlan& plan, base::ByteView record);
     void trace(const Statement& statement, base::ByteView record);
     void print_format(const Statement& statement, base::ByteView record);
     void print_aggregations(const Statement& statement, base::ByteView record);

@@ -69,23 +69,31 @@ RingProgram::RingProgram(const formats::RingRecording& ring) : ring_(ring) {
     }
 }
 
+const formats::DofProgram* RingProgram::program_of(const formats::EcbInfo& ecb) const {
+    bool is_there = ecb.dof_index < images_.size() && images_[ecb.dof_index];
+    return is_there ? &images_[ecb.dof_index]->program : nullptr;
+}
+
+const formats::DofEcb* RingProgram::clause_of(const formats::EcbInfo& ecb) const {
+    if (!program_of(ecb))
+        return nullptr;
+    auto clause = clauses_[ecb.dof_index].find(ecb.ecbdesc);
+    return clause == clauses_[ecb.dof_index].end() ? nullptr : clause->second;
+}
+
 void RingProgram::make_plan(EcbPlan& plan) {
     static const std::vector<formats::DofAction> kNone;
     plan.is_planned = true;
-    uint16_t index = plan.ecb->dof_index;
-    if (index >= images_.size() || !images_[index]) {
-        plan.problem = "its DOF is not there";
+    const formats::DofProgram* program = program_of(*plan.ecb);
+    const formats::DofEcb* clause = clause_of(*plan.ecb);
+    if (!program || !clause) {
+        plan.problem = program ? "its DOF does not hold the clause" : "its DOF is not there";
         return;
     }
-    auto clause = clauses_[index].find(plan.ecb->ecbdesc);
-    if (clause == clauses_[index].end()) {
-        plan.problem = "its DOF does not hold the clause";
-        return;
-    }
-    const formats::DofProgram& program = images_[index]->program;
-    auto list = clause->second->actions;
+    plan.is_fault = clause->uarg == kErrorEnabling;
     uint32_t strsize = ring_.info.facts.strsize_bytes;
-    Planner(plan, program, list ? program.action_lists[*list].actions : kNone,
+    Planner(plan, *program,
+            clause->actions ? program->action_lists[*clause->actions].actions : kNone,
             strsize ? strsize : kStrsizeDefault)
         .plan(next_source_);
 }

@@ -25,6 +25,9 @@
 
 namespace daybreak::analyze {
 
+/// ECBDESC's uarg of the clause that a consumer adds to dtrace:::ERROR for its own messages.
+constexpr uint64_t kErrorEnabling = 1;
+
 /// A field of the ECB and what its bytes mean.
 struct FieldPlan {
     formats::FieldInfo info{};
@@ -74,7 +77,8 @@ struct EcbPlan {
     /// Whether a record is a line of output: it holds more than what was aggregated.
     bool is_line = false;
     bool has_aggregation = false;
-    std::string problem; ///< why the statements are not known; empty when they are
+    bool is_fault = false; ///< of the consumer's own clause of dtrace:::ERROR: a message, no output
+    std::string problem;   ///< why the statements are not known; empty when they are
 
     Statement* find_aggregation(uint32_t action);
 };
@@ -94,6 +98,9 @@ public:
             make_plan(*plan);
         return plan;
     }
+    /// The clause of an ECB and the program it stands in, or null.
+    const formats::DofEcb* clause_of(const formats::EcbInfo& ecb) const;
+    const formats::DofProgram* program_of(const formats::EcbInfo& ecb) const;
     /// The functions of the aggregation variables of all images.
     const AggregationFunctions& functions() const { return functions_; }
     /// The images, by index; empty where one is missing or cannot be read.

@@ -17,6 +17,7 @@ namespace daybreak::analyze {
 struct Message {
     enum class Kind : uint8_t {
         drop,  ///< data was not stored
+        fault, ///< the execution of a DIF object was given up, and its record with it
         note,  ///< what was left out, or holds for the whole report
         error, ///< the recording cannot be printed as it stands; printing goes on
     };

@@ -205,6 +205,39 @@ TEST_CASE("exit() gives the status, tracemem() dumps what it was told", "[analyz
     CHECK(got.report.status() == 5);
 }
 
+TEST_CASE("the consumer's own ERROR clause becomes messages", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    size_t error = program.clause("dtrace", "", "", "ERROR");
+    for (int i = 0; i < 5; i++)
+        program.trace(error, Member::integer(8));
+    program.program.ecbs[error].uarg = kErrorEnabling;
+    formats::DofLine line;
+    line.difo = *program.program.action_lists[begin].actions[0].difo;
+    line.file = "boot.d";
+    line.line = 3;
+    line.column = 7;
+    program.program.lines.push_back(line);
+    RecordingOf recording(program);
+    uint64_t none = static_cast<uint64_t>(-1);
+    recording.fire(0, 100, error,
+                   {uint64_t{1}, uint64_t{1}, uint64_t{16}, uint64_t{1}, uint64_t{0x10}});
+    recording.fire(0, 200, error, {uint64_t{1}, uint64_t{0}, none, uint64_t{4}, uint64_t{0x10}});
+    recording.fire(0, 300, error, {uint64_t{99}, uint64_t{2}, none, uint64_t{77}, uint64_t{0}});
+    Rendered got = render(recording);
+    CHECK(got.text == "\n");
+    REQUIRE(got.messages.size() == 3);
+    CHECK(got.messages[0].kind == Message::Kind::fault);
+    CHECK(got.messages[0].text == "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): invalid "
+                                  "address (0x10) in action #1 at DIF offset 16");
+    CHECK(got.messages[0].detail == "at boot.d:3:7");
+    CHECK(got.messages[1].text ==
+          "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): divide-by-zero in predicate");
+    CHECK(got.messages[2].text ==
+          "error on enabled probe ID 99 (ID 0: :::): unknown fault in action #2");
+}
+
 TEST_CASE("drops are told when the records have passed them", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);

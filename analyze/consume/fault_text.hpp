@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fault text: what is said when the execution of a DIF object was given up.
+//
+// Every consumer adds a clause of its own to dtrace:::ERROR that traces arg1 to arg5; its ECBDESC
+// carries kErrorEnabling.  Its records are no output, they are messages.
+#pragma once
+
+#include "analyze/consume/program.hpp"
+#include "analyze/print/sink.hpp"
+
+#include <array>
+
+namespace daybreak::analyze {
+
+/// arg1 to arg5 of dtrace:::ERROR.
+struct FaultArguments {
+    uint64_t epid = 0;
+    uint64_t action = 0;     ///< counted from 1; 0: the predicate
+    int64_t dif_offset = -1; ///< in bytes; -1: not in a DIF object
+    uint64_t fault = 0;
+    uint64_t address = 0;
+};
+
+/// Returns the message, in DTrace's words; the detail says where in the D source it was.
+Message fault_message(const FaultArguments& arguments, RingProgram& program);
+
+} // namespace daybreak::analyze
