@@ -74,10 +74,14 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 	struct fbt_set *set = container_of(ops, struct fbt_set, ops);
 	struct fbt_probe *fbt;
 	struct dbk_frame frame;
+	unsigned long flags;
 	u64 args[6];
 
-	/* The trampoline leaves preemption on; a firing belongs to one CPU, and ECBs to RCU. */
-	preempt_disable_notrace();
+	/*
+	 * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs to RCU.
+	 * Enabling preemption again might schedule, which code in probes must not; interrupts do.
+	 */
+	flags = dbk_host_enter();
 	for (fbt = set->slots[hash_long(ip, set->hash_bits)]; fbt; fbt = fbt->next) {
 		if (fbt->site != ip || !dbk_probe_is_enabled(&fbt->probe))
 			continue;
@@ -88,7 +92,7 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 		arguments_take(fregs, args, &frame.sp);
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 	}
-	preempt_enable_notrace();
+	dbk_host_leave(flags);
 }
 
 static void set_free(struct fbt_set *set)
