@@ -147,6 +147,9 @@ void Compilation::item(const Clause& clause) {
 
 void Compilation::item(const Declaration& declaration) {
     RegionScope region(sink_, Region::declaration);
+    for (const NamedType& named : declaration.specifiers.named)
+        for (const EnumeratorSyntax& enumerator : named.enumerators)
+            symbols_.add_enumerator(enumerator.name);
     for (const DeclaredName& declared : declarer_.declare(declaration))
         declare_variable(declared);
 }
@@ -284,6 +287,8 @@ void Compilation::command_line_options() {
 /// Everything is compiled: says what for, and writes.
 void Compilation::finish() {
     formats::DofProgram& program = linker_.program();
+    if (options_.error_clause && !program.ecbs.empty())
+        linker_.add_error_clause();
     program.aggregation_names = symbols_.aggregation_names();
     formats::DofTarget target;
     target.compiler = options_.compiler_version;

@@ -75,6 +75,29 @@ void ProgramLinker::add_clause(const std::vector<const ProbeDescription*>& probe
     }
 }
 
+void ProgramLinker::add_error_clause() {
+    formats::DofActionList list;
+    for (uint32_t id = DIF_VAR_ARG1; id <= DIF_VAR_ARG5; id++) {
+        formats::Difo difo;
+        difo.type = {DIF_TYPE_CTF, DIF_CK_INTEGER, 0, 0, 8};
+        difo.text = {DIF_INSTR_INDEX(DIF_OP_LDGS, id, 1), DIF_INSTR_FMT(DIF_OP_RET, 0, 0, 1)};
+        std::string name = "arg" + std::to_string(id - DIF_VAR_ARG0);
+        difo.variables = {{name, id, DIFV_KIND_SCALAR, DIFV_SCOPE_GLOBAL, DIFV_F_REF, difo.type}};
+        formats::DofAction action;
+        action.difo = program_.difos.size();
+        action.kind = DTRACEACT_DIFEXPR;
+        action.uarg = id - DIF_VAR_ARG0;
+        program_.difos.push_back(std::move(difo));
+        list.actions.push_back(std::move(action));
+    }
+    formats::DofEcb ecb;
+    ecb.probe = {"dtrace", "", "", "ERROR", 0};
+    ecb.actions = program_.action_lists.size();
+    ecb.uarg = 1; // what every port gives to the library's own enabling
+    program_.action_lists.push_back(std::move(list));
+    program_.ecbs.push_back(std::move(ecb));
+}
+
 void ProgramLinker::set_option(uint32_t id, uint64_t value) {
     for (formats::DofOption& option : program_.options)
         if (option.option == id) {

@@ -17,6 +17,8 @@ public:
     /// Compiles a clause and adds an ECB per probe description; they share its code.
     void add_clause(const std::vector<const ProbeDescription*>& probes,
                     const PlannedClause& clause);
+    /// Adds the clause that reports faults: dtrace:::ERROR { trace(arg1); ... trace(arg5); }.
+    void add_error_clause();
     /// Sets an option; a later value replaces an earlier one.
     void set_option(uint32_t id, uint64_t value);
 

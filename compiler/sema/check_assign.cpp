@@ -33,7 +33,7 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     if (symbols_.find(storage, name->name))
         return true;
     if (storage == VariableStorage::global &&
-        (symbols_.find_inline(name->name) || types_.find_enumerator(name->name)))
+        (symbols_.find_inline(name->name) || symbols_.is_enumerator(name->name)))
         return true; // reported as not assignable
     if (index && storage == VariableStorage::clause) {
         error(Tag::D_ARR_LOCAL, target.span, "a clause-local array (this->%s[]) cannot be",
@@ -85,6 +85,9 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
         return error(Tag::D_OP_WRITE, span, "%s: %s is a built-in variable and cannot be written",
                      op, target->variable->name.c_str());
     TypeId type = target->type;
+    if (!is_variable && types_.is_by_reference(type))
+        return error(Tag::D_OP_LVAL, span, "%s: \"%s\" in memory cannot be written; use bcopy()",
+                     op, types_.name(type).c_str());
     // 0 given to a string or struct variable frees it, as everywhere in D.
     bool frees = is_variable && is_zero(value) && types_.is_integer(value->type);
     if (!frees && !types_.assignable(type, value->type) &&
@@ -101,10 +104,6 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
     node->type = type;
     node->span = span;
     if (target->op == TypedOp::load) {
-        if (types_.is_by_reference(type))
-            return error(Tag::D_OP_LVAL, span,
-                         "%s: \"%s\" in memory cannot be written; use bcopy()", op,
-                         types_.name(type).c_str());
         node->op = TypedOp::store;
         node->operands = {target->operands[0], value};
         return node;

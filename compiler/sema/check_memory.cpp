@@ -23,6 +23,12 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
     if (bytes == 0)
         return address;
     TypeId word = types_.unsigned_long_type();
+    // What has the same value: casts between pointers, and what lies somewhere by reference.
+    while ((address->op == TypedOp::reinterpret &&
+            (types_.is_by_reference(address->operands[0]->type) ||
+             types_.size_of(address->operands[0]->type) == 8)) ||
+           (address->op == TypedOp::load && types_.is_by_reference(address->type)))
+        address = address->operands[0];
     if (address->op == TypedOp::add && address->operands[1]->is_constant()) {
         bytes += address->operands[1]->value;
         address = address->operands[0];

@@ -300,7 +300,7 @@ TypedPtr ExprChecker::check_argument(const Span& span, const Subroutine& subrout
                types_.is_string(value->type) || is_zero(value);
         break;
     case ParameterKind::string:
-        fits = types_.is_string_like(value->type);
+        fits = types_.is_string_like(value->type) || is_zero(value);
         break;
     }
     if (!fits)

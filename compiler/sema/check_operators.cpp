@@ -233,6 +233,10 @@ TypedPtr ExprChecker::compare(BinaryOp op, TypedPtr left, TypedPtr right, const 
         node->operands = {left, right};
         return node;
     }
+    // A string compared with NULL: whether there is one.
+    if ((types_.is_string(left->type) && is_zero(right)) ||
+        (types_.is_string(right->type) && is_zero(left)))
+        return fold(typed_op(op), result, true, left, right, span);
     left = decay(left);
     right = decay(right);
     if (types_.is_integer(left->type) && types_.is_integer(right->type)) {
@@ -317,6 +321,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
         type = types_.usual_arithmetic(left->type, right->type);
     } else if (strings && types_.is_string_like(left->type) && types_.is_string_like(right->type)) {
         type = types_.string_type();
+    } else if ((types_.is_string(left->type) && is_zero(right)) ||
+               (types_.is_string(right->type) && is_zero(left))) {
+        type = types_.string_type();
     } else if (types_.is_struct_or_union(left->type) &&
                types_.compatible(left->type, right->type)) {
         type = left->type;
@@ -332,8 +339,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
     if (type == TypeId::none)
         return error(Tag::D_OP_INCOMPAT, expression.span, "?: \"%s\" and \"%s\" do not go together",
                      type_name(left).c_str(), type_name(right).c_str());
-    left = convert(left, type);
-    right = convert(right, type);
+    left = is_zero(left) && types_.is_string(type) ? left : convert(left, type);
+    right = is_zero(right) && types_.is_string(type) ? right : convert(right, type);
     if (condition->is_constant())
         return condition->value ? left : right;
     return make(TypedOp::conditional, type, expression.span, {condition, left, right});

@@ -46,8 +46,14 @@ namespace {
 size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conversion,
                         Format& format) {
     auto peek = [&](size_t i) { return i < text.size() ? text[i] : '\0'; };
-    while (peek(at) != '\0' && std::string_view("#0-+ '").find(peek(at)) != std::string_view::npos)
-        conversion.flags += text[at++];
+    while (peek(at) != '\0' &&
+           std::string_view("@#0-+ '").find(peek(at)) != std::string_view::npos) {
+        if (text[at] == '@')
+            conversion.aggregation = true;
+        else
+            conversion.flags += text[at];
+        at++;
+    }
     if (peek(at) == '?') {
         conversion.width = "16"; // hex digits of an address, LP64
         at++;
@@ -127,12 +133,10 @@ Format parse_format(std::string_view text) {
 std::string Format::text() const {
     std::string out;
     for (const FormatConversion& conversion : conversions) {
-        out += conversion.before + "%" + conversion.flags;
+        out += conversion.before + (conversion.aggregation ? "%@" : "%") + conversion.flags;
         out += conversion.width_argument ? "*" : conversion.width;
         if (conversion.has_precision)
             out += conversion.precision_argument ? ".*" : "." + conversion.precision;
-        if (conversion.aggregation)
-            out += '@';
         out += conversion.size;
         out += conversion.kind;
     }

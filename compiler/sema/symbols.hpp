@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace daybreak::compiler {
 
@@ -54,6 +55,10 @@ public:
     const InlineInfo* find_inline(std::string_view name) const;
     void add_inline(InlineInfo definition);
 
+    /// Enumerators of the program's own enums: names that no variable can have.
+    void add_enumerator(const std::string& name) { enumerators_.insert(name); }
+    bool is_enumerator(const std::string& name) const { return enumerators_.count(name) != 0; }
+
     /// Returns a known name much like this one, or "".
     std::string similar(VariableStorage storage, std::string_view name) const;
 
@@ -67,6 +72,7 @@ private:
     uint32_t next_id_[3];
     std::map<std::string, AggregationInfo, std::less<>> aggregations_;
     std::map<std::string, InlineInfo, std::less<>> inlines_;
+    std::set<std::string> enumerators_;
 };
 
 /// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.

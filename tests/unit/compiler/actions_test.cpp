@@ -97,6 +97,8 @@ TEST_CASE("actions upon aggregations", "[compiler][actions]") {
     CHECK(actions_of(define + "END { printa(@a); printa(\"%d: %@d %@d\\n\", @a, @b); }") ==
           "printa 1 int8\nprinta 2 \"%d: %@lld %@lld\\n\" int8\n"
           "printa 2 \"%d: %@lld %@lld\\n\" int8\n");
+    CHECK(actions_of(define + "END { printa(\"%d %@10d\", @a); }") ==
+          "printa 1 \"%d %@10lld\" int8\n");
     CHECK(actions_of("BEGIN { @[stack(), uid] = count(); } END { printa(\"%k %d %@u\", @); }") ==
           "printa 1 \"%k %u %@llu\" int8\n");
     CHECK(actions_of("BEGIN { setopt(\"quiet\"); setopt(\"aggrate\", \"1s\"); }") ==
@@ -162,8 +164,20 @@ TEST_CASE("several texts are one program", "[compiler][link]") {
     CompileOutput output = compile(options);
     INFO(errors_of(output));
     REQUIRE(output.dof);
-    CHECK(output.program.ecbs.size() == 2);
+    REQUIRE(output.program.ecbs.size() == 3);
     CHECK(output.program.lines.back().file == "b.d");
+    const formats::DofEcb& error = output.program.ecbs[2];
+    CHECK(error.probe.text() == "dtrace:::ERROR");
+    CHECK(error.uarg == 1);
+    const auto& reports = output.program.action_lists[*error.actions].actions;
+    REQUIRE(reports.size() == 5);
+    CHECK(code(output.program.difos[*reports[4].difo]) == "ldgs arg5, %r1\nret %r1\n");
+}
+
+TEST_CASE("NULL stands for no string", "[compiler][sema]") {
+    CHECK(trace_code("strchr(execname, 'x') == NULL").find("tst %r1\n") != std::string::npos);
+    CHECK(trace_code("strtok(NULL, \"/\")").find("pushtv D type, %r0, %r0\n") == 0);
+    CHECK(code_of("BEGIN { s = pid ? execname : NULL; }").find("stgs") != std::string::npos);
 }
 
 TEST_CASE("inlines, enumerators and library constants are put in place", "[compiler][sema]") {

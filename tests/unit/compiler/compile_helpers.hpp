@@ -15,6 +15,7 @@ inline CompileOutput compile_text(const std::string& text, KernelTypes* kernel =
     CompileOptions options;
     options.sources = {{"test.d", text}};
     options.kernel = kernel;
+    options.error_clause = false;
     return compile(options);
 }
 

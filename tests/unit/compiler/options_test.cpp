@@ -71,6 +71,7 @@ TEST_CASE("formats are taken apart and put together", "[compiler][format]") {
     CHECK(format.conversions[2].aggregation);
     CHECK(format.after == "!");
     CHECK(format.text() == "a%%b %-#5.3d|%*.*s|%@d|%16p!");
+    CHECK(parse_format("%@-10d %-10@d").text() == "%@-10d %@-10d");
     CHECK(parse_format("plain").text() == "plain");
     CHECK(parse_format("%").error == "the format ends inside a conversion");
     CHECK(parse_format("%5").error == "the format ends inside a conversion");
