@@ -311,7 +311,8 @@ ExprPtr Parser::sizeof_expression() {
 bool Parser::arguments(TokenKind close, std::vector<ExprPtr>& arguments) {
     unsigned& open = close == TokenKind::paren_close ? open_parens_ : open_brackets_;
     open++;
-    if (!peek().is(close)) {
+    // f() has no arguments; x[] has no meaning.
+    if (!peek().is(close) || close == TokenKind::bracket_close) {
         do {
             ExprPtr argument = assignment();
             if (!argument)
@@ -336,8 +337,6 @@ ExprPtr Parser::postfix_rest(ExprPtr base) {
         case TokenKind::bracket_open: {
             Index node;
             take();
-            if (peek().is(TokenKind::bracket_close))
-                return syntax_error(peek(), "a subscript needs at least one expression");
             if (!arguments(TokenKind::bracket_close, node.arguments))
                 return nullptr;
             Span span = join(base->span, last_span_);
@@ -466,8 +465,6 @@ ExprPtr Parser::aggregation() {
     node.name = token.text;
     while (peek().is(TokenKind::bracket_open)) {
         take();
-        if (peek().is(TokenKind::bracket_close))
-            return syntax_error(peek(), "a key needs at least one expression");
         if (!arguments(TokenKind::bracket_close, node.keys))
             return nullptr;
         node.has_keys = true;

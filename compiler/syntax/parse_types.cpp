@@ -150,7 +150,7 @@ bool Parser::type_in_brackets() {
     if (starts_type_keyword(first) || first.is(TokenKind::ellipsis))
         return true;
     // A storage class is no part of a key, but surely meant as one.
-    if (find_word(first.kind) && !first.is(TokenKind::kw_self) && !first.is(TokenKind::kw_this))
+    if (find_word(first.kind) && !peek(1).is(TokenKind::arrow))
         return true;
     if (!first.is(TokenKind::identifier))
         return false;

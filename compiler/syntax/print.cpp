@@ -254,8 +254,11 @@ std::string clause_text(const Clause& clause) {
     for (const ProbeDescription& probe : clause.probes)
         text += (text.empty() ? "" : ",\n") + probe.text;
     text += "\n";
-    if (clause.predicate)
-        text += "/" + text_at(*clause.predicate, kComma) + "/\n";
+    if (clause.predicate) {
+        std::string predicate = text_at(*clause.predicate, kComma);
+        // A slash and a star would begin a comment.
+        text += (predicate[0] == '*' ? "/ " : "/") + predicate + "/\n";
+    }
     if (!clause.has_body)
         return clause.predicate ? text + ";\n" : text;
     text += "{\n";
