@@ -14,6 +14,7 @@ and with DAYBREAK, MODULE (daybreak.ko, nothing embedded), OTHER_MODULE (the oth
 VMLINUZ, ROOT, IN and OUT in their environment.
 """
 
+import fcntl
 import os
 import re
 import shutil
@@ -96,7 +97,13 @@ class Boot:
         self._in, self._out = self.folder / "in", self.folder / "out"
 
     def run(self) -> Result:
-        """Prepares, boots, verifies."""
+        """Prepares, boots, verifies; alone in its folder, however many harnesses run."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with open(f"{self.folder}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self._run()
+
+    def _run(self) -> Result:
         shutil.rmtree(self.folder, ignore_errors=True)
         self._in.mkdir(parents=True)
         self._out.mkdir()
@@ -104,7 +111,7 @@ class Boot:
         self._host_script("prepare")
         machine = self._machine(early)
         outcome = qemu.run(machine, self.folder / "console.log")
-        machine.initrd.unlink()
+        machine.initrd.unlink(missing_ok=True)
         checks, problem = outcome.findings.checks, outcome.problem()
         if problem is None:
             checks = checks + console.parse_checks(self._host_script("verify"))
