@@ -59,16 +59,34 @@ std::optional<uint64_t> choose(std::string_view text, std::initializer_list<Choi
     return std::nullopt;
 }
 
-/// yes, off, 3, nothing: see facts of options ("runtime").
-std::optional<uint64_t> parse_runtime(const std::optional<std::string>& value) {
+/// Whether an option is a switch: set or not, of no other meaning.
+bool is_switch(uint32_t id) {
+    switch (id) {
+    case DTRACEOPT_GRABANON:
+    case DTRACEOPT_FLOWINDENT:
+    case DTRACEOPT_QUIET:
+    case DTRACEOPT_DESTRUCTIVE:
+    case DTRACEOPT_RAWBYTES:
+    case DTRACEOPT_AGGSORTKEY:
+    case DTRACEOPT_AGGSORTREV:
+    case DTRACEOPT_QUIETRESIZE:
+    case DTRACEOPT_NORESOLVE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// yes, off, 3; no value sets a switch, and is 0 for what counts something.
+std::optional<uint64_t> parse_runtime(uint32_t id, const std::optional<std::string>& value) {
     if (!value)
-        return 0;
+        return is_switch(id) ? 1 : 0;
     std::string text = lower(*value);
     if (text.empty())
         return DTRACEOPT_UNSET;
     for (const char* word : {"yes", "enable", "enabled", "true", "on", "set"})
         if (text == word)
-            return 0;
+            return 1;
     for (const char* word : {"no", "disable", "disabled", "false", "off", "unset"})
         if (text == word)
             return DTRACEOPT_UNSET;
@@ -103,7 +121,7 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
         return choose(value.value_or(""),
                       {{"record", DBK_AGGREGATE_RECORD}, {"engine", DBK_AGGREGATE_ENGINE}});
     default:
-        return parse_runtime(value);
+        return parse_runtime(id, value);
     }
 }
 

@@ -209,7 +209,7 @@ TEST_CASE("options go into the image", "[compiler][options]") {
     for (const formats::DofOption& option : output.program.options)
         options += base::strprintf("%x=%llx ", option.option,
                                    static_cast<unsigned long long>(option.value));
-    CHECK(options == "c=0 0=800000 1=0 f=989680 6=40 44420001=0 44420002=4000 "
+    CHECK(options == "c=1 0=800000 1=0 f=989680 6=40 44420001=0 44420002=4000 "
                      "b=fffffffffffffffe ");
     CHECK(output.program.difos[0].type.size == 64);
     CompileOptions command_line;

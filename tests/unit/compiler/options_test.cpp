@@ -42,11 +42,13 @@ TEST_CASE("rates", "[compiler][options]") {
 
 TEST_CASE("run-time options", "[compiler][options]") {
     for (const char* yes : {"yes", "ENABLE", "enabled", "true", "on", "set"})
-        CHECK(parse_option("quiet", yes).value == 0);
+        CHECK(parse_option("quiet", yes).value == 1);
     for (const char* no : {"no", "disable", "Disabled", "false", "off", "unset", ""})
         CHECK(parse_option("quiet", no).value == DTRACEOPT_UNSET);
     CHECK(parse_option("nspec", "4").value == 4);
-    CHECK(parse_option("quiet", std::nullopt).value == 0);
+    CHECK(parse_option("quiet", std::nullopt).value == 1);
+    CHECK(parse_option("destructive", std::nullopt).value == 1);
+    CHECK(parse_option("aggsortpos", std::nullopt).value == 0);
     CHECK(parse_option("bufpolicy", "fill").value == 1);
     CHECK(parse_option("bufresize", "manual").value == 1);
     CHECK(parse_option("aggregate", "engine").value == 1);
