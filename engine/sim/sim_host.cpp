@@ -79,11 +79,19 @@ Result<SimProbe*> SimHost::add_probe(SimProbeName name, uint8_t arg_count) {
     int error = dbk_probe_add(engine_, &added->probe);
     if (error == 0)
         return added;
-    if (error == -EINVAL) // not published
-        probes_.pop_back();
-    return errorf(ErrorCode::invalid, "probe %s:%s:%s:%s: %s", added->text.provider.c_str(),
-                  added->text.module.c_str(), added->text.function.c_str(),
-                  added->text.name.c_str(), strerror(-error));
+    Error refused =
+        errorf(ErrorCode::invalid, "probe %s:%s:%s:%s: %s", text.provider.c_str(),
+               text.module.c_str(), text.function.c_str(), text.name.c_str(), strerror(-error));
+    if (error == -EINVAL) // not published; without memory it is, and only ECBs are missing
+        forget(probes_.end() - 1);
+    return refused;
+}
+
+void SimHost::forget(std::vector<std::unique_ptr<SimProbe>>::iterator probe) {
+    const SimProbeName& text = (*probe)->text;
+    for (const std::string* part : {&text.provider, &text.module, &text.function, &text.name})
+        kernel_memory_.remove_own(part->c_str());
+    probes_.erase(probe);
 }
 
 void SimHost::remove_probe(SimProbe* probe) {
@@ -92,10 +100,7 @@ void SimHost::remove_probe(SimProbe* probe) {
                               [probe](const auto& owned) { return owned.get() == probe; });
     DBK_ASSERT(found != probes_.end());
     dbk_probe_remove(engine_, &probe->probe);
-    const SimProbeName& text = probe->text;
-    for (const std::string* part : {&text.provider, &text.module, &text.function, &text.name})
-        kernel_memory_.remove_own(part->c_str());
-    probes_.erase(found);
+    forget(found);
 }
 
 namespace {

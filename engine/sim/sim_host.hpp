@@ -131,6 +131,7 @@ private:
     bool allocation_fails();
     bool load_fails();
     void arm(SimProbe& probe);
+    void forget(std::vector<std::unique_ptr<SimProbe>>::iterator probe);
 
     SimHostConfig config_;
     uint64_t boot_id_;
