@@ -190,7 +190,7 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
                              static_cast<int64_t>(number_of(statement.numbers[1], record)));
         break;
     case StatementKind::setopt:
-        set_option(statement, record);
+        set_option(plan, statement, record);
         break;
     case StatementKind::exit:
         shared_.exit_status = static_cast<int>(number_of(statement.numbers[0], record));
@@ -266,14 +266,22 @@ void Consumer::run_outside(const Statement& statement, base::ByteView record) {
     hook(text);
 }
 
-void Consumer::set_option(const Statement& statement, base::ByteView record) {
+void Consumer::set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record) {
     std::vector<Value> values = values_of(statement, record);
     if (values.empty() || values[0].type.kind != ValueKind::string)
         return;
     std::string name(values[0].text());
     bool has_value = values.size() > 1 && values[1].type.kind == ValueKind::string;
-    // An option that does not concern printing was the engine's business.
-    options_.set(name, has_value ? values[1].text() : std::string_view("0"));
+    std::string value = has_value ? std::string(values[1].text()) : "1";
+    SetOption result = options_.set(name, value);
+    if (result == SetOption::done)
+        return;
+    shared_.flush();
+    // The newline is DTrace's: a blank line follows such an error.
+    shared_.sink.message({Message::Kind::fault, "",
+                          enabling_text(plan.ecb->epid, &plan) + ": couldn't set option \"" + name +
+                              "\" to \"" + value + "\": " + set_option_text(result) + "\n",
+                          ""});
 }
 
 bool Consumer::ready(Statement& statement) {

@@ -76,7 +76,7 @@ private:
     void print_format(const Statement& statement, base::ByteView record);
     void print_aggregations(const Statement& statement, base::ByteView record);
     void run_outside(const Statement& statement, base::ByteView record);
-    void set_option(const Statement& statement, base::ByteView record);
+    void set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record);
     void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
     void merge_entry(const formats::AggEntryView& entry);
     bool make_key(const Statement& statement, base::ByteView bytes);

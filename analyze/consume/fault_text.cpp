@@ -58,19 +58,22 @@ std::string source_place(const FaultArguments& arguments, const EcbPlan& plan,
 
 } // namespace
 
+std::string enabling_text(uint64_t epid, const EcbPlan* plan) {
+    static const formats::ProbeInfo kNoProbe;
+    const formats::ProbeInfo& probe = plan && plan->probe ? *plan->probe : kNoProbe;
+    return base::strprintf("error on enabled probe ID %" PRIu64 " (ID %u: %s:%s:%s:%s)", epid,
+                           plan ? plan->ecb->probe_id : 0, probe.provider.c_str(),
+                           probe.module.c_str(), probe.function.c_str(), probe.name.c_str());
+}
+
 Message fault_message(const FaultArguments& arguments, RingProgram& program) {
     FaultKind kind = kind_of(arguments.fault);
     const EcbPlan* plan = arguments.epid <= UINT32_MAX
                               ? program.find(static_cast<uint32_t>(arguments.epid))
                               : nullptr;
-    static const formats::ProbeInfo kNoProbe;
-    const formats::ProbeInfo& probe = plan && plan->probe ? *plan->probe : kNoProbe;
     Message message;
     message.kind = Message::Kind::fault;
-    message.text = base::strprintf("error on enabled probe ID %" PRIu64 " (ID %u: %s:%s:%s:%s): %s",
-                                   arguments.epid, plan ? plan->ecb->probe_id : 0,
-                                   probe.provider.c_str(), probe.module.c_str(),
-                                   probe.function.c_str(), probe.name.c_str(), kind.text);
+    message.text = enabling_text(arguments.epid, plan) + ": " + kind.text;
     if (kind.has_address)
         appendf(message.text, " (0x%" PRIx64 ")", arguments.address);
     if (arguments.action == 0)

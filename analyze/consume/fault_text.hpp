@@ -22,6 +22,9 @@ struct FaultArguments {
     uint64_t address = 0;
 };
 
+/// Returns "error on enabled probe ID 3 (ID 7: syscall:vmlinux:read:entry)"; `plan` may be null.
+std::string enabling_text(uint64_t epid, const EcbPlan* plan);
+
 /// Returns the message, in DTrace's words; the detail says where in the D source it was.
 Message fault_message(const FaultArguments& arguments, RingProgram& program);
 

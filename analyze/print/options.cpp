@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <string>
+#include <strings.h>
 
 namespace daybreak::analyze {
 
@@ -39,6 +40,7 @@ bool concerns_output(uint32_t option) {
     case DTRACEOPT_FLOWINDENT:
     case DTRACEOPT_RAWBYTES:
     case DTRACEOPT_NORESOLVE:
+    case DTRACEOPT_QUIETRESIZE:
     case DTRACEOPT_STACKINDENT:
     case DTRACEOPT_AGGSORTKEY:
     case DTRACEOPT_AGGSORTREV:
@@ -50,15 +52,28 @@ bool concerns_output(uint32_t option) {
     }
 }
 
+/// Returns whether it is a number with a unit of time or hz, or without.
+bool is_rate(std::string_view text) {
+    static constexpr const char* kUnits[] = {"",    "ns", "nsec", "us", "usec", "ms", "msec", "s",
+                                             "sec", "m",  "min",  "h",  "hour", "d",  "day",  "hz"};
+    size_t digits = 0;
+    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    std::string unit(text.substr(digits));
+    return digits > 0 && std::any_of(std::begin(kUnits), std::end(kUnits), [&](const char* known) {
+               return strcasecmp(unit.c_str(), known) == 0;
+           });
+}
+
 } // namespace
 
 std::optional<uint64_t> parse_option_value(std::string_view text) {
     if (text.empty())
         return DTRACEOPT_UNSET;
-    for (const Word& word : kWords)
-        if (text == word.text)
-            return word.on ? 1 : DTRACEOPT_UNSET;
     std::string copy(text);
+    for (const Word& word : kWords)
+        if (strcasecmp(copy.c_str(), word.text) == 0)
+            return word.on ? 1 : DTRACEOPT_UNSET;
     char* end = nullptr;
     errno = 0;
     uint64_t value = std::strtoull(copy.c_str(), &end, 0);
@@ -103,16 +118,34 @@ void OutputOptions::set(uint32_t option, uint64_t value) {
     }
 }
 
-bool OutputOptions::set(std::string_view name, std::string_view value) {
+SetOption OutputOptions::set(std::string_view name, std::string_view value) {
     auto found = std::find_if(std::begin(kNames), std::end(kNames),
                               [&](const auto& entry) { return name == entry.name; });
-    if (found == std::end(kNames) || !concerns_output(found->option))
-        return false;
+    if (found == std::end(kNames))
+        return SetOption::unknown;
+    if (found->option == DTRACEOPT_AGGRATE || found->option == DTRACEOPT_SWITCHRATE)
+        return is_rate(value) ? SetOption::done : SetOption::bad_value;
+    if (!concerns_output(found->option))
+        return SetOption::too_late;
     auto parsed = parse_option_value(value);
     if (!parsed)
-        return false;
+        return SetOption::bad_value;
     set(found->option, *parsed);
-    return true;
+    return SetOption::done;
+}
+
+const char* set_option_text(SetOption result) {
+    switch (result) {
+    case SetOption::done:
+        return "";
+    case SetOption::unknown:
+        return "Invalid option name";
+    case SetOption::bad_value:
+        return "Invalid value for specified option";
+    case SetOption::too_late:
+        return "Operation illegal when tracing is active";
+    }
+    return "";
 }
 
 void OutputOptions::apply(const std::vector<formats::DofOption>& options) {

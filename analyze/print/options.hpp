@@ -17,6 +17,16 @@ constexpr int kStackIndentDefault = 14;
 /// for gigabytes.
 constexpr int kFieldWidthMax = 1 << 24;
 
+/// What became of a setopt().
+enum class SetOption : uint8_t {
+    done,      ///< set, or of no concern to printing
+    unknown,   ///< no option has that name
+    bad_value, ///< the option does not take that value
+    too_late,  ///< only before tracing
+};
+/// Returns the reason in DTrace's words; "" when done.
+const char* set_option_text(SetOption result);
+
 struct OutputOptions {
     bool quiet = false;
     bool flowindent = false;
@@ -32,14 +42,14 @@ struct OutputOptions {
     /// Sets an option by its number; DTRACEOPT_UNSET unsets.  Numbers that do not concern printing
     /// change nothing.
     void set(uint32_t option, uint64_t value);
-    /// Sets an option as setopt() does.  Returns false when the name is not one of an output option
-    /// or the value is not one it takes; nothing is changed then.
-    bool set(std::string_view name, std::string_view value);
+    /// Sets an option as setopt() does while records are being printed.
+    SetOption set(std::string_view name, std::string_view value);
     /// Applies the option section of a program.
     void apply(const std::vector<formats::DofOption>& options);
 };
 
-/// Returns the value of a run-time option: yes/no and its kin, a number, or "" for unset.
+/// Returns the value of a run-time option: yes/no and its kin in any case, a number, or "" for
+/// unset.
 std::optional<uint64_t> parse_option_value(std::string_view text);
 
 } // namespace daybreak::analyze

@@ -130,15 +130,17 @@ TEST_CASE("sym() and mod() have a field of 50", "[analyze][print]") {
 
 TEST_CASE("setopt takes names and words", "[analyze][print]") {
     OutputOptions options;
-    CHECK(options.set("aggsortkey", "true"));
+    CHECK(options.set("aggsortkey", "TRUE") == SetOption::done);
     CHECK(options.aggsortkey);
-    CHECK(options.set("aggsortkey", "off"));
+    CHECK(options.set("aggsortkey", "off") == SetOption::done);
     CHECK(!options.aggsortkey);
-    CHECK(options.set("aggsortpos", "3"));
+    CHECK(options.set("aggsortpos", "3") == SetOption::done);
     CHECK(options.aggsortpos == 3);
-    CHECK(options.set("stackindent", "0x4"));
+    CHECK(options.set("stackindent", "0x4") == SetOption::done);
     CHECK(options.stackindent == 4);
-    CHECK(!options.set("stackindent", "wide"));
-    CHECK(!options.set("bufsize", "4"));
-    CHECK(!options.set("no such option", "1"));
+    CHECK(options.set("aggrate", "10hz") == SetOption::done);
+    CHECK(options.set("aggrate", "half") == SetOption::bad_value);
+    CHECK(options.set("stackindent", "wide") == SetOption::bad_value);
+    CHECK(options.set("bufsize", "4") == SetOption::too_late);
+    CHECK(options.set("no such option", "1") == SetOption::unknown);
 }

@@ -238,6 +238,23 @@ TEST_CASE("the consumer's own ERROR clause becomes messages", "[analyze][report]
           "error on enabled probe ID 99 (ID 0: :::): unknown fault in action #2");
 }
 
+TEST_CASE("a setopt() that cannot be is told in DTrace's words", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.library(begin, DT_ACT_SETOPT, {Member::text(), Member::text()});
+    program.library(begin, DT_ACT_SETOPT, {Member::text(), Member::integer(8)});
+    RecordingOf recording(program);
+    recording.fire(0, 100, begin, {"bufsize", "1m", "sound", uint64_t{0}});
+    Rendered got = render(recording);
+    REQUIRE(got.messages.size() == 2);
+    CHECK(got.messages[0].text ==
+          "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): couldn't set option \"bufsize\" to "
+          "\"1m\": Operation illegal when tracing is active\n");
+    CHECK(got.messages[1].text ==
+          "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): couldn't set option \"sound\" to "
+          "\"1\": Invalid option name\n");
+}
+
 TEST_CASE("drops are told when the records have passed them", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);
