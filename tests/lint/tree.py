@@ -21,7 +21,7 @@ import sys
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
 # The interpreter's dispatch: one case per opcode, each at most three lines.
-LONG_FUNCTIONS = {("engine/dif/dif_exec.c", "dbk_dif_exec")}
+LONG_FUNCTIONS = {("engine/dif/exec.c", "dbk_dif_exec"), ("engine/dif/exec.c", "exec_rest")}
 
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".sh", ".cmake", ".capnp", ".d"}
 CODE = {".c", ".h", ".cpp", ".hpp"}
@@ -110,7 +110,7 @@ def check_arrows(path, lines):
         target = longest_prefix(m[1], ARROWS)
         if target is None or target == folder:
             continue
-        if not any(target == a or target.startswith(a + "/") for a in ARROWS[folder]
+        if not any(m[1].startswith(a + "/") for a in ARROWS[folder]
                    if not (a == "engine" and target == "engine/sim")):
             yield number, "arrow", f"{folder} must not include {m[1]}"
 
