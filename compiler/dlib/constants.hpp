@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace daybreak::compiler {
 
@@ -16,6 +16,6 @@ struct LibraryConstant {
 };
 
 /// Returns the constants; they are those of Linux on x86-64, wherever the compiler runs.
-const std::vector<LibraryConstant>& library_constants();
+std::span<const LibraryConstant> library_constants();
 
 } // namespace daybreak::compiler
