@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dynamic variables: self->, associative arrays, running out of room, several CPUs at once.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
+
+std::vector<dif_var_entry> threads(dif_type type = int_type()) {
+    return {variable(kVar, DIFV_SCOPE_THREAD, type)};
+}
+std::vector<dif_var_entry> arrays(uint8_t scope, dif_type type = int_type()) {
+    return {variable(kVar, scope, type, DIFV_KIND_ARRAY)};
+}
+
+/// test:::set stores arg1 under arg0 (or for this thread), test:::get traces it.
+struct Table {
+    Engine engine;
+    dbk_probe& set = engine.probe("test", "m", "f", "set");
+    dbk_probe& get = engine.probe("test", "m", "f", "get");
+    dbk_consumer* consumer = nullptr;
+
+    Table(uint32_t store, uint32_t fetch, const std::vector<dif_var_entry>& vars, bool keyed,
+          uint64_t bytes = 1 << 16) {
+        Dof dof;
+        dof.option(DTRACEOPT_DYNVARSIZE, bytes);
+        dof.option(DTRACEOPT_BUFSIZE, 1 << 16);
+        std::vector<uint32_t> key;
+        if (keyed)
+            key = {ldgs(DIF_VAR_ARG0, 1), push_value(1)};
+        Difo put{key, no_type(), {}, "", vars}, fetched{key, int_type(), {}, "", vars};
+        put.code.insert(put.code.end(),
+                        {ldgs(DIF_VAR_ARG1, 2), var_op(store, kVar, 2), flushts(), ret(0)});
+        fetched.code.insert(fetched.code.end(), {var_op(fetch, kVar, 2), flushts(), ret(2)});
+        dof.ecb("test:::set", {dof.trace(put)});
+        dof.ecb("test:::get", {dof.trace(fetched)});
+        consumer = engine.start(dof.build());
+    }
+    void store(uint64_t key, uint64_t value) { engine.fire(set, {key, value}); }
+    uint64_t fetch(uint64_t key) {
+        engine.fire(get, {key});
+        auto all = records(consumer);
+        REQUIRE_FALSE(all.empty());
+        return all.back().u64(8);
+    }
+};
+
+} // namespace
+
+TEST_CASE("self-> belongs to the thread", "[engine][dynvar]") {
+    Table t(DIF_OP_STTS, DIF_OP_LDTS, threads(), false);
+    CHECK(t.fetch(0) == 0);
+    t.store(0, 11);
+    host.tid = 202;
+    CHECK(t.fetch(0) == 0);
+    t.store(0, 22);
+    CHECK(t.fetch(0) == 22);
+    host.tid = 101;
+    CHECK(t.fetch(0) == 11);
+    t.store(0, 0);
+    CHECK(t.fetch(0) == 0);
+}
+
+TEST_CASE("associative arrays keep what is stored under a key", "[engine][dynvar]") {
+    for (auto [store, fetch, scope] : {std::tuple{DIF_OP_STGAA, DIF_OP_LDGAA, DIFV_SCOPE_GLOBAL},
+                                       {DIF_OP_STTAA, DIF_OP_LDTAA, DIFV_SCOPE_THREAD}}) {
+        Table t(store, fetch, arrays(static_cast<uint8_t>(scope)), true);
+        for (uint64_t key = 0; key < 100; key++)
+            t.store(key, key + 1000);
+        for (uint64_t key = 0; key < 100; key++)
+            CHECK(t.fetch(key) == key + 1000);
+        t.store(50, 0);
+        t.store(51, 7);
+        CHECK(t.fetch(50) == 0);
+        CHECK(t.fetch(51) == 7);
+        CHECK(t.fetch(52) == 1052);
+        CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 0);
+    }
+}
+
+TEST_CASE("a full table drops, and freeing makes room", "[engine][dynvar]") {
+    // 24 bytes of header, 8 of data, 8 of key: two chunks.
+    Table t(DIF_OP_STGAA, DIF_OP_LDGAA, arrays(DIFV_SCOPE_GLOBAL), true, 96);
+    t.store(1, 1);
+    t.store(2, 2);
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 0);
+    t.store(3, 3);
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 1);
+    CHECK(t.fetch(3) == 0);
+    t.store(2, 20); // in place
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 1);
+    t.store(1, 0);
+    t.store(3, 3);
+    CHECK(t.fetch(3) == 3);
+    CHECK(t.fetch(2) == 20);
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 1);
+}
+
+TEST_CASE("not even one variable fits", "[engine][dynvar]") {
+    Engine engine;
+    Dof dof;
+    dof.option(DTRACEOPT_DYNVARSIZE, 31);
+    dof.ecb("a:::",
+            {dof.trace({{var_op(DIF_OP_LDTS, kVar, 1), ret(1)}, int_type(), {}, "", threads()})});
+    Loaded loaded = load(dof.build());
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 1, false, false, 0};
+    CHECK(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) ==
+          -EINVAL);
+    CHECK(std::string(reason.text) == "option dynvarsize: 31 bytes hold no variable of 8");
+    dbk_program_destroy(loaded.program);
+}
+
+TEST_CASE("strings as values and as keys", "[engine][dynvar]") {
+    for (uint8_t scope : {DIFV_SCOPE_GLOBAL, DIFV_SCOPE_THREAD}) {
+        uint32_t store = scope == DIFV_SCOPE_GLOBAL ? DIF_OP_STGAA : DIF_OP_STTAA;
+        uint32_t fetch = scope == DIFV_SCOPE_GLOBAL ? DIF_OP_LDGAA : DIF_OP_LDTAA;
+        auto vars = arrays(scope, string_type());
+        std::string strings("\0key\0other\0value\0", 17);
+        auto program = [&](uint32_t put_key, uint32_t get_key) {
+            return run(
+                {{sets(put_key, 1), push_string(1), push_value(1), sets(11, 2),
+                  var_op(store, kVar, 2), flushts(), sets(get_key, 1), push_string(1),
+                  sets(put_key, 1), push_value(1), var_op(fetch, kVar, 3), flushts(), ret(3)},
+                 string_type(),
+                 {},
+                 strings,
+                 vars});
+        };
+        CHECK(program(1, 1).text() == "value");
+        CHECK(program(1, 5).text() == "<fault>"); // nothing there: NULL is no string
+    }
+}
+
+TEST_CASE("bytes by reference as keys", "[engine][dynvar]") {
+    auto at = [](uint64_t size) {
+        return run(
+            {{setx(0, 1), setx(1, 2), push_bytes(2, 1), setx(2, 3), var_op(DIF_OP_STGAA, kVar, 3),
+              flushts(), push_bytes(2, 1), var_op(DIF_OP_LDGAA, kVar, 4), flushts(), ret(4)},
+             int_type(),
+             {0x7000, size, 99},
+             "",
+             arrays(DIFV_SCOPE_GLOBAL)});
+    };
+    host = HostState{};
+    host.kernel_memory[0x7000] = std::string(5000, 'k');
+    CHECK(at(13).value() == 99);
+    CHECK(at(4096).value() == 99);
+    CHECK(at(4097).value() == 0); // a key beyond what fits is a drop
+    host.kernel_memory.clear();
+    CHECK(at(8).errors == 1);
+}
+
+TEST_CASE("a thread's structure can be written through its address", "[engine][dynvar]") {
+    Difo d{{setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), var_op(DIF_OP_STTS, kVar, 2),
+            var_op(DIF_OP_LDTS, kVar, 3), setx(1, 4), load(DIF_OP_STX, 4, 3),
+            var_op(DIF_OP_LDTS, kVar, 5), load(DIF_OP_LDX, 5, 6), ret(6)},
+           int_type(),
+           {16, 4711},
+           "",
+           threads(bytes_type(16))};
+    CHECK(run(d).value() == 4711);
+    SECTION("but not beyond its data") {
+        d.code.insert(d.code.begin() + 4, {op3(DIF_OP_ADD, 3, 1, 3)});
+        CHECK(run(d).errors == 1);
+        d.code[4] = op3(DIF_OP_SUB, 3, 1, 3);
+        CHECK(run(d).errors == 1);
+    }
+}
+
+TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar]") {
+    constexpr uint32_t cpus = 4;
+    Engine engine(cpus);
+    auto& churn = engine.probe("test", "m", "f", "churn");
+    Dof dof;
+    dof.option(DTRACEOPT_DYNVARSIZE, 48 * 64);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    auto vars = arrays(DIFV_SCOPE_GLOBAL);
+    // x[arg0] = arg1; trace(x[arg0]): nobody else stores under this key.
+    Difo put{{ldgs(DIF_VAR_ARG0, 1), push_value(1), ldgs(DIF_VAR_ARG1, 2),
+              var_op(DIF_OP_STGAA, kVar, 2), flushts(), push_value(1),
+              var_op(DIF_OP_LDGAA, kVar, 3), flushts(), ret(3)},
+             int_type(),
+             {},
+             "",
+             vars};
+    dof.ecb("test:::churn", {dof.trace(put), dof.trace({{ldgs(DIF_VAR_ARG1, 1), ret(1)}})});
+    auto* consumer = engine.start(dof.build());
+    host.tick_step = 0; // the clock is shared between the threads
+    std::vector<std::thread> threads_;
+    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+        threads_.emplace_back([&, cpu] {
+            host_cpu = cpu;
+            for (uint64_t i = 0; i < 20000; i++) {
+                uint64_t key = (i % 12) * cpus + cpu, value = i % 3 == 0 ? 0 : i * cpus + cpu;
+                uint64_t args[DBK_PROBE_ARGS_MAX] = {key, value};
+                dbk_probe_fire(engine.get(), &churn, args, nullptr);
+            }
+        });
+    }
+    for (auto& thread : threads_)
+        thread.join();
+    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+        CHECK(drops(consumer, DBK_DROP_DYNAMIC, cpu) == 0);
+        CHECK(dbk_consumer_counters(consumer, cpu)->records == 20000);
+        for (const auto& record : records(consumer, cpu))
+            CHECK(record.u64(8) == record.u64(16));
+    }
+}
