@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 
 #include <cstdlib>
-#include <cstring>
 
 namespace daybreak::compiler {
 
@@ -29,8 +28,6 @@ unsigned digit_value(char c) {
 
 std::string escaped_byte(unsigned char byte) {
     switch (byte) {
-    case '\0':
-        return "\\0";
     case '\n':
         return "\\n";
     case '\t':
@@ -38,7 +35,7 @@ std::string escaped_byte(unsigned char byte) {
     case '\\':
         return "\\\\";
     case '\'':
-        return "\\'";
+        return "\\047"; // \' would be two characters
     default:
         return byte >= 0x20 && byte < 0x7f ? std::string(1, static_cast<char>(byte))
                                            : base::strprintf("\\%03o", byte);
@@ -80,20 +77,13 @@ std::string integer_spelling(uint64_t value, IntegerType type) {
 }
 
 std::string character_spelling(uint64_t value) {
-    unsigned char bytes[8];
-    std::memcpy(bytes, &value, sizeof(bytes));
-    size_t count = sizeof(bytes);
-    while (count > 1 && bytes[count - 1] == 0)
-        count--;
-    std::string text = "'";
-    for (size_t i = 0; i < count; i++) {
-        std::string shown = escaped_byte(bytes[i]);
-        // "\0" before a digit would read as a longer octal escape.
-        if (shown == "\\0" && i + 1 < count)
-            shown = "\\000";
-        text += shown;
+    std::string text;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        auto byte = static_cast<unsigned char>(value >> shift);
+        if (byte || !text.empty() || shift == 0)
+            text += escaped_byte(byte);
     }
-    return text + "'";
+    return "'" + text + "'";
 }
 
 Token Lexer::number() {
@@ -224,8 +214,12 @@ bool Lexer::escape(std::string& value) {
         value += static_cast<char>(code);
         return true;
     }
-    static constexpr std::string_view kLetters = "abfnrtv", kValues = "\a\b\f\n\r\t\v";
+    // As in every D compiler, what is no escape keeps its backslash, \? and \' among it.
+    static constexpr std::string_view kLetters = "abfnrtv\"\\";
+    static constexpr std::string_view kValues = "\a\b\f\n\r\t\v\"\\";
     size_t found = kLetters.find(c);
+    if (found == std::string_view::npos)
+        value += '\\';
     value += found == std::string_view::npos ? c : kValues[found];
     return true;
 }
@@ -275,8 +269,9 @@ Token Lexer::character() {
     if (bytes.size() > sizeof(token.value))
         return fail(token, start,
                     diagnosticf(Tag::D_CHR_OFLOW, {}, "character constant is too long"));
-    // The first character is the byte at the lowest address, as in memory.
-    std::memcpy(&token.value, bytes.data(), bytes.size());
+    // The first character is the most significant byte, whatever the order in memory.
+    for (char c : bytes)
+        token.value = token.value << 8 | static_cast<unsigned char>(c);
     token.integer_type =
         bytes.size() <= 4 && token.value <= INT32_MAX ? IntegerType::int_ : IntegerType::long_;
     token.text = character_spelling(token.value);

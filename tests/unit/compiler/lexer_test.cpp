@@ -93,12 +93,17 @@ TEST_CASE("integer constants that are none are refused with their tags", "[compi
     CHECK(tag("12ab") == "D_SYNTAX");
 }
 
-TEST_CASE("characters are integers whose first byte lies lowest", "[compiler][lexer]") {
+TEST_CASE("characters are integers, the first one the highest byte", "[compiler][lexer]") {
     CHECK(token("'a'").value == 'a');
-    CHECK(token("'ab'").value == 0x6261);
-    CHECK(token("'abcdefgh'").value == 0x6867666564636261);
+    CHECK(token("'ab'").value == 0x6162);
+    CHECK(token("'abcdefgh'").value == 0x6162636465666768);
     CHECK(token("'\\n'").value == '\n');
-    CHECK(token("'\\''").value == '\'');
+    CHECK(token("'\\''").value == 0x5c27);
+    CHECK(token("'\\047'").value == '\'');
+    CHECK(token("'\\c'").value == 0x5c63);
+    CHECK(token("'\\\\'").value == '\\');
+    CHECK(token("'\\0103'").value == 0x0833);
+    CHECK(token("'\"\\ba'").value == 0x220861);
     CHECK(token("'\\0'").value == 0);
     CHECK(token("'\\377'").value == 255);
     CHECK(token("'\\x41'").value == 'A');
@@ -109,11 +114,11 @@ TEST_CASE("characters are integers whose first byte lies lowest", "[compiler][le
     CHECK(tag("'abcdefghi'") == "D_CHR_OFLOW");
     CHECK(tag("'a\n'") == "D_CHR_NL");
     CHECK(tag("'a") == "D_CHR_NL");
-    CHECK(canonical("'\\0' + 'a\\0b' + '\\n' + '\\''") == "'\\0' + 'a\\000b' + '\\n' + '\\''");
+    CHECK(canonical("'\\0' + 'a\\0b' + '\\n' + '\\47'") == "'\\000' + 'a\\000b' + '\\n' + '\\047'");
 }
 
 TEST_CASE("strings resolve escapes and end in their line", "[compiler][lexer]") {
-    CHECK(token(R"("a\tb\\\"c\?")").text == "a\tb\\\"c?");
+    CHECK(token(R"("a\tb\\\"c\?\'")").text == "a\tb\\\"c\\?\\'");
     CHECK(token(R"("\101\x42\0103")").text == "AB\b3");
     CHECK(token("\"\"").text.empty());
     CHECK(token("\"\xc3\xa9\"").text == "\xc3\xa9");
