@@ -105,8 +105,7 @@ void print_diagnostics(const ProgramArguments& arguments, const compiler::Compil
                            {.colour = wants_colour(STDERR_FILENO)});
     } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
         text = render_classic(*first, output.sources,
-                              {.error_tags = arguments.has_option("errtags"),
-                               .preprocessed = arguments.preprocess}) +
+                              {.error_tags = arguments.has_option("errtags")}) +
                "\n";
     }
     std::fputs(text.c_str(), stderr);

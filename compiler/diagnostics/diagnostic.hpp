@@ -89,7 +89,6 @@ private:
 struct ClassicStyle {
     std::string program = "daybreak"; ///< "dtrace" when started under that name
     bool error_tags = false;          ///< -x errtags: print "[D_SYNTAX] "
-    bool preprocessed = false;        ///< -C: name the file before the line
 };
 
 /// Returns the one-line form, without a newline:

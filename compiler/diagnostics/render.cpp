@@ -110,7 +110,7 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
         span.source < sources.size() && sources.kind(span.source) == SourceKind::string;
     if (span.valid() && is_string && diagnostic.region != Region::none)
         line += "in " + std::string(region_name(diagnostic.region)) + ": ";
-    else if (span.valid() && (style.preprocessed || span.file != sources.main_file(span.source)))
+    else if (span.valid() && span.file != sources.main_file(span.source))
         line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), span.line);
     else if (span.valid())
         line += strprintf("line %u: ", span.line);

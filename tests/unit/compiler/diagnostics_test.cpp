@@ -44,9 +44,10 @@ TEST_CASE("the classic form is dtrace(1)'s line", "[compiler][diagnostics]") {
     style.error_tags = true;
     CHECK(file.classic(style) ==
           "dtrace: failed to compile script boot.d: [D_IDENT_UNDEF] line 2: unknown name foo");
-    style.preprocessed = true;
+    // A file that cpp included is named.
+    file.diagnostic.span.file = file.sources.intern_file("other.d");
     CHECK(file.classic(style) == "dtrace: failed to compile script boot.d: [D_IDENT_UNDEF] "
-                                 "\"boot.d\", line 2: unknown name foo");
+                                 "\"other.d\", line 2: unknown name foo");
     Case string("BEGIN\n{ trace(foo); }", "foo", SourceKind::string);
     CHECK(string.classic() == "daybreak: invalid probe specifier BEGIN { trace(foo); }: in action "
                               "list: unknown name foo");
