@@ -97,8 +97,10 @@ __probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)
 			continue;
 		dbk_store_relaxed(&consumer->exit_status, status);
 		dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_DRAINING);
+		/* ERROR goes on: what fails in the clauses that are running is still told. */
 		for (i = 0; i < consumer->engine->cpu_count; i++)
-			dbk_store_release(&consumer->buffers[i].gate, 0);
+			if (dbk_load_relaxed(&consumer->buffers[i].gate) != 0)
+				dbk_store_release(&consumer->buffers[i].gate, DBK_GATE_ERROR);
 		return;
 	}
 	/* exit() in END: too late to stop anything, but it still says how. */

@@ -187,6 +187,16 @@ TEST_CASE("exit() lets no clause run after it", "[engine][consumer]") {
         CHECK(dbk_consumer_stop(consumer) == 0);
         CHECK(values(consumer) == std::vector<uint64_t>{1, 9});
     }
+    SECTION("in ERROR, whose other clauses still run") {
+        dof.ecb("test:::go", {dof.trace(load_arg0())});
+        dof.ecb("dtrace:::ERROR", {leave});
+        dof.ecb("dtrace:::ERROR", {dof.trace(constant(4))});
+        auto* consumer = engine.start(dof.build());
+        engine.fire(go, {0xdead});
+        engine.fire(go, {0xdead});
+        CHECK(records(consumer).size() == 2);
+        CHECK(records(consumer)[1].u64(8) == 4);
+    }
     SECTION("in BEGIN") {
         dof.ecb("dtrace:::BEGIN", {leave});
         dof.ecb("test:::go", {dof.trace(constant(2))});

@@ -126,7 +126,7 @@ TEST_CASE("lowered comparisons hold when the interpreter says so", "[engine][low
     const uint64_t edges[] = {0, 1, 5, ~0ull, 1ull << 63, (1ull << 63) - 1};
     host = HostState{};
     for (uint32_t op : kConditions) {
-        for (uint64_t constant : {uint64_t{5}, 1ull << 63, ~0ull}) {
+        for (uint64_t constant : {5ull, 1ull << 63, ~0ull}) {
             for (uint64_t value : edges) {
                 for (bool swapped : {false, true}) {
                     Difo d = comparison(DIF_VAR_ARG0, op, constant, swapped);

@@ -9,7 +9,7 @@
 namespace daybreak::engine_test {
 
 HostState host;
-thread_local uint32_t host_cpu = 0;
+constinit thread_local uint32_t host_cpu = 0;
 
 namespace {
 

@@ -38,7 +38,7 @@ struct HostState {
 };
 
 extern HostState host;
-extern thread_local uint32_t host_cpu;
+extern constinit thread_local uint32_t host_cpu;
 
 /// A record as found in a segment.
 struct Record {
