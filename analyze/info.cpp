@@ -85,8 +85,9 @@ void print_file(std::string& out, const formats::Trace& trace) {
                 "damage", trace.file.blocks_lost, trace.file.bytes_skipped, trace.file.bytes_cut);
     if (!trace.has_header)
         return;
-    appendf(out, "%-10s from %s by daybreak %s\n", "recorded", origin_text(trace.header.origin),
-            trace.header.tool_version.c_str());
+    const std::string& version = trace.header.tool_version;
+    appendf(out, "%-10s from %s by %s%s\n", "recorded", origin_text(trace.header.origin),
+            version.starts_with("daybreak") ? "" : "daybreak ", version.c_str());
     std::string sources;
     for (const std::string& file : trace.header.d_files)
         sources += (sources.empty() ? "" : ", ") + file;
@@ -96,11 +97,13 @@ void print_file(std::string& out, const formats::Trace& trace) {
 
 void print_host(std::string& out, const formats::Recording& recording,
                 const formats::TraceHeader* header) {
-    if (header && !header->hostname.empty())
+    bool is_named = header && !header->hostname.empty() && header->hostname != "(none)";
+    if (is_named)
         appendf(out, "%-10s %s\n", "host", header->hostname.c_str());
     if (const auto& host = recording.host) {
-        appendf(out, "%-10s Linux %s %s, %u CPUs, module %s\n", "kernel", host->release.c_str(),
-                host->machine.c_str(), host->cpu_count, host->module_version.c_str());
+        appendf(out, "%-10s Linux %s %s, %u %s%s%s\n", "kernel", host->release.c_str(),
+                host->machine.c_str(), host->cpu_count, host->cpu_count == 1 ? "CPU" : "CPUs",
+                host->module_version.empty() ? "" : ", module ", host->module_version.c_str());
         appendf(out, "%-10s %s\n", "boot", uuid_text(host->boot_uuid).c_str());
     } else {
         appendf(out, "%-10s %016" PRIx64 "\n", "boot", recording.boot_id);
@@ -139,6 +142,22 @@ void print_time(std::string& out, const formats::RingRecording& ring) {
             seconds_text(ring.clock.boot_ns(span.last_mono_ns)).c_str());
     appendf(out, "  %-8s %s\n", "started",
             wall_text(ring.clock.wall_ns(span.first_mono_ns)).c_str());
+}
+
+void print_aggregations(std::string& out, const formats::RingRecording& ring) {
+    uint64_t snapshots = 0, entries = 0;
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        for (const formats::AggregationSnapshot& snapshot : cpu.aggregations) {
+            snapshots++;
+            formats::AggregationCursor cursor = formats::entries_of(snapshot, ring);
+            formats::AggEntryView entry;
+            while (cursor.next(entry))
+                entries++;
+        }
+    }
+    if (snapshots)
+        appendf(out, "  %-8s %" PRIu64 " values in %" PRIu64 " snapshots of aggregations\n",
+                "counted", entries, snapshots);
 }
 
 /// One line per CPU of plain numbers under capital heads, for people and scripts.
@@ -202,6 +221,7 @@ void print_ring(std::string& out, const formats::RingRecording& ring) {
     appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),
             ring.ecbs.all().size());
     print_time(out, ring);
+    print_aggregations(out, ring);
     print_cpus(out, ring);
     print_drops(out, ring);
 }
