@@ -164,8 +164,7 @@ void Compilation::declare_variable(const DeclaredName& declared) {
         return error(Tag::D_DECL_LOCASSC, declared.span,
                      "a clause-local array (this " + declared.name + "[]) cannot be declared");
     if (types_.is_function(declared.type))
-        return error(Tag::D_UNKNOWN, declared.span,
-                     "functions (" + declared.name + ") cannot be declared in D");
+        return; // a prototype: D cannot call it, and it is in nobody's way
     if (symbols_.find_inline(declared.name) && storage == VariableStorage::global)
         return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is an inline already");
     std::vector<TypeId> keys;
@@ -194,8 +193,10 @@ void Compilation::item(const Inline& definition) {
     DeclaredName declared = declarer_.declare(definition);
     if (declared.type == TypeId::none)
         return;
+    ActionName action;
     if (symbols_.find(VariableStorage::global, declared.name) ||
-        symbols_.find_inline(declared.name))
+        symbols_.find_inline(declared.name) || find_subroutine(declared.name) ||
+        find_action(declared.name, action) || find_aggregating(declared.name))
         return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is defined already");
     InlineInfo info;
     info.name = declared.name;
@@ -203,13 +204,18 @@ void Compilation::item(const Inline& definition) {
     info.parameters = declared.keys;
     info.value = definition.value.get();
     bool plain = info.parameters.empty();
-    if (plain && types_.is_integer(info.type)) {
-        // Constants are computed once; what is wrong with others shows where they are used.
+    if (plain) {
         ExprChecker checker(context_);
         TypedPtr value = checker.check(*definition.value);
         if (!value)
             return;
-        if (value->is_constant() && types_.is_integer(value->type))
+        bool fits = types_.assignable(info.type, value->type) || ExprChecker::is_zero(value);
+        if (!fits)
+            return error(Tag::D_OP_INCOMPAT, definition.span,
+                         "inline " + info.name + ": its value is \"" + types_.name(value->type) +
+                             "\", declared \"" + types_.name(info.type) + "\"");
+        // Constants are computed once.
+        if (types_.is_integer(info.type) && value->is_constant())
             info.constant = static_cast<int64_t>(value->value);
     }
     symbols_.add_inline(std::move(info));

@@ -12,6 +12,11 @@ std::optional<GeneratedDifo> Generator::run(const TypedExpr& expression, const d
     builder_.set_span(expression.span);
     // One that is evaluated for its effect returns its value too: an increment is read that way.
     return_value(expression, use);
+    if (action_) {
+        sink_.report(diagnosticf(Tag::D_CG_EXPR, action_->span,
+                                 "an action or aggregation has no value: it stands alone"));
+        return std::nullopt;
+    }
     if (out_of_registers_) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_NOREG, expression.span,
@@ -176,6 +181,9 @@ Generator::Value Generator::raw_value(const TypedExpr& node) {
         break;
     case TypedOp::call:
         result = call(node);
+        break;
+    case TypedOp::action:
+        action_ = &node;
         break;
     default:
         result = is_condition(node) ? truth(node) : arithmetic(node);

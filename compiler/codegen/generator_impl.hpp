@@ -69,7 +69,8 @@ private:
     DifoBuilder builder_;
     uint32_t used_ = 0; ///< bit i: %ri is taken
     bool out_of_registers_ = false;
-    bool tuple_used_ = false; ///< something may lie on the tuple stack
+    const TypedExpr* action_ = nullptr; ///< found where a value is needed
+    bool tuple_used_ = false;           ///< something may lie on the tuple stack
     std::vector<Value> old_;
     std::unordered_map<const TypedExpr*, unsigned> need_;
     std::unordered_map<const TypedExpr*, bool> pure_, tuple_;

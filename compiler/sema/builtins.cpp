@@ -163,6 +163,38 @@ bool find_action(std::string_view name, ActionName& action) {
     return false;
 }
 
+ActionArity action_arity(ActionName action) {
+    constexpr size_t kAny = 64;
+    switch (action) {
+    case ActionName::breakpoint:
+    case ActionName::ftruncate:
+    case ActionName::panic:
+    case ActionName::stop:
+        return {0, 0};
+    case ActionName::stack:
+        return {0, 1};
+    case ActionName::ustack:
+    case ActionName::jstack:
+        return {0, 2};
+    case ActionName::normalize:
+        return {2, 2};
+    case ActionName::trunc:
+    case ActionName::setopt:
+        return {1, 2};
+    case ActionName::pcap:
+        return {2, 2};
+    case ActionName::tracemem:
+        return {2, 3};
+    case ActionName::freopen:
+    case ActionName::printa:
+    case ActionName::printf:
+    case ActionName::system:
+        return {1, kAny};
+    default:
+        return {1, 1};
+    }
+}
+
 uint32_t find_aggregating(std::string_view name) {
 #define DBK_AGG(published, kind, text, cells)                                                      \
     if (name == text)                                                                              \

@@ -83,6 +83,12 @@ enum class ActionName : uint8_t {
 /// Returns whether that is the name of an action, and which.
 bool find_action(std::string_view name, ActionName& action);
 
+/// How many arguments an action takes.
+struct ActionArity {
+    size_t least, most;
+};
+ActionArity action_arity(ActionName action);
+
 /// Returns the DTRACEAGG_ kind of an aggregating function, 0 when it is none.
 uint32_t find_aggregating(std::string_view name);
 /// Returns "sum" for DTRACEAGG_SUM.

@@ -85,6 +85,9 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
         return error(Tag::D_OP_WRITE, span, "%s: %s is a built-in variable and cannot be written",
                      op, target->variable->name.c_str());
     TypeId type = target->type;
+    if (types_.is_array(type))
+        return error(Tag::D_OP_ARRFUN, span, "%s: an array (\"%s\") cannot be assigned to", op,
+                     types_.name(type).c_str());
     if (!is_variable && types_.is_by_reference(type))
         return error(Tag::D_OP_LVAL, span, "%s: \"%s\" in memory cannot be written; use bcopy()",
                      op, types_.name(type).c_str());
@@ -149,6 +152,11 @@ TypedPtr ExprChecker::check_step(const Expr& expression, const Unary& node, bool
     if (!types_.is_integer(target->type) && !types_.is_pointer(target->type))
         return error(Tag::D_OP_SCALAR, expression.span,
                      "%s needs an integer or a pointer, not \"%s\"", op, type_name(target).c_str());
+    TypeId pointed =
+        types_.is_pointer(target->type) ? types_.element_of(target->type) : target->type;
+    if (types_.is_void(pointed) || types_.is_function(pointed))
+        return error(Tag::D_OP_VFPTR, expression.span, "%s: \"%s\" points to nothing of a size", op,
+                     type_name(target).c_str());
     TypedPtr old = target;
     bool keep = post && value_used;
     if (keep)

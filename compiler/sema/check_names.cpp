@@ -131,9 +131,11 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Aggregation& aggregation) {
-    return error(Tag::D_OP_ACT, expression.span,
-                 "the aggregation @%s has no value that an expression could use",
-                 aggregation.name.c_str());
+    const AggregationInfo* known = symbols_.find_aggregation(aggregation.name);
+    if (!known || known->kind == 0)
+        return error(Tag::D_IDENT_UNDEF, expression.span, "undefined aggregation @%s",
+                     aggregation.name.c_str());
+    return make(TypedOp::action, types_.dynamic_type(), expression.span, {});
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Index& index) {
@@ -203,8 +205,7 @@ ExprChecker::check_keys(const std::vector<ExprPtr>& expressions) {
             return std::nullopt;
         if (types_.is_char_array(key->type))
             key = make(TypedOp::reinterpret, types_.string_type(), key->span, {key});
-        bool scalar = types_.is_scalar(key->type) && !types_.is_float(key->type);
-        if (!scalar && !types_.is_string(key->type)) {
+        if (!is_key_type(key->type)) {
             error(Tag::D_KEY_TYPE, expression->span, "a value of \"%s\" cannot be a key",
                   type_name(key).c_str());
             return std::nullopt;
@@ -212,6 +213,11 @@ ExprChecker::check_keys(const std::vector<ExprPtr>& expressions) {
         keys.push_back(std::move(key));
     }
     return keys;
+}
+
+bool ExprChecker::is_key_type(TypeId type) const {
+    return types_.is_string(type) || (types_.is_scalar(type) && !types_.is_float(type)) ||
+           (types_.is_struct_or_union(type) && types_.is_complete(type));
 }
 
 bool ExprChecker::match_keys(const Span& span, const std::string& name,
@@ -241,9 +247,12 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
     const Subroutine* subroutine = find_subroutine(name->name);
     if (!subroutine) {
         ActionName action;
-        if (find_action(name->name, action) || find_aggregating(name->name))
-            return error(Tag::D_OP_ACT, expression.span,
-                         "%s() is an action: it stands alone and has no value", name->name.c_str());
+        if (find_action(name->name, action))
+            return check_action(expression, call, action);
+        if (find_aggregating(name->name))
+            return error(Tag::D_FUNC_IDKIND, call.function->span,
+                         "%s() goes to an aggregation only: @ = %s(...)", name->name.c_str(),
+                         name->name.c_str());
         if (symbols_.find(VariableStorage::global, name->name) || symbols_.find_inline(name->name))
             return error(Tag::D_FUNC_IDKIND, call.function->span, "%s is not a function",
                          name->name.c_str());
@@ -281,6 +290,18 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
                      ? symbols_.find(VariableStorage::global, "curthread")->type
                      : types_.find(subroutine->result);
     return node;
+}
+
+/// An action has no value.  What an expression would do with it says which error that is; where
+/// nothing is done with it, code generation refuses it.
+TypedPtr ExprChecker::check_action(const Expr& expression, const Call& call, ActionName action) {
+    ActionArity arity = action_arity(action);
+    size_t given = call.arguments.size();
+    if (given < arity.least || given > arity.most)
+        return error(Tag::D_PROTO_LEN, expression.span, "%s(): %zu arguments given, %zu expected",
+                     call.function->get_if<Identifier>()->name.c_str(), given,
+                     given < arity.least ? arity.least : arity.most);
+    return make(TypedOp::action, types_.void_type(), expression.span, {});
 }
 
 TypedPtr ExprChecker::check_argument(const Span& span, const Subroutine& subroutine, size_t index,

@@ -184,7 +184,7 @@ TypedPtr ExprChecker::pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr ri
     TypeId type = left_pointer ? left->type : right->type;
     TypeId target = types_.complete(types_.element_of(type));
     if (types_.is_void(target) || types_.is_function(target))
-        return error(Tag::D_OP_VFPTR, span, "%s: \"%s\" points to nothing of a size",
+        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" points to nothing of a size",
                      op_text(op).c_str(), types_.name(type).c_str());
     auto bytes = types_.size_of(target);
     if (!bytes || *bytes == 0)

@@ -235,7 +235,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Offsetof& node) {
                      "offsetof: \"%s\" is not a struct or union", types_.name(type).c_str());
     auto member = types_.find_member(type, node.member);
     if (!member)
-        return error_with_hint(Tag::D_TYPE_MEMBER, node.member_span,
+        return error_with_hint(Tag::D_UNKNOWN, node.member_span,
                                base::strprintf("\"%s\" has no member \"%s\"",
                                                types_.name(type).c_str(), node.member.c_str()),
                                "");

@@ -54,6 +54,8 @@ public:
     TypedPtr make_constant(uint64_t value, TypeId type, const Span& span) const;
     /// Checks the keys of an associative array or aggregation; empty when one is wrong.
     std::optional<std::vector<TypedPtr>> check_keys(const std::vector<ExprPtr>& keys);
+    /// Whether values of the type can be keys: scalars, strings, structs.
+    bool is_key_type(TypeId type) const;
     /// Reports, unless every key suits its type; converts the keys.
     bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
                     std::vector<TypedPtr>& keys);
@@ -91,6 +93,7 @@ private:
                            const Identifier& name);
     TypedPtr check_args(const Expr& expression, const Index& index);
     std::optional<std::vector<TypeParameter>> probe_arguments(const Span& span);
+    TypedPtr check_action(const Expr& expression, const Call& call, ActionName action);
     TypedPtr check_argument(const Span& span, const Subroutine& subroutine, size_t index,
                             TypedPtr value);
 

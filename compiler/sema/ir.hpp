@@ -59,6 +59,7 @@ enum class TypedOp : uint8_t {
     with_old, // operands: value to keep, an update that may use it through `old`; value: the kept
     old,      // the value kept by the with_old around it
     call,     // subroutine in value; operands: arguments
+    action,   // an action or aggregation where a value should be: has none, D_CG_EXPR
 };
 
 enum class VariableStorage : uint8_t { global, thread, clause };

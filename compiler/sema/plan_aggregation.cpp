@@ -36,8 +36,7 @@ bool ClausePlanner::aggregation_key(const Expr& key, PlannedAction& planned, Typ
         return false;
     if (types_.is_char_array(value->type))
         value = checker_.convert(value, types_.string_type());
-    bool scalar = types_.is_scalar(value->type) && !types_.is_float(value->type);
-    if (!scalar && !types_.is_string(value->type)) {
+    if (!checker_.is_key_type(value->type)) {
         error(Tag::D_KEY_TYPE, key.span, "a value of \"%s\" cannot be a key",
               types_.name(value->type).c_str());
         return false;
@@ -85,6 +84,15 @@ void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
     const auto* call = assign.right->get_if<Call>();
     const auto* function = call ? call->function->get_if<Identifier>() : nullptr;
     uint32_t kind = function ? find_aggregating(function->name) : 0;
+    if (call && !assign.op && kind == 0) {
+        if (!function)
+            return error(Tag::D_FUNC_IDENT, call->function->span,
+                         "only a function's name can be called");
+        ActionName action;
+        if (!find_subroutine(function->name) && !find_action(function->name, action))
+            return error(Tag::D_FUNC_UNDEF, call->function->span,
+                         "unknown aggregating function \"%s\"", function->name.c_str());
+    }
     if (assign.op || kind == 0)
         return error(Tag::D_AGG_FUNC, assign.right->span,
                      "@%s is given by = and an aggregating function: count(), sum(), avg(), min(), "
@@ -178,7 +186,10 @@ std::optional<int64_t> ClausePlanner::quantize_constant(const Expr& argument, Ta
     if (!value)
         return std::nullopt;
     if (!value->is_constant() || !types_.is_integer(value->type)) {
-        error(tag, argument.span, "%s must be an integer constant", what);
+        bool plain = tag == Tag::D_LQUANT_BASETYPE || tag == Tag::D_LQUANT_LIMTYPE;
+        bool wrong_type = plain && !types_.is_integer(value->type);
+        error(wrong_type ? Tag::D_PROTO_ARG : tag, argument.span, "%s must be an integer constant",
+              what);
         return std::nullopt;
     }
     return static_cast<int64_t>(value->value);
@@ -213,6 +224,8 @@ std::optional<uint64_t> ClausePlanner::lquantize(const Expr& expression, const C
         if (!given)
             return std::nullopt;
         step = *given;
+        if (step < 0)
+            return mismatch(span, Tag::D_LQUANT_STEPTYPE, "lquantize(): step must be positive");
         if (step < 1 || step > UINT16_MAX)
             return mismatch(span, Tag::D_LQUANT_STEPVAL, "lquantize(): step must be 1 to 65535");
     }
@@ -285,10 +298,12 @@ std::optional<uint64_t> ClausePlanner::llquantize(const Expr& expression, const 
     uint64_t multiple = factor;
     while (multiple < steps)
         multiple *= factor;
-    if (steps < factor || steps % factor != 0 || multiple % steps != 0)
+    if (steps < factor ? factor % steps != 0 : steps % factor != 0)
+        return mismatch(expression.span, Tag::D_LLQUANT_FACTORVAL,
+                        "llquantize(): one of factor and steps must be a multiple of the other");
+    if (multiple % steps != 0)
         return mismatch(expression.span, Tag::D_LLQUANT_STEPVAL,
-                        "llquantize(): steps must be a multiple of the factor that divides one of "
-                        "its powers");
+                        "llquantize(): steps must divide a power of the factor");
     for (size_t i = 0; i < 4; i++)
         if (info.kind == DTRACEAGG_LLQUANTIZE && ((info.arg ^ arg) >> (16 * i) & 0xffff) != 0)
             return mismatch(expression.span, parameters[i].match, parameters[i].different);

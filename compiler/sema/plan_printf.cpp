@@ -29,7 +29,10 @@ std::optional<Format> ClausePlanner::format_argument_of(const Expr& expression, 
     }
     Format format = parse_format(literal->value);
     if (!format.error.empty()) {
-        error(Tag::D_UNKNOWN, call.arguments[0]->span, "%s(): %s", name, format.error.c_str());
+        for (size_t i = 1; i < call.arguments.size(); i++)
+            if (!call.arguments[i]->get_if<Aggregation>() && !checker_.check(*call.arguments[i]))
+                return std::nullopt;
+        error(Tag::D_SYNTAX, call.arguments[0]->span, "%s(): %s", name, format.error.c_str());
         return std::nullopt;
     }
     return format;
@@ -160,9 +163,16 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
     size_t key = 0, number = 0;
     for (FormatConversion& conversion : format.conversions) {
         number++;
-        if (conversion.width_argument || conversion.precision_argument) {
-            error(Tag::D_PRINTF_DYN_PROTO, span, "printa(): * has no argument to come from");
-            return false;
+        for (bool star : {conversion.width_argument, conversion.precision_argument}) {
+            if (!star)
+                continue;
+            bool missing = key >= info.keys.size();
+            if (missing || info.stack_keys[key] || !types_.is_integer(info.keys[key])) {
+                error(missing ? Tag::D_PRINTF_DYN_PROTO : Tag::D_PRINTF_DYN_TYPE, span,
+                      "printa(): the * of conversion %zu needs an integer key", number);
+                return false;
+            }
+            key++;
         }
         if (conversion.aggregation) {
             FormatArgument wanted = format_argument(conversion.kind);
@@ -216,13 +226,17 @@ void ClausePlanner::printa(const Expr& expression, const Call& call) {
         AggregationInfo* info = aggregation_argument(*call.arguments[i], tags);
         if (!info)
             return;
-        bool same = !leader || leader->keys.size() == info->keys.size();
+        if (leader && leader->keys.size() != info->keys.size())
+            return error(Tag::D_PRINTA_AGGKEY, call.arguments[i]->span,
+                         "printa(): @%s and @%s have different numbers of keys",
+                         leader->name.c_str(), info->name.c_str());
+        bool same = true;
         for (size_t k = 0; same && leader && k < info->keys.size(); k++)
             same = leader->stack_keys[k] == info->stack_keys[k] &&
                    (leader->stack_keys[k] || types_.compatible(leader->keys[k], info->keys[k]));
         if (!same)
-            return error(Tag::D_PRINTA_AGGKEY, call.arguments[i]->span,
-                         "printa(): @%s and @%s have different keys", leader->name.c_str(),
+            return error(Tag::D_PRINTA_AGGPROTO, call.arguments[i]->span,
+                         "printa(): @%s and @%s have keys of different types", leader->name.c_str(),
                          info->name.c_str());
         leader = leader ? leader : info;
         PlannedAction one = aggregation_id(*info, call.arguments[i]->span);

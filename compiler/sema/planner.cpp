@@ -23,21 +23,18 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
     PlannedClause planned;
     clause_ = &planned;
     statement_ = 0;
-    if (clause.predicate) {
-        RegionScope region(context_.sink, Region::predicate);
-        planned.predicate = checker_.check(*clause.predicate);
-        if (planned.predicate) {
-            planned.predicate = checker_.decay(planned.predicate);
-            if (!types_.is_scalar(planned.predicate->type))
-                error(Tag::D_PRED_SCALAR, clause.predicate->span,
-                      "a predicate must be a scalar, not \"%s\"",
-                      types_.name(planned.predicate->type).c_str());
+    {
+        RegionScope region(context_.sink, Region::action_list);
+        for (const Statement& one : clause.statements) {
+            statement_++;
+            statement(one);
         }
     }
-    RegionScope region(context_.sink, Region::action_list);
-    for (const Statement& one : clause.statements) {
-        statement_++;
-        statement(one);
+    // Last: it may name variables that get their type from the statements.
+    if (clause.predicate) {
+        RegionScope region(context_.sink, Region::predicate);
+        planned.predicate =
+            checker_.check_scalar(*clause.predicate, Tag::D_PRED_SCALAR, "a predicate");
     }
     clause_ = nullptr;
     return planned;
@@ -71,7 +68,8 @@ void ClausePlanner::statement(const Statement& statement) {
     if (const auto* assign = expression.get_if<Assign>())
         if (assign->left->get_if<Aggregation>())
             return aggregate(expression, *assign);
-    if (const auto* aggregation = expression.get_if<Aggregation>())
+    if (const auto* aggregation = expression.get_if<Aggregation>();
+        aggregation && symbols_.find_aggregation(aggregation->name))
         return error(Tag::D_AGG_NULL, expression.span, "@%s has no aggregating function here",
                      aggregation->name.c_str());
     TypedPtr value = checker_.check_effect(expression);
@@ -150,16 +148,34 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
             expression, call, DT_ACT_TRUNC, true, Tag::D_TRUNC_SCALAR,
             {"trunc", Tag::D_TRUNC_PROTO, Tag::D_TRUNC_AGGARG, Tag::D_TRUNC_AGGBAD});
     default:
-        return error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
-                     expression_text(*call.function).c_str());
+        return unsupported(expression, call, action);
     }
+}
+
+/// Checks the arguments of an action, then says that it is not there yet.
+void ClausePlanner::unsupported(const Expr& expression, const Call& call, ActionName action) {
+    ActionArity arity = action_arity(action);
+    if (!count_arguments(expression, call, arity.least, arity.most))
+        return;
+    for (const ExprPtr& argument : call.arguments) {
+        TypedPtr value = checker_.check(*argument);
+        if (!value)
+            return;
+        if (arity.most == 1 && action != ActionName::print && !types_.is_integer(value->type))
+            return error(Tag::D_PROTO_ARG, argument->span,
+                         "%s(): the argument is \"%s\", expected \"int\"",
+                         expression_text(*call.function).c_str(), types_.name(value->type).c_str());
+    }
+    error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
+          expression_text(*call.function).c_str());
 }
 
 void ClausePlanner::trace(const Expr& expression, const Call& call) {
     if (!count_arguments(expression, call, 1, 1))
         return;
     const Expr& argument = *call.arguments[0];
-    if (argument.get_if<Aggregation>())
+    if (const auto* aggregation = argument.get_if<Aggregation>();
+        aggregation && symbols_.find_aggregation(aggregation->name))
         return error(Tag::D_TRACE_AGG, argument.span,
                      "an aggregation is printed with printa(), not trace()");
     TypedPtr value = checker_.check(argument);
@@ -194,6 +210,11 @@ std::optional<uint64_t> ClausePlanner::positive_constant(const Expr& argument, T
     TypedPtr value = checker_.check(argument);
     if (!value)
         return std::nullopt;
+    if (!types_.is_integer(value->type)) {
+        error(tag == Tag::D_TRACEMEM_SIZE ? Tag::D_PROTO_ARG : tag, argument.span,
+              "%s is \"%s\", expected an integer", what, types_.name(value->type).c_str());
+        return std::nullopt;
+    }
     bool positive = value->is_constant() && types_.is_integer(value->type) &&
                     static_cast<int64_t>(value->value) > 0 && value->value <= most;
     if (!positive) {

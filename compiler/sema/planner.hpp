@@ -27,6 +27,7 @@ private:
     void action(const Expr& expression, const Call& call, ActionName action);
     bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most,
                          Tag tag = Tag::D_PROTO_LEN);
+    void unsupported(const Expr& expression, const Call& call, ActionName action);
     void trace(const Expr& expression, const Call& call);
     void exit(const Expr& expression, const Call& call);
     bool stack_argument(const Expr& expression, const Call& call, ActionName action,

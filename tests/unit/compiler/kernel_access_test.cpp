@@ -116,7 +116,7 @@ TEST_CASE("errors with a kernel's types", "[compiler][kernel]") {
     CHECK(first_tag("BEGIN { trace(curthread->nosuch); }", &kernel) == "D_TYPE_MEMBER");
     CHECK(first_tag("BEGIN { trace(curthread->comm[16]); }", &kernel) == "D_ARR_BOUNDS");
     CHECK(first_tag("BEGIN { trace(sizeof(curthread->depth)); }", &kernel) == "D_SIZEOF_BITFIELD");
-    CHECK(first_tag("BEGIN { curthread->comm = \"x\"; }", &kernel) == "D_OP_LVAL");
+    CHECK(first_tag("BEGIN { curthread->comm = \"x\"; }", &kernel) == "D_OP_ARRFUN");
     CHECK(first_tag("sdt:::sched_switch { trace(args[3]); }", &kernel) == "D_ARGS_IDX");
     CHECK(first_tag("sdt:::nosuch { trace(args[0]); }", &kernel) == "D_ARGS_TYPE");
     CHECK(first_tag("fbt::nosuch:entry { trace(args[0]); }", &kernel) == "D_ARGS_TYPE");
