@@ -11,8 +11,8 @@
  * - An ops without a filter traces everything: one is registered only after
  *   its filter was set without an error, and never with an empty one.
  * - An ops is never used again once its filter was freed: each set has its own.
- * - The callback runs while other sites are still being patched: the engine
- *   lets nothing in before its consumer was started, which is after settle().
+ * - The callback runs while tens of thousands of other sites are still being
+ *   patched, and again while they are restored: a set is armed only in between.
  * - With IBT the patched site is 4 bytes into the function: filters get what
  *   ftrace_location() says, stacks the function's own address.
  */
@@ -34,6 +34,7 @@ struct fbt_set {
 	struct list_head link; /* [S] in sets */
 	struct ftrace_ops ops;
 	struct module *module;	  /* [C] */
+	bool armed;		  /* [S] all sites are patched; [R] */
 	unsigned long *sites;	  /* [S] scratch for filters */
 	u32 count;		  /* [S] probes hooked */
 	u32 hash_bits;		  /* [C] */
@@ -68,31 +69,39 @@ static __probe_ctx_inline void arguments_take(struct ftrace_regs *fregs, u64 *ar
 #endif
 }
 
+/*
+ * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
+ * to RCU.  Enabling preemption again might schedule, which code in probes must
+ * not; enabling interrupts does not.
+ */
+static __probe_ctx noinline void fire(struct fbt_probe *fbt, unsigned long parent_ip,
+				      struct ftrace_regs *fregs)
+{
+	struct dbk_frame frame = {
+		.kind = DBK_FRAME_FUNCTION,
+		.ip = fbt->address,
+		.parent_ip = parent_ip,
+	};
+	unsigned long flags;
+	u64 args[6];
+
+	arguments_take(fregs, args, &frame.sp);
+	flags = dbk_host_enter();
+	dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+	dbk_host_leave(flags);
+}
+
 static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct fbt_set *set = container_of(ops, struct fbt_set, ops);
 	struct fbt_probe *fbt;
-	struct dbk_frame frame;
-	unsigned long flags;
-	u64 args[6];
 
-	/*
-	 * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs to RCU.
-	 * Enabling preemption again might schedule, which code in probes must not; interrupts do.
-	 */
-	flags = dbk_host_enter();
-	for (fbt = set->slots[hash_long(ip, set->hash_bits)]; fbt; fbt = fbt->next) {
-		if (fbt->site != ip || !dbk_probe_is_enabled(&fbt->probe))
-			continue;
-		frame.kind = DBK_FRAME_FUNCTION;
-		frame.error = 0;
-		frame.ip = fbt->address;
-		frame.parent_ip = parent_ip;
-		arguments_take(fregs, args, &frame.sp);
-		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
-	}
-	dbk_host_leave(flags);
+	if (unlikely(!READ_ONCE(set->armed)))
+		return;
+	for (fbt = set->slots[hash_long(ip, set->hash_bits)]; fbt; fbt = fbt->next)
+		if (fbt->site == ip && dbk_probe_is_enabled(&fbt->probe))
+			fire(fbt, parent_ip, fregs);
 }
 
 static void set_free(struct fbt_set *set)
@@ -173,6 +182,7 @@ static int set_register(struct fbt_set *set)
 /* Unregistering waits until no CPU is in the callback or in the trampoline. */
 static void set_destroy(struct fbt_set *set)
 {
+	WRITE_ONCE(set->armed, false);
 	unregister_ftrace_function(&set->ops);
 	ftrace_free_filter(&set->ops);
 	set_empty(set);
@@ -199,6 +209,7 @@ static int set_create(const struct module *module)
 		set_free(set);
 		return err;
 	}
+	WRITE_ONCE(set->armed, true);
 	list_add_tail(&set->link, &sets);
 	return 0;
 }
@@ -243,7 +254,8 @@ static void set_narrow(struct fbt_set *set)
 		}
 	}
 	set->count = kept;
-	dbk_host_synchronize();
+	/* A task may have been preempted in the callback: its probe may be freed from now on. */
+	synchronize_rcu_tasks();
 }
 
 static int fbt_enable(struct dbk_probe *probe)
