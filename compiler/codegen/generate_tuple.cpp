@@ -9,7 +9,8 @@ bool Generator::uses_tuple(const TypedExpr& node) {
     auto [known, inserted] = tuple_.emplace(&node, false);
     if (!inserted)
         return known->second;
-    bool uses = node.op == TypedOp::call || node.op == TypedOp::element ||
+    bool copies = node.op == TypedOp::store && types_.is_string(node.type);
+    bool uses = copies || node.op == TypedOp::call || node.op == TypedOp::element ||
                 (node.op == TypedOp::assign && node.operands.size() > 1);
     for (const TypedPtr& operand : node.operands)
         uses = uses || uses_tuple(*operand);
@@ -72,6 +73,11 @@ Generator::Value Generator::assign(const TypedExpr& node) {
 
 Generator::Value Generator::store(const TypedExpr& node) {
     auto [address, result] = pair(*node.operands[0], *node.operands[1], false);
+    if (types_.is_by_reference(node.type)) {
+        store_data(node, address, result);
+        release(address);
+        return result;
+    }
     uint32_t op = DIF_OP_STX;
     switch (types_.size_of(node.type).value_or(8)) {
     case 1:
@@ -89,6 +95,38 @@ Generator::Value Generator::store(const TypedExpr& node) {
     builder_.emit(op, result.reg, 0, address.reg);
     release(address);
     return result;
+}
+
+/// Copies what is by reference: a string as far as it goes, anything else by its size.
+void Generator::store_data(const TypedExpr& node, Value address, Value data) {
+    Value bytes;
+    if (types_.is_string(node.type)) {
+        if (tuple_used_)
+            builder_.emit(DIF_OP_FLUSHTS, 0, 0, 0);
+        tuple_used_ = true;
+        push(*node.operands[1], {data.reg, false});
+        bytes = allocate();
+        builder_.emit_index(DIF_OP_CALL, DIF_SUBR_STRLEN, bytes.reg);
+        Value one = constant(1);
+        builder_.emit(DIF_OP_ADD, bytes.reg, one.reg, bytes.reg);
+        release(one);
+    } else {
+        bytes = constant(types_.size_of(node.type).value_or(0));
+    }
+    builder_.emit(DIF_OP_COPYS, data.reg, bytes.reg, address.reg);
+    release(bytes);
+}
+
+/// Returns where the data of a variable lies, or zeroed scratch memory when it has none yet.
+Generator::Value Generator::fault_in(const TypedExpr& node) {
+    Value data = value(*node.operands[0]);
+    DifoBuilder::Label there = builder_.new_label();
+    builder_.emit(DIF_OP_TST, data.reg, 0, 0);
+    builder_.branch(DIF_OP_BNE, there);
+    builder_.setx(types_.size_of(node.type).value_or(0), data.reg);
+    builder_.emit(DIF_OP_ALLOCS, data.reg, 0, data.reg);
+    builder_.bind(there);
+    return data;
 }
 
 Generator::Value Generator::call(const TypedExpr& node) {

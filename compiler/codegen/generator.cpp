@@ -61,7 +61,7 @@ Generator::Value Generator::reuse(Value left, Value right) {
 }
 
 /// Whether code of this node may leave undefined bits above its type's bytes.  Overflow of signed
-/// addition and its kin is undefined in C and costs nothing here.
+/// integers is undefined in C: it costs nothing here, and D computes with 64 bits.
 bool Generator::is_dirty(const TypedExpr& node) const {
     if (!types_.is_integer(node.type) || types_.size_of(node.type).value_or(8) >= 8)
         return false;
@@ -70,12 +70,11 @@ bool Generator::is_dirty(const TypedExpr& node) const {
     case TypedOp::multiply:
     case TypedOp::add:
     case TypedOp::subtract:
+    case TypedOp::shift_left:
     case TypedOp::negate:
         return is_unsigned || is_dirty(*node.operands[0]);
     case TypedOp::complement:
         return is_unsigned || is_dirty(*node.operands[0]);
-    case TypedOp::shift_left:
-        return true;
     case TypedOp::bit_and:
     case TypedOp::bit_or:
     case TypedOp::bit_xor:
@@ -90,7 +89,8 @@ bool Generator::is_pure(const TypedExpr& node) {
     if (!inserted)
         return known->second;
     bool pure = node.op != TypedOp::assign && node.op != TypedOp::store &&
-                node.op != TypedOp::call && node.op != TypedOp::with_old && node.op != TypedOp::old;
+                node.op != TypedOp::call && node.op != TypedOp::with_old &&
+                node.op != TypedOp::old && node.op != TypedOp::fault_in;
     for (const TypedPtr& operand : node.operands)
         pure = pure && is_pure(*operand);
     return pure_[&node] = pure;
@@ -181,6 +181,9 @@ Generator::Value Generator::raw_value(const TypedExpr& node) {
         break;
     case TypedOp::call:
         result = call(node);
+        break;
+    case TypedOp::fault_in:
+        result = fault_in(node);
         break;
     case TypedOp::action:
         action_ = &node;

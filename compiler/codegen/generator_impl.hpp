@@ -41,6 +41,8 @@ private:
     Value element(const TypedExpr& node);
     Value assign(const TypedExpr& node);
     Value store(const TypedExpr& node);
+    void store_data(const TypedExpr& node, Value address, Value data);
+    Value fault_in(const TypedExpr& node);
     Value call(const TypedExpr& node);
     void push_all(const std::vector<TypedPtr>& operands, size_t count);
     void push(const TypedExpr& node, Value operand);

@@ -68,10 +68,73 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     return true;
 }
 
-/// Returns the typed target of an assignment, or null after reporting that it cannot be one.
+/// Returns the D variable whose data an address lies in, or null: memory of its own.
+TypedPtr ExprChecker::root_of(const TypedPtr& address) const {
+    bool is_data = types_.is_by_reference(address->type) && !types_.is_string(address->type);
+    switch (address->op) {
+    case TypedOp::variable:
+    case TypedOp::element:
+        return is_data ? address : nullptr;
+    case TypedOp::add:
+    case TypedOp::subtract:
+    case TypedOp::reinterpret:
+        return root_of(address->operands[0]);
+    case TypedOp::load:
+        return is_data ? root_of(address->operands[0]) : nullptr;
+    default:
+        return nullptr;
+    }
+}
+
+/// Returns the same address, computed from `base` in place of its root.
+TypedPtr ExprChecker::rebased(const TypedPtr& address, const TypedPtr& base) const {
+    if (address->op == TypedOp::variable || address->op == TypedOp::element)
+        return base;
+    auto copy = std::make_shared<TypedExpr>(*address);
+    copy->operands[0] = rebased(address->operands[0], base);
+    return copy;
+}
+
+/// Stores a value at an address.  When that is inside a D variable, the variable is loaded, or
+/// made of zeros, changed, and stored again: an array's element is handed out as a copy.
+TypedPtr ExprChecker::store(TypeId type, TypedPtr address, TypedPtr value, const Span& span) {
+    TypedPtr root = root_of(address);
+    if (!root)
+        return make(TypedOp::store, type, span, {address, value});
+    TypedPtr base = make(TypedOp::old, root->type, span, {});
+    TypedPtr change = make(TypedOp::store, type, span, {rebased(address, base), value});
+    auto back = std::make_shared<TypedExpr>();
+    back->op = TypedOp::assign;
+    back->type = root->type;
+    back->span = span;
+    back->variable = root->variable;
+    back->operands = root->operands;
+    back->operands.push_back(base);
+    TypedPtr data = make(TypedOp::fault_in, root->type, span, {root});
+    return make(TypedOp::with_old, root->type, span,
+                {data, make(TypedOp::sequence, root->type, span, {change, back})});
+}
+
+/// Changes the bits of a bit-field in their unit; its value is the field, read again.
+TypedPtr ExprChecker::store_bits(const TypedPtr& field, TypedPtr value, const Span& span) {
+    TypeId word = types_.uint64_type();
+    TypedPtr address = field->operands[1];
+    uint64_t mask = field->bits.width == 64 ? ~0ull : (1ull << field->bits.width) - 1;
+    auto number = [&](uint64_t bits) { return make_constant(bits, word, span); };
+    TypeId unit = types_.integer_type(field->bits.unit_bytes, false);
+    TypedPtr before = make(TypedOp::reinterpret, word, span, {load(unit, address, span)});
+    TypedPtr kept =
+        fold(TypedOp::bit_and, word, true, before, number(~(mask << field->bits.low)), span);
+    TypedPtr bits = fold(TypedOp::bit_and, word, true, convert(value, word), number(mask), span);
+    bits = fold(TypedOp::shift_left, word, true, bits, number(field->bits.low), span);
+    TypedPtr after = fold(TypedOp::bit_or, word, true, kept, bits, span);
+    return make(TypedOp::sequence, field->type, span, {store(unit, address, after, span), field});
+}
+
+/// Returns the assignment, or null after reporting that it cannot be.
 TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, const char* op) {
     bool is_variable = target->op == TypedOp::variable || target->op == TypedOp::element;
-    if (!is_variable && target->op != TypedOp::load) {
+    if (!is_variable && target->op != TypedOp::load && !target->is_bitfield) {
         const TypedExpr* inner = target.get();
         while (inner->op == TypedOp::convert || inner->op == TypedOp::reinterpret)
             inner = inner->operands[0].get();
@@ -88,9 +151,6 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
     if (types_.is_array(type))
         return error(Tag::D_OP_ARRFUN, span, "%s: an array (\"%s\") cannot be assigned to", op,
                      types_.name(type).c_str());
-    if (!is_variable && types_.is_by_reference(type))
-        return error(Tag::D_OP_LVAL, span, "%s: \"%s\" in memory cannot be written; use bcopy()",
-                     op, types_.name(type).c_str());
     // 0 given to a string or struct variable frees it, as everywhere in D.
     bool frees = is_variable && is_zero(value) && types_.is_integer(value->type);
     if (!frees && !types_.assignable(type, value->type) &&
@@ -106,11 +166,10 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
     auto node = std::make_shared<TypedExpr>();
     node->type = type;
     node->span = span;
-    if (target->op == TypedOp::load) {
-        node->op = TypedOp::store;
-        node->operands = {target->operands[0], value};
-        return node;
-    }
+    if (target->is_bitfield)
+        return store_bits(target, value, span);
+    if (target->op == TypedOp::load)
+        return store(type, target->operands[0], value, span);
     node->op = TypedOp::assign;
     node->variable = target->variable;
     node->operands = target->operands;

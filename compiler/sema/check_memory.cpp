@@ -90,8 +90,8 @@ TypedPtr ExprChecker::load_bits(const MemberLocation& member, TypedPtr address, 
     uint64_t start = first / unit_bits * unit_bits, low = first - start;
     bool is_signed = types_.is_signed(member.type);
     TypeId word = types_.integer_type(8, is_signed);
-    TypedPtr value = load(types_.integer_type(unit_bits / 8, false),
-                          add_offset(std::move(address), start / 8), span);
+    address = add_offset(std::move(address), start / 8);
+    TypedPtr value = load(types_.integer_type(unit_bits / 8, false), address, span);
     value = make(TypedOp::reinterpret, word, span, {value});
     auto shift = [&](TypedOp op, uint64_t bits) {
         if (bits == 0)
@@ -117,8 +117,10 @@ TypedPtr ExprChecker::load_bits(const MemberLocation& member, TypedPtr address, 
     result->op = TypedOp::reinterpret;
     result->type = member.type;
     result->span = span;
-    result->operands = {value};
+    result->operands = {value, address};
     result->is_bitfield = true;
+    result->bits = {static_cast<uint8_t>(low), static_cast<uint8_t>(width),
+                    static_cast<uint8_t>(unit_bits / 8)};
     return result;
 }
 
@@ -162,6 +164,8 @@ TypedPtr ExprChecker::dereference(TypedPtr pointer, const Span& span) {
 }
 
 TypedPtr ExprChecker::check_address_of(const Expr& expression, const Expr& operand) {
+    if (operand.get_if<Aggregation>())
+        return error(Tag::D_ADDROF_VAR, expression.span, "an aggregation has no address");
     TypedPtr value = check(operand);
     if (!value)
         return nullptr;

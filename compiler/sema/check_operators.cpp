@@ -109,13 +109,24 @@ uint64_t compute(TypedOp op, bool is_unsigned, uint64_t a, uint64_t b) {
 
 } // namespace
 
+/// Unsigned results wrap as C says; signed ones stay as 64 bits computed them, as D always did.
+TypedPtr ExprChecker::make_folded(uint64_t value, TypeId type, const Span& span) const {
+    if (!types_.is_signed(type))
+        return make_constant(value, type, span);
+    auto node = std::make_shared<TypedExpr>();
+    node->type = type;
+    node->span = span;
+    node->value = value;
+    return node;
+}
+
 TypedPtr ExprChecker::fold(TypedOp op, TypeId type, bool is_unsigned, const TypedPtr& left,
                            const TypedPtr& right, const Span& span) {
     bool divides = op == TypedOp::divide || op == TypedOp::remainder;
     if (divides && is_zero(right))
         return error(Tag::D_DIV_ZERO, span, "division by the constant 0");
     if (left->is_constant() && right->is_constant())
-        return make_constant(compute(op, is_unsigned, left->value, right->value), type, span);
+        return make_folded(compute(op, is_unsigned, left->value, right->value), type, span);
     auto node = std::make_shared<TypedExpr>();
     node->op = op;
     node->type = type;
@@ -184,8 +195,9 @@ TypedPtr ExprChecker::pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr ri
     TypeId type = left_pointer ? left->type : right->type;
     TypeId target = types_.complete(types_.element_of(type));
     if (types_.is_void(target) || types_.is_function(target))
-        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" points to nothing of a size",
-                     op_text(op).c_str(), types_.name(type).c_str());
+        return error(left_pointer ? Tag::D_OP_INCOMPAT : Tag::D_OP_VFPTR, span,
+                     "%s: \"%s\" points to nothing of a size", op_text(op).c_str(),
+                     types_.name(type).c_str());
     auto bytes = types_.size_of(target);
     if (!bytes || *bytes == 0)
         return error(Tag::D_OP_INCOMPLETE, span, "%s: \"%s\" has no known size",
@@ -300,8 +312,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
     if (node.op == UnaryOp::plus)
         return value;
     if (value->is_constant())
-        return make_constant(node.op == UnaryOp::minus ? 0 - value->value : ~value->value, type,
-                             span);
+        return make_folded(node.op == UnaryOp::minus ? 0 - value->value : ~value->value, type,
+                           span);
     return make(node.op == UnaryOp::minus ? TypedOp::negate : TypedOp::complement, type, span,
                 {value});
 }
@@ -314,6 +326,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
     if (!types_.is_scalar(condition->type))
         return error(Tag::D_OP_SCALAR, node.condition->span, "?: needs a scalar, not \"%s\"",
                      type_name(condition).c_str());
+    if (left->op == TypedOp::action || right->op == TypedOp::action)
+        return error(Tag::D_OP_ACT, expression.span, "?: cannot choose between actions");
     bool strings = types_.is_string(left->type) || types_.is_string(right->type) ||
                    types_.is_char_array(left->type);
     TypeId type = TypeId::none;

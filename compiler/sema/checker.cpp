@@ -212,6 +212,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofType& node)
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofExpr& node) {
+    if (const auto* literal = node.operand->get_if<StringLiteral>())
+        return make_constant(literal->value.size() + 1, types_.unsigned_long_type(),
+                             expression.span);
     TypedPtr value = check(*node.operand);
     if (!value)
         return nullptr;

@@ -117,9 +117,14 @@ private:
 
     // assignment (check_assign.cpp)
     bool define(const Expr& target, TypeId type);
+    TypedPtr root_of(const TypedPtr& address) const;
+    TypedPtr rebased(const TypedPtr& address, const TypedPtr& base) const;
+    TypedPtr store(TypeId type, TypedPtr address, TypedPtr value, const Span& span);
+    TypedPtr store_bits(const TypedPtr& field, TypedPtr value, const Span& span);
     TypedPtr assign(TypedPtr target, TypedPtr value, const Span& span, const char* op);
     TypedPtr check_step(const Expr& expression, const Unary& unary, bool value_used);
 
+    TypedPtr make_folded(uint64_t value, TypeId type, const Span& span) const;
     TypedPtr make(TypedOp op, TypeId type, const Span& span, std::vector<TypedPtr> operands) const;
     std::string type_name(const TypedPtr& value) const { return types_.name(value->type); }
 

@@ -58,6 +58,7 @@ enum class TypedOp : uint8_t {
     store,       // operands: address, value; stores as many bytes as the type has
     with_old, // operands: value to keep, an update that may use it through `old`; value: the kept
     old,      // the value kept by the with_old around it
+    fault_in, // operand, a variable's data; zeroed scratch memory when it has none yet
     call,     // subroutine in value; operands: arguments
     action,   // an action or aggregation where a value should be: has none, D_CG_EXPR
 };
@@ -78,6 +79,11 @@ struct Variable {
     std::string text() const;
 };
 
+/// Where in its unit of memory a bit-field lies.
+struct BitRange {
+    uint8_t low = 0, width = 0, unit_bytes = 0;
+};
+
 struct TypedExpr;
 using TypedPtr = std::shared_ptr<const TypedExpr>;
 
@@ -90,8 +96,9 @@ struct TypedExpr {
     const Variable* variable = nullptr;
     std::vector<TypedPtr> operands;
     bool is_unsigned = false; ///< how the operands of a comparison, division or right shift compare
-    bool is_bitfield = false; ///< a load that took bits out of its bytes
-    bool is_strings = false;  ///< a comparison of strings
+    bool is_bitfield = false; ///< bits out of a unit: operands[1] is its address, `bits` which
+    BitRange bits;
+    bool is_strings = false; ///< a comparison of strings
 
     bool is_constant() const { return op == TypedOp::constant; }
 };

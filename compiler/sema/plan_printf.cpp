@@ -57,6 +57,9 @@ bool ClausePlanner::check_conversion(FormatConversion& conversion, const char* n
     case FormatArgument::stack:
         fits = is_stack;
         break;
+    case FormatArgument::floating:
+        fits = !is_stack && types_.is_float(type);
+        break;
     default:
         break;
     }

@@ -19,10 +19,51 @@ void ClausePlanner::error(Tag tag, const Span& span, const char* format, ...) {
     checker_.error(tag, span, "%s", text);
 }
 
+namespace {
+
+/// Whether evaluating the expression changes a variable.
+bool assigns(const Expr& expression) {
+    auto any = [](const std::vector<ExprPtr>& list) {
+        for (const ExprPtr& one : list)
+            if (assigns(*one))
+                return true;
+        return false;
+    };
+    if (expression.get_if<Assign>())
+        return true;
+    if (const auto* unary = expression.get_if<Unary>())
+        return unary->op >= UnaryOp::pre_increment || assigns(*unary->operand);
+    if (const auto* binary = expression.get_if<Binary>())
+        return assigns(*binary->left) || assigns(*binary->right);
+    if (const auto* conditional = expression.get_if<Conditional>())
+        return assigns(*conditional->condition) || assigns(*conditional->if_true) ||
+               assigns(*conditional->if_false);
+    if (const auto* cast = expression.get_if<Cast>())
+        return assigns(*cast->operand);
+    if (const auto* index = expression.get_if<Index>())
+        return assigns(*index->base) || any(index->arguments);
+    if (const auto* call = expression.get_if<Call>())
+        return any(call->arguments);
+    return false;
+}
+
+} // namespace
+
+void ClausePlanner::predicate(const Clause& clause) {
+    RegionScope region(context_.sink, Region::predicate);
+    clause_->predicate =
+        checker_.check_scalar(*clause.predicate, Tag::D_PRED_SCALAR, "a predicate");
+}
+
 PlannedClause ClausePlanner::plan(const Clause& clause) {
     PlannedClause planned;
     clause_ = &planned;
     statement_ = 0;
+    // A predicate that assigns is checked first, any other last: either side may be the one that
+    // gives a variable its type.
+    bool first = clause.predicate && assigns(*clause.predicate);
+    if (first)
+        predicate(clause);
     {
         RegionScope region(context_.sink, Region::action_list);
         for (const Statement& one : clause.statements) {
@@ -30,12 +71,8 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
             statement(one);
         }
     }
-    // Last: it may name variables that get their type from the statements.
-    if (clause.predicate) {
-        RegionScope region(context_.sink, Region::predicate);
-        planned.predicate =
-            checker_.check_scalar(*clause.predicate, Tag::D_PRED_SCALAR, "a predicate");
-    }
+    if (clause.predicate && !first)
+        predicate(clause);
     clause_ = nullptr;
     return planned;
 }
@@ -69,7 +106,7 @@ void ClausePlanner::statement(const Statement& statement) {
         if (assign->left->get_if<Aggregation>())
             return aggregate(expression, *assign);
     if (const auto* aggregation = expression.get_if<Aggregation>();
-        aggregation && symbols_.find_aggregation(aggregation->name))
+        aggregation && (aggregation->has_keys || symbols_.find_aggregation(aggregation->name)))
         return error(Tag::D_AGG_NULL, expression.span, "@%s has no aggregating function here",
                      aggregation->name.c_str());
     TypedPtr value = checker_.check_effect(expression);

@@ -23,6 +23,7 @@ public:
 
 private:
     // planner.cpp
+    void predicate(const Clause& clause);
     void statement(const Statement& statement);
     void action(const Expr& expression, const Call& call, ActionName action);
     bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most,

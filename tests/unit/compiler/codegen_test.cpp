@@ -336,3 +336,44 @@ TEST_CASE("the line table points at the source", "[compiler][codegen]") {
     CHECK(image->program.captures[0].expression == "arg0 + arg1");
     CHECK(image->program.captures[0].type == "long");
 }
+
+TEST_CASE("what lies in a variable is changed in place and stored back", "[compiler][codegen]") {
+    const std::string types =
+        "struct s { int a; string text; int b:3; };\nstruct s g; struct s m[int];"
+        "\nint list[4];\n";
+    CHECK(code_of(types + "BEGIN { list[2] = 7; }") == "ldgs list, %r1\n"
+                                                       "tst %r1\n"
+                                                       "bne 5\n"
+                                                       "setx 0x10, %r1\n"
+                                                       "allocs %r1, %r1\n"
+                                                       "setx 0x8, %r2\n"
+                                                       "add %r1, %r2, %r2\n"
+                                                       "setx 0x7, %r3\n"
+                                                       "stw %r3, [%r2]\n"
+                                                       "stgs %r1, list\n"
+                                                       "ret %r1\n");
+    std::string element = code_of(types + "BEGIN { m[3].a = 1; }");
+    CHECK(element.find("ldgaa m, %r1\ntst %r1\n") != std::string::npos);
+    CHECK(element.find("stw %r2, [%r1]\n") != std::string::npos);
+    CHECK(element.find("stgaa %r1, m\n") != std::string::npos);
+    std::string text = code_of(types + "BEGIN { g.text = execname; }");
+    CHECK(text.find("call strlen, %r4\n") != std::string::npos);
+    CHECK(text.find("copys %r3, %r4, %r2\n") != std::string::npos);
+    std::string bits = code_of(types + "BEGIN { g.b = 5; }");
+    CHECK(bits.find("and ") != std::string::npos);
+    CHECK(bits.find("stb ") != std::string::npos);
+}
+
+TEST_CASE("signed constants are computed with 64 bits", "[compiler][codegen]") {
+    CHECK(trace_code("(1 << 63) - 1") == "setx 0x7fffffffffffffff, %r1\nret %r1\n");
+    CHECK(trace_code("0L - (1 << 31)") == "setx 0xffffffff80000000, %r1\nret %r1\n");
+    CHECK(trace_code("sizeof(\"hi\")") == "setx 0x3, %r1\nret %r1\n");
+    CHECK(code_of("BEGIN { i = 1; x = 0L; x = 1 << i; }").find("sra") == std::string::npos);
+}
+
+TEST_CASE("a predicate may define what the clause uses, and the other way round",
+          "[compiler][sema]") {
+    CHECK(first_tag("BEGIN /x++ == 0/ { trace(x); }").empty());
+    CHECK(first_tag("BEGIN /x == 0/ { trace(x++); }").empty());
+    CHECK(first_tag("BEGIN /x == 0/ { trace(x); }") == "D_IDENT_UNDEF");
+}

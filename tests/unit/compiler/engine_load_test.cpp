@@ -147,6 +147,9 @@ TEST_CASE("the engine has every variable and subroutine that is not refused",
                              "strtok(execname, \"x\")",
                              "substr(execname, 1, 2)"})
         check_loads("BEGIN { trace(" + std::string(call) + "); }");
+    check_loads(
+        "struct s { int a; string t; int b:3; }; struct s g; struct s m[int]; self struct s u;"
+        "BEGIN { g.a = 1; g.t = execname; g.b = 2; m[1].a = 3; m[2].b = 4; self->u.a = 5; }");
     check_loads("BEGIN { this->p = alloca(8); bcopy(alloca(8), this->p, 8); "
                 "copyinto(arg0, 8, this->p); }");
 }

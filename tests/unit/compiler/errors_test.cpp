@@ -24,7 +24,7 @@ void check(std::initializer_list<Wrong> programs) {
 void check_statements(std::initializer_list<Wrong> statements) {
     for (const Wrong& wrong : statements) {
         std::string text = "struct s { int a; int b:3; char c[8]; };\nstruct unknown;\n"
-                           "enum e { ONE = 1 };\n"
+                           "enum e { ONE = 1 }; int list2[3];\n"
                            "BEGIN { @a[pid] = count(); @n = count(); v = 1; arr[1] = 1; " +
                            std::string(wrong.text) + " }";
         INFO(wrong.text);
@@ -157,6 +157,10 @@ TEST_CASE("printf() formats that do not fit", "[compiler][errors]") {
         {"D_PRINTF_ARG_TYPE", "printf(\"%s\", 1);"},
         {"D_PRINTF_ARG_TYPE", "printf(\"%s\", (char *)arg0);"},
         {"D_PRINTF_ARG_TYPE", "printf(\"%f\", 1);"},
+        {"D_OP_ACT", "trace(v ? trace(1) : trace(2));"},
+        {"D_ADDROF_VAR", "trace(&@a);"},
+        {"D_OP_VFPTR", "v -= alloca(8);"},
+        {"D_OP_ARRFUN", "list2 = list2;"},
         {"D_PRINTF_AGG_CONV", "printf(\"%@d\", 1);"},
         {"D_PRINTF_DYN_PROTO", "printf(\"%*d\");"},
         {"D_PRINTF_DYN_TYPE", "printf(\"%*d\", execname, 1);"},
