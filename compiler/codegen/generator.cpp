@@ -128,8 +128,7 @@ Generator::Value Generator::raw_value(const TypedExpr& node) {
     if (builder_.overflowed() || out_of_registers_)
         return {};
     Span outer = builder_.span();
-    if (node.span.valid())
-        builder_.set_span(node.span);
+    builder_.set_span(node.span.valid() ? node.span : outer);
     Value result;
     switch (node.op) {
     case TypedOp::constant:

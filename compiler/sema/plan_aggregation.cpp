@@ -79,6 +79,26 @@ bool ClausePlanner::match_aggregation(const Aggregation& target, const Span& spa
     return true;
 }
 
+/// Plans the increment of the quantize kinds, if one is given; false after reporting.
+bool ClausePlanner::increment(const Call& call, uint32_t kind,
+                              std::optional<PlannedAction>& weight) {
+    size_t plain = kind == DTRACEAGG_LQUANTIZE ? 4 : kind == DTRACEAGG_LLQUANTIZE ? 5 : 1;
+    if (call.arguments.size() <= plain)
+        return true;
+    const Expr& argument = *call.arguments[plain];
+    TypedPtr value = checker_.check(argument);
+    if (!value)
+        return false;
+    if (!types_.is_integer(value->type)) {
+        error(Tag::D_PROTO_ARG, argument.span, "the increment is \"%s\", expected an integer",
+              types_.name(value->type).c_str());
+        return false;
+    }
+    weight = recorded(DTRACEACT_DIFEXPR, value, argument);
+    weight->form = ResultForm::effect;
+    return true;
+}
+
 void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
     const auto& target = *assign.left->get_if<Aggregation>();
     const auto* call = assign.right->get_if<Call>();
@@ -128,17 +148,9 @@ void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
                          function->name.c_str(), types_.name(value->type).c_str());
         aggregating = recorded(kind, value, argument);
     }
-    size_t plain = kind == DTRACEAGG_LQUANTIZE ? 4 : kind == DTRACEAGG_LLQUANTIZE ? 5 : 1;
-    TypedPtr increment;
-    if (call->arguments.size() > plain) {
-        const Expr& argument = *call->arguments[plain];
-        increment = checker_.check(argument);
-        if (!increment)
-            return;
-        if (!types_.is_integer(increment->type))
-            return error(Tag::D_PROTO_ARG, argument.span, "%s(): the increment is \"%s\"",
-                         function->name.c_str(), types_.name(increment->type).c_str());
-    }
+    std::optional<PlannedAction> weight;
+    if (!increment(*call, kind, weight))
+        return;
     if (!match_aggregation(target, assign.left->span, *info, keys, types))
         return;
     info->kind = kind;
@@ -146,13 +158,10 @@ void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
     add(aggregation_id(*info, assign.left->span));
     for (PlannedAction& key : keys)
         add(std::move(key));
-    if (increment) {
-        PlannedAction weight = recorded(DTRACEACT_DIFEXPR, increment, *call->arguments[plain]);
-        weight.form = ResultForm::effect;
-        add(std::move(weight));
-    }
+    if (weight)
+        add(*weight);
     aggregating.kind = kind;
-    aggregating.tuple_count = static_cast<uint32_t>(1 + keys.size() + (increment ? 1 : 0));
+    aggregating.tuple_count = static_cast<uint32_t>(1 + keys.size() + (weight ? 1 : 0));
     aggregating.arg = *parameters;
     add(std::move(aggregating));
 }

@@ -42,6 +42,7 @@ private:
 
     // plan_aggregation.cpp
     void aggregate(const Expr& expression, const Assign& assign);
+    bool increment(const Call& call, uint32_t kind, std::optional<PlannedAction>& weight);
     bool aggregation_key(const Expr& key, PlannedAction& planned, TypeId& type);
     bool match_aggregation(const Aggregation& target, const Span& span, AggregationInfo& info,
                            std::vector<PlannedAction>& keys, const std::vector<TypeId>& types);
