@@ -44,6 +44,7 @@ class Guest:
     files: list[tuple[Path, str]] = field(default_factory=list)
     early: Path | None = None
     place: str = "prepended"
+    first: Path | None = None  # a script that runs before the shared folder is mounted
 
     def write_initrd(self, output: Path) -> None:
         """Writes all archives of the guest, in their order, as one initrd."""
@@ -82,6 +83,8 @@ class Guest:
         archive.copy(source / "session", "daybreak-vm/session")
         archive.copy(source / "checks.sh", "daybreak-vm/checks.sh")
         archive.copy(self.script, "daybreak-vm/script")
+        if self.first:
+            archive.copy(self.first, "daybreak-vm/first")
         archive.folder("daybreak-vm/modules")
         wanted = (SHARE_MODULES if self.share else ()) + self.modules
         for index, (name, data) in enumerate(self.kernel.module_files(wanted)):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A probe of each provider, all system calls, all tracepoints. */
+/* Probes of each provider: all system calls, and what fires often. */
 #pragma D option bufsize=256k
 
 syscall:::
@@ -7,14 +7,14 @@ syscall:::
 	@[probefunc] = count();
 }
 
-sdt:::
+sdt:::sched_*, sdt:::irq_handler_*, sdt:::kmem_cache_*
 {
 	@[probename] = count();
 }
 
 fbt:vmlinux:vfs_*:entry
 {
-	@[stack(3)] = count();
+	@stacks[stack(3)] = count();
 }
 
 proc:::, profile:::profile-997, profile:::tick-1ms
