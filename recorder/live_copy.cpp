@@ -13,11 +13,6 @@ namespace daybreak::recorder {
 
 namespace {
 
-template <typename T>
-T load(ByteView live, size_t offset) {
-    return __atomic_load_n(reinterpret_cast<const T*>(live.data() + offset), __ATOMIC_ACQUIRE);
-}
-
 /// Copies `bytes`, rounded up to whole words but cut to `bytes`.
 Bytes copy_words(ByteView live, size_t bytes) {
     Bytes copy((bytes + 7) & ~size_t{7});
@@ -36,16 +31,16 @@ void set_committed(Bytes& copy, size_t offset, uint32_t committed_bytes) {
 
 LiveCopy copy_segment(ByteView live) {
     for (int attempt = 0; attempt < kCopyAttemptsMax; attempt++) {
-        auto sequence = load<uint64_t>(live, offsetof(dbk_segment_header, sequence));
-        auto committed = load<uint32_t>(live, offsetof(dbk_segment_header, committed_bytes));
-        auto room = load<uint32_t>(live, offsetof(dbk_segment_header, segment_bytes));
+        auto sequence = live_word<uint64_t>(live, offsetof(dbk_segment_header, sequence));
+        auto committed = live_word<uint32_t>(live, offsetof(dbk_segment_header, committed_bytes));
+        auto room = live_word<uint32_t>(live, offsetof(dbk_segment_header, segment_bytes));
         if (sequence == 0)
             continue;
         bool fits = room <= live.size() && committed >= DBK_SEGMENT_DATA_OFFSET &&
                     committed <= room && committed % 8 == 0;
         Bytes copy = fits ? copy_words(live, committed) : Bytes();
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (load<uint64_t>(live, offsetof(dbk_segment_header, sequence)) != sequence)
+        if (live_word<uint64_t>(live, offsetof(dbk_segment_header, sequence)) != sequence)
             continue;
         if (!fits)
             return {CopyOutcome::refused, {}, 0};
@@ -60,8 +55,8 @@ LiveCopy copy_segment(ByteView live) {
 }
 
 LiveCopy copy_metadata(ByteView live) {
-    auto committed = load<uint32_t>(live, offsetof(dbk_meta_header, committed_bytes));
-    auto room = load<uint32_t>(live, offsetof(dbk_meta_header, block_bytes));
+    auto committed = live_word<uint32_t>(live, offsetof(dbk_meta_header, committed_bytes));
+    auto room = live_word<uint32_t>(live, offsetof(dbk_meta_header, block_bytes));
     if (room > live.size() || committed < DBK_META_DATA_OFFSET || committed > room || room % 8 != 0)
         return {CopyOutcome::refused, {}, 0};
     Bytes copy = copy_words(live, committed);
@@ -74,7 +69,7 @@ LiveCopy copy_metadata(ByteView live) {
 LiveCopy copy_live_piece(ByteView live) {
     if (live.size() < DBK_SEGMENT_DATA_OFFSET)
         return {};
-    switch (load<uint32_t>(live, 0)) {
+    switch (live_word<uint32_t>(live, 0)) {
     case DBK_SEGMENT_MAGIC:
         return copy_segment(live);
     case DBK_META_MAGIC:

@@ -27,6 +27,13 @@ struct LiveCopy {
     size_t room_bytes = 0; ///< of the piece in memory, when copied
 };
 
+/// Returns the aligned word at an offset of memory that somebody may be writing to, in one load
+/// with acquire order.
+template <typename T>
+T live_word(ByteView live, size_t offset) {
+    return __atomic_load_n(reinterpret_cast<const T*>(live.data() + offset), __ATOMIC_ACQUIRE);
+}
+
 /// Copies the piece that starts at the beginning of `live`, which is 8-aligned, a multiple of 8
 /// long, and may reach further than the piece.
 LiveCopy copy_live_piece(ByteView live);

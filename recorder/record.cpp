@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "formats/trace/writer.hpp"
+#include "recorder/cpu_copy.hpp"
 #include "recorder/live_copy.hpp"
 
 #include <algorithm>
@@ -188,10 +189,40 @@ private:
 
     Result<void> copy_regions() {
         for (const MappedRegion& region : regions_)
-            DBK_TRY_VOID(copy_region(region));
-        // What was written while the segments were copied may need ECBs that came since.
+            if (!options_.keep || region.facts.kind == DBK_REGION_META)
+                DBK_TRY_VOID(copy_region(region));
+        return options_.keep ? copy_running_rings() : Result<void>();
+    }
+
+    /// Copies the segments of all CPUs first, and writes them then: compressing takes longer than a
+    /// CPU needs to go round its ring.
+    Result<void> copy_running_rings() {
+        std::map<std::pair<uint32_t, uint32_t>, std::vector<ByteView>> cpus;
         for (const MappedRegion& region : regions_)
-            if (options_.keep && region.facts.kind == DBK_REGION_META)
+            if (region.facts.kind == DBK_REGION_SEGMENTS)
+                cpus[{region.facts.ring_id, region.facts.cpu}].push_back(region.mapping.live());
+        std::vector<std::pair<std::string, CpuCopy>> copies;
+        for (const auto& [id, views] : cpus) {
+            interrupted_ = interrupted_ || stop_now();
+            if (interrupted_)
+                break;
+            std::string name = strprintf("ring %u cpu %u", id.first, id.second);
+            copies.emplace_back(name, copy_live_cpu(views));
+            for (ByteView view : views)
+                done_bytes_ = std::min(total_bytes_, done_bytes_ + view.size());
+            tell(RecordStep::copying, done_bytes_, total_bytes_);
+        }
+        for (auto& [name, copy] : copies) {
+            if (copy.slots_refused != 0)
+                builder_.add_finding(FindingKind::bad_header, name,
+                                     strprintf("the sizes of %zu segments contradict themselves",
+                                               copy.slots_refused));
+            for (auto& [sequence, segment] : copy.segments)
+                DBK_TRY_VOID(keep_piece(name, segment, std::nullopt));
+        }
+        // What was written meanwhile may need ECBs that came since.
+        for (const MappedRegion& region : regions_)
+            if (region.facts.kind == DBK_REGION_META)
                 DBK_TRY_VOID(copy_region(region));
         return {};
     }
@@ -211,7 +242,10 @@ private:
                 advance = std::max(copy.room_bytes, kPageBytes);
                 // All segments of a region have one size: none starts inside another.
                 step = metadata ? kPageBytes : advance;
-                DBK_TRY_VOID(keep_piece(region, offset, std::move(copy.bytes)));
+                std::optional<ByteView> quiet;
+                if (!metadata)
+                    quiet = live.subspan(offset, copy.bytes.size());
+                DBK_TRY_VOID(keep_piece(where(region, offset), copy.bytes, quiet));
             } else if (copy.outcome == CopyOutcome::refused) {
                 builder_.add_finding(FindingKind::bad_header, where(region, offset),
                                      "its sizes contradict themselves");
@@ -229,20 +263,19 @@ private:
     }
 
     /// Writes a piece and remembers it for the summary: as it lies in the mapping when nobody
-    /// writes any more, else as it was copied.
-    Result<void> keep_piece(const MappedRegion& region, size_t offset, Bytes copy) {
+    /// writes there any more (`quiet`), else as it was copied.
+    Result<void> keep_piece(const std::string& name, ByteView copy, std::optional<ByteView> quiet) {
         Result<Bytes> packed = formats::packed_piece(copy);
         if (!packed.ok()) {
-            builder_.add_finding(FindingKind::bad_header, where(region, offset),
-                                 packed.error().message());
+            builder_.add_finding(FindingKind::bad_header, name, packed.error().message());
             return {};
         }
         DBK_TRY_VOID(writer_->add_piece(packed.value()));
-        formats::AddOptions add{where(region, offset), formats::Packing::packed, std::nullopt};
-        if (options_.keep || region.facts.kind == DBK_REGION_META)
-            builder_.add_owned(std::move(packed).value(), add);
+        formats::AddOptions add{name, formats::Packing::packed, std::nullopt};
+        if (quiet)
+            builder_.add_bytes(*quiet, add);
         else
-            builder_.add_bytes(region.mapping.live().subspan(offset, copy.size()), add);
+            builder_.add_owned(std::move(packed).value(), add);
         return {};
     }
 
