@@ -47,6 +47,7 @@ class Case:
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
     memory_mib: int = 512
     cpus: int = 2
+    parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     timeout_s: float = 120.0
 
     @property
@@ -110,7 +111,7 @@ class Boot:
         early = self._build()
         self._host_script("prepare")
         machine = self._machine(early)
-        outcome = qemu.run(machine, self.folder / "console.log")
+        outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output)
         machine.initrd.unlink(missing_ok=True)
         checks, problem = outcome.findings.checks, outcome.problem()
         if problem is None:
@@ -118,6 +119,10 @@ class Boot:
             if not checks:
                 problem = "nothing was checked"
         return Result(checks, problem, outcome.wall_s, outcome.tail)
+
+    def _clear_output(self) -> None:
+        shutil.rmtree(self._out)
+        self._out.mkdir()
 
     def _build(self) -> Path | None:
         """Compiles the case's programs and makes its modules; returns the early archive."""
@@ -158,7 +163,7 @@ class Boot:
         system.write_initrd(initrd)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
-                            case.memory_mib, case.cpus, False, self.folder, case.timeout_s,
+                            case.memory_mib, case.cpus, case.parallel, False, self.folder, case.timeout_s,
                             [re.compile(pattern) for pattern in case.expected])
 
     def _host_script(self, name: str) -> str:

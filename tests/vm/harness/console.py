@@ -9,7 +9,7 @@ DONE_MARK = "GUEST done"
 
 # Lines by which a Linux kernel reports that something in it went wrong.
 _TROUBLE = re.compile(
-    r"Kernel panic|\bBUG: |\bOops\b|WARNING: (CPU|possible|bad|inconsistent|suspicious|stack)"
+    r"Kernel panic|\bBUG: |\bOops\b|\bint3: 0000|WARNING: (CPU|possible|bad|inconsistent|suspicious|stack)"
     r"|general protection fault|unable to handle (kernel|page fault)|INFO: task .* blocked for"
     r"|soft lockup|hard LOCKUP|rcu.*detected stall|KASAN|UBSAN|KFENCE|list_(add|del) corruption"
     r"|refcount_t: |scheduling while atomic|sleeping function called|Bad page state"
