@@ -48,6 +48,9 @@ void print_summary(const RecordArguments& arguments, const recorder::RecordSumma
             line += base::strprintf(", %" PRIu64 " lost", ring.sum.lost);
         complain(line);
     }
+    if (summary.anonymous_left)
+        complain(base::strprintf("%u more ring%s to claim: record --claim again, with another -o",
+                                 summary.anonymous_left, summary.anonymous_left == 1 ? "" : "s"));
     for (const formats::Finding& finding : summary.findings)
         complain(finding.where + ": " + finding.text);
     complain(base::strprintf("%s: %" PRIu64 " bytes%s; read it with: daybreak report %s",
@@ -62,7 +65,7 @@ base::Result<recorder::RecordSummary> record(const RecordArguments& arguments) {
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
     options.keep = arguments.keep;
-    options.header = recorder::read_host_facts("daybreak " DAYBREAK_VERSION);
+    options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
     Progress progress("daybreak: recording");
     auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
