@@ -48,18 +48,12 @@ class Outcome:
     exit_status: int
     tail: list[str]
 
-    def stale_breakpoint(self) -> bool:
-        """Whether the emulator is to blame.  Before QEMU 8.1 two CPUs in parallel may race: one
-        translates a page of code while the other patches it, and the kernel's temporary int3 stays
-        in the translation for good.  The kernel then meets a breakpoint that is not in memory."""
-        return any("int3: 0000" in line for line in self.findings.trouble)
-
     def problem(self) -> str | None:
         """Why the boot itself is a failure, or None."""
-        if self.timed_out:
-            return f"the guest hung and was killed after {self.wall_s:.0f} s"
         if self.findings.trouble:
             return f"the kernel reported trouble: {self.findings.trouble[0]}"
+        if self.timed_out:
+            return f"the guest hung and was killed after {self.wall_s:.0f} s"
         if self.exit_status != 0:
             return f"QEMU failed with status {self.exit_status}"
         if not self.findings.done:
@@ -135,7 +129,7 @@ def run_soundly(machine: Machine, log: Path, clear: Callable[[], None] = lambda:
     """Like run(), but once more with CPUs that take turns if the emulator spoilt the first boot.  What
     that left behind, `clear` removes; that it happened is printed."""
     outcome = run(machine, log, watch)
-    if outcome.stale_breakpoint() and machine.parallel:
+    if console.stale_breakpoint(outcome.findings) and machine.parallel:
         print("   the emulator kept a stale breakpoint (QEMU before 8.1): again, its CPUs taking turns", flush=True)
         clear()
         outcome = run(replace(machine, parallel=False, timeout_s=2 * machine.timeout_s), log, watch)
@@ -155,6 +149,7 @@ class _ConsoleReader:
     """Turns QEMU's output into lines, a log and findings, until it ends or time is up."""
 
     TAIL_LINES = 30
+    TROUBLE_S = 60.0  # what a guest may still say after its kernel reported trouble
 
     def __init__(self, machine: Machine, log: Path, watch: Callable[[str], None], started: float):
         self.findings = console.Findings()
@@ -168,12 +163,14 @@ class _ConsoleReader:
 
     def read(self, process: subprocess.Popen) -> bool:
         """Returns whether time ran out."""
-        deadline = self._started + self._machine.timeout_s
+        deadline, troubled = self._started + self._machine.timeout_s, False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while (left := deadline - time.monotonic()) > 0:
                 if not selector.select(left):
                     break
+                if self.findings.trouble and not troubled:
+                    troubled, deadline = True, min(deadline, time.monotonic() + self.TROUBLE_S)
                 data = os.read(process.stdout.fileno(), 65536)
                 if not data:
                     return not _ended(process, left)
