@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
         std::string text = wrong.what();
         while (!text.empty() && text.back() == '\n')
             text.pop_back();
+        if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+            text = std::string("there is no command '") + argv[1] + "'";
         complain(text + " (daybreak --help says more)");
         return static_cast<int>(Exit::usage);
     }

@@ -98,15 +98,17 @@ void set_options(const ProgramArguments& arguments, compiler::CompileOptions& op
 }
 
 void print_diagnostics(const ProgramArguments& arguments, const compiler::CompileOutput& output) {
-    bool person = ::isatty(STDERR_FILENO) != 0 && std::getenv("_DTRACE_TESTING") == nullptr;
+    bool testing = std::getenv("_DTRACE_TESTING") != nullptr;
     std::string text;
-    if (person) {
+    if (::isatty(STDERR_FILENO) != 0 && !testing) {
         text = render_rich(output.diagnostics, output.sources,
                            {.colour = wants_colour(STDERR_FILENO)});
     } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
-        text = render_classic(*first, output.sources,
-                              {.error_tags = arguments.has_option("errtags")}) +
-               "\n";
+        text =
+            render_classic(*first, output.sources, {.error_tags = arguments.has_option("errtags")});
+        if (!testing && !first->hints.empty())
+            text += " (" + first->hints.front() + ")";
+        text += "\n";
     }
     std::fputs(text.c_str(), stderr);
 }
