@@ -5,7 +5,8 @@
  * The module is built with a section that holds an empty container.  `daybreak
  * embed` gives that section new contents and a new size; the module's symbol for
  * the section's start stays where it was, so nothing else in the file changes its
- * meaning.  Images follow the header one behind the other, each 8-aligned.
+ * meaning.  Images follow the header one behind the other, each 8-aligned.  embed.md beside this
+ * file is the specification with a worked example.
  */
 #ifndef DBK_ABI_EMBED_H
 #define DBK_ABI_EMBED_H
