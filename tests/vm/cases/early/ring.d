@@ -6,5 +6,5 @@
 
 syscall:::entry
 {
-	printf("%d %s %s\n", timestamp, execname, probefunc);
+	printf("%d %d %s %s\n", cpu, timestamp, execname, probefunc);
 }
