@@ -58,11 +58,13 @@ __probe_ctx bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint
 
 __probe_ctx bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint32_t bytes)
 {
+	if (bytes == 0) /* from a hostile program @to may be NULL then */
+		return true;
 	if (dbk_own_bytes(cpu, address) >= bytes) {
 		memmove(to, (const void *)(uintptr_t)address, bytes);
 		return true;
 	}
-	if (bytes == 0 || dbk_host_load(to, address, bytes))
+	if (dbk_host_load(to, address, bytes))
 		return true;
 	dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 	return false;
