@@ -162,28 +162,6 @@ __probe_ctx static uint64_t op_divide(struct dbk_cpu *cpu, uint32_t op, uint64_t
 	return (uint64_t)(op == DBK_IOP_SDIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
 }
 
-__probe_ctx static bool taken(const struct dbk_insn *insn, uint64_t a, uint64_t b)
-{
-	switch (insn->op) {
-	case DBK_IOP_BG:
-		return (int64_t)a > (int64_t)b;
-	case DBK_IOP_BGU:
-		return a > b;
-	case DBK_IOP_BGE:
-		return (int64_t)a >= (int64_t)b;
-	case DBK_IOP_BGEU:
-		return a >= b;
-	case DBK_IOP_BL:
-		return (int64_t)a < (int64_t)b;
-	case DBK_IOP_BLU:
-		return a < b;
-	case DBK_IOP_BLE:
-		return (int64_t)a <= (int64_t)b;
-	default:
-		return a <= b;
-	}
-}
-
 __probe_ctx static uint64_t op_logic(const struct dbk_insn *insn, uint64_t a, uint64_t b)
 {
 	switch (insn->op) {
@@ -240,7 +218,7 @@ __probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *ins
 	uint64_t a = regs[insn->r1], b = regs[insn->r2];
 
 	if (insn->op <= DBK_IOP_BLEU)
-		return taken(insn, x->a, x->b) ? insn->arg : next;
+		return dbk_branch_taken(insn->op, x->a, x->b) ? insn->arg : next;
 	if (insn->op >= DBK_IOP_LOAD_THREAD && insn->op <= DBK_IOP_STORE_LOCAL_REF) {
 		op_variable(cpu, insn, rd);
 		return next;

@@ -84,4 +84,31 @@ enum dbk_iop {
 #define DBK_LOAD_BYTES(arg) ((arg)&0xfu)
 #define DBK_LOAD_SIGNED	    0x10u
 
+/** dbk_branch_taken() - whether a conditional branch goes after a comparison of @a with @b */
+static __probe_ctx_inline bool dbk_branch_taken(uint32_t op, uint64_t a, uint64_t b)
+{
+	switch (op) {
+	case DBK_IOP_BE:
+		return a == b;
+	case DBK_IOP_BNE:
+		return a != b;
+	case DBK_IOP_BG:
+		return (int64_t)a > (int64_t)b;
+	case DBK_IOP_BGU:
+		return a > b;
+	case DBK_IOP_BGE:
+		return (int64_t)a >= (int64_t)b;
+	case DBK_IOP_BGEU:
+		return a >= b;
+	case DBK_IOP_BL:
+		return (int64_t)a < (int64_t)b;
+	case DBK_IOP_BLU:
+		return a < b;
+	case DBK_IOP_BLE:
+		return (int64_t)a <= (int64_t)b;
+	default: /* DBK_IOP_BLEU */
+		return a <= b;
+	}
+}
+
 #endif /* DBK_ENGINE_INSN_H */

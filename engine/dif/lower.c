@@ -46,34 +46,6 @@ static const uint64_t outcome_operands[DBK_OUTCOMES][2] = {
 	[DBK_OUTCOME_LESS_UNSIGN] = {0, ~0ull},
 };
 
-static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
-{
-	switch (op) {
-	case DBK_IOP_BA:
-		return true;
-	case DBK_IOP_BE:
-		return a == b;
-	case DBK_IOP_BNE:
-		return a != b;
-	case DBK_IOP_BG:
-		return (int64_t)a > (int64_t)b;
-	case DBK_IOP_BGU:
-		return a > b;
-	case DBK_IOP_BGE:
-		return (int64_t)a >= (int64_t)b;
-	case DBK_IOP_BGEU:
-		return a >= b;
-	case DBK_IOP_BL:
-		return (int64_t)a < (int64_t)b;
-	case DBK_IOP_BLU:
-		return a < b;
-	case DBK_IOP_BLE:
-		return (int64_t)a <= (int64_t)b;
-	default:
-		return a <= b;
-	}
-}
-
 static bool is_branch(uint32_t op)
 {
 	return op == DBK_IOP_BA || op == DBK_IOP_BE || op == DBK_IOP_BNE ||
@@ -126,11 +98,11 @@ static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *
 	if (insn->op == DBK_IOP_BA)
 		taken = true;
 	else if (run->codes == CODES_CONST)
-		taken = branch_taken(insn->op, run->a, run->b);
+		taken = dbk_branch_taken(insn->op, run->a, run->b);
 	else if (run->codes == CODES_TRIED)
-		taken = branch_taken(insn->op, operands[0], operands[1]);
+		taken = dbk_branch_taken(insn->op, operands[0], operands[1]);
 	else if (run->codes == CODES_TRIED_SWAPPED)
-		taken = branch_taken(insn->op, operands[1], operands[0]);
+		taken = dbk_branch_taken(insn->op, operands[1], operands[0]);
 	else
 		return false;
 	*pc = taken ? insn->arg : *pc + 1;

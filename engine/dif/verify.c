@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * verify.c - nothing runs that was not verified: one DIF object, from DOF to decoded
+ * verify.c - nothing runs that was not verified: the instructions of one DIF object
  *
  * Control path.  What holds for every struct dbk_difo that leaves here, and
  * what the interpreter relies on without looking again: each instruction is
@@ -12,7 +12,7 @@
  */
 #include "engine/dif/insn.h"
 #include "engine/dif/subr.h"
-#include "engine/program/program.h"
+#include "engine/dif/verify.h"
 
 static const struct {
 	uint8_t form; /* enum dif_form; op 0 and the gaps are not listed */
@@ -41,98 +41,61 @@ static int refuse(struct verify *v, const char *text)
 			  ops[v->op].mnemonic, text);
 }
 
-static int check_register(struct verify *v, uint32_t number)
+/* What an operand form does with a register field; OTHER: its bits are part of an index. */
+enum field_use { OTHER, ZERO, READS, WRITES };
+
+static const struct {
+	uint8_t r1, r2, rd;
+} form_fields[] = {
+	[DIF_FORM_NONE] = {ZERO, ZERO, ZERO},
+	[DIF_FORM_RD] = {ZERO, ZERO, READS}, /* ret */
+	[DIF_FORM_R1] = {READS, ZERO, ZERO}, /* tst */
+	[DIF_FORM_R1_RD] = {READS, ZERO, WRITES},
+	[DIF_FORM_R1_R2] = {READS, READS, ZERO},
+	[DIF_FORM_R1_R2_RD] = {READS, READS, WRITES},
+	[DIF_FORM_LOAD] = {READS, ZERO, WRITES},
+	[DIF_FORM_STORE] = {READS, ZERO, READS},
+	[DIF_FORM_INT_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_STR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_VAR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_SUBR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_VAR_RS] = {OTHER, OTHER, READS},
+	[DIF_FORM_VAR_RI_RD] = {OTHER, READS, WRITES},
+	[DIF_FORM_PUSH] = {OTHER, READS, READS},
+};
+
+/* Checks one field and gives the register that the interpreter may read there: r0 if none. */
+static int check_field(struct verify *v, uint32_t number, uint32_t use, uint8_t *to)
 {
+	*to = DIF_REG_R0;
+	if (use == OTHER || (use == ZERO && number == 0))
+		return 0;
+	if (use == ZERO)
+		return refuse(v, "unused bits are not 0");
+	if (use == WRITES && number == DIF_REG_R0)
+		return refuse(v, "%r0 cannot be written");
 	if (number >= DIF_DIR_NREGS)
 		return dbk_refuse(v->loader->reason, -EINVAL,
 				  "instruction %u: register %%r%u does not exist", v->pc, number);
+	*to = (uint8_t)number;
 	return 0;
 }
 
-static int check_target(struct verify *v, uint32_t number)
-{
-	if (number == DIF_REG_R0)
-		return refuse(v, "%r0 cannot be written");
-	return check_register(v, number);
-}
-
-static int check_zero(struct verify *v, uint32_t bits)
-{
-	return bits == 0 ? 0 : refuse(v, "unused bits are not 0");
-}
-
-/* Which of the three register fields an operand form reads, writes, leaves 0. */
-#define READS_R1  0x01u
-#define READS_R2  0x02u
-#define READS_RD  0x04u
-#define WRITES_RD 0x08u
-#define ZERO_R1	  0x10u
-#define ZERO_R2	  0x20u
-#define ZERO_RD	  0x40u
-
-static uint32_t form_fields(uint32_t form)
-{
-	switch (form) {
-	case DIF_FORM_NONE:
-		return ZERO_R1 | ZERO_R2 | ZERO_RD;
-	case DIF_FORM_RD: /* ret */
-		return ZERO_R1 | ZERO_R2 | READS_RD;
-	case DIF_FORM_R1: /* tst */
-		return READS_R1 | ZERO_R2 | ZERO_RD;
-	case DIF_FORM_R1_RD:
-		return READS_R1 | ZERO_R2 | WRITES_RD;
-	case DIF_FORM_R1_R2:
-		return READS_R1 | READS_R2 | ZERO_RD;
-	case DIF_FORM_R1_R2_RD:
-		return READS_R1 | READS_R2 | WRITES_RD;
-	case DIF_FORM_LOAD:
-		return READS_R1 | ZERO_R2 | WRITES_RD;
-	case DIF_FORM_STORE:
-		return READS_R1 | ZERO_R2 | READS_RD;
-	case DIF_FORM_INT_RD:
-	case DIF_FORM_STR_RD:
-	case DIF_FORM_VAR_RD:
-	case DIF_FORM_SUBR_RD:
-		return WRITES_RD;
-	case DIF_FORM_VAR_RS:
-		return READS_RD;
-	case DIF_FORM_VAR_RI_RD:
-		return READS_R2 | WRITES_RD;
-	case DIF_FORM_PUSH:
-		return READS_R2 | READS_RD;
-	default: /* branches */
-		return 0;
-	}
-}
-
+/* The interpreter reads all three registers before it knows which it needs. */
 static int check_fields(struct verify *v)
 {
-	uint32_t fields = form_fields(ops[v->op].form);
-	uint32_t r1 = DIF_INSTR_R1(v->word), r2 = DIF_INSTR_R2(v->word);
-	uint32_t rd = DIF_INSTR_RD(v->word);
-	int error = 0;
+	uint32_t form = ops[v->op].form;
+	uint32_t rd = form_fields[form].rd;
+	int error;
 
-	/* copys and stores name memory in rd: it is read there. */
+	/* copys names memory in rd, as stores do: it is read there. */
 	if (v->op == DIF_OP_COPYS)
-		fields = READS_R1 | READS_R2 | READS_RD;
-	if ((fields & READS_R1) != 0)
-		error = check_register(v, r1);
-	if (error == 0 && (fields & READS_R2) != 0)
-		error = check_register(v, r2);
-	if (error == 0 && (fields & READS_RD) != 0)
-		error = check_register(v, rd);
-	if (error == 0 && (fields & WRITES_RD) != 0)
-		error = check_target(v, rd);
-	if (error == 0 && (fields & ZERO_R1) != 0)
-		error = check_zero(v, r1);
-	if (error == 0 && (fields & ZERO_R2) != 0)
-		error = check_zero(v, r2);
-	if (error == 0 && (fields & ZERO_RD) != 0)
-		error = check_zero(v, rd);
-	/* The interpreter reads all three registers before it knows which it needs. */
-	v->to->r1 = (fields & READS_R1) != 0 ? (uint8_t)r1 : DIF_REG_R0;
-	v->to->r2 = (fields & READS_R2) != 0 ? (uint8_t)r2 : DIF_REG_R0;
-	v->to->rd = (fields & (READS_RD | WRITES_RD)) != 0 ? (uint8_t)rd : DIF_REG_R0;
+		rd = READS;
+	error = check_field(v, DIF_INSTR_R1(v->word), form_fields[form].r1, &v->to->r1);
+	if (error == 0)
+		error = check_field(v, DIF_INSTR_R2(v->word), form_fields[form].r2, &v->to->r2);
+	if (error == 0)
+		error = check_field(v, DIF_INSTR_RD(v->word), rd, &v->to->rd);
 	return error;
 }
 
@@ -394,7 +357,7 @@ static int verify_insn(struct verify *v)
 	}
 }
 
-static int verify_code(struct dbk_loader *loader, struct dbk_difo *difo, const uint8_t *code)
+int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint8_t *code)
 {
 	struct verify v;
 	int error;
@@ -412,156 +375,4 @@ static int verify_code(struct dbk_loader *loader, struct dbk_difo *difo, const u
 	if (difo->insns[difo->insn_count - 1].op != DBK_IOP_RET)
 		return dbk_refuse(loader->reason, -EINVAL, "the last instruction is no ret");
 	return 0;
-}
-
-static int check_type(struct dbk_loader *loader, struct dbk_difo *difo)
-{
-	struct dif_type *type = &difo->type;
-
-	if (type->kind != DIF_TYPE_CTF && type->kind != DIF_TYPE_STRING)
-		return dbk_refuse(loader->reason, -EINVAL, "returns unknown kind %u",
-				  (uint32_t)type->kind);
-	if ((type->flags & ~DIF_TF_BYREF) != 0)
-		return dbk_refuse(loader->reason, -EINVAL, "its return type has unknown flags 0x%x",
-				  (uint64_t)type->flags);
-	if (type->kind == DIF_TYPE_STRING) {
-		if ((type->flags & DIF_TF_BYREF) == 0)
-			return dbk_refuse(loader->reason, -EINVAL, "returns a string by value");
-		type->size = loader->program->strsize;
-	} else if ((type->flags & DIF_TF_BYREF) == 0 && type->size > 8) {
-		return dbk_refuse(loader->reason, -EINVAL,
-				  "returns %u bytes by value, at most 8 are", type->size);
-	}
-	return 0;
-}
-
-/* The sections that a DIFOHDR links to. */
-struct links {
-	struct dof_section code, integers, strings, vars;
-	bool has[4];
-};
-
-static int load_link(struct dbk_loader *loader, uint32_t index, struct links *links)
-{
-	static const uint32_t types[] = {DOF_SECT_DIF, DOF_SECT_INTTAB, DOF_SECT_STRTAB,
-					 DOF_SECT_VARTAB};
-	struct dof_section *to[4];
-	struct dof_section section;
-	uint32_t i;
-
-	to[0] = &links->code;
-	to[1] = &links->integers;
-	to[2] = &links->strings;
-	to[3] = &links->vars;
-	if (index >= loader->dof.section_count)
-		return dbk_refuse(loader->reason, -EINVAL, "refers to section %u, there are %u",
-				  index, loader->dof.section_count);
-	section = dbk_dof_section(&loader->dof, index);
-	for (i = 0; i < 4 && types[i] != section.type; i++)
-		;
-	if (i == 4)
-		return dbk_refuse(loader->reason, -EINVAL,
-				  "needs section %u of type %u, which is not done here", index,
-				  section.type);
-	if (links->has[i])
-		return dbk_refuse(loader->reason, -EINVAL, "has two sections of type %u",
-				  section.type);
-	*to[i] = section;
-	links->has[i] = true;
-	return 0;
-}
-
-static int load_links(struct dbk_loader *loader, const struct dof_section *header,
-		      struct links *links)
-{
-	uint64_t at;
-	uint32_t index;
-	int error;
-
-	if (header->bytes < sizeof(struct dof_difohdr) || header->bytes % 4 != 0 ||
-	    header->bytes > sizeof(struct dof_difohdr) + 16 * 4)
-		return dbk_refuse(loader->reason, -EINVAL, "its header has %U bytes",
-				  header->bytes);
-	for (at = sizeof(struct dof_difohdr); at < header->bytes; at += 4) {
-		memcpy(&index, loader->dof.image + header->offset + at, 4);
-		error = load_link(loader, index, links);
-		if (error != 0)
-			return error;
-	}
-	if (!links->has[0] || links->code.bytes == 0 || links->code.bytes % 4 != 0)
-		return dbk_refuse(loader->reason, -EINVAL, "has no whole instructions");
-	if (links->code.bytes / 4 > DBK_INSNS_MAX)
-		return dbk_refuse(loader->reason, -E2BIG, "has %U instructions, at most %u run",
-				  links->code.bytes / 4, DBK_INSNS_MAX);
-	loader->insn_count += (uint32_t)(links->code.bytes / 4);
-	if (loader->insn_count > DBK_PROGRAM_INSNS)
-		return dbk_refuse(loader->reason, -E2BIG,
-				  "more than %u instructions in one program", DBK_PROGRAM_INSNS);
-	if (links->integers.bytes % 8 != 0 || links->integers.bytes / 8 > 0x10000)
-		return dbk_refuse(loader->reason, -EINVAL, "its integer table has %U bytes",
-				  links->integers.bytes);
-	if (links->vars.bytes % sizeof(struct dif_var_entry) != 0 ||
-	    links->vars.bytes / sizeof(struct dif_var_entry) > DBK_VARS_MAX)
-		return dbk_refuse(loader->reason, -EINVAL, "its variable table has %U bytes",
-				  links->vars.bytes);
-	return 0;
-}
-
-static int load_tables(struct dbk_loader *loader, const struct links *links, struct dbk_difo *difo)
-{
-	const uint8_t *image = loader->dof.image;
-
-	difo->insn_count = (uint32_t)(links->code.bytes / 4);
-	difo->integer_count = (uint32_t)(links->integers.bytes / 8);
-	difo->strings = (const char *)image + links->strings.offset;
-	difo->string_bytes = (uint32_t)links->strings.bytes;
-	if (difo->string_bytes != 0 && difo->strings[difo->string_bytes - 1] != '\0')
-		return dbk_refuse(loader->reason, -EINVAL,
-				  "its string table does not end in a NUL");
-	difo->insns = dbk_host_alloc(difo->insn_count * sizeof(*difo->insns));
-	difo->integers = dbk_host_alloc((difo->integer_count + 1) * sizeof(*difo->integers));
-	if (difo->insns == NULL || difo->integers == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
-	memcpy(difo->integers, image + links->integers.offset, difo->integer_count * 8);
-	return dbk_vars_load(loader, image + links->vars.offset,
-			     (uint32_t)(links->vars.bytes / sizeof(struct dif_var_entry)));
-}
-
-int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **difo_ret)
-{
-	struct dof_section header = dbk_dof_section(&loader->dof, index);
-	struct dbk_difo *difo;
-	struct links links;
-	int error;
-
-	memset(&links, 0, sizeof(links));
-	error = load_links(loader, &header, &links);
-	if (error != 0)
-		return error;
-	difo = dbk_host_alloc(sizeof(*difo));
-	if (difo == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
-	difo->section = index;
-	memcpy(&difo->type, loader->dof.image + header.offset, sizeof(difo->type));
-	error = check_type(loader, difo);
-	if (error == 0)
-		error = load_tables(loader, &links, difo);
-	if (error == 0)
-		error = verify_code(loader, difo, loader->dof.image + links.code.offset);
-	if (error != 0) {
-		dbk_difo_destroy(difo);
-		return error;
-	}
-	dbk_difo_lower(difo);
-	*difo_ret = difo;
-	return 0;
-}
-
-void dbk_difo_destroy(struct dbk_difo *difo)
-{
-	if (difo == NULL)
-		return;
-	dbk_host_free(difo->insns);
-	dbk_host_free(difo->integers);
-	dbk_host_free(difo);
 }

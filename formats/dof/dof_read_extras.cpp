@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading DOF: the sections that only Daybreak writes
+#include "formats/dof/dof_parser.hpp"
+
+namespace daybreak::formats {
+
+using base::ByteReader;
+using base::ByteView;
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+/// Reads what only Daybreak writes.  It is there to explain, so what is cut off is left out.
+Result<void> DofParser::read_extras() {
+    if (auto source = find(DOF_SECT_SOURCE)) {
+        ByteView text = content(*source);
+        image_.program.source.emplace(reinterpret_cast<const char*>(text.data()), text.size());
+    }
+    if (auto names = find(DBK_DOF_SECT_AGGNAMES))
+        DBK_TRY_VOID(read_aggregation_names(*names));
+    auto strings = find(DBK_DOF_SECT_STRINGS);
+    if (!strings)
+        return {};
+    if (auto lines = find(DBK_DOF_SECT_LINES))
+        DBK_TRY_VOID(read_lines(*lines, *strings));
+    if (auto captures = find(DBK_DOF_SECT_CAPTURE))
+        DBK_TRY_VOID(read_captures(*captures, *strings));
+    if (auto target = find(DBK_DOF_SECT_TARGET))
+        DBK_TRY_VOID(read_target(*target, *strings));
+    return {};
+}
+
+Result<void> DofParser::read_lines(uint32_t index, uint32_t strings) {
+    DBK_TRY(auto entries, table<dbk_dof_line>(index));
+    for (const dbk_dof_line& entry : entries) {
+        auto difo = difo_by_section_.find(entry.difo);
+        if (difo == difo_by_section_.end())
+            return errorf(ErrorCode::corrupt, "%s: section %u is no DIF object in use",
+                          label(index).c_str(), entry.difo);
+        DBK_TRY(std::string file, string(index, strings, entry.file));
+        image_.program.lines.push_back(
+            {difo->second, entry.instruction, std::move(file), entry.line, entry.column});
+    }
+    return {};
+}
+
+Result<void> DofParser::read_captures(uint32_t index, uint32_t strings) {
+    DBK_TRY(auto entries, table<dbk_dof_capture>(index));
+    for (const dbk_dof_capture& entry : entries) {
+        auto list = actions_by_section_.find(entry.actdesc);
+        if (list == actions_by_section_.end() ||
+            entry.action >= image_.program.action_lists[list->second].actions.size())
+            return errorf(ErrorCode::corrupt, "%s: no action %u in section %u",
+                          label(index).c_str(), entry.action, entry.actdesc);
+        DBK_TRY(std::string expression, string(index, strings, entry.expression));
+        DBK_TRY(std::string type, string(index, strings, entry.type));
+        image_.program.captures.push_back(
+            {list->second, entry.action, std::move(expression), std::move(type)});
+    }
+    return {};
+}
+
+Result<void> DofParser::read_target(uint32_t index, uint32_t strings) {
+    ByteReader reader(content(index), "DOF target");
+    auto entry = reader.read<dbk_dof_target>();
+    if (!entry.ok())
+        return std::move(entry).error().with_context(label(index));
+    DofTarget target;
+    target.dialect = entry->dialect;
+    target.typed = entry->typed != 0;
+    std::copy(std::begin(entry->btf_id), std::end(entry->btf_id), target.btf_id.begin());
+    DBK_TRY(target.release, string(index, strings, entry->release));
+    DBK_TRY(target.compiler, string(index, strings, entry->compiler));
+    DBK_TRY(target.main_file, string(index, strings, entry->main_file));
+    image_.program.target = std::move(target);
+    return {};
+}
+
+Result<void> DofParser::read_aggregation_names(uint32_t index) {
+    DBK_TRY_VOID(expect(index, "its names", 0, DOF_SECT_STRTAB));
+    DBK_TRY(auto offsets, table<uint32_t>(index));
+    for (uint32_t offset : offsets) {
+        DBK_TRY(std::string name, string(index, 0, offset));
+        image_.program.aggregation_names.push_back(std::move(name));
+    }
+    return {};
+}
+
+} // namespace daybreak::formats
