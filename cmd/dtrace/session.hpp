@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Session: the machine that `daybreak dtrace` traces, and one enabling at work on it.
+//
+// Two exist: the running kernel behind /dev/daybreak, and the simulated host where that is absent.
+// What is asked of them is what dtrace(1) asks of its kernel:
+//
+//     probes()                 what can be traced: for -l, and to refuse what matches nothing
+//     enable(DOF)              verified, a ring made, probes armed; or claim() an anonymous one
+//     start()                  BEGIN, then every probe
+//     wait(ns)*                time passes: at most that much, less when something is to be told
+//     poll()*                  what was recorded and aggregated since the last poll
+//     stop()                   END; a last poll() brings what is left
+//
+// The session never decodes a record and never prints.
+#pragma once
+
+#include "base/file.hpp"
+#include "base/result.hpp"
+#include "compiler/compiler.hpp"
+#include "formats/trace/symbols.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// A probe of the machine.
+struct SessionProbe {
+    uint32_t id = 0;
+    std::string provider, module, function, name;
+};
+
+struct EnableRequest {
+    base::ByteView dof;
+    bool destructive = false; ///< -w, or option destructive
+};
+
+/// What a poll brings; all of it copies.
+struct SessionData {
+    /// The ring's metadata blocks and the host's.  Empty when nothing was added to them since
+    /// the last poll; else all of them.
+    std::vector<base::Bytes> metadata;
+    /// Segments, each from its header to its committed bytes.  One that is still being written
+    /// comes again in the next poll, longer, until it came complete; then the session
+    /// has released it.
+    std::vector<base::Bytes> segments;
+    /// Snapshots of the aggregation buffers since the last poll; taken before the segments.
+    std::vector<base::Bytes> aggregations;
+    /// Records behind this time may be missing on one CPU while another's are here: they are left
+    /// for the next poll.  Empty: everything is here.
+    std::optional<uint64_t> horizon_mono_ns;
+};
+
+/// Why a wait ended.
+enum class SessionEvent : uint8_t {
+    elapsed,       ///< the time is over
+    interrupted,   ///< a signal arrived
+    exited,        ///< exit() was called: stop
+    filled,        ///< a buffer of policy fill is full: stop
+    target_exited, ///< the last process of -c and -p is gone: stop
+};
+
+class Session {
+public:
+    virtual ~Session() = default;
+
+    /// Whether probes fire on a simulated machine.
+    virtual bool is_simulated() const = 0;
+    /// Release of the kernel that is traced.
+    virtual std::string release() const = 0;
+    /// The kernel's symbols, for addresses; null when there are none.  Lives as long as the
+    /// session; first asked for behind enable().
+    virtual const formats::SymbolTable* symbols() = 0;
+
+    /// Returns every probe that exists now, in the order of ids.
+    virtual base::Result<std::vector<SessionProbe>> probes() = 0;
+    /// Publishes the probes that only exist because somebody names them (profile-97); nothing when
+    /// the description names none.
+    virtual base::Result<void> make_named(const compiler::ProbeDescription& description) = 0;
+
+    /// Verifies the program and arms its probes.  Returns how many probes it matched, one of
+    /// several clauses counted for each of them. Errors: invalid (refused by the verifier), denied
+    /// (destructive, privileges), limit.
+    virtual base::Result<uint32_t> enable(const EnableRequest& request) = 0;
+    /// -a: takes the oldest anonymous enabling over instead, which goes on tracing.
+    /// Error: not_found, when there is none.
+    virtual base::Result<void> claim() = 0;
+    /// Fires BEGIN and lets the other probes in.  An enabling that was claimed runs already.
+    virtual base::Result<void> start() = 0;
+    /// Lets at most this much time pass.
+    virtual base::Result<SessionEvent> wait(uint64_t ns) = 0;
+    /// Takes what is there.  `aggregations` says whether the aggregation buffers too.
+    virtual base::Result<SessionData> poll(bool aggregations) = 0;
+    /// Fires END; nothing is recorded after it.
+    virtual base::Result<void> stop() = 0;
+};
+
+/// Opens the running kernel's session.  Error: not_found, when the module is not loaded.
+base::Result<std::unique_ptr<Session>> open_live_session();
+
+struct SimulatedSessionOptions {
+    uint64_t seed = 1;
+    uint32_t cpu_count = 1;
+};
+/// Opens a session on a simulated machine whose clock is the real one.
+base::Result<std::unique_ptr<Session>>
+open_simulated_session(const SimulatedSessionOptions& options);
+
+} // namespace daybreak::cmd
