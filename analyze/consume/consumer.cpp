@@ -38,7 +38,7 @@ void ConsumerShared::note(const std::string& text) {
 
 Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& options,
                    ConsumerShared& shared, uint64_t aggregation_bytes_max)
-    : ring_(ring), shared_(shared), program_(ring),
+    : ring_(&ring), shared_(shared), program_(ring),
       options_(options), context_{options_, shared.names}, table_(aggregation_bytes_max) {
     options_.apply(program_.options());
     // What the command line asks for holds whatever the program says.
@@ -48,9 +48,14 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
         shared_.problem(base::strprintf("ring %u: %s", unsigned{ring.ring_id}, text.c_str()));
 }
 
+void Consumer::extend(const formats::RingRecording& ring) {
+    ring_ = &ring;
+    program_.extend(ring);
+}
+
 void Consumer::problem(const EcbPlan& plan, const Statement* statement, const std::string& text) {
     std::string where =
-        base::strprintf("ring %u: EPID %u", unsigned{ring_.ring_id}, plan.ecb->epid);
+        base::strprintf("ring %u: EPID %u", unsigned{ring_->ring_id}, plan.ecb->epid);
     if (statement)
         where += base::strprintf(" action %u", statement->action);
     shared_.problem(where + ": " + text);
@@ -121,7 +126,7 @@ void Consumer::begin_line(const EcbPlan& plan, const MergedRecord& merged) {
 
 void Consumer::count(const MergedRecord& merged) {
     EcbPlan* plan = program_.find(merged.record.epid);
-    if (!plan || !plan->has_aggregation || ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+    if (!plan || !plan->has_aggregation || ring_->info.facts.aggregate == DBK_AGGREGATE_ENGINE)
         return;
     for (Statement& statement : plan->statements)
         if (statement.kind == StatementKind::aggregate)
@@ -326,7 +331,7 @@ void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView rec
 }
 
 void Consumer::merge(const formats::AggregationSnapshot& snapshot) {
-    formats::AggregationCursor cursor = formats::entries_of(snapshot, ring_);
+    formats::AggregationCursor cursor = formats::entries_of(snapshot, *ring_);
     formats::AggEntryView entry;
     while (cursor.next(entry))
         merge_entry(entry);
@@ -337,7 +342,7 @@ void Consumer::merge_entry(const formats::AggEntryView& entry) {
     if (!plan) {
         shared_.problem(base::strprintf("ring %u: an aggregation of EPID %u, which the ring does "
                                         "not have",
-                                        unsigned{ring_.ring_id}, entry.epid));
+                                        unsigned{ring_->ring_id}, entry.epid));
         return;
     }
     Statement* statement = plan->find_aggregation(entry.action);

@@ -54,6 +54,10 @@ public:
     Consumer(const formats::RingRecording& ring, const OutputOptions& options,
              ConsumerShared& shared, uint64_t aggregation_bytes_max = kAggregationBytesMax);
 
+    /// The ring has got more ECBs: from here on `ring` is the one that is meant.  It must outlive
+    /// the consumer, and so must those before it.
+    void extend(const formats::RingRecording& ring);
+
     /// Counts what the record aggregated.  dtrace(1) takes a snapshot of aggregations before it
     /// reads records, so the caller counts all records of a firing before it consumes the first.
     void count(const MergedRecord& merged);
@@ -88,7 +92,7 @@ private:
     void problem(const EcbPlan& plan, const Statement* statement, const std::string& text);
     void aggregation_full();
 
-    const formats::RingRecording& ring_;
+    const formats::RingRecording* ring_;
     ConsumerShared& shared_;
     RingProgram program_;
     OutputOptions options_;

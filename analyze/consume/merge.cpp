@@ -7,7 +7,7 @@
 
 namespace daybreak::analyze {
 
-RecordMerge::RecordMerge(const formats::Recording& recording)
+RecordMerge::RecordMerge(const formats::Recording& recording, const MergeStarts& starts)
     : by_nanoseconds_(recording.rings.size() > 1) {
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         for (const formats::CpuInfo& cpu : recording.rings[ring].cpus) {
@@ -19,7 +19,8 @@ RecordMerge::RecordMerge(const formats::Recording& recording)
         }
     }
     for (size_t i = 0; i < runs_.size(); i++) {
-        runs_[i].has_following = read(runs_[i], runs_[i].following);
+        auto start = starts.find({runs_[i].recording->ring_id, runs_[i].cpu->cpu});
+        begin(runs_[i], start == starts.end() ? MergeStart{} : start->second);
         if (advance(runs_[i]))
             heap_.push_back(i);
     }
@@ -30,20 +31,37 @@ bool RecordMerge::later(size_t a, size_t b) const {
     return runs_[a].key != runs_[b].key ? runs_[a].key > runs_[b].key : a > b;
 }
 
-bool RecordMerge::read(Run& run, formats::RecordView& record) {
-    while (!run.cursor || !run.cursor->next(record)) {
-        if (run.segment >= run.cpu->segments.size())
-            return false;
-        run.cursor = formats::records_of(run.cpu->segments[run.segment++], *run.recording);
+void RecordMerge::begin(Run& run, const MergeStart& start) {
+    while (run.segment < run.cpu->segments.size() &&
+           run.cpu->segments[run.segment].sequence < start.sequence)
+        run.segment++;
+    do
+        read_following(run);
+    while (run.has_following && run.following_sequence == start.sequence &&
+           run.following_index < start.records);
+}
+
+void RecordMerge::read_following(Run& run) {
+    run.following_index++;
+    while (!run.cursor || !run.cursor->next(run.following)) {
+        run.has_following = run.segment < run.cpu->segments.size();
+        if (!run.has_following)
+            return;
+        const formats::SegmentInfo& segment = run.cpu->segments[run.segment++];
+        run.cursor = formats::records_of(segment, *run.recording);
+        run.following_sequence = segment.sequence;
+        run.following_index = 0;
     }
-    return true;
+    run.has_following = true;
 }
 
 bool RecordMerge::advance(Run& run) {
     if (!run.has_following)
         return false;
     run.current = run.following;
-    run.has_following = read(run, run.following);
+    run.current_sequence = run.following_sequence;
+    run.current_index = run.following_index;
+    read_following(run);
     uint64_t key =
         by_nanoseconds_ ? run.recording->clock.mono_ns(run.current.ticks) : run.current.ticks;
     // A CPU's records are in the order it wrote them, whatever its clock did.
@@ -56,7 +74,12 @@ bool RecordMerge::next(MergedRecord& merged) {
         return false;
     auto order = [this](size_t a, size_t b) { return later(a, b); };
     Run& run = runs_[heap_.front()];
-    merged = {run.ring, run.cpu->cpu, run.current, run.has_following ? run.following.epid : 0};
+    merged = {run.ring,
+              run.cpu->cpu,
+              run.current,
+              run.has_following ? run.following.epid : 0,
+              run.current_sequence,
+              run.current_index};
     if (heap_.size() == 1) {
         if (!advance(run))
             heap_.clear();

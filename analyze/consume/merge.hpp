@@ -10,7 +10,9 @@
 
 #include "formats/segment/recording.hpp"
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace daybreak::analyze {
@@ -21,12 +23,22 @@ struct MergedRecord {
     uint16_t cpu = 0;
     formats::RecordView record;
     uint32_t next_epid = 0; ///< of the CPU's next record; 0 when this is its last
+    /// Where it lies: the segment, and how many of the segment's records are before it.
+    uint64_t sequence = 0, index = 0;
 };
+
+/// Where to begin with one CPU of a ring: behind so many records of that segment.
+struct MergeStart {
+    uint64_t sequence = 0, records = 0;
+};
+/// By ring id and CPU.
+using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
 
 class RecordMerge {
 public:
-    /// The recording must outlive the merge.
-    explicit RecordMerge(const formats::Recording& recording);
+    /// The recording must outlive the merge.  CPUs that `starts` does not have begin at their first
+    /// record.
+    explicit RecordMerge(const formats::Recording& recording, const MergeStarts& starts = {});
 
     /// Yields the next record; false at the end.
     bool next(MergedRecord& merged);
@@ -40,11 +52,14 @@ private:
         std::optional<formats::RecordCursor> cursor;
         formats::RecordView current, following;
         bool has_following = false;
+        uint64_t current_sequence = 0, current_index = 0;     // of `current`
+        uint64_t following_sequence = 0, following_index = 0; // of `following`
         uint64_t key = 0;
     };
 
     bool advance(Run& run);
-    bool read(Run& run, formats::RecordView& record);
+    void begin(Run& run, const MergeStart& start);
+    void read_following(Run& run);
     bool later(size_t a, size_t b) const;
 
     bool by_nanoseconds_;

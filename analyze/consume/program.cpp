@@ -58,7 +58,13 @@ Statement* EcbPlan::find_aggregation(uint32_t action) {
 
 RingProgram::RingProgram(const formats::RingRecording& ring) : ring_(ring) {
     read_images();
+    extend(ring);
+}
+
+void RingProgram::extend(const formats::RingRecording& ring) {
     for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
+        if (ecb.epid < index_.size() && index_[ecb.epid] != 0)
+            continue;
         EcbPlan plan;
         plan.ecb = &ecb;
         plan.probe = ring.find_probe(ecb.probe_id);

@@ -87,6 +87,8 @@ class RingProgram {
 public:
     /// Reads the ring's DOF and plans its ECBs; `ring` must outlive the program.
     explicit RingProgram(const formats::RingRecording& ring);
+    /// Adds the ECBs that the ring got since; `ring` must outlive the program.
+    void extend(const formats::RingRecording& ring);
 
     /// Returns the plan, or null for an EPID that the ring does not have.  It is made when it is
     /// first asked for, and lives as long as the program.

@@ -18,7 +18,7 @@
 #include "base/file.hpp"
 #include "base/result.hpp"
 #include "compiler/compiler.hpp"
-#include "formats/trace/symbols.hpp"
+#include "formats/trace/metadata.hpp"
 
 #include <memory>
 #include <optional>
@@ -40,8 +40,8 @@ struct EnableRequest {
 
 /// What a poll brings; all of it copies.
 struct SessionData {
-    /// The ring's metadata blocks and the host's.  Empty when nothing was added to them since
-    /// the last poll; else all of them.
+    /// The ring's metadata blocks and the host's, all of them, as they are now: ECBs are added to
+    /// them when modules bring probes, and the CPUs' counters move.
     std::vector<base::Bytes> metadata;
     /// Segments, each from its header to its committed bytes.  One that is still being written
     /// comes again in the next poll, longer, until it came complete; then the session
