@@ -93,12 +93,22 @@ void Compilation::parse_source(const CompileSource& source) {
     parse_options.empty_allowed = empty_allowed_;
     parse_options.probe_spec = source.probe_spec;
     parse_options.is_type_name = [this](std::string_view name) { return is_type_name(name); };
+    parse_options.is_defined_tag = [this](NamedKind kind, const std::string& name) {
+        return types_.has_own_tag(kind == NamedKind::union_ ? TagKind::union_ : TagKind::struct_,
+                                  name);
+    };
+    // Declarations hold from where they stand; clauses are compiled when all is declared.
+    parse_options.on_item = [this](const Item& one) {
+        if (!std::holds_alternative<Clause>(one))
+            std::visit([this](const auto& node) { item(node); }, one);
+    };
     programs_.push_back(
         std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
     if (sink_.has_errors())
         return;
     for (const Item& one : programs_.back()->items)
-        std::visit([this](const auto& node) { item(node); }, one);
+        if (const auto* clause = std::get_if<Clause>(&one))
+            item(*clause);
 }
 
 bool Compilation::check_probe(const ProbeDescription& probe) {
@@ -209,7 +219,8 @@ void Compilation::item(const Inline& definition) {
         TypedPtr value = checker.check(*definition.value);
         if (!value)
             return;
-        bool fits = types_.assignable(info.type, value->type) || ExprChecker::is_zero(value);
+        bool fits = types_.assignable(info.type, value->type) || ExprChecker::is_zero(value) ||
+                    checker.is_translated_to(value, info.type);
         if (!fits)
             return error(Tag::D_OP_INCOMPAT, definition.span,
                          "inline " + info.name + ": its value is \"" + types_.name(value->type) +
@@ -222,7 +233,8 @@ void Compilation::item(const Inline& definition) {
 }
 
 void Compilation::item(const Translator& translator) {
-    error(Tag::D_UNKNOWN, translator.span, "translators are not supported yet");
+    RegionScope region(sink_, Region::translator);
+    ExprChecker(context_).declare_translator(translator);
 }
 
 void Compilation::item(const Provider& provider) {

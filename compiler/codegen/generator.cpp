@@ -17,6 +17,11 @@ std::optional<GeneratedDifo> Generator::run(const TypedExpr& expression, const d
                                  "an action or aggregation has no value: it stands alone"));
         return std::nullopt;
     }
+    if (translated_) {
+        sink_.report(diagnosticf(Tag::D_CG_DYN, translated_->span,
+                                 "expression cannot evaluate to result of dynamic type"));
+        return std::nullopt;
+    }
     if (out_of_registers_) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_NOREG, expression.span,
@@ -90,7 +95,8 @@ bool Generator::is_pure(const TypedExpr& node) {
         return known->second;
     bool pure = node.op != TypedOp::assign && node.op != TypedOp::store &&
                 node.op != TypedOp::call && node.op != TypedOp::with_old &&
-                node.op != TypedOp::old && node.op != TypedOp::fault_in;
+                node.op != TypedOp::old && node.op != TypedOp::fault_in &&
+                node.op != TypedOp::let && node.op != TypedOp::scratch;
     for (const TypedPtr& operand : node.operands)
         pure = pure && is_pure(*operand);
     return pure_[&node] = pure;
@@ -124,6 +130,33 @@ Generator::Value Generator::value(const TypedExpr& node) {
     return is_dirty(node) ? extend(result, node.type) : result;
 }
 
+/// What has no operands to compute, and what has no value at all.
+Generator::Value Generator::leaf(const TypedExpr& node) {
+    Value result;
+    switch (node.op) {
+    case TypedOp::constant:
+        return constant(node.value);
+    case TypedOp::string:
+        result = allocate();
+        builder_.sets(node.text, result.reg);
+        return result;
+    case TypedOp::variable:
+        return variable(node);
+    case TypedOp::old:
+        return {old_.back().reg, false};
+    case TypedOp::bound:
+        return {bound_.at(node.value).reg, false};
+    case TypedOp::scratch:
+        return scratch(node);
+    case TypedOp::translated:
+        translated_ = &node;
+        return result;
+    default:
+        action_ = &node;
+        return result;
+    }
+}
+
 Generator::Value Generator::raw_value(const TypedExpr& node) {
     if (builder_.overflowed() || out_of_registers_)
         return {};
@@ -131,16 +164,6 @@ Generator::Value Generator::raw_value(const TypedExpr& node) {
     builder_.set_span(node.span.valid() ? node.span : outer);
     Value result;
     switch (node.op) {
-    case TypedOp::constant:
-        result = constant(node.value);
-        break;
-    case TypedOp::string:
-        result = allocate();
-        builder_.sets(node.text, result.reg);
-        break;
-    case TypedOp::variable:
-        result = variable(node);
-        break;
     case TypedOp::element:
         result = element(node);
         break;
@@ -175,20 +198,20 @@ Generator::Value Generator::raw_value(const TypedExpr& node) {
     case TypedOp::with_old:
         result = with_old(node);
         break;
-    case TypedOp::old:
-        result = {old_.back().reg, false};
-        break;
     case TypedOp::call:
         result = call(node);
         break;
     case TypedOp::fault_in:
         result = fault_in(node);
         break;
-    case TypedOp::action:
-        action_ = &node;
+    case TypedOp::let:
+        result = let(node);
         break;
     default:
-        result = is_condition(node) ? truth(node) : arithmetic(node);
+        if (node.operands.empty() || node.op == TypedOp::translated)
+            result = leaf(node);
+        else
+            result = is_condition(node) ? truth(node) : arithmetic(node);
         break;
     }
     builder_.set_span(outer);
@@ -341,6 +364,25 @@ Generator::Value Generator::with_old(const TypedExpr& node) {
 Generator::Value Generator::effect_then_value(const TypedExpr& node) {
     effect(*node.operands[0]);
     return value(*node.operands[1]);
+}
+
+/// Computes a value once for an expression that uses it in several places.
+Generator::Value Generator::let(const TypedExpr& node) {
+    Value kept = value(*node.operands[0]);
+    bound_[node.value] = kept;
+    Value result = value(*node.operands[1]);
+    bound_.erase(node.value);
+    if (result.reg == kept.reg && !result.owned)
+        return kept;
+    release(kept);
+    return result;
+}
+
+Generator::Value Generator::scratch(const TypedExpr& node) {
+    Value bytes = allocate();
+    builder_.setx(types_.size_of(node.type).value_or(0), bytes.reg);
+    builder_.emit(DIF_OP_ALLOCS, bytes.reg, 0, bytes.reg);
+    return bytes;
 }
 
 void Generator::effect(const TypedExpr& node) {

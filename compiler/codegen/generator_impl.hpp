@@ -25,6 +25,7 @@ private:
     // generator.cpp: values
     Value value(const TypedExpr& node);     ///< extended as its type says
     Value raw_value(const TypedExpr& node); ///< what lies above a narrow type's bytes is undefined
+    Value leaf(const TypedExpr& node);
     Value constant(uint64_t number);
     Value variable(const TypedExpr& node);
     Value builtin_array(const TypedExpr& node);
@@ -35,6 +36,8 @@ private:
     Value arithmetic(const TypedExpr& node);
     Value with_old(const TypedExpr& node);
     Value effect_then_value(const TypedExpr& node);
+    Value let(const TypedExpr& node);
+    Value scratch(const TypedExpr& node);
     void effect(const TypedExpr& node);
 
     // generate_tuple.cpp: what uses the tuple stack
@@ -71,8 +74,10 @@ private:
     DifoBuilder builder_;
     uint32_t used_ = 0; ///< bit i: %ri is taken
     bool out_of_registers_ = false;
-    const TypedExpr* action_ = nullptr; ///< found where a value is needed
-    bool tuple_used_ = false;           ///< something may lie on the tuple stack
+    const TypedExpr* action_ = nullptr;         ///< found where a value is needed
+    const TypedExpr* translated_ = nullptr;     ///< the same, of translated data
+    std::unordered_map<uint64_t, Value> bound_; ///< registers of `let` values, by number
+    bool tuple_used_ = false;                   ///< something may lie on the tuple stack
     std::vector<Value> old_;
     std::unordered_map<const TypedExpr*, unsigned> need_;
     std::unordered_map<const TypedExpr*, bool> pure_, tuple_;

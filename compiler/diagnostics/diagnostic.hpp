@@ -40,6 +40,8 @@ struct Diagnostic {
     std::vector<std::string> hints; ///< what to do, one line each
     Severity severity = Severity::error;
     Region region = Region::none;
+    uint32_t classic_line =
+        0; ///< line the classic form names, when it is not where the span starts
 };
 
 /// Returns a diagnostic whose text is formatted as printf does.

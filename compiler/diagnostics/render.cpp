@@ -108,12 +108,13 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
         line += "[" + std::string(tag_name(diagnostic.tag)) + "] ";
     bool is_string =
         span.source < sources.size() && sources.kind(span.source) == SourceKind::string;
+    uint32_t at = diagnostic.classic_line ? diagnostic.classic_line : span.line;
     if (span.valid() && is_string && diagnostic.region != Region::none)
         line += "in " + std::string(region_name(diagnostic.region)) + ": ";
     else if (span.valid() && span.file != sources.main_file(span.source))
-        line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), span.line);
+        line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), at);
     else if (span.valid())
-        line += strprintf("line %u: ", span.line);
+        line += strprintf("line %u: ", at);
     return line + diagnostic.text;
 }
 

@@ -148,6 +148,11 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
         return error(Tag::D_OP_WRITE, span, "%s: %s is a built-in variable and cannot be written",
                      op, target->variable->name.c_str());
     TypeId type = target->type;
+    if (is_translated_to(value, type) && types_.is_struct_or_union(type)) {
+        value = materialize(value);
+        if (!value)
+            return nullptr;
+    }
     if (types_.is_array(type))
         return error(Tag::D_OP_ARRFUN, span, "%s: an array (\"%s\") cannot be assigned to", op,
                      types_.name(type).c_str());
@@ -183,7 +188,11 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Assign& node) {
                      "an aggregation is assigned to as a statement of its own");
     std::string op = node.op ? std::string(operator_text(*node.op)) + "=" : "=";
     TypedPtr right = check(*node.right);
-    if (!right || !define(*node.left, right->type))
+    if (!right)
+        return nullptr;
+    // Translated data is what it was translated to, once it is kept.
+    bool is_data = right->type == types_.translated_type();
+    if (!define(*node.left, is_data ? right->translator->output : right->type))
         return nullptr;
     TypedPtr target = check(*node.left);
     if (!target)

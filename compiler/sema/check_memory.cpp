@@ -42,6 +42,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
     if (!base)
         return nullptr;
     const char* op = member.arrow ? "->" : ".";
+    if (base->op == TypedOp::translated &&
+        member.arrow == (base->type == types_.translated_pointer_type()))
+        return translated_member(expression, member, base);
     TypeId type = base->type;
     if (member.arrow) {
         base = decay(base);
@@ -151,6 +154,8 @@ TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index
 }
 
 TypedPtr ExprChecker::dereference(TypedPtr pointer, const Span& span) {
+    if (pointer->type == types_.translated_pointer_type())
+        return translated(*pointer->translator, pointer->operands[0], false, span);
     if (!types_.is_pointer(pointer->type))
         return error(Tag::D_DEREF_NONPTR, span, "\"%s\" is no pointer", type_name(pointer).c_str());
     TypeId target = types_.complete(types_.element_of(pointer->type));
@@ -169,6 +174,8 @@ TypedPtr ExprChecker::check_address_of(const Expr& expression, const Expr& opera
     TypedPtr value = check(operand);
     if (!value)
         return nullptr;
+    if (value->type == types_.translated_type())
+        return translated(*value->translator, value->operands[0], true, expression.span);
     if (value->is_bitfield)
         return error(Tag::D_ADDROF_BITFIELD, expression.span, "a bit-field has no address");
     bool variable = value->op == TypedOp::variable || value->op == TypedOp::element ||

@@ -54,7 +54,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Identifier& name)
         if (!inlines_.empty()) {
             const InlineFrame& frame = inlines_.back();
             for (size_t i = 0; i < frame.arguments.size(); i++)
-                if (frame.definition->parameters[i].name == name.name)
+                if ((*frame.parameters)[i].name == name.name)
                     return frame.arguments[i];
         }
         if (const InlineInfo* definition = symbols_.find_inline(name.name))
@@ -98,14 +98,7 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
     if (arguments && arguments->size() != expected)
         return error(Tag::D_PROTO_LEN, span, "inline %s: %zu arguments given, %zu expected",
                      definition.name.c_str(), arguments->size(), expected);
-    // An inline may name earlier ones several times each: what that comes to is bounded here.
-    constexpr size_t kInlineExpansionsMax = 20000;
-    if (++inline_expansions_ > kInlineExpansionsMax)
-        return inline_expansions_ > kInlineExpansionsMax + 1
-                   ? nullptr
-                   : error(Tag::D_UNKNOWN, span, "inlines expand to more than %zu expressions",
-                           kInlineExpansionsMax);
-    InlineFrame frame{&definition, {}};
+    InlineFrame frame{&definition.parameters, {}};
     for (size_t i = 0; arguments && i < expected; i++) {
         TypedPtr value = check(*(*arguments)[i]);
         if (!value)
@@ -117,17 +110,34 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
                          types_.name(definition.parameters[i].type).c_str());
         frame.arguments.push_back(convert(value, definition.parameters[i].type));
     }
-    inlines_.push_back(std::move(frame));
-    TypedPtr value = check(*definition.value);
-    inlines_.pop_back();
-    if (!value)
-        return nullptr;
+    TypedPtr value = expand_once(*definition.value, std::move(frame), span);
+    if (!value || is_translated_to(value, definition.type))
+        return value;
     if (!types_.assignable(definition.type, value->type) &&
         !(is_zero(value) && types_.is_pointer(definition.type)))
         return error(Tag::D_OP_INCOMPAT, span, "inline %s: its value is \"%s\", declared \"%s\"",
                      definition.name.c_str(), type_name(value).c_str(),
                      types_.name(definition.type).c_str());
     return convert(value, definition.type);
+}
+
+TypedPtr ExprChecker::expand(const Expr& value, InlineFrame frame, const Span& span) {
+    // A definition may name earlier ones several times each, and a translator's member itself: what
+    // that comes to is bounded here.
+    constexpr size_t kExpansionsMax = 20000, kDepthMax = 64;
+    if (++inline_expansions_ > kExpansionsMax || inlines_.size() >= kDepthMax) {
+        if (inline_expansions_ > kExpansionsMax + 1)
+            return nullptr;
+        inline_expansions_ = kExpansionsMax + 1;
+        return error(Tag::D_UNKNOWN, span,
+                     "inlines and translators expand to more than %zu expressions, or more than "
+                     "%zu deep",
+                     kExpansionsMax, kDepthMax);
+    }
+    inlines_.push_back(std::move(frame));
+    TypedPtr expanded = check(value);
+    inlines_.pop_back();
+    return expanded;
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Aggregation& aggregation) {
@@ -144,7 +154,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Index& index) {
         return check_subscript(expression, index);
     bool is_parameter = false;
     if (name->scope == VariableScope::global && !inlines_.empty())
-        for (const TypeParameter& parameter : inlines_.back().definition->parameters)
+        for (const TypeParameter& parameter : *inlines_.back().parameters)
             is_parameter |= parameter.name == name->name;
     if (is_parameter)
         return check_subscript(expression, index);

@@ -261,8 +261,4 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Stringof& node) {
     return make(TypedOp::reinterpret, types_.string_type(), expression.span, {value});
 }
 
-TypedPtr ExprChecker::check_node(const Expr& expression, const Xlate&) {
-    return error(Tag::D_UNKNOWN, expression.span, "translators (xlate) are not supported yet");
-}
-
 } // namespace daybreak::compiler

@@ -25,6 +25,7 @@ struct SemaContext {
 
     const ProbeDescription* probe = nullptr; ///< whose args[] are meant; null: none
     bool saw_args = false;                   ///< the clause's code depends on the probe
+    bool in_library = false;                 ///< what is declared is the system's library
 };
 
 /// Says how to make kernel types available, as a hint.
@@ -59,6 +60,11 @@ public:
     /// Reports, unless every key suits its type; converts the keys.
     bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
                     std::vector<TypedPtr>& keys);
+
+    /// Checks a translator's declaration and adds it, or reports.
+    void declare_translator(const Translator& syntax);
+    /// Whether the value is translated data that may be given to an object of that type.
+    bool is_translated_to(const TypedPtr& value, TypeId type) const;
 
     TypedPtr error(Tag tag, const Span& span, const char* format, ...)
         __attribute__((format(printf, 4, 5)));
@@ -97,6 +103,23 @@ private:
     TypedPtr check_argument(const Span& span, const Subroutine& subroutine, size_t index,
                             TypedPtr value);
 
+    // translators (translators.cpp)
+    TypedPtr translated(const TranslatorInfo& translator, TypedPtr input, bool pointer,
+                        const Span& span) const;
+    const TranslatorInfo* find_translator(TypeId output, const TypedPtr& input) const;
+    TypedPtr translated_member(const Expr& expression, const Member& member, const TypedPtr& base);
+    TypedPtr member_value(const TranslatorInfo& translator, const TranslatorInfo::Member& member,
+                          const TypedPtr& input, const Span& span);
+    TypedPtr translator_error(Tag tag, const Span& span, uint32_t end_line, std::string text);
+    bool suits_member(TypeId member, const TypedPtr& value) const;
+    bool check_translator_member(const TranslatorInfo& translator,
+                                 const TranslatorInfo::Member& member);
+    TypedPtr materialize(const TypedPtr& translated);
+    TypedPtr member_store(const MemberLocation& member, const TypedPtr& object, TypedPtr value,
+                          const Span& span);
+    TypedPtr let(TypedPtr value, TypedPtr bound, TypedPtr body) const;
+    TypedPtr bind(TypeId type, const Span& span);
+
     // memory (check_memory.cpp)
     TypedPtr load(TypeId type, TypedPtr address, const Span& span);
     TypedPtr address_of(const TypedPtr& lvalue) const;
@@ -133,11 +156,16 @@ private:
     SymbolTable& symbols_;
     /// Arguments of the inlines being expanded: names are looked up in the innermost only.
     struct InlineFrame {
-        const InlineInfo* definition;
+        const std::vector<TypeParameter>* parameters;
         std::vector<TypedPtr> arguments;
     };
+    /// Expands a definition's expression; null after reporting, also when it goes too deep.
+    TypedPtr expand(const Expr& value, InlineFrame frame, const Span& span);
+    /// The same; an argument whose computing has an effect or a price is computed once.
+    TypedPtr expand_once(const Expr& value, InlineFrame frame, const Span& span);
     std::vector<InlineFrame> inlines_;
     size_t inline_expansions_ = 0;
+    uint64_t bindings_ = 0; ///< numbers of `bound` values
 };
 
 } // namespace daybreak::compiler

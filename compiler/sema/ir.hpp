@@ -56,11 +56,15 @@ enum class TypedOp : uint8_t {
     sequence,    // operands: evaluated for effect, value
     assign,      // variable; operands: keys of an element, then the value
     store,       // operands: address, value; stores as many bytes as the type has
-    with_old, // operands: value to keep, an update that may use it through `old`; value: the kept
-    old,      // the value kept by the with_old around it
-    fault_in, // operand, a variable's data; zeroed scratch memory when it has none yet
-    call,     // subroutine in value; operands: arguments
-    action,   // an action or aggregation where a value should be: has none, D_CG_EXPR
+    with_old,   // operands: value to keep, an update that may use it through `old`; value: the kept
+    old,        // the value kept by the with_old around it
+    fault_in,   // operand, a variable's data; zeroed scratch memory when it has none yet
+    call,       // subroutine in value; operands: arguments
+    action,     // an action or aggregation where a value should be: has none, D_CG_EXPR
+    let,        // operands: a value, an expression that uses it through `bound` of the same `value`
+    bound,      // the value that the `let` around it computed; `value` says which one
+    scratch,    // scratch memory for an object of the type, all zeros
+    translated, // xlate of operands[0] by `translator`: only its members have values, else D_CG_DYN
 };
 
 enum class VariableStorage : uint8_t { global, thread, clause };
@@ -85,6 +89,7 @@ struct BitRange {
 };
 
 struct TypedExpr;
+struct TranslatorInfo;
 using TypedPtr = std::shared_ptr<const TypedExpr>;
 
 struct TypedExpr {
@@ -94,6 +99,7 @@ struct TypedExpr {
     uint64_t value = 0;
     std::string text;
     const Variable* variable = nullptr;
+    const TranslatorInfo* translator = nullptr;
     std::vector<TypedPtr> operands;
     bool is_unsigned = false; ///< how the operands of a comparison, division or right shift compare
     bool is_bitfield = false; ///< bits out of a unit: operands[1] is its address, `bits` which

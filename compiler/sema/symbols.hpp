@@ -38,6 +38,20 @@ struct InlineInfo {
     std::optional<int64_t> constant;
 };
 
+/// translator OUTPUT < INPUT name > { member = value; ... };
+struct TranslatorInfo {
+    TypeId output = TypeId::none;      ///< the struct or union, typedefs looked through
+    TypeId output_name = TypeId::none; ///< as it was written
+    std::vector<TypeParameter> input;  ///< always one
+    struct Member {
+        std::string name;
+        Span span;
+        const Expr* value; ///< of the program
+    };
+    std::vector<Member> members; ///< as written; of two of one name the first counts
+    uint32_t end_line = 0;       ///< of the closing brace, which messages name
+};
+
 class SymbolTable {
 public:
     explicit SymbolTable(TypeTable& types);
@@ -54,6 +68,13 @@ public:
 
     const InlineInfo* find_inline(std::string_view name) const;
     void add_inline(InlineInfo definition);
+
+    /// Returns the translators, in the order of their declarations.
+    const std::vector<std::unique_ptr<TranslatorInfo>>& translators() const { return translators_; }
+    TranslatorInfo& add_translator(TranslatorInfo translator) {
+        translators_.push_back(std::make_unique<TranslatorInfo>(std::move(translator)));
+        return *translators_.back();
+    }
 
     /// Enumerators of the program's own enums: names that no variable can have.
     void add_enumerator(const std::string& name) { enumerators_.insert(name); }
@@ -73,6 +94,7 @@ private:
     std::map<std::string, AggregationInfo, std::less<>> aggregations_;
     std::map<std::string, InlineInfo, std::less<>> inlines_;
     std::set<std::string> enumerators_;
+    std::vector<std::unique_ptr<TranslatorInfo>> translators_;
 };
 
 /// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.

@@ -150,6 +150,7 @@ struct Translator {
     TypeName output;
     ParameterSyntax input;
     std::vector<TranslatorMember> members;
+    uint32_t end_line = 0; ///< of its closing brace
 };
 
 /// probe name(nargs) : (xargs);

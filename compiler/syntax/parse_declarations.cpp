@@ -102,7 +102,7 @@ std::optional<Translator> Parser::translator() {
         member.span = join(name.span, last_span_);
         translator.members.push_back(std::move(member));
     }
-    take();
+    translator.end_line = take().span.line;
     if (!expect(TokenKind::semicolon, "a translator ends with };"))
         return std::nullopt;
     translator.span = join(start, last_span_);

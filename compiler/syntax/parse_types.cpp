@@ -264,7 +264,16 @@ bool Parser::named_specifier(Specifiers& specifiers) {
 }
 
 bool Parser::struct_body(NamedType& named) {
-    take();
+    Span open = take().span;
+    if (!named.name.empty() && options_.is_defined_tag &&
+        options_.is_defined_tag(named.kind, named.name)) {
+        Diagnostic diagnostic =
+            diagnosticf(Tag::D_DECL_TYPERED, join(named.span, open), "type redeclared: %s %s",
+                        named.kind == NamedKind::union_ ? "union" : "struct", named.name.c_str());
+        diagnostic.classic_line = open.line;
+        sink_.report(std::move(diagnostic));
+        return false;
+    }
     do {
         Declaration member;
         auto parsed = specifiers();

@@ -133,7 +133,7 @@ Program Parser::program() {
            lexer_.here().offset < sources_.text(source_).size())
         item(program.items);
     for (Pragma& pragma : lexer_.take_pragmas())
-        program.items.emplace_back(std::move(pragma));
+        append(program.items, std::move(pragma));
     program.node_count = next_id_;
     bool empty = std::all_of(program.items.begin(), program.items.end(),
                              [](const Item& item) { return std::holds_alternative<Pragma>(item); });
@@ -150,13 +150,19 @@ Program Parser::program() {
     return program;
 }
 
+void Parser::append(std::vector<Item>& items, Item item) {
+    if (options_.on_item && !sink_.has_errors())
+        options_.on_item(item);
+    items.push_back(std::move(item));
+}
+
 void Parser::item(std::vector<Item>& items) {
     brace_depth_ = 0;
     nesting_ = open_parens_ = open_brackets_ = 0;
     last_taken_ = TokenKind::invalid;
     lexer_.set_in_predicate(false);
     for (Pragma& pragma : lexer_.take_pragmas())
-        items.emplace_back(std::move(pragma));
+        append(items, std::move(pragma));
     std::optional<Item> parsed;
     if (at_declaration())
         parsed = declaration_item();
@@ -167,9 +173,9 @@ void Parser::item(std::vector<Item>& items) {
         recover();
     // A pragma inside an item is in force like one before it.
     for (Pragma& pragma : lexer_.take_pragmas())
-        items.emplace_back(std::move(pragma));
+        append(items, std::move(pragma));
     if (parsed)
-        items.emplace_back(std::move(*parsed));
+        append(items, std::move(*parsed));
 }
 
 /// Whether a declaration starts here, and not a probe description: a keyword does, and a name that

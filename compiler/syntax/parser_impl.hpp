@@ -56,6 +56,7 @@ private:
 
     // items, see parser.cpp
     void item(std::vector<Item>& items);
+    void append(std::vector<Item>& items, Item item);
     bool at_declaration();
     std::optional<Item> declaration_item();
     std::optional<Clause> clause();

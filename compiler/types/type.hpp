@@ -136,6 +136,9 @@ public:
     TypeId void_type() const { return void_; }
     TypeId string_type() const { return string_; }
     TypeId dynamic_type() const { return dynamic_; }
+    /// What xlate <T> and xlate <T *> make: dynamic types, but for their names in messages.
+    TypeId translated_type() const { return translated_; }
+    TypeId translated_pointer_type() const { return translated_pointer_; }
     TypeId char_type() const { return char_; }
     TypeId int_type() const { return int_; }
     TypeId unsigned_int_type() const { return unsigned_int_; }
@@ -156,6 +159,8 @@ public:
     TypeId qualified(TypeId target, TypeKind qualifier); ///< const_, volatile_, restrict_
     /// Declares (or finds the earlier declaration of) a tag in the D program's scope.
     TypeId declare_tag(TagKind kind, const std::string& name);
+    /// Whether the D program has defined that struct or union, body and all.
+    bool has_own_tag(TagKind kind, const std::string& name) const;
     /// Completes a declared tag, or makes an anonymous type when `name` is empty.  Members' offsets
     /// are laid out here as the System V ABI does; what the caller put there is overwritten.
     /// TypeId::none when that tag is already defined in the D program.
@@ -275,7 +280,8 @@ private:
     uint64_t string_bytes_ = 256;    // DTrace guide, "Options": default strsize
     bool kernel_used_ = false;
     std::optional<base::Error> kernel_error_;
-    TypeId void_{}, string_{}, dynamic_{}, int64_{}, uint64_{};
+    TypeId void_{}, string_{}, dynamic_{}, translated_{}, translated_pointer_{};
+    TypeId int64_{}, uint64_{};
     TypeId bool_{}, char_{}, signed_char_{}, unsigned_char_{}, short_{}, unsigned_short_{}, int_{},
         unsigned_int_{}, long_{}, unsigned_long_{}, long_long_{}, unsigned_long_long_{};
     TypeId float_{}, double_{}, long_double_{};

@@ -62,6 +62,8 @@ void TypeTable::add_builtin_types() {
     void_ = simple(TypeKind::void_, "void", 0);
     string_ = simple(TypeKind::string, "string", 0);
     dynamic_ = simple(TypeKind::dynamic, "<DYN>", 0);
+    translated_ = simple(TypeKind::dynamic, "translated data", 0);
+    translated_pointer_ = simple(TypeKind::dynamic, "pointer to translated data", 0);
     bool_ = integer("_Bool", 1, false, kRankBool);
     char_ = integer("char", 1, true, kRankChar);
     signed_char_ = integer("signed char", 1, true, kRankChar);
@@ -190,6 +192,11 @@ TypeId TypeTable::define_struct(TagKind kind, const std::string& name,
         return TypeId::none;
     slot = std::move(type);
     return id;
+}
+
+bool TypeTable::has_own_tag(TagKind kind, const std::string& name) const {
+    auto found = tables_->tags.find(std::pair(kind, name));
+    return found != tables_->tags.end() && get(found->second).kind != TypeKind::forward;
 }
 
 TypeId TypeTable::define_enum(const std::string& name, std::vector<TypeEnumerator> enumerators) {

@@ -108,7 +108,7 @@ TEST_CASE("operands of the wrong type", "[compiler][errors]") {
         {"", "arr2[*(struct s *)arg0] = 1; arr2[*(struct s *)arg1] = 2;"},
         {"D_PROTO_LEN", "trace(arr[1, 2]);"},
         {"D_PROTO_ARG", "trace(arr[execname]);"},
-        {"D_UNKNOWN", "trace(xlate <struct s> (arg0));"},
+        {"D_XLATE_NONE", "trace(xlate <struct s> (arg0));"},
         {"", "trace(((struct s *)arg0)->c[7]); trace(execname == \"x\" ? 1 : 2); v = (char)3;"},
         {"", "self->p = (int *)arg0; self->p = 0; trace(self->p == 0); trace(NULL);"},
     });
@@ -261,7 +261,7 @@ TEST_CASE("declarations, pragmas and what is not there yet", "[compiler][errors]
         {"D_PRAGMA_OPTSET", "#pragma D option strsize=8193\nBEGIN {}"},
         {"", "#pragma D option strsize=8192\nBEGIN {}"},
         {"D_PRAGMA_DEPEND", "#pragma D depends_on library nosuch.d\nBEGIN {}"},
-        {"D_UNKNOWN", "struct s { int a; }; translator struct s < int x > { a = x; };"},
+        {"", "struct s { int a; }; translator struct s < int x > { a = x; };"},
         {"D_UNKNOWN", "provider p { probe one(int); };"},
         {"D_PROTO_LEN", "inline int f[int a] = a; BEGIN { trace(f[1, 2]); }"},
         {"D_PROTO_ARG", "inline int f[int a] = a; BEGIN { trace(f[execname]); }"},
