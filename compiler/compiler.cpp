@@ -56,6 +56,7 @@ private:
     /// Trees stay: inlines refer to expressions in them.
     std::vector<std::unique_ptr<Program>> programs_;
     bool default_arguments_ = false, empty_allowed_ = false, zero_probes_allowed_ = false;
+    bool unused_arguments_allowed_ = false; // -x argref
 };
 
 void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
@@ -109,6 +110,17 @@ void Compilation::parse_source(const CompileSource& source) {
     for (const Item& one : programs_.back()->items)
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);
+    output_.ecb_sources.resize(linker_.program().ecbs.size(), programs_.size() - 1);
+    // dtrace(1) looks at these last: whatever else is wrong is told first.
+    const std::vector<size_t>& unused = programs_.back()->unused_arguments;
+    if (!options_.unused_arguments_allowed && !unused_arguments_allowed_ && !unused.empty() &&
+        !sink_.has_errors()) {
+        Span span;
+        span.source = id;
+        error(Tag::D_MACRO_UNUSED, span,
+              base::strprintf("extraneous argument '%s' ($%zu is not referenced)",
+                              options_.arguments[unused.back()].c_str(), unused.back() + 1));
+    }
 }
 
 bool Compilation::check_probe(const ProbeDescription& probe) {
@@ -119,9 +131,15 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
                                   kProbePartBytesMax));
             return false;
         }
+    if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {
+        error(Tag::D_PDESC_INVAL, probe.span,
+              base::strprintf("invalid probe identifier %u: Unknown probe identifier", *probe.id));
+        return false;
+    }
     if (options_.probe_exists && !zero_probes_allowed_ && !options_.probe_exists(probe)) {
         error(Tag::D_PDESC_ZERO, probe.span,
-              "probe description " + probe.text + " does not match any probes",
+              "probe description " + probe.provider + ":" + probe.module + ":" + probe.function +
+                  ":" + probe.name + " does not match any probes",
               "daybreak list shows the probes there are; -Z accepts ones that come later");
         return false;
     }
@@ -279,6 +297,8 @@ void Compilation::apply_option(const Span& span, std::string_view name,
             default_arguments_ = true;
         else if (name == "empty")
             empty_allowed_ = true;
+        else if (name == "argref")
+            unused_arguments_allowed_ = true;
         else if (name == "zdefs")
             zero_probes_allowed_ = true;
         return;

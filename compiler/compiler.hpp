@@ -53,10 +53,11 @@ struct CompileOptions {
     /// Returns whether a description matches any probe.  Empty: all do (an embedded enabling's
     /// probes may come later).  When set, one that matches nothing is D_PDESC_ZERO.
     std::function<bool(const ProbeDescription&)> probe_exists;
-    bool zero_probes_allowed = false; ///< -Z: as if probe_exists were empty
-    bool default_arguments = false;   ///< -x defaultargs
-    bool empty_allowed = false;       ///< -x empty
-    bool store_source = true;         ///< put the texts into the image
+    bool zero_probes_allowed = false;     ///< -Z: as if probe_exists were empty
+    bool unused_arguments_allowed = true; ///< false: an unused argument is D_MACRO_UNUSED
+    bool default_arguments = false;       ///< -x defaultargs
+    bool empty_allowed = false;           ///< -x empty
+    bool store_source = true;             ///< put the texts into the image
     /// Add the clause of dtrace:::ERROR that reports faults, as every port does: an ECB with uarg 1
     /// that records arg1 to arg5.  Whoever prints makes "error on enabled probe ..." of it.
     bool error_clause = true;
@@ -67,6 +68,9 @@ struct CompileOutput {
     formats::DofProgram program;    ///< what `dof` holds: for `compile -S` and listings
     DiagnosticSink diagnostics;     ///< warnings too
     SourceManager sources;          ///< what the diagnostics point into
+    /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
+    /// the error clause, which is the last, has none.
+    std::vector<size_t> ecb_sources;
 };
 
 /// Compiles.  Pure but for what `options.kernel` reads.

@@ -191,6 +191,7 @@ struct Program {
     SourceId source = 0;
     std::vector<Item> items;
     uint32_t node_count = 0; ///< every Expr::id is below
+    std::vector<size_t> unused_arguments; ///< indexes into ParseOptions::arguments, ascending
 };
 
 } // namespace daybreak::compiler

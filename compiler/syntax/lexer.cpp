@@ -149,7 +149,9 @@ Lexer::WordAhead Lexer::probe_word_ahead() const {
 Token Lexer::probe_word() {
     skip_space();
     Mark start = mark();
-    while (!at_end() && is_probe_letter(at()))
+    // A word that begins with a digit is a probe's id and ends with its digits.
+    bool is_id = !at_end() && at() >= '0' && at() <= '9';
+    while (!at_end() && is_probe_letter(at()) && (!is_id || (at() >= '0' && at() <= '9')))
         advance();
     Token token;
     token.kind = TokenKind::identifier;

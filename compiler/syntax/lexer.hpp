@@ -54,6 +54,8 @@ public:
     Span here() const;
     /// Reports every macro argument that was never used.
     void report_unused_arguments();
+    /// Returns the indexes of the arguments that the text does not mention, ascending.
+    std::vector<size_t> unused_arguments() const;
 
 private:
     struct Mark {

@@ -173,8 +173,16 @@ std::string Lexer::replace_macros(std::string_view word, const Span& span) {
     return result;
 }
 
+std::vector<size_t> Lexer::unused_arguments() const {
+    std::vector<size_t> unused;
+    for (size_t i = 0; i < arguments_used_.size(); i++)
+        if (!arguments_used_[i])
+            unused.push_back(i);
+    return unused;
+}
+
 void Lexer::report_unused_arguments() {
-    for (size_t i = 0; i < arguments_used_.size(); i++) {
+    for (size_t i = arguments_used_.size(); i-- > 0;) { // dtrace(1) names the last one
         if (arguments_used_[i])
             continue;
         Span span;

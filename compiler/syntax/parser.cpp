@@ -23,7 +23,7 @@ bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescrip
     for (;;) {
         size_t colon = text.rfind(':');
         *parts[index] = text.substr(colon == std::string_view::npos ? 0 : colon + 1);
-        if (colon == std::string_view::npos)
+        if (colon == std::string_view::npos || colon == 0) // nothing before the first colon
             return true;
         if (index-- == 0)
             return false;
@@ -135,6 +135,7 @@ Program Parser::program() {
     for (Pragma& pragma : lexer_.take_pragmas())
         append(program.items, std::move(pragma));
     program.node_count = next_id_;
+    program.unused_arguments = lexer_.unused_arguments();
     bool empty = std::all_of(program.items.begin(), program.items.end(),
                              [](const Item& item) { return std::holds_alternative<Pragma>(item); });
     if (empty && !options_.empty_allowed && sink_.error_count() == errors_before) {
@@ -273,6 +274,26 @@ bool Parser::probe_list(Clause& clause) {
     return true;
 }
 
+bool Parser::probe_id(const Token& word, ProbeDescription& description) {
+    static constexpr const char* kSpecs[] = {"names", "providers", "modules", "functions"};
+    const std::string& text = word.text;
+    uint32_t id = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        sink_.report(diagnosticf(Tag::D_PDESC_INVAL, word.span,
+                                 "probe identifier %s exceeds maximum probe id", text.c_str()));
+        return false;
+    }
+    if (options_.probe_spec != ProbeSpec::name) {
+        sink_.report(diagnosticf(Tag::D_PDESC_INVAL, word.span,
+                                 "probe identifier %u not permitted when specifying %s", id,
+                                 kSpecs[static_cast<size_t>(options_.probe_spec)]));
+        return false;
+    }
+    description.id = id;
+    return true;
+}
+
 bool Parser::probe_description(Clause& clause) {
     ProbeDescription description;
     size_t errors_before = sink_.error_count();
@@ -288,14 +309,8 @@ bool Parser::probe_description(Clause& clause) {
     clause.span = join(clause.span, word.span);
     const std::string& text = word.text;
     if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
-        uint32_t id = 0;
-        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-        if (error != std::errc() || end != text.data() + text.size()) {
-            sink_.report(
-                diagnosticf(Tag::D_PDESC_INVAL, word.span, "invalid probe id: %s", text.c_str()));
+        if (!probe_id(word, description))
             return false;
-        }
-        description.id = id;
     } else if (!split_probe_description(text, options_.probe_spec, description)) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_PDESC_INVAL, word.span,

@@ -62,6 +62,7 @@ private:
     std::optional<Clause> clause();
     bool probe_list(Clause& clause);
     bool probe_description(Clause& clause);
+    bool probe_id(const Token& word, ProbeDescription& description);
     bool predicate(Clause& clause);
     bool body(Clause& clause);
 

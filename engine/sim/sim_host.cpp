@@ -17,10 +17,22 @@ void SimThread::set_execname(std::string_view name) {
     std::memcpy(execname.data(), name.data(), std::min(name.size(), execname.size() - 1));
 }
 
+namespace {
+
+VirtualClockConfig clock_config(const SimHostConfig& config) {
+    VirtualClockConfig clock{.tsc = config.tsc, .seed = config.seed};
+    if (config.start_mono_ns != 0)
+        clock.start_mono_ns = config.start_mono_ns;
+    if (config.start_wall_ns != 0)
+        clock.start_wall_ns = config.start_wall_ns;
+    return clock;
+}
+
+} // namespace
+
 SimHost::SimHost(const SimHostConfig& config)
-    : config_(config), boot_id_(SeededRandom(config.seed).next()),
-      clock_({.tsc = config.tsc, .seed = config.seed}), random_(config.seed + 1),
-      thread_(config.thread), faults_(config.faults) {
+    : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
+      random_(config.seed + 1), thread_(config.thread), faults_(config.faults) {
     kernel_memory_.allow_image();
     kernel_memory_.add_own(thread_.execname.data(), thread_.execname.size());
 }

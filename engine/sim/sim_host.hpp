@@ -64,6 +64,8 @@ struct SimHostConfig {
     bool tsc = false; ///< records are stamped with a simulated TSC instead of nanoseconds
     SimThread thread;
     SimFaults faults; ///< from the first allocation on
+    /// What the clocks say at the start; 0: as VirtualClockConfig has it.
+    uint64_t start_mono_ns = 0, start_wall_ns = 0;
 };
 
 /// What a firing finds around it.  Empty stacks mean none.

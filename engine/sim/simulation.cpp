@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace daybreak::sim {
 
@@ -156,7 +157,7 @@ bool Simulation::step(SimEnd& end_ret) {
         end_ret = SimEnd::filled;
     else if (*due_ns > end_mono_ns_)
         end_ret = SimEnd::time_limit;
-    else if (timer_firings_ >= kTimerFiringsMax)
+    else if (timer_firings_ >= options_.timer_firings_max)
         end_ret = SimEnd::firing_limit;
     else {
         timer_firings_++;
@@ -169,9 +170,15 @@ bool Simulation::step(SimEnd& end_ret) {
 
 bool Simulation::is_full() {
     uint64_t now_ns = host_.clock().now_mono_ns();
-    if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL || now_ns < status_due_ns_)
+    if (now_ns < status_due_ns_)
         return false;
     status_due_ns_ = now_ns + status_ns_;
+    return has_filled();
+}
+
+bool Simulation::has_filled() {
+    if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL)
+        return false;
     for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
         if (dbk_consumer_counters(consumer_, cpu)->drops[DBK_DROP_FILLED] != 0)
             return true;
@@ -272,6 +279,38 @@ void Simulation::take_segments(bool open_ones_too) {
     }
 }
 
+SimulationPieces Simulation::take_new(bool all_segments) {
+    HostScope scope(host_);
+    SimulationPieces pieces;
+    take_aggregations();
+    if (all_segments || dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH) {
+        take_segments(false);
+        add_open_segments(segments_);
+    }
+    pieces.metadata = metadata_blocks();
+    pieces.segments = std::exchange(segments_, {});
+    pieces.aggregations = std::exchange(snapshots_, {});
+    return pieces;
+}
+
+/// Adds a copy of the newest segment of each CPU, which stays the ring's.
+void Simulation::add_open_segments(std::vector<Bytes>& segments) const {
+    uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
+    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++) {
+        uint64_t newest = newest_sequence(cpu);
+        dbk_region region{};
+        for (uint32_t i = 0; newest != 0 && dbk_consumer_region(consumer_, i, &region); i++) {
+            if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
+                continue;
+            const auto* base = static_cast<const std::byte*>(region.pages->address);
+            for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
+                if (header_at(base + at).magic == DBK_SEGMENT_MAGIC &&
+                    header_at(base + at).sequence == newest && newest > taken_sequence_[cpu])
+                    segments.emplace_back(base + at, base + at + segment_bytes);
+        }
+    }
+}
+
 Bytes Simulation::host_block() const {
     Bytes block(DBK_META_ALIGN_BYTES);
     dbk_meta_host facts{};
@@ -291,7 +330,13 @@ Bytes Simulation::host_block() const {
 
 std::vector<Bytes> Simulation::all_pieces() const {
     std::vector<Bytes> pieces = segments_;
-    pieces.push_back(host_block());
+    for (Bytes& block : metadata_blocks())
+        pieces.push_back(std::move(block));
+    return pieces;
+}
+
+std::vector<Bytes> Simulation::metadata_blocks() const {
+    std::vector<Bytes> pieces{host_block()};
     dbk_region region{};
     for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
         if (region.kind != DBK_REGION_META)

@@ -41,6 +41,14 @@ struct SimulationOptions {
     uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";
+    uint64_t timer_firings_max = kTimerFiringsMax;
+};
+
+/// What a simulation has got since somebody asked the last time: whole pieces, see segment.md.
+struct SimulationPieces {
+    std::vector<Bytes> metadata; ///< all blocks, the host's too
+    std::vector<Bytes> segments; ///< the one being written comes again, longer
+    std::vector<Bytes> aggregations;
 };
 
 /// Why a run ended.
@@ -79,6 +87,13 @@ public:
     bool exit_called() const;
     int32_t exit_status() const { return dbk_consumer_exit_status(consumer_); }
 
+    /// Takes what is new, for who prints while it goes on.  It is the caller's: recording() and
+    /// write_trace_file() do not have it any more.  Under a policy that is not switch, segments are
+    /// only taken when `all_segments` says so.
+    SimulationPieces take_new(bool all_segments);
+    /// Whether a buffer of policy fill is full.
+    bool has_filled();
+
     /// Builds the Recording of what was taken up to now; owns its bytes.
     formats::Recording recording() const;
     /// Writes a trace file; it appears when complete.
@@ -94,7 +109,9 @@ private:
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
     uint64_t newest_sequence(uint32_t cpu) const;
     void take_aggregations();
+    void add_open_segments(std::vector<Bytes>& segments) const;
     std::vector<Bytes> all_pieces() const;
+    std::vector<Bytes> metadata_blocks() const;
     Bytes host_block() const;
 
     SimHost& host_;
