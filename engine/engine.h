@@ -235,6 +235,7 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
 #define DBK_DYNVARSIZE_MAX	(1u << 30)
 #define DBK_STACKFRAMES_DEFAULT 20u
 #define DBK_STACKFRAMES_MAX	512u
+#define DBK_CHILL_MAX_NS	500000000ull /* of a second, per CPU; facts 10 */
 
 struct dbk_consumer_config {
 	const char *name; /* of the enabling, for people; cut to 31 bytes */

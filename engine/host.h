@@ -256,6 +256,54 @@ bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes);
 /** dbk_host_load_user_string() - the same as dbk_host_load_string() from the current process */
 int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes);
 
+/**
+ * dbk_host_store_user() - copies @bytes into the current process; copyout(), copyoutstr()
+ *
+ * Return: false when it faults, or when there is no process whose memory may be written here.
+ */
+bool dbk_host_store_user(uint64_t address, const void *from, uint32_t bytes);
+
+/* Where the kernel keeps what subroutines ask about, in bytes from the start of each structure.
+ * With has_locks or has_paths false those subroutines are illegal operations. */
+struct dbk_kernel_layout {
+	bool has_locks, has_paths;
+	/* struct mutex: a word that is the owner's address, flags in its low bits. */
+	uint16_t mutex_owner;
+	uint64_t mutex_flags;
+	/* rwlock_t: a 32-bit count. */
+	uint16_t rwlock_count;
+	uint32_t rwlock_writer;	 /* this field ... */
+	uint32_t rwlock_held;	 /* ... has this value: a writer holds it; else not 0: one waits */
+	uint32_t rwlock_readers; /* these bits: readers hold it */
+	/* struct path, vfsmount and what surrounds it, dentry and its name. */
+	uint16_t path_mnt, path_dentry;
+	int16_t mnt_root, mnt_parent, mnt_mountpoint; /* from the struct vfsmount */
+	int16_t mnt_itself;			      /* of mnt_parent's target: its vfsmount */
+	uint16_t dentry_parent, dentry_name;
+};
+
+/** dbk_host_layout() - of the kernel that the addresses are of; constant */
+const struct dbk_kernel_layout *dbk_host_layout(void);
+
+/* ---- probe context: destructive actions -------------------------------------
+ * Asked for only by programs that set option destructive.  What cannot be done in
+ * a probe is noted, and done as soon as interrupts are on again; what cannot be
+ * noted either (too much is waiting) is left out.
+ */
+
+/** dbk_host_raise() - sends @signal to the current process; stop() is raise(SIGSTOP) */
+void dbk_host_raise(int32_t signal);
+#define DBK_SIGSTOP 19 /* of Linux on every machine we know */
+
+/** dbk_host_breakpoint() - a message on the console, that the action was reached */
+void dbk_host_breakpoint(const struct dbk_probe *probe, uint32_t epid);
+
+/** dbk_host_panic() - brings the kernel down */
+void dbk_host_panic(const struct dbk_probe *probe, uint32_t epid);
+
+/** dbk_host_chill() - lets @ns pass, interrupts off; the engine holds it below DBK_CHILL_MAX_NS */
+void dbk_host_chill(uint64_t ns);
+
 #ifdef __cplusplus
 }
 #endif

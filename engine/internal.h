@@ -202,6 +202,7 @@ enum dbk_step_kind {
 	DBK_STEP_EXIT,	    /* stores, and stops the consumer */
 	DBK_STEP_AGGREGATE, /* aggregate=engine: counts with the key built before */
 	DBK_STEP_KEY_BEGIN, /* aggregate=engine: the next steps build a key */
+	DBK_STEP_ACT,	    /* destructive: raise(), stop(), chill(), breakpoint(), panic() */
 };
 
 /* Where and how one action's value goes. */
@@ -210,7 +211,7 @@ struct dbk_step {
 	uint8_t size; /* STORE: 1, 2, 4, 8 */
 	uint16_t action;
 	uint32_t offset;      /* from the start of the record, or of the key */
-	uint32_t bytes;	      /* BYTES, STRING: at most; STACK, USTACK: words at most */
+	uint32_t bytes;	      /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind */
 	uint32_t aggregation; /* AGGREGATE, KEY_BEGIN: index into the plan's aggregations */
 	struct dbk_expr expr;
 };
@@ -437,10 +438,14 @@ struct dbk_cpu {
 	uint32_t tuple_count;
 	struct dbk_tuple tuple[DBK_TUPLE_MAX];
 	uint32_t scratch_used;
-	uint8_t *scratch;     /* [C] DBK_SCRATCH_BYTES */
-	uint8_t *key;	      /* [C] DBK_KEY_BYTES_MAX: of a dynamic variable */
-	uint64_t strtok_next; /* address in scratch of what strtok() has left, 0: nothing */
+	uint8_t *scratch; /* [C] DBK_SCRATCH_BYTES */
+	uint8_t *key;	  /* [C] DBK_KEY_BYTES_MAX: of a dynamic variable */
+	char *strtok;	  /* [C] DBK_STRSIZE_MAX: the string that strtok() takes apart */
+	uint32_t strtok_length, strtok_at;
+	uint32_t strtok_serial; /* of the firing that it belongs to */
 	uint64_t error_args[6];
+	uint64_t chill_mark_ns; /* when the interval of chill() began */
+	uint64_t chilled_ns;	/* in it */
 };
 
 #define DBK_FAULT_PC_NONE 0xffffffffu

@@ -7,12 +7,19 @@ struct subr {
 	uint32_t arguments; /* at least */
 };
 
-/*
- * Not here: what asks about locks and streams that Linux does not have, what
- * writes into processes, d_path() (takes locks), speculation().
- */
+/* Not here: what asks about streams and device nodes, which Linux does not have. */
 static const struct subr subrs[DIF_SUBR_MAX + 1] = {
 	[DIF_SUBR_RAND] = {dbk_subr_rand, 0},
+	[DIF_SUBR_MUTEX_OWNED] = {dbk_subr_mutex_owned, 1},
+	[DIF_SUBR_MUTEX_OWNER] = {dbk_subr_mutex_owner, 1},
+	[DIF_SUBR_MUTEX_TYPE_ADAPTIVE] = {dbk_subr_mutex_type_adaptive, 1},
+	[DIF_SUBR_MUTEX_TYPE_SPIN] = {dbk_subr_mutex_type_spin, 1},
+	[DIF_SUBR_RW_READ_HELD] = {dbk_subr_rw_read_held, 1},
+	[DIF_SUBR_RW_WRITE_HELD] = {dbk_subr_rw_write_held, 1},
+	[DIF_SUBR_RW_ISWRITER] = {dbk_subr_rw_iswriter, 1},
+	[DIF_SUBR_COPYOUT] = {dbk_subr_copyout, 3},
+	[DIF_SUBR_COPYOUTSTR] = {dbk_subr_copyoutstr, 3},
+	[DIF_SUBR_D_PATH] = {dbk_subr_d_path, 1},
 	[DIF_SUBR_COPYIN] = {dbk_subr_copyin, 2},
 	[DIF_SUBR_COPYINSTR] = {dbk_subr_copyinstr, 1},
 	[DIF_SUBR_PROGENYOF] = {dbk_subr_progenyof, 1},
@@ -55,6 +62,11 @@ static const char *const names[DIF_SUBR_MAX + 1] = {
 bool dbk_subr_offered(uint32_t id)
 {
 	return subrs[id].run != NULL;
+}
+
+bool dbk_subr_is_destructive(uint32_t id)
+{
+	return id == DIF_SUBR_COPYOUT || id == DIF_SUBR_COPYOUTSTR;
 }
 
 const char *dbk_subr_name(uint32_t id)

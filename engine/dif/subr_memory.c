@@ -58,6 +58,44 @@ __probe_ctx uint64_t dbk_subr_copyinto(struct dbk_cpu *cpu)
 	return 0;
 }
 
+/* copyout(from, address, bytes): all of it is read before any of it is written. */
+__probe_ctx uint64_t dbk_subr_copyout(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), to = dbk_subr_argument(cpu, 1);
+	uint64_t bytes = dbk_subr_argument(cpu, 2);
+	uint32_t mark = cpu->scratch_used;
+	void *copy = dbk_scratch(cpu, bytes);
+
+	if (copy == NULL || !dbk_load(cpu, copy, from, (uint32_t)bytes))
+		return 0;
+	if (bytes != 0 && !dbk_host_store_user(to, copy, (uint32_t)bytes))
+		dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	cpu->scratch_used = mark;
+	return 0;
+}
+
+/* copyoutstr(string, address, most): the NUL goes along if there is room for it. */
+__probe_ctx uint64_t dbk_subr_copyoutstr(struct dbk_cpu *cpu)
+{
+	uint64_t to = dbk_subr_argument(cpu, 1), most = dbk_subr_argument(cpu, 2);
+	uint32_t mark = cpu->scratch_used, bytes;
+	struct dbk_view view;
+	char *copy;
+
+	if (!dbk_view_string(cpu, dbk_subr_argument(cpu, 0), &view))
+		return 0;
+	copy = dbk_scratch(cpu, (uint64_t)view.length + 1);
+	if (copy == NULL)
+		return 0;
+	memmove(copy, view.text, view.length);
+	copy[view.length] = '\0';
+	bytes = view.length + 1 < most ? view.length + 1 : (uint32_t)most;
+	if (bytes != 0 && !dbk_host_store_user(to, copy, bytes))
+		dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	cpu->scratch_used = mark;
+	return 0;
+}
+
 __probe_ctx uint64_t dbk_subr_alloca(struct dbk_cpu *cpu)
 {
 	uint64_t bytes = dbk_subr_argument(cpu, 0);

@@ -42,7 +42,17 @@ __probe_ctx uint64_t dbk_subr_dirname(struct dbk_cpu *cpu)
 	return dbk_new_string(cpu, view.text, trimmed(&view, length));
 }
 
-/* Where the last component of to[0 .. length) begins, its slash included. */
+__probe_ctx static bool follows(const struct dbk_view *view, uint32_t at, const char *what)
+{
+	uint32_t i;
+
+	for (i = 0; what[i] != '\0'; i++)
+		if (at + i >= view->length || view->text[at + i] != what[i])
+			return false;
+	return true;
+}
+
+/* Without the last component and its slash. */
 __probe_ctx static uint32_t parent(const char *to, uint32_t length)
 {
 	while (length > 0 && to[length - 1] != '/')
@@ -50,50 +60,27 @@ __probe_ctx static uint32_t parent(const char *to, uint32_t length)
 	return length > 0 ? length - 1 : 0;
 }
 
-__probe_ctx static bool is_dots(const char *text, uint32_t length, uint32_t dots)
-{
-	return length == dots && text[0] == '.' && text[dots - 1] == '.';
-}
-
-/* Whether to[0 .. used) ends in a component that ".." takes back. */
-__probe_ctx static bool goes_back(const char *to, uint32_t used, bool absolute)
-{
-	uint32_t from = used;
-
-	if (absolute)
-		return true; /* "/.." is "/" */
-	while (from > 0 && to[from - 1] != '/')
-		from--;
-	return used > 0 && !is_dots(to + from, used - from, 2);
-}
-
-/* Joins components, without empty ones and ".", and takes one back for "..". */
+/*
+ * DTrace's rule: only what a slash ends is cleaned.  "//" and "/./" become "/", "/../"
+ * takes the component before it along; "." and ".." at the end stay, and so does a
+ * trailing slash.
+ */
 __probe_ctx static uint32_t clean(const struct dbk_view *view, char *to)
 {
-	bool absolute = view->length > 0 && view->text[0] == '/';
 	uint32_t at = 0, used = 0;
 
 	while (at < view->length) {
-		uint32_t from;
-
-		while (at < view->length && view->text[at] == '/')
-			at++;
-		from = at;
-		while (at < view->length && view->text[at] != '/')
-			at++;
-		if (from == at || is_dots(view->text + from, at - from, 1))
-			continue;
-		if (is_dots(view->text + from, at - from, 2) && goes_back(to, used, absolute)) {
+		if (follows(view, at, "//")) {
+			at += 1;
+		} else if (follows(view, at, "/./")) {
+			at += 2;
+		} else if (follows(view, at, "/../")) {
+			at += 3;
 			used = parent(to, used);
-			continue;
+		} else {
+			to[used++] = view->text[at++];
 		}
-		if (absolute || used > 0)
-			to[used++] = '/';
-		memcpy(to + used, view->text + from, at - from);
-		used += at - from;
 	}
-	if (used == 0)
-		to[used++] = absolute ? '/' : '.';
 	return used;
 }
 
@@ -104,7 +91,7 @@ __probe_ctx uint64_t dbk_subr_cleanpath(struct dbk_cpu *cpu)
 
 	if (!dbk_view_string(cpu, dbk_subr_argument(cpu, 0), &view))
 		return 0;
-	to = dbk_scratch(cpu, (uint64_t)view.length + 2);
+	to = dbk_scratch(cpu, (uint64_t)view.length + 1);
 	if (to == NULL)
 		return 0;
 	to[clean(&view, to)] = '\0';

@@ -215,28 +215,46 @@ __probe_ctx static bool contains(const struct dbk_view *view, char c)
 	return false;
 }
 
-/* strtok(string, separators): NULL goes on where the last call of this clause stopped. */
+/* Where strtok() goes on in this firing, in whichever clause; false after a fault. */
+__probe_ctx static bool begin_strtok(struct dbk_cpu *cpu, uint64_t string)
+{
+	struct dbk_view view;
+
+	if (string == 0) {
+		if (cpu->strtok_serial == cpu->serial)
+			return true;
+		dbk_fault(cpu, DTRACEFLT_BADADDR, 0);
+		return false;
+	}
+	if (!dbk_view_string(cpu, string, &view))
+		return false;
+	/* A copy: the original may be anything's memory. */
+	memmove(cpu->strtok, view.text, view.length);
+	cpu->strtok_length = view.length;
+	cpu->strtok_at = 0;
+	cpu->strtok_serial = cpu->serial;
+	return true;
+}
+
+/* strtok(string, separators): NULL goes on where the last call of this firing stopped. */
 __probe_ctx uint64_t dbk_subr_strtok(struct dbk_cpu *cpu)
 {
-	uint64_t string = dbk_subr_argument(cpu, 0);
-	struct dbk_view view, separators;
-	uint32_t from = 0, to;
+	struct dbk_view separators;
+	uint32_t from, to;
 
-	if (string == 0 && cpu->strtok_next == 0)
+	if (!view_argument(cpu, 1, &separators) || !begin_strtok(cpu, dbk_subr_argument(cpu, 0)))
 		return 0;
-	/* The rest is kept as a copy: the original may be anything's memory. */
-	if (!dbk_view_string(cpu, string != 0 ? string : cpu->strtok_next, &view) ||
-	    !view_argument(cpu, 1, &separators))
-		return 0;
-	while (from < view.length && contains(&separators, view.text[from]))
+	from = cpu->strtok_at;
+	while (from < cpu->strtok_length && contains(&separators, cpu->strtok[from]))
 		from++;
-	cpu->strtok_next = 0;
-	if (from == view.length)
+	if (from == cpu->strtok_length) {
+		cpu->strtok_serial = cpu->serial - 1;
 		return 0;
+	}
 	to = from;
-	while (to < view.length && !contains(&separators, view.text[to]))
+	while (to < cpu->strtok_length && !contains(&separators, cpu->strtok[to]))
 		to++;
-	if (to < view.length)
-		cpu->strtok_next = dbk_new_string(cpu, view.text + to + 1, view.length - to - 1);
-	return dbk_new_string(cpu, view.text + from, to - from);
+	/* Behind the separator; at the end nothing is left, not even an empty field. */
+	cpu->strtok_at = to < cpu->strtok_length ? to + 1 : to;
+	return dbk_new_string(cpu, cpu->strtok + from, to - from);
 }

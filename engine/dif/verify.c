@@ -291,6 +291,7 @@ static int decode_array(struct verify *v)
 static int decode_call(struct verify *v)
 {
 	uint32_t id = DIF_INSTR_SUBR(v->word);
+	uint64_t destructive = 0;
 
 	if (id > DIF_SUBR_MAX)
 		return dbk_refuse(v->loader->reason, -EINVAL,
@@ -299,6 +300,12 @@ static int decode_call(struct verify *v)
 		return dbk_refuse(v->loader->reason, -EINVAL,
 				  "instruction %u: subroutine %s() is not offered here", v->pc,
 				  dbk_subr_name(id));
+	dbk_program_option(v->loader->program, DTRACEOPT_DESTRUCTIVE, &destructive);
+	if (dbk_subr_is_destructive(id) && (destructive == 0 || destructive == DTRACEOPT_UNSET))
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: %s() is destructive, and option destructive is "
+				  "not set",
+				  v->pc, dbk_subr_name(id));
 	v->to->op = DBK_IOP_CALL;
 	v->to->arg = id;
 	return 0;

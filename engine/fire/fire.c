@@ -83,7 +83,6 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
-	cpu->strtok_next = 0;
 }
 
 __probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)

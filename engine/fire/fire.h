@@ -23,6 +23,9 @@ void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32
  * number of the action from 1.  Probe context */
 void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret);
 
+/** dbk_act() - a destructive action of DTRACEACT_ @kind; false after a fault.  Probe context */
+bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value);
+
 /** dbk_exit() - exit(): no ECB of the consumer runs after this clause.  Probe context */
 void dbk_exit(struct dbk_cpu *cpu, int32_t status);
 

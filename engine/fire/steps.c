@@ -253,6 +253,11 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 		begin_key(run, step);
 		return true;
 	}
+	if (step->kind == DBK_STEP_ACT) {
+		uint64_t value = value_of(run, &step->expr);
+
+		return !run->cpu->fault_set && dbk_act(run->cpu, step->bytes, value);
+	}
 	return store_stack(run, step);
 }
 

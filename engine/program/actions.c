@@ -193,13 +193,15 @@ static int check_aggregation(const struct dbk_ecbdesc *desc, uint32_t index,
 static int check_destructive(const struct dbk_actdesc *action, bool destructive,
 			     struct dbk_reason *reason)
 {
-	/* These two are done by whoever prints; the engine only records them. */
-	if (action->kind != DTRACEACT_SYSTEM && action->kind != DTRACEACT_FREOPEN)
-		return refuse_action(reason, action->kind, "not supported by this version");
 	if (!destructive)
 		return refuse_action(reason, action->kind,
 				     "is destructive, and option destructive is not set");
-	return check_value(action, reason);
+	/* Two are done by whoever prints: the engine only records them. */
+	if (action->kind == DTRACEACT_SYSTEM || action->kind == DTRACEACT_FREOPEN)
+		return check_value(action, reason);
+	if (action->kind == DTRACEACT_RAISE || action->kind == DTRACEACT_CHILL)
+		return check_integer(action, reason);
+	return 0;
 }
 
 static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool destructive,
@@ -215,6 +217,7 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_PRINTA:
 	case DTRACEACT_LIBACT:
 	case DTRACEACT_TRACEMEM:
+	case DTRACEACT_PRINT:
 		return check_value(action, reason);
 	case DTRACEACT_EXIT:
 	case DTRACEACT_SYM:
@@ -239,7 +242,6 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_COMMIT:
 	case DTRACEACT_DISCARD:
 	case DTRACEACT_PCAP:
-	case DTRACEACT_PRINT:
 		return refuse_action(reason, action->kind, "not supported by this version");
 	default:
 		return dbk_refuse(reason, -EINVAL, "kind 0x%x does not exist",

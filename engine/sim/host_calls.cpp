@@ -114,12 +114,19 @@ struct HostCalls {
     static uint32_t ipl() { return host().ipl_; }
     static uint64_t random() { return host().random_.next(); }
     static bool load_fails() { return host().load_fails(); }
+    static void act(SimAct act) { host().acts_.push_back(std::move(act)); }
+    static void act_at(SimAct::Kind kind, const dbk_probe* probe) {
+        act({kind, 0,
+             std::string(probe->provider) + ':' + probe->module + ':' + probe->function + ':' +
+                 probe->name});
+    }
 };
 
 } // namespace daybreak::sim
 
 using daybreak::sim::host;
 using daybreak::sim::HostCalls;
+using daybreak::sim::SimAct;
 using daybreak::sim::site_of;
 
 extern "C" {
@@ -249,6 +256,26 @@ bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
 }
 int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
     return HostCalls::load_fails() ? -1 : host().user_memory().load_string(to, address, bytes);
+}
+bool dbk_host_store_user(uint64_t address, const void* from, uint32_t bytes) {
+    return host().user_memory().store(address, from, bytes);
+}
+const struct dbk_kernel_layout* dbk_host_layout(void) {
+    return &daybreak::sim::kernel_layout();
+}
+
+void dbk_host_raise(int32_t signal) {
+    HostCalls::act({SimAct::Kind::raise, static_cast<uint64_t>(signal)});
+}
+void dbk_host_breakpoint(const struct dbk_probe* probe, uint32_t) {
+    HostCalls::act_at(SimAct::Kind::breakpoint, probe);
+}
+void dbk_host_panic(const struct dbk_probe* probe, uint32_t) {
+    HostCalls::act_at(SimAct::Kind::panic, probe);
+}
+void dbk_host_chill(uint64_t ns) {
+    host().clock().advance_to(host().clock().now_mono_ns() + ns);
+    HostCalls::act({SimAct::Kind::chill, ns});
 }
 
 } // extern "C"

@@ -68,6 +68,13 @@ struct SimHostConfig {
     uint64_t start_mono_ns = 0, start_wall_ns = 0;
 };
 
+/// What a destructive action asked of the machine.
+struct SimAct {
+    enum class Kind : uint8_t { raise, breakpoint, panic, chill } kind;
+    uint64_t value = 0;     ///< signal, or nanoseconds
+    std::string where = ""; ///< the probe's four names, of breakpoint() and panic()
+};
+
 /// What a firing finds around it.  Empty stacks mean none.
 struct SimSite {
     int32_t error_number = 0;
@@ -123,6 +130,9 @@ public:
     /// Moves time there and fires it: tick-N on CPU 0, profile-N on every CPU.
     void fire_next_timer();
 
+    /// What destructive actions did, in order.  Nothing of it happens to the real machine.
+    const std::vector<SimAct>& acts() const { return acts_; }
+
     uint64_t allocations() const { return allocations_; }             ///< asked for so far
     uint64_t allocations_alive() const { return allocations_alive_; } ///< not yet freed
     uint64_t firings() const { return firings_; }                     ///< by fire() and timers
@@ -150,6 +160,7 @@ private:
     uint32_t depth_ = 0;                // of dbk_host_enter()
     dbk_probe* nested_probe_ = nullptr; // to fire at the next clock reading inside a firing
     uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0;
+    std::vector<SimAct> acts_;
 };
 
 /// Says whose dbk_host_*() the calling thread's engine calls reach; the one before is back at the

@@ -50,6 +50,28 @@ constexpr std::array<uint64_t, 3> kUserStack = {0x7ffff7d0e237, 0x5555555561c4, 
 
 } // namespace
 
+const dbk_kernel_layout& kernel_layout() {
+    static constexpr dbk_kernel_layout kLayout = {
+        .has_locks = true,
+        .has_paths = true,
+        .mutex_owner = 0,
+        .mutex_flags = 7,
+        .rwlock_count = 0,
+        .rwlock_writer = 0x1ff,
+        .rwlock_held = 0xff,
+        .rwlock_readers = 0xfffffe00,
+        .path_mnt = 0,
+        .path_dentry = 8,
+        .mnt_root = 0,
+        .mnt_parent = -16,
+        .mnt_mountpoint = -8,
+        .mnt_itself = 32,
+        .dentry_parent = 24,
+        .dentry_name = 40,
+    };
+    return kLayout;
+}
+
 std::span<const uint64_t> syscall_stack() {
     return kSyscallStack;
 }

@@ -3,6 +3,7 @@
 // The simulated kernel: its few functions, their symbols, and the stacks that lead to a probe.
 #pragma once
 
+#include "engine/host.h"
 #include "formats/trace/metadata.hpp"
 
 #include <cstdint>
@@ -15,6 +16,9 @@ constexpr uint64_t kKernelTextStart = 0xffffffff81000000;
 constexpr uint64_t kCurthreadAddress = 0xffff888000100000;
 /// uregs[]: as many as struct pt_regs of x86-64 has.
 constexpr uint64_t kUserRegisterCount = 21;
+
+/// Where the simulated kernel keeps what subroutines ask about: as Linux 6 on x86-64 does.
+const dbk_kernel_layout& kernel_layout();
 
 /// Program counters, innermost first.
 std::span<const uint64_t> syscall_stack(); ///< in BEGIN and END: the consumer's ioctl

@@ -86,6 +86,18 @@ bool SimMemory::load(void* to, uint64_t address, size_t bytes) const {
     return true;
 }
 
+bool SimMemory::store(uint64_t address, const void* from, size_t bytes) {
+    auto above = ranges_.upper_bound(address);
+    if (above == ranges_.begin())
+        return false;
+    auto& [start, range] = *std::prev(above);
+    uint64_t offset = address - start;
+    if (offset >= range.owned.size() || bytes > range.owned.size() - offset)
+        return false;
+    std::memcpy(range.owned.data() + offset, from, bytes);
+    return true;
+}
+
 int32_t SimMemory::load_string(char* to, uint64_t address, uint32_t bytes) const {
     for (uint32_t i = 0; i + 1 < bytes; i++) {
         if (!load(to + i, address + i, 1))

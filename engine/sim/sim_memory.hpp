@@ -32,6 +32,8 @@ public:
 
     /// Copies; false when any byte lies in no range.
     bool load(void* to, uint64_t address, size_t bytes) const;
+    /// Copies into simulated ranges; false, and nothing is changed, when any byte lies in none.
+    bool store(uint64_t address, const void* from, size_t bytes);
     /// Copies a string into `bytes` (at least 1), cut with a NUL in the last.  Returns its
     /// length, or -1 when it faults.
     int32_t load_string(char* to, uint64_t address, uint32_t bytes) const;

@@ -21,6 +21,7 @@ static struct dbk_cpu *create_cpu(uint32_t index)
 		return NULL;
 	cpu->index = index;
 	cpu->scratch = dbk_host_alloc(DBK_SCRATCH_BYTES);
+	cpu->strtok = dbk_host_alloc(DBK_STRSIZE_MAX);
 	cpu->key = dbk_host_alloc(DBK_KEY_BYTES_MAX);
 	return cpu;
 }
@@ -45,7 +46,7 @@ struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config)
 	for (i = 0; engine->cpus != NULL && i < engine->cpu_count; i++) {
 		engine->cpus[i] = create_cpu(i);
 		if (engine->cpus[i] == NULL || engine->cpus[i]->scratch == NULL ||
-		    engine->cpus[i]->key == NULL)
+		    engine->cpus[i]->strtok == NULL || engine->cpus[i]->key == NULL)
 			break;
 	}
 	if (i < engine->cpu_count || engine->cpus == NULL) {
@@ -68,6 +69,7 @@ void dbk_engine_destroy(struct dbk_engine *engine)
 		if (engine->cpus[i] == NULL)
 			continue;
 		dbk_host_free(engine->cpus[i]->scratch);
+		dbk_host_free(engine->cpus[i]->strtok);
 		dbk_host_free(engine->cpus[i]->key);
 		dbk_host_free(engine->cpus[i]);
 	}

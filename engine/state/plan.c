@@ -149,6 +149,19 @@ static void plan_pid_value(struct planner *p, struct area *area, uint32_t action
 	add_field(p, step, 16, DBK_FIELD_FIXED, flags);
 }
 
+/* Nothing is stored: a clause of such actions alone leaves no record. */
+static void plan_act(struct planner *p, uint32_t action)
+{
+	const struct dbk_actdesc *desc = &p->desc->actions[action];
+	struct dbk_step *step = add_step(p, DBK_STEP_ACT, action);
+
+	step->bytes = desc->kind;
+	if (desc->difo != NULL)
+		step->expr = desc->difo->expr;
+	else
+		step->expr.kind = DBK_EXPR_CONST;
+}
+
 static void plan_action(struct planner *p, struct area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
@@ -167,6 +180,13 @@ static void plan_action(struct planner *p, struct area *area, uint32_t action, u
 	case DTRACEACT_SYM:
 	case DTRACEACT_MOD:
 		plan_integer(p, area, action, DBK_STEP_STORE, &desc->difo->expr, 8, flags);
+		break;
+	case DTRACEACT_RAISE:
+	case DTRACEACT_STOP:
+	case DTRACEACT_CHILL:
+	case DTRACEACT_BREAKPOINT:
+	case DTRACEACT_PANIC:
+		plan_act(p, action);
 		break;
 	case DTRACEACT_EXIT:
 		plan_integer(p, area, action, DBK_STEP_EXIT, &desc->difo->expr,

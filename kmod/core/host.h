@@ -19,6 +19,12 @@ u64 dbk_clock_ticks_per_second(void);
 /** dbk_thread_init() - seeds rand() */
 void dbk_thread_init(void);
 
+/** dbk_act_init() - readies the deferral of destructive actions; before any probe fires */
+void dbk_act_init(void);
+
+/** dbk_act_drain() - waits until those that were asked for are done; no probe fires any more */
+void dbk_act_drain(void);
+
 /** dbk_stack_init() - learns where the module's own text is, to leave it out of stacks */
 void dbk_stack_init(void);
 

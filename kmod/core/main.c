@@ -64,6 +64,7 @@ static int __init dbk_module_init(void)
 		pr_warn("kernel symbols cannot be resolved: no functions, no argument types\n");
 	dbk_clock_init();
 	dbk_thread_init();
+	dbk_act_init();
 	dbk_stack_init();
 	err = dbk_host_meta_create();
 	if (err)
@@ -86,6 +87,7 @@ static int __init dbk_module_init(void)
 
 out_providers:
 	providers_exit();
+	dbk_act_drain();
 	dbk_engine_destroy(dbk.engine);
 out_host_meta:
 	dbk_host_meta_destroy();
@@ -98,6 +100,7 @@ static void __exit dbk_module_exit(void)
 	dbk_drain_end();
 	rings_destroy();
 	providers_exit();
+	dbk_act_drain();
 	dbk_engine_destroy(dbk.engine);
 	dbk_host_meta_destroy();
 }

@@ -2,6 +2,7 @@
 /*
  * ring.c - making, finding and ending rings
  */
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
 
@@ -15,6 +16,12 @@
 #define OFFSET_RING_SHIFT  46
 #define OFFSET_INDEX_SHIFT 22
 #define OFFSET_INDEX_MASK  ((1ull << (OFFSET_RING_SHIFT - OFFSET_INDEX_SHIFT)) - 1)
+
+/* A program says itself that it is destructive (dtrace -w); whoever loads the module may forbid it.
+ */
+static bool destructive_disallow;
+module_param(destructive_disallow, bool, 0644);
+MODULE_PARM_DESC(destructive_disallow, "refuse programs that set option destructive");
 
 struct dbk_ring *dbk_ring_find(u32 ring_id)
 {
@@ -102,7 +109,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 		.name = name,
 		.ring_id = ring_id_next(),
 		.anonymous = owner == NULL,
-		.destructive = false,
+		.destructive = !READ_ONCE(destructive_disallow),
 		.aggregate_default = owner ? DBK_AGGREGATE_ENGINE : DBK_AGGREGATE_RECORD,
 	};
 	struct dbk_ring *ring;

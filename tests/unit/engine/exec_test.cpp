@@ -316,8 +316,10 @@ TEST_CASE("string subroutines", "[engine][dif]") {
     CHECK(text_of(DIF_SUBR_DIRNAME, "") == ".");
     CHECK(text_of(DIF_SUBR_DIRNAME, "/") == "/");
     CHECK(text_of(DIF_SUBR_CLEANPATH, "/a//b/./c/../d") == "/a/b/d");
-    CHECK(text_of(DIF_SUBR_CLEANPATH, "/..") == "/");
-    CHECK(text_of(DIF_SUBR_CLEANPATH, "a/../../b") == "../b");
+    CHECK(text_of(DIF_SUBR_CLEANPATH, "/..") == "/.."); // no slash ends it
+    CHECK(text_of(DIF_SUBR_CLEANPATH, "/../") == "/");
+    CHECK(text_of(DIF_SUBR_CLEANPATH, "/a/./") == "/a/");
+    CHECK(text_of(DIF_SUBR_CLEANPATH, "a/../../b") == "/b");
     CHECK(text_of(DIF_SUBR_STRCHR, "a/b/c", nullptr, {'/'}) == "/b/c");
     CHECK(number_of(DIF_SUBR_STRCHR, "abc", nullptr, {'x'}) == 0);
     CHECK(text_of(DIF_SUBR_STRRCHR, "a/b/c", nullptr, {'/'}) == "/c");

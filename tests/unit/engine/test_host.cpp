@@ -205,5 +205,32 @@ bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
 int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
     return copy_string(host.user_memory, to, address, bytes);
 }
+bool dbk_host_store_user(uint64_t address, const void* from, uint32_t bytes) {
+    auto it = host.user_memory.upper_bound(address);
+    if (it == host.user_memory.begin())
+        return false;
+    --it;
+    uint64_t offset = address - it->first;
+    if (offset > it->second.size() || bytes > it->second.size() - offset)
+        return false;
+    std::memcpy(it->second.data() + offset, from, bytes);
+    return true;
+}
+const dbk_kernel_layout* dbk_host_layout(void) {
+    return &host.layout;
+}
+void dbk_host_raise(int32_t signal) {
+    host.acts.push_back("raise " + std::to_string(signal));
+}
+void dbk_host_breakpoint(const dbk_probe* probe, uint32_t epid) {
+    host.acts.push_back(std::string("breakpoint ") + probe->name + ' ' + std::to_string(epid));
+}
+void dbk_host_panic(const dbk_probe* probe, uint32_t epid) {
+    host.acts.push_back(std::string("panic ") + probe->name + ' ' + std::to_string(epid));
+}
+void dbk_host_chill(uint64_t ns) {
+    host.mono_ns += ns;
+    host.acts.push_back("chill " + std::to_string(ns));
+}
 
 } // extern "C"

@@ -140,8 +140,8 @@ TEST_CASE("variables are checked", "[engine][verify]") {
 TEST_CASE("subroutines are checked", "[engine][verify]") {
     CHECK(refusal({{call(DIF_SUBR_RAND, 1), ret(1)}}).empty());
     says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 46 does not exist");
-    says(refusal({{call(DIF_SUBR_MUTEX_OWNED, 1), ret(1)}}),
-         "subroutine mutex_owned() is not offered here");
+    says(refusal({{call(DIF_SUBR_MSGSIZE, 1), ret(1)}}),
+         "subroutine msgsize() is not offered here");
     says(refusal({{call(DIF_SUBR_SPECULATION, 1), ret(1)}}), "speculation() is not offered");
     says(refusal({{DIF_INSTR_FMT(DIF_OP_PUSHTV, 2, 0, 0), ret(0)}}), "neither an integer nor");
 }
@@ -259,7 +259,13 @@ TEST_CASE("actions that are not done are refused by name", "[engine][dof]") {
         return image_refusal(dof.build());
     };
     says(with({DTRACEACT_SPECULATE, 0}, true), "speculate(): not supported by this version");
-    says(with({DTRACEACT_PANIC, 0}, true), "panic(): not supported by this version");
+    says(with({DTRACEACT_PCAP, 0}, true), "pcap(): not supported by this version");
+    for (uint32_t kind : {DTRACEACT_STOP, DTRACEACT_RAISE, DTRACEACT_BREAKPOINT, DTRACEACT_PANIC,
+                          DTRACEACT_CHILL}) {
+        CHECK(with({kind, 0}, true).empty());
+        says(with({kind, 0}, false), "is destructive, and option");
+    }
+    says(with({DTRACEACT_RAISE, DOF_SECIDX_NONE}, true), "raise(): has no expression");
     says(with({DTRACEACT_SYSTEM, 0}, false), "system(): is destructive, and option");
     CHECK(with({DTRACEACT_SYSTEM, 0}, true).empty());
     says(with({0x999, 0}, true), "kind 0x999 does not exist");
