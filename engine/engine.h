@@ -181,6 +181,14 @@ bool dbk_probedesc_match(const struct dbk_probedesc *description, const struct d
 void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe, const void *args,
 		    void *frame);
 
+/**
+ * dbk_probe_missed() - the host knows of @count firings of @probe that it could not deliver
+ *
+ * A MISSED drop of each consumer that enabled it, on this CPU.
+ * Context: Any, interrupts off.
+ */
+void dbk_probe_missed(struct dbk_engine *engine, struct dbk_probe *probe, uint32_t count);
+
 /* ---- programs ------------------------------------------------------------------ */
 
 /**

@@ -34,6 +34,7 @@ bool names_cpu(enum dbk_drop cause) {
     case DBK_DROP_NESTED:
     case DBK_DROP_TOOBIG:
     case DBK_DROP_FILLED:
+    case DBK_DROP_MISSED:
         return true;
     default:
         return false;

@@ -18,18 +18,25 @@ __probe_ctx static uint32_t saturated(uint64_t count)
  * Atomic, because an NMI's nested firing may count in the middle of this.  A
  * segment's own counter stays at its maximum rather than begin anew.
  */
-__probe_ctx void dbk_drop(struct dbk_buffer *buffer, uint32_t cause)
+__probe_ctx void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops)
 {
 	uint8_t *segment = buffer->segment;
 	uint32_t *count;
 
-	__atomic_fetch_add(&buffer->counters->drops[cause], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&buffer->counters->drops[cause], drops, __ATOMIC_RELAXED);
 	/* Before the first segment the counters hold it, and that segment starts from them. */
 	if (segment == NULL)
 		return;
 	count = &losses_of(buffer)->drops[cause];
-	if (dbk_load_relaxed(count) != 0xffffffffu)
-		__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	if (dbk_load_relaxed(count) < 0xffffffffu - drops)
+		__atomic_fetch_add(count, drops, __ATOMIC_RELAXED);
+	else
+		dbk_store_relaxed(count, 0xffffffffu);
+}
+
+__probe_ctx void dbk_drop(struct dbk_buffer *buffer, uint32_t cause)
+{
+	dbk_drops(buffer, cause, 1);
 }
 
 /* Which segment comes next, or -1 with the drop counted. */

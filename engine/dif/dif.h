@@ -114,4 +114,7 @@ void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread
 /** dbk_drop() - counts a drop of the current consumer on this CPU */
 void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
 
+/** dbk_drops() - counts several */
+void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops);
+
 #endif /* DBK_ENGINE_DIF_H */

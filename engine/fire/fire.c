@@ -294,21 +294,28 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 /* ---- a firing ---------------------------------------------------------------------------------
  */
 
-/* Each consumer that enabled the probe lost a firing; its ECBs stand together in the list. */
-__probe_ctx __attribute__((__noinline__)) static void count_nested(struct dbk_cpu *cpu,
-								   struct dbk_probe *probe)
+/* Each consumer that enabled the probe lost firings; its ECBs stand together in the list. */
+__probe_ctx __attribute__((__noinline__)) static void
+count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t count)
 {
 	const struct dbk_consumer *last = NULL;
 	const struct dbk_ecb *ecb;
 
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL;
 	     ecb = dbk_load_acquire(&ecb->next)) {
-		struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu->index];
+		struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu_index];
 
 		if (ecb->consumer != last && (dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
-			dbk_drop(buffer, DBK_DROP_NESTED);
+			dbk_drops(buffer, cause, count);
 		last = ecb->consumer;
 	}
+}
+
+__probe_ctx void dbk_probe_missed(struct dbk_engine *engine, struct dbk_probe *probe,
+				  uint32_t count)
+{
+	(void)engine;
+	count_lost(dbk_host_cpu(), probe, DBK_DROP_MISSED, count);
 }
 
 /* Not inlined: what dbk_probe_fire() does before it then needs no stack frame. */
@@ -320,7 +327,7 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 	const struct dbk_ecb *ecb;
 
 	if (unlikely(cpu->nesting != 0)) {
-		count_nested(cpu, probe);
+		count_lost(cpu->index, probe, DBK_DROP_NESTED, 1);
 		dbk_host_leave(flags);
 		return;
 	}

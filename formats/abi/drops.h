@@ -24,7 +24,8 @@
 	X(DBLERROR, 9, "DBLERROR", "error in ERROR probe enabling")                                \
 	X(NESTED, 10, "NESTED", "probe fired inside another probe")                                \
 	X(TOOBIG, 11, "TOOBIG", "record larger than a segment")                                    \
-	X(FILLED, 12, "FILLED", "record after the fill buffer was full")
+	X(FILLED, 12, "FILLED", "record after the fill buffer was full")                           \
+	X(MISSED, 13, "MISSED", "function return not followed")
 
 #define DBK_DROP_ENUM(name, slot, tag, text) DBK_DROP_##name = slot,
 enum dbk_drop { DBK_DROPS(DBK_DROP_ENUM) };

@@ -120,7 +120,7 @@ static int on_release(struct file *file, void *argument)
 /* Whoever lists from the start wants to see the functions as well. */
 static int functions_publish(void)
 {
-	static const struct dbk_probedesc functions = { "fbt", "", "", "entry", 0 };
+	static const struct dbk_probedesc functions = { "fbt", "", "", "", 0 };
 	int err;
 
 	dbk_probe_add_begin(dbk.engine);

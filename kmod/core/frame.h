@@ -17,6 +17,7 @@ enum dbk_frame_kind {
 	DBK_FRAME_NONE,	      /* no site: BEGIN, END, ERROR */
 	DBK_FRAME_TRACEPOINT, /* called from a tracepoint, some frames up */
 	DBK_FRAME_FUNCTION,   /* at the entry of a function, through ftrace */
+	DBK_FRAME_RETURN,     /* a function has returned to its caller, whose frame is the top */
 	DBK_FRAME_INTERRUPT,  /* on top of what a timer interrupted */
 };
 
@@ -32,8 +33,12 @@ struct dbk_frame {
 		struct {
 			unsigned long ip, parent_ip, sp;
 		};
-		/* INTERRUPT */
-		struct pt_regs *regs;
+		/* RETURN: the function, the registers behind its return; INTERRUPT: the latter only
+		 */
+		struct {
+			unsigned long function;
+			struct pt_regs *regs;
+		};
 	};
 };
 

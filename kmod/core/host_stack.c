@@ -114,15 +114,32 @@ static __probe_ctx uint32_t stack_of_function(struct dbk_frame *frame, uint64_t 
 	return count;
 }
 
-static __probe_ctx uint32_t stack_of_interrupted(struct dbk_frame *frame, uint64_t *pcs,
-						 uint32_t depth_max)
+/* The unwinder passes over the frame of the registers it is given. */
+static __probe_ctx uint32_t stack_of_registers(struct pt_regs *regs, uint64_t *pcs, uint32_t count,
+					       uint32_t depth_max)
 {
 	struct unwind_state state;
 
+	if (count < depth_max)
+		pcs[count++] = regs->ip;
+	unwind_start(&state, current, regs, NULL);
+	return unwind_rest(&state, pcs, count, depth_max);
+}
+
+/* Its frame is gone: its address comes first, then the walk from where it returned to. */
+static __probe_ctx uint32_t stack_of_return(struct dbk_frame *frame, uint64_t *pcs,
+					    uint32_t depth_max)
+{
+	pcs[0] = frame->function;
+	return stack_of_registers(frame->regs, pcs, 1, depth_max);
+}
+
+static __probe_ctx uint32_t stack_of_interrupted(struct dbk_frame *frame, uint64_t *pcs,
+						 uint32_t depth_max)
+{
 	if (!frame->regs || user_mode(frame->regs))
 		return 0;
-	unwind_start(&state, current, frame->regs, NULL);
-	return unwind_rest(&state, pcs, 0, depth_max);
+	return stack_of_registers(frame->regs, pcs, 0, depth_max);
 }
 
 __probe_ctx uint32_t dbk_host_stack(void *untyped_frame, uint64_t *pcs, uint32_t depth_max)
@@ -135,6 +152,8 @@ __probe_ctx uint32_t dbk_host_stack(void *untyped_frame, uint64_t *pcs, uint32_t
 		return stack_of_tracepoint(frame, pcs, depth_max);
 	if (frame->kind == DBK_FRAME_FUNCTION)
 		return stack_of_function(frame, pcs, depth_max);
+	if (frame->kind == DBK_FRAME_RETURN)
+		return stack_of_return(frame, pcs, depth_max);
 	if (frame->kind == DBK_FRAME_INTERRUPT)
 		return stack_of_interrupted(frame, pcs, depth_max);
 	return 0;
@@ -147,6 +166,8 @@ __probe_ctx uint64_t dbk_host_caller(void *untyped_frame)
 
 	if (frame && frame->kind == DBK_FRAME_FUNCTION)
 		return frame->parent_ip;
+	if (frame && frame->kind == DBK_FRAME_RETURN)
+		return frame->regs->ip;
 	return dbk_host_stack(frame, pcs, 2) == 2 ? pcs[1] : 0;
 }
 

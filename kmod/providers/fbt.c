@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fbt.c - provider fbt: the entry of functions, through ftrace
+ * fbt.c - provider fbt: the entry of functions, through ftrace; sets of hooks
  *
  * Probes that get their first ECB in one control operation become one set: one
  * ftrace_ops with a filter of addresses, and a hash from address to probe.  Sets
- * are per module, so that a module's set can go with it.  A set whose probes are
- * all idle is unregistered; one that lost some gets a narrower filter.
+ * are per module and kind (returns: fbt_return.c), so that a module's set can go with it.  A set
+ * whose probes are all idle is unregistered; one that lost some gets a narrower filter.
  *
  * Rules that were learned from the kernel, not from its documentation:
  * - An ops without a filter traces everything: one is registered only after
@@ -16,12 +16,9 @@
  * - With IBT the patched site is 4 bytes into the function: filters get what
  *   ftrace_location() says, stacks the function's own address.
  */
-#include <linux/ftrace.h>
-#include <linux/hash.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "kmod/core/frame.h"
 #include "kmod/providers/fbt.h"
 
 /*
@@ -29,17 +26,6 @@
  * fire meanwhile was seen to lock the machine up for 30 to 110 s.
  */
 #define EXPENSIVE_SITES_MAX 5000u
-
-struct fbt_set {
-	struct list_head link; /* [S] in sets */
-	struct ftrace_ops ops;
-	struct module *module;	  /* [C] */
-	bool armed;		  /* [S] all sites are patched; [R] */
-	unsigned long *sites;	  /* [S] scratch for filters */
-	u32 count;		  /* [S] probes hooked */
-	u32 hash_bits;		  /* [C] */
-	struct fbt_probe **slots; /* [R] */
-};
 
 static LIST_HEAD(sets);	   /* [S] */
 static LIST_HEAD(pending); /* [S] probes to be hooked */
@@ -94,13 +80,11 @@ static __probe_ctx noinline void fire(struct fbt_probe *fbt, unsigned long paren
 static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct fbt_set *set = container_of(ops, struct fbt_set, ops);
+	struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
 	struct fbt_probe *fbt;
 
-	if (unlikely(!READ_ONCE(set->armed)))
-		return;
-	for (fbt = set->slots[hash_long(ip, set->hash_bits)]; fbt; fbt = fbt->next)
-		if (fbt->site == ip && dbk_probe_is_enabled(&fbt->probe))
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+		if (fbt_is_at(fbt, ip))
 			fire(fbt, parent_ip, fregs);
 }
 
@@ -111,13 +95,15 @@ static void set_free(struct fbt_set *set)
 	kfree(set);
 }
 
-static struct fbt_set *set_alloc(const struct module *module, u32 count)
+static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind, u32 count)
 {
 	struct fbt_set *set = kzalloc(sizeof(*set), GFP_KERNEL);
 
 	if (!set)
 		return NULL;
 	set->module = (struct module *)module;
+	set->kind = kind;
+	set->ops = &set->own_ops;
 	set->hash_bits = order_base_2(max(count, 2u));
 	set->sites = kvcalloc(count, sizeof(*set->sites), GFP_KERNEL);
 	set->slots = kvcalloc(1u << set->hash_bits, sizeof(*set->slots), GFP_KERNEL);
@@ -125,13 +111,14 @@ static struct fbt_set *set_alloc(const struct module *module, u32 count)
 		set_free(set);
 		return NULL;
 	}
-	set->ops.func = on_function;
+	set->own_ops.func = on_function;
 	/* While it is registered nobody can turn ftrace off: probes would fall silent unnoticed. */
-	set->ops.flags = FTRACE_OPS_FL_PERMANENT;
+	set->own_ops.flags = FTRACE_OPS_FL_PERMANENT;
 	return set;
 }
 
-/* Moves the pending probes of the set's module into its hash; before the ops is registered. */
+/* Moves the pending probes of the set's module and kind into its hash; before the ops is
+ * registered. */
 static void set_fill(struct fbt_set *set)
 {
 	struct fbt_probe *fbt, *next;
@@ -139,7 +126,7 @@ static void set_fill(struct fbt_set *set)
 	list_for_each_entry_safe(fbt, next, &pending, pending) {
 		struct fbt_probe **slot;
 
-		if (fbt->module != set->module)
+		if (fbt->module != set->module || fbt->kind != set->kind)
 			continue;
 		slot = &set->slots[hash_long(fbt->site, set->hash_bits)];
 		fbt->next = *slot;
@@ -169,13 +156,16 @@ static void set_empty(struct fbt_set *set)
 
 static int set_register(struct fbt_set *set)
 {
-	/* In one call: each costs a walk over all of the kernel's sites. */
-	int err = ftrace_set_filter_ips(&set->ops, set->sites, set->count, 0, 1);
+	int err;
 
+	if (set->kind == FBT_RETURN)
+		return fbt_returns_register(set);
+	/* In one call: each costs a walk over all of the kernel's sites. */
+	err = ftrace_set_filter_ips(set->ops, set->sites, set->count, 0, 1);
 	if (!err)
-		err = register_ftrace_function(&set->ops);
+		err = register_ftrace_function(set->ops);
 	if (err)
-		ftrace_free_filter(&set->ops);
+		ftrace_free_filter(set->ops);
 	return err;
 }
 
@@ -183,14 +173,18 @@ static int set_register(struct fbt_set *set)
 static void set_destroy(struct fbt_set *set)
 {
 	WRITE_ONCE(set->armed, false);
-	unregister_ftrace_function(&set->ops);
-	ftrace_free_filter(&set->ops);
+	if (set->kind == FBT_RETURN) {
+		fbt_returns_unregister(set);
+	} else {
+		unregister_ftrace_function(set->ops);
+		ftrace_free_filter(set->ops);
+	}
 	set_empty(set);
 	list_del(&set->link);
 	set_free(set);
 }
 
-static int set_create(const struct module *module)
+static int set_create(const struct module *module, enum fbt_kind kind)
 {
 	struct fbt_probe *fbt;
 	struct fbt_set *set;
@@ -198,8 +192,8 @@ static int set_create(const struct module *module)
 	int err;
 
 	list_for_each_entry(fbt, &pending, pending)
-		count += fbt->module == module;
-	set = set_alloc(module, count);
+		count += fbt->module == module && fbt->kind == kind;
+	set = set_alloc(module, kind, count);
 	if (!set)
 		return -ENOMEM;
 	set_fill(set);
@@ -236,7 +230,7 @@ static void set_narrow(struct fbt_set *set)
 		return;
 	}
 	/* Without the narrower filter they still fire, and find no ECB. */
-	if (ftrace_set_filter_ips(&set->ops, set->sites, kept, 0, 1))
+	if (ftrace_set_filter_ips(set->ops, set->sites, kept, 0, 1))
 		return;
 	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
 		struct fbt_probe **at = &set->slots[slot];
@@ -300,7 +294,7 @@ static int fbt_settle(void)
 	}
 	while (!list_empty(&pending)) {
 		struct fbt_probe *fbt = list_first_entry(&pending, struct fbt_probe, pending);
-		int err = set_create(fbt->module);
+		int err = set_create(fbt->module, fbt->kind);
 
 		if (err)
 			return err;

@@ -9,13 +9,26 @@
  * __do_sys_getppid are one address).  Each name is a symbol of the table; the
  * first by address order is its primary one, which lists and globs see; the
  * others exist for those who ask for them by their exact name.
+ *
+ * Each function has two probes, each with hooks of its own:
+ *
+ *   entry   arg0 .. are the function's arguments
+ *   return  arg0: -1, because from where in the function it returned is not known;
+ *           arg1: what it returned
  */
 #ifndef DBK_KMOD_FBT_H
 #define DBK_KMOD_FBT_H
 
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/hash.h>
+
+#include "kmod/core/frame.h"
 #include "kmod/core/provider.h"
 
 struct module;
+
+enum fbt_kind { FBT_ENTRY, FBT_RETURN, FBT_KINDS };
 
 /* What a module, or the kernel itself, has. */
 struct fbt_group {
@@ -28,20 +41,38 @@ struct fbt_group {
 
 /* One name of one function. */
 struct fbt_symbol {
-	unsigned long address;	 /* [C] of the function */
-	unsigned long site;	 /* [C] where ftrace patches: the same, or behind an endbr */
-	u32 name;		 /* [C] offset in the group's names */
-	bool is_alias;		 /* [C] not the first name of its address */
-	struct fbt_probe *probe; /* [S] NULL until somebody asked for it */
+	unsigned long address; /* [C] of the function */
+	unsigned long site;    /* [C] where ftrace patches: the same, or behind an endbr */
+	u32 name;	       /* [C] offset in the group's names */
+	bool is_alias;	       /* [C] not the first name of its address */
+	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until somebody asked for it */
 };
 
-struct fbt_set;
+/* Probes that are hooked together. */
+struct fbt_set {
+	struct list_head link;	/* [S] in sets */
+	struct ftrace_ops *ops; /* [C] which has the filter: own_ops, or the fprobe's */
+	struct ftrace_ops own_ops;
+	struct module *module;	  /* [C] */
+	enum fbt_kind kind;	  /* [C] */
+	bool armed;		  /* [S] all sites are patched; [R] */
+	unsigned long *sites;	  /* [S] scratch for filters */
+	u32 count;		  /* [S] probes hooked */
+	u32 hash_bits;		  /* [C] */
+	struct fbt_probe **slots; /* [R] */
+#ifdef DBK_HAVE_FPROBE
+	struct fprobe fprobe;	   /* FBT_RETURN */
+	unsigned long missed_seen; /* atomic: of the fprobe's count, what is counted as drops */
+#endif
+	struct rethook *rethook; /* [C] FBT_RETURN without fprobe */
+};
 
 struct fbt_probe {
 	struct dbk_probe probe;
 	unsigned long address;	  /* [C] */
 	unsigned long site;	  /* [C] */
 	struct module *module;	  /* [C] */
+	enum fbt_kind kind;	  /* [C] */
 	struct fbt_set *set;	  /* [S] where it is hooked, NULL: nowhere */
 	struct fbt_probe *next;	  /* [R] the next probe of the same hash slot of its set */
 	struct list_head pending; /* [S] to be hooked at the next settle */
@@ -62,5 +93,30 @@ void fbt_table_free(void);
 
 /** fbt_hooks_drop_module() - unhooks every probe of @module.  Context: [S]. */
 void fbt_hooks_drop_module(const struct module *module);
+
+/** fbt_at() - the probes of @set that may be hooked at @ip: the first of a list, of which those
+ * count that fbt_is_at(); NULL while the set is not armed.  Probe context. */
+static __probe_ctx_inline struct fbt_probe *fbt_at(const struct fbt_set *set, unsigned long ip)
+{
+	if (unlikely(!READ_ONCE(set->armed)))
+		return NULL;
+	return set->slots[hash_long(ip, set->hash_bits)];
+}
+
+static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned long ip)
+{
+	return fbt->site == ip && dbk_probe_is_enabled(&fbt->probe);
+}
+
+/** fbt_returns_init() - whether this kernel lets us follow returns */
+bool fbt_returns_init(void);
+
+/** fbt_returns_register() - hooks what a set of kind FBT_RETURN holds; not armed yet.  Context:
+ * [S]. Return: 0 or a negative errno; then nothing is hooked. */
+int fbt_returns_register(struct fbt_set *set);
+
+/** fbt_returns_unregister() - when it returns, no code of ours is called for the set any more;
+ * calls that are still inside of their functions return unseen.  Context: [S]. */
+void fbt_returns_unregister(struct fbt_set *set);
 
 #endif /* DBK_KMOD_FBT_H */

@@ -20,6 +20,7 @@
 static LIST_HEAD(fbt_groups); /* [S] */
 static bool table_is_built;   /* [S] */
 static bool table_is_listed;  /* [S] somebody asked for all: modules that come are listed, too */
+static bool returns_work;     /* [S] */
 static unsigned long (*location_of)(unsigned long address); /* ftrace_location() */
 static unsigned long kernel_text_start, kernel_text_end;
 
@@ -180,19 +181,25 @@ static int modules_add(void)
 	return err;
 }
 
+static struct fbt_probe *probe_at(const struct fbt_group *group, u32 index)
+{
+	return group->symbols[index / FBT_KINDS].probes[index % FBT_KINDS];
+}
+
 static void group_retire(struct fbt_group *group)
 {
+	u32 count = group->symbol_count * FBT_KINDS;
 	struct dbk_retire retire;
 	u32 i;
 
-	dbk_retire_begin(&retire, group->symbol_count);
-	for (i = 0; i < group->symbol_count; i++)
-		if (group->symbols[i].probe)
-			dbk_retire_add(&retire, &group->symbols[i].probe->probe);
+	dbk_retire_begin(&retire, count);
+	for (i = 0; i < count; i++)
+		if (probe_at(group, i))
+			dbk_retire_add(&retire, &probe_at(group, i)->probe);
 	dbk_retire_end(&retire);
 	fbt_hooks_drop_module(group->module);
-	for (i = 0; i < group->symbol_count; i++)
-		kfree(group->symbols[i].probe);
+	for (i = 0; i < count; i++)
+		kfree(probe_at(group, i));
 	list_del(&group->link);
 	group_free(group);
 }
@@ -219,6 +226,9 @@ static int table_build(void)
 	kernel_text_end = dbk_symbol("_etext");
 	if (!location_of || !kernel_text_start || !kernel_text_end)
 		return -ENOENT;
+	returns_work = fbt_returns_init();
+	if (!returns_work)
+		pr_warn("fbt: this kernel does not let functions be followed to their return\n");
 	err = PTR_ERR_OR_ZERO(group_create(NULL));
 	if (!err)
 		err = modules_add();
@@ -230,7 +240,9 @@ static int table_build(void)
 	return 0;
 }
 
-static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol)
+static const char *const kind_names[FBT_KINDS] = { "entry", "return" };
+
+static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol, enum fbt_kind kind)
 {
 	struct fbt_probe *fbt = kzalloc(sizeof(*fbt), GFP_KERNEL);
 	int err;
@@ -240,17 +252,18 @@ static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol)
 	fbt->address = symbol->address;
 	fbt->site = symbol->site;
 	fbt->module = group->module;
+	fbt->kind = kind;
 	INIT_LIST_HEAD(&fbt->pending);
 	fbt->probe.provider = "fbt";
 	fbt->probe.module = group->module ? group->module->name : "vmlinux";
 	fbt->probe.function = group->names + symbol->name;
-	fbt->probe.name = "entry";
+	fbt->probe.name = kind_names[kind];
 	fbt->probe.host_data = (void *)&dbk_provider_fbt;
-	dbk_probe_args_in_order(&fbt->probe, 6);
-	symbol->probe = fbt;
+	dbk_probe_args_in_order(&fbt->probe, kind == FBT_ENTRY ? 6 : 2);
+	symbol->probes[kind] = fbt;
 	err = dbk_probe_add(dbk.engine, &fbt->probe);
 	if (err == -EINVAL) {
-		symbol->probe = NULL;
+		symbol->probes[kind] = NULL;
 		kfree(fbt);
 		return 0;
 	}
@@ -263,7 +276,8 @@ static bool is_glob(const char *pattern)
 	return pattern[0] == '\0' || strpbrk(pattern, "*?[") != NULL;
 }
 
-static int group_provide(struct fbt_group *group, const struct dbk_probedesc *description)
+static int group_provide(struct fbt_group *group, const struct dbk_probedesc *description,
+			 enum fbt_kind kind)
 {
 	bool by_glob = is_glob(description->function);
 	u32 i;
@@ -275,16 +289,33 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 		const char *name = group->names + symbol->name;
 		int err;
 
-		if (symbol->probe || (by_glob && symbol->is_alias))
+		if (symbol->probes[kind] || (by_glob && symbol->is_alias))
 			continue;
 		if (by_glob ? !dbk_glob_match(description->function, name)
 			    : strcmp(description->function, name) != 0)
 			continue;
-		err = symbol_publish(group, symbol);
+		err = symbol_publish(group, symbol, kind);
 		if (err)
 			return err;
 		if (i % 1024 == 0)
 			cond_resched();
+	}
+	return 0;
+}
+
+/* The kinds of probes that @description names. */
+static int group_provide_kinds(struct fbt_group *group, const struct dbk_probedesc *description)
+{
+	enum fbt_kind kind;
+	int err;
+
+	for (kind = 0; kind < FBT_KINDS; kind++) {
+		if (!dbk_glob_match(description->name, kind_names[kind]) ||
+		    (kind == FBT_RETURN && !returns_work))
+			continue;
+		err = group_provide(group, description, kind);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -295,7 +326,8 @@ int fbt_table_provide(const struct dbk_probedesc *description)
 	int err;
 
 	dbk_state_assert();
-	if (!dbk_glob_match(description->name, "entry"))
+	if (!dbk_glob_match(description->name, kind_names[FBT_ENTRY]) &&
+	    !dbk_glob_match(description->name, kind_names[FBT_RETURN]))
 		return 0;
 	err = table_build();
 	if (err)
@@ -303,7 +335,7 @@ int fbt_table_provide(const struct dbk_probedesc *description)
 	if (description->module[0] == '\0' && description->function[0] == '\0')
 		table_is_listed = true;
 	list_for_each_entry(group, &fbt_groups, link) {
-		err = group_provide(group, description);
+		err = group_provide_kinds(group, description);
 		if (err)
 			return err;
 	}
@@ -313,22 +345,21 @@ int fbt_table_provide(const struct dbk_probedesc *description)
 /* What the rings at work named, and is there only now. */
 static void group_provide_retained(struct fbt_group *group)
 {
-	static const struct dbk_probedesc everything = { "fbt", "", "", "entry", 0 };
+	static const struct dbk_probedesc everything = { "fbt", "", "", "", 0 };
 	struct dbk_probedesc description;
 	struct dbk_ring *ring;
 	u32 i;
 
 	if (table_is_listed) {
-		group_provide(group, &everything);
+		group_provide_kinds(group, &everything);
 		return;
 	}
 	list_for_each_entry(ring, &dbk.rings, link) {
 		const struct dbk_program *program = dbk_consumer_program(ring->consumer);
 
 		for (i = 0; dbk_program_probedesc(program, i, &description); i++)
-			if (dbk_glob_match(description.provider, "fbt") &&
-			    dbk_glob_match(description.name, "entry"))
-				group_provide(group, &description);
+			if (dbk_glob_match(description.provider, "fbt"))
+				group_provide_kinds(group, &description);
 	}
 }
 

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fbt_return.c - provider fbt: the return of functions
+ *
+ * At a function's entry its return address is replaced by that of a trampoline
+ * of the kernel's, which calls us and goes on to where the function was called
+ * from.  The kernel keeps a stack of such calls per task and a pool of notes
+ * for them per set; both its interfaces to that are used, whichever there is:
+ *
+ *   fprobe   functions by address with both handlers; exported
+ *   rethook  what fprobe is made of.  Kernels that have it without fprobe do not
+ *            export it: it is found by name, under an ftrace_ops of ours.
+ *
+ * A call that finds the pool empty returns unseen and is counted as a MISSED
+ * drop.  Calls that are inside of their functions when a set goes return
+ * through the kernel's trampoline, which by then knows no handler for them: no
+ * code of ours needs to stay.
+ *
+ * A function that never returns keeps its note until its task is gone.
+ */
+#include <linux/rethook.h>
+#include <linux/slab.h>
+
+#include "kmod/core/symbols.h"
+#include "kmod/providers/fbt.h"
+
+/*
+ * Calls that can be under way at once: what kretprobes allow for one function,
+ * for each; more for those few in which many tasks sleep; not without bound.
+ */
+#define CALLS_PER_FUNCTION max(10u, 2 * num_possible_cpus())
+#define CALLS_MIN	   1024u
+#define CALLS_MAX	   8192u
+
+static u32 calls_of(const struct fbt_set *set)
+{
+	/* A set has fewer than 2^20 functions, a machine fewer than 2^12 CPUs / 2. */
+	return clamp(set->count * CALLS_PER_FUNCTION, CALLS_MIN, CALLS_MAX);
+}
+
+static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs)
+{
+	struct dbk_frame frame = {
+		.kind = DBK_FRAME_RETURN,
+		.function = fbt->address,
+		.regs = regs,
+	};
+	u64 args[2] = { -1, regs->ax };
+
+	dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+}
+
+static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs)
+{
+	unsigned long flags = dbk_host_enter();
+	struct fbt_probe *fbt;
+
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+		if (fbt_is_at(fbt, ip))
+			fire(fbt, regs);
+	dbk_host_leave(flags);
+}
+
+static __probe_ctx bool is_wanted(const struct fbt_set *set, unsigned long ip)
+{
+	const struct fbt_probe *fbt;
+
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+		if (fbt_is_at(fbt, ip))
+			return true;
+	return false;
+}
+
+static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigned long ip,
+					      u32 count)
+{
+	unsigned long flags = dbk_host_enter();
+	struct fbt_probe *fbt;
+
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+		if (fbt_is_at(fbt, ip))
+			dbk_probe_missed(dbk.engine, &fbt->probe, count);
+	dbk_host_leave(flags);
+}
+
+#if defined(DBK_HAVE_FPROBE)
+
+/* The kernel only counts what it missed; the next call it did not miss books it. */
+static __probe_ctx int on_call(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
+			       struct pt_regs *regs, void *data)
+{
+	struct fbt_set *set = container_of(fprobe, struct fbt_set, fprobe);
+	unsigned long missed = READ_ONCE(fprobe->nmissed);
+	unsigned long seen = READ_ONCE(set->missed_seen);
+
+	if (!is_wanted(set, ip))
+		return 1;
+	if (unlikely(missed != seen) && cmpxchg(&set->missed_seen, seen, missed) == seen)
+		count_missed(set, ip, missed - seen);
+	return 0;
+}
+
+static __probe_ctx void on_return(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
+				  struct pt_regs *regs, void *data)
+{
+	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs);
+}
+
+bool fbt_returns_init(void)
+{
+	return true;
+}
+
+int fbt_returns_register(struct fbt_set *set)
+{
+	set->ops = &set->fprobe.ops;
+	set->fprobe.ops.flags = FTRACE_OPS_FL_PERMANENT;
+	set->fprobe.entry_handler = on_call;
+	set->fprobe.exit_handler = on_return;
+	set->fprobe.nr_maxactive = calls_of(set);
+	return register_fprobe_ips(&set->fprobe, set->sites, set->count);
+}
+
+void fbt_returns_unregister(struct fbt_set *set)
+{
+	unregister_fprobe(&set->fprobe);
+	dbk_host_synchronize();
+}
+
+#elif defined(DBK_HAVE_RETHOOK_FREELIST)
+
+static typeof(rethook_alloc) *rethook_alloc_found;
+static typeof(rethook_free) *rethook_free_found;
+static typeof(rethook_add_node) *rethook_add_node_found;
+static typeof(rethook_try_get) *rethook_try_get_found;
+static typeof(rethook_hook) *rethook_hook_found;
+
+/* The kernel's, from entry to return; it frees them. */
+struct call {
+	struct rethook_node node; /* first: the kernel frees by its address */
+	unsigned long ip;
+};
+
+/*
+ * Interrupts are off so that nothing comes between taking a note and leaving it
+ * on the task's stack of calls.
+ */
+static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				struct ftrace_regs *fregs)
+{
+	struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct rethook_node *node;
+	unsigned long flags;
+
+	if (!regs || !is_wanted(set, ip))
+		return;
+	flags = dbk_host_enter();
+	node = rethook_try_get_found(set->rethook);
+	if (node) {
+		container_of(node, struct call, node)->ip = ip;
+		rethook_hook_found(node, regs, true);
+	}
+	dbk_host_leave(flags);
+	if (unlikely(!node))
+		count_missed(set, ip, 1);
+}
+
+static __probe_ctx void on_return(struct rethook_node *node, void *data, struct pt_regs *regs)
+{
+	fire_at(data, container_of(node, struct call, node)->ip, regs);
+}
+
+bool fbt_returns_init(void)
+{
+	rethook_alloc_found = (void *)dbk_symbol("rethook_alloc");
+	rethook_free_found = (void *)dbk_symbol("rethook_free");
+	rethook_add_node_found = (void *)dbk_symbol("rethook_add_node");
+	rethook_try_get_found = (void *)dbk_symbol("rethook_try_get");
+	rethook_hook_found = (void *)dbk_symbol("rethook_hook");
+	return rethook_alloc_found && rethook_free_found && rethook_add_node_found &&
+	       rethook_try_get_found && rethook_hook_found;
+}
+
+static int rethook_create(struct fbt_set *set)
+{
+	u32 i;
+
+	set->rethook = rethook_alloc_found(set, on_return);
+	if (!set->rethook)
+		return -ENOMEM;
+	for (i = 0; i < calls_of(set); i++) {
+		struct call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+		if (!call) {
+			rethook_free_found(set->rethook);
+			return -ENOMEM;
+		}
+		rethook_add_node_found(set->rethook, &call->node);
+	}
+	return 0;
+}
+
+int fbt_returns_register(struct fbt_set *set)
+{
+	int err;
+
+	set->own_ops.func = on_call;
+	/* Registers, to replace the return address; and no calls from within a call. */
+	set->own_ops.flags |= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
+	err = rethook_create(set);
+	if (err)
+		return err;
+	err = ftrace_set_filter_ips(set->ops, set->sites, set->count, 0, 1);
+	if (!err)
+		err = register_ftrace_function(set->ops);
+	if (err) {
+		ftrace_free_filter(set->ops);
+		rethook_free_found(set->rethook);
+	}
+	return err;
+}
+
+void fbt_returns_unregister(struct fbt_set *set)
+{
+	unregister_ftrace_function(set->ops);
+	ftrace_free_filter(set->ops);
+	rethook_free_found(set->rethook);
+	dbk_host_synchronize();
+}
+
+#else
+
+bool fbt_returns_init(void)
+{
+	return false;
+}
+
+int fbt_returns_register(struct fbt_set *set)
+{
+	return -EOPNOTSUPP;
+}
+
+void fbt_returns_unregister(struct fbt_set *set)
+{
+}
+
+#endif
