@@ -40,6 +40,8 @@ struct dbk_provider {
 extern const struct dbk_provider dbk_provider_syscall;
 extern const struct dbk_provider dbk_provider_sdt;
 extern const struct dbk_provider dbk_provider_proc;
+extern const struct dbk_provider dbk_provider_sched;
+extern const struct dbk_provider dbk_provider_io;
 extern const struct dbk_provider dbk_provider_profile;
 extern const struct dbk_provider dbk_provider_fbt;
 

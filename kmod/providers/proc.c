@@ -1,34 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * proc.c - provider proc: the life of processes
+ * proc.c - provider proc: the life of processes and threads, and their signals
  *
- *   proc:::create        in the parent; arg0: the child's task_struct
- *   proc:::exec-success  in the process, as its new self; no arguments
- *   proc:::exit          in the process; arg0: CLD_EXITED, CLD_KILLED or CLD_DUMPED
+ *   probe           fires in           arguments
+ *   create          the parent         arg0: the child's task_struct
+ *   start           the new process    none
+ *   exec            the caller         arg0: the path, a string in kernel memory
+ *   exec-success    the new image      none
+ *   exec-failure    the caller         arg0: errno
+ *   exit            the process        arg0: CLD_EXITED, CLD_KILLED or CLD_DUMPED
+ *   lwp-create      the creator        arg0, arg1: the new thread's task_struct
+ *   lwp-start       the new thread     none
+ *   lwp-exit        the thread         none
+ *   signal-send     the sender         arg0, arg1: the receiver's task_struct; arg2: signal
+ *   signal-discard  the sender         as signal-send; the receiver ignores it
+ *   signal-handle   the receiver       arg0: signal; arg1: its siginfo; arg2: the handler
+ *   signal-clear    the receiver       arg0: signal, taken by sigtimedwait() and the like
  *
  * A process, not a thread: creating a thread is no create, and exit fires once,
- * when the last thread leaves.
+ * when the last thread leaves.  start and lwp-start fire when the new thread is
+ * about to leave the kernel for the first time, so not in threads of the kernel;
+ * exec and exec-failure see what programs ask for, not what the kernel itself
+ * executes (exec-success does).
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/signal.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include <trace/events/signal.h>
 
-#include "kmod/core/provider.h"
-#include "kmod/core/tracepoint.h"
+#include "kmod/core/site.h"
 
-enum { CREATE, EXEC_SUCCESS, EXIT, PROBES };
+enum { FORK, EXEC, TASK_EXIT, SIGNAL_SENT, SIGNAL_HANDLED, CALL, RETURN, SITES };
 
-struct proc_probe {
-	struct dbk_probe probe;
-	struct tracepoint *tracepoint; /* [C] */
-	void *callback;		       /* [C] */
-	struct dbk_frame frame;	       /* [C] */
-	u32 enabled;		       /* [S] */
-	bool hooked;		       /* [S] */
+enum {
+	CREATE,
+	START,
+	EXEC_ASKED,
+	EXEC_SUCCESS,
+	EXEC_FAILURE,
+	EXIT,
+	LWP_CREATE,
+	LWP_START,
+	LWP_EXIT,
+	SIGNAL_SEND,
+	SIGNAL_DISCARD,
+	SIGNAL_HANDLE,
+	SIGNAL_CLEAR,
+	PROBES
 };
 
-static struct proc_probe proc_probes[PROBES];
+static struct dbk_site_probe probes[PROBES] = {
+	[CREATE] = { "create", FORK, 1 },
+	[START] = { "start", RETURN, 0 },
+	[EXEC_ASKED] = { "exec", CALL, 1 },
+	[EXEC_SUCCESS] = { "exec-success", EXEC, 0 },
+	[EXEC_FAILURE] = { "exec-failure", RETURN, 1 },
+	[EXIT] = { "exit", TASK_EXIT, 1 },
+	[LWP_CREATE] = { "lwp-create", FORK, 2 },
+	[LWP_START] = { "lwp-start", RETURN, 0 },
+	[LWP_EXIT] = { "lwp-exit", TASK_EXIT, 0 },
+	[SIGNAL_SEND] = { "signal-send", SIGNAL_SENT, 3 },
+	[SIGNAL_DISCARD] = { "signal-discard", SIGNAL_SENT, 3 },
+	[SIGNAL_HANDLE] = { "signal-handle", SIGNAL_HANDLED, 3 },
+	[SIGNAL_CLEAR] = { "signal-clear", RETURN, 1 },
+};
+
+/* 256: strsize unless it was set; a longer path is cut. */
+#define PATH_BYTES 256
 
 /*
  * The last two threads of a process may both pass sched_process_exit after both
@@ -37,26 +78,20 @@ static struct proc_probe proc_probes[PROBES];
 #define EXIT_MARK_BITS 8
 static u64 exit_marks[1 << EXIT_MARK_BITS];
 
-static __probe_ctx void fire(struct proc_probe *proc, const u64 *args)
+static const u64 no_args[1];
+
+static __probe_ctx void on_fork(void *site, struct task_struct *parent, struct task_struct *child)
 {
-	if (dbk_probe_is_enabled(&proc->probe))
-		dbk_probe_fire(dbk.engine, &proc->probe, args, &proc->frame);
+	u64 args[] = { (unsigned long)child, (unsigned long)child };
+	bool is_process = child->tgid == child->pid;
+
+	dbk_site_fire(site, &probes[is_process ? CREATE : LWP_CREATE], args);
 }
 
-static __probe_ctx void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
-{
-	u64 args[] = { (unsigned long)child };
-
-	if (child->tgid == child->pid)
-		fire(data, args);
-}
-
-static __probe_ctx void on_exec(void *data, struct task_struct *task, pid_t old_pid,
+static __probe_ctx void on_exec(void *site, struct task_struct *task, pid_t old_pid,
 				struct linux_binprm *binprm)
 {
-	u64 none = 0;
-
-	fire(data, &none);
+	dbk_site_fire(site, &probes[EXEC_SUCCESS], no_args);
 }
 
 static __probe_ctx bool is_first_to_exit(struct task_struct *task)
@@ -78,105 +113,153 @@ static __probe_ctx u64 exit_reason(struct task_struct *task)
 	return code & 0x80 ? CLD_DUMPED : CLD_KILLED;
 }
 
-static __probe_ctx void on_exit(void *data, struct task_struct *task)
+static __probe_ctx void on_exit(void *site, struct task_struct *task)
 {
 	u64 args[] = { exit_reason(task) };
 
+	dbk_site_fire(site, &probes[LWP_EXIT], no_args);
 	if (atomic_read(&task->signal->live) != 0)
 		return;
 	if (thread_group_empty(task) || is_first_to_exit(task))
-		fire(data, args);
+		dbk_site_fire(site, &probes[EXIT], args);
 }
 
-static int proc_publish(unsigned int which, const char *name, const char *tracepoint_name,
-			void *callback, u8 arg_count)
+static __probe_ctx void on_signal_sent(void *site, int sig, struct kernel_siginfo *info,
+				       struct task_struct *task, int group, int result)
 {
-	struct proc_probe *proc = &proc_probes[which];
+	u64 args[] = { (unsigned long)task, (unsigned long)task, sig };
 
-	*proc = (struct proc_probe){
-		.probe = { .provider = "proc", .module = "", .function = "", .name = name },
-		.tracepoint = dbk_tracepoint_find(tracepoint_name),
-		.callback = callback,
-	};
-	if (!proc->tracepoint)
-		return -ENOENT;
-	proc->frame = dbk_tracepoint_frame(proc->tracepoint);
-	proc->probe.host_data = (void *)&dbk_provider_proc;
-	dbk_probe_args_in_order(&proc->probe, arg_count);
-	return dbk_probe_add(dbk.engine, &proc->probe);
+	dbk_site_fire(site, &probes[SIGNAL_SEND], args);
+	if (result == TRACE_SIGNAL_IGNORED)
+		dbk_site_fire(site, &probes[SIGNAL_DISCARD], args);
 }
 
-static void proc_exit(void)
+static __probe_ctx void on_signal_handled(void *site, int sig, struct kernel_siginfo *info,
+					  struct k_sigaction *action)
 {
-	struct dbk_retire retire;
-	unsigned int i;
+	u64 args[] = { sig, (unsigned long)info, (unsigned long)action->sa.sa_handler };
 
-	dbk_state_assert();
-	dbk_retire_begin(&retire, PROBES);
-	for (i = 0; i < PROBES; i++)
-		if (proc_probes[i].probe.id != 0)
-			dbk_retire_add(&retire, &proc_probes[i].probe);
-	dbk_retire_end(&retire);
+	dbk_site_fire(site, &probes[SIGNAL_HANDLE], args);
 }
 
-static int proc_init(void)
+static __probe_ctx_inline bool is_32bit(void)
 {
-	int err;
-
-	dbk_state_assert();
-	err = proc_publish(CREATE, "create", "sched_process_fork", on_fork, 1);
-	if (!err)
-		err = proc_publish(EXEC_SUCCESS, "exec-success", "sched_process_exec", on_exec, 0);
-	if (!err)
-		err = proc_publish(EXIT, "exit", "sched_process_exit", on_exit, 1);
-	if (err)
-		proc_exit();
-	return err;
+#ifdef CONFIG_IA32_EMULATION
+	return unlikely(current_thread_info()->status & TS_COMPAT);
+#else
+	return false;
+#endif
 }
 
-static int proc_enable(struct dbk_probe *probe)
-{
-	struct proc_probe *proc = container_of(probe, struct proc_probe, probe);
-	int err;
+/* Numbers of the calls that matter, of 64-bit and of 32-bit programs; the latter's are fixed. */
+enum call { OTHER, CALL_EXECVE, CALL_EXECVEAT, CALL_CLONE, CALL_SIGWAIT };
 
-	dbk_state_assert();
-	if (!proc->hooked) {
-		err = tracepoint_probe_register(proc->tracepoint, proc->callback, proc);
-		if (err)
-			return err;
-		proc->hooked = true;
+static __probe_ctx enum call call_of(unsigned long number)
+{
+	if (is_32bit()) {
+		switch (number) {
+		case 11:
+			return CALL_EXECVE;
+		case 358:
+			return CALL_EXECVEAT;
+		case 2:	  /* fork */
+		case 120: /* clone */
+		case 190: /* vfork */
+		case 435: /* clone3 */
+			return CALL_CLONE;
+		case 177: /* rt_sigtimedwait */
+		case 421: /* rt_sigtimedwait_time64 */
+			return CALL_SIGWAIT;
+		}
+		return OTHER;
 	}
-	proc->enabled++;
-	return 0;
-}
-
-static void proc_disable(struct dbk_probe *probe)
-{
-	dbk_state_assert();
-	container_of(probe, struct proc_probe, probe)->enabled--;
-}
-
-static int proc_settle(void)
-{
-	unsigned int i;
-
-	dbk_state_assert();
-	for (i = 0; i < PROBES; i++) {
-		struct proc_probe *proc = &proc_probes[i];
-
-		if (!proc->hooked || proc->enabled != 0)
-			continue;
-		tracepoint_probe_unregister(proc->tracepoint, proc->callback, proc);
-		proc->hooked = false;
+	switch (number) {
+	case __NR_execve:
+		return CALL_EXECVE;
+	case __NR_execveat:
+		return CALL_EXECVEAT;
+	case __NR_fork:
+	case __NR_vfork:
+	case __NR_clone:
+	case __NR_clone3:
+		return CALL_CLONE;
+	case __NR_rt_sigtimedwait:
+		return CALL_SIGWAIT;
 	}
-	return 0;
+	return OTHER;
 }
 
-const struct dbk_provider dbk_provider_proc = {
-	.name = "proc",
-	.init = proc_init,
-	.exit = proc_exit,
-	.enable = proc_enable,
-	.disable = proc_disable,
-	.settle = proc_settle,
+static __probe_ctx noinline void fire_exec(struct dbk_site *site, u64 address)
+{
+	char path[PATH_BYTES];
+	u64 args[] = { (unsigned long)path };
+
+	if (!dbk_probe_is_enabled(&probes[EXEC_ASKED].probe))
+		return;
+	if (dbk_host_load_user_string(path, address, sizeof(path)) < 0)
+		path[0] = '\0';
+	dbk_site_fire(site, &probes[EXEC_ASKED], args);
+}
+
+static __probe_ctx void on_call(void *site, struct pt_regs *regs, long number)
+{
+	switch (call_of(number)) {
+	case CALL_EXECVE:
+		fire_exec(site, is_32bit() ? (u32)regs->bx : regs->di);
+		break;
+	case CALL_EXECVEAT:
+		fire_exec(site, is_32bit() ? (u32)regs->cx : regs->si);
+		break;
+	default:
+		break;
+	}
+}
+
+static __probe_ctx void on_return(void *site, struct pt_regs *regs, long value)
+{
+	u64 args[1];
+
+	switch (call_of((int)regs->orig_ax)) {
+	case CALL_EXECVE:
+	case CALL_EXECVEAT:
+		args[0] = -value;
+		if (IS_ERR_VALUE(value))
+			dbk_site_fire(site, &probes[EXEC_FAILURE], args);
+		break;
+	case CALL_CLONE:
+		/* To the parent it returns an id. */
+		if (value != 0)
+			break;
+		if (current->pid == current->tgid)
+			dbk_site_fire(site, &probes[START], no_args);
+		dbk_site_fire(site, &probes[LWP_START], no_args);
+		break;
+	case CALL_SIGWAIT:
+		args[0] = value;
+		if (value > 0)
+			dbk_site_fire(site, &probes[SIGNAL_CLEAR], args);
+		break;
+	default:
+		break;
+	}
+}
+
+static struct dbk_site sites[SITES] = {
+	[FORK] = { "sched_process_fork", on_fork },
+	[EXEC] = { "sched_process_exec", on_exec },
+	[TASK_EXIT] = { "sched_process_exit", on_exit },
+	[SIGNAL_SENT] = { "signal_generate", on_signal_sent },
+	[SIGNAL_HANDLED] = { "signal_deliver", on_signal_handled },
+	[CALL] = { "sys_enter", on_call },
+	[RETURN] = { "sys_exit", on_return },
 };
+
+static const struct dbk_site_provider proc = {
+	.provider = &dbk_provider_proc,
+	.sites = sites,
+	.probes = probes,
+	.site_count = SITES,
+	.probe_count = PROBES,
+};
+
+DBK_SITE_PROVIDER(proc, "proc");

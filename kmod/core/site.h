@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * site.h - providers whose probes hang on a few tracepoints
+ *
+ * A site is one tracepoint with a callback of the provider's, which looks at
+ * what happened and fires those of its probes that it means.  A site is hooked
+ * while one of its probes is enabled.  A provider of this kind is two tables,
+ * sites and probes; the functions here are what struct dbk_provider asks for.
+ */
+#ifndef DBK_KMOD_SITE_H
+#define DBK_KMOD_SITE_H
+
+#include "kmod/core/provider.h"
+#include "kmod/core/tracepoint.h"
+
+struct dbk_site {
+	const char *tracepoint_name;   /* [C] */
+	void *callback;		       /* [C] */
+	struct tracepoint *tracepoint; /* [C] NULL: this kernel does not have it */
+	struct dbk_frame frame;	       /* [C] */
+	u32 enabled;		       /* [S] probes */
+	bool hooked;		       /* [S] */
+};
+
+struct dbk_site_probe {
+	const char *name; /* [C] */
+	u8 site;	  /* [C] index in the provider's table */
+	u8 arg_count;	  /* [C] */
+	struct dbk_probe probe;
+};
+
+struct dbk_site_provider {
+	const struct dbk_provider *provider;
+	struct dbk_site *sites;
+	struct dbk_site_probe *probes;
+	u32 site_count, probe_count;
+};
+
+/** dbk_sites_init() - publishes the probes whose tracepoints are there.  Context: [S]. */
+int dbk_sites_init(const struct dbk_site_provider *own);
+
+/** dbk_sites_exit() - takes them out.  Context: [S]. */
+void dbk_sites_exit(const struct dbk_site_provider *own);
+
+/** dbk_sites_enable() and _disable() - of struct dbk_provider.  Context: [S]. */
+int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *probe);
+void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *probe);
+
+/** dbk_sites_settle() - unhooks the sites that no probe needs.  Context: [S]. */
+void dbk_sites_settle(const struct dbk_site_provider *own);
+
+/** dbk_site_fire() - probe context */
+static __probe_ctx_inline void dbk_site_fire(struct dbk_site *site, struct dbk_site_probe *at,
+					     const u64 *args)
+{
+	if (dbk_probe_is_enabled(&at->probe))
+		dbk_probe_fire(dbk.engine, &at->probe, args, &site->frame);
+}
+
+/* The struct dbk_provider of @own, which is one of these. */
+#define DBK_SITE_PROVIDER(own, text)                                                               \
+	static int own##_init(void)                                                                \
+	{                                                                                          \
+		return dbk_sites_init(&own);                                                       \
+	}                                                                                          \
+	static void own##_exit(void)                                                               \
+	{                                                                                          \
+		dbk_sites_exit(&own);                                                              \
+	}                                                                                          \
+	static int own##_enable(struct dbk_probe *probe)                                           \
+	{                                                                                          \
+		return dbk_sites_enable(&own, probe);                                              \
+	}                                                                                          \
+	static void own##_disable(struct dbk_probe *probe)                                         \
+	{                                                                                          \
+		dbk_sites_disable(&own, probe);                                                    \
+	}                                                                                          \
+	static int own##_settle(void)                                                              \
+	{                                                                                          \
+		dbk_sites_settle(&own);                                                            \
+		return 0;                                                                          \
+	}                                                                                          \
+	const struct dbk_provider dbk_provider_##own = {                                           \
+		.name = text,                                                                      \
+		.init = own##_init,                                                                \
+		.exit = own##_exit,                                                                \
+		.enable = own##_enable,                                                            \
+		.disable = own##_disable,                                                          \
+		.settle = own##_settle,                                                            \
+	}
+
+#endif /* DBK_KMOD_SITE_H */

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+holds load-life insmod /share/in/life.ko
+holds run-life life
+holds block-device insmod /share/in/brd.ko rd_nr=1 rd_size=4096
+holds block-write dd if=/dev/zero of=/dev/ram0 bs=64k count=4 conv=fsync
+holds record-life daybreak record --claim -o /share/out/life.dbrk
+holds unload-life rmmod daybreak
+
+holds load-returns insmod /share/in/returns.ko
+workload 50
+holds record-returns daybreak record --claim -o /share/out/returns.dbrk
+holds unload-returns rmmod daybreak
+
+# Calls are always under way when the hooks go and come.
+while true; do workload 20; done >/dev/null 2>&1 &
+load=$!
+sleep 100 &
+sleeper=$!
+round=0
+while [ $round -lt 3 ] && insmod /share/in/returns.ko && sleep 0.2 && rmmod daybreak; do
+	round=$((round + 1))
+done
+equal returns-3-times $round 3
+kill $load $sleeper
+wait
