@@ -4,6 +4,7 @@
 #include "cmd/program.hpp"
 
 #include "base/file.hpp"
+#include "cmd/libraries.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/types/kernel_release.hpp"
@@ -141,6 +142,7 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
     list("-D", arguments.definitions, "Define a macro for cpp: name or name=value");
     list("-U", arguments.undefinitions, "Undefine a macro for cpp");
     list("-I", arguments.include_folders, "Look for included files there");
+    list("-L", arguments.library_folders, "Load the D libraries of a folder");
     command.add_flag("-q,--quiet", arguments.quiet, "Print only what the program prints");
     command.add_flag("-F,--flowindent", arguments.flowindent, "Indent by entry and return");
     command.add_flag("-w,--destructive", arguments.destructive, "Allow destructive actions");
@@ -179,6 +181,11 @@ compile_program(const ProgramArguments& arguments,
     options.arguments = arguments.arguments;
     options.macros = process_macros();
     set_options(arguments, options);
+    auto libraries = add_libraries(arguments.library_folders, options);
+    if (!libraries.ok()) {
+        complain(libraries.error().message());
+        return std::nullopt;
+    }
     auto where = kernel_source(arguments);
     if (!where.ok()) {
         complain(where.error().message());
@@ -194,6 +201,8 @@ compile_program(const ProgramArguments& arguments,
     options.zero_probes_allowed = arguments.zero_probes_allowed;
 
     compiler::CompileOutput output = compiler::compile(options);
+    if (std::getenv("DTRACE_DEBUG"))
+        std::fputs(library_notes(output).c_str(), stderr);
     print_diagnostics(arguments, output);
     if (!output.dof)
         return std::nullopt;

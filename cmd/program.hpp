@@ -23,6 +23,7 @@ struct ProgramArguments {
     std::vector<std::string> definitions;     ///< -D
     std::vector<std::string> undefinitions;   ///< -U
     std::vector<std::string> include_folders; ///< -I
+    std::vector<std::string> library_folders; ///< -L
     bool preprocess = false;                  ///< -C
     bool quiet = false;                       ///< -q
     bool flowindent = false;                  ///< -F

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/compiler.hpp"
+#include "compiler/compilation.hpp"
 
-#include "compiler/link/linker.hpp"
 #include "compiler/sema/options.hpp"
 #include "formats/dof/dof_writer.hpp"
 
@@ -14,50 +13,7 @@ namespace {
 /// engine/engine.h: DBK_PROBE_NAME_BYTES_MAX.
 constexpr size_t kProbePartBytesMax = 127;
 
-class Compilation {
-public:
-    Compilation(const CompileOptions& options, CompileOutput& output)
-        : options_(options), output_(output), sink_(output.diagnostics), types_(options.kernel),
-          symbols_(types_), declarer_(types_, sink_,
-                                      [this](const Expr& expression) {
-                                          return ExprChecker(context_).check_constant(expression);
-                                      }),
-          context_{types_, symbols_, declarer_, sink_, options.kernel != nullptr},
-          linker_(types_, output.sources, sink_) {}
-
-    void run();
-
-private:
-    void parse_source(const CompileSource& source);
-    void item(const Clause& clause);
-    void item(const Declaration& declaration);
-    void item(const Inline& definition);
-    void item(const Translator& translator);
-    void item(const Provider& provider);
-    void item(const Pragma& pragma);
-    bool check_probe(const ProbeDescription& probe);
-    void command_line_options();
-    void apply_option(const Span& span, std::string_view name,
-                      const std::optional<std::string>& value);
-    void declare_variable(const DeclaredName& declared);
-    bool is_type_name(std::string_view name);
-    void finish();
-
-    void error(Tag tag, const Span& span, std::string text, std::string hint = "");
-
-    const CompileOptions& options_;
-    CompileOutput& output_;
-    DiagnosticSink& sink_;
-    TypeTable types_;
-    SymbolTable symbols_;
-    Declarer declarer_;
-    SemaContext context_;
-    ProgramLinker linker_;
-    /// Trees stay: inlines refer to expressions in them.
-    std::vector<std::unique_ptr<Program>> programs_;
-    bool default_arguments_ = false, empty_allowed_ = false, zero_probes_allowed_ = false;
-    bool unused_arguments_allowed_ = false; // -x argref
-};
+} // namespace
 
 void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
     Diagnostic diagnostic;
@@ -74,6 +30,7 @@ void Compilation::run() {
     empty_allowed_ = options_.empty_allowed;
     zero_probes_allowed_ = options_.zero_probes_allowed;
     command_line_options();
+    load_libraries();
     for (const CompileSource& source : options_.sources)
         parse_source(source);
     if (!sink_.has_errors())
@@ -84,25 +41,31 @@ bool Compilation::is_type_name(std::string_view name) {
     return types_.find_typedef(name) != TypeId::none;
 }
 
-void Compilation::parse_source(const CompileSource& source) {
-    SourceId id = output_.sources.add(source.name, source.text, source.kind);
+ParseOptions Compilation::parse_options(const std::string& name) {
     ParseOptions parse_options;
-    parse_options.script_name = source.name;
+    parse_options.script_name = name;
     parse_options.arguments = options_.arguments;
     parse_options.macros = options_.macros;
     parse_options.default_arguments = default_arguments_;
     parse_options.empty_allowed = empty_allowed_;
-    parse_options.probe_spec = source.probe_spec;
-    parse_options.is_type_name = [this](std::string_view name) { return is_type_name(name); };
-    parse_options.is_defined_tag = [this](NamedKind kind, const std::string& name) {
+    parse_options.is_type_name = [this](std::string_view word) { return is_type_name(word); };
+    parse_options.is_defined_tag = [this](NamedKind kind, const std::string& tag) {
         return types_.has_own_tag(kind == NamedKind::union_ ? TagKind::union_ : TagKind::struct_,
-                                  name);
+                                  tag);
     };
     // Declarations hold from where they stand; clauses are compiled when all is declared.
     parse_options.on_item = [this](const Item& one) {
-        if (!std::holds_alternative<Clause>(one))
+        bool skipped = library_ && skipped_.count(library_->name) != 0;
+        if (!std::holds_alternative<Clause>(one) && !skipped)
             std::visit([this](const auto& node) { item(node); }, one);
     };
+    return parse_options;
+}
+
+void Compilation::parse_source(const CompileSource& source) {
+    SourceId id = output_.sources.add(source.name, source.text, source.kind);
+    ParseOptions parse_options = this->parse_options(source.name);
+    parse_options.probe_spec = source.probe_spec;
     programs_.push_back(
         std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
     if (sink_.has_errors())
@@ -231,6 +194,7 @@ void Compilation::item(const Inline& definition) {
     info.type = declared.type;
     info.parameters = declared.keys;
     info.value = definition.value.get();
+    info.is_library = context_.in_library;
     bool plain = info.parameters.empty();
     if (plain) {
         ExprChecker checker(context_);
@@ -276,12 +240,7 @@ void Compilation::item(const Pragma& pragma) {
         }
         return;
     case PragmaKind::depends_on:
-        // What a program may depend on is a library or a module; there are no libraries.
-        if (!pragma.arguments.empty() && pragma.arguments[0] == "library")
-            error(Tag::D_PRAGMA_DEPEND, pragma.span,
-                  "the program depends on a library that is not there: " +
-                      (pragma.arguments.size() > 1 ? pragma.arguments[1] : ""));
-        return;
+        return depends_on(pragma);
     default:
         return; // stabilities and versions say nothing that the code depends on
     }
@@ -297,6 +256,8 @@ void Compilation::apply_option(const Span& span, std::string_view name,
             default_arguments_ = true;
         else if (name == "empty")
             empty_allowed_ = true;
+        else if (name == "nolibs")
+            libraries_wanted_ = false;
         else if (name == "argref")
             unused_arguments_allowed_ = true;
         else if (name == "zdefs")
@@ -354,8 +315,6 @@ void Compilation::finish() {
     output_.dof = std::move(dof).value();
     output_.program = std::move(program);
 }
-
-} // namespace
 
 CompileOutput compile(const CompileOptions& options) {
     CompileOutput output;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "compiler/diagnostics/diagnostic.hpp"
+#include "compiler/dlib/libraries.hpp"
 #include "compiler/syntax/parser.hpp"
 #include "compiler/types/kernel_types.hpp"
 #include "formats/dof/dof_program.hpp"
@@ -43,6 +44,10 @@ struct CompileOptions {
     /// -x name=value, in order; a name without a value has none.  Pragmas come after these.
     std::vector<std::pair<std::string, std::optional<std::string>>> options;
 
+    /// D libraries, of -L and -x libdir: all are loaded, before the sources.
+    std::vector<Library> libraries;
+    bool system_libraries = true; ///< false: -x syslibdir, the folder's are in `libraries`
+
     /// The kernel whose types the program may use; null: curthread->x and args[] are errors that
     /// say so.  Must outlive the call.
     KernelTypes* kernel = nullptr;
@@ -64,10 +69,11 @@ struct CompileOptions {
 };
 
 struct CompileOutput {
-    std::optional<base::Bytes> dof; ///< set if and only if there are no errors
-    formats::DofProgram program;    ///< what `dof` holds: for `compile -S` and listings
-    DiagnosticSink diagnostics;     ///< warnings too
-    SourceManager sources;          ///< what the diagnostics point into
+    std::optional<base::Bytes> dof;     ///< set if and only if there are no errors
+    formats::DofProgram program;        ///< what `dof` holds: for `compile -S` and listings
+    DiagnosticSink diagnostics;         ///< warnings too
+    SourceManager sources;              ///< what the diagnostics point into
+    std::vector<std::string> libraries; ///< paths of those that were loaded, in order
     /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
     /// the error clause, which is the last, has none.
     std::vector<size_t> ecb_sources;

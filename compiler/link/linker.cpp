@@ -26,9 +26,11 @@ std::optional<size_t> ProgramLinker::add_difo(const TypedExpr& value, const dif_
     if (!generated)
         return std::nullopt;
     size_t index = program_.difos.size();
+    // What an inline or translator of a library computes counts as the line that used it.
     for (const auto& [instruction, span] : generated->lines)
-        program_.lines.push_back(
-            {index, instruction, sources_.file_name(span.file), span.line, span.column});
+        if (sources_.kind(span.source) != SourceKind::library)
+            program_.lines.push_back(
+                {index, instruction, sources_.file_name(span.file), span.line, span.column});
     program_.difos.push_back(std::move(generated->difo));
     return index;
 }

@@ -98,7 +98,7 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
     if (arguments && arguments->size() != expected)
         return error(Tag::D_PROTO_LEN, span, "inline %s: %zu arguments given, %zu expected",
                      definition.name.c_str(), arguments->size(), expected);
-    InlineFrame frame{&definition.parameters, {}};
+    InlineFrame frame{&definition.parameters, {}, definition.is_library};
     for (size_t i = 0; arguments && i < expected; i++) {
         TypedPtr value = check(*(*arguments)[i]);
         if (!value)
@@ -134,9 +134,13 @@ TypedPtr ExprChecker::expand(const Expr& value, InlineFrame frame, const Span& s
                      "%zu deep",
                      kExpansionsMax, kDepthMax);
     }
+    std::optional<Span> outer = library_use_;
+    if (frame.is_library && !outer)
+        library_use_ = span;
     inlines_.push_back(std::move(frame));
     TypedPtr expanded = check(value);
     inlines_.pop_back();
+    library_use_ = outer;
     return expanded;
 }
 

@@ -54,7 +54,7 @@ TypedPtr ExprChecker::error(Tag tag, const Span& span, const char* format, ...) 
     va_end(arguments);
     Diagnostic diagnostic;
     diagnostic.tag = tag;
-    diagnostic.span = span;
+    diagnostic.span = library_use_.value_or(span);
     diagnostic.text = text;
     context_.sink.report(std::move(diagnostic));
     return nullptr;
@@ -64,7 +64,7 @@ TypedPtr ExprChecker::error_with_hint(Tag tag, const Span& span, std::string tex
                                       std::string hint) {
     Diagnostic diagnostic;
     diagnostic.tag = tag;
-    diagnostic.span = span;
+    diagnostic.span = library_use_.value_or(span);
     diagnostic.text = std::move(text);
     if (!hint.empty())
         diagnostic.hints.push_back(std::move(hint));

@@ -158,6 +158,7 @@ private:
     struct InlineFrame {
         const std::vector<TypeParameter>* parameters;
         std::vector<TypedPtr> arguments;
+        bool is_library = false; ///< what is wrong in it is the user's to hear where he used it
     };
     /// Expands a definition's expression; null after reporting, also when it goes too deep.
     TypedPtr expand(const Expr& value, InlineFrame frame, const Span& span);
@@ -165,7 +166,8 @@ private:
     TypedPtr expand_once(const Expr& value, InlineFrame frame, const Span& span);
     std::vector<InlineFrame> inlines_;
     size_t inline_expansions_ = 0;
-    uint64_t bindings_ = 0; ///< numbers of `bound` values
+    std::optional<Span> library_use_; ///< where a library's definition was used, while it expands
+    uint64_t bindings_ = 0;           ///< numbers of `bound` values
 };
 
 } // namespace daybreak::compiler

@@ -2,6 +2,7 @@
 #include "compiler/sema/symbols.hpp"
 
 #include "compiler/dlib/constants.hpp"
+#include "compiler/dlib/libraries.hpp"
 #include "formats/abi/dif.h"
 
 #include <algorithm>
@@ -80,6 +81,8 @@ std::vector<std::string> SymbolTable::aggregation_names() const {
 
 const InlineInfo* SymbolTable::find_inline(std::string_view name) const {
     auto found = inlines_.find(name);
+    if (found == inlines_.end() && library_ && library_(name))
+        found = inlines_.find(name);
     return found == inlines_.end() ? nullptr : &found->second;
 }
 
@@ -96,6 +99,9 @@ std::string SymbolTable::similar(VariableStorage storage, std::string_view name)
     if (storage == VariableStorage::global) {
         for (const auto& [inline_name, info] : inlines_)
             candidates.push_back(inline_name);
+        for (const Library& library : library_ ? system_libraries() : std::span<const Library>())
+            for (std::string_view defined : defined_names(library.text))
+                candidates.emplace_back(defined);
         std::vector<std::string> known = builtin_names();
         candidates.insert(candidates.end(), known.begin(), known.end());
     }

@@ -10,6 +10,7 @@
 #include "compiler/sema/ir.hpp"
 #include "compiler/syntax/ast_types.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ struct InlineInfo {
     std::vector<TypeParameter> parameters;
     const Expr* value = nullptr; ///< of the program; null: `constant`
     std::optional<int64_t> constant;
+    bool is_library = false; ///< defined in the system's library
 };
 
 /// translator OUTPUT < INPUT name > { member = value; ... };
@@ -50,6 +52,7 @@ struct TranslatorInfo {
     };
     std::vector<Member> members; ///< as written; of two of one name the first counts
     uint32_t end_line = 0;       ///< of the closing brace, which messages name
+    bool is_library = false;     ///< declared in the system's library
 };
 
 class SymbolTable {
@@ -65,6 +68,9 @@ public:
     AggregationInfo& add_aggregation(std::string_view name, const Span& span);
     /// Names by id - 1.
     std::vector<std::string> aggregation_names() const;
+
+    /// Asks `load` to define an identifier when nothing of that name is known; whether it did.
+    void set_library(std::function<bool(std::string_view)> load) { library_ = std::move(load); }
 
     const InlineInfo* find_inline(std::string_view name) const;
     void add_inline(InlineInfo definition);
@@ -95,6 +101,7 @@ private:
     std::map<std::string, InlineInfo, std::less<>> inlines_;
     std::set<std::string> enumerators_;
     std::vector<std::unique_ptr<TranslatorInfo>> translators_;
+    std::function<bool(std::string_view)> library_;
 };
 
 /// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.

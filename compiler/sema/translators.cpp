@@ -151,9 +151,9 @@ TypedPtr ExprChecker::translator_error(Tag tag, const Span& span, uint32_t end_l
                                        std::string text) {
     Diagnostic diagnostic;
     diagnostic.tag = tag;
-    diagnostic.span = span;
+    diagnostic.span = library_use_.value_or(span);
     diagnostic.text = std::move(text);
-    diagnostic.classic_line = end_line;
+    diagnostic.classic_line = library_use_ ? 0 : end_line;
     context_.sink.report(std::move(diagnostic));
     return nullptr;
 }
@@ -182,7 +182,8 @@ TypedPtr ExprChecker::member_value(const TranslatorInfo& translator,
         return translator_error(Tag::D_XLATE_MEMB, member.span, translator.end_line,
                                 "translator member " + member.name + " is not a member of " +
                                     types_.name(translator.output_name));
-    TypedPtr value = expand_once(*member.value, {&translator.input, {input}}, span);
+    TypedPtr value =
+        expand_once(*member.value, {&translator.input, {input}, translator.is_library}, span);
     if (!value)
         return nullptr;
     if (!suits_member(location->type, value))
@@ -303,6 +304,7 @@ void ExprChecker::declare_translator(const Translator& syntax) {
         }
     info.input.push_back(std::move(input));
     info.end_line = syntax.end_line;
+    info.is_library = context_.in_library;
     for (const TranslatorMember& member : syntax.members)
         info.members.push_back({member.name, member.span, member.value.get()});
     TranslatorInfo& added = symbols_.add_translator(std::move(info));

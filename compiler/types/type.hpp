@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,6 +132,9 @@ public:
     /// reference stays valid as long as the table.
     const Type& get(TypeId id) const;
     const Type& operator[](TypeId id) const { return get(id); }
+
+    /// Asks `load` to define a type by its name or tag when the program has none; whether it did.
+    void set_library(std::function<bool(std::string_view)> load) { library_ = std::move(load); }
 
     // --- D's own types ---
     TypeId void_type() const { return void_; }
@@ -280,6 +284,7 @@ private:
     uint64_t string_bytes_ = 256;    // DTrace guide, "Options": default strsize
     bool kernel_used_ = false;
     std::optional<base::Error> kernel_error_;
+    std::function<bool(std::string_view)> library_;
     TypeId void_{}, string_{}, dynamic_{}, translated_{}, translated_pointer_{};
     TypeId int64_{}, uint64_{};
     TypeId bool_{}, char_{}, signed_char_{}, unsigned_char_{}, short_{}, unsigned_short_{}, int_{},

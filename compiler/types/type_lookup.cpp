@@ -87,6 +87,8 @@ TypeId TypeTable::find_in_kernel(std::string_view module, Find find) {
 TypeId TypeTable::find_tag(TagKind kind, std::string_view name, std::string_view module) {
     if (module.empty() || is_own_scope(module)) {
         auto found = tables_->tags.find(std::pair(kind, std::string(name)));
+        if (found == tables_->tags.end() && library_ && library_(name))
+            found = tables_->tags.find(std::pair(kind, std::string(name)));
         if (found != tables_->tags.end())
             return found->second;
         if (!module.empty())
@@ -115,6 +117,10 @@ TypeId TypeTable::find_typedef(std::string_view name, std::string_view module) {
             begin = end + 1;
         }
         TypeId base = find_base(words);
+        if (base == TypeId::none && library_ && library_(name)) {
+            found = tables_->typedefs.find(name);
+            base = found == tables_->typedefs.end() ? base : found->second;
+        }
         if (base != TypeId::none || !module.empty())
             return base;
     }

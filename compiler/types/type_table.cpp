@@ -195,6 +195,8 @@ TypeId TypeTable::define_struct(TagKind kind, const std::string& name,
 }
 
 bool TypeTable::has_own_tag(TagKind kind, const std::string& name) const {
+    if (library_)
+        library_(name); // it may be the library's
     auto found = tables_->tags.find(std::pair(kind, name));
     return found != tables_->tags.end() && get(found->second).kind != TypeKind::forward;
 }
@@ -224,6 +226,8 @@ TypeId TypeTable::define_enum(const std::string& name, std::vector<TypeEnumerato
 }
 
 TypeId TypeTable::define_typedef(const std::string& name, TypeId target) {
+    if (library_)
+        library_(name); // it may be the library's
     auto found = tables_->typedefs.find(name);
     if (found != tables_->typedefs.end())
         return compatible(found->second, target) ? found->second : TypeId::none;

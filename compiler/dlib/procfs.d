@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes and threads in the terms of procfs: psinfo_t, lwpsinfo_t, curpsinfo, curlwpsinfo.  They are read
+ * out of the kernel's task_struct, so a program that uses them is compiled for a kernel's types.
+ */
+#pragma D depends_on library signal.d
+
+/* pr_flag of a thread. */
+inline int PR_STOPPED = 0x00000001;
+inline int PR_PTRACE = 0x00000002;
+inline int PR_ISSYS = 0x00001000;
+
+/* pr_state of a thread, and the letters of pr_sname: S R Z T I O W. */
+inline char SSLEEP = 1;
+inline char SRUN = 2;
+inline char SZOMB = 3;
+inline char SSTOP = 4;
+inline char SIDL = 5;
+inline char SONPROC = 6;
+inline char SWAIT = 7;
+
+/* pr_dmodel of a process. */
+inline char PR_MODEL_ILP32 = 1;
+inline char PR_MODEL_LP64 = 2;
+
+typedef struct lwpsinfo {
+	int pr_flag;			/* PR_ flags */
+	id_t pr_lwpid;			/* thread id */
+	uintptr_t pr_addr;		/* of the task_struct */
+	uintptr_t pr_wchan;
+	char pr_stype;
+	char pr_state;
+	char pr_sname;			/* letter of pr_state */
+	char pr_nice;
+	short pr_syscall;
+	char pr_oldpri;
+	char pr_cpu;
+	int pr_pri;			/* the scheduler's priority: 0 is highest, 139 lowest */
+	char pr_clname[8];
+	char pr_name[16];
+	int pr_onpro;			/* CPU it runs on, or ran on last */
+	int pr_bindpro;
+	int pr_bindpset;
+} lwpsinfo_t;
+
+typedef struct psinfo {
+	int pr_nlwp;			/* threads */
+	pid_t pr_pid;
+	pid_t pr_ppid;
+	pid_t pr_pgid;
+	pid_t pr_sid;
+	uid_t pr_uid;
+	uid_t pr_euid;
+	gid_t pr_gid;
+	gid_t pr_egid;
+	uintptr_t pr_addr;		/* of the task_struct */
+	size_t pr_size;
+	size_t pr_rssize;
+	uint32_t pr_ttydev;		/* of the controlling terminal; -1: none */
+	uint64_t pr_start;		/* nanoseconds after boot */
+	uint64_t pr_time;		/* nanoseconds on a CPU */
+	char pr_fname[16];		/* name of what it executes */
+	char pr_psargs[80];
+	int pr_wstat;			/* as wait(2) gives it, when a zombie */
+	int pr_argc;
+	uintptr_t pr_argv;		/* in the process's memory */
+	uintptr_t pr_envp;
+	char pr_dmodel;
+	id_t pr_taskid;
+	id_t pr_projid;
+	int pr_nzomb;
+	id_t pr_poolid;
+	id_t pr_zoneid;
+	id_t pr_contract;
+	lwpsinfo_t pr_lwp;
+} psinfo_t;
+
+/*
+ * __state and exit_state as include/linux/sched.h numbers them: running 0, sleeping 1 and 2, stopped 4 and 8,
+ * dead 0x10 to 0x80; a CPU works on it or not.
+ */
+translator lwpsinfo_t < struct task_struct *T > {
+	/* PF_KTHREAD is 0x00200000. */
+	pr_flag = ((T->__state & 0xc) ? PR_STOPPED : 0) | (T->ptrace ? PR_PTRACE : 0) |
+	    ((T->flags & 0x00200000) ? PR_ISSYS : 0);
+	pr_lwpid = T->pid;
+	pr_addr = (uintptr_t)T;
+	pr_wchan = 0;
+	pr_stype = 0;
+	pr_state = T->exit_state ? SZOMB : (T->__state & 0xc) ? SSTOP : (T->__state & 0x3) ? SSLEEP :
+	    T->on_cpu ? SONPROC : SRUN;
+	pr_sname = T->exit_state ? 'Z' : (T->__state & 0xc) ? 'T' : (T->__state & 0x3) ? 'S' :
+	    T->on_cpu ? 'O' : 'R';
+	pr_syscall = 0;
+	pr_pri = T->prio;
+	pr_clname = T->policy == 0 ? "TS" : T->policy == 1 || T->policy == 2 ? "RT" :
+	    T->policy == 6 ? "DL" : "BAT";
+	pr_name = T->comm;
+	pr_onpro = T->thread_info.cpu;
+	pr_bindpro = -1;
+	pr_bindpset = -1;
+};
+
+/*
+ * signal->pids[2] is the process group's (PIDTYPE_PGID), [3] the session's.  At the start of a process its
+ * stack holds the count of arguments, then their addresses and a null, then those of the environment; the
+ * count is read from there, so pr_argc and pr_envp are for the current process.  TIF_ADDR32 is bit 29.
+ */
+translator psinfo_t < struct task_struct *T > {
+	pr_nlwp = T->signal->nr_threads;
+	pr_pid = T->tgid;
+	pr_ppid = T->real_parent->tgid;
+	pr_pgid = T->signal->pids[2]->numbers[0].nr;
+	pr_sid = T->signal->pids[3]->numbers[0].nr;
+	pr_uid = T->cred->uid.val;
+	pr_euid = T->cred->euid.val;
+	pr_gid = T->cred->gid.val;
+	pr_egid = T->cred->egid.val;
+	pr_addr = (uintptr_t)T;
+	pr_ttydev = T->signal->tty == NULL ? -1 :
+	    (T->signal->tty->driver->major << 20) | (T->signal->tty->driver->minor_start + T->signal->tty->index);
+	pr_start = T->start_boottime;
+	pr_time = T->se.sum_exec_runtime;
+	pr_fname = T->comm;
+	pr_psargs = T->comm;
+	pr_wstat = T->exit_code;
+	pr_argc = T->mm == NULL ? 0 : *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
+	pr_argv = T->mm == NULL ? 0 : T->mm->start_stack + 8;
+	pr_envp = T->mm == NULL ? 0 : T->mm->start_stack + 16 +
+	    8 * *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
+	pr_dmodel = (T->thread_info.flags & (1 << 29)) ? PR_MODEL_ILP32 : PR_MODEL_LP64;
+	pr_taskid = 0;
+	pr_projid = 0;
+	pr_nzomb = 0;
+	pr_poolid = 0;
+	pr_zoneid = 0;
+	pr_contract = 0;
+	pr_lwp = xlate <lwpsinfo_t> (T);
+};
+
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
+#pragma D attributes Stable/Stable/Common curpsinfo
+
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
+#pragma D attributes Stable/Stable/Common curlwpsinfo
