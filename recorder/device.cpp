@@ -87,9 +87,10 @@ public:
         return errno_errorf("cannot take the aggregations of ring %u cpu %u", ring_id, cpu);
     }
 
-    Result<std::optional<dbk_ioc_probe>> probe(uint32_t index) override {
+    Result<std::optional<dbk_ioc_probe>> probe(uint32_t index, bool only_existing) override {
         dbk_ioc_probe probe = {};
         probe.index = index;
+        probe.probe_id = only_existing ? DBK_PROBE_ONLY_EXISTING : 0;
         if (call(DBK_IOC_PROBE, &probe) == 0) {
             probe.provider[sizeof(probe.provider) - 1] = 0;
             probe.module[sizeof(probe.module) - 1] = 0;
@@ -100,6 +101,43 @@ public:
         if (errno == ENOENT)
             return std::optional<dbk_ioc_probe>();
         return errno_errorf("%s does not tell probe %u", path_.c_str(), index);
+    }
+
+    Result<void> provide(const dbk_ioc_provide& description) override {
+        dbk_ioc_provide copy = description;
+        if (call(DBK_IOC_PROVIDE, &copy) != 0)
+            return errno_errorf("cannot make the probes %s:%s:%s:%s", copy.provider, copy.module,
+                                copy.function, copy.name);
+        return {};
+    }
+
+    Result<uint16_t> enable(ByteView dof) override {
+        dbk_ioc_enable request = {};
+        if (dof.size() > DBK_DOF_BYTES_MAX)
+            return errorf(ErrorCode::limit, "the program is larger than %u bytes of DOF",
+                          DBK_DOF_BYTES_MAX);
+        request.dof = reinterpret_cast<uintptr_t>(dof.data());
+        request.dof_bytes = static_cast<uint32_t>(dof.size());
+        if (call(DBK_IOC_ENABLE, &request) == 0)
+            return static_cast<uint16_t>(request.ring_id);
+        int error = errno;
+        request.reason[sizeof(request.reason) - 1] = 0;
+        if (request.reason[0] == 0) {
+            errno = error;
+            return errno_errorf("cannot enable the program");
+        }
+        ErrorCode code = error == E2BIG     ? ErrorCode::limit
+                         : error == ENOEXEC ? ErrorCode::unsupported
+                         : error == EINVAL  ? ErrorCode::invalid
+                                            : ErrorCode::io;
+        return Error(code, request.reason);
+    }
+
+    Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) override {
+        dbk_ioc_release release = {ring_id, cpu, sequence};
+        if (call(DBK_IOC_RELEASE, &release) != 0)
+            return errno_errorf("cannot release segments of ring %u cpu %u", ring_id, cpu);
+        return {};
     }
 
 private:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "formats/abi/ioctl.h"
+#include "formats/abi/meta.h"
 #include "formats/segment/finding.hpp"
 
 #include <functional>
@@ -59,7 +60,17 @@ public:
     virtual Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
                                                            uint32_t room_bytes) = 0;
     /// Returns the probe, in the order of ids; empty behind the last.  Its names end in a NUL.
-    virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index) = 0;
+    /// Index 0 publishes all functions first, unless only what exists is asked for.
+    virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index,
+                                                       bool only_existing = false) = 0;
+
+    /// Publishes the probes that exist only because somebody names them.
+    virtual Result<void> provide(const dbk_ioc_provide& description) = 0;
+    /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's.
+    /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence.
+    virtual Result<uint16_t> enable(ByteView dof) = 0;
+    /// Policy switch: the CPU may reuse its segments up to this one.
+    virtual Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) = 0;
 };
 
 /// Opens the device.  What it claims is its own until it is destroyed.

@@ -61,10 +61,21 @@ struct dbk_ioc_enable {
 	char reason[DBK_REASON_BYTES]; /* out: why it was refused */
 };
 
+/* dbk_ioc_probe.probe_id, in: list what exists, do not publish all functions first */
+#define DBK_PROBE_ONLY_EXISTING 1u
+
 struct dbk_ioc_probe {
 	uint32_t index;	   /* in: 0 .. probe_count - 1; ENOENT behind the last */
-	uint32_t probe_id; /* out */
+	uint32_t probe_id; /* in: 0 or DBK_PROBE_ONLY_EXISTING; out */
 	char provider[64]; /* out: NUL-terminated */
+	char module[64];
+	char function[128];
+	char name[64];
+};
+
+/* Publishes the probes that exist only when named; the names are parts of a description. */
+struct dbk_ioc_provide {
+	char provider[64]; /* in: NUL-terminated, as all four */
 	char module[64];
 	char function[128];
 	char name[64];
@@ -91,6 +102,7 @@ DBK_ABI_SIZE(struct dbk_ioc_region, 32);
 DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
 DBK_ABI_SIZE(struct dbk_ioc_enable, 280);
 DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
+DBK_ABI_SIZE(struct dbk_ioc_provide, 320);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
 DBK_ABI_SIZE(struct dbk_ioc_release, 16);
 DBK_ABI_AT(struct dbk_ioc_status, abi_version, 0);
@@ -118,6 +130,10 @@ DBK_ABI_AT(struct dbk_ioc_probe, provider, 8);
 DBK_ABI_AT(struct dbk_ioc_probe, module, 72);
 DBK_ABI_AT(struct dbk_ioc_probe, function, 136);
 DBK_ABI_AT(struct dbk_ioc_probe, name, 264);
+DBK_ABI_AT(struct dbk_ioc_provide, provider, 0);
+DBK_ABI_AT(struct dbk_ioc_provide, module, 64);
+DBK_ABI_AT(struct dbk_ioc_provide, function, 128);
+DBK_ABI_AT(struct dbk_ioc_provide, name, 256);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, ring_id, 0);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, cpu, 4);
 DBK_ABI_AT(struct dbk_ioc_aggsnap, buffer, 8);
@@ -142,5 +158,6 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_PROBE	_IOWR(0xDB, 6, struct dbk_ioc_probe)
 #define DBK_IOC_AGGSNAP _IOWR(0xDB, 7, struct dbk_ioc_aggsnap)
 #define DBK_IOC_RELEASE _IOW(0xDB, 8, struct dbk_ioc_release)
+#define DBK_IOC_PROVIDE _IOW(0xDB, 9, struct dbk_ioc_provide)
 
 #endif /* DBK_ABI_IOCTL_H */

@@ -152,7 +152,7 @@ static int on_probe(struct file *file, void *argument)
 	struct dbk_probe *probe;
 	int err;
 
-	if (index == 0) {
+	if (index == 0 && entry->probe_id != DBK_PROBE_ONLY_EXISTING) {
 		err = functions_publish();
 		if (err)
 			return err;
@@ -168,6 +168,29 @@ static int on_probe(struct file *file, void *argument)
 	strscpy(entry->function, probe->function, sizeof(entry->function));
 	strscpy(entry->name, probe->name, sizeof(entry->name));
 	return 0;
+}
+
+static bool is_terminated(const char *name, size_t bytes)
+{
+	return strnlen(name, bytes) < bytes;
+}
+
+static int on_provide(struct file *file, void *argument)
+{
+	const struct dbk_ioc_provide *untrusted = argument;
+	struct dbk_probedesc description = { untrusted->provider, untrusted->module,
+					     untrusted->function, untrusted->name, 0 };
+	int err, added;
+
+	if (!is_terminated(untrusted->provider, sizeof(untrusted->provider)) ||
+	    !is_terminated(untrusted->module, sizeof(untrusted->module)) ||
+	    !is_terminated(untrusted->function, sizeof(untrusted->function)) ||
+	    !is_terminated(untrusted->name, sizeof(untrusted->name)))
+		return -EINVAL;
+	dbk_probe_add_begin(dbk.engine);
+	err = dbk_providers_provide(&description);
+	added = dbk_probe_add_end(dbk.engine);
+	return err ?: added;
 }
 
 static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
@@ -262,7 +285,7 @@ static const struct {
 	{ DBK_IOC_STATUS, on_status },	 { DBK_IOC_REGION, on_region },
 	{ DBK_IOC_CLAIM, on_claim },	 { DBK_IOC_STOP, on_stop },
 	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
-	{ DBK_IOC_RELEASE, on_release },
+	{ DBK_IOC_RELEASE, on_release }, { DBK_IOC_PROVIDE, on_provide },
 };
 
 union argument {
@@ -271,6 +294,7 @@ union argument {
 	struct dbk_ioc_ring ring;
 	struct dbk_ioc_probe probe;
 	struct dbk_ioc_release release;
+	struct dbk_ioc_provide provide;
 };
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long address)

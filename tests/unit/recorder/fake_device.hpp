@@ -7,6 +7,7 @@
 #include "tests/support/segment_builder.hpp"
 
 #include <cstring>
+#include <map>
 
 namespace daybreak::test {
 
@@ -71,8 +72,14 @@ public:
         return std::optional(snapshots[cpu]);
     }
 
-    base::Result<std::optional<dbk_ioc_probe>> probe(uint32_t) override {
+    base::Result<std::optional<dbk_ioc_probe>> probe(uint32_t, bool) override {
         return std::optional<dbk_ioc_probe>();
+    }
+    base::Result<void> provide(const dbk_ioc_provide&) override { return {}; }
+    base::Result<uint16_t> enable(base::ByteView) override { return ring_.options().ring_id; }
+    base::Result<void> release(uint16_t, uint32_t cpu, uint64_t sequence) override {
+        released[cpu] = sequence;
+        return {};
     }
 
     dbk_ioc_status& facts() { return status_; }
@@ -81,6 +88,7 @@ public:
     bool busy = false, claimed = false, stopped = false;
     uint64_t end_ticks = 1'000'000;
     std::vector<base::Bytes> snapshots;
+    std::map<uint32_t, uint64_t> released; ///< by CPU
 
 private:
     RingBuilder& ring_;
