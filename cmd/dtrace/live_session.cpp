@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The running kernel as a session: /dev/daybreak.
+//
+// ENABLE does at once what enable() and start() are elsewhere: BEGIN has fired when it returns. The
+// ring belongs to the open device, so whatever ends this process, it goes with it.
+#include "cmd/dtrace/session.hpp"
+#include "cmd/terminal.hpp"
+#include "recorder/host.hpp"
+#include "recorder/live_ring.hpp"
+#include "recorder/symbols.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sys/utsname.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// 20 ms: how soon exit() and Ctrl-C are noticed.
+constexpr uint64_t kLookNs = 20'000'000;
+
+void sleep_ns(uint64_t ns) {
+    timespec time = {static_cast<time_t>(ns / 1'000'000'000),
+                     static_cast<long>(ns % 1'000'000'000)};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}
+
+uint64_t mono_ns() {
+    return recorder::read_clocks().mono_ns;
+}
+
+/// Returns whether the part fits; one that does not names nothing.
+template <size_t Bytes>
+bool put_name(char (&to)[Bytes], const std::string& name) {
+    if (name.size() >= Bytes)
+        return false;
+    std::memcpy(to, name.c_str(), name.size() + 1);
+    return true;
+}
+
+class LiveSession : public Session {
+public:
+    LiveSession(std::unique_ptr<recorder::DeviceApi> device, std::string release)
+        : device_(std::move(device)), release_(std::move(release)) {}
+
+    bool is_simulated() const override { return false; }
+    std::string release() const override { return release_; }
+    const formats::SymbolTable* symbols() override;
+
+    base::Result<std::vector<SessionProbe>> probes() override;
+    base::Result<void> make_named(const compiler::ProbeDescription& description) override;
+    base::Result<uint32_t> enable(const EnableRequest& request) override;
+    base::Result<void> claim() override;
+    base::Result<void> start() override { return {}; }
+    base::Result<SessionEvent> wait(uint64_t ns) override;
+    base::Result<SessionData> poll(bool aggregations) override;
+    base::Result<void> stop() override;
+
+private:
+    base::Result<void> open_ring(uint16_t ring_id);
+
+    std::unique_ptr<recorder::DeviceApi> device_; // destroyed behind what is mapped from it
+    std::string release_;
+    std::optional<formats::SymbolTable> symbols_;
+    uint16_t ring_id_ = 0;
+    std::optional<recorder::LiveRing> ring_;
+};
+
+const formats::SymbolTable* LiveSession::symbols() {
+    if (!symbols_) {
+        symbols_.emplace();
+        recorder::ProcSymbolSource source;
+        auto text = source.kallsyms();
+        if (text.ok())
+            recorder::parse_kallsyms(*text, *symbols_);
+    }
+    return &*symbols_;
+}
+
+base::Result<std::vector<SessionProbe>> LiveSession::probes() {
+    std::vector<SessionProbe> probes;
+    for (uint32_t index = 0;; index++) {
+        DBK_TRY(auto probe, device_->probe(index, /*only_existing=*/true));
+        if (!probe)
+            return probes;
+        probes.push_back(
+            {probe->probe_id, probe->provider, probe->module, probe->function, probe->name});
+    }
+}
+
+base::Result<void> LiveSession::make_named(const compiler::ProbeDescription& description) {
+    dbk_ioc_provide request = {};
+    if (description.id || !put_name(request.provider, description.provider) ||
+        !put_name(request.module, description.module) ||
+        !put_name(request.function, description.function) ||
+        !put_name(request.name, description.name))
+        return {};
+    return device_->provide(request);
+}
+
+base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
+    DBK_TRY(auto ring, recorder::LiveRing::open(*device_, ring_id));
+    ring_id_ = ring_id;
+    ring_.emplace(std::move(ring));
+    return {};
+}
+
+/// The program itself says whether it is destructive, and the module whether that may be.
+base::Result<uint32_t> LiveSession::enable(const EnableRequest& request) {
+    DBK_TRY(uint16_t ring_id, device_->enable(request.dof));
+    DBK_TRY_VOID(open_ring(ring_id));
+    return ring_->ecb_count();
+}
+
+base::Result<void> LiveSession::claim() {
+    DBK_TRY(auto ring_id, device_->claim());
+    if (!ring_id)
+        return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
+    return open_ring(*ring_id);
+}
+
+base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
+    uint64_t deadline_ns = mono_ns() + ns;
+    for (;;) {
+        if (interrupted)
+            return SessionEvent::interrupted;
+        if (ring_->activity() >= DBK_ACTIVITY_DRAINING)
+            return SessionEvent::exited;
+        if (ring_->has_filled())
+            return SessionEvent::filled;
+        uint64_t now_ns = mono_ns();
+        if (now_ns >= deadline_ns)
+            return SessionEvent::elapsed;
+        sleep_ns(std::min(deadline_ns - now_ns, kLookNs));
+    }
+}
+
+base::Result<SessionData> LiveSession::poll(bool aggregations) {
+    DBK_TRY(auto pieces, ring_->poll(aggregations, mono_ns));
+    SessionData data;
+    data.metadata = std::move(pieces.metadata);
+    data.segments = std::move(pieces.segments);
+    data.aggregations = std::move(pieces.aggregations);
+    data.horizon_mono_ns = pieces.horizon_mono_ns;
+    return data;
+}
+
+base::Result<void> LiveSession::stop() {
+    DBK_TRY_VOID(device_->stop(ring_id_));
+    ring_->set_stopped();
+    return {};
+}
+
+} // namespace
+
+base::Result<std::unique_ptr<Session>> open_live_session() {
+    DBK_TRY(auto device, recorder::open_device());
+    DBK_TRY(dbk_ioc_status status, device->status());
+    if (status.abi_version != DBK_IOC_ABI_VERSION)
+        return base::errorf(base::ErrorCode::unsupported,
+                            "the loaded daybreak module speaks version %u, this program %u; use "
+                            "the daybreak that the module was installed with",
+                            status.abi_version, DBK_IOC_ABI_VERSION);
+    utsname names = {};
+    ::uname(&names);
+    return std::unique_ptr<Session>(
+        std::make_unique<LiveSession>(std::move(device), names.release));
+}
+
+} // namespace daybreak::cmd
