@@ -232,8 +232,10 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
 /* Limits of options; a value beyond is refused with a reason. */
 #define DBK_BUFSIZE_DEFAULT	(4u << 20)   /* per CPU; facts 9: dtrace(1) sets 4m */
 #define DBK_BUFSIZE_MAX		(1ull << 36) /* per CPU */
-#define DBK_SEGMENTS_MIN	2u	     /* one is written while one is read */
-#define DBK_AGGSIZE_DEFAULT	(1u << 20)   /* of one buffer; a CPU has two */
+#define DBK_BUFRESIZE_AUTO	0u
+#define DBK_BUFRESIZE_MANUAL	1u
+#define DBK_SEGMENTS_MIN	2u	   /* one is written while one is read */
+#define DBK_AGGSIZE_DEFAULT	(1u << 20) /* of one buffer; a CPU has two */
 #define DBK_AGGSIZE_MIN		4096u
 #define DBK_AGGSIZE_MAX		(4u << 20) /* one block of pages; more is cut to this */
 #define DBK_STRSIZE_DEFAULT	256u
@@ -284,6 +286,15 @@ int dbk_consumer_start(struct dbk_consumer *consumer);
 /** dbk_consumer_stop() - lets no probe in, waits for those inside, fires END on this CPU.  Stopping
  * what is stopped is fine; what never started becomes STOPPED without END. */
 int dbk_consumer_stop(struct dbk_consumer *consumer);
+
+/**
+ * dbk_consumer_size() - what a size option came to
+ * @option: DTRACEOPT_BUFSIZE, _AGGSIZE or _DYNVARSIZE
+ *
+ * With option bufresize auto, sizes that memory is short for are halved until they fit.
+ * Return: false for another option.
+ */
+bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret);
 
 /** dbk_consumer_destroy() - takes its ECBs out, waits, frees all, the program and the regions
  * included.  Does not fire END: stop first.  NULL is fine. */

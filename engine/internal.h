@@ -223,8 +223,9 @@ struct dbk_aggregation {
 	uint16_t key_fixed_bytes; /* multiple of 8 */
 	uint32_t key_bytes_max;
 	uint32_t cell_count;
-	uint32_t class_id;    /* equal for actions whose entries may be one */
-	uint32_t variable_id; /* of the D aggregation, from 1 */
+	uint32_t classic_bytes; /* of an entry in DTrace's layout; see account.h */
+	uint32_t class_id;	/* equal for actions whose entries may be one */
+	uint32_t variable_id;	/* of the D aggregation, from 1 */
 	bool has_increment;
 	uint64_t arg;
 	struct dbk_expr value;
@@ -241,8 +242,10 @@ struct dbk_plan {
 	bool has_record;
 	bool variable; /* records carry their length */
 	bool uses_locals;
-	bool zero_fixed;      /* the fixed part has padding, which must be zero */
-	uint32_t fixed_bytes; /* header and fixed part, multiple of 8 */
+	bool zero_fixed;	/* the fixed part has padding, which must be zero */
+	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
+	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
+	uint32_t classic_align;
 	uint32_t step_count;
 	struct dbk_step *steps;		      /* owned */
 	struct dbk_aggregation *aggregations; /* owned */
@@ -288,6 +291,17 @@ struct dbk_ecb {
 
 /* ---- buffers ----------------------------------------------------------------------------- */
 
+/* What a small principal buffer and aggregation buffer hold, in DTrace's bytes; see account.h. */
+struct dbk_account {
+	uint64_t limit_bytes;	  /* [C] of the principal buffer, 0: not counted */
+	uint64_t reserve_bytes;	  /* [L] of it, policy fill: only END's */
+	uint64_t used_bytes;	  /* [P] by all records so far */
+	uint64_t next_bytes;	  /* [P] and by the one being built */
+	uint64_t released_bytes;  /* [A] policy switch: the reader is done up to here */
+	bool full;		  /* [P] policy fill: nothing more comes in */
+	uint64_t agg_limit_bytes; /* [C] of an aggregation buffer, 0: not counted */
+};
+
 /* An entry of the hash index over an aggregation buffer, outside its bytes. */
 struct dbk_agg_slot {
 	uint32_t hash;
@@ -301,6 +315,7 @@ struct dbk_aggbuf {
 	struct dbk_agg_slot *slots; /* [P] */
 	uint32_t slot_count;	    /* [C] power of two */
 	uint32_t entry_count;	    /* [P] */
+	uint64_t classic_bytes;	    /* [P] of the entries; see account.h */
 	uint64_t sequence;	    /* [L] */
 };
 
@@ -329,6 +344,7 @@ struct dbk_buffer {
 	uint8_t *key;		       /* [P] room to build an aggregation key */
 	uint32_t key_bytes;	       /* [C] */
 	uint16_t cpu;		       /* [C] */
+	struct dbk_account account;    /* of a buffer that is smaller than ours can be */
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_BLOCKS_MAX (1u << 20)
@@ -382,6 +398,11 @@ struct dbk_consumer {
 	uint32_t stackframes;	    /* [C] */
 	uint32_t ustackframes;	    /* [C] */
 	uint32_t only_cpu;	    /* [C] option cpu, or DBK_CPU_ALL */
+	uint64_t bufsize;	    /* [C] what the options came to, in the program's bytes */
+	uint64_t aggsize;	    /* [C] */
+	uint64_t dynvarsize;	    /* [C] */
+	bool counted;		    /* [C] the buffer is small; see account.h */
+	uint32_t lacking;	    /* option that memory was short for, DBK_LACKING_ */
 	uint16_t ring_id;	    /* [C] */
 	struct dbk_meta_ring *ring; /* [A] activity; else [C]; in META_RING */
 	struct dbk_plan *plans;	    /* [C] by ECBDESC */
@@ -401,6 +422,12 @@ struct dbk_consumer {
 };
 
 #define DBK_CPU_ALL 0xffffffffu
+
+/* dbk_consumer.lacking */
+#define DBK_LACKING_NOTHING    0u
+#define DBK_LACKING_BUFSIZE    1u
+#define DBK_LACKING_AGGSIZE    2u
+#define DBK_LACKING_DYNVARSIZE 3u
 
 /* ---- the engine
  * ------------------------------------------------------------------------------------ */
@@ -429,6 +456,8 @@ struct dbk_cpu {
 	struct dbk_buffer *buffer;
 	uint64_t timestamp;	   /* mono ns, once asked for */
 	uint32_t timestamp_serial; /* of the firing that asked */
+	uint64_t vtimestamp;	   /* of the thread, once asked for */
+	uint32_t vtimestamp_serial;
 	/* The fault, when fault_set. */
 	bool fault_set;
 	uint32_t fault;
@@ -449,6 +478,8 @@ struct dbk_cpu {
 };
 
 #define DBK_FAULT_PC_NONE 0xffffffffu
+/* Not a fault that anybody is told: a drop ended the clause and has been counted. */
+#define DBK_FAULT_DROP 0xffffffffu
 
 struct dbk_engine {
 	struct dbk_cpu **cpus; /* [C] by index */

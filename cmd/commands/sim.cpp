@@ -121,6 +121,37 @@ int print(const SimArguments& arguments, const sim::Simulation& simulation) {
     return report.exit_status.value_or(0);
 }
 
+/// "2m", "96 bytes": the largest unit whose power of 1024 the size reaches, when it divides it.
+std::string size_text(uint64_t bytes) {
+    unsigned unit = 0;
+    while (unit < 6 && bytes >> (10 * (unit + 1)) != 0)
+        unit++;
+    if (unit == 0 || (bytes & ((uint64_t{1} << (10 * unit)) - 1)) != 0)
+        return base::strprintf("%" PRIu64 " bytes", bytes);
+    return base::strprintf("%" PRIu64 "%c", bytes >> (10 * unit), " kmgtpe"[unit]);
+}
+
+/// -x quietresize, which suites run with.
+bool quiet_about_sizes(const CompiledProgram& compiled) {
+    for (const formats::DofOption& option : compiled.program.options)
+        if (option.option == DTRACEOPT_QUIETRESIZE)
+            return compiled.option(DTRACEOPT_QUIETRESIZE).has_value();
+    return std::getenv("_DTRACE_TESTING") != nullptr;
+}
+
+void tell_lowered(const sim::Simulation& simulation) {
+    static constexpr struct {
+        uint32_t option;
+        const char* name;
+    } kSizes[] = {{DTRACEOPT_BUFSIZE, "buffer size"},
+                  {DTRACEOPT_AGGSIZE, "aggregation size"},
+                  {DTRACEOPT_SPECSIZE, "speculation size"},
+                  {DTRACEOPT_DYNVARSIZE, "dynamic variable size"}};
+    for (const auto& size : kSizes)
+        if (auto lowered = simulation.lowered(size.option))
+            complain(std::string(size.name) + " lowered to " + size_text(*lowered));
+}
+
 int run(const SimArguments& arguments, SimSetting setting) {
     auto compiled = compile_program(arguments.program, probe_exists);
     if (!compiled)
@@ -128,21 +159,26 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (arguments.compile_only)
         return static_cast<int>(Exit::ok);
     setting.host.thread = this_process();
-    setting.run.destructive = arguments.program.destructive;
+    // Nothing but this process is there to be destroyed.
+    setting.run.destructive = true;
     if (!compiled->release.empty())
         setting.run.release = compiled->release;
 
     auto host = sim::SimHost::create(setting.host);
     if (!host.ok())
         return fail(host.error());
+    if (!compiled->option(DTRACEOPT_QUIET))
+        setting.run.matched = [&compiled](uint32_t matched) {
+            complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(),
+                                     matched, matched == 1 ? "" : "s"));
+        };
     auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
-    if (!simulation.ok())
-        return fail(simulation.error());
-    if (!compiled->option(DTRACEOPT_QUIET)) {
-        uint32_t matched = (*simulation)->ecb_count();
-        complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(), matched,
-                                 matched == 1 ? "" : "s"));
+    if (!simulation.ok()) {
+        complain("could not enable tracing: " + simulation.error().message());
+        return static_cast<int>(Exit::failed);
     }
+    if (!quiet_about_sizes(*compiled))
+        tell_lowered(**simulation);
     install_interrupt();
     auto end = (*simulation)->run([] { return interrupted.load(); });
     if (!end.ok())

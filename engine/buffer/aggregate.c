@@ -7,6 +7,7 @@
  * writing, and hands out the first.  Entries only ever get added, so a reader of
  * a dump can walk them by their lengths up to committed_bytes.
  */
+#include "engine/buffer/account.h"
 #include "engine/buffer/buffer.h"
 
 #define AGG_DATA_OFFSET DBK_SEGMENT_DATA_OFFSET
@@ -78,7 +79,9 @@ __probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct d
 	struct dbk_agg_entry *entry;
 
 	/* Three quarters of the index at most: probing stays short. */
-	if (bytes > aggbuf->pages.bytes - used || aggbuf->entry_count >= aggbuf->slot_count / 4 * 3)
+	if (bytes > aggbuf->pages.bytes - used ||
+	    aggbuf->entry_count >= aggbuf->slot_count / 4 * 3 ||
+	    !dbk_account_entry(cpu->buffer, aggbuf, aggregation))
 		return NULL;
 	entry = (struct dbk_agg_entry *)((uint8_t *)header + used);
 	entry->entry_bytes = bytes;
@@ -145,6 +148,7 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 	memset(header, 0, AGG_DATA_OFFSET);
 	memset(aggbuf->slots, 0, aggbuf->slot_count * sizeof(*aggbuf->slots));
 	aggbuf->entry_count = 0;
+	aggbuf->classic_bytes = 0;
 	header->version = DBK_SEGMENT_VERSION;
 	header->flags = consumer->clock == DBK_CLOCK_TSC ? DBK_SEGMENT_F_TSC : 0;
 	header->segment_bytes = aggbuf->pages.bytes;

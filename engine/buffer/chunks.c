@@ -67,8 +67,12 @@ static int init_one(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 
 	if (error == 0)
 		error = init_segments(consumer, buffer);
-	if (error == 0 && consumer->aggregate == DBK_AGGREGATE_ENGINE)
+	if (error != 0)
+		consumer->lacking = DBK_LACKING_BUFSIZE;
+	if (error == 0 && consumer->aggregate == DBK_AGGREGATE_ENGINE) {
+		consumer->lacking = DBK_LACKING_AGGSIZE;
 		error = dbk_aggbuf_init(consumer, buffer, consumer->ring->aggbuf_bytes);
+	}
 	if (error == 0 && buffer->key_bytes != 0) {
 		buffer->key = dbk_host_alloc(buffer->key_bytes);
 		error = buffer->key == NULL ? -ENOMEM : 0;
@@ -86,9 +90,7 @@ int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
 			continue;
 		error = init_one(consumer, &consumer->buffers[cpu]);
 		if (error != 0)
-			return dbk_refuse(
-				reason, error, "no memory for CPU %u: %u segments of %u bytes", cpu,
-				consumer->ring->segments_per_cpu, consumer->ring->segment_bytes);
+			return dbk_refuse(reason, error, "Cannot allocate memory");
 	}
 	return 0;
 }

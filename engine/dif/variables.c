@@ -41,6 +41,16 @@ __probe_ctx static uint64_t timestamp(struct dbk_cpu *cpu)
 	return cpu->timestamp;
 }
 
+/* The same for the thread's own time, which stands still while probes run. */
+__probe_ctx static uint64_t vtimestamp(struct dbk_cpu *cpu)
+{
+	if (cpu->vtimestamp_serial != cpu->serial) {
+		cpu->vtimestamp = dbk_host_vtimestamp();
+		cpu->vtimestamp_serial = cpu->serial;
+	}
+	return cpu->vtimestamp;
+}
+
 /* Depths are counted by walking: rare, and never more than a stack() could show. */
 __probe_ctx static uint64_t stack_depth(struct dbk_cpu *cpu, bool user)
 {
@@ -60,7 +70,7 @@ __probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)
 {
 	switch (id) {
 	case DIF_VAR_VTIMESTAMP:
-		return dbk_host_vtimestamp();
+		return vtimestamp(cpu);
 	case DIF_VAR_WALLTIMESTAMP:
 		return dbk_host_wall_ns();
 	case DIF_VAR_IPL:

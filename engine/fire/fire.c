@@ -155,7 +155,7 @@ __probe_ctx static void run_error_ecb(struct dbk_cpu *cpu, const struct dbk_ecb 
 	if (rejected(cpu, predicate, probe, cpu->error_args, frame))
 		return;
 	run_entered(cpu, must_ask(predicate), &action);
-	if (cpu->fault_set) {
+	if (cpu->fault_set && cpu->fault != DBK_FAULT_DROP) {
 		cpu->buffer->counters->errors++;
 		dbk_drop(cpu->buffer, DBK_DROP_DBLERROR);
 	}
@@ -191,7 +191,7 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 
 	enter_ecb(cpu, probe, args, frame, ecb);
 	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);
-	if (unlikely(cpu->fault_set))
+	if (unlikely(cpu->fault_set) && cpu->fault != DBK_FAULT_DROP)
 		fire_error(cpu, ecb, frame, action);
 }
 

@@ -7,6 +7,7 @@
  * into what is left of the segment moves to the next one, as far as it is built.
  */
 #include "engine/fire/fire.h"
+#include "engine/buffer/account.h"
 
 /* A record or a key while it is built. */
 struct build {
@@ -266,6 +267,9 @@ __probe_ctx static bool begin_record(struct run *run)
 	const struct dbk_plan *plan = run->plan;
 
 	run->build = &run->record;
+	if (unlikely(run->cpu->buffer->account.limit_bytes != 0) &&
+	    !dbk_account_record(run->cpu->ecb, run->cpu->buffer))
+		return false;
 	if (!plan->has_record)
 		return true;
 	if (!dbk_record_reserve(run->cpu->ecb, run->cpu->buffer, plan->fixed_bytes, &run->slot))
@@ -288,6 +292,8 @@ __probe_ctx static void end_record(struct run *run)
 		return;
 	if (plan->variable)
 		((uint32_t *)run->record.base)[2] = bytes;
+	if (unlikely(run->cpu->buffer->account.limit_bytes != 0))
+		dbk_account_commit(run->cpu->buffer);
 	dbk_record_commit(run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sys/mman.h>
 
 namespace daybreak::sim {
 
@@ -48,11 +49,11 @@ struct HostCalls {
     static void* alloc(size_t bytes) {
         if (host().allocation_fails())
             return nullptr;
-        void* memory = std::calloc(1, bytes);
+        void* memory = std::calloc(1, bytes + kSlackBytes);
         if (memory == nullptr)
             return nullptr;
         host().allocations_alive_++;
-        host().kernel_memory_.add_own(memory, bytes);
+        host().kernel_memory_.add_own(memory, bytes + kSlackBytes);
         return memory;
     }
     static void free(void* memory) {
@@ -65,16 +66,27 @@ struct HostCalls {
     }
     static bool pages_alloc(uint32_t bytes, dbk_pages* pages) {
         DBK_ASSERT(bytes != 0 && bytes % kPageBytes == 0 && bytes <= DBK_PAGES_BYTES_MAX);
-        if (host().allocation_fails())
+        if (host().allocation_fails() || bytes > kPagesBytesMax - host().pages_bytes_)
             return false;
-        void* memory = std::aligned_alloc(kPageBytes, bytes);
-        if (memory == nullptr)
+        // Zeroed when it is touched: a buffer that stays empty costs nothing.
+        void* memory =
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
             return false;
-        std::memset(memory, 0, bytes);
         host().allocations_alive_++;
+        host().pages_bytes_ += bytes;
         host().kernel_memory_.add_own(memory, bytes);
         *pages = dbk_pages{memory, 0, bytes, 0, nullptr};
         return true;
+    }
+    static void pages_free(const dbk_pages& pages) {
+        DBK_ASSERT(host().depth_ == 0);
+        if (pages.address == nullptr)
+            return;
+        host().allocations_alive_--;
+        host().pages_bytes_ -= pages.bytes;
+        host().kernel_memory_.remove_own(pages.address);
+        ::munmap(pages.address, pages.bytes);
     }
     static int probe_enable(dbk_probe* probe) {
         SimHost& h = host();
@@ -141,7 +153,7 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages* pages_ret) {
     return HostCalls::pages_alloc(bytes, pages_ret);
 }
 void dbk_host_pages_free(struct dbk_pages* pages) {
-    HostCalls::free(pages->address);
+    HostCalls::pages_free(*pages);
     *pages = dbk_pages{};
 }
 

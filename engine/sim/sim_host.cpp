@@ -34,7 +34,10 @@ SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
       random_(config.seed + 1), thread_(config.thread), faults_(config.faults) {
     kernel_memory_.allow_image();
-    kernel_memory_.add_own(thread_.execname.data(), thread_.execname.size());
+    idle_thread_ = SimThread{0, 0, 0, 0, 0, {}, 2};
+    idle_thread_.set_execname("swapper/0");
+    for (const SimThread* thread : {&thread_, &idle_thread_})
+        kernel_memory_.add_own(thread->execname.data(), thread->execname.size());
 }
 
 Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
@@ -187,10 +190,13 @@ void SimHost::fire_next_timer() {
     site.kernel_stack = timer_stack();
     const uint64_t args[] = {site.kernel_stack[5], 0}; // the CPU was idle, in the kernel
     uint32_t cpu_before = cpu_;
+    idle_ = true;
     for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
         set_cpu(cpu);
+        idle_thread_.set_execname("swapper/" + std::to_string(cpu));
         fire(probe, args, site);
     }
+    idle_ = false;
     set_cpu(cpu_before);
 }
 

@@ -12,8 +12,9 @@
 //        |── kernel, user        two address spaces; what is not mapped faults
 //        `── faults              allocation, load, nesting: failures on order
 //
-// Everything happens in one process, the tracer's: `pid` in BEGIN and in tick-1s is the same, and
-// self-> variables last from one firing to the next.  A test that wants others sets the thread.
+// BEGIN, END and what a test fires happen in one process, the tracer's; a test that wants another
+// sets the thread.  Timers find the CPU idle: process 0, "swapper/0", as on a machine that has
+// nothing else to do.
 //
 // The dbk_host_*() functions have no object to be called on: a HostScope names the host that the
 // calling thread's engine calls go to.  Every method here opens one itself; a test that calls
@@ -57,6 +58,11 @@ struct SimFaults {
     uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
     uint64_t enable_at = 0;        ///< the n-th dbk_host_probe_enable() is refused
 };
+
+/// Pages that there are for buffers; more are refused as by a kernel that has none left.
+constexpr uint64_t kPagesBytesMax = 256u << 20;
+/// Behind each allocation so much can be read, as there is always something in a kernel.
+constexpr uint64_t kSlackBytes = 4096;
 
 struct SimHostConfig {
     uint32_t cpu_count = 1;
@@ -112,7 +118,8 @@ public:
     /// Setting it starts its counts anew.
     void set_faults(const SimFaults& faults);
     void set_thread(const SimThread& thread) { thread_ = thread; }
-    const SimThread& thread() const { return thread_; }
+    /// Returns the thread that is on the CPU.
+    const SimThread& thread() const { return idle_ ? idle_thread_ : thread_; }
     void set_cpu(uint32_t cpu);
 
     /// Publishes a probe with that many arguments.  Error: as dbk_probe_add() refuses.
@@ -149,7 +156,8 @@ private:
     uint64_t boot_id_;
     VirtualClock clock_;
     SeededRandom random_;
-    SimThread thread_;
+    SimThread thread_, idle_thread_;
+    bool idle_ = false; // a timer found the CPU idle
     SimMemory kernel_memory_, user_memory_;
     SimFaults faults_;
     uint64_t fault_allocations_ = 0, fault_loads_ = 0, fault_firings_ = 0, fault_enables_ = 0;
@@ -159,7 +167,7 @@ private:
     uint32_t ipl_ = 0;                  // of the firing going on
     uint32_t depth_ = 0;                // of dbk_host_enter()
     dbk_probe* nested_probe_ = nullptr; // to fire at the next clock reading inside a firing
-    uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0;
+    uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0, pages_bytes_ = 0;
     std::vector<SimAct> acts_;
 };
 

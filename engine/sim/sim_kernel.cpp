@@ -23,7 +23,7 @@ namespace {
     X("vmlinux", do_idle, 0xffffffff81004100)                                                      \
     X("vmlinux", cpu_startup_entry, 0xffffffff81004300)                                            \
     X("vmlinux", _etext, 0xffffffff81100000)                                                       \
-    X("daybreak", dbk_control_ioctl, 0xffffffffc0001000)                                           \
+    X("dtrace", dtrace_ioctl, 0xffffffffc0001000)                                                  \
     X("daybreak", dbk_profile_timer, 0xffffffffc0002000)
 
 #define DBK_SIM_ENUM(module, name, address) k_##name = address,
@@ -31,7 +31,7 @@ enum FunctionAddress : uint64_t { DBK_SIM_FUNCTIONS(DBK_SIM_ENUM) };
 #undef DBK_SIM_ENUM
 
 constexpr std::array<uint64_t, 4> kSyscallStack = {
-    k_dbk_control_ioctl + 0x5c,
+    k_dtrace_ioctl + 0x5c,
     k___x64_sys_ioctl + 0x91,
     k_do_syscall_64 + 0x59,
     k_entry_SYSCALL_64_after_hwframe + 0x72,

@@ -89,6 +89,8 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     aggregate_ns_ = rate_ns(program_, DTRACEOPT_AGGRATE);
     status_ns_ = rate_ns(program_, DTRACEOPT_STATUSRATE);
 
+    if (options_.matched)
+        options_.matched(count_matches(image.program));
     dbk_consumer_config config{};
     config.name = options_.name.c_str();
     config.ring_id = options_.ring_id;
@@ -112,6 +114,30 @@ Simulation::~Simulation() {
         dbk_consumer_destroy(consumer_);
     }
     dbk_program_destroy(program_);
+}
+
+uint32_t Simulation::count_matches(const formats::DofProgram& program) const {
+    uint32_t count = 0;
+    for (const formats::DofEcb& ecb : program.ecbs) {
+        // uarg 1 marks the ERROR clause that the compiler adds to every program.
+        if (ecb.uarg == 1)
+            continue;
+        const formats::DofProbeName& name = ecb.probe;
+        dbk_probedesc description{name.provider.c_str(), name.module.c_str(), name.function.c_str(),
+                                  name.name.c_str(), name.id};
+        for (dbk_probe* probe = dbk_engine_probe_at(host_.engine(), 0); probe != nullptr;
+             probe = probe->next)
+            count += dbk_probedesc_match(&description, probe) ? 1 : 0;
+    }
+    return count;
+}
+
+std::optional<uint64_t> Simulation::lowered(uint32_t option) const {
+    uint64_t asked = 0, given = 0;
+    if (!dbk_program_option(dbk_consumer_program(consumer_), option, &asked) ||
+        !dbk_consumer_size(consumer_, option, &given) || given >= (asked & ~uint64_t{7}))
+        return std::nullopt;
+    return given;
 }
 
 uint32_t Simulation::ecb_count() const {
@@ -204,8 +230,18 @@ Result<SimEnd> Simulation::run(const std::function<bool()>& stop) {
     SimEnd end = SimEnd::interrupted;
     while (!(stop && stop()) && step(end)) {
     }
+    wait_for_status();
     finish();
     return end;
+}
+
+void Simulation::wait_for_status() {
+    if (!exit_called())
+        return;
+    uint64_t now_ns = host_.clock().now_mono_ns();
+    while (status_due_ns_ <= now_ns)
+        status_due_ns_ += status_ns_;
+    host_.clock().advance_to(status_due_ns_);
 }
 
 void Simulation::behind_firing() {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "engine/sim/sim_host.hpp"
+#include "formats/dof/dof_program.hpp"
 #include "formats/segment/recording.hpp"
 #include "formats/trace/writer.hpp"
 
@@ -42,6 +43,8 @@ struct SimulationOptions {
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";
     uint64_t timer_firings_max = kTimerFiringsMax;
+    /// Told how many clauses matched how many probes, before memory is asked for; may be empty.
+    std::function<void(uint32_t)> matched;
 };
 
 /// What a simulation has got since somebody asked the last time: whole pieces, see segment.md.
@@ -80,8 +83,14 @@ public:
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
     /// Fires END and takes what is left.
     void finish();
+    /// Lets time pass until the consumer looks at its status: only then it sees that exit() was
+    /// called, and END fires.
+    void wait_for_status();
     /// All of that.  `stop` is asked between firings.
     Result<SimEnd> run(const std::function<bool()>& stop = {});
+
+    /// What a size option came to, when memory was short for what was asked; empty otherwise.
+    std::optional<uint64_t> lowered(uint32_t option) const;
 
     /// Whether exit() was called.
     bool exit_called() const;
@@ -103,6 +112,7 @@ public:
 private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
     Result<void> create(ByteView untrusted_dof);
+    uint32_t count_matches(const formats::DofProgram& program) const;
     void behind_firing();
     bool is_full();
     void take_segments(bool open_ones_too);

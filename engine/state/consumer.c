@@ -15,6 +15,7 @@
  * changes the activity first, then the gates; exit() does the same from
  * probe context.
  */
+#include "engine/buffer/account.h"
 #include "engine/buffer/buffer.h"
 #include "engine/state/dynvar.h"
 #include "engine/fire/fire.h"
@@ -22,10 +23,10 @@
 
 /* ---- options --------------------------------------------------------------------- */
 
-static int read_option(struct dbk_consumer *consumer, uint32_t option, const char *name,
+static int read_option(const struct dbk_program *program, uint32_t option, const char *name,
 		       uint64_t low, uint64_t high, uint64_t *value, struct dbk_reason *reason)
 {
-	if (!dbk_program_option(consumer->program, option, value))
+	if (!dbk_program_option(program, option, value))
 		return 0;
 	if (*value < low || *value > high)
 		return dbk_refuse(reason, -EINVAL, "option %s is %U, it must be %U to %U", name,
@@ -35,11 +36,12 @@ static int read_option(struct dbk_consumer *consumer, uint32_t option, const cha
 
 struct options {
 	uint64_t bufsize, bufpolicy, segmentsize, aggsize, aggregate, stackframes, ustackframes,
-		dynvarsize, cpu;
+		dynvarsize, bufresize, cpu;
 };
 
-static int read_options(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
-			struct options *o, struct dbk_reason *reason)
+static int read_options(const struct dbk_engine *engine, const struct dbk_program *program,
+			const struct dbk_consumer_config *config, struct options *o,
+			struct dbk_reason *reason)
 {
 	int error;
 
@@ -50,45 +52,51 @@ static int read_options(struct dbk_consumer *consumer, const struct dbk_consumer
 	o->aggregate = config->aggregate_default;
 	o->stackframes = o->ustackframes = DBK_STACKFRAMES_DEFAULT;
 	o->dynvarsize = DBK_DYNVARSIZE_DEFAULT;
+	o->bufresize = DBK_BUFRESIZE_AUTO;
 	o->cpu = DBK_CPU_ALL;
-	error = read_option(consumer, DTRACEOPT_BUFSIZE, "bufsize", 1, DBK_BUFSIZE_MAX, &o->bufsize,
-			    reason);
+	error = read_option(program, DTRACEOPT_BUFSIZE, "bufsize", 0, ~0ull, &o->bufsize, reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_BUFPOLICY, "bufpolicy", DBK_POLICY_RING,
+		error = read_option(program, DTRACEOPT_BUFPOLICY, "bufpolicy", DBK_POLICY_RING,
 				    DBK_POLICY_SWITCH, &o->bufpolicy, reason);
 	if (error == 0)
-		error = read_option(consumer, DBK_OPT_SEGMENTSIZE, "segmentsize",
+		error = read_option(program, DBK_OPT_SEGMENTSIZE, "segmentsize",
 				    DBK_SEGMENT_BYTES_MIN, DBK_SEGMENT_BYTES_MAX, &o->segmentsize,
 				    reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_AGGSIZE, "aggsize", 1, ~0ull, &o->aggsize,
+		error = read_option(program, DTRACEOPT_AGGSIZE, "aggsize", 0, ~0ull, &o->aggsize,
 				    reason);
 	if (error == 0)
-		error = read_option(consumer, DBK_OPT_AGGREGATE, "aggregate", DBK_AGGREGATE_RECORD,
+		error = read_option(program, DTRACEOPT_BUFRESIZE, "bufresize", DBK_BUFRESIZE_AUTO,
+				    DBK_BUFRESIZE_MANUAL, &o->bufresize, reason);
+	if (error == 0)
+		error = read_option(program, DBK_OPT_AGGREGATE, "aggregate", DBK_AGGREGATE_RECORD,
 				    DBK_AGGREGATE_ENGINE, &o->aggregate, reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_STACKFRAMES, "stackframes", 1,
+		error = read_option(program, DTRACEOPT_STACKFRAMES, "stackframes", 1,
 				    DBK_STACKFRAMES_MAX, &o->stackframes, reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_USTACKFRAMES, "ustackframes", 1,
+		error = read_option(program, DTRACEOPT_USTACKFRAMES, "ustackframes", 1,
 				    DBK_STACKFRAMES_MAX, &o->ustackframes, reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_DYNVARSIZE, "dynvarsize", 1,
-				    DBK_DYNVARSIZE_MAX, &o->dynvarsize, reason);
+		error = read_option(program, DTRACEOPT_DYNVARSIZE, "dynvarsize", 0, ~0ull,
+				    &o->dynvarsize, reason);
 	if (error == 0)
-		error = read_option(consumer, DTRACEOPT_CPU, "cpu", 0,
-				    consumer->engine->cpu_count - 1, &o->cpu, reason);
+		error = read_option(program, DTRACEOPT_CPU, "cpu", 0, engine->cpu_count - 1,
+				    &o->cpu, reason);
 	if (error == 0 && !DBK_IS_POWER_OF_TWO(o->segmentsize))
 		error = dbk_refuse(reason, -EINVAL, "option segmentsize is %U, no power of two",
 				   o->segmentsize);
 	return error;
 }
 
-/* Rounds an aggregation buffer's size up to pages that the allocator has without waste. */
+/* Rounds an aggregation buffer's size up to pages that the allocator has without waste; a counted
+ * one never fills before its account. */
 static uint32_t aggbuf_bytes(uint64_t aggsize)
 {
 	uint32_t bytes = DBK_AGGSIZE_MIN;
 
+	if (aggsize <= DBK_ACCOUNT_AGG_BYTES_MAX)
+		aggsize *= 4;
 	while (bytes < aggsize && bytes < DBK_AGGSIZE_MAX)
 		bytes *= 2;
 	return bytes;
@@ -108,8 +116,17 @@ static int apply_options(struct dbk_consumer *consumer, const struct dbk_consume
 	struct dbk_engine *engine = consumer->engine;
 	struct dbk_meta_ring *ring;
 	struct dbk_clocks clocks;
-	uint64_t segments = (o->bufsize + o->segmentsize - 1) / o->segmentsize;
+	uint64_t segments;
 
+	/* DTrace rounds down, and refuses what then holds nothing. */
+	consumer->bufsize = o->bufsize & ~7ull;
+	consumer->aggsize = o->aggsize & ~7ull;
+	consumer->dynvarsize = o->dynvarsize;
+	consumer->counted = consumer->bufsize <= DBK_ACCOUNT_SEGMENTS * o->segmentsize;
+	segments = (consumer->bufsize + o->segmentsize - 1) / o->segmentsize;
+	/* The one being written, the one before, and one for what the account leaves out. */
+	if (consumer->counted)
+		segments = DBK_ACCOUNT_SEGMENTS * 2 + 1;
 	consumer->policy = (uint32_t)o->bufpolicy;
 	consumer->aggregate = (uint32_t)o->aggregate;
 	consumer->clock = engine->clock;
@@ -144,11 +161,28 @@ static int apply_options(struct dbk_consumer *consumer, const struct dbk_consume
 
 /* ---- create, destroy ------------------------------------------------------------------ */
 
+/* What the C library calls ENOMEM. */
+static int lacking(struct dbk_consumer *consumer, uint32_t option, struct dbk_reason *reason)
+{
+	consumer->lacking = option;
+	return dbk_refuse(reason, -ENOMEM, "Cannot allocate memory");
+}
+
 static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason)
 {
 	struct dbk_engine *engine = consumer->engine;
 	uint32_t cpu, key_bytes = dbk_plan_key_bytes(consumer);
+	uint64_t reserve = 0;
 	int error;
+
+	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX)
+		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
+	if (consumer->aggsize == 0)
+		return lacking(consumer, DBK_LACKING_AGGSIZE, reason);
+	if (consumer->policy == DBK_POLICY_FILL)
+		reserve = dbk_account_end_reserve(consumer);
+	if (consumer->bufsize < reserve)
+		return dbk_refuse(reason, -E2BIG, "END enablings exceed size of principal buffer");
 
 	consumer->buffers = dbk_host_alloc(engine->cpu_count * sizeof(*consumer->buffers));
 	if (consumer->buffers == NULL)
@@ -164,6 +198,12 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 			buffer->segment_reserve = 1;
 		if (consumer->aggregate == DBK_AGGREGATE_ENGINE)
 			buffer->key_bytes = key_bytes;
+		if (consumer->counted) {
+			buffer->account.limit_bytes = consumer->bufsize;
+			buffer->account.reserve_bytes = reserve;
+		}
+		if (consumer->aggsize <= DBK_ACCOUNT_AGG_BYTES_MAX)
+			buffer->account.agg_limit_bytes = dbk_account_agg_room(consumer->aggsize);
 	}
 	error = dbk_meta_create(consumer, reason);
 	if (error == 0)
@@ -177,6 +217,8 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 	const struct dbk_program *program = consumer->program;
 	int error;
 
+	if (dynvarsize > DBK_DYNVARSIZE_MAX && program->dynamic_data_bytes != 0)
+		return lacking(consumer, DBK_LACKING_DYNVARSIZE, reason);
 	consumer->globals_bytes = program->globals_bytes;
 	consumer->locals_bytes = program->locals_bytes;
 	consumer->globals = dbk_host_alloc(consumer->globals_bytes + 8);
@@ -185,14 +227,7 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 				  consumer->globals_bytes);
 	error = dbk_dynvars_init(&consumer->dynvars, program, dynvarsize,
 				 consumer->engine->cpu_count);
-	if (error == -EINVAL)
-		return dbk_refuse(reason, error,
-				  "option dynvarsize: %U bytes hold no variable of %u", dynvarsize,
-				  program->dynamic_data_bytes);
-	if (error != 0)
-		return dbk_refuse(reason, error, "no memory for %U bytes of dynamic variables",
-				  dynvarsize);
-	return 0;
+	return error != 0 ? lacking(consumer, DBK_LACKING_DYNVARSIZE, reason) : 0;
 }
 
 static void release(struct dbk_consumer *consumer)
@@ -233,13 +268,47 @@ static void unlink_consumer(struct dbk_engine *engine, struct dbk_consumer *cons
 	engine->last_consumer = last;
 }
 
+static int create(struct dbk_engine *engine, struct dbk_program *program,
+		  const struct dbk_consumer_config *config, const struct options *options,
+		  struct dbk_reason *reason, struct dbk_consumer **consumer_ret,
+		  uint32_t *lacking_ret)
+{
+	struct dbk_consumer *consumer = dbk_host_alloc(sizeof(*consumer));
+	int error = 0;
+
+	*lacking_ret = DBK_LACKING_NOTHING;
+	if (consumer == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	consumer->engine = engine;
+	consumer->program = program;
+	consumer->ring_id = config->ring_id;
+	consumer->next_epid = 1;
+	if (apply_options(consumer, config, options) != 0)
+		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	if (error == 0)
+		error = dbk_plans_init(consumer, reason);
+	if (error == 0)
+		error = init_variables(consumer, options->dynvarsize, reason);
+	if (error == 0)
+		error = init_buffers(consumer, reason);
+	if (error != 0) {
+		*lacking_ret = consumer->lacking;
+		release(consumer);
+		return error;
+	}
+	append_consumer(engine, consumer);
+	*consumer_ret = consumer;
+	return 0;
+}
+
 int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 			const struct dbk_consumer_config *config, struct dbk_reason *reason,
 			struct dbk_consumer **consumer_ret)
 {
-	struct dbk_consumer *consumer;
 	uint64_t destructive = 0;
 	struct options options;
+	uint64_t *size = NULL;
+	uint32_t lacked;
 	int error;
 
 	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
@@ -247,29 +316,39 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 		return dbk_refuse(
 			reason, -EINVAL,
 			"option destructive is set, and destructive actions are not allowed here");
-	consumer = dbk_host_alloc(sizeof(*consumer));
-	if (consumer == NULL)
-		return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
-	consumer->engine = engine;
-	consumer->program = program;
-	consumer->ring_id = config->ring_id;
-	consumer->next_epid = 1;
-	error = read_options(consumer, config, &options, reason);
-	if (error == 0 && apply_options(consumer, config, &options) != 0)
-		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
-	if (error == 0)
-		error = dbk_plans_init(consumer, reason);
-	if (error == 0)
-		error = init_variables(consumer, options.dynvarsize, reason);
-	if (error == 0)
-		error = init_buffers(consumer, reason);
-	if (error != 0) {
-		release(consumer);
+	error = read_options(engine, program, config, &options, reason);
+	if (error != 0)
 		return error;
+	for (;;) {
+		error = create(engine, program, config, &options, reason, consumer_ret, &lacked);
+		if (error != -ENOMEM || options.bufresize == DBK_BUFRESIZE_MANUAL)
+			return error;
+		size = lacked == DBK_LACKING_BUFSIZE	  ? &options.bufsize
+		       : lacked == DBK_LACKING_AGGSIZE	  ? &options.aggsize
+		       : lacked == DBK_LACKING_DYNVARSIZE ? &options.dynvarsize
+							  : NULL;
+		/* Half of it may be there; DTrace gives up below one word. */
+		if (size == NULL || *size / 2 < sizeof(uint64_t))
+			return error;
+		*size /= 2;
 	}
-	append_consumer(engine, consumer);
-	*consumer_ret = consumer;
-	return 0;
+}
+
+bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret)
+{
+	switch (option) {
+	case DTRACEOPT_BUFSIZE:
+		*bytes_ret = consumer->bufsize;
+		return true;
+	case DTRACEOPT_AGGSIZE:
+		*bytes_ret = consumer->aggsize;
+		return true;
+	case DTRACEOPT_DYNVARSIZE:
+		*bytes_ret = consumer->dynvarsize;
+		return true;
+	default:
+		return false;
+	}
 }
 
 void dbk_consumer_destroy(struct dbk_consumer *consumer)
@@ -292,22 +371,16 @@ void dbk_consumer_destroy(struct dbk_consumer *consumer)
 int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason,
 			uint32_t *matched_ret)
 {
-	struct dbk_engine *engine = consumer->engine;
-	struct dbk_probe *probe;
-	uint32_t matched = 0;
+	uint32_t matched = 0, i;
 	int error = 0, settled;
-	bool one;
 
 	if (consumer->enabled)
 		return dbk_refuse(reason, -EINVAL, "the enabling is enabled already");
 	consumer->enabled = true;
-	for (probe = engine->probes; probe != NULL && error == 0; probe = probe->next) {
-		error = dbk_ecbs_add(consumer, probe, &one);
-		matched += one;
-		if (error != 0)
-			dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
-				   probe->provider, probe->module, probe->function, probe->name);
-	}
+	/* Clause by clause, as DTrace does: EPIDs count in the program's order.  All gates are
+	 * closed, so nobody sees a part. */
+	for (i = 0; i < consumer->plan_count && error == 0; i++)
+		error = dbk_ecbs_add_plan(consumer, &consumer->plans[i], reason, &matched);
 	settled = dbk_host_probes_settle();
 	if (error == 0 && settled != 0)
 		error = dbk_refuse(reason, settled, "the probes cannot be armed");
@@ -409,6 +482,8 @@ int32_t dbk_consumer_exit_status(const struct dbk_consumer *consumer)
 
 void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence)
 {
-	if (cpu < consumer->engine->cpu_count)
-		dbk_store_release(&consumer->buffers[cpu].released_sequence, sequence);
+	if (cpu >= consumer->engine->cpu_count)
+		return;
+	dbk_store_release(&consumer->buffers[cpu].released_sequence, sequence);
+	dbk_account_release(&consumer->buffers[cpu]);
 }

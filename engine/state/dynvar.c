@@ -39,6 +39,26 @@ static void deal_chunks(struct dbk_dynvars *dynvars)
 	}
 }
 
+/*
+ * How many variables @bytes hold.  A size below the default holds as many as in
+ * DTrace: a variable there has 64 bytes beside value and keys, and its share of the
+ * table 64; there is room for at least one.  A larger size is all ours.
+ */
+static uint32_t chunks_of(const struct dbk_dynvars *dynvars, uint64_t bytes)
+{
+	uint64_t classic = 64 + dynvars->data_bytes + dynvars->key_bytes, table;
+
+	if (bytes >= DBK_DYNVARSIZE_DEFAULT)
+		return (uint32_t)(bytes / dynvars->chunk_bytes);
+	if (bytes < classic + 64)
+		return 1;
+	table = bytes / (classic + 64);
+	if (table != 1)
+		table &= ~1ull;
+	bytes = (bytes - table * 64) / classic;
+	return bytes == 0 ? 1 : (uint32_t)bytes;
+}
+
 int dbk_dynvars_init(struct dbk_dynvars *dynvars, const struct dbk_program *program, uint64_t bytes,
 		     uint32_t cpu_count)
 {
@@ -48,9 +68,7 @@ int dbk_dynvars_init(struct dbk_dynvars *dynvars, const struct dbk_program *prog
 	dynvars->key_bytes = program->dynamic_key_bytes;
 	dynvars->chunk_bytes =
 		(uint32_t)sizeof(struct dbk_dynvar) + dynvars->data_bytes + dynvars->key_bytes;
-	dynvars->chunk_count = (uint32_t)(bytes / dynvars->chunk_bytes);
-	if (dynvars->chunk_count == 0)
-		return -EINVAL;
+	dynvars->chunk_count = chunks_of(dynvars, bytes);
 	dynvars->bucket_count = power_of_two_from(dynvars->chunk_count);
 	dynvars->free_count = cpu_count;
 	dynvars->chunks = dbk_host_alloc((size_t)dynvars->chunk_count * dynvars->chunk_bytes);
@@ -178,6 +196,13 @@ __probe_ctx static uint32_t hash_words(uint64_t hash, const uint8_t *data, uint3
 		hash ^= hash >> 32;
 	}
 	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+/* A store that found no room ends the clause: nothing of it is recorded. */
+__probe_ctx static void drop_store(struct dbk_cpu *cpu)
+{
+	dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+	dbk_fault(cpu, DBK_FAULT_DROP, 0);
 }
 
 /* false: a fault, or a key beyond what a chunk has room for (a drop, counted). */
@@ -392,6 +417,6 @@ __probe_ctx void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t index, bool tupl
 		leave_bucket(bucket);
 	}
 	if (!stored)
-		dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+		drop_store(cpu);
 	cpu->scratch_used = mark;
 }

@@ -320,12 +320,48 @@ static struct dbk_ecb **end_of_list(struct dbk_probe *probe)
 	return link;
 }
 
+struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
+{
+	struct dbk_ecb *chain = probe->ecbs;
+
+	dbk_store_release(&probe->ecbs, NULL);
+	return chain;
+}
+
+void dbk_ecbs_free_chain(struct dbk_ecb *chain)
+{
+	struct dbk_ecb *next;
+
+	for (; chain != NULL; chain = next) {
+		next = chain->next;
+		free_ecb(chain);
+	}
+}
+
+/* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is
+ * freed. */
+static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *chain)
+{
+	bool was_enabled = probe->ecbs != NULL;
+	int error;
+
+	dbk_store_release(end_of_list(probe), chain);
+	if (was_enabled || is_own(consumer->engine, probe))
+		return 0;
+	error = dbk_host_probe_enable(probe);
+	if (error != 0) {
+		dbk_store_release(&probe->ecbs, NULL);
+		dbk_host_synchronize();
+		dbk_ecbs_free_chain(chain);
+	}
+	return error;
+}
+
 int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret)
 {
 	struct dbk_ecb *chain = NULL, **link = &chain, *ecb;
 	const struct dbk_program *program = consumer->program;
-	bool was_enabled = probe->ecbs != NULL;
-	int error = 0;
+	int error = 0, published;
 	uint32_t i;
 
 	*matched_ret = false;
@@ -345,37 +381,46 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 	if (chain == NULL)
 		return error;
 	/* All at once: a firing sees none or all clauses of the enabling. */
-	dbk_store_release(end_of_list(probe), chain);
-	if (!was_enabled && !is_own(consumer->engine, probe)) {
-		int enabled = dbk_host_probe_enable(probe);
-
-		if (enabled != 0) {
-			dbk_store_release(&probe->ecbs, NULL);
-			dbk_host_synchronize();
-			dbk_ecbs_free_chain(chain);
-			return enabled;
-		}
-	}
+	published = publish(consumer, probe, chain);
+	if (published != 0)
+		return published;
 	*matched_ret = true;
 	return error;
 }
 
-struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
+/* Whether the probe has an ECB of this consumer: its ECBs stand together, newest consumer last. */
+static bool has_ecb_of(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
 {
-	struct dbk_ecb *chain = probe->ecbs;
+	const struct dbk_ecb *ecb = probe->ecbs;
 
-	dbk_store_release(&probe->ecbs, NULL);
-	return chain;
+	while (ecb != NULL && ecb->consumer != consumer)
+		ecb = ecb->next;
+	return ecb != NULL;
 }
 
-void dbk_ecbs_free_chain(struct dbk_ecb *chain)
+int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
+		      struct dbk_reason *reason, uint32_t *matched)
 {
-	struct dbk_ecb *next;
+	const struct dbk_probedesc *description =
+		&consumer->program->probedescs[plan->desc->probedesc];
+	struct dbk_probe *probe;
+	struct dbk_ecb *ecb;
+	bool first;
+	int error;
 
-	for (; chain != NULL; chain = next) {
-		next = chain->next;
-		free_ecb(chain);
+	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
+		if (!dbk_probedesc_match(description, probe))
+			continue;
+		first = !has_ecb_of(probe, consumer);
+		ecb = make_ecb(consumer, probe, plan, first);
+		error = ecb == NULL ? -ENOMEM : publish(consumer, probe, ecb);
+		if (error != 0)
+			return dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
+					  probe->provider, probe->module, probe->function,
+					  probe->name);
+		*matched += first;
 	}
+	return 0;
 }
 
 /* Takes the consumer's ECBs out of one probe; true when the probe has none left. */

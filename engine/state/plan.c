@@ -12,6 +12,7 @@
  *
  * The first member of a tuple is the aggregation's id: known here, never stored.
  */
+#include "engine/buffer/account.h"
 #include "engine/dif/dif.h"
 #include "engine/program/program.h"
 #include "engine/state/state.h"
@@ -23,6 +24,7 @@ struct area {
 	uint32_t at; /* next free byte of the fixed part */
 	uint64_t tail_max;
 	bool has_gaps;
+	struct dbk_classic classic;
 };
 
 struct planner {
@@ -82,6 +84,8 @@ static void plan_integer(struct planner *p, struct area *area, uint32_t action,
 {
 	struct dbk_step *step = add_step(p, kind, action);
 
+	if (flags == 0 || (flags & DBK_FIELD_F_KEY) != 0)
+		dbk_classic_add(&area->classic, bytes);
 	step->offset = place(area, bytes);
 	step->size = (uint8_t)bytes;
 	step->bytes = bytes;
@@ -100,12 +104,14 @@ static void plan_value(struct planner *p, struct area *area, uint32_t action, ui
 		step = add_step(p, DBK_STEP_EVALUATE, action);
 		step->expr = difo->expr;
 	} else if (difo->type.kind == DIF_TYPE_STRING) {
+		dbk_classic_add(&area->classic, p->consumer->strsize);
 		step = add_step(p, DBK_STEP_STRING, action);
 		step->offset = place_tail(area, p->consumer->strsize);
 		step->bytes = p->consumer->strsize;
 		step->expr = difo->expr;
 		add_field(p, step, step->bytes, DBK_FIELD_STRING, flags);
 	} else if ((difo->type.flags & DIF_TF_BYREF) != 0) {
+		dbk_classic_add(&area->classic, difo->type.size);
 		step = add_step(p, DBK_STEP_BYTES, action);
 		step->offset = place(area, difo->type.size);
 		step->bytes = difo->type.size;
@@ -132,6 +138,8 @@ static void plan_stack(struct planner *p, struct area *area, uint32_t action, ui
 	bool user = desc->kind != DTRACEACT_STACK;
 	struct dbk_step *step = add_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
 
+	/* DTrace's ustack() has two words in front, process and thread group. */
+	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8);
 	/* ustack() begins with the process id: its addresses mean nothing without. */
 	step->bytes = (stack_depth(p, desc) + user) * 8;
 	step->offset = place_tail(area, step->bytes + 8);
@@ -143,6 +151,7 @@ static void plan_pid_value(struct planner *p, struct area *area, uint32_t action
 {
 	struct dbk_step *step = add_step(p, DBK_STEP_PID_VALUE, action);
 
+	dbk_classic_add(&area->classic, 24);
 	step->offset = place(area, 16);
 	step->bytes = 16;
 	step->expr = p->desc->actions[action].difo->expr;
@@ -270,6 +279,8 @@ static int plan_aggregation_engine(struct planner *p, uint32_t action)
 	uint64_t key_bytes_max;
 
 	memset(&key, 0, sizeof(key));
+	key.classic.bytes = 4;
+	dbk_classic_add(&key.classic, 8); /* the aggregation's id */
 	add_step(p, DBK_STEP_KEY_BEGIN, action)->aggregation = index;
 	plan_keys(p, &key, action);
 	add_step(p, DBK_STEP_AGGREGATE, action)->aggregation = index;
@@ -285,6 +296,8 @@ static int plan_aggregation_engine(struct planner *p, uint32_t action)
 	agg->key_bytes_max = (uint32_t)key_bytes_max;
 	agg->arg = desc->arg;
 	agg->cell_count = dbk_agg_cells(desc->kind, desc->arg);
+	dbk_classic_add(&key.classic, agg->cell_count * 8ull);
+	agg->classic_bytes = key.classic.bytes;
 	agg->has_increment = increment != NULL;
 	if (increment != NULL)
 		agg->increment = *increment;
@@ -403,6 +416,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->has_record = desc->action_count == 0;
 	plan->variable = stores_tail(&p);
 	p.record.at = (uint32_t)sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0);
+	p.record.classic.bytes = p.record.classic.align = 4;
 	error = plan_actions(&p);
 	if (error != 0)
 		return error;
@@ -415,7 +429,9 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->zero_fixed = p.record.has_gaps || p.record.at != plan->fixed_bytes;
 	if (p.record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))
 		plan->has_record = true;
-	if (!plan->has_record || plan->uses_locals || plan->zero_fixed)
+	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
+	plan->classic_align = p.record.classic.align;
+	if (!plan->has_record || plan->uses_locals || plan->zero_fixed || consumer->counted)
 		plan->kind = DBK_PLAN_GENERAL;
 	return 0;
 }

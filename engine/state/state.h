@@ -19,6 +19,11 @@ uint32_t dbk_plan_key_bytes(const struct dbk_consumer *consumer);
  * they are its first.  @matched_ret: whether there were any */
 int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret);
 
+/** dbk_ecbs_add_plan() - ECBs of one clause for all probes that it matches, with nobody firing them
+ * yet.  @matched is raised by the probes that the consumer did not have before */
+int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
+		      struct dbk_reason *reason, uint32_t *matched);
+
 /** dbk_ecbs_unlink_probe() - takes all ECBs out of the probe's list; they stay allocated */
 struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe);
 

@@ -153,7 +153,7 @@ TEST_CASE("a full aggregation buffer drops new keys only", "[engine][aggregate]"
     auto& go = engine.probe("test", "m", "f", "go");
     Dof dof;
     dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
-    dof.option(DTRACEOPT_AGGSIZE, 1);
+    dof.option(DTRACEOPT_AGGSIZE, 1024);
     dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)}));
     auto* consumer = engine.start(dof.build());
     CHECK(dbk_consumer_ring(consumer)->aggbuf_bytes == DBK_AGGSIZE_MIN);

@@ -82,6 +82,6 @@ TEST_CASE("the simulated kernel's stacks have symbols", "[sim][kernel]") {
             CHECK(found->offset_bytes > 0);
             CHECK(found->offset_bytes < 0x400);
         }
-    CHECK(symbols.find(syscall_stack()[0])->module == "daybreak");
+    CHECK(symbols.find(syscall_stack()[0])->module == "dtrace");
     CHECK(symbols.find(timer_stack()[1])->name == "__hrtimer_run_queues");
 }
