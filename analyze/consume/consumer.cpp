@@ -217,7 +217,7 @@ void Consumer::tell_fault(const EcbPlan& plan, base::ByteView record) {
     shared_.sink.message(
         fault_message({arguments[0], arguments[1], static_cast<int64_t>(arguments[2]), arguments[3],
                        arguments[4]},
-                      program_));
+                      program_, shared_.testing));
 }
 
 void Consumer::trace(const Statement& statement, base::ByteView record) {

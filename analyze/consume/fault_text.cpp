@@ -40,6 +40,7 @@ std::optional<size_t> difo_of(const formats::DofProgram& program, const formats:
     return action <= actions.size() ? actions[action - 1].difo : std::nullopt;
 }
 
+/// Returns " at FILE:LINE", or nothing.
 std::string source_place(const FaultArguments& arguments, const EcbPlan& plan,
                          RingProgram& program) {
     const formats::DofProgram* dof = program.program_of(*plan.ecb);
@@ -53,7 +54,7 @@ std::string source_place(const FaultArguments& arguments, const EcbPlan& plan,
         if (difo && line.difo == *difo && line.instruction <= instruction &&
             (!best || line.instruction >= best->instruction))
             best = &line;
-    return best ? base::strprintf("at %s:%u:%u", best->file.c_str(), best->line, best->column) : "";
+    return best ? base::strprintf(" at %s:%u", best->file.c_str(), best->line) : "";
 }
 
 } // namespace
@@ -66,7 +67,7 @@ std::string enabling_text(uint64_t epid, const EcbPlan* plan) {
                            probe.module.c_str(), probe.function.c_str(), probe.name.c_str());
 }
 
-Message fault_message(const FaultArguments& arguments, RingProgram& program) {
+Message fault_message(const FaultArguments& arguments, RingProgram& program, bool classic) {
     FaultKind kind = kind_of(arguments.fault);
     const EcbPlan* plan = arguments.epid <= UINT32_MAX
                               ? program.find(static_cast<uint32_t>(arguments.epid))
@@ -80,10 +81,11 @@ Message fault_message(const FaultArguments& arguments, RingProgram& program) {
         message.text += " in predicate";
     else
         appendf(message.text, " in action #%" PRIu64, arguments.action);
-    if (arguments.dif_offset >= 0)
+    std::string place = plan && !classic ? source_place(arguments, *plan, program) : "";
+    if (!place.empty())
+        message.text += place;
+    else if (arguments.dif_offset >= 0)
         appendf(message.text, " at DIF offset %" PRId64, arguments.dif_offset);
-    if (plan)
-        message.detail = source_place(arguments, *plan, program);
     return message;
 }
 

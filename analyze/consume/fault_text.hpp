@@ -25,7 +25,8 @@ struct FaultArguments {
 /// Returns "error on enabled probe ID 3 (ID 7: syscall:vmlinux:read:entry)"; `plan` may be null.
 std::string enabling_text(uint64_t epid, const EcbPlan* plan);
 
-/// Returns the message, in DTrace's words; the detail says where in the D source it was.
-Message fault_message(const FaultArguments& arguments, RingProgram& program);
+/// Returns the message, in DTrace's words.  Where it was is said as the place in the D source, when the
+/// program has a table of lines; as the DIF offset when `classic`, or when it has none.
+Message fault_message(const FaultArguments& arguments, RingProgram& program, bool classic);
 
 } // namespace daybreak::analyze

@@ -230,8 +230,8 @@ TEST_CASE("the consumer's own ERROR clause becomes messages", "[analyze][report]
     REQUIRE(got.messages.size() == 3);
     CHECK(got.messages[0].kind == Message::Kind::fault);
     CHECK(got.messages[0].text == "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): invalid "
-                                  "address (0x10) in action #1 at DIF offset 16");
-    CHECK(got.messages[0].detail == "at boot.d:3:7");
+                                  "address (0x10) in action #1 at boot.d:3");
+    CHECK(got.messages[0].detail == "");
     CHECK(got.messages[1].text ==
           "error on enabled probe ID 1 (ID 1: dtrace:::BEGIN): divide-by-zero in predicate");
     CHECK(got.messages[2].text ==
