@@ -3,10 +3,13 @@
 // daybreak: the command line.  Builds the parser from the subcommands and turns what happens into
 // an exit status.
 #include "cmd/commands.hpp"
+#include "cmd/dtrace/dtrace.hpp"
 #include "daybreak_version.hpp"
 
 #include <csignal>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -16,13 +19,29 @@ constexpr const char* kFooter =
     "  daybreak embed boot.dof --module daybreak.ko -o boot.ko\n"
     "  daybreak record --claim -o boot.dbrk      (in the booted system, as root)\n"
     "  daybreak report boot.dbrk\n"
-    "\n`daybreak COMMAND --help` has an example for each; the manual is daybreak(1).";
+    "\nUnder the name dtrace it takes dtrace(1)'s command line, as `daybreak dtrace` does.\n"
+    "`daybreak COMMAND --help` has an example for each; the manual is daybreak(1).";
+
+/// Whether the words are for dtrace: called under that name, or as the first word.  Its conventions
+/// are older than those of the other commands, so it parses them itself.
+bool is_dtrace(int argc, char** argv, int& first_word) {
+    std::string_view name = argc > 0 ? argv[0] : "";
+    first_word = 1;
+    if (name.substr(name.rfind('/') + 1) == "dtrace")
+        return true;
+    first_word = 2;
+    return argc > 1 && std::string_view(argv[1]) == "dtrace";
+}
 
 } // namespace
 
 int main(int argc, char** argv) {
     using namespace daybreak::cmd;
     std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), and a quiet end
+
+    int first_word = 0;
+    if (is_dtrace(argc, argv, first_word))
+        return run_dtrace("dtrace", std::vector<std::string>(argv + first_word, argv + argc));
 
     CLI::App app("Trace a boot from the first instruction of userspace, in D.", "daybreak");
     app.set_version_flag("--version", "daybreak " DAYBREAK_VERSION);
@@ -38,6 +57,7 @@ int main(int argc, char** argv) {
     add_info(app, status);
     add_list(app, status);
     add_sim(app, status);
+    app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
 
     try {
         app.parse(argc, argv);

@@ -22,12 +22,6 @@ std::string_view option_name(std::string_view option) {
     return option.substr(0, option.find('='));
 }
 
-std::map<std::string, int64_t, std::less<>> process_macros() {
-    return {{"pid", ::getpid()},   {"ppid", ::getppid()}, {"uid", ::getuid()},
-            {"euid", ::geteuid()}, {"gid", ::getgid()},   {"egid", ::getegid()},
-            {"pgid", ::getpgrp()}, {"sid", ::getsid(0)}};
-}
-
 std::vector<std::string> preprocessor_arguments(const ProgramArguments& arguments) {
     std::vector<std::string> words;
     for (const std::string& definition : arguments.definitions)
@@ -115,6 +109,12 @@ void print_diagnostics(const ProgramArguments& arguments, const compiler::Compil
 }
 
 } // namespace
+
+std::map<std::string, int64_t, std::less<>> process_macros() {
+    return {{"pid", ::getpid()},   {"ppid", ::getppid()}, {"uid", ::getuid()},
+            {"euid", ::geteuid()}, {"gid", ::getgid()},   {"egid", ::getegid()},
+            {"pgid", ::getpgrp()}, {"sid", ::getsid(0)}};
+}
 
 bool ProgramArguments::has_option(std::string_view name) const {
     return std::any_of(options.begin(), options.end(),

@@ -45,6 +45,9 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments);
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
                                                const std::string& subcommand);
 
+/// Returns the values of $pid, $uid and their kin for this process.
+std::map<std::string, int64_t, std::less<>> process_macros();
+
 /// A compiled program.
 struct CompiledProgram {
     base::Bytes dof;

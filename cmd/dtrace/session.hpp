@@ -27,6 +27,8 @@
 
 namespace daybreak::cmd {
 
+class Target;
+
 /// A probe of the machine.
 struct SessionProbe {
     uint32_t id = 0;
@@ -88,6 +90,9 @@ public:
     /// -a: takes the oldest anonymous enabling over instead, which goes on tracing.
     /// Error: not_found, when there is none.
     virtual base::Result<void> claim() = 0;
+    /// A process of -c or -p, for sessions that have to see what it does themselves.  It outlives
+    /// the session; called before start().
+    virtual void add_target(Target& target) { static_cast<void>(target); }
     /// Fires BEGIN and lets the other probes in.  An enabling that was claimed runs already.
     virtual base::Result<void> start() = 0;
     /// Lets at most this much time pass.

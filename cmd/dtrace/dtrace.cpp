@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `daybreak dtrace`: what each mode of dtrace(1) does, in order.
+#include "cmd/dtrace/dtrace.hpp"
+
+#include "cmd/dtrace/anonymous.hpp"
+#include "cmd/dtrace/listing.hpp"
+#include "cmd/dtrace/messages.hpp"
+#include "cmd/dtrace/run.hpp"
+#include "cmd/terminal.hpp"
+#include "compiler/sema/options.hpp"
+#include "daybreak_version.hpp"
+#include "formats/abi/ioctl.h"
+#include "formats/dof/dof_printer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// The D language that is spoken, for scripts that look at `dtrace -V`.
+constexpr const char* kLanguageVersion = "1.6.4";
+
+int failed(const std::string& name, const std::string& message) {
+    say(name, message);
+    return static_cast<int>(Exit::failed);
+}
+
+/// Returns what is wrong with -x and its kin, in dtrace(1)'s words; "" when nothing is.
+std::string refused_setting(const DtraceArguments& arguments) {
+    for (const DtraceArguments::Setting& setting : arguments.settings) {
+        compiler::OptionSetting parsed = compiler::parse_option(setting.name, setting.value);
+        if (parsed.error.empty())
+            continue;
+        bool unknown = parsed.target == compiler::OptionTarget::compile_time;
+        return "failed to set " + setting.text + ": " +
+               (unknown ? "Invalid option name" : "Invalid value for specified option");
+    }
+    return "";
+}
+
+/// DTRACE_OPT_NAME=value of the environment are options too, before those of the command line.
+void add_environment(DtraceArguments& arguments) {
+    constexpr const char* kPrefix = "DTRACE_OPT_";
+    std::vector<DtraceArguments::Setting> settings;
+    for (char** entry = environ; *entry != nullptr; entry++) {
+        std::string text = *entry;
+        if (!text.starts_with(kPrefix))
+            continue;
+        size_t equals = text.find('=');
+        std::string name = text.substr(std::strlen(kPrefix), equals - std::strlen(kPrefix));
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        settings.push_back({name, text.substr(equals + 1), text.substr(0, equals)});
+    }
+    arguments.settings.insert(arguments.settings.begin(), settings.begin(), settings.end());
+}
+
+class Dtrace {
+public:
+    explicit Dtrace(DtraceArguments arguments)
+        : arguments_(std::move(arguments)),
+          output_({arguments_.name, has_setting(arguments_, "droptags")}) {}
+
+    int run();
+
+private:
+    int trace(const CompiledPrograms* compiled, ProbeIndex& probes);
+    base::Result<void> open_targets();
+    base::Result<void> open_session();
+    void tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes);
+    int fail(const std::string& message) { return failed(arguments_.name, message); }
+
+    DtraceArguments arguments_;
+    DtraceOutput output_;
+    std::vector<Target> targets_;
+    std::unique_ptr<Session> session_;
+    uint32_t matched_ = 0;
+};
+
+base::Result<void> Dtrace::open_targets() {
+    for (const std::string& command : arguments_.commands) {
+        DBK_TRY(Target target, Target::start(command));
+        targets_.push_back(std::move(target));
+    }
+    for (const std::string& pid : arguments_.pids) {
+        DBK_TRY(Target target, Target::watch(pid));
+        targets_.push_back(std::move(target));
+    }
+    return {};
+}
+
+base::Result<void> Dtrace::open_session() {
+    if (::access(DBK_DEVICE_PATH, F_OK) == 0) {
+        DBK_TRY(session_, open_live_session());
+        return {};
+    }
+    DBK_TRY(session_, open_simulated_session({}));
+    if (::isatty(STDERR_FILENO) != 0 && !is_testing())
+        say(arguments_.name, DBK_DEVICE_PATH " is not there (the module daybreak is not loaded): "
+                                             "probes are those of a simulated machine");
+    return {};
+}
+
+/// "dtrace: description 'BEGIN' matched 1 probe", and what -v adds.
+void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) {
+    for (size_t i = 0; i < compiled.descriptions.size(); i++) {
+        uint32_t matched = 0;
+        for (const formats::DofEcb* ecb : compiled.ecbs_of(i))
+            matched += static_cast<uint32_t>(probes.matches(ecb->probe).size());
+        matched_ += matched;
+        if (!compiled.option(DTRACEOPT_QUIET))
+            say(arguments_.name,
+                base::strprintf("%s matched %u probe%s", compiled.descriptions[i].c_str(), matched,
+                                matched == 1 ? "" : "s"));
+        if (arguments_.verbose)
+            print_stability(compiled, i, probes, output_);
+    }
+}
+
+int Dtrace::trace(const CompiledPrograms* compiled, ProbeIndex& probes) {
+    if (arguments_.compile_only && !arguments_.claim_anonymous)
+        return static_cast<int>(Exit::ok);
+    if (arguments_.claim_anonymous && compiled != nullptr)
+        return fail("Can't claim anonymous state and enable probes");
+    if (compiled != nullptr)
+        tell_matches(*compiled, probes);
+    if (matched_ == 0 && !arguments_.claim_anonymous && !arguments_.zero_probes_allowed)
+        return fail(compiled != nullptr ? "no probes matched" : "no probes specified");
+    return run_tracing(arguments_, compiled, *session_, targets_, output_);
+}
+
+int Dtrace::run() {
+    add_environment(arguments_);
+    std::string refused = refused_setting(arguments_);
+    if (!refused.empty())
+        return fail(refused);
+    for (auto step : {&Dtrace::open_targets, &Dtrace::open_session}) {
+        auto done = (this->*step)();
+        if (!done.ok())
+            return fail(done.error().message());
+    }
+    std::optional<compiler::BtfKernelTypes> kernel;
+    if (!arguments_.kernel.empty())
+        kernel.emplace(compiler::KernelSource{.release = arguments_.kernel});
+    else if (!session_->is_simulated())
+        kernel.emplace(compiler::KernelSource{.release = session_->release()});
+
+    ProbeIndex probes(*session_);
+    CompileSetting setting;
+    setting.probes = &probes;
+    setting.kernel = kernel ? &*kernel : nullptr;
+    if (!targets_.empty())
+        setting.target = targets_[0].pid();
+    std::optional<CompiledPrograms> compiled;
+    if (!arguments_.programs.empty() || !arguments_.library_folders.empty()) {
+        compiled = compile_programs(arguments_, setting);
+        if (!compiled)
+            return static_cast<int>(Exit::failed);
+        if (arguments_.disassemble)
+            std::fputs(formats::print_ecbs(compiled->program()).c_str(), stderr);
+    }
+    const CompiledPrograms* programs = arguments_.programs.empty() ? nullptr : &*compiled;
+    if (arguments_.mode == DtraceMode::anonymous)
+        return save_anonymous(arguments_, programs);
+    if (!arguments_.output_path.empty()) {
+        auto opened = output_.open(arguments_.output_path);
+        if (!opened.ok())
+            return fail(opened.error().message());
+    }
+    if (arguments_.mode == DtraceMode::list) {
+        list_probes(arguments_, programs, probes, output_);
+        return output_.failed() ? static_cast<int>(Exit::failed) : static_cast<int>(Exit::ok);
+    }
+    return trace(programs, probes);
+}
+
+int print_version(const DtraceArguments& arguments) {
+    std::printf("%s: Daybreak D %s\n", arguments.name.c_str(), kLanguageVersion);
+    if (arguments.verbose)
+        std::printf("This is Daybreak %s\n", DAYBREAK_VERSION);
+    return static_cast<int>(Exit::ok);
+}
+
+int print_help(const std::string& name) {
+    std::printf("%s\nExample: which programs are started, while a command runs?\n"
+                "  %s -n 'syscall::execve:entry { trace(copyinstr(arg0)); }' -c 'make all'\n\n"
+                "Where /dev/daybreak is, it traces the kernel; elsewhere a simulated machine.  The "
+                "manual is daybreak-dtrace(1).\n",
+                dtrace_usage(name).c_str(), name.c_str());
+    return static_cast<int>(Exit::ok);
+}
+
+} // namespace
+
+int run_dtrace(const std::string& name, const std::vector<std::string>& words) {
+    DtraceParse parse = parse_dtrace_arguments(name, words);
+    if (!parse.message.empty())
+        say(name, parse.message);
+    if (parse.usage) {
+        std::fputs(dtrace_usage(name).c_str(), stderr);
+        return static_cast<int>(Exit::usage);
+    }
+    if (!parse.message.empty())
+        return static_cast<int>(Exit::failed);
+    if (parse.arguments.help)
+        return print_help(name);
+    switch (parse.arguments.mode) {
+    case DtraceMode::version:
+        return print_version(parse.arguments);
+    case DtraceMode::link:
+        return failed(name, "-G is not supported: Daybreak has no probes in programs (USDT)");
+    case DtraceMode::header:
+        return failed(name, "-h is not supported: Daybreak has no probes in programs (USDT)");
+    default:
+        return Dtrace(std::move(parse.arguments)).run();
+    }
+}
+
+} // namespace daybreak::cmd

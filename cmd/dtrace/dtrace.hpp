@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `daybreak dtrace`, and the program under the name dtrace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// Runs dtrace(1)'s command line; `words` are those behind the name.  `name` is what messages begin
+/// with.  Returns the exit status: what exit() was given; 1 when something failed, 2 for wrong
+/// usage.
+int run_dtrace(const std::string& name, const std::vector<std::string>& words);
+
+} // namespace daybreak::cmd

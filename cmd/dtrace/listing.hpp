@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// -l: the probes that the programs name, or all there are; -v: what is known of them.
+#pragma once
+
+#include "cmd/dtrace/output.hpp"
+#include "cmd/dtrace/programs.hpp"
+
+namespace daybreak::cmd {
+
+/// Lists what each program of the command line names, in their order, and says which description
+/// names nothing; without programs, every probe.
+void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
+                 ProbeIndex& probes, DtraceOutput& output);
+
+/// Prints the stabilities of the index-th program, for -v.
+void print_stability(const CompiledPrograms& compiled, size_t index, ProbeIndex& probes,
+                     DtraceOutput& output);
+
+} // namespace daybreak::cmd

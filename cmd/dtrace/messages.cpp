@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What dtrace says on standard error.
+#include "cmd/dtrace/messages.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace daybreak::cmd {
+
+void say(std::string_view name, std::string_view message) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(name.size()), name.data(),
+                 static_cast<int>(message.size()), message.data());
+}
+
+bool is_testing() {
+    return std::getenv("_DTRACE_TESTING") != nullptr;
+}
+
+std::string system_reason(const std::string& path, const base::Error& error) {
+    // "cannot open x.d: No such file or directory" -> what is behind the name.
+    std::string text = error.message();
+    size_t at = text.rfind(path + ": ");
+    return at == std::string::npos ? text : text.substr(at + path.size() + 2);
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where dtrace's output goes: standard output, the -o file, or what freopen() names.
+#pragma once
+
+#include "analyze/print/sink.hpp"
+#include "base/result.hpp"
+
+#include <string>
+
+namespace daybreak::cmd {
+
+class DtraceOutput : public analyze::Sink {
+public:
+    struct Options {
+        std::string name = "dtrace"; ///< what messages begin with
+        bool drop_tags = false;      ///< -x droptags
+    };
+    explicit DtraceOutput(Options options) : options_(std::move(options)) {}
+    DtraceOutput(const DtraceOutput&) = delete;
+    DtraceOutput& operator=(const DtraceOutput&) = delete;
+    ~DtraceOutput() override;
+
+    /// -o: appends to a file from here on.
+    base::Result<void> open(const std::string& path);
+    /// freopen(): everything goes to that file, which is emptied first; "" is what it was before
+    /// the first freopen().  An error leaves the output where it is.
+    base::Result<void> reopen(const std::string& path);
+    /// ftruncate(): empties the file, if it is one.
+    void truncate();
+
+    void write(std::string_view text) override;
+    void message(const analyze::Message& message) override;
+
+    /// Whether nobody reads any more, or nothing more can be written: stop.
+    bool closed() const { return closed_; }
+    /// Whether writing failed for another reason than a closed pipe; it has been told.
+    bool failed() const { return failed_; }
+
+private:
+    int fd() const { return reopened_ >= 0 ? reopened_ : base_; }
+
+    Options options_;
+    int base_ = 1;      // standard output, or the -o file
+    int reopened_ = -1; // freopen()'s
+    bool closed_ = false, failed_ = false;
+};
+
+} // namespace daybreak::cmd

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs of dtrace's command line, compiled into one image.
+#include "cmd/dtrace/programs.hpp"
+
+#include "base/file.hpp"
+#include "cmd/dtrace/libraries.hpp"
+#include "cmd/dtrace/messages.hpp"
+#include "cmd/preprocess.hpp"
+#include "cmd/program.hpp"
+#include "cmd/terminal.hpp"
+#include "daybreak_version.hpp"
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+bool fits(const char* pattern, const std::string& name) {
+    return dbk_glob_match(pattern, name.c_str());
+}
+
+template <typename Description>
+bool names(const Description& description, const SessionProbe& probe) {
+    return fits(description.provider.c_str(), probe.provider) &&
+           fits(description.module.c_str(), probe.module) &&
+           fits(description.function.c_str(), probe.function) &&
+           fits(description.name.c_str(), probe.name);
+}
+
+std::vector<std::string> preprocessor_arguments(const DtraceArguments& arguments) {
+    std::vector<std::string> words;
+    for (const std::string& definition : arguments.definitions)
+        words.push_back("-D" + definition);
+    for (const std::string& name : arguments.undefinitions)
+        words.push_back("-U" + name);
+    for (const std::string& folder : arguments.include_folders)
+        words.push_back("-I" + folder);
+    if (arguments.print_includes)
+        words.push_back("-H");
+    return words;
+}
+
+/// Reads one program; empty when that was not possible and has been told.
+std::optional<compiler::CompileSource> read_program(const DtraceArguments& arguments,
+                                                    const DtraceProgram& program) {
+    compiler::CompileSource source;
+    source.name = source.text = program.text;
+    source.kind = compiler::SourceKind::string;
+    source.probe_spec = program.spec;
+    if (program.is_script) {
+        source.kind = compiler::SourceKind::file;
+        auto bytes = base::read_file(program.text);
+        if (!bytes.ok()) {
+            say(arguments.name, "failed to open " + program.text + ": " +
+                                    system_reason(program.text, bytes.error()));
+            return std::nullopt;
+        }
+        source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    }
+    if (arguments.preprocess || has_setting(arguments, "cpp")) {
+        std::string name = program.is_script ? program.text : "-n";
+        auto text = preprocess(name, source.text, preprocessor_arguments(arguments));
+        if (!text.ok()) {
+            say(arguments.name, text.error().message());
+            return std::nullopt;
+        }
+        source.text = *text;
+    }
+    return source;
+}
+
+std::string describe(const DtraceProgram& program) {
+    if (program.is_script)
+        return "script '" + program.text + "'";
+    return "description '" + program.text.substr(0, program.text.find_first_of("{/;")) + "'";
+}
+
+void print_diagnostics(const DtraceArguments& arguments, const compiler::CompileOutput& output) {
+    bool testing = is_testing();
+    std::string text;
+    if (::isatty(STDERR_FILENO) != 0 && !testing) {
+        text = render_rich(output.diagnostics, output.sources,
+                           {.colour = wants_colour(STDERR_FILENO)});
+    } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
+        text = render_classic(
+                   *first, output.sources,
+                   {.program = arguments.name, .error_tags = has_setting(arguments, "errtags")}) +
+               "\n";
+    }
+    std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+bool has_setting(const DtraceArguments& arguments, std::string_view name) {
+    return std::any_of(arguments.settings.begin(), arguments.settings.end(),
+                       [name](const auto& setting) { return setting.name == name; });
+}
+
+void ProbeIndex::read() {
+    auto probes = session_.probes();
+    if (probes.ok())
+        probes_ = std::move(*probes);
+    else
+        error_ = probes.error().message();
+    known_ = true;
+}
+
+const std::vector<SessionProbe>& ProbeIndex::all() {
+    if (!known_)
+        read();
+    return probes_;
+}
+
+bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
+    auto named = [&description](const SessionProbe& probe) {
+        return description.id ? probe.id == *description.id : names(description, probe);
+    };
+    const auto& probes = all();
+    if (std::any_of(probes.begin(), probes.end(), named))
+        return true;
+    if (description.id)
+        return false;
+    auto made = session_.make_named(description);
+    if (!made.ok()) {
+        error_ = made.error().message();
+        return false;
+    }
+    read();
+    return std::any_of(probes_.begin(), probes_.end(), named);
+}
+
+std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
+    std::vector<const SessionProbe*> found;
+    for (const SessionProbe& probe : all())
+        if (description.id != 0 ? probe.id == description.id : names(description, probe))
+            found.push_back(&probe);
+    return found;
+}
+
+std::optional<uint64_t> CompiledPrograms::option(uint32_t id) const {
+    std::optional<uint64_t> value;
+    for (const formats::DofOption& option : program().options)
+        if (option.option == id)
+            value = option.value;
+    if (value == DTRACEOPT_UNSET)
+        value.reset();
+    return value;
+}
+
+std::vector<const formats::DofEcb*> CompiledPrograms::ecbs_of(size_t index) const {
+    std::vector<const formats::DofEcb*> ecbs;
+    for (size_t i = 0; i < output.ecb_sources.size() && i < program().ecbs.size(); i++)
+        if (output.ecb_sources[i] == first_source + index)
+            ecbs.push_back(&program().ecbs[i]);
+    return ecbs;
+}
+
+std::optional<CompiledPrograms> compile_programs(const DtraceArguments& arguments,
+                                                 const CompileSetting& setting) {
+    CompiledPrograms compiled;
+    compiler::CompileOptions options;
+    auto libraries = read_libraries(arguments);
+    if (!libraries)
+        return std::nullopt;
+    options.sources = std::move(*libraries);
+    compiled.first_source = options.sources.size();
+    for (const DtraceProgram& program : arguments.programs) {
+        auto source = read_program(arguments, program);
+        if (!source)
+            return std::nullopt;
+        options.sources.push_back(std::move(*source));
+        compiled.descriptions.push_back(describe(program));
+    }
+    options.arguments = arguments.arguments;
+    options.unused_arguments_allowed = false;
+    options.macros = process_macros();
+    if (setting.target)
+        options.macros["target"] = *setting.target;
+    for (const DtraceArguments::Setting& one : arguments.settings)
+        options.options.emplace_back(one.name, one.value);
+    options.kernel = setting.kernel;
+    options.compiler_version = "daybreak " DAYBREAK_VERSION;
+    options.zero_probes_allowed =
+        arguments.zero_probes_allowed || arguments.mode == DtraceMode::list;
+    if (setting.probes != nullptr)
+        options.probe_exists = [&setting](const compiler::ProbeDescription& description) {
+            return setting.probes->exists(description);
+        };
+    compiled.output = compiler::compile(options);
+    if (setting.probes != nullptr && !setting.probes->error().empty())
+        say(arguments.name, setting.probes->error());
+    print_diagnostics(arguments, compiled.output);
+    if (!compiled.output.dof)
+        return std::nullopt;
+    return compiled;
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs of dtrace's command line, compiled into one image.
+//
+// Each -n, -s and its kin is a program of its own for messages, but they share their variables and
+// aggregations, as in dtrace(1).
+#pragma once
+
+#include "cmd/dtrace/options.hpp"
+#include "cmd/dtrace/session.hpp"
+#include "compiler/compiler.hpp"
+#include "compiler/types/kernel_types.hpp"
+
+namespace daybreak::cmd {
+
+/// The probes of a session, looked up by description.
+class ProbeIndex {
+public:
+    explicit ProbeIndex(Session& session) : session_(session) {}
+
+    /// Returns whether a description names any probe; one that only exists because it is named
+    /// (profile-97) is made.
+    bool exists(const compiler::ProbeDescription& description);
+    /// Returns the probes that a description of a compiled program means, in the order of ids.
+    std::vector<const SessionProbe*> matches(const formats::DofProbeName& description);
+    /// Returns all.
+    const std::vector<SessionProbe>& all();
+    /// What went wrong when the session was asked; "" when nothing did.
+    const std::string& error() const { return error_; }
+
+private:
+    void read();
+
+    Session& session_;
+    bool known_ = false;
+    std::vector<SessionProbe> probes_;
+    std::string error_;
+};
+
+/// What the command line's programs became.
+struct CompiledPrograms {
+    compiler::CompileOutput output;
+    std::vector<std::string> descriptions; ///< "script 'x.d'", "description 'BEGIN'"
+    size_t first_source = 0;               ///< index of programs[0] among the compiler's sources
+
+    const base::Bytes& dof() const { return *output.dof; }
+    const formats::DofProgram& program() const { return output.program; }
+    /// Returns an option's value; empty when it is not set.
+    std::optional<uint64_t> option(uint32_t id) const;
+    /// Returns the ECBs of the index-th program of the command line.
+    std::vector<const formats::DofEcb*> ecbs_of(size_t index) const;
+};
+
+struct CompileSetting {
+    ProbeIndex* probes = nullptr;  ///< null: any probe may exist
+    std::optional<int64_t> target; ///< $target
+    compiler::KernelTypes* kernel = nullptr;
+};
+
+/// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error.
+std::optional<CompiledPrograms> compile_programs(const DtraceArguments& arguments,
+                                                 const CompileSetting& setting);
+
+/// Returns whether -x NAME was given.
+bool has_setting(const DtraceArguments& arguments, std::string_view name);
+
+} // namespace daybreak::cmd

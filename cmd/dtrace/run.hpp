@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tracing: from the compiled programs to the last line of output.
+#pragma once
+
+#include "cmd/dtrace/output.hpp"
+#include "cmd/dtrace/programs.hpp"
+#include "cmd/dtrace/session.hpp"
+#include "cmd/dtrace/target.hpp"
+
+namespace daybreak::cmd {
+
+/// Enables what was compiled, or claims the anonymous enabling when `compiled` is null, and prints
+/// until it is over.  Returns the exit status.
+int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
+                Session& session, std::vector<Target>& targets, DtraceOutput& output);
+
+/// Returns whether a program has an action that changes the system, and needs -w.
+bool is_destructive(const formats::DofProgram& program);
+
+} // namespace daybreak::cmd

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The session on a simulated machine: BEGIN, END, ERROR and the timers of profile at their real
+// rates, system calls of a few simulated processes and of the real ones of -c.
+#include "base/file.hpp"
+#include "cmd/dtrace/session.hpp"
+#include "cmd/dtrace/syscall_tracer.hpp"
+#include "cmd/terminal.hpp"
+#include "engine/sim/machine.hpp"
+#include "engine/sim/sim_kernel.hpp"
+#include "formats/dof/dof_reader.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+uint64_t clock_ns(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<uint64_t>(now.tv_sec) * sim::kNsPerSecond +
+           static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// BEGIN, END and the timers run in the tracer: this process under dtrace's name.
+sim::SimThread this_process() {
+    sim::SimThread thread;
+    thread.pid = thread.tid = static_cast<uint32_t>(::getpid());
+    thread.ppid = static_cast<uint32_t>(::getppid());
+    thread.uid = ::getuid();
+    thread.gid = ::getgid();
+    return thread;
+}
+
+class SimulatedSession : public Session {
+public:
+    SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine)
+        : host_(std::move(host)), machine_(std::move(machine)), symbols_(sim::kernel_symbols()) {}
+
+    bool is_simulated() const override { return true; }
+    std::string release() const override { return release_; }
+    const formats::SymbolTable* symbols() override { return &symbols_; }
+
+    base::Result<std::vector<SessionProbe>> probes() override;
+    base::Result<void> make_named(const compiler::ProbeDescription& description) override;
+    base::Result<uint32_t> enable(const EnableRequest& request) override;
+    base::Result<void> claim() override {
+        return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
+    }
+    void add_target(Target& target) override { tracer_.add(target); }
+    base::Result<void> start() override;
+    base::Result<SessionEvent> wait(uint64_t ns) override;
+    base::Result<SessionData> poll(bool aggregations) override;
+    base::Result<void> stop() override;
+
+private:
+    std::optional<SessionEvent> turn(uint64_t now_ns);
+    uint64_t next_due_ns() const;
+
+    std::unique_ptr<sim::SimHost> host_;
+    std::unique_ptr<sim::SimMachine> machine_;
+    formats::SymbolTable symbols_;
+    std::string release_ = "simulated";
+    SyscallTracer tracer_;
+    std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
+    uint64_t workload_due_ns_ = 0;                // 0: nobody looks at the processes
+    bool stopped_ = false;
+};
+
+base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
+    std::vector<SessionProbe> probes;
+    sim::HostScope scope(*host_);
+    for (const dbk_probe* probe = dbk_engine_probe_at(host_->engine(), 0); probe != nullptr;
+         probe = probe->next)
+        probes.push_back({probe->id, probe->provider, probe->module, probe->function, probe->name});
+    return probes;
+}
+
+base::Result<void> SimulatedSession::make_named(const compiler::ProbeDescription& description) {
+    return host_->make_named({description.provider.c_str(), description.module.c_str(),
+                              description.function.c_str(), description.name.c_str(), 0});
+}
+
+base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
+    sim::SimulationOptions options;
+    options.name = "dtrace";
+    options.destructive = request.destructive;
+    // Only exit(), Ctrl-C or the end of the target end it.
+    options.time_limit_ns = uint64_t{1} << 62;
+    options.timer_firings_max = UINT64_MAX;
+    DBK_TRY(auto image, formats::parse_dof(request.dof));
+    if (image.program.target && image.program.target->typed)
+        options.release = release_ = image.program.target->release;
+    DBK_TRY(simulation_, sim::Simulation::load(*host_, request.dof, options));
+    return simulation_->ecb_count();
+}
+
+base::Result<void> SimulatedSession::start() {
+    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+    DBK_TRY_VOID(simulation_->start());
+    if (machine_->wants_calls())
+        workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
+    tracer_.begin(machine_->wants_calls() || machine_->wants_processes());
+    return {};
+}
+
+uint64_t SimulatedSession::next_due_ns() const {
+    uint64_t due = host_->next_timer_mono_ns().value_or(UINT64_MAX);
+    return workload_due_ns_ != 0 ? std::min(due, workload_due_ns_) : due;
+}
+
+/// Fires what is due.
+std::optional<SessionEvent> SimulatedSession::turn(uint64_t now_ns) {
+    sim::SimEnd end;
+    if (simulation_->exit_called())
+        return SessionEvent::exited;
+    if (simulation_->has_filled())
+        return SessionEvent::filled;
+    if (workload_due_ns_ != 0 && workload_due_ns_ <= now_ns) {
+        host_->clock().advance_to(workload_due_ns_);
+        workload_due_ns_ = std::max(now_ns, workload_due_ns_ + machine_->step(*simulation_));
+        return std::nullopt;
+    }
+    if (host_->next_timer_mono_ns().value_or(UINT64_MAX) <= now_ns)
+        static_cast<void>(simulation_->step(end));
+    return std::nullopt;
+}
+
+base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
+    uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + ns;
+    for (;;) {
+        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+        if (interrupted)
+            return SessionEvent::interrupted;
+        if (auto event = turn(now_ns))
+            return *event;
+        bool called = tracer_.turn([this](const TracedCall& call) {
+            host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+            fire_traced(*machine_, *simulation_, call);
+        });
+        if (tracer_.targets() != 0 && tracer_.alive() == 0)
+            return SessionEvent::target_exited;
+        if (now_ns >= deadline_ns) {
+            host_->clock().advance_to(now_ns);
+            return SessionEvent::elapsed;
+        }
+        uint64_t due_ns = std::min(deadline_ns, next_due_ns());
+        now_ns = clock_ns(CLOCK_MONOTONIC);
+        if (!called && due_ns > now_ns && !simulation_->exit_called())
+            tracer_.sleep(due_ns - now_ns);
+    }
+}
+
+base::Result<SessionData> SimulatedSession::poll(bool) {
+    sim::SimulationPieces pieces = simulation_->take_new(stopped_);
+    SessionData data;
+    data.metadata = std::move(pieces.metadata);
+    data.segments = std::move(pieces.segments);
+    data.aggregations = std::move(pieces.aggregations);
+    return data;
+}
+
+base::Result<void> SimulatedSession::stop() {
+    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+    simulation_->finish();
+    tracer_.end();
+    stopped_ = true;
+    return {};
+}
+
+} // namespace
+
+base::Result<std::unique_ptr<Session>>
+open_simulated_session(const SimulatedSessionOptions& options) {
+    sim::SimHostConfig config;
+    config.cpu_count = options.cpu_count;
+    config.seed = options.seed;
+    config.thread = this_process();
+    config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
+    config.start_wall_ns = clock_ns(CLOCK_REALTIME);
+    DBK_TRY(auto host, sim::SimHost::create(config));
+    DBK_TRY(auto machine, sim::SimMachine::create(*host, options.seed));
+    return std::unique_ptr<Session>(
+        std::make_unique<SimulatedSession>(std::move(host), std::move(machine)));
+}
+
+} // namespace daybreak::cmd

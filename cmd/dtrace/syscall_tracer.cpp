@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SyscallTracer: what the real processes of -c do.
+#include "cmd/dtrace/syscall_tracer.hpp"
+
+#include "base/file.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+                          PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+/// The longest sleep: a process of -p ends without a signal to us.
+constexpr uint64_t kSleepNsMax = 50'000'000;
+
+void* as_pointer(long value) {
+    return reinterpret_cast<void*>(value);
+}
+
+/// Reads "Name:", "Tgid:" and "PPid:" of a thread.
+void read_status(pid_t tid, sim::SimThread& thread) {
+    auto bytes = base::read_file("/proc/" + std::to_string(tid) + "/status");
+    if (!bytes.ok())
+        return;
+    std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    auto value = [&text](const char* name) {
+        size_t at = text.find(name);
+        return at == std::string::npos ? std::string()
+                                       : text.substr(at + std::strlen(name),
+                                                     text.find('\n', at) - at - std::strlen(name));
+    };
+    thread.set_execname(value("Name:\t"));
+    thread.pid = static_cast<uint32_t>(std::strtoul(value("Tgid:\t").c_str(), nullptr, 10));
+    thread.ppid = static_cast<uint32_t>(std::strtoul(value("PPid:\t").c_str(), nullptr, 10));
+    thread.uid = static_cast<uint32_t>(std::strtoul(value("Uid:\t").c_str(), nullptr, 10));
+    thread.gid = static_cast<uint32_t>(std::strtoul(value("Gid:\t").c_str(), nullptr, 10));
+}
+
+} // namespace
+
+size_t SyscallTracer::alive() {
+    size_t count = 0;
+    for (Target* target : targets_)
+        if (traced_.count(target->pid()) != 0 || !target->is_gone())
+            count++;
+    return count;
+}
+
+sim::SimThread SyscallTracer::thread_of(pid_t pid) const {
+    sim::SimThread thread;
+    thread.pid = thread.tid = static_cast<uint32_t>(pid);
+    thread.key = static_cast<uint64_t>(pid);
+    read_status(pid, thread);
+    return thread;
+}
+
+void SyscallTracer::begin(bool seen) {
+    // SIGCHLD ends a sleep instead of running a handler.
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, nullptr);
+    seen_ = seen;
+    for (Target* target : targets_) {
+        if (!target->is_held())
+            continue;
+        if (!seen ||
+            ::ptrace(PTRACE_SETOPTIONS, target->pid(), nullptr, as_pointer(kOptions)) != 0) {
+            target->let_go();
+            continue;
+        }
+        target->hand_over();
+        traced_[target->pid()].is_new = false;
+    }
+    for (auto& [pid, traced] : traced_)
+        ::ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
+}
+
+void SyscallTracer::sleep(uint64_t ns) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    ns = std::min(ns, targets_.empty() ? ns : kSleepNsMax);
+    timespec time{static_cast<time_t>(ns / sim::kNsPerSecond),
+                  static_cast<long>(ns % sim::kNsPerSecond)};
+    static_cast<void>(::sigtimedwait(&child, nullptr, &time));
+}
+
+void SyscallTracer::call_stop(pid_t pid, const std::function<void(const TracedCall&)>& happened) {
+    __ptrace_syscall_info info{};
+    Traced& traced = traced_[pid];
+    if (::ptrace(static_cast<__ptrace_request>(PTRACE_GET_SYSCALL_INFO), pid,
+                 as_pointer(sizeof(info)), &info) <= 0)
+        return;
+    TracedCall call;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+        traced.call.number = static_cast<uint32_t>(info.entry.nr);
+        std::copy_n(info.entry.args, traced.call.args.size(), traced.call.args.begin());
+        call.kind = TracedCall::Kind::entry;
+    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+        traced.call.result = info.exit.rval;
+        call.kind = TracedCall::Kind::returned;
+    } else {
+        return;
+    }
+    call.thread = thread_of(pid);
+    call.call = traced.call;
+    happened(call);
+}
+
+void SyscallTracer::stopped(pid_t pid, int status,
+                            const std::function<void(const TracedCall&)>& happened) {
+    int signal = WSTOPSIG(status), event = status >> 16;
+    int forward = 0;
+    auto tell = [&](TracedCall::Kind kind, uint64_t arg0) {
+        TracedCall call;
+        call.kind = kind;
+        call.thread = thread_of(pid);
+        call.arg0 = arg0;
+        happened(call);
+    };
+    auto [at, is_new] = traced_.try_emplace(pid);
+    if (signal == (SIGTRAP | 0x80)) {
+        call_stop(pid, happened);
+    } else if (event == PTRACE_EVENT_EXEC) {
+        tell(TracedCall::Kind::exec, 0);
+    } else if (event == PTRACE_EVENT_EXIT) {
+        unsigned long code = 0;
+        ::ptrace(PTRACE_GETEVENTMSG, pid, nullptr, &code);
+        int end = static_cast<int>(code);
+        if (thread_of(pid).pid == static_cast<uint32_t>(pid)) // not a thread of several
+            tell(TracedCall::Kind::exit, WIFEXITED(end)   ? CLD_EXITED
+                                         : WCOREDUMP(end) ? CLD_DUMPED
+                                                          : CLD_KILLED);
+    } else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) {
+        tell(TracedCall::Kind::create, 0);
+    } else if (is_new && signal == SIGSTOP) {
+        tell(TracedCall::Kind::start, 0); // a child's first stop is ptrace's own
+    } else if (event == 0) {
+        forward = signal;
+    }
+    ::ptrace(PTRACE_SYSCALL, pid, nullptr, as_pointer(forward));
+}
+
+bool SyscallTracer::turn(const std::function<void(const TracedCall&)>& happened) {
+    if (!seen_)
+        return false;
+    bool any = false;
+    int status = 0;
+    pid_t pid;
+    while ((pid = ::waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+        any = true;
+        if (WIFSTOPPED(status)) {
+            stopped(pid, status, happened);
+            continue;
+        }
+        traced_.erase(pid);
+        for (Target* target : targets_)
+            if (target->pid() == pid)
+                target->set_gone();
+    }
+    return any;
+}
+
+void SyscallTracer::end() {
+    // Other processes that are traced, children of the commands, are let go by the kernel when this
+    // one ends.
+    for (Target* target : targets_)
+        target->end();
+    traced_.clear();
+    seen_ = false;
+}
+
+void fire_traced(sim::SimMachine& machine, sim::Simulation& simulation, const TracedCall& call) {
+    using Kind = TracedCall::Kind;
+    if (call.kind == Kind::entry)
+        return machine.fire_entry(simulation, call.thread, call.call);
+    if (call.kind == Kind::returned)
+        return machine.fire_return(simulation, call.thread, call.call);
+    sim::SimProcEvent event = call.kind == Kind::exec     ? sim::SimProcEvent::exec_success
+                              : call.kind == Kind::create ? sim::SimProcEvent::create
+                              : call.kind == Kind::start  ? sim::SimProcEvent::start
+                                                          : sim::SimProcEvent::exit;
+    machine.fire_process(simulation, call.thread, event, call.arg0);
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SyscallTracer: what the real processes of -c do, for a machine that has no kernel of ours.
+//
+// A command's system calls, exec, children and end are seen by ptrace(2) and handed over as they
+// happen.  Only while somebody looks: else the command runs free, and its end alone is watched.
+// Processes of -p run free always.
+#pragma once
+
+#include "cmd/dtrace/target.hpp"
+#include "engine/sim/machine.hpp"
+
+#include <functional>
+#include <map>
+
+namespace daybreak::cmd {
+
+/// Something that a traced process did.
+struct TracedCall {
+    enum class Kind : uint8_t { entry, returned, exec, create, start, exit } kind = Kind::entry;
+    sim::SimThread thread;
+    sim::SimCall call; ///< of entry and returned
+    uint64_t arg0 = 0; ///< of exit: CLD_EXITED, CLD_KILLED, CLD_DUMPED
+};
+
+class SyscallTracer {
+public:
+    SyscallTracer() = default;
+    SyscallTracer(const SyscallTracer&) = delete;
+    SyscallTracer& operator=(const SyscallTracer&) = delete;
+    ~SyscallTracer() { end(); }
+
+    /// The target must outlive the tracer.
+    void add(Target& target) { targets_.push_back(&target); }
+    size_t targets() const { return targets_.size(); }
+    /// Targets that are not gone.
+    size_t alive();
+
+    /// Tracing has begun: lets the commands run, seen or free.
+    void begin(bool seen);
+    /// Handles what has happened up to now.  Returns whether anything had.
+    bool turn(const std::function<void(const TracedCall&)>& happened);
+    /// Sleeps until a process does something, a signal arrives, or the time is over.
+    void sleep(uint64_t ns);
+    /// Ends the commands that still run, as dtrace(1) does.
+    void end();
+
+private:
+    struct Traced {
+        bool in_call = false;
+        bool is_new = false; ///< its first stop, as a child, is to come
+        sim::SimCall call;
+    };
+
+    void stopped(pid_t pid, int status, const std::function<void(const TracedCall&)>& happened);
+    void call_stop(pid_t pid, const std::function<void(const TracedCall&)>& happened);
+    sim::SimThread thread_of(pid_t pid) const;
+
+    std::vector<Target*> targets_;
+    std::map<pid_t, Traced> traced_; // by thread id
+    bool seen_ = false;
+};
+
+/// Fires the probes of what a process did.
+void fire_traced(sim::SimMachine& machine, sim::Simulation& simulation, const TracedCall& call);
+
+} // namespace daybreak::cmd

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target: the processes of -c and -p.
+#include "cmd/dtrace/target.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace daybreak::cmd {
+
+using base::ErrorCode;
+using base::errorf;
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& command) {
+    std::vector<std::string> words;
+    size_t at = 0;
+    while ((at = command.find_first_not_of(" \t\n", at)) != std::string::npos) {
+        size_t end = std::min(command.find_first_of(" \t\n", at), command.size());
+        words.push_back(command.substr(at, end - at));
+        at = end;
+    }
+    return words;
+}
+
+/// The child's way to its exec; never returns.
+[[noreturn]] void become(char** argv, int error_pipe) {
+    std::signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    ::execvp(argv[0], argv);
+    int error = errno;
+    static_cast<void>(!::write(error_pipe, &error, sizeof(error)));
+    ::_exit(127);
+}
+
+} // namespace
+
+base::Result<Target> Target::start(const std::string& command) {
+    std::vector<std::string> words = words_of(command);
+    if (words.empty())
+        return errorf(ErrorCode::invalid, "failed to execute %s: no command", command.c_str());
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return base::errno_errorf("cannot make a pipe");
+    pid_t pid = ::fork();
+    if (pid == 0)
+        become(argv.data(), ends[1]);
+    ::close(ends[1]);
+    if (pid < 0) {
+        int error = errno;
+        ::close(ends[0]);
+        return errorf(ErrorCode::io, "failed to execute %s: %s", command.c_str(),
+                      std::strerror(error));
+    }
+    int failure = 0;
+    ssize_t got;
+    do
+        got = ::read(ends[0], &failure, sizeof(failure));
+    while (got < 0 && errno == EINTR);
+    ::close(ends[0]);
+    // At its exec the child stops for us; one that failed has ended.
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (got == static_cast<ssize_t>(sizeof(failure)))
+        return errorf(ErrorCode::io, "failed to execute %s: %s", words[0].c_str(),
+                      std::strerror(failure));
+    return Target(pid, true, WIFSTOPPED(status));
+}
+
+base::Result<Target> Target::watch(const std::string& pid_text) {
+    pid_t pid = 0;
+    auto parsed = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
+    if (parsed.ec != std::errc{} || parsed.ptr != pid_text.data() + pid_text.size() || pid <= 0)
+        return errorf(ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
+    if (::kill(pid, 0) != 0 && errno != EPERM)
+        return errorf(ErrorCode::not_found, "%s", std::strerror(errno));
+    return Target(pid, false, false);
+}
+
+Target::Target(Target&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)), child_(other.child_),
+      held_(std::exchange(other.held_, false)), gone_(other.gone_) {}
+
+void Target::end() {
+    if (pid_ == 0 || !child_ || is_gone())
+        return;
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status))
+        ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    gone_ = true;
+    held_ = false;
+}
+
+void Target::let_go() {
+    if (std::exchange(held_, false))
+        ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+}
+
+bool Target::is_gone() {
+    if (gone_)
+        return true;
+    if (child_) {
+        int status = 0;
+        pid_t got = ::waitpid(pid_, &status, WNOHANG);
+        gone_ = (got == pid_ && !WIFSTOPPED(status)) || (got < 0 && errno == ECHILD);
+    } else {
+        gone_ = ::kill(pid_, 0) != 0 && errno == ESRCH;
+    }
+    return gone_;
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target: the processes of -c and -p.
+//
+// A command is started and held right behind its exec, until tracing has begun: nothing that it
+// does is missed.  A process of -p runs on; it is only watched.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace daybreak::cmd {
+
+class Target {
+public:
+    /// Starts a command: words separated by blanks, looked up in PATH.
+    /// Error: io, in dtrace(1)'s words, when it cannot be executed.
+    static base::Result<Target> start(const std::string& command);
+    /// Watches a process.  Errors: not_found, invalid.
+    static base::Result<Target> watch(const std::string& pid_text);
+
+    Target(Target&& other) noexcept;
+    Target& operator=(Target&&) = delete;
+    ~Target() { end(); }
+
+    pid_t pid() const { return pid_; }
+    bool is_child() const { return child_; }
+    /// Whether it is held behind its exec, by ptrace(2) of this thread.
+    bool is_held() const { return held_; }
+    /// Lets a held command run.
+    void let_go();
+    /// Somebody else resumes it from here on (a tracer of its system calls).
+    void hand_over() { held_ = false; }
+    /// Whether it is gone.  Collects a child.
+    bool is_gone();
+    /// Says that it is gone: somebody else has collected it.
+    void set_gone() { gone_ = true; }
+    /// Kills a command that still runs; a process of -p runs on.
+    void end();
+
+private:
+    Target(pid_t pid, bool child, bool held) : pid_(pid), child_(child), held_(held) {}
+
+    pid_t pid_ = 0;
+    bool child_ = false, held_ = false, gone_ = false;
+};
+
+} // namespace daybreak::cmd
