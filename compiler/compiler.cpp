@@ -111,7 +111,7 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
 
 /// Compiles a clause once for all its probe descriptions, or once for each when it uses args[].
 void Compilation::item(const Clause& clause) {
-    RegionScope region(sink_, Region::probe_description);
+    RegionScope region(sink_, Region::none);
     std::vector<const ProbeDescription*> probes;
     for (const ProbeDescription& probe : clause.probes)
         if (check_probe(probe))

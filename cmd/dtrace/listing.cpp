@@ -34,6 +34,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
     analyze::print_probe_heading(heading);
     output.write(heading);
     if (compiled == nullptr) {
+        static_cast<void>(probes.exists({})); // makes all of them known
         for (const SessionProbe& probe : probes.all())
             list_probe(probe, arguments.verbose, output);
         if (!probes.error().empty())

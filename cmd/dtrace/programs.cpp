@@ -4,13 +4,13 @@
 #include "cmd/dtrace/programs.hpp"
 
 #include "base/file.hpp"
-#include "cmd/dtrace/libraries.hpp"
 #include "cmd/dtrace/messages.hpp"
+#include "cmd/libraries.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
-#include "engine/engine.h"
+#include "engine/sim/sim_host.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,16 +20,13 @@ namespace daybreak::cmd {
 
 namespace {
 
-bool fits(const char* pattern, const std::string& name) {
-    return dbk_glob_match(pattern, name.c_str());
-}
-
 template <typename Description>
 bool names(const Description& description, const SessionProbe& probe) {
-    return fits(description.provider.c_str(), probe.provider) &&
-           fits(description.module.c_str(), probe.module) &&
-           fits(description.function.c_str(), probe.function) &&
-           fits(description.name.c_str(), probe.name);
+    using sim::glob_match;
+    return glob_match(description.provider, probe.provider) &&
+           glob_match(description.module, probe.module) &&
+           glob_match(description.function, probe.function) &&
+           glob_match(description.name, probe.name);
 }
 
 std::vector<std::string> preprocessor_arguments(const DtraceArguments& arguments) {
@@ -109,30 +106,35 @@ void ProbeIndex::read() {
     else
         error_ = probes.error().message();
     known_ = true;
+    outdated_ = false;
 }
 
 const std::vector<SessionProbe>& ProbeIndex::all() {
-    if (!known_)
+    if (!known_ || outdated_)
         read();
     return probes_;
 }
 
 bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
-    auto named = [&description](const SessionProbe& probe) {
-        return description.id ? probe.id == *description.id : names(description, probe);
+    auto found = [this, &description] {
+        return std::any_of(probes_.begin(), probes_.end(), [&](const SessionProbe& probe) {
+            return description.id ? probe.id == *description.id : names(description, probe);
+        });
     };
-    const auto& probes = all();
-    if (std::any_of(probes.begin(), probes.end(), named))
+    if (!description.id) {
+        auto made = session_.make_named(description);
+        if (!made.ok()) {
+            error_ = made.error().message();
+            return false;
+        }
+    }
+    // The list may be older than what was made just now; it is read again when it matters.
+    if (known_ && found()) {
+        outdated_ |= !description.id;
         return true;
-    if (description.id)
-        return false;
-    auto made = session_.make_named(description);
-    if (!made.ok()) {
-        error_ = made.error().message();
-        return false;
     }
     read();
-    return std::any_of(probes_.begin(), probes_.end(), named);
+    return found();
 }
 
 std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
@@ -156,7 +158,7 @@ std::optional<uint64_t> CompiledPrograms::option(uint32_t id) const {
 std::vector<const formats::DofEcb*> CompiledPrograms::ecbs_of(size_t index) const {
     std::vector<const formats::DofEcb*> ecbs;
     for (size_t i = 0; i < output.ecb_sources.size() && i < program().ecbs.size(); i++)
-        if (output.ecb_sources[i] == first_source + index)
+        if (output.ecb_sources[i] == index)
             ecbs.push_back(&program().ecbs[i]);
     return ecbs;
 }
@@ -165,11 +167,6 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
                                                  const CompileSetting& setting) {
     CompiledPrograms compiled;
     compiler::CompileOptions options;
-    auto libraries = read_libraries(arguments);
-    if (!libraries)
-        return std::nullopt;
-    options.sources = std::move(*libraries);
-    compiled.first_source = options.sources.size();
     for (const DtraceProgram& program : arguments.programs) {
         auto source = read_program(arguments, program);
         if (!source)
@@ -184,6 +181,11 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         options.macros["target"] = *setting.target;
     for (const DtraceArguments::Setting& one : arguments.settings)
         options.options.emplace_back(one.name, one.value);
+    auto libraries = add_libraries(arguments.library_folders, options);
+    if (!libraries.ok()) {
+        say(arguments.name, libraries.error().message());
+        return std::nullopt;
+    }
     options.kernel = setting.kernel;
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.zero_probes_allowed =
@@ -192,7 +194,13 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         options.probe_exists = [&setting](const compiler::ProbeDescription& description) {
             return setting.probes->exists(description);
         };
+    // Libraries alone, as with -L FOLDER -e, are worth compiling.
+    if (options.sources.empty())
+        options.sources.emplace_back();
+    options.empty_allowed = arguments.programs.empty();
     compiled.output = compiler::compile(options);
+    if (std::getenv("DTRACE_DEBUG") != nullptr)
+        std::fputs(library_notes(compiled.output).c_str(), stderr);
     if (setting.probes != nullptr && !setting.probes->error().empty())
         say(arguments.name, setting.probes->error());
     print_diagnostics(arguments, compiled.output);

@@ -32,7 +32,7 @@ private:
     void read();
 
     Session& session_;
-    bool known_ = false;
+    bool known_ = false, outdated_ = false;
     std::vector<SessionProbe> probes_;
     std::string error_;
 };
@@ -41,7 +41,6 @@ private:
 struct CompiledPrograms {
     compiler::CompileOutput output;
     std::vector<std::string> descriptions; ///< "script 'x.d'", "description 'BEGIN'"
-    size_t first_source = 0;               ///< index of programs[0] among the compiler's sources
 
     const base::Bytes& dof() const { return *output.dof; }
     const formats::DofProgram& program() const { return output.program; }

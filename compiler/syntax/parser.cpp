@@ -204,26 +204,22 @@ std::optional<Item> Parser::declaration_item() {
     std::optional<Item> item;
     switch (peek().kind) {
     case TokenKind::kw_inline: {
-        RegionScope region(sink_, Region::inline_definition);
-        if (auto parsed = inline_definition())
+            if (auto parsed = inline_definition())
             item = std::move(*parsed);
         return item;
     }
     case TokenKind::kw_translator: {
-        RegionScope region(sink_, Region::translator);
-        if (auto parsed = translator())
+            if (auto parsed = translator())
             item = std::move(*parsed);
         return item;
     }
     case TokenKind::kw_provider: {
-        RegionScope region(sink_, Region::provider);
-        if (auto parsed = provider())
+            if (auto parsed = provider())
             item = std::move(*parsed);
         return item;
     }
     default: {
-        RegionScope region(sink_, Region::declaration);
-        if (auto parsed = declaration())
+            if (auto parsed = declaration())
             item = std::move(*parsed);
         return item;
     }
@@ -266,7 +262,6 @@ std::optional<Clause> Parser::clause() {
 }
 
 bool Parser::probe_list(Clause& clause) {
-    RegionScope region(sink_, Region::probe_description);
     do {
         if (!probe_description(clause))
             return false;
@@ -324,7 +319,6 @@ bool Parser::probe_description(Clause& clause) {
 }
 
 bool Parser::predicate(Clause& clause) {
-    RegionScope region(sink_, Region::predicate);
     take(); // the opening '/', before the lexer looks for a closing one
     lexer_.set_in_predicate(true);
     clause.predicate = expression();
@@ -336,7 +330,6 @@ bool Parser::predicate(Clause& clause) {
 }
 
 bool Parser::body(Clause& clause) {
-    RegionScope region(sink_, Region::action_list);
     Span open = take().span;
     clause.has_body = true;
     while (!peek().is(TokenKind::brace_close)) {

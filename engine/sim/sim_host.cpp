@@ -214,6 +214,10 @@ bool SimHost::load_fails() {
     return faults_.load_every != 0 && ++fault_loads_ % faults_.load_every == 0;
 }
 
+bool glob_match(const std::string& pattern, const std::string& name) {
+    return dbk_glob_match(pattern.c_str(), name.c_str());
+}
+
 bool probe_can_exist(const dbk_probedesc& description, std::span<const SimProbeName> synthetic) {
     static const SimProbeName kOwn[] = {
         {"dtrace", "", "", "BEGIN"}, {"dtrace", "", "", "END"}, {"dtrace", "", "", "ERROR"}};

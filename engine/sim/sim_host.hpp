@@ -184,6 +184,9 @@ private:
     SimHost* before_;
 };
 
+/// Whether a part of a probe description fits a name, see dbk_glob_match().
+bool glob_match(const std::string& pattern, const std::string& name);
+
 /// Returns whether a probe of that description exists in a simulation or can be made for it, with
 /// these synthetic probes added: what a compiler asks before it refuses a clause.
 bool probe_can_exist(const dbk_probedesc& description,
