@@ -113,7 +113,7 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
         line += "in " + std::string(region_name(diagnostic.region)) + ": ";
     else if (span.valid() && span.file != sources.main_file(span.source))
         line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), at);
-    else if (span.valid())
+    else if (span.valid() && !is_string) // a text of the command line has no lines
         line += strprintf("line %u: ", at);
     return line + diagnostic.text;
 }

@@ -248,7 +248,7 @@ std::optional<Clause> Parser::clause() {
         take();
         return clause;
     }
-    if (follower == '\0' && (clause.predicate || is_string))
+    if (is_string || (follower == '\0' && clause.predicate))
         return clause;
     Diagnostic diagnostic =
         diagnosticf(Tag::D_SYNTAX, clause.probes.back().span,
