@@ -36,9 +36,14 @@ private:
     void item(const Pragma& pragma);
     bool check_probe(const ProbeDescription& probe);
     void command_line_options();
+    void option_error(const Span& span, std::string_view name,
+                      const std::optional<std::string>& value, std::string_view why,
+                      std::string hint = "");
     void apply_option(const Span& span, std::string_view name,
                       const std::optional<std::string>& value);
     void declare_variable(const DeclaredName& declared);
+    std::string declared_text(const DeclaredName& declared) const;
+    std::string variable_text(const Variable& variable) const;
     bool is_type_name(std::string_view name);
 
     // load_libraries.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compilation.hpp"
 
+#include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/sema/options.hpp"
 #include "formats/dof/dof_writer.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 
 /// engine/engine.h: DBK_PROBE_NAME_BYTES_MAX.
 constexpr size_t kProbePartBytesMax = 127;
+
+/// Where an option of the command line is: in no text.
+constexpr Span kCommandLine = {.source = kNoSource};
 
 } // namespace
 
@@ -66,6 +70,9 @@ void Compilation::parse_source(const CompileSource& source) {
     SourceId id = output_.sources.add(source.name, source.text, source.kind);
     ParseOptions parse_options = this->parse_options(source.name);
     parse_options.probe_spec = source.probe_spec;
+    parse_options.is_identifier = [this](std::string_view word) {
+        return symbols_.global_kind(word).has_value();
+    };
     programs_.push_back(
         std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
     if (sink_.has_errors())
@@ -111,7 +118,6 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
 
 /// Compiles a clause once for all its probe descriptions, or once for each when it uses args[].
 void Compilation::item(const Clause& clause) {
-    RegionScope region(sink_, Region::none);
     std::vector<const ProbeDescription*> probes;
     for (const ProbeDescription& probe : clause.probes)
         if (check_probe(probe))
@@ -137,12 +143,26 @@ void Compilation::item(const Clause& clause) {
 }
 
 void Compilation::item(const Declaration& declaration) {
-    RegionScope region(sink_, Region::declaration);
     for (const NamedType& named : declaration.specifiers.named)
         for (const EnumeratorSyntax& enumerator : named.enumerators)
             symbols_.add_enumerator(enumerator.name);
     for (const DeclaredName& declared : declarer_.declare(declaration))
         declare_variable(declared);
+}
+
+/// A declaration in words: its type, and what it is indexed with.
+std::string Compilation::declared_text(const DeclaredName& declared) const {
+    std::string text = types_.name(declared.type);
+    for (size_t i = 0; i < declared.keys.size(); i++)
+        text += (i == 0 ? " [" : ", ") + types_.name(declared.keys[i].type);
+    return declared.keys.empty() ? text : text + "]";
+}
+
+std::string Compilation::variable_text(const Variable& variable) const {
+    std::string text = types_.name(variable.type);
+    for (size_t i = 0; i < variable.keys.size(); i++)
+        text += (i == 0 ? " [" : ", ") + types_.name(variable.keys[i]);
+    return variable.keys.empty() ? text : text + "]";
 }
 
 void Compilation::declare_variable(const DeclaredName& declared) {
@@ -153,11 +173,12 @@ void Compilation::declare_variable(const DeclaredName& declared) {
                                                                         : VariableStorage::global;
     if (declared.associative && storage == VariableStorage::clause)
         return error(Tag::D_DECL_LOCASSC, declared.span,
-                     "a clause-local array (this " + declared.name + "[]) cannot be declared");
+                     "associative arrays may not be declared as local variables: " + declared.name);
     if (types_.is_function(declared.type))
         return; // a prototype: D cannot call it, and it is in nobody's way
     if (symbols_.find_inline(declared.name) && storage == VariableStorage::global)
-        return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is an inline already");
+        return error(Tag::D_DECL_IDRED, declared.span,
+                     messages::redeclared(declared.name, declared_text(declared), "inline"));
     std::vector<TypeId> keys;
     for (const TypeParameter& key : declared.keys)
         keys.push_back(types_.unqualified(key.type));
@@ -167,28 +188,31 @@ void Compilation::declare_variable(const DeclaredName& declared) {
                     known->keys.size() == keys.size();
         for (size_t i = 0; same && i < keys.size(); i++)
             same = types_.compatible(known->keys[i], keys[i]);
-        if (!same)
+        if (!same && known->builtin)
+            error(Tag::D_DECL_IDRED, declared.span, messages::redeclared_builtin(declared.name));
+        else if (!same)
             error(Tag::D_DECL_IDRED, declared.span,
-                  known->text() + " is declared already, with another type");
+                  messages::redeclared(declared.name, declared_text(declared),
+                                       variable_text(*known)));
         return;
     }
     Variable* variable = symbols_.add(storage, declared.name, types_.unqualified(declared.type));
     if (!variable)
-        return error(Tag::D_ID_OFLOW, declared.span, "more variables than there are ids for");
+        return error(Tag::D_ID_OFLOW, declared.span, messages::too_many_identifiers(declared.name));
     variable->is_array = declared.associative;
     variable->keys = std::move(keys);
 }
 
 void Compilation::item(const Inline& definition) {
-    RegionScope region(sink_, Region::inline_definition);
     DeclaredName declared = declarer_.declare(definition);
     if (declared.type == TypeId::none)
         return;
-    ActionName action;
-    if (symbols_.find(VariableStorage::global, declared.name) ||
-        symbols_.find_inline(declared.name) || find_subroutine(declared.name) ||
-        find_action(declared.name, action) || find_aggregating(declared.name))
-        return error(Tag::D_DECL_IDRED, declared.span, declared.name + " is defined already");
+    if (auto previous = symbols_.global_kind(declared.name)) {
+        bool is_inline = symbols_.find_inline(declared.name) != nullptr;
+        return error(
+            Tag::D_DECL_IDRED, definition.span,
+            messages::redefined_inline(declared.name, identifier_kind(*previous), is_inline));
+    }
     InlineInfo info;
     info.name = declared.name;
     info.type = declared.type;
@@ -205,8 +229,8 @@ void Compilation::item(const Inline& definition) {
                     checker.is_translated_to(value, info.type);
         if (!fits)
             return error(Tag::D_OP_INCOMPAT, definition.span,
-                         "inline " + info.name + ": its value is \"" + types_.name(value->type) +
-                             "\", declared \"" + types_.name(info.type) + "\"");
+                         messages::inline_incompatible(info.name, types_.name(info.type),
+                                                       types_.name(value->type)));
         // Constants are computed once.
         if (types_.is_integer(info.type) && value->is_constant())
             info.constant = static_cast<int64_t>(value->value);
@@ -215,7 +239,6 @@ void Compilation::item(const Inline& definition) {
 }
 
 void Compilation::item(const Translator& translator) {
-    RegionScope region(sink_, Region::translator);
     ExprChecker(context_).declare_translator(translator);
 }
 
@@ -225,7 +248,6 @@ void Compilation::item(const Provider& provider) {
 }
 
 void Compilation::item(const Pragma& pragma) {
-    RegionScope region(sink_, Region::control_line);
     switch (pragma.kind) {
     case PragmaKind::option:
         for (size_t i = 0; i < pragma.arguments.size(); i++) {
@@ -246,11 +268,26 @@ void Compilation::item(const Pragma& pragma) {
     }
 }
 
+/// Reports an option that cannot be set: of a pragma, or of -x, which is in no text.
+void Compilation::option_error(const Span& span, std::string_view name,
+                               const std::optional<std::string>& value, std::string_view why,
+                               std::string hint) {
+    std::string text = "failed to set ";
+    if (span.source == kNoSource) {
+        text += "-x " + std::string(name) + (value ? "=" + *value : "");
+    } else {
+        text += "option '" + std::string(name) + "'";
+        if (value)
+            text += " to '" + *value + "'";
+    }
+    error(Tag::D_PRAGMA_OPTSET, span, text + ": " + std::string(why), std::move(hint));
+}
+
 void Compilation::apply_option(const Span& span, std::string_view name,
                                const std::optional<std::string>& value) {
     OptionSetting setting = parse_option(name, value);
     if (!setting.error.empty())
-        return error(Tag::D_PRAGMA_OPTSET, span, setting.error);
+        return option_error(span, name, value, setting.error);
     if (setting.target == OptionTarget::compile_time) {
         if (name == "defaultargs")
             default_arguments_ = true;
@@ -267,12 +304,10 @@ void Compilation::apply_option(const Span& span, std::string_view name,
     if (setting.id == DTRACEOPT_STRSIZE) {
         constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
         if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
-            return error(Tag::D_PRAGMA_OPTSET, span,
-                         base::strprintf("invalid value for option strsize: %llu; it can be %llu "
-                                         "to %llu",
-                                         static_cast<unsigned long long>(setting.value),
-                                         static_cast<unsigned long long>(kStrsizeMin),
-                                         static_cast<unsigned long long>(kStrsizeMax)));
+            return option_error(span, name, value, std::string(kInvalidOptionValue),
+                                base::strprintf("strsize can be %llu to %llu",
+                                                static_cast<unsigned long long>(kStrsizeMin),
+                                                static_cast<unsigned long long>(kStrsizeMax)));
         types_.set_string_bytes(setting.value);
     }
     linker_.set_option(setting.id, setting.value);
@@ -280,7 +315,7 @@ void Compilation::apply_option(const Span& span, std::string_view name,
 
 void Compilation::command_line_options() {
     for (const auto& [name, value] : options_.options)
-        apply_option(Span{}, name, value);
+        apply_option(kCommandLine, name, value);
 }
 
 /// Everything is compiled: says what for, and writes.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 
 namespace daybreak::compiler {
@@ -13,22 +14,10 @@ std::string_view region_name(Region region) {
     switch (region) {
     case Region::none:
         return "";
-    case Region::probe_description:
-        return "probe description";
     case Region::predicate:
         return "predicate";
     case Region::action_list:
         return "action list";
-    case Region::declaration:
-        return "declaration";
-    case Region::translator:
-        return "translator declaration";
-    case Region::inline_definition:
-        return "inline definition";
-    case Region::provider:
-        return "provider definition";
-    case Region::control_line:
-        return "control line";
     }
     return "";
 }
@@ -62,6 +51,12 @@ const Diagnostic* DiagnosticSink::first_error() const {
         if (diagnostic.severity == Severity::error)
             return &diagnostic;
     return nullptr;
+}
+
+void DiagnosticSink::put_first(size_t first, size_t middle) {
+    auto begin = diagnostics_.begin();
+    std::rotate(begin + static_cast<std::ptrdiff_t>(first),
+                begin + static_cast<std::ptrdiff_t>(middle), diagnostics_.end());
 }
 
 bool DiagnosticSink::has(Tag tag) const {

@@ -17,17 +17,12 @@ namespace daybreak::compiler {
 
 enum class Severity : uint8_t { error, warning };
 
-/// Which part of a program a diagnostic is in; the classic form says it for texts without lines.
+/// Which part of a clause a diagnostic is about.  The classic form says it for texts without lines,
+/// when the clause was read and does not make sense; what cannot be read is in no region yet.
 enum class Region : uint8_t {
     none,
-    probe_description, ///< "probe description"
-    predicate,         ///< "predicate"
-    action_list,       ///< "action list"
-    declaration,       ///< "declaration"
-    translator,        ///< "translator declaration"
-    inline_definition, ///< "inline definition"
-    provider,          ///< "provider definition"
-    control_line,      ///< "control line"
+    predicate,   ///< "predicate"
+    action_list, ///< "action list"
 };
 
 /// Returns the words the classic form uses, "" for Region::none.
@@ -35,13 +30,11 @@ std::string_view region_name(Region region);
 
 struct Diagnostic {
     Tag tag = Tag::D_UNKNOWN;
-    Span span;                      ///< where; invalid() when about the program as a whole
-    std::string text;               ///< one line, lower case, no full stop
+    Span span;        ///< where; invalid() when about the program as a whole
+    std::string text; ///< lower case, no full stop; lines after the first compare two things
     std::vector<std::string> hints; ///< what to do, one line each
     Severity severity = Severity::error;
     Region region = Region::none;
-    uint32_t classic_line =
-        0; ///< line the classic form names, when it is not where the span starts
 };
 
 /// Returns a diagnostic whose text is formatted as printf does.
@@ -62,6 +55,9 @@ public:
     /// Returns the first error, which is the one the classic form shows; null when there is none.
     const Diagnostic* first_error() const;
     bool has(Tag tag) const;
+    /// Moves what was reported since `middle` before what was reported since `first`; both are
+    /// earlier sizes of diagnostics().
+    void put_first(size_t first, size_t middle);
 
     /// The region that reports from here on belong to, when they name none themselves.
     void set_region(Region region) { region_ = region; }

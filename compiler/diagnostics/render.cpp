@@ -103,18 +103,20 @@ std::string classic_subject(const Diagnostic& diagnostic, const SourceManager& s
 std::string render_classic(const Diagnostic& diagnostic, const SourceManager& sources,
                            const ClassicStyle& style) {
     const Span& span = diagnostic.span;
-    std::string line = style.program + ": " + classic_subject(diagnostic, sources) + ": ";
+    std::string line = style.program + ": ";
+    if (span.source != kNoSource)
+        line += classic_subject(diagnostic, sources) + ": ";
     if (style.error_tags)
         line += "[" + std::string(tag_name(diagnostic.tag)) + "] ";
     bool is_string =
         span.source < sources.size() && sources.kind(span.source) == SourceKind::string;
-    uint32_t at = diagnostic.classic_line ? diagnostic.classic_line : span.line;
-    if (span.valid() && is_string && diagnostic.region != Region::none)
+    if (span.valid() && is_string && !region_name(diagnostic.region).empty())
         line += "in " + std::string(region_name(diagnostic.region)) + ": ";
     else if (span.valid() && span.file != sources.main_file(span.source))
-        line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(), at);
+        line += strprintf("\"%s\", line %u: ", sources.file_name(span.file).c_str(),
+                          span.line_reached());
     else if (span.valid() && !is_string) // a text of the command line has no lines
-        line += strprintf("line %u: ", at);
+        line += strprintf("line %u: ", span.line_reached());
     return line + diagnostic.text;
 }
 
@@ -132,10 +134,13 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
     else if (span.source < sources.size() && sources.kind(span.source) != SourceKind::string)
         text += sources.name(span.source) + ": ";
     bool is_error = diagnostic.severity == Severity::error;
-    text += strprintf("%s%s:%s %s%s%s [%s]\n", is_error ? paint.red() : paint.magenta(),
+    // A mismatch says more on lines of its own; the tag goes behind the first.
+    size_t first_line = std::min(diagnostic.text.find('\n'), diagnostic.text.size());
+    text += strprintf("%s%s:%s %s%s%s [%s]%s\n", is_error ? paint.red() : paint.magenta(),
                       is_error ? "error" : "warning", paint.off(), paint.bold(),
-                      diagnostic.text.c_str(), paint.off(),
-                      std::string(tag_name(diagnostic.tag)).c_str());
+                      diagnostic.text.substr(0, first_line).c_str(), paint.off(),
+                      std::string(tag_name(diagnostic.tag)).c_str(),
+                      diagnostic.text.substr(first_line).c_str());
     if (located)
         text += source_excerpt(diagnostic, sources, style);
     for (const std::string& hint : diagnostic.hints)

@@ -16,6 +16,7 @@ Span join(const Span& first, const Span& last) {
         return first;
     Span span = first;
     span.length = std::max(first.end(), last.end()) - first.offset;
+    span.reached = last.line_reached();
     return span;
 }
 

@@ -19,6 +19,9 @@ namespace daybreak::compiler {
 /// Index of a text in its SourceManager.
 using SourceId = uint32_t;
 
+/// The source of what is in no text at all: options of a command line.
+constexpr SourceId kNoSource = UINT32_MAX;
+
 struct Span {
     SourceId source = 0;
     uint32_t offset = 0; ///< bytes from the text's start
@@ -26,6 +29,17 @@ struct Span {
     uint32_t line = 0;   ///< from 1, as `# line` says; 0: no position at all
     uint32_t column = 0; ///< from 1, in bytes
     uint32_t file = 0;   ///< SourceManager::file_name() of it
+    /// The line that reading had come to when this was understood; 0: `line`.  What dtrace(1) calls
+    /// the line of an error: an operator is understood when the word behind its right side is seen.
+    uint32_t reached = 0;
+
+    uint32_t line_reached() const { return reached ? reached : line; }
+    /// Returns this span as reached where `other` was.
+    Span reached_with(const Span& other) const {
+        Span span = *this;
+        span.reached = other.line_reached();
+        return span;
+    }
 
     bool valid() const { return line != 0; }
     uint32_t end() const { return offset + length; }

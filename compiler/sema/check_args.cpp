@@ -3,6 +3,8 @@
 // args[]: the typed arguments of a probe, from the kernel's own prototypes.
 #include "compiler/sema/checker.hpp"
 
+#include "compiler/diagnostics/messages/prototypes.hpp"
+
 #include "formats/abi/dif.h"
 
 namespace daybreak::compiler {
@@ -74,13 +76,15 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
     if (!context_.probe)
         return error(Tag::D_ARGS_NONE, expression.span, "args[] is known in clauses only");
     if (index.arguments.size() != 1)
-        return error(Tag::D_PROTO_LEN, expression.span, "args[] takes one index");
+        return refuse(Tag::D_PROTO_LEN, expression.span,
+                      messages::prototype_length({"args", true}, index.arguments.size(), 1, 1));
     TypedPtr at = check(*index.arguments[0]);
     if (!at)
         return nullptr;
     if (!at->is_constant() || !types_.is_integer(at->type))
-        return error(Tag::D_PROTO_ARG, index.arguments[0]->span,
-                     "args[]: the index must be an integer constant");
+        return refuse(
+            Tag::D_PROTO_ARG, index.arguments[0]->span,
+            messages::prototype_argument({"args", true}, 1, "integer constant", type_name(at)));
     auto arguments = probe_arguments(expression.span);
     if (!arguments)
         return nullptr;

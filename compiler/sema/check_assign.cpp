@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assignment, op= and ++/--; the first one gives a variable its type.
+#include "compiler/diagnostics/messages/actions.hpp"
+#include "compiler/diagnostics/messages/identifiers.hpp"
+#include "compiler/diagnostics/messages/operators.hpp"
 #include "compiler/sema/checker.hpp"
 #include "compiler/syntax/print.hpp"
 
@@ -23,6 +26,13 @@ const Identifier* root_name(const Expr& target, const Index*& index) {
 
 } // namespace
 
+/// Whether `target` is the name of a variable that nothing has declared or assigned.
+bool ExprChecker::is_undefined(const Expr& target) const {
+    const auto* name = target.get_if<Identifier>();
+    return name && name->scope != VariableScope::kernel &&
+           !symbols_.find(storage_of(name->scope), name->name);
+}
+
 /// Makes the variable that `target` names when it does not exist yet; false after reporting.
 bool ExprChecker::define(const Expr& target, TypeId type) {
     const Index* index = nullptr;
@@ -36,8 +46,7 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
         (symbols_.find_inline(name->name) || symbols_.is_enumerator(name->name)))
         return true; // reported as not assignable
     if (index && storage == VariableStorage::clause) {
-        error(Tag::D_ARR_LOCAL, target.span, "a clause-local array (this->%s[]) cannot be",
-              name->name.c_str());
+        refuse(Tag::D_ARR_LOCAL, target.span, messages::local_array(name->name));
         return false;
     }
     if (types_.is_char_array(type))
@@ -46,8 +55,8 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
         type = types_.pointer_to(types_.element_of(type));
     if (types_.is_void(type) || types_.is_function(type) || types_.is_float(type) ||
         types_.is_dynamic(type) || !types_.is_complete(type)) {
-        error(types_.is_dynamic(type) ? Tag::D_OP_DYN : Tag::D_OP_INCOMPAT, target.span,
-              "a variable cannot be of type \"%s\"", types_.name(type).c_str());
+        refuse(types_.is_dynamic(type) ? Tag::D_OP_DYN : Tag::D_OP_INCOMPAT, target.span,
+               messages::void_variable(types_.name(type)));
         return false;
     }
     std::vector<TypeId> keys;
@@ -60,7 +69,7 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     }
     Variable* variable = symbols_.add(storage, name->name, types_.unqualified(type));
     if (!variable) {
-        error(Tag::D_ID_OFLOW, target.span, "more variables than there are ids for");
+        refuse(Tag::D_ID_OFLOW, target.span, messages::too_many_identifiers(name->name));
         return false;
     }
     variable->is_array = index != nullptr;
@@ -139,14 +148,12 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
         while (inner->op == TypedOp::convert || inner->op == TypedOp::reinterpret)
             inner = inner->operands[0].get();
         bool builtin = inner->op == TypedOp::builtin_array;
-        return error(builtin ? Tag::D_OP_WRITE : Tag::D_OP_LVAL, span,
-                     builtin ? "%s: a built-in variable cannot be written"
-                             : "%s needs something that can be assigned to",
-                     op);
+        return builtin ? refuse(Tag::D_OP_WRITE, span, messages::requires_writable(op))
+                       : refuse(Tag::D_OP_LVAL, span, messages::requires_lvalue(op));
     }
     if (is_variable && target->variable->builtin)
-        return error(Tag::D_OP_WRITE, span, "%s: %s is a built-in variable and cannot be written",
-                     op, target->variable->name.c_str());
+        return refuse(Tag::D_OP_WRITE, span, messages::requires_writable(op),
+                      target->variable->name + " is a built-in variable");
     TypeId type = target->type;
     if (is_translated_to(value, type) && types_.is_struct_or_union(type)) {
         value = materialize(value);
@@ -154,16 +161,15 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
             return nullptr;
     }
     if (types_.is_array(type))
-        return error(Tag::D_OP_ARRFUN, span, "%s: an array (\"%s\") cannot be assigned to", op,
-                     types_.name(type).c_str());
+        return refuse(Tag::D_OP_ARRFUN, span, messages::not_applicable(op, types_.name(type)));
     // 0 given to a string or struct variable frees it, as everywhere in D.
     bool frees = is_variable && is_zero(value) && types_.is_integer(value->type);
     if (!frees && !types_.assignable(type, value->type) &&
         !(is_zero(value) && types_.is_pointer(type))) {
         TypedPtr pointer = decay(value);
         if (!types_.is_pointer(type) || !types_.assignable(type, pointer->type))
-            return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" cannot be given a value of \"%s\"",
-                         op, types_.name(type).c_str(), type_name(value).c_str());
+            return refuse(Tag::D_OP_INCOMPAT, span,
+                          messages::incompatible(types_.name(type), op, type_name(value)));
         value = pointer;
     }
     if (!(frees && types_.is_by_reference(type)))
@@ -184,12 +190,16 @@ TypedPtr ExprChecker::assign(TypedPtr target, TypedPtr value, const Span& span, 
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Assign& node) {
     if (node.left->get_if<Aggregation>())
-        return error(Tag::D_AGG_FUNC, expression.span,
-                     "an aggregation is assigned to as a statement of its own");
+        return refuse(Tag::D_AGG_FUNC, expression.span,
+                      messages::not_aggregating(node.left->get_if<Aggregation>()->name),
+                      "an aggregation is assigned to as a statement of its own");
     std::string op = node.op ? std::string(operator_text(*node.op)) + "=" : "=";
     TypedPtr right = check(*node.right);
     if (!right)
         return nullptr;
+    // What reads a variable first cannot be what gives it a type it never could have.
+    if (node.op && types_.is_void(right->type) && is_undefined(*node.left))
+        return undefined(node.left->span, *node.left->get_if<Identifier>(), true);
     // Translated data is what it was translated to, once it is kept.
     bool is_data = right->type == types_.translated_type();
     if (!define(*node.left, is_data ? right->translator->output : right->type))
@@ -199,9 +209,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Assign& node) {
         return nullptr;
     if (node.op) {
         if (target->op == TypedOp::constant)
-            return error(Tag::D_OP_LVAL, expression.span,
-                         "%s needs something that can be assigned to", op.c_str());
-        right = binary(*node.op, target, right, expression.span);
+            return refuse(Tag::D_OP_LVAL, expression.span, messages::requires_lvalue(op));
+        right = binary({*node.op, true}, target, right, expression.span);
         if (!right)
             return nullptr;
     }
@@ -218,20 +227,20 @@ TypedPtr ExprChecker::check_step(const Expr& expression, const Unary& node, bool
     if (!target)
         return nullptr;
     if (!types_.is_integer(target->type) && !types_.is_pointer(target->type))
-        return error(Tag::D_OP_SCALAR, expression.span,
-                     "%s needs an integer or a pointer, not \"%s\"", op, type_name(target).c_str());
+        return refuse(Tag::D_OP_SCALAR, expression.span, messages::step_requires_scalar(op),
+                      "the operand is \"" + type_name(target) + "\"");
     TypeId pointed =
         types_.is_pointer(target->type) ? types_.element_of(target->type) : target->type;
     if (types_.is_void(pointed) || types_.is_function(pointed))
-        return error(Tag::D_OP_VFPTR, expression.span, "%s: \"%s\" points to nothing of a size", op,
-                     type_name(target).c_str());
+        return refuse(Tag::D_OP_VFPTR, expression.span, messages::step_requires_size(op),
+                      "\"" + type_name(target) + "\" points to nothing of a size");
     TypedPtr old = target;
     bool keep = post && value_used;
     if (keep)
         old = make(TypedOp::old, target->type, expression.span, {});
     TypedPtr one = make_constant(1, types_.int_type(), expression.span);
     TypedPtr value =
-        binary(increment ? BinaryOp::add : BinaryOp::subtract, old, one, expression.span);
+        binary({increment ? BinaryOp::add : BinaryOp::subtract}, old, one, expression.span);
     if (!value)
         return nullptr;
     TypedPtr update = assign(target, value, expression.span, op);

@@ -4,11 +4,10 @@
 //
 // An lvalue in memory is a `load` of an address.  For types that are by reference the load only
 // says what lies there: the value is the address.
+#include "compiler/diagnostics/messages/operators.hpp"
 #include "compiler/sema/checker.hpp"
 
 namespace daybreak::compiler {
-
-using base::strprintf;
 
 TypedPtr ExprChecker::load(TypeId type, TypedPtr address, const Span& span) {
     return make(TypedOp::load, type, span, {std::move(address)});
@@ -37,6 +36,12 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
     return make(TypedOp::add, word, span, {std::move(address), make_constant(bytes, word, span)});
 }
 
+/// Returns the hint that names a member much like the one that is not there; "" without one.
+std::string ExprChecker::similar_member(TypeId type, const std::string& member) {
+    std::string similar = nearest_name(member, types_.member_names(type));
+    return similar.empty() ? "" : "did you mean \"" + similar + "\"?";
+}
+
 TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
     TypedPtr base = check(*member.base);
     if (!base)
@@ -49,35 +54,32 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
     if (member.arrow) {
         base = decay(base);
         if (!types_.is_pointer(base->type))
-            return error(Tag::D_OP_PTR, expression.span, "%s needs a pointer, not \"%s\"", op,
-                         type_name(base).c_str());
+            return refuse(Tag::D_OP_PTR, expression.span, messages::arrow_requires_pointer(),
+                          types_.is_struct_or_union(type)
+                              ? "use . for a struct or union"
+                              : "\"" + type_name(base) + "\" is no pointer");
         type = types_.element_of(base->type);
     } else if (types_.is_pointer(type) && types_.is_struct_or_union(types_.element_of(type))) {
-        return error_with_hint(
-            Tag::D_OP_SOU, expression.span,
-            strprintf(". needs a struct or union, not \"%s\"", types_.name(type).c_str()),
-            "use -> for a pointer");
+        return refuse(Tag::D_OP_SOU, expression.span,
+                      messages::dot_requires_struct(types_.name(type)), "use -> for a pointer");
     }
     type = types_.complete(types_.resolve(type));
     if (types_.kind(type) == TypeKind::forward) {
         std::string hint = context_.has_kernel ? "" : kKernelHint;
         if (context_.has_kernel && types_.kernel_error())
             hint = types_.kernel_error()->message();
-        return error_with_hint(Tag::D_OP_INCOMPLETE, expression.span,
-                               strprintf("%s: \"%s\" is not known", op, types_.name(type).c_str()),
-                               hint);
+        return refuse(Tag::D_OP_INCOMPLETE, expression.span,
+                      messages::forward_declared(op, types_.name(type)), std::move(hint));
     }
     if (!types_.is_struct_or_union(type))
-        return error(Tag::D_OP_SOU, expression.span, "%s needs a struct or union, not \"%s\"", op,
-                     types_.name(type).c_str());
+        return refuse(Tag::D_OP_SOU, expression.span,
+                      member.arrow ? messages::arrow_requires_struct(types_.name(type))
+                                   : messages::dot_requires_struct(types_.name(type)));
     auto location = types_.find_member(type, member.member);
-    if (!location) {
-        std::string similar = nearest_name(member.member, types_.member_names(type));
-        return error_with_hint(Tag::D_TYPE_MEMBER, member.member_span,
-                               strprintf("\"%s\" has no member \"%s\"", types_.name(type).c_str(),
-                                         member.member.c_str()),
-                               similar.empty() ? "" : "did you mean \"" + similar + "\"?");
-    }
+    if (!location)
+        return refuse(Tag::D_TYPE_MEMBER, member.member_span,
+                      messages::no_member(member.member, types_.name(type)),
+                      similar_member(type, member.member));
     TypedPtr address = member.arrow ? base : address_of(base);
     if (location->bitfield_bits != 0)
         return load_bits(*location, address, expression.span);
@@ -132,24 +134,27 @@ TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index
     if (!base)
         return nullptr;
     if (!types_.is_pointer(base->type) && !types_.is_array(base->type))
-        return error(Tag::D_ARR_BADREF, expression.span, "\"%s\" cannot be indexed",
-                     type_name(base).c_str());
+        return refuse(Tag::D_ARR_BADREF, expression.span,
+                      messages::not_associative(node_name(*index.base)),
+                      "\"" + type_name(base) + "\" cannot be indexed");
     if (index.arguments.size() != 1)
-        return error(Tag::D_ARR_BADREF, expression.span, "\"%s\" takes one index, not %zu",
-                     type_name(base).c_str(), index.arguments.size());
+        return refuse(Tag::D_ARR_BADREF, expression.span,
+                      messages::not_associative(node_name(*index.base)),
+                      "\"" + type_name(base) + "\" takes one index");
     TypedPtr at = check(*index.arguments[0]);
     if (!at)
         return nullptr;
     if (!types_.is_integer(at->type))
-        return error(Tag::D_OP_INT, index.arguments[0]->span,
-                     "an array's index must be an integer, not \"%s\"", type_name(at).c_str());
+        return refuse(Tag::D_OP_INT, index.arguments[0]->span,
+                      messages::array_index_not_integral(type_name(at)));
     if (types_.is_array(base->type) && at->is_constant()) {
         uint64_t count = types_.resolved(base->type).count;
         if (count > 1 && at->value >= count)
-            return error(Tag::D_ARR_BOUNDS, expression.span, "index %lld is outside \"%s\"",
-                         static_cast<long long>(at->value), type_name(base).c_str());
+            return refuse(Tag::D_ARR_BOUNDS, expression.span,
+                          messages::array_bounds(static_cast<long long>(at->value), count),
+                          "the array is \"" + type_name(base) + "\"");
     }
-    TypedPtr pointer = pointer_arithmetic(BinaryOp::add, decay(base), at, expression.span);
+    TypedPtr pointer = pointer_arithmetic({BinaryOp::add}, decay(base), at, expression.span);
     return pointer ? dereference(pointer, expression.span) : nullptr;
 }
 
@@ -157,36 +162,39 @@ TypedPtr ExprChecker::dereference(TypedPtr pointer, const Span& span) {
     if (pointer->type == types_.translated_pointer_type())
         return translated(*pointer->translator, pointer->operands[0], false, span);
     if (!types_.is_pointer(pointer->type))
-        return error(Tag::D_DEREF_NONPTR, span, "\"%s\" is no pointer", type_name(pointer).c_str());
+        return refuse(Tag::D_DEREF_NONPTR, span, messages::dereference_non_pointer(),
+                      "the operand is \"" + type_name(pointer) + "\"");
     TypeId target = types_.complete(types_.element_of(pointer->type));
     if (types_.is_void(target))
-        return error(Tag::D_DEREF_VOID, span, "a void pointer must be cast before it is used");
+        return refuse(Tag::D_DEREF_VOID, span, messages::dereference_void(),
+                      "cast it to a pointer of the type that lies there");
     if (types_.is_function(target))
-        return error(Tag::D_DEREF_FUNC, span, "a pointer to a function cannot be dereferenced");
+        return refuse(Tag::D_DEREF_FUNC, span, messages::dereference_function());
     if (types_.is_float(target))
-        return error(Tag::D_OP_ARITH, span, "floating-point values cannot be loaded");
+        return refuse(Tag::D_OP_ARITH, span, messages::requires_integral_operand("*"),
+                      "floating-point values cannot be loaded");
     return load(target, std::move(pointer), span);
 }
 
 TypedPtr ExprChecker::check_address_of(const Expr& expression, const Expr& operand) {
     if (operand.get_if<Aggregation>())
-        return error(Tag::D_ADDROF_VAR, expression.span, "an aggregation has no address");
+        return refuse(Tag::D_ADDROF_VAR, expression.span, messages::address_of_variable());
     TypedPtr value = check(operand);
     if (!value)
         return nullptr;
     if (value->type == types_.translated_type())
         return translated(*value->translator, value->operands[0], true, expression.span);
     if (value->is_bitfield)
-        return error(Tag::D_ADDROF_BITFIELD, expression.span, "a bit-field has no address");
+        return refuse(Tag::D_ADDROF_BITFIELD, expression.span, messages::address_of_bitfield());
     bool variable = value->op == TypedOp::variable || value->op == TypedOp::element ||
                     value->op == TypedOp::builtin_array;
     const TypedExpr* inner = value.get();
     while (inner->op == TypedOp::convert || inner->op == TypedOp::reinterpret)
         inner = inner->operands[0].get();
     if (variable || inner->op == TypedOp::builtin_array)
-        return error(Tag::D_ADDROF_VAR, expression.span, "a D variable has no address");
+        return refuse(Tag::D_ADDROF_VAR, expression.span, messages::address_of_variable());
     if (value->op != TypedOp::load)
-        return error(Tag::D_ADDROF_LVAL, expression.span, "& needs something that lies in memory");
+        return refuse(Tag::D_ADDROF_LVAL, expression.span, messages::address_of_value());
     return make(TypedOp::reinterpret, types_.pointer_to(value->type), expression.span,
                 {value->operands[0]});
 }

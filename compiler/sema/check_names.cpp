@@ -3,11 +3,15 @@
 // Identifiers: variables, inlines, enumerators, args[], subroutine calls.
 #include "compiler/sema/checker.hpp"
 
+#include "compiler/diagnostics/messages/actions.hpp"
+#include "compiler/diagnostics/messages/identifiers.hpp"
+#include "compiler/diagnostics/messages/prototypes.hpp"
+
 #include "formats/abi/dif.h"
 
 namespace daybreak::compiler {
 
-using base::strprintf;
+using messages::IdentifierKind;
 
 namespace {
 
@@ -31,15 +35,33 @@ std::string scoped(VariableStorage storage, const std::string& name) {
 
 } // namespace
 
-TypedPtr ExprChecker::undefined(const Span& span, VariableStorage storage,
-                                const std::string& name) {
-    std::string similar = symbols_.similar(storage, name);
+/// Reports a variable that does not exist.  Those of a scope, and those that are about to be
+/// assigned, exist as names and have no value yet; any other name means nothing.
+TypedPtr ExprChecker::undefined(const Span& span, const Identifier& name, bool is_assigned) {
+    VariableStorage storage = storage_of(name.scope);
+    std::string similar = symbols_.similar(storage, name.name);
     std::string hint = similar.empty() ? "" : "did you mean \"" + scoped(storage, similar) + "\"?";
-    if (storage != VariableStorage::global)
-        return error_with_hint(Tag::D_VAR_UNDEF, span,
-                               scoped(storage, name) + " has not been declared or assigned yet",
-                               hint);
-    return error_with_hint(Tag::D_IDENT_UNDEF, span, "unknown identifier \"" + name + "\"", hint);
+    if (storage != VariableStorage::global || is_assigned)
+        return refuse(Tag::D_VAR_UNDEF, span,
+                      messages::unassigned_variable(scoped(storage, name.name)), std::move(hint));
+    return refuse(Tag::D_IDENT_UNDEF, span, messages::unknown_variable(name.name), std::move(hint));
+}
+
+/// What an expression is, as messages call it: "scalar x", "operator +".
+std::string ExprChecker::node_name(const Expr& expression) const {
+    const auto* name = expression.get_if<Identifier>();
+    if (!name)
+        return "expression";
+    const Variable* variable = symbols_.find(storage_of(name->scope), name->name);
+    IdentifierKind kind =
+        variable && variable->is_array ? IdentifierKind::array : IdentifierKind::scalar;
+    return std::string(identifier_kind(kind)) + " " + name->name;
+}
+
+TypedPtr ExprChecker::wrong_kind(const Span& span, IdentifierKind kind, std::string_view name,
+                                 IdentifierKind as) {
+    return refuse(Tag::D_IDENT_BADREF, span,
+                  messages::wrong_kind(identifier_kind(kind), name, identifier_kind(as)));
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Identifier& name) {
@@ -68,8 +90,8 @@ TypedPtr ExprChecker::check_variable(const Expr& expression, const Identifier& n
     Variable* variable = symbols_.find(storage, name.name);
     if (variable) {
         if (variable->is_array)
-            return error(Tag::D_IDENT_BADREF, expression.span, "%s is an array and needs an index",
-                         variable->text().c_str());
+            return wrong_kind(expression.span, IdentifierKind::array, variable->name,
+                              IdentifierKind::scalar);
         auto node = std::make_shared<TypedExpr>();
         node->op = TypedOp::variable;
         node->type = variable->type;
@@ -81,33 +103,32 @@ TypedPtr ExprChecker::check_variable(const Expr& expression, const Identifier& n
         if (auto enumerator = types_.find_enumerator(name.name))
             return make_constant(static_cast<uint64_t>(enumerator->value), types_.int_type(),
                                  expression.span);
-    return undefined(expression.span, storage, name.name);
+    return undefined(expression.span, name);
 }
 
 TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definition,
                                    const std::vector<ExprPtr>* arguments) {
     size_t expected = definition.parameters.size();
     if (!arguments && expected != 0)
-        return error(Tag::D_IDENT_BADREF, span, "inline %s needs %zu arguments in []",
-                     definition.name.c_str(), expected);
+        return wrong_kind(span, IdentifierKind::array, definition.name, IdentifierKind::scalar);
     if (arguments && expected == 0)
-        return error(Tag::D_IDENT_BADREF, span, "inline %s takes no arguments",
-                     definition.name.c_str());
+        return wrong_kind(span, IdentifierKind::scalar, definition.name, IdentifierKind::array);
     if (definition.constant)
         return make_constant(static_cast<uint64_t>(*definition.constant), definition.type, span);
     if (arguments && arguments->size() != expected)
-        return error(Tag::D_PROTO_LEN, span, "inline %s: %zu arguments given, %zu expected",
-                     definition.name.c_str(), arguments->size(), expected);
+        return refuse(Tag::D_PROTO_LEN, span,
+                      messages::prototype_length({definition.name, true}, arguments->size(),
+                                                 expected, expected));
     InlineFrame frame{&definition.parameters, {}, definition.is_library};
     for (size_t i = 0; arguments && i < expected; i++) {
         TypedPtr value = check(*(*arguments)[i]);
         if (!value)
             return nullptr;
         if (!types_.assignable(definition.parameters[i].type, value->type))
-            return error(Tag::D_PROTO_ARG, (*arguments)[i]->span,
-                         "inline %s: argument %zu is \"%s\", expected \"%s\"",
-                         definition.name.c_str(), i + 1, type_name(value).c_str(),
-                         types_.name(definition.parameters[i].type).c_str());
+            return refuse(Tag::D_PROTO_ARG, (*arguments)[i]->span,
+                          messages::prototype_argument({definition.name, true}, i + 1,
+                                                       types_.name(definition.parameters[i].type),
+                                                       type_name(value)));
         frame.arguments.push_back(convert(value, definition.parameters[i].type));
     }
     TypedPtr value = expand_once(*definition.value, std::move(frame), span);
@@ -115,9 +136,9 @@ TypedPtr ExprChecker::check_inline(const Span& span, const InlineInfo& definitio
         return value;
     if (!types_.assignable(definition.type, value->type) &&
         !(is_zero(value) && types_.is_pointer(definition.type)))
-        return error(Tag::D_OP_INCOMPAT, span, "inline %s: its value is \"%s\", declared \"%s\"",
-                     definition.name.c_str(), type_name(value).c_str(),
-                     types_.name(definition.type).c_str());
+        return refuse(Tag::D_OP_INCOMPAT, span,
+                      messages::inline_incompatible(definition.name, types_.name(definition.type),
+                                                    type_name(value)));
     return convert(value, definition.type);
 }
 
@@ -147,8 +168,8 @@ TypedPtr ExprChecker::expand(const Expr& value, InlineFrame frame, const Span& s
 TypedPtr ExprChecker::check_node(const Expr& expression, const Aggregation& aggregation) {
     const AggregationInfo* known = symbols_.find_aggregation(aggregation.name);
     if (!known || known->kind == 0)
-        return error(Tag::D_IDENT_UNDEF, expression.span, "undefined aggregation @%s",
-                     aggregation.name.c_str());
+        return refuse(Tag::D_IDENT_UNDEF, expression.span,
+                      messages::undefined_aggregation(aggregation.name));
     return make(TypedOp::action, types_.dynamic_type(), expression.span, {});
 }
 
@@ -169,12 +190,12 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Index& index) {
                        : check_inline(expression.span, *definition, &index.arguments);
     Variable* variable = symbols_.find(storage_of(name->scope), name->name);
     if (!variable)
-        return undefined(index.base->span, storage_of(name->scope), name->name);
+        return undefined(index.base->span, *name);
     if (!variable->is_array) {
         if (types_.is_pointer(variable->type) || types_.is_array(variable->type))
             return check_subscript(expression, index);
-        return error(Tag::D_IDENT_BADREF, expression.span, "%s is not an array but \"%s\"",
-                     variable->text().c_str(), types_.name(variable->type).c_str());
+        return wrong_kind(expression.span, IdentifierKind::scalar, variable->name,
+                          IdentifierKind::array);
     }
     return check_element(expression, index, variable, *name);
 }
@@ -189,14 +210,16 @@ TypedPtr ExprChecker::check_element(const Expr& expression, const Index& index, 
     node->variable = variable;
     if (variable->builtin) {
         if (index.arguments.size() != 1)
-            return error(Tag::D_PROTO_LEN, expression.span, "%s[] takes one index",
-                         variable->name.c_str());
+            return refuse(
+                Tag::D_PROTO_LEN, expression.span,
+                messages::prototype_length({variable->name, true}, index.arguments.size(), 1, 1));
         TypedPtr at = check(*index.arguments[0]);
         if (!at)
             return nullptr;
         if (!types_.is_integer(at->type))
-            return error(Tag::D_PROTO_ARG, expression.span, "%s[]: the index must be an integer",
-                         variable->name.c_str());
+            return refuse(
+                Tag::D_PROTO_ARG, expression.span,
+                messages::prototype_argument({variable->name, true}, 1, "int64_t", type_name(at)));
         node->op = TypedOp::builtin_array;
         node->value = variable->id;
         node->operands = {at};
@@ -220,8 +243,7 @@ ExprChecker::check_keys(const std::vector<ExprPtr>& expressions) {
         if (types_.is_char_array(key->type))
             key = make(TypedOp::reinterpret, types_.string_type(), key->span, {key});
         if (!is_key_type(key->type)) {
-            error(Tag::D_KEY_TYPE, expression->span, "a value of \"%s\" cannot be a key",
-                  type_name(key).c_str());
+            refuse(Tag::D_KEY_TYPE, expression->span, messages::invalid_key(type_name(key)));
             return std::nullopt;
         }
         keys.push_back(std::move(key));
@@ -237,15 +259,16 @@ bool ExprChecker::is_key_type(TypeId type) const {
 bool ExprChecker::match_keys(const Span& span, const std::string& name,
                              const std::vector<TypeId>& types, std::vector<TypedPtr>& keys) {
     if (keys.size() != types.size()) {
-        error(Tag::D_PROTO_LEN, span, "%s: %zu keys given, %zu expected", name.c_str(), keys.size(),
-              types.size());
+        refuse(Tag::D_PROTO_LEN, span,
+               messages::prototype_length({name, true}, keys.size(), types.size(), types.size()));
         return false;
     }
     for (size_t i = 0; i < keys.size(); i++) {
         if (!types_.assignable(types[i], keys[i]->type) &&
             !(is_zero(keys[i]) && types_.is_pointer(types[i]))) {
-            error(Tag::D_PROTO_ARG, keys[i]->span, "%s: key %zu is \"%s\", expected \"%s\"",
-                  name.c_str(), i + 1, type_name(keys[i]).c_str(), types_.name(types[i]).c_str());
+            refuse(Tag::D_PROTO_ARG, keys[i]->span,
+                   messages::prototype_argument({name, true}, i + 1, types_.name(types[i]),
+                                                type_name(keys[i])));
             return false;
         }
         keys[i] = convert(keys[i], types[i]);
@@ -256,34 +279,37 @@ bool ExprChecker::match_keys(const Span& span, const std::string& name,
 TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
     const auto* name = call.function->get_if<Identifier>();
     if (!name || name->scope != VariableScope::global)
-        return error(Tag::D_FUNC_IDENT, call.function->span,
-                     "only a function's name can be called");
+        return refuse(Tag::D_FUNC_IDENT, call.function->span, messages::not_a_function_name());
     const Subroutine* subroutine = find_subroutine(name->name);
     if (!subroutine) {
         ActionName action;
         if (find_action(name->name, action))
             return check_action(expression, call, action);
         if (find_aggregating(name->name))
-            return error(Tag::D_FUNC_IDKIND, call.function->span,
-                         "%s() goes to an aggregation only: @ = %s(...)", name->name.c_str(),
-                         name->name.c_str());
-        if (symbols_.find(VariableStorage::global, name->name) || symbols_.find_inline(name->name))
-            return error(Tag::D_FUNC_IDKIND, call.function->span, "%s is not a function",
-                         name->name.c_str());
+            return refuse(Tag::D_CG_EXPR, call.function->span,
+                          messages::needs_action_context(
+                              identifier_kind(IdentifierKind::aggregating), name->name),
+                          "it goes to an aggregation only: @ = " + name->name + "(...)");
+        const Variable* variable = symbols_.find(VariableStorage::global, name->name);
+        if (variable || symbols_.find_inline(name->name))
+            return refuse(Tag::D_FUNC_IDKIND, call.function->span,
+                          messages::wrong_kind(identifier_kind(variable && variable->is_array
+                                                                   ? IdentifierKind::array
+                                                                   : IdentifierKind::scalar),
+                                               name->name,
+                                               identifier_kind(IdentifierKind::function)));
         std::string similar = symbols_.similar(VariableStorage::global, name->name);
-        return error_with_hint(Tag::D_FUNC_UNDEF, call.function->span,
-                               "unknown function \"" + name->name + "\"",
-                               similar.empty() ? "" : "did you mean \"" + similar + "\"?");
+        return refuse(Tag::D_FUNC_UNDEF, call.function->span,
+                      messages::unknown_function(name->name),
+                      similar.empty() ? "" : "did you mean \"" + similar + "\"?");
     }
     size_t required = 0;
     for (const SubroutineParameter& parameter : subroutine->parameters)
         required += parameter.optional ? 0 : 1;
     size_t given = call.arguments.size(), most = subroutine->parameters.size();
-    if (given < required || given > most)
-        return error(Tag::D_PROTO_LEN, expression.span,
-                     required == most ? "%s(): %zu arguments given, %zu expected"
-                                      : "%s(): %zu arguments given, %zu to %zu expected",
-                     name->name.c_str(), given, required, most);
+    if (messages::wrong_length(given, required, most))
+        return refuse(Tag::D_PROTO_LEN, expression.span,
+                      messages::prototype_length({name->name}, given, required, most));
     auto node = std::make_shared<TypedExpr>();
     for (size_t i = 0; i < given; i++) {
         TypedPtr argument = check(*call.arguments[i]);
@@ -311,10 +337,10 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
 TypedPtr ExprChecker::check_action(const Expr& expression, const Call& call, ActionName action) {
     ActionArity arity = action_arity(action);
     size_t given = call.arguments.size();
-    if (given < arity.least || given > arity.most)
-        return error(Tag::D_PROTO_LEN, expression.span, "%s(): %zu arguments given, %zu expected",
-                     call.function->get_if<Identifier>()->name.c_str(), given,
-                     given < arity.least ? arity.least : arity.most);
+    if (messages::wrong_length(given, arity.least, arity.most))
+        return refuse(Tag::D_PROTO_LEN, expression.span,
+                      messages::prototype_length({call.function->get_if<Identifier>()->name}, given,
+                                                 arity.least, arity.most));
     return make(TypedOp::action, types_.void_type(), expression.span, {});
 }
 
@@ -339,18 +365,16 @@ TypedPtr ExprChecker::check_argument(const Span& span, const Subroutine& subrout
         break;
     }
     if (!fits)
-        return error_with_hint(
-            Tag::D_PROTO_ARG, span,
-            strprintf("%s(): argument %zu is \"%s\", expected \"%s\"",
-                      std::string(subroutine.name).c_str(), index + 1, type_name(value).c_str(),
-                      parameter.kind == ParameterKind::string
-                          ? "const char *"
-                          : std::string(parameter.type).c_str()),
-            parameter.kind == ParameterKind::string &&
-                    (is_integer || types_.is_pointer(value->type))
-                ? "an address in the kernel becomes a string with stringof(), one of the "
-                  "process with copyinstr()"
-                : "");
+        return refuse(Tag::D_PROTO_ARG, span,
+                      messages::prototype_argument(
+                          {subroutine.name}, index + 1,
+                          parameter.kind == ParameterKind::string ? "const char *" : parameter.type,
+                          type_name(value)),
+                      parameter.kind == ParameterKind::string &&
+                              (is_integer || types_.is_pointer(value->type))
+                          ? "an address in the kernel becomes a string with stringof(), one of the "
+                            "process with copyinstr()"
+                          : "");
     return parameter.kind == ParameterKind::integer ? convert(value, types_.find(parameter.type))
                                                     : value;
 }

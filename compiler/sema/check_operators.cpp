@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators: C's conversions, pointer arithmetic, comparison of strings, constant folding.
+#include "compiler/diagnostics/messages/operators.hpp"
 #include "compiler/sema/checker.hpp"
 #include "compiler/syntax/print.hpp"
 
@@ -54,10 +55,6 @@ TypedOp typed_op(BinaryOp op) {
         break;
     }
     return TypedOp::sequence;
-}
-
-std::string op_text(BinaryOp op) {
-    return std::string(operator_text(op));
 }
 
 /// Computes with 64 bits; the caller has excluded a zero divisor.
@@ -124,7 +121,7 @@ TypedPtr ExprChecker::fold(TypedOp op, TypeId type, bool is_unsigned, const Type
                            const TypedPtr& right, const Span& span) {
     bool divides = op == TypedOp::divide || op == TypedOp::remainder;
     if (divides && is_zero(right))
-        return error(Tag::D_DIV_ZERO, span, "division by the constant 0");
+        return refuse(Tag::D_DIV_ZERO, span, messages::division_by_zero());
     if (left->is_constant() && right->is_constant())
         return make_folded(compute(op, is_unsigned, left->value, right->value), type, span);
     auto node = std::make_shared<TypedExpr>();
@@ -146,17 +143,28 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Binary& node) {
     TypedPtr left = check(*node.left), right = check(*node.right);
     if (!left || !right)
         return nullptr;
-    return binary(node.op, left, right, expression.span);
+    return binary({node.op}, left, right, expression.span);
 }
 
-TypedPtr ExprChecker::binary(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+std::string ExprChecker::Written::text() const {
+    return std::string(operator_text(op)) + (is_assignment ? "=" : "");
+}
+
+TypedPtr ExprChecker::incompatible(const Written& op, const TypedPtr& left, const TypedPtr& right,
+                                   const Span& span) {
+    return refuse(Tag::D_OP_INCOMPAT, span,
+                  messages::incompatible(type_name(left), op.text(), type_name(right)));
+}
+
+TypedPtr ExprChecker::binary(const Written& written, TypedPtr left, TypedPtr right,
+                             const Span& span) {
+    BinaryOp op = written.op;
     for (const TypedPtr& side : {left, right}) {
         if (types_.is_float(side->type))
-            return error(Tag::D_OP_INT, side->span, "%s: floating-point values are not supported",
-                         op_text(op).c_str());
+            return refuse(Tag::D_OP_INT, side->span, messages::requires_integral(written.text()),
+                          "D computes with integers only");
         if (types_.is_dynamic(side->type))
-            return error(Tag::D_OP_DYN, side->span, "%s: the operand has no fixed type",
-                         op_text(op).c_str());
+            return refuse(Tag::D_OP_DYN, side->span, messages::dynamic_operand(written.text()));
     }
     if (op >= BinaryOp::less && op <= BinaryOp::not_equal)
         return compare(op, left, right, span);
@@ -166,18 +174,23 @@ TypedPtr ExprChecker::binary(BinaryOp op, TypedPtr left, TypedPtr right, const S
     right = decay(right);
     bool pointer = types_.is_pointer(left->type) || types_.is_pointer(right->type);
     if (pointer && (op == BinaryOp::add || op == BinaryOp::subtract))
-        return pointer_arithmetic(op, left, right, span);
-    return arithmetic(op, left, right, span);
+        return pointer_arithmetic(written, left, right, span);
+    return arithmetic(written, left, right, span);
 }
 
-TypedPtr ExprChecker::arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span) {
+TypedPtr ExprChecker::arithmetic(const Written& written, TypedPtr left, TypedPtr right,
+                                 const Span& span) {
+    BinaryOp op = written.op;
     for (const TypedPtr& side : {left, right})
         if (!types_.is_integer(side->type)) {
-            bool sum = op == BinaryOp::add || op == BinaryOp::subtract;
-            bool product = op == BinaryOp::multiply || op == BinaryOp::divide;
-            Tag tag = sum ? Tag::D_OP_INCOMPAT : product ? Tag::D_OP_ARITH : Tag::D_OP_INT;
-            return error(tag, side->span, "%s needs integers, not \"%s\"", op_text(op).c_str(),
-                         type_name(side).c_str());
+            if (op == BinaryOp::add || op == BinaryOp::subtract)
+                return incompatible(written, left, right, span);
+            std::string hint = "one operand is \"" + type_name(side) + "\"";
+            if (op == BinaryOp::multiply || op == BinaryOp::divide)
+                return refuse(Tag::D_OP_ARITH, span, messages::requires_arithmetic(written.text()),
+                              std::move(hint));
+            return refuse(Tag::D_OP_INT, span, messages::requires_integral(written.text()),
+                          std::move(hint));
         }
     bool shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
     TypeId type =
@@ -188,33 +201,34 @@ TypedPtr ExprChecker::arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, con
     return fold(typed_op(op), type, !types_.is_signed(type), left, right, span);
 }
 
-TypedPtr ExprChecker::pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr right,
+TypedPtr ExprChecker::pointer_arithmetic(const Written& written, TypedPtr left, TypedPtr right,
                                          const Span& span) {
+    BinaryOp op = written.op;
     bool left_pointer = types_.is_pointer(left->type),
          right_pointer = types_.is_pointer(right->type);
     TypeId type = left_pointer ? left->type : right->type;
     TypeId target = types_.complete(types_.element_of(type));
     if (types_.is_void(target) || types_.is_function(target))
-        return error(left_pointer ? Tag::D_OP_INCOMPAT : Tag::D_OP_VFPTR, span,
-                     "%s: \"%s\" points to nothing of a size", op_text(op).c_str(),
-                     types_.name(type).c_str());
+        return written.is_assignment
+                   ? refuse(Tag::D_OP_VFPTR, span,
+                            messages::assignment_requires_size(written.text()),
+                            "\"" + types_.name(type) + "\" points to nothing of a size")
+                   : incompatible(written, left, right, span);
     auto bytes = types_.size_of(target);
     if (!bytes || *bytes == 0)
-        return error(Tag::D_OP_INCOMPLETE, span, "%s: \"%s\" has no known size",
-                     op_text(op).c_str(), types_.name(target).c_str());
+        return refuse(Tag::D_OP_INCOMPLETE, span,
+                      messages::forward_declared(written.text(), types_.name(target)));
     TypeId word = types_.long_type();
     TypedPtr scale = make_constant(*bytes, word, span);
     if (left_pointer && right_pointer) {
         if (op != BinaryOp::subtract || !types_.pointers_compatible(left->type, right->type))
-            return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" do not go together",
-                         op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+            return incompatible(written, left, right, span);
         TypedPtr gap = fold(TypedOp::subtract, word, false, left, right, span);
         return *bytes == 1 ? gap : fold(TypedOp::divide, word, false, gap, scale, span);
     }
     TypedPtr index = left_pointer ? right : left, pointer = left_pointer ? left : right;
     if (!types_.is_integer(index->type) || (op == BinaryOp::subtract && !left_pointer))
-        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" do not go together",
-                     op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+        return incompatible(written, left, right, span);
     index = convert(index, word);
     if (*bytes != 1)
         index = fold(TypedOp::multiply, word, false, index, scale, span);
@@ -263,8 +277,7 @@ TypedPtr ExprChecker::compare(BinaryOp op, TypedPtr left, TypedPtr right, const 
                     : (left_pointer && types_.is_integer(right->type)) ||
                           (right_pointer && types_.is_integer(left->type));
     if (!fits)
-        return error(Tag::D_OP_INCOMPAT, span, "%s: \"%s\" and \"%s\" cannot be compared",
-                     op_text(op).c_str(), type_name(left).c_str(), type_name(right).c_str());
+        return incompatible({op}, left, right, span);
     return fold(typed_op(op), result, true, left, right, span);
 }
 
@@ -273,8 +286,8 @@ TypedPtr ExprChecker::logical(BinaryOp op, TypedPtr left, TypedPtr right, const 
     right = decay(right);
     for (const TypedPtr& side : {left, right})
         if (!types_.is_scalar(side->type))
-            return error(Tag::D_OP_SCALAR, side->span, "%s needs scalars, not \"%s\"",
-                         op_text(op).c_str(), type_name(side).c_str());
+            return refuse(Tag::D_OP_SCALAR, span, messages::requires_scalar(operator_text(op)),
+                          "one operand is \"" + type_name(side) + "\"");
     return fold(typed_op(op), types_.int_type(), false, left, right, span);
 }
 
@@ -292,20 +305,20 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
     if (node.op == UnaryOp::logical_not) {
         value = decay(value);
         if (!types_.is_scalar(value->type) || types_.is_float(value->type))
-            return error(Tag::D_OP_SCALAR, span, "! needs a scalar, not \"%s\"",
-                         type_name(value).c_str());
+            return refuse(Tag::D_OP_SCALAR, span, messages::requires_scalar_operand("!"),
+                          "the operand is \"" + type_name(value) + "\"");
         if (value->is_constant())
             return make_constant(!value->value, types_.int_type(), span);
         return make(TypedOp::logical_not, types_.int_type(), span, {value});
     }
     if (!types_.is_integer(value->type)) {
-        bool complement = node.op == UnaryOp::complement;
-        return error(complement ? Tag::D_OP_INT : Tag::D_OP_ARITH, span,
-                     "%s needs an integer, not \"%s\"",
-                     complement                  ? "~"
-                     : node.op == UnaryOp::minus ? "-"
-                                                 : "+",
-                     type_name(value).c_str());
+        std::string hint = "the operand is \"" + type_name(value) + "\"";
+        if (node.op == UnaryOp::complement)
+            return refuse(Tag::D_OP_INT, span, messages::requires_integral_operand("~"),
+                          std::move(hint));
+        return refuse(Tag::D_OP_ARITH, span,
+                      messages::requires_arithmetic_operand(node.op == UnaryOp::minus ? "-" : "+"),
+                      std::move(hint));
     }
     TypeId type = types_.promoted(value->type);
     value = convert(value, type);
@@ -324,10 +337,11 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
     if (!condition || !left || !right)
         return nullptr;
     if (!types_.is_scalar(condition->type))
-        return error(Tag::D_OP_SCALAR, node.condition->span, "?: needs a scalar, not \"%s\"",
-                     type_name(condition).c_str());
+        return refuse(Tag::D_OP_SCALAR, expression.span, messages::condition_requires_scalar(),
+                      "the condition is \"" + type_name(condition) + "\"");
     if (left->op == TypedOp::action || right->op == TypedOp::action)
-        return error(Tag::D_OP_ACT, expression.span, "?: cannot choose between actions");
+        return refuse(Tag::D_OP_ACT, expression.span, messages::action_in_condition(),
+                      "write two clauses with opposite predicates");
     bool strings = types_.is_string(left->type) || types_.is_string(right->type) ||
                    types_.is_char_array(left->type);
     TypeId type = TypeId::none;
@@ -351,8 +365,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
             type = right->type;
     }
     if (type == TypeId::none)
-        return error(Tag::D_OP_INCOMPAT, expression.span, "?: \"%s\" and \"%s\" do not go together",
-                     type_name(left).c_str(), type_name(right).c_str());
+        return refuse(Tag::D_OP_INCOMPAT, expression.span, messages::condition_incompatible(),
+                      "they are \"" + type_name(left) + "\" and \"" + type_name(right) + "\"");
     left = is_zero(left) && types_.is_string(type) ? left : convert(left, type);
     right = is_zero(right) && types_.is_string(type) ? right : convert(right, type);
     if (condition->is_constant())

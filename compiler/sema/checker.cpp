@@ -3,6 +3,10 @@
 // The checker's entry points, literals, casts and what is known without evaluating.
 #include "compiler/sema/checker.hpp"
 
+#include "compiler/diagnostics/messages/actions.hpp"
+#include "compiler/diagnostics/messages/identifiers.hpp"
+#include "compiler/diagnostics/messages/operators.hpp"
+
 #include <cstdarg>
 
 namespace daybreak::compiler {
@@ -29,16 +33,6 @@ TypedPtr ExprChecker::check_effect(const Expr& expression) {
     return check(expression);
 }
 
-TypedPtr ExprChecker::check_scalar(const Expr& expression, Tag tag, const char* what) {
-    TypedPtr value = check(expression);
-    if (!value)
-        return nullptr;
-    if (types_.is_float(value->type) || !types_.is_scalar(value->type))
-        return error(tag, expression.span, "%s must be an integer or a pointer, not \"%s\"", what,
-                     type_name(value).c_str());
-    return value;
-}
-
 std::optional<int64_t> ExprChecker::check_constant(const Expr& expression) {
     TypedPtr value = check(expression);
     if (!value || !value->is_constant())
@@ -62,6 +56,16 @@ TypedPtr ExprChecker::error(Tag tag, const Span& span, const char* format, ...) 
 
 TypedPtr ExprChecker::error_with_hint(Tag tag, const Span& span, std::string text,
                                       std::string hint) {
+    return refuse(tag, span, std::move(text), std::move(hint));
+}
+
+std::string ExprChecker::type_name(const TypedPtr& value) const {
+    if (value->op == TypedOp::action && types_.is_dynamic(value->type))
+        return std::string(identifier_kind(messages::IdentifierKind::aggregation));
+    return types_.name(value->type);
+}
+
+TypedPtr ExprChecker::refuse(Tag tag, const Span& span, std::string text, std::string hint) {
     Diagnostic diagnostic;
     diagnostic.tag = tag;
     diagnostic.span = library_use_.value_or(span);
@@ -161,7 +165,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const IntegerLiteral& l
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const FloatLiteral&) {
-    return error(Tag::D_OP_INT, expression.span, "floating-point constants are not supported");
+    return refuse(Tag::D_OP_INT, expression.span, messages::no_floating_point());
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const StringLiteral& literal) {
@@ -196,8 +200,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Cast& cast) {
     } else if (types_.is_struct_or_union(to) && types_.compatible(to, value->type)) {
         return make(TypedOp::reinterpret, to, expression.span, {value});
     }
-    return error(Tag::D_CAST_INVAL, expression.span, "a value of \"%s\" cannot be cast to \"%s\"",
-                 type_name(value).c_str(), types_.name(to).c_str());
+    return refuse(Tag::D_CAST_INVAL, expression.span,
+                  messages::invalid_cast(type_name(value), types_.name(to)));
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofType& node) {
@@ -206,8 +210,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofType& node)
         return nullptr;
     auto bytes = types_.size_of(types_.complete(types_.resolve(type)));
     if (!bytes)
-        return error(Tag::D_SIZEOF_TYPE, expression.span, "sizeof: \"%s\" has no size",
-                     types_.name(type).c_str());
+        return refuse(Tag::D_SIZEOF_TYPE, expression.span, messages::sizeof_unknown(),
+                      "\"" + types_.name(type) + "\" has no size");
     return make_constant(*bytes, types_.unsigned_long_type(), expression.span);
 }
 
@@ -219,12 +223,11 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofExpr& node)
     if (!value)
         return nullptr;
     if (value->is_bitfield)
-        return error(Tag::D_SIZEOF_BITFIELD, expression.span,
-                     "sizeof cannot be asked of a bit-field");
+        return refuse(Tag::D_SIZEOF_BITFIELD, expression.span, messages::sizeof_bitfield());
     auto bytes = types_.size_of(types_.complete(types_.resolve(value->type)));
     if (!bytes)
-        return error(Tag::D_SIZEOF_TYPE, expression.span, "sizeof: \"%s\" has no size",
-                     type_name(value).c_str());
+        return refuse(Tag::D_SIZEOF_TYPE, expression.span, messages::sizeof_unknown(),
+                      "\"" + type_name(value) + "\" has no size");
     return make_constant(*bytes, types_.unsigned_long_type(), expression.span);
 }
 
@@ -234,17 +237,15 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Offsetof& node) {
         return nullptr;
     type = types_.complete(types_.resolve(type));
     if (!types_.is_struct_or_union(type))
-        return error(Tag::D_OFFSETOF_TYPE, expression.span,
-                     "offsetof: \"%s\" is not a struct or union", types_.name(type).c_str());
+        return refuse(Tag::D_OFFSETOF_TYPE, expression.span, messages::offsetof_not_struct(),
+                      "\"" + types_.name(type) + "\" is not one that is known");
     auto member = types_.find_member(type, node.member);
     if (!member)
-        return error_with_hint(Tag::D_UNKNOWN, node.member_span,
-                               base::strprintf("\"%s\" has no member \"%s\"",
-                                               types_.name(type).c_str(), node.member.c_str()),
-                               "");
+        return refuse(Tag::D_UNKNOWN, node.member_span, messages::offsetof_no_member(node.member),
+                      similar_member(type, node.member));
     if (member->bitfield_bits != 0)
-        return error(Tag::D_OFFSETOF_BITFIELD, expression.span,
-                     "offsetof cannot be asked of the bit-field \"%s\"", node.member.c_str());
+        return refuse(Tag::D_OFFSETOF_BITFIELD, expression.span,
+                      messages::offsetof_bitfield(node.member));
     return make_constant(member->offset_bits / 8, types_.unsigned_long_type(), expression.span);
 }
 
@@ -256,8 +257,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Stringof& node) {
         return value;
     bool scalar = types_.is_scalar(value->type) && !types_.is_float(value->type);
     if (!scalar && !types_.is_string_like(value->type))
-        return error(Tag::D_STRINGOF_TYPE, expression.span,
-                     "stringof: \"%s\" cannot be taken as a string", type_name(value).c_str());
+        return refuse(Tag::D_STRINGOF_TYPE, expression.span,
+                      messages::stringof_type(type_name(value)));
     return make(TypedOp::reinterpret, types_.string_type(), expression.span, {value});
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/diagnostics/diagnostic.hpp"
+#include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/sema/ir.hpp"
 #include "compiler/sema/symbols.hpp"
 #include "compiler/types/declare.hpp"
@@ -40,8 +41,6 @@ public:
     TypedPtr check(const Expr& expression);
     /// The same for an expression whose value nobody uses: x++ becomes an assignment.
     TypedPtr check_effect(const Expr& expression);
-    /// The same, and the value must be a scalar; `tag` and `what` are for the message.
-    TypedPtr check_scalar(const Expr& expression, Tag tag, const char* what);
     /// Returns the value of an integer constant expression, or nothing, reporting only what is
     /// wrong with it as an expression.
     std::optional<int64_t> check_constant(const Expr& expression);
@@ -68,7 +67,11 @@ public:
 
     TypedPtr error(Tag tag, const Span& span, const char* format, ...)
         __attribute__((format(printf, 4, 5)));
+    /// The same with a text of compiler/diagnostics/messages and, for a person, what to do.
+    TypedPtr refuse(Tag tag, const Span& span, std::string text, std::string hint = {});
     TypedPtr error_with_hint(Tag tag, const Span& span, std::string text, std::string hint);
+    /// What a value is, as messages show it: its type, or "aggregation" and the like.
+    std::string type_name(const TypedPtr& value) const;
 
 private:
     TypedPtr check_node(const Expr&, const IntegerLiteral&);
@@ -94,7 +97,11 @@ private:
     TypedPtr check_variable(const Expr& expression, const Identifier& name);
     TypedPtr check_inline(const Span& span, const InlineInfo& definition,
                           const std::vector<ExprPtr>* arguments);
-    TypedPtr undefined(const Span& span, VariableStorage storage, const std::string& name);
+    TypedPtr undefined(const Span& span, const Identifier& name, bool is_assigned = false);
+    bool is_undefined(const Expr& target) const;
+    std::string node_name(const Expr& expression) const;
+    TypedPtr wrong_kind(const Span& span, messages::IdentifierKind kind, std::string_view name,
+                        messages::IdentifierKind as);
     TypedPtr check_element(const Expr& expression, const Index& index, Variable* variable,
                            const Identifier& name);
     TypedPtr check_args(const Expr& expression, const Index& index);
@@ -127,12 +134,21 @@ private:
     TypedPtr load_bits(const MemberLocation& member, TypedPtr address, const Span& span);
     TypedPtr check_subscript(const Expr& expression, const Index& index);
     TypedPtr dereference(TypedPtr pointer, const Span& span);
+    std::string similar_member(TypeId type, const std::string& member);
     TypedPtr check_address_of(const Expr& expression, const Expr& operand);
 
     // operators (check_operators.cpp)
-    TypedPtr binary(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
-    TypedPtr arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
-    TypedPtr pointer_arithmetic(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
+    /// How an operator was written: as itself, or as the assignment that stands for it.
+    struct Written {
+        BinaryOp op;
+        bool is_assignment = false;
+        std::string text() const;
+    };
+    TypedPtr binary(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr arithmetic(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr pointer_arithmetic(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr incompatible(const Written& op, const TypedPtr& left, const TypedPtr& right,
+                          const Span& span);
     TypedPtr compare(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
     TypedPtr logical(BinaryOp op, TypedPtr left, TypedPtr right, const Span& span);
     TypedPtr fold(TypedOp op, TypeId type, bool is_unsigned, const TypedPtr& left,
@@ -149,7 +165,6 @@ private:
 
     TypedPtr make_folded(uint64_t value, TypeId type, const Span& span) const;
     TypedPtr make(TypedOp op, TypeId type, const Span& span, std::vector<TypedPtr> operands) const;
-    std::string type_name(const TypedPtr& value) const { return types_.name(value->type); }
 
     SemaContext& context_;
     TypeTable& types_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/sema/format.hpp"
 
-#include "base/result.hpp"
+#include "compiler/diagnostics/messages/formats.hpp"
 
 #include <cctype>
 
@@ -46,6 +46,7 @@ namespace {
 size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conversion,
                         Format& format) {
     auto peek = [&](size_t i) { return i < text.size() ? text[i] : '\0'; };
+    const size_t number = format.conversions.size() + 1;
     while (peek(at) != '\0' &&
            std::string_view("@#0-+ '").find(peek(at)) != std::string_view::npos) {
         if (text[at] == '@')
@@ -80,23 +81,23 @@ size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conv
         at++;
     }
     if (peek(at) == '$') {
-        format.error = "positional conversions (%n$) are not supported";
+        format.error = messages::positional_conversion(number);
         return std::string_view::npos;
     }
     while (peek(at) != '\0' && std::string_view("hlLw").find(peek(at)) != std::string_view::npos)
         conversion.size += text[at++];
     conversion.kind = peek(at);
     if (conversion.kind == '\0') {
-        format.error = "the format ends inside a conversion";
+        format.error = messages::unfinished_conversion(number);
         return std::string_view::npos;
     }
     if (format_argument(conversion.kind) == FormatArgument::unknown) {
-        format.error = base::strprintf("unknown conversion %%%c", conversion.kind);
+        format.error = messages::unknown_conversion(number, conversion.name());
         return std::string_view::npos;
     }
     constexpr size_t kDigitsMax = 6; // a field of a million columns is a mistake
     if (conversion.width.size() > kDigitsMax || conversion.precision.size() > kDigitsMax) {
-        format.error = "a width or precision is too large";
+        format.error = messages::field_too_large(number);
         return std::string_view::npos;
     }
     return at + 1;
@@ -128,6 +129,15 @@ Format parse_format(std::string_view text) {
     }
     format.after = std::move(literal);
     return format;
+}
+
+std::vector<std::string_view> FormatConversion::stars() const {
+    std::vector<std::string_view> stars;
+    if (width_argument)
+        stars.push_back("*");
+    if (precision_argument)
+        stars.push_back(".*");
+    return stars;
 }
 
 std::string Format::text() const {

@@ -20,6 +20,11 @@ struct FormatConversion {
     bool aggregation = false; ///< %@
     std::string size;         ///< h, l, ll ... as stored
     char kind = 0;
+
+    /// Returns "d", "lld": how messages call it.
+    std::string name() const { return size + kind; }
+    /// Returns "*" for a width and ".*" for a precision that are arguments, in their order.
+    std::vector<std::string_view> stars() const;
 };
 
 struct Format {

@@ -220,15 +220,14 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
         if (parsed)
             setting.value = *parsed;
         else
-            setting.error = "invalid value for option " + std::string(name) +
-                            (value ? ": \"" + *value + "\"" : "");
+            setting.error = kInvalidOptionValue;
         return setting;
     }
     setting.target = OptionTarget::compile_time;
     for (std::string_view known : kCompileTimeNames)
         if (known == name)
             return setting;
-    setting.error = "invalid option name: \"" + std::string(name) + "\"";
+    setting.error = kInvalidOptionName;
     return setting;
 }
 

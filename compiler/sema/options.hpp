@@ -15,6 +15,10 @@ enum class OptionTarget : uint8_t {
     compile_time, ///< concerns the compiler or the tool only
 };
 
+/// Why an option is refused, in dtrace(1)'s words.
+inline constexpr std::string_view kInvalidOptionName = "Invalid option name";
+inline constexpr std::string_view kInvalidOptionValue = "Invalid value for specified option";
+
 struct OptionSetting {
     OptionTarget target = OptionTarget::program;
     uint32_t id = 0;

@@ -6,6 +6,8 @@
 // %llu), so that whoever prints needs no types.
 #include "compiler/sema/planner.hpp"
 
+#include "compiler/diagnostics/messages/formats.hpp"
+#include "compiler/diagnostics/messages/prototypes.hpp"
 #include "compiler/syntax/print.hpp"
 #include "formats/abi/dof.h"
 
@@ -14,17 +16,19 @@ namespace daybreak::compiler {
 std::optional<Format> ClausePlanner::format_argument_of(const Expr& expression, const Call& call,
                                                         const char* name) {
     if (call.arguments.empty()) {
-        error(Tag::D_PROTO_LEN, expression.span, "%s() needs a format", name);
+        refuse(Tag::D_PROTO_LEN, expression.span,
+               messages::prototype_length({name}, 0, 1, messages::kAnyNumber));
         return std::nullopt;
     }
     const auto* literal = call.arguments[0]->get_if<StringLiteral>();
     if (!literal) {
-        error(Tag::D_PRINTF_ARG_FMT, call.arguments[0]->span,
-              "%s(): the format must be a string constant", name);
+        if (TypedPtr value = checker_.check(*call.arguments[0]))
+            refuse(Tag::D_PRINTF_ARG_FMT, call.arguments[0]->span,
+                   messages::format_not_constant(name, checker_.type_name(value)));
         return std::nullopt;
     }
     if (literal->value.empty()) {
-        error(Tag::D_PRINTF_FMT_EMPTY, call.arguments[0]->span, "%s(): the format is empty", name);
+        refuse(Tag::D_PRINTF_FMT_EMPTY, call.arguments[0]->span, messages::format_empty(name));
         return std::nullopt;
     }
     Format format = parse_format(literal->value);
@@ -32,15 +36,15 @@ std::optional<Format> ClausePlanner::format_argument_of(const Expr& expression, 
         for (size_t i = 1; i < call.arguments.size(); i++)
             if (!call.arguments[i]->get_if<Aggregation>() && !checker_.check(*call.arguments[i]))
                 return std::nullopt;
-        error(Tag::D_SYNTAX, call.arguments[0]->span, "%s(): %s", name, format.error.c_str());
+        refuse(Tag::D_SYNTAX, call.arguments[0]->span, format.error);
         return std::nullopt;
     }
     return format;
 }
 
 /// Reports unless a value of `type` suits the conversion; gives the conversion its size and sign.
-bool ClausePlanner::check_conversion(FormatConversion& conversion, const char* name, size_t number,
-                                     const Span& span, TypeId type, bool is_stack) {
+bool ClausePlanner::check_conversion(FormatConversion& conversion, const ConversionPlace& place,
+                                     TypeId type, bool is_stack, const std::string& shown) {
     bool fits = false;
     FormatArgument wanted = format_argument(conversion.kind);
     bool is_integer = !is_stack && types_.is_integer(type);
@@ -64,17 +68,11 @@ bool ClausePlanner::check_conversion(FormatConversion& conversion, const char* n
         break;
     }
     if (!fits) {
-        const char* expected = wanted == FormatArgument::integer    ? "an integer"
-                               : wanted == FormatArgument::scalar   ? "an integer or a pointer"
-                               : wanted == FormatArgument::string   ? "a string"
-                               : wanted == FormatArgument::floating ? "a floating-point value"
-                                                                    : "a stack";
-        std::string given = is_stack ? "stack" : types_.name(type);
         bool pointer = !is_stack && types_.is_char_pointer(type);
-        checker_.error_with_hint(
-            Tag::D_PRINTF_ARG_TYPE, span,
-            base::strprintf("%s(): conversion %zu (%%%c) is given \"%s\", needs %s", name, number,
-                            conversion.kind, given.c_str(), expected),
+        refuse(
+            Tag::D_PRINTF_ARG_TYPE, place.span,
+            messages::value_type(place.action, place.argument, {place.number, conversion.name()},
+                                 shown),
             pointer && wanted == FormatArgument::string
                 ? "an address in the kernel becomes a string with stringof(), one of the process "
                   "with copyinstr()"
@@ -93,12 +91,11 @@ bool ClausePlanner::check_conversion(FormatConversion& conversion, const char* n
 bool ClausePlanner::printf_argument(const Call& call, size_t& next, FormatConversion& conversion,
                                     const char* name, size_t number,
                                     std::vector<PlannedAction>& planned) {
-    for (bool star : {conversion.width_argument, conversion.precision_argument}) {
-        if (!star)
-            continue;
+    const std::string text = conversion.name();
+    for (std::string_view star : conversion.stars()) {
         if (next >= call.arguments.size()) {
-            error(Tag::D_PRINTF_DYN_PROTO, call.arguments[0]->span,
-                  "%s(): the * of conversion %zu has no argument", name, number);
+            refuse(Tag::D_PRINTF_DYN_PROTO, call.arguments[0]->span,
+                   messages::star_missing(name, {number, text}, star));
             return false;
         }
         const Expr& argument = *call.arguments[next++];
@@ -106,22 +103,23 @@ bool ClausePlanner::printf_argument(const Call& call, size_t& next, FormatConver
         if (!value)
             return false;
         if (!types_.is_integer(value->type)) {
-            error(Tag::D_PRINTF_DYN_TYPE, argument.span,
-                  "%s(): the * of conversion %zu is given \"%s\", needs an integer", name, number,
-                  types_.name(value->type).c_str());
+            refuse(
+                Tag::D_PRINTF_DYN_TYPE, argument.span,
+                messages::star_type(name, next, {number, text}, star, checker_.type_name(value)));
             return false;
         }
         planned.push_back(
             recorded(DTRACEACT_PRINTF, checker_.convert(value, types_.int_type()), argument));
     }
     if (next >= call.arguments.size()) {
-        error(Tag::D_PRINTF_ARG_PROTO, call.arguments[0]->span,
-              "%s(): conversion %zu (%%%c) has no argument", name, number, conversion.kind);
+        refuse(Tag::D_PRINTF_ARG_PROTO, call.arguments[0]->span,
+               messages::value_missing(name, {number, text}));
         return false;
     }
     const Expr& argument = *call.arguments[next++];
     TypedPtr value = checker_.check(argument);
-    if (!value || !check_conversion(conversion, name, number, argument.span, value->type, false))
+    if (!value || !check_conversion(conversion, {name, number, next, argument.span}, value->type,
+                                    false, checker_.type_name(value)))
         return false;
     planned.push_back(recorded(DTRACEACT_PRINTF, value, argument));
     return true;
@@ -140,14 +138,14 @@ void ClausePlanner::printf(const Expr& expression, const Call& call, uint32_t ki
     for (FormatConversion& conversion : format->conversions) {
         number++;
         if (conversion.aggregation)
-            return error(Tag::D_PRINTF_AGG_CONV, call.arguments[0]->span,
-                         "%s(): %%@ is for printa() only", name);
+            return refuse(Tag::D_PRINTF_AGG_CONV, call.arguments[0]->span,
+                          messages::aggregation_conversion(name));
         if (!printf_argument(call, next, conversion, name, number, planned))
             return;
     }
     if (next < call.arguments.size())
-        return error(Tag::D_PRINTF_ARG_EXTRA, call.arguments[next]->span,
-                     "%s(): more arguments than the format has conversions", name);
+        return refuse(Tag::D_PRINTF_ARG_EXTRA, call.arguments[next]->span,
+                      messages::values_extra(name, next - 1));
     if (planned.empty()) {
         PlannedAction nothing; // there must be a value: it is the record's
         nothing.value = checker_.make_constant(0, types_.int_type(), expression.span);
@@ -166,13 +164,17 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
     size_t key = 0, number = 0;
     for (FormatConversion& conversion : format.conversions) {
         number++;
-        for (bool star : {conversion.width_argument, conversion.precision_argument}) {
-            if (!star)
-                continue;
-            bool missing = key >= info.keys.size();
-            if (missing || info.stack_keys[key] || !types_.is_integer(info.keys[key])) {
-                error(missing ? Tag::D_PRINTF_DYN_PROTO : Tag::D_PRINTF_DYN_TYPE, span,
-                      "printa(): the * of conversion %zu needs an integer key", number);
+        const std::string text = conversion.name();
+        for (std::string_view star : conversion.stars()) {
+            if (key >= info.keys.size()) {
+                refuse(Tag::D_PRINTF_DYN_PROTO, span,
+                       messages::star_missing("printa", {number, text}, star));
+                return false;
+            }
+            if (info.stack_keys[key] || !types_.is_integer(info.keys[key])) {
+                refuse(Tag::D_PRINTF_DYN_TYPE, span,
+                       messages::star_type("printa", key + 2, {number, text}, star,
+                                           key_type_name(info, key)));
                 return false;
             }
             key++;
@@ -180,67 +182,78 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
         if (conversion.aggregation) {
             FormatArgument wanted = format_argument(conversion.kind);
             if (wanted != FormatArgument::integer && wanted != FormatArgument::scalar) {
-                error(Tag::D_PRINTF_ARG_TYPE, span,
-                      "printa(): conversion %zu (%%@%c) cannot show an aggregation's value", number,
-                      conversion.kind);
+                refuse(Tag::D_PRINTF_ARG_TYPE, span,
+                       messages::value_type("printa", key + 2, {number, text}, "aggregation"));
                 return false;
             }
             conversion.size = "ll";
             continue;
         }
         if (key >= info.keys.size()) {
-            error(Tag::D_PRINTF_ARG_PROTO, span,
-                  "printa(): conversion %zu (%%%c) has no key of @%s to show", number,
-                  conversion.kind, info.name.c_str());
+            refuse(Tag::D_PRINTF_ARG_PROTO, span, messages::value_missing("printa", {number, text}),
+                   base::strprintf("@%s has %zu key%s", info.name.c_str(), info.keys.size(),
+                                   info.keys.size() == 1 ? "" : "s"));
             return false;
         }
         bool is_stack = info.stack_keys[key];
-        if (!check_conversion(conversion, "printa", number, span, info.keys[key], is_stack))
+        if (!check_conversion(conversion, {"printa", number, key + 2, span}, info.keys[key],
+                              is_stack, key_type_name(info, key)))
             return false;
         key++;
     }
     return true;
 }
 
+/// The type of an aggregation's key, as messages show it.
+std::string ClausePlanner::key_type_name(const AggregationInfo& info, size_t key) const {
+    return info.stack_keys[key] ? "stack" : types_.name(info.keys[key]);
+}
+
 void ClausePlanner::printa(const Expr& expression, const Call& call) {
-    if (call.arguments.empty())
-        return error(Tag::D_PRINTA_PROTO, expression.span, "printa() needs an aggregation");
+    if (!count_arguments(expression, call, 1, messages::kAnyNumber))
+        return;
     size_t first = call.arguments[0]->get_if<Aggregation>() ? 0 : 1;
     std::optional<Format> format;
     if (first == 1) {
         bool literal = call.arguments[0]->get_if<StringLiteral>() != nullptr;
-        if (!literal && call.arguments.size() == 1)
-            return error(Tag::D_PRINTA_AGGARG, call.arguments[0]->span,
-                         "printa(): the argument is no aggregation");
+        if (!literal) {
+            if (TypedPtr value = checker_.check(*call.arguments[0]))
+                wrong_argument(call, 0, "aggregation", value, Tag::D_PRINTA_AGGARG);
+            return;
+        }
         format = format_argument_of(expression, call, "printa");
         if (!format)
             return;
         if (call.arguments.size() == 1)
-            return error(Tag::D_PRINTA_PROTO, expression.span, "printa() needs an aggregation");
+            return refuse(Tag::D_PRINTA_PROTO, expression.span,
+                          messages::action_length("printa", 1, "2"));
     } else if (call.arguments.size() > 1) {
-        return error(Tag::D_PRINTA_PROTO, call.arguments[1]->span,
-                     "printa() takes several aggregations only behind a format");
+        return refuse(Tag::D_PRINTA_PROTO, call.arguments[1]->span,
+                      messages::action_length("printa", call.arguments.size(), "1"),
+                      "several aggregations go behind a format only");
     }
     const AggregationTags tags = {"printa", Tag::D_PRINTA_PROTO, Tag::D_PRINTA_AGGARG,
                                   Tag::D_PRINTA_AGGBAD};
     std::vector<PlannedAction> planned;
     const AggregationInfo* leader = nullptr;
     for (size_t i = first; i < call.arguments.size(); i++) {
-        AggregationInfo* info = aggregation_argument(*call.arguments[i], tags);
+        AggregationInfo* info = aggregation_argument(call, i, tags);
         if (!info)
             return;
         if (leader && leader->keys.size() != info->keys.size())
-            return error(Tag::D_PRINTA_AGGKEY, call.arguments[i]->span,
-                         "printa(): @%s and @%s have different numbers of keys",
-                         leader->name.c_str(), info->name.c_str());
-        bool same = true;
-        for (size_t k = 0; same && leader && k < info->keys.size(); k++)
-            same = leader->stack_keys[k] == info->stack_keys[k] &&
-                   (leader->stack_keys[k] || types_.compatible(leader->keys[k], info->keys[k]));
-        if (!same)
-            return error(Tag::D_PRINTA_AGGPROTO, call.arguments[i]->span,
-                         "printa(): @%s and @%s have keys of different types", leader->name.c_str(),
-                         info->name.c_str());
+            return refuse(Tag::D_PRINTA_AGGKEY, call.arguments[i]->span,
+                          messages::key_counts_differ(leader->name, leader->keys.size(), info->name,
+                                                      info->keys.size()));
+        for (size_t k = 0; leader && k < info->keys.size(); k++) {
+            bool same =
+                leader->stack_keys[k] == info->stack_keys[k] &&
+                (leader->stack_keys[k] || types_.compatible(leader->keys[k], info->keys[k]));
+            if (!same)
+                return refuse(Tag::D_PRINTA_AGGPROTO, call.arguments[i]->span,
+                              messages::key_types_differ(leader->name, key_type_name(*leader, k),
+                                                         info->name, key_type_name(*info, k),
+                                                         k + 1));
+        }
         leader = leader ? leader : info;
         PlannedAction one = aggregation_id(*info, call.arguments[i]->span);
         one.kind = DTRACEACT_PRINTA;

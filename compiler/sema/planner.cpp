@@ -3,6 +3,9 @@
 // Statements and the plain actions.  How each is laid out as actions of DOF: formats/abi/dof.md.
 #include "compiler/sema/planner.hpp"
 
+#include "compiler/diagnostics/messages/actions.hpp"
+#include "compiler/diagnostics/messages/formats.hpp"
+#include "compiler/diagnostics/messages/prototypes.hpp"
 #include "compiler/syntax/print.hpp"
 #include "formats/abi/dof.h"
 
@@ -17,6 +20,10 @@ void ClausePlanner::error(Tag tag, const Span& span, const char* format, ...) {
     std::vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     checker_.error(tag, span, "%s", text);
+}
+
+void ClausePlanner::refuse(Tag tag, const Span& span, std::string text, std::string hint) {
+    checker_.refuse(tag, span, std::move(text), std::move(hint));
 }
 
 namespace {
@@ -51,8 +58,14 @@ bool assigns(const Expr& expression) {
 
 void ClausePlanner::predicate(const Clause& clause) {
     RegionScope region(context_.sink, Region::predicate);
-    clause_->predicate =
-        checker_.check_scalar(*clause.predicate, Tag::D_PRED_SCALAR, "a predicate");
+    TypedPtr value = checker_.check(*clause.predicate);
+    if (!value)
+        return;
+    if (types_.is_float(value->type) || !types_.is_scalar(value->type))
+        return refuse(Tag::D_PRED_SCALAR, clause.predicate->span.reached_with(clause.span),
+                      messages::predicate_not_scalar(),
+                      "its value is \"" + checker_.type_name(value) + "\"");
+    clause_->predicate = std::move(value);
 }
 
 PlannedClause ClausePlanner::plan(const Clause& clause) {
@@ -60,10 +73,11 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
     clause_ = &planned;
     statement_ = 0;
     // A predicate that assigns is checked first, any other last: either side may be the one that
-    // gives a variable its type.
+    // gives a variable its type.  What is wrong with the predicate is told first.
     bool first = clause.predicate && assigns(*clause.predicate);
     if (first)
         predicate(clause);
+    size_t before_actions = context_.sink.diagnostics().size();
     {
         RegionScope region(context_.sink, Region::action_list);
         for (const Statement& one : clause.statements) {
@@ -71,8 +85,10 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
             statement(one);
         }
     }
+    size_t after_actions = context_.sink.diagnostics().size();
     if (clause.predicate && !first)
         predicate(clause);
+    context_.sink.put_first(before_actions, after_actions);
     clause_ = nullptr;
     return planned;
 }
@@ -99,16 +115,15 @@ void ClausePlanner::statement(const Statement& statement) {
         if (name && name->scope == VariableScope::global && find_action(name->name, known))
             return action(expression, *call, known);
         if (name && find_aggregating(name->name))
-            return error(Tag::D_AGG_NULL, expression.span, "%s() needs an aggregation to go to",
-                         name->name.c_str());
+            return static_cast<void>(checker_.check(expression)); // reports it
     }
     if (const auto* assign = expression.get_if<Assign>())
         if (assign->left->get_if<Aggregation>())
             return aggregate(expression, *assign);
     if (const auto* aggregation = expression.get_if<Aggregation>();
         aggregation && (aggregation->has_keys || symbols_.find_aggregation(aggregation->name)))
-        return error(Tag::D_AGG_NULL, expression.span, "@%s has no aggregating function here",
-                     aggregation->name.c_str());
+        return refuse(Tag::D_AGG_NULL, expression.span, messages::null_effect(aggregation->name),
+                      "@" + aggregation->name + " has no aggregating function here");
     TypedPtr value = checker_.check_effect(expression);
     if (!value)
         return;
@@ -120,18 +135,21 @@ void ClausePlanner::statement(const Statement& statement) {
 }
 
 bool ClausePlanner::count_arguments(const Expr& expression, const Call& call, size_t least,
-                                    size_t most, Tag tag) {
+                                    size_t most) {
     size_t given = call.arguments.size();
-    if (given >= least && given <= most)
+    if (!messages::wrong_length(given, least, most))
         return true;
     std::string name = expression_text(*call.function);
-    if (least == most)
-        error(tag, expression.span, "%s(): %zu arguments given, %zu expected", name.c_str(), given,
-              least);
-    else
-        error(tag, expression.span, "%s(): %zu arguments given, %zu to %zu expected", name.c_str(),
-              given, least, most);
+    refuse(Tag::D_PROTO_LEN, expression.span,
+           messages::prototype_length({name}, given, least, most));
     return false;
+}
+
+void ClausePlanner::wrong_argument(const Call& call, size_t index, std::string_view prototype,
+                                   const TypedPtr& value, Tag tag) {
+    refuse(tag, call.arguments[index]->span,
+           messages::prototype_argument({expression_text(*call.function)}, index + 1, prototype,
+                                        checker_.type_name(value)));
 }
 
 void ClausePlanner::action(const Expr& expression, const Call& call, ActionName action) {
@@ -199,9 +217,7 @@ void ClausePlanner::unsupported(const Expr& expression, const Call& call, Action
         if (!value)
             return;
         if (arity.most == 1 && action != ActionName::print && !types_.is_integer(value->type))
-            return error(Tag::D_PROTO_ARG, argument->span,
-                         "%s(): the argument is \"%s\", expected \"int\"",
-                         expression_text(*call.function).c_str(), types_.name(value->type).c_str());
+            return wrong_argument(call, 0, "int", value);
     }
     error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
           expression_text(*call.function).c_str());
@@ -213,18 +229,17 @@ void ClausePlanner::trace(const Expr& expression, const Call& call) {
     const Expr& argument = *call.arguments[0];
     if (const auto* aggregation = argument.get_if<Aggregation>();
         aggregation && symbols_.find_aggregation(aggregation->name))
-        return error(Tag::D_TRACE_AGG, argument.span,
-                     "an aggregation is printed with printa(), not trace()");
+        return refuse(Tag::D_TRACE_DYN, argument.span, messages::trace_dynamic("trace"),
+                      "an aggregation is printed with printa(), not trace()");
     TypedPtr value = checker_.check(argument);
     if (!value)
         return;
     if (types_.is_void(value->type))
-        return error(Tag::D_TRACE_VOID, argument.span, "trace(): the value is void");
-    if (types_.is_dynamic(value->type))
-        return error(Tag::D_TRACE_DYN, argument.span, "trace(): the value has no fixed type");
-    if (!types_.is_complete(value->type) || types_.size_of(value->type) == 0)
-        return error(Tag::D_TRACE_DYN, argument.span, "trace(): \"%s\" has no size",
-                     types_.name(value->type).c_str());
+        return refuse(Tag::D_TRACE_VOID, argument.span, messages::trace_void("trace"));
+    if (types_.is_dynamic(value->type) || !types_.is_complete(value->type) ||
+        types_.size_of(value->type) == 0)
+        return refuse(Tag::D_TRACE_DYN, argument.span, messages::trace_dynamic("trace"),
+                      "the value is \"" + checker_.type_name(value) + "\"");
     add(recorded(DTRACEACT_DIFEXPR, value, argument));
 }
 
@@ -235,31 +250,26 @@ void ClausePlanner::exit(const Expr& expression, const Call& call) {
     if (!value)
         return;
     if (!types_.is_integer(value->type))
-        return error(Tag::D_PROTO_ARG, call.arguments[0]->span,
-                     "exit(): the status is \"%s\", expected \"int\"",
-                     types_.name(value->type).c_str());
+        return wrong_argument(call, 0, "int", value);
     value = checker_.convert(value, types_.int_type());
     add(recorded(DTRACEACT_EXIT, value, *call.arguments[0]));
 }
 
+/// Returns the value of a constant from `least` to `most`, or nothing after reporting `text`.
 std::optional<uint64_t> ClausePlanner::positive_constant(const Expr& argument, Tag tag,
-                                                         const char* what, uint64_t most) {
+                                                         std::string text, uint64_t least,
+                                                         uint64_t most) {
     TypedPtr value = checker_.check(argument);
     if (!value)
         return std::nullopt;
-    if (!types_.is_integer(value->type)) {
-        error(tag == Tag::D_TRACEMEM_SIZE ? Tag::D_PROTO_ARG : tag, argument.span,
-              "%s is \"%s\", expected an integer", what, types_.name(value->type).c_str());
-        return std::nullopt;
-    }
-    bool positive = value->is_constant() && types_.is_integer(value->type) &&
-                    static_cast<int64_t>(value->value) > 0 && value->value <= most;
-    if (!positive) {
-        error(tag, argument.span, "%s must be a positive integer constant, at most %llu", what,
-              static_cast<unsigned long long>(most));
-        return std::nullopt;
-    }
-    return value->value;
+    if (value->is_constant() && types_.is_integer(value->type) &&
+        static_cast<int64_t>(value->value) >= static_cast<int64_t>(least) && value->value <= most)
+        return value->value;
+    refuse(tag, argument.span, std::move(text),
+           base::strprintf("an integer constant from %llu to %llu",
+                           static_cast<unsigned long long>(least),
+                           static_cast<unsigned long long>(most)));
+    return std::nullopt;
 }
 
 bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, ActionName action,
@@ -270,20 +280,22 @@ bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, Act
     planned.kind = action == ActionName::stack    ? DTRACEACT_STACK
                    : action == ActionName::ustack ? DTRACEACT_USTACK
                                                   : DTRACEACT_JSTACK;
-    if (!count_arguments(expression, call, 0, user ? 2 : 1,
-                         user ? Tag::D_USTACK_PROTO : Tag::D_STACK_PROTO))
+    if (call.arguments.size() > (user ? 2 : 1)) {
+        refuse(user ? Tag::D_USTACK_PROTO : Tag::D_STACK_PROTO, expression.span,
+               messages::too_many_arguments(user ? "ustack" : "stack"));
         return false;
+    }
     if (!call.arguments.empty()) {
-        auto frames =
-            positive_constant(*call.arguments[0], user ? Tag::D_USTACK_FRAMES : Tag::D_STACK_SIZE,
-                              "the depth of a stack", kFramesMax);
+        auto frames = positive_constant(
+            *call.arguments[0], user ? Tag::D_USTACK_FRAMES : Tag::D_STACK_SIZE,
+            user ? messages::ustack_frames() : messages::stack_size(), 1, kFramesMax);
         if (!frames)
             return false;
         planned.arg = *frames;
     }
     if (call.arguments.size() == 2) {
         auto bytes = positive_constant(*call.arguments[1], Tag::D_USTACK_STRSIZE,
-                                       "the string size of a stack", kStrsizeMax);
+                                       messages::ustack_string_size(), 0, kStrsizeMax);
         if (!bytes)
             return false;
         planned.arg |= *bytes << 32;
@@ -301,11 +313,14 @@ void ClausePlanner::tracemem(const Expr& expression, const Call& call) {
     if (!address)
         return;
     if (!types_.is_pointer(address->type) && !types_.is_integer(address->type))
-        return error(Tag::D_TRACEMEM_ADDR, call.arguments[0]->span,
-                     "tracemem(): the address is \"%s\", expected a pointer",
-                     types_.name(address->type).c_str());
+        return wrong_argument(call, 0, "pointer or integer", address, Tag::D_TRACEMEM_ADDR);
+    TypedPtr size_value = checker_.check(*call.arguments[1]);
+    if (!size_value)
+        return;
+    if (!types_.is_integer(size_value->type))
+        return wrong_argument(call, 1, "size_t", size_value);
     auto bytes = positive_constant(*call.arguments[1], Tag::D_TRACEMEM_SIZE,
-                                   "the size of tracemem()", kBytesMax);
+                                   messages::tracemem_size(), 1, kBytesMax);
     if (!bytes)
         return;
     bool dynamic = call.arguments.size() == 3;
@@ -319,9 +334,7 @@ void ClausePlanner::tracemem(const Expr& expression, const Call& call) {
         if (!value)
             return;
         if (!types_.is_integer(value->type))
-            return error(Tag::D_TRACEMEM_DYNSIZE, call.arguments[2]->span,
-                         "tracemem(): the run-time size is \"%s\", expected an integer",
-                         types_.name(value->type).c_str());
+            return wrong_argument(call, 2, "size_t", value);
         size = recorded(DTRACEACT_TRACEMEM, value, *call.arguments[2]);
         size.arg = types_.is_signed(value->type) ? 4 : 3;
     }
@@ -338,8 +351,11 @@ bool ClausePlanner::symbol_argument(const Expr& expression, const Call& call, Ac
     if (!address)
         return false;
     if (!types_.is_scalar(address->type)) {
-        error(Tag::D_PROTO_ARG, call.arguments[0]->span, "%s: the address is \"%s\"",
-              expression_text(*call.function).c_str(), types_.name(address->type).c_str());
+        wrong_argument(call, 0,
+                       action == ActionName::sym || action == ActionName::mod
+                           ? "uintptr_t"
+                           : "pointer or integer",
+                       address);
         return false;
     }
     switch (action) {
@@ -374,9 +390,7 @@ void ClausePlanner::setopt(const Expr& expression, const Call& call) {
         if (!value)
             return;
         if (!types_.is_string_like(value->type))
-            return error(Tag::D_PROTO_ARG, call.arguments[i]->span,
-                         "setopt(): argument %zu is \"%s\", expected a string", i + 1,
-                         types_.name(value->type).c_str());
+            return wrong_argument(call, i, "const char *", value);
         parts[i].value = checker_.convert(value, types_.string_type());
     }
     if (!parts[1].value)

@@ -3,6 +3,7 @@
 // Planning a clause: its predicate and statements into typed actions.
 #pragma once
 
+#include "compiler/diagnostics/messages/actions.hpp"
 #include "compiler/sema/checker.hpp"
 #include "compiler/sema/format.hpp"
 
@@ -26,8 +27,10 @@ private:
     void predicate(const Clause& clause);
     void statement(const Statement& statement);
     void action(const Expr& expression, const Call& call, ActionName action);
-    bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most,
-                         Tag tag = Tag::D_PROTO_LEN);
+    bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most);
+    /// Reports that argument `index` does not suit its parameter.
+    void wrong_argument(const Call& call, size_t index, std::string_view prototype,
+                        const TypedPtr& value, Tag tag = Tag::D_PROTO_ARG);
     void unsupported(const Expr& expression, const Call& call, ActionName action);
     void trace(const Expr& expression, const Call& call);
     void exit(const Expr& expression, const Call& call);
@@ -37,8 +40,8 @@ private:
     bool symbol_argument(const Expr& expression, const Call& call, ActionName action,
                          PlannedAction& planned);
     void setopt(const Expr& expression, const Call& call);
-    std::optional<uint64_t> positive_constant(const Expr& argument, Tag tag, const char* what,
-                                              uint64_t most);
+    std::optional<uint64_t> positive_constant(const Expr& argument, Tag tag, std::string text,
+                                              uint64_t least, uint64_t most);
 
     // plan_aggregation.cpp
     void aggregate(const Expr& expression, const Assign& assign);
@@ -52,13 +55,16 @@ private:
                                       const AggregationInfo& info);
     std::optional<uint64_t> llquantize(const Expr& expression, const Call& call,
                                        const AggregationInfo& info);
-    std::optional<int64_t> quantize_constant(const Expr& argument, Tag tag, const char* what);
-    std::optional<uint64_t> mismatch(const Span& span, Tag tag, const char* what);
+    std::optional<int64_t> quantize_constant(const Call& call, Tag tag,
+                                             const messages::QuantizeParameter& parameter);
+    std::optional<uint64_t> mismatch(const Span& span, Tag tag, std::string text);
+    bool llquantize_fits(const Span& span, const uint64_t (&values)[4]);
     struct AggregationTags {
         const char* name;
         Tag length, argument, undefined;
     };
-    AggregationInfo* aggregation_argument(const Expr& argument, const AggregationTags& tags);
+    AggregationInfo* aggregation_argument(const Call& call, size_t index,
+                                          const AggregationTags& tags);
     void library_aggregation(const Expr& expression, const Call& call, uint32_t library_action,
                              bool takes_value, Tag scalar_tag, const AggregationTags& tags);
     PlannedAction aggregation_id(const AggregationInfo& info, const Span& span);
@@ -68,8 +74,15 @@ private:
     void printa(const Expr& expression, const Call& call);
     std::optional<Format> format_argument_of(const Expr& expression, const Call& call,
                                              const char* name);
-    bool check_conversion(FormatConversion& conversion, const char* name, size_t number,
-                          const Span& span, TypeId type, bool is_stack);
+    /// Of which action a conversion is, which one of its format, and of which argument.
+    struct ConversionPlace {
+        const char* action;
+        size_t number, argument;
+        Span span;
+    };
+    bool check_conversion(FormatConversion& conversion, const ConversionPlace& place, TypeId type,
+                          bool is_stack, const std::string& shown);
+    std::string key_type_name(const AggregationInfo& info, size_t key) const;
     bool printf_argument(const Call& call, size_t& next, FormatConversion& conversion,
                          const char* name, size_t number, std::vector<PlannedAction>& planned);
     bool printa_format(Format& format, const AggregationInfo& info, const Span& span);
@@ -78,6 +91,8 @@ private:
     PlannedAction recorded(uint32_t kind, TypedPtr value, const Expr& source);
     void error(Tag tag, const Span& span, const char* format, ...)
         __attribute__((format(printf, 4, 5)));
+    /// The same with a text of compiler/diagnostics/messages and, for a person, what to do.
+    void refuse(Tag tag, const Span& span, std::string text, std::string hint = {});
 
     SemaContext& context_;
     TypeTable& types_;

@@ -59,6 +59,22 @@ Variable* SymbolTable::add(VariableStorage storage, std::string_view name, TypeI
     return added;
 }
 
+std::optional<messages::IdentifierKind> SymbolTable::global_kind(std::string_view name) {
+    using messages::IdentifierKind;
+    ActionName action;
+    if (const Variable* variable = find(VariableStorage::global, name))
+        return variable->is_array ? IdentifierKind::array : IdentifierKind::scalar;
+    if (const InlineInfo* definition = find_inline(name))
+        return definition->parameters.empty() ? IdentifierKind::scalar : IdentifierKind::array;
+    if (find_subroutine(name))
+        return IdentifierKind::function;
+    if (find_action(name, action))
+        return IdentifierKind::action;
+    if (find_aggregating(name))
+        return IdentifierKind::aggregating;
+    return std::nullopt;
+}
+
 AggregationInfo* SymbolTable::find_aggregation(std::string_view name) {
     auto found = aggregations_.find(name);
     return found == aggregations_.end() ? nullptr : &found->second;

@@ -6,6 +6,7 @@
 // type where it is declared or first assigned, and keeps them.
 #pragma once
 
+#include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/sema/builtins.hpp"
 #include "compiler/sema/ir.hpp"
 #include "compiler/syntax/ast_types.hpp"
@@ -73,6 +74,9 @@ public:
     void set_library(std::function<bool(std::string_view)> load) { library_ = std::move(load); }
 
     const InlineInfo* find_inline(std::string_view name) const;
+    /// Returns what a name of global scope stands for, functions and actions included; nothing when
+    /// it is free.
+    std::optional<messages::IdentifierKind> global_kind(std::string_view name);
     void add_inline(InlineInfo definition);
 
     /// Returns the translators, in the order of their declarations.

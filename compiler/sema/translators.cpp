@@ -153,7 +153,8 @@ TypedPtr ExprChecker::translator_error(Tag tag, const Span& span, uint32_t end_l
     diagnostic.tag = tag;
     diagnostic.span = library_use_.value_or(span);
     diagnostic.text = std::move(text);
-    diagnostic.classic_line = library_use_ ? 0 : end_line;
+    if (!library_use_)
+        diagnostic.span.reached = end_line;
     context_.sink.report(std::move(diagnostic));
     return nullptr;
 }

@@ -62,7 +62,6 @@ void Lexer::control_error(Tag tag, const Span& span, std::string text, std::stri
     diagnostic.tag = tag;
     diagnostic.span = span;
     diagnostic.text = std::move(text);
-    diagnostic.region = Region::control_line;
     if (!hint.empty())
         diagnostic.hints.push_back(std::move(hint));
     sink_.report(std::move(diagnostic));

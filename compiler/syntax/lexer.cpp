@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace daybreak::compiler {
@@ -243,7 +244,12 @@ Token Lexer::punctuation() {
         advance();
         token.kind = TokenKind::predicate_end;
         token.text = "/";
-        return finish(token, start);
+        token = finish(token, start);
+        // What follows was looked at to tell that this is no division.
+        auto skipped = text_.substr(offset_, after_blanks(offset_) - offset_);
+        token.span.reached =
+            line_ + static_cast<uint32_t>(std::count(skipped.begin(), skipped.end(), '\n'));
+        return token;
     }
     for (const Punctuator& punctuator : kPunctuators) {
         if (text_.substr(offset_).starts_with(punctuator.spelling)) {

@@ -240,6 +240,8 @@ bool Lexer::quoted_bytes(char quote, Tag newline_tag, const char* what, const Ma
     }
     Diagnostic diagnostic = diagnosticf(newline_tag, span_from(start), "%s encountered in %s",
                                         at_end() ? "end of input" : "newline", what);
+    if (!at_end())
+        diagnostic.span.reached = line_ + 1; // the newline was read
     diagnostic.hints.push_back(base::strprintf("close it with %c in the same line", quote));
     sink_.report(std::move(diagnostic));
     return false;

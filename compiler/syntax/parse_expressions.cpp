@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parsing expressions, with C's precedences and D's own operands.
+#include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/syntax/parser_impl.hpp"
 
 #include <algorithm>
@@ -132,12 +133,31 @@ const char* missing_statement_hint(TokenKind kind) {
     }
 }
 
+/// Whether an expression is understood only when the word behind it is seen: `a + b` could go on as
+/// `a + b * c`, while nothing can become of `f(x)` but a call.
+struct ReadsAhead {
+    bool operator()(const Binary&) const { return true; }
+    bool operator()(const Assign&) const { return true; }
+    bool operator()(const Conditional&) const { return true; }
+    bool operator()(const Cast&) const { return true; }
+    bool operator()(const SizeofExpr&) const { return true; }
+    bool operator()(const Stringof&) const { return true; }
+    bool operator()(const Unary& node) const {
+        return node.op != UnaryOp::post_increment && node.op != UnaryOp::post_decrement;
+    }
+    template <typename T>
+    bool operator()(const T&) const {
+        return false;
+    }
+};
+
 } // namespace
 
 /// Makes a node; null, and reported, when the tree would become too deep.
 ExprPtr Parser::make(const Span& span, ExprNode node) {
     auto made = std::make_unique<Expr>();
     made->span = span;
+    made->span.reached = std::visit(ReadsAhead(), node) ? line_ahead() : last_span_.line_reached();
     made->depth = 1 + std::visit(ChildDepth(), node);
     made->node = std::move(node);
     if (made->depth > kExprDepthMax) {
@@ -346,6 +366,11 @@ ExprPtr Parser::postfix_rest(ExprPtr base) {
         }
         case TokenKind::paren_open: {
             Call node;
+            if (!base->get_if<Identifier>()) {
+                sink_.report(diagnosticf(Tag::D_FUNC_IDENT, base->span, "%s",
+                                         messages::not_a_function_name().c_str()));
+                return nullptr;
+            }
             take();
             if (!arguments(TokenKind::paren_close, node.arguments))
                 return nullptr;
@@ -418,7 +443,7 @@ ExprPtr Parser::primary() {
         if (!inner || !expect(TokenKind::paren_close, "missing )"))
             return nullptr;
         open_parens_--;
-        inner->span = join(start, last_span_);
+        inner->span = join(start, last_span_).reached_with(inner->span);
         return inner;
     }
     default: {

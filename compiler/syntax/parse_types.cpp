@@ -172,6 +172,7 @@ std::optional<Specifiers> Parser::specifiers() {
     specifiers.span.length = 0;
     for (;;) {
         const Token& token = peek();
+        uint32_t reached = 0;
         if (const WordRow* row = find_word(token.kind);
             row && !(token.has_module && is_storage_word(row->word))) {
             specifiers.words.push_back({row->word, token.span});
@@ -180,14 +181,16 @@ std::optional<Specifiers> Parser::specifiers() {
                    token.is(TokenKind::kw_enum)) {
             if (!named_specifier(specifiers))
                 return std::nullopt;
+            reached = specifiers.named.back().span.line_reached();
         } else if (token.is(TokenKind::identifier) && !has_type(specifiers) &&
-                   !implicit_int_ahead(specifiers)) {
+                   !implicit_int_ahead(specifiers) && !unknown_type_ahead(specifiers)) {
             if (!typedef_specifier(specifiers))
                 return std::nullopt;
         } else {
             break;
         }
         specifiers.span = join(specifiers.span, last_span_);
+        specifiers.span.reached = reached ? reached : last_span_.line_reached();
     }
     if (specifiers.words.empty() && specifiers.named.empty()) {
         syntax_error(peek(), "a type is expected");
@@ -209,6 +212,15 @@ bool Parser::implicit_int_ahead(const Specifiers& specifiers) {
     default:
         return false;
     }
+}
+
+/// Whether the name ahead is no type, so that what it is the name of is an int: remembered, for if
+/// it was meant to be a type, what follows it cannot be understood.
+bool Parser::unknown_type_ahead(const Specifiers& specifiers) {
+    if (specifiers.words.empty() || !options_.is_type_name || is_known_type(peek()))
+        return false;
+    unknown_type_ = peek().text;
+    return true;
 }
 
 /// A name where a type has to be.
@@ -249,6 +261,7 @@ bool Parser::named_specifier(Specifiers& specifiers) {
             named.has_module = true;
         }
     }
+    uint32_t reached = line_ahead();
     if (peek().is(TokenKind::brace_open)) {
         named.has_body = true;
         bool ok = named.kind == NamedKind::enum_ ? enum_body(named) : struct_body(named);
@@ -259,6 +272,7 @@ bool Parser::named_specifier(Specifiers& specifiers) {
         return false;
     }
     named.span = join(keyword.span, last_span_);
+    named.span.reached = reached;
     specifiers.named.push_back(std::move(named));
     return true;
 }
@@ -270,7 +284,7 @@ bool Parser::struct_body(NamedType& named) {
         Diagnostic diagnostic =
             diagnosticf(Tag::D_DECL_TYPERED, join(named.span, open), "type redeclared: %s %s",
                         named.kind == NamedKind::union_ ? "union" : "struct", named.name.c_str());
-        diagnostic.classic_line = open.line;
+        diagnostic.span.reached = open.line;
         sink_.report(std::move(diagnostic));
         return false;
     }
@@ -287,6 +301,7 @@ bool Parser::struct_body(NamedType& named) {
             if (accept(TokenKind::colon) && !(name->bits = conditional()))
                 return false;
             name->span = join(name->span, last_span_);
+            reach_ahead(*name);
             member.declarators.push_back(std::move(*name));
             if (!accept(TokenKind::comma))
                 break;
@@ -311,6 +326,7 @@ bool Parser::enum_body(NamedType& named) {
         if (accept(TokenKind::assign) && !(enumerator.value = conditional()))
             return false;
         enumerator.span = join(name.span, last_span_);
+        enumerator.span.reached = line_ahead();
         named.enumerators.push_back(std::move(enumerator));
     } while (accept(TokenKind::comma));
     return expect(TokenKind::brace_close, "an enum's body ends with }");
@@ -343,7 +359,13 @@ std::optional<Declarator> Parser::declarator() {
     std::move(pointers.rbegin(), pointers.rend(), std::back_inserter(declarator.derivations));
     if (last_span_.end() > declarator.span.offset)
         declarator.span = join(declarator.span, last_span_);
+    reach_ahead(declarator);
     return declarator;
+}
+
+/// A declarator is understood when the word behind it is seen.
+void Parser::reach_ahead(Declarator& declarator) {
+    declarator.span.reached = declarator.name_span.reached = line_ahead();
 }
 
 /// Whether the parenthesis ahead holds a declarator and not parameters.

@@ -92,11 +92,26 @@ std::nullptr_t Parser::syntax_error(const Token& token, const std::string& hint)
     else if (token.is(TokenKind::bracket_close) && open_brackets_ == 0)
         diagnostic.text = "extra ] in input stream";
     else
-        diagnostic.text = "syntax error near \"" + std::string(sources_.text(token.span)) + "\"";
-    if (!hint.empty())
+        diagnostic.text = "syntax error near \"" + near_text(token) + "\"";
+    if (token.is(TokenKind::identifier) && !unknown_type_.empty())
+        diagnostic.hints.push_back("no type is called " + unknown_type_);
+    else if (!hint.empty())
         diagnostic.hints.push_back(hint);
     sink_.report(std::move(diagnostic));
     return nullptr;
+}
+
+/// What a syntax error says it is near.  After a word that could be a type's name, the reader has
+/// looked at what follows it, and names the rest of the line as well when that touches the word.
+std::string Parser::near_text(const Token& token) const {
+    std::string text(sources_.text(token.span));
+    bool may_be_type = token.is(TokenKind::identifier) && !token.has_module &&
+                       options_.is_identifier && !options_.is_identifier(token.text);
+    if (!may_be_type)
+        return text;
+    std::string_view rest = sources_.text(token.span.source).substr(token.span.end());
+    rest = rest.substr(0, rest.find('\n'));
+    return rest.empty() || rest[0] == ' ' || rest[0] == '\t' ? text : text + std::string(rest);
 }
 
 bool Parser::Nesting::ok() {
@@ -141,7 +156,7 @@ Program Parser::program() {
     if (empty && !options_.empty_allowed && sink_.error_count() == errors_before) {
         Diagnostic diagnostic;
         diagnostic.tag = Tag::D_EMPTY;
-        diagnostic.span.source = source_;
+        diagnostic.span = lexer_.here();
         diagnostic.text = "empty D program translation unit";
         diagnostic.hints.push_back("a program has at least one clause or declaration");
         sink_.report(std::move(diagnostic));
@@ -161,6 +176,7 @@ void Parser::item(std::vector<Item>& items) {
     brace_depth_ = 0;
     nesting_ = open_parens_ = open_brackets_ = 0;
     last_taken_ = TokenKind::invalid;
+    unknown_type_.clear();
     lexer_.set_in_predicate(false);
     for (Pragma& pragma : lexer_.take_pragmas())
         append(items, std::move(pragma));
@@ -202,28 +218,25 @@ bool Parser::at_declaration() {
 
 std::optional<Item> Parser::declaration_item() {
     std::optional<Item> item;
+    auto set = [&item](auto parsed) {
+        if (parsed)
+            item = std::move(*parsed);
+    };
     switch (peek().kind) {
-    case TokenKind::kw_inline: {
-            if (auto parsed = inline_definition())
-            item = std::move(*parsed);
-        return item;
+    case TokenKind::kw_inline:
+        set(inline_definition());
+        break;
+    case TokenKind::kw_translator:
+        set(translator());
+        break;
+    case TokenKind::kw_provider:
+        set(provider());
+        break;
+    default:
+        set(declaration());
+        break;
     }
-    case TokenKind::kw_translator: {
-            if (auto parsed = translator())
-            item = std::move(*parsed);
-        return item;
-    }
-    case TokenKind::kw_provider: {
-            if (auto parsed = provider())
-            item = std::move(*parsed);
-        return item;
-    }
-    default: {
-            if (auto parsed = declaration())
-            item = std::move(*parsed);
-        return item;
-    }
-    }
+    return item;
 }
 
 // --- Clauses ------------------------------------------------------------------------------------
@@ -253,7 +266,6 @@ std::optional<Clause> Parser::clause() {
     Diagnostic diagnostic =
         diagnosticf(Tag::D_SYNTAX, clause.probes.back().span,
                     "expected predicate and/or actions following probe description");
-    diagnostic.region = Region::probe_description;
     diagnostic.hints.push_back("{ } enables a probe with the default action");
     if (std::string_view("=<>(").find(follower) != std::string_view::npos && follower != '\0')
         diagnostic.hints.push_back("statements stand inside of a clause: probe { statements }");
@@ -346,6 +358,7 @@ bool Parser::body(Clause& clause) {
     }
     take();
     clause.body_span = join(open, last_span_);
+    unknown_type_.clear();
     clause.span = join(clause.span, last_span_);
     return true;
 }

@@ -37,6 +37,8 @@ struct ParseOptions {
     /// declaration says holds for the text that follows.  The item moves afterwards, but not what
     /// its pointers point to.  May be empty.
     std::function<void(const Item&)> on_item;
+    /// Returns whether a name is built in or declared before this text; may be empty.
+    std::function<bool(std::string_view)> is_identifier;
 };
 
 /// Parses a text.  Always returns what could be understood; it is to be used further only when the

@@ -51,6 +51,8 @@ private:
     bool expect(TokenKind kind, const char* hint);
     bool expect_identifier(Token& token, const char* hint);
     std::nullptr_t syntax_error(const Token& token, const std::string& hint = {});
+    std::string near_text(const Token& token) const;
+    uint32_t line_ahead() { return peek().span.line_reached(); }
     void forget_ahead();
     void recover();
 
@@ -75,6 +77,8 @@ private:
     std::optional<Specifiers> specifiers();
     bool named_specifier(Specifiers& specifiers);
     bool implicit_int_ahead(const Specifiers& specifiers);
+    bool unknown_type_ahead(const Specifiers& specifiers);
+    void reach_ahead(Declarator& declarator);
     bool typedef_specifier(Specifiers& specifiers);
     bool struct_body(NamedType& named);
     bool enum_body(NamedType& named);
@@ -131,6 +135,7 @@ private:
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
     std::set<std::string, std::less<>> typedefs_;
+    std::string unknown_type_; ///< a name that was no type where one could be
 };
 
 } // namespace daybreak::compiler

@@ -204,7 +204,7 @@ bool Declarer::check_object(const Declarator& declarator, TypeId type, Place pla
         return false;
     }
     if (place == Place::member && types_.is_function(type)) {
-        error(Tag::D_DECL_VOIDOBJ, declarator.span, "cannot have function member: %s",
+        error(Tag::D_DECL_VOIDOBJ, declarator.span, "cannot have void member: %s",
               declarator.name.c_str());
         return false;
     }

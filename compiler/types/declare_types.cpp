@@ -41,10 +41,17 @@ bool has(const std::vector<std::string_view>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string joined(const std::vector<std::string_view>& words) {
+/// Attributes and base of a type that there is not, as messages name it: sign, short and long, then
+/// the base, with the blank that goes before it.
+std::string shown_words(const std::vector<std::string_view>& words) {
     std::string text;
+    for (std::string_view attribute : {"signed", "unsigned", "short", "long"})
+        for (std::string_view word : words)
+            if (word == attribute)
+                text += std::string(word) + " ";
     for (std::string_view word : words)
-        text += (text.empty() ? "" : " ") + std::string(word);
+        if (word == "char" || word == "int" || word == "float" || word == "double")
+            text += word;
     return text;
 }
 
@@ -79,7 +86,9 @@ TypeId Declarer::base_words(const Specifiers& specifiers) {
     bool sized = has(words, "short") || has(words, "long");
     bool sign = has(words, "signed") || has(words, "unsigned");
     if (bases > 1 || (has(words, "signed") && has(words, "unsigned"))) {
-        error(Tag::D_DECL_COMBO, span, "invalid type combination");
+        // It went wrong at the second of them.
+        const Span& second = specifiers.named.size() > 1 ? specifiers.named[1].span : span;
+        error(Tag::D_DECL_COMBO, second, "invalid type combination");
         return TypeId::none;
     }
     if (has(words, "void") && (sized || sign))
@@ -108,7 +117,7 @@ TypeId Declarer::base_words(const Specifiers& specifiers) {
         return type;
     else
         error(Tag::D_UNKNOWN, span, "failed to resolve type %s: Unknown type name",
-              joined(words).c_str());
+              shown_words(words).c_str());
     return TypeId::none;
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("names that are not there", "[compiler][errors]") {
         {"D_CG_EXPR", "trace((exit(0), 1));"},
         {"D_IDENT_UNDEF", "trace(@nosuch + 1);"},
         {"D_OP_DYN", "trace(1 + @a);"},
-        {"D_TRACE_AGG", "trace(@a);"},
+        {"D_TRACE_DYN", "trace(@a);"},
     });
     CHECK(first_tag("BEGIN { trace(strlen); }") == "D_IDENT_UNDEF");
 }
@@ -165,7 +165,8 @@ TEST_CASE("printf() formats that do not fit", "[compiler][errors]") {
         {"D_PRINTF_DYN_PROTO", "printf(\"%*d\");"},
         {"D_PRINTF_DYN_TYPE", "printf(\"%*d\", execname, 1);"},
         {"D_SYNTAX", "printf(\"%q\", 1);"},
-        {"D_PRINTA_PROTO", "printa();"},
+        {"D_PROTO_LEN", "printa();"},
+        {"D_PRINTA_PROTO", "printa(\"%d\\n\");"},
         {"D_PRINTA_PROTO", "printa(\"x\");"},
         {"D_PRINTA_PROTO", "printa(@a, @n);"},
         {"D_PRINTA_AGGARG", "printa(1);"},
@@ -187,7 +188,7 @@ TEST_CASE("aggregations used wrongly", "[compiler][errors]") {
         {"D_IDENT_UNDEF", "@x;"},
         {"D_FUNC_UNDEF", "@x = nosuch();"},
         {"D_FUNC_IDENT", "@x = (v + 1)();"},
-        {"D_AGG_NULL", "count();"},
+        {"D_CG_EXPR", "count();"},
         {"D_AGG_REDEF", "@n = sum(1);"},
         {"D_AGG_MDIM", "@x[1][2] = count();"},
         {"D_AGG_SCALAR", "@x = sum(execname);"},
@@ -280,8 +281,8 @@ TEST_CASE("declarations, pragmas and what is not there yet", "[compiler][errors]
 
 TEST_CASE("errors say where, what and what to do", "[compiler][errors]") {
     CompileOutput output = compile_text("BEGIN\n{\n\ttrace(exename);\n}\n");
-    CHECK(errors_of(output).find("test.d:3:8: error: unknown identifier \"exename\"") !=
-          std::string::npos);
+    CHECK(errors_of(output).find("test.d:3:8: error: failed to resolve exename: Unknown variable "
+                                 "name [D_IDENT_UNDEF]") != std::string::npos);
     CHECK(errors_of(output).find("did you mean \"execname\"?") != std::string::npos);
     CompileOutput kernel = compile_text("BEGIN { trace(curthread->comm); }");
     CHECK(errors_of(kernel).find("--kernel RELEASE") != std::string::npos);

@@ -108,7 +108,7 @@ TEST_CASE("operators have C's precedence and association", "[compiler][parser]")
         {"*p++", "*p++"},
         {"(*p)++", "(*p)++"},
         {"&a[1]", "&a[1]"},
-        {"a.b->c[d](e)++", "a.b->c[d](e)++"},
+        {"a.b->c[d].e++", "a.b->c[d].e++"},
         {"*a.b", "*a.b"},
         {"(*a).b", "(*a).b"},
         {"(int)a.b", "(int)a.b"},
@@ -248,8 +248,8 @@ TEST_CASE("what is no D is a D_SYNTAX that says where", "[compiler][parser]") {
         {"BEGIN { sizeof(); }", "line 1: syntax error near \")\""},
         {"BEGIN { trace(\x01); }", "line 1: syntax error near \"\\x01\""},
         {"translator int < int x > { }", "line 1: syntax error near end of input"},
-        {"12x { }", "line 1: invalid probe id: 12x"},
-        {"99999999999 { }", "line 1: invalid probe id: 99999999999"},
+        {"12x { }", "line 1: expected predicate and/or actions following probe description"},
+        {"99999999999 { }", "line 1: probe identifier 99999999999 exceeds maximum probe id"},
     };
     for (const auto& [text, expected] : rows) {
         INFO(text);
@@ -277,8 +277,7 @@ TEST_CASE("a description alone is a clause only in -n", "[compiler][parser]") {
     Parsed wrong("BEGIN{trace(}", {}, SourceKind::string);
     ClassicStyle style;
     CHECK(render_classic(*wrong.sink.first_error(), wrong.sources, style) ==
-          "daybreak: invalid probe specifier BEGIN{trace(}: in action list: syntax error near "
-          "\"}\"");
+          "daybreak: invalid probe specifier BEGIN{trace(}: syntax error near \"}\"");
 }
 
 TEST_CASE("nesting is bounded, length is not", "[compiler][parser]") {
