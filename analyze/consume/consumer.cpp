@@ -171,12 +171,20 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
     case StatementKind::printf:
         print_format(statement, record);
         break;
+    case StatementKind::print:
+        print_by_type(statement, record);
+        break;
     case StatementKind::printa:
         print_aggregations(statement, record);
         break;
     case StatementKind::system:
     case StatementKind::freopen:
-        run_outside(statement, record);
+        run_outside(plan, statement, record);
+        break;
+    case StatementKind::ftruncate:
+        shared_.flush();
+        if (shared_.hooks.ftruncate)
+            shared_.hooks.ftruncate();
         break;
     case StatementKind::aggregate:
         aggregate(plan, statement, record);
@@ -240,6 +248,17 @@ void Consumer::print_format(const Statement& statement, base::ByteView record) {
         statement_problem_ = printed.error().message();
 }
 
+void Consumer::print_by_type(const Statement& statement, base::ByteView record) {
+    std::vector<Value> values = values_of(statement, record);
+    if (values.empty())
+        return;
+    if (!options_.quiet)
+        shared_.out += ' ';
+    print_typed(shared_.out, *statement.type, values[0].data, context_.names);
+    if (options_.quiet)
+        shared_.out += '\n';
+}
+
 void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
     std::vector<uint32_t> variables;
     for (const NumberPlan& number : statement.numbers)
@@ -251,7 +270,7 @@ void Consumer::print_aggregations(const Statement& statement, base::ByteView rec
         statement_problem_ = printed.error().message();
 }
 
-void Consumer::run_outside(const Statement& statement, base::ByteView record) {
+void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base::ByteView record) {
     bool is_system = statement.kind == StatementKind::system;
     const auto& hook = is_system ? shared_.hooks.system : shared_.hooks.freopen;
     if (!hook) {
@@ -268,7 +287,12 @@ void Consumer::run_outside(const Statement& statement, base::ByteView record) {
         return;
     }
     shared_.flush();
-    hook(text);
+    auto failed = hook(statement.is_restoring ? "" : text);
+    if (failed)
+        shared_.sink.message({Message::Kind::fault, "",
+                              enabling_text(plan.ecb->epid, &plan) + ": couldn't " +
+                                  (is_system ? "run \"" : "freopen \"") + text + "\": " + *failed,
+                              ""});
 }
 
 void Consumer::set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record) {

@@ -24,10 +24,14 @@ constexpr uint64_t kProblemsTold = 20;
 
 /// What leaves the analyzers while they print.  Empty functions: the action is not carried out.
 struct ConsumerHooks {
-    /// system(): only ever set for programs that the user runs now, never for a recording's.
-    std::function<void(const std::string& command)> system;
+    /// Returns why it could not be done.
+    using Outcome = std::optional<std::string>;
+    /// system(): set for programs that the user runs now, for a recording's only when asked to.
+    std::function<Outcome(const std::string& command)> system;
     /// freopen(): "" is standard output again.
-    std::function<void(const std::string& file)> freopen;
+    std::function<Outcome(const std::string& file)> freopen;
+    /// ftruncate(): of what standard output is now.
+    std::function<void()> ftruncate;
 };
 
 /// State that all rings of a report share.
@@ -78,8 +82,9 @@ private:
     void tell_fault(const EcbPlan& plan, base::ByteView record);
     void trace(const Statement& statement, base::ByteView record);
     void print_format(const Statement& statement, base::ByteView record);
+    void print_by_type(const Statement& statement, base::ByteView record);
     void print_aggregations(const Statement& statement, base::ByteView record);
-    void run_outside(const Statement& statement, base::ByteView record);
+    void run_outside(const EcbPlan& plan, const Statement& statement, base::ByteView record);
     void set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record);
     void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
     void merge_entry(const formats::AggEntryView& entry);

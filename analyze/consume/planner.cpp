@@ -14,6 +14,9 @@ constexpr uint64_t kTracememSized = 2;      ///< bytes whose count the next acti
 constexpr uint64_t kTracememSizeFirst = 3;  ///< that count, unsigned
 constexpr uint64_t kTracememSizeSecond = 4; ///< that count, signed
 
+// freopen(""): a format cannot be empty, and no file that can be written has this name.
+constexpr std::string_view kFreopenRestore = ".";
+
 constexpr uint8_t kAggregationFlags = DBK_FIELD_F_KEY | DBK_FIELD_F_VALUE | DBK_FIELD_F_INCREMENT;
 
 ValueKind kind_of_action(const formats::DofAction& action) {
@@ -174,6 +177,8 @@ void Planner::plan_formatted(size_t at, size_t& end, StatementKind kind) {
             statement.format = std::move(format).value();
         else
             statement.problem = format.error().message();
+        statement.is_restoring =
+            kind == StatementKind::freopen && *actions_[at].text == kFreopenRestore;
     } else if (kind != StatementKind::printa) {
         statement.problem = "the format string is not there";
     }
@@ -205,6 +210,9 @@ void Planner::plan_library(size_t at, size_t& end) {
         break;
     case DT_ACT_TRUNC:
         first(StatementKind::trunc, 2);
+        break;
+    case DT_ACT_FTRUNCATE:
+        first(StatementKind::ftruncate, 1);
         break;
     case DT_ACT_SETOPT: {
         end = at + 2;
@@ -242,6 +250,19 @@ void Planner::plan_trace(size_t at) {
         add(StatementKind::trace, at).fields.push_back(*field);
 }
 
+void Planner::plan_print(size_t at) {
+    auto field = field_of(at);
+    if (!field)
+        return;
+    Statement& statement = add(StatementKind::print, at);
+    statement.fields.push_back(*field);
+    auto type = parse_type_description(actions_[at].text.value_or(""));
+    if (type.ok())
+        statement.type = std::move(type).value();
+    else
+        statement.problem = type.error().message();
+}
+
 void Planner::plan_action(size_t at, size_t& end, uint32_t& next_source) {
     const Action& action = actions_[at];
     if (in_tuple_[at] || prints_nothing(action.kind))
@@ -262,6 +283,9 @@ void Planner::plan_action(size_t at, size_t& end, uint32_t& next_source) {
         break;
     case DTRACEACT_FREOPEN:
         plan_formatted(at, end, StatementKind::freopen);
+        break;
+    case DTRACEACT_PRINT:
+        plan_print(at);
         break;
     case DTRACEACT_LIBACT:
         plan_library(at, end);

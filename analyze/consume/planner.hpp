@@ -27,6 +27,7 @@ private:
     void plan_library(size_t at, size_t& end);
     void plan_memory(size_t at, size_t& end);
     void plan_trace(size_t at);
+    void plan_print(size_t at);
     /// Returns the end of the run of actions of this kind that belong to one D statement.
     size_t statement_end(size_t at) const;
     FieldPlan field_plan(const formats::FieldInfo& info, const Action& action) const;

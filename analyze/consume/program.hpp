@@ -15,6 +15,7 @@
 #include "analyze/aggregate/table.hpp"
 #include "analyze/print/aggregation_print.hpp"
 #include "analyze/print/format.hpp"
+#include "analyze/print/type_description.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/segment/recording.hpp"
 
@@ -46,6 +47,7 @@ enum class StatementKind : uint8_t {
     printa,    ///< the aggregations in numbers, by format if there is one
     system,    ///< text for a shell: fields by format
     freopen,   ///< name of a file: fields by format
+    ftruncate, ///< of standard output
     aggregate, ///< fields are the key
     clear,
     normalize,
@@ -53,6 +55,7 @@ enum class StatementKind : uint8_t {
     trunc,  ///< numbers[0] is the variable, [1] the factor or count
     setopt, ///< fields[0] is the name, fields[1] the value if it is a string
     exit,   ///< numbers[0]
+    print,  ///< fields[0] by `type`
 };
 
 struct Statement {
@@ -61,7 +64,9 @@ struct Statement {
     std::vector<FieldPlan> fields;
     std::vector<NumberPlan> numbers;
     std::optional<Format> format;
-    std::string problem; ///< why it cannot be carried out; empty when it can
+    std::optional<TypeDescription> type;
+    bool is_restoring = false; ///< freopen(""): standard output again
+    std::string problem;       ///< why it cannot be carried out; empty when it can
     // Of an aggregation:
     std::optional<FieldPlan> value, increment;
     AggregationLayout layout;

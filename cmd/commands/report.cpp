@@ -3,6 +3,7 @@
 // daybreak report: what dtrace(1) would have printed of a trace file.
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/outside.hpp"
 #include "cmd/trace_sink.hpp"
 #include "formats/trace/reader.hpp"
 
@@ -20,6 +21,7 @@ struct ReportArguments {
     bool quiet = false;
     bool flowindent = false;
     bool drop_tags = false;
+    bool system = false;
 };
 
 /// Reads "12.5" or "+12.5" seconds into nanoseconds; `relative_ret` says that it began with '+'.
@@ -75,6 +77,8 @@ int report(const ReportArguments& arguments) {
     options.window = *window;
     options.symbols = &trace->symbols;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
+    if (arguments.system)
+        options.hooks = outside_hooks(sink);
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.flush();
     if (!result.completeness.complete && !options.testing)
@@ -98,6 +102,9 @@ void add_report(CLI::App& app, int& status) {
     command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
     command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
     command->add_flag("--drop-tags", arguments->drop_tags, "Tag each message about drops");
+    command->add_flag("--system", arguments->system,
+                      "Carry out system(), freopen() and ftruncate(): only of a recording whose "
+                      "program you trust");
     command->footer("\nExample: the two seconds after the first, aggregations included\n"
                     "  daybreak report --since +1 --until +3 boot.dbrk");
     command->callback([arguments, &status] { status = report(*arguments); });

@@ -3,6 +3,7 @@
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_sink.hpp"
 #include "daybreak_version.hpp"
@@ -114,6 +115,8 @@ int print(const SimArguments& arguments, const sim::Simulation& simulation) {
     options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
     options.symbols = &symbols;
     TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"), .details = false});
+    // The user runs this program now, and has said that it is destructive.
+    options.hooks = outside_hooks(sink);
     analyze::Report report = analyze::render_report(recording, options, sink);
     sink.flush();
     if (finish_stdout() != Exit::ok)

@@ -31,10 +31,9 @@ base::Result<void> DtraceOutput::open(const std::string& path) {
 base::Result<void> DtraceOutput::reopen(const std::string& path) {
     int fd = -1;
     if (!path.empty()) {
-        fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+        fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (fd < 0)
-            return base::errorf(base::ErrorCode::io, "couldn't freopen() \"%s\": %s", path.c_str(),
-                                std::strerror(errno));
+            return base::errorf(base::ErrorCode::io, "%s", std::strerror(errno));
     }
     if (reopened_ >= 0)
         ::close(reopened_);

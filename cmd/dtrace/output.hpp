@@ -23,7 +23,7 @@ public:
 
     /// -o: appends to a file from here on.
     base::Result<void> open(const std::string& path);
-    /// freopen(): everything goes to that file, which is emptied first; "" is what it was before
+    /// freopen(): everything is appended to that file; "" is what it was before
     /// the first freopen().  An error leaves the output where it is.
     base::Result<void> reopen(const std::string& path);
     /// ftruncate(): empties the file, if it is one.

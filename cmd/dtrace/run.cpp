@@ -33,13 +33,16 @@ void append(std::vector<base::Bytes>& to, std::vector<base::Bytes>& from) {
 }
 
 /// system(): the shell gets the signals and the terminal as if the user had typed it.
-void run_shell(const std::string& command) {
+analyze::ConsumerHooks::Outcome run_shell(const std::string& command) {
     sigset_t child, before;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_UNBLOCK, &child, &before);
-    static_cast<void>(!std::system(command.c_str()));
+    analyze::ConsumerHooks::Outcome failed;
+    if (std::system(command.c_str()) == -1)
+        failed = std::strerror(errno);
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    return failed;
 }
 
 class Tracing {
@@ -98,11 +101,13 @@ analyze::ReportOptions Tracing::report_options() {
     options.testing = is_testing();
     options.symbols = session_.symbols();
     options.hooks.system = run_shell;
-    options.hooks.freopen = [this](const std::string& path) {
+    options.hooks.freopen = [this](const std::string& path) -> analyze::ConsumerHooks::Outcome {
         auto done = output_.reopen(path);
-        if (!done.ok())
-            say(arguments_.name, done.error().message());
+        if (done.ok())
+            return std::nullopt;
+        return done.error().message();
     };
+    options.hooks.ftruncate = [this] { output_.truncate(); };
     return options;
 }
 

@@ -133,6 +133,11 @@ void ClausePlanner::printf(const Expr& expression, const Call& call, uint32_t ki
     std::optional<Format> format = closes ? Format{} : format_argument_of(expression, call, name);
     if (!format)
         return;
+    if (closes)
+        format->after = "."; // a format cannot be empty; no file has this name
+    else if (kind == DTRACEACT_FREOPEN && format->conversions.empty() && format->after == ".")
+        return error(Tag::D_FREOPEN_INVALID, call.arguments[0]->span,
+                     "%s( ) argument #1 cannot be \".\"", name);
     std::vector<PlannedAction> planned;
     size_t next = 1, number = 0;
     for (FormatConversion& conversion : format->conversions) {

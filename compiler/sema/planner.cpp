@@ -202,6 +202,16 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
         return library_aggregation(
             expression, call, DT_ACT_TRUNC, true, Tag::D_TRUNC_SCALAR,
             {"trunc", Tag::D_TRUNC_PROTO, Tag::D_TRUNC_AGGARG, Tag::D_TRUNC_AGGBAD});
+    case ActionName::raise:
+    case ActionName::chill:
+    case ActionName::stop:
+    case ActionName::breakpoint:
+    case ActionName::panic:
+        return destructive(expression, call, action);
+    case ActionName::print:
+        return print(expression, call);
+    case ActionName::ftruncate:
+        return ftruncate(expression, call);
     default:
         return unsupported(expression, call, action);
     }

@@ -43,6 +43,11 @@ private:
     std::optional<uint64_t> positive_constant(const Expr& argument, Tag tag, std::string text,
                                               uint64_t least, uint64_t most);
 
+    // plan_actions.cpp
+    void destructive(const Expr& expression, const Call& call, ActionName action);
+    void print(const Expr& expression, const Call& call);
+    void ftruncate(const Expr& expression, const Call& call);
+
     // plan_aggregation.cpp
     void aggregate(const Expr& expression, const Assign& assign);
     bool increment(const Call& call, uint32_t kind, std::optional<PlannedAction>& weight);

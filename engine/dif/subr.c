@@ -51,6 +51,9 @@ static const struct subr subrs[DIF_SUBR_MAX + 1] = {
 	[DIF_SUBR_INET_NTOA] = {dbk_subr_inet_ntoa, 1},
 	[DIF_SUBR_INET_NTOA6] = {dbk_subr_inet_ntoa6, 1},
 	[DIF_SUBR_LINK_NTOP] = {dbk_subr_link_ntop, 2},
+	[DIF_SUBR_TOUPPER] = {dbk_subr_toupper, 1},
+	[DIF_SUBR_TOLOWER] = {dbk_subr_tolower, 1},
+	[DIF_SUBR_STRTOLL] = {dbk_subr_strtoll, 1},
 };
 
 static const char *const names[DIF_SUBR_MAX + 1] = {

@@ -32,7 +32,8 @@ dbk_subr_fn dbk_subr_mutex_owned, dbk_subr_mutex_owner, dbk_subr_mutex_type_adap
 	dbk_subr_rw_iswriter, dbk_subr_d_path;
 /* subr_string.c */
 dbk_subr_fn dbk_subr_strlen, dbk_subr_strjoin, dbk_subr_lltostr, dbk_subr_strchr, dbk_subr_strrchr,
-	dbk_subr_strstr, dbk_subr_strtok, dbk_subr_substr, dbk_subr_index, dbk_subr_rindex;
+	dbk_subr_strstr, dbk_subr_strtok, dbk_subr_substr, dbk_subr_index, dbk_subr_rindex,
+	dbk_subr_toupper, dbk_subr_tolower, dbk_subr_strtoll;
 /* subr_path.c */
 dbk_subr_fn dbk_subr_basename, dbk_subr_dirname, dbk_subr_cleanpath;
 /* subr_net.c */

@@ -258,3 +258,72 @@ __probe_ctx uint64_t dbk_subr_strtok(struct dbk_cpu *cpu)
 	cpu->strtok_at = to < cpu->strtok_length ? to + 1 : to;
 	return dbk_new_string(cpu, cpu->strtok + from, to - from);
 }
+
+/* @from .. @to moved by @step; other bytes stay. */
+__probe_ctx static uint64_t mapped(struct dbk_cpu *cpu, char from, char to, int32_t step)
+{
+	struct dbk_view view;
+	uint64_t copy;
+	uint32_t i;
+	char *text;
+
+	if (!view_argument(cpu, 0, &view))
+		return 0;
+	copy = dbk_new_string(cpu, view.text, view.length);
+	text = (char *)(uintptr_t)copy;
+	for (i = 0; text != NULL && text[i] != '\0'; i++)
+		if (text[i] >= from && text[i] <= to)
+			text[i] = (char)(text[i] + step);
+	return copy;
+}
+
+__probe_ctx uint64_t dbk_subr_toupper(struct dbk_cpu *cpu)
+{
+	return mapped(cpu, 'a', 'z', 'A' - 'a');
+}
+
+__probe_ctx uint64_t dbk_subr_tolower(struct dbk_cpu *cpu)
+{
+	return mapped(cpu, 'A', 'Z', 'a' - 'A');
+}
+
+/* The digit's value, or 36 when it is none. */
+__probe_ctx static uint32_t digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (uint32_t)(c - '0');
+	if (c >= 'a' && c <= 'z')
+		return (uint32_t)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'Z')
+		return (uint32_t)(c - 'A') + 10;
+	return 36;
+}
+
+__probe_ctx static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* strtoll(string[, base]): as in C, but that base 0 is no base and overflow wraps. */
+__probe_ctx uint64_t dbk_subr_strtoll(struct dbk_cpu *cpu)
+{
+	uint64_t base = cpu->tuple_count > 1 ? dbk_subr_argument(cpu, 1) : 10, value = 0;
+	struct dbk_view view;
+	uint32_t at = 0;
+	bool negative = false;
+
+	if (base < 2 || base > 36)
+		return dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	if (!view_argument(cpu, 0, &view))
+		return 0;
+	while (at < view.length && is_space(view.text[at]))
+		at++;
+	if (at < view.length && (view.text[at] == '-' || view.text[at] == '+'))
+		negative = view.text[at++] == '-';
+	if (base == 16 && at + 2 < view.length && view.text[at] == '0' &&
+	    (view.text[at + 1] | 0x20) == 'x' && digit_of(view.text[at + 2]) < 16)
+		at += 2;
+	for (; at < view.length && digit_of(view.text[at]) < base; at++)
+		value = value * base + digit_of(view.text[at]);
+	return negative ? 0 - value : value;
+}

@@ -38,7 +38,7 @@ constexpr uint64_t kTimerFiringsMax = 20'000'000;
 struct SimulationOptions {
     std::string name = "sim"; ///< of the enabling
     uint16_t ring_id = 1;
-    bool destructive = false; ///< option destructive is allowed
+    bool destructive = true; ///< option destructive is allowed
     uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";

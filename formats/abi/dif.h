@@ -215,7 +215,7 @@ enum dif_op { DBK_DIF_OPS(DBK_DIF_OP_ENUM) };
 enum dif_var { DBK_DIF_VARS(DBK_DIF_VAR_ENUM) };
 #undef DBK_DIF_VAR_ENUM
 
-/* X(published name, id, D name): the subroutines; ids from 44 are dialect */
+/* X(published name, id, D name): the subroutines; ids from 44 are dialect, from 46 on Daybreak's */
 #define DBK_DIF_SUBRS(X)                                                                           \
 	X(DIF_SUBR_RAND, 0, "rand")                                                                \
 	X(DIF_SUBR_MUTEX_OWNED, 1, "mutex_owned")                                                  \
@@ -262,12 +262,15 @@ enum dif_var { DBK_DIF_VARS(DBK_DIF_VAR_ENUM) };
 	X(DIF_SUBR_INET_NTOA, 42, "inet_ntoa")                                                     \
 	X(DIF_SUBR_INET_NTOA6, 43, "inet_ntoa6")                                                   \
 	X(DIF_SUBR_D_PATH, 44, "d_path")                                                           \
-	X(DIF_SUBR_LINK_NTOP, 45, "link_ntop")
+	X(DIF_SUBR_LINK_NTOP, 45, "link_ntop")                                                     \
+	X(DIF_SUBR_TOUPPER, 46, "toupper")                                                         \
+	X(DIF_SUBR_TOLOWER, 47, "tolower")                                                         \
+	X(DIF_SUBR_STRTOLL, 48, "strtoll")
 
 #define DBK_DIF_SUBR_ENUM(name, id, text) name = id,
 enum dif_subr { DBK_DIF_SUBRS(DBK_DIF_SUBR_ENUM) };
 #undef DBK_DIF_SUBR_ENUM
-#define DIF_SUBR_MAX 45
+#define DIF_SUBR_MAX 48
 
 /* What a DIF object returns, or a variable holds. */
 struct dif_type {

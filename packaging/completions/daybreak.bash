@@ -7,7 +7,7 @@ _daybreak() {
 		[dof]="--help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
-		[report]="--since --until -q --help"
+		[report]="--since --until --system -q --help"
 		[info]="--help"
 		[list]="--help"
 		[sim]="-s --script -x -D -L --seed --cpus --help"

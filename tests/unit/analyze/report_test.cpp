@@ -327,7 +327,10 @@ TEST_CASE("system() is not run for a recording, and is by a hook", "[analyze][re
     CHECK(got.messages[0].kind == Message::Kind::note);
     std::string commands;
     ReportOptions options;
-    options.hooks.system = [&](const std::string& command) { commands += command + ";"; };
+    options.hooks.system = [&](const std::string& command) {
+        commands += command + ";";
+        return analyze::ConsumerHooks::Outcome{};
+    };
     CHECK(render(recording, options).messages.empty());
     CHECK(commands == "echo hello;echo hello;");
 }

@@ -33,7 +33,7 @@ TEST_CASE("printf() is one action per argument", "[compiler][actions]") {
           "printf 1 \"%*lld|%-8.*s\" int4\nprintf 1 \"%*lld|%-8.*s\" int8\n"
           "printf 1 \"%*lld|%-8.*s\" int4\nprintf 1 \"%*lld|%-8.*s\" string256\n");
     CHECK(actions_of("BEGIN { system(\"date %d\", pid); freopen(\"/tmp/x\"); freopen(\"\"); }") ==
-          "system 1 \"date %d\" int4\nfreopen 2 \"/tmp/x\" int4\nfreopen 3 \"\" int4\n");
+          "system 1 \"date %d\" int4\nfreopen 2 \"/tmp/x\" int4\nfreopen 3 \".\" int4\n");
 }
 
 TEST_CASE("stored formats say size and sign", "[compiler][actions]") {

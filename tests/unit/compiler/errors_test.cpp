@@ -140,9 +140,8 @@ TEST_CASE("functions and actions called wrongly", "[compiler][errors]") {
         {"D_TRACEMEM_SIZE", "tracemem(arg0, v);"},
         {"D_TRACEMEM_SIZE", "tracemem(arg0, 0);"},
         {"D_UNKNOWN", "speculate(1);"},
-        {"D_UNKNOWN", "raise(9);"},
         {"D_UNKNOWN", "speculation();"},
-        {"D_UNKNOWN", "mutex_owned((void *)arg0);"},
+        {"D_UNKNOWN", "pcap((void *)arg0, 1);"},
     });
 }
 
