@@ -8,8 +8,10 @@
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace daybreak::cmd {
