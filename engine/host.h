@@ -115,6 +115,18 @@ struct dbk_clocks {
 /** dbk_host_clocks() - reads the clocks for a ring's metadata */
 void dbk_host_clocks(struct dbk_clocks *clocks_ret);
 
+/* ---- control path: symbols ------------------------------------------------ */
+
+/**
+ * dbk_host_symbol() - the address of a symbol of the kernel
+ * @name: "symbol", or "module`symbol"; at most DBK_SYMBOL_BYTES_MAX bytes, untrusted
+ *
+ * Return: the address, for a per-CPU variable its offset; 0 when there is none.
+ */
+uint64_t dbk_host_symbol(const char *name);
+
+#define DBK_SYMBOL_BYTES_MAX 255u
+
 /* ---- probe context: enter, leave, where am I ----------------------------- */
 
 /** dbk_host_enter() - [inline] disables interrupts; the value goes to dbk_host_leave() */

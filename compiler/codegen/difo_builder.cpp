@@ -101,6 +101,18 @@ void DifoBuilder::setx(uint64_t value, uint32_t rd) {
     emit_index(DIF_OP_SETX, entry->second, rd);
 }
 
+void DifoBuilder::set_symbol(const std::string& name, uint64_t addend, uint32_t rd) {
+    auto index = static_cast<uint32_t>(out_.difo.integers.size());
+    auto [entry, inserted] = symbols_.emplace(std::pair(name, addend), index);
+    if (inserted) {
+        if (out_.difo.integers.size() * sizeof(uint64_t) >= kTableBytesMax)
+            overflowed_ = true;
+        out_.difo.integers.push_back(0);
+        out_.difo.symbols.push_back({name, index, addend});
+    }
+    emit_index(DIF_OP_SETX, entry->second, rd);
+}
+
 void DifoBuilder::sets(const std::string& text, uint32_t rd) {
     std::string& table = out_.difo.strings;
     if (table.empty())

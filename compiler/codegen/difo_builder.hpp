@@ -42,6 +42,8 @@ public:
     void bind(Label label);
 
     void setx(uint64_t value, uint32_t rd);
+    /// The address of a kernel symbol, "name" or "module`name", where the program is loaded.
+    void set_symbol(const std::string& name, uint64_t addend, uint32_t rd);
     void sets(const std::string& text, uint32_t rd);
     /// Notes that the object reads (DIFV_F_REF) or writes (DIFV_F_MOD) a variable.
     void use(const Variable& variable, uint16_t flags);
@@ -61,6 +63,7 @@ private:
     std::vector<std::pair<size_t, Label>> fixups_;
     std::map<uint64_t, uint32_t> integers_;
     std::map<std::string, uint32_t> strings_;
+    std::map<std::pair<std::string, uint64_t>, uint32_t> symbols_;
     std::map<std::pair<uint8_t, uint32_t>, size_t> variables_;
     bool overflowed_ = false;
 };

@@ -148,6 +148,10 @@ Generator::Value Generator::leaf(const TypedExpr& node) {
         return {bound_.at(node.value).reg, false};
     case TypedOp::scratch:
         return scratch(node);
+    case TypedOp::symbol:
+        result = allocate();
+        builder_.set_symbol(node.text, node.value, result.reg);
+        return result;
     case TypedOp::translated:
         translated_ = &node;
         return result;

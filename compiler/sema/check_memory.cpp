@@ -32,6 +32,11 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
         bytes += address->operands[1]->value;
         address = address->operands[0];
     }
+    if (address->op == TypedOp::symbol) {
+        auto moved = std::make_shared<TypedExpr>(*address);
+        moved->value += bytes;
+        return moved;
+    }
     Span span = address->span;
     return make(TypedOp::add, word, span, {std::move(address), make_constant(bytes, word, span)});
 }
@@ -179,9 +184,13 @@ TypedPtr ExprChecker::dereference(TypedPtr pointer, const Span& span) {
 TypedPtr ExprChecker::check_address_of(const Expr& expression, const Expr& operand) {
     if (operand.get_if<Aggregation>())
         return refuse(Tag::D_ADDROF_VAR, expression.span, messages::address_of_variable());
+    if (TypedPtr address = untyped_symbol(operand))
+        return address;
     TypedPtr value = check(operand);
     if (!value)
         return nullptr;
+    if (value->op == TypedOp::reinterpret && value->operands[0]->op == TypedOp::symbol)
+        return value; // a function's
     if (value->type == types_.translated_type())
         return translated(*value->translator, value->operands[0], true, expression.span);
     if (value->is_bitfield)

@@ -66,9 +66,7 @@ TypedPtr ExprChecker::wrong_kind(const Span& span, IdentifierKind kind, std::str
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Identifier& name) {
     if (name.scope == VariableScope::kernel)
-        return error_with_hint(
-            Tag::D_SYM_NOTYPES, expression.span,
-            "kernel variables (" + name.module + "`" + name.name + ") are not supported yet", "");
+        return check_symbol(expression, name);
     if (name.name.empty())
         return error(Tag::D_IDENT_BADREF, expression.span,
                      "self and this stand before \"->\" and a name only");

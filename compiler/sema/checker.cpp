@@ -179,6 +179,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const StringLiteral& li
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Cast& cast) {
     TypeId to = context_.declarer.type_of(*cast.type);
+    if (to != TypeId::none)
+        if (TypedPtr address = untyped_symbol(*cast.operand))
+            return cast_symbol(expression, to, address);
     TypedPtr value = decay(check(*cast.operand));
     if (!value || to == TypeId::none)
         return nullptr;
@@ -250,6 +253,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Offsetof& node) {
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Stringof& node) {
+    if (TypedPtr address = untyped_symbol(*node.operand))
+        return cast_symbol(expression, types_.string_type(), address);
     TypedPtr value = check(*node.operand);
     if (!value)
         return nullptr;

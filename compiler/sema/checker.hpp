@@ -127,6 +127,14 @@ private:
     TypedPtr let(TypedPtr value, TypedPtr bound, TypedPtr body) const;
     TypedPtr bind(TypeId type, const Span& span);
 
+    // kernel symbols (check_symbols.cpp)
+    TypedPtr symbol(const std::string& name, TypeId type, const Span& span) const;
+    TypedPtr per_cpu(TypedPtr offset, const Span& span);
+    TypedPtr typed_symbol(const Expr& expression, const Identifier& name);
+    TypedPtr check_symbol(const Expr& expression, const Identifier& name);
+    TypedPtr untyped_symbol(const Expr& expression);
+    TypedPtr cast_symbol(const Expr& expression, TypeId to, TypedPtr address);
+
     // memory (check_memory.cpp)
     TypedPtr load(TypeId type, TypedPtr address, const Span& span);
     TypedPtr address_of(const TypedPtr& lvalue) const;

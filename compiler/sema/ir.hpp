@@ -64,6 +64,7 @@ enum class TypedOp : uint8_t {
     let,        // operands: a value, an expression that uses it through `bound` of the same `value`
     bound,      // the value that the `let` around it computed; `value` says which one
     scratch,    // scratch memory for an object of the type, all zeros
+    symbol,     // text, a kernel symbol: its address, plus `value`
     translated, // xlate of operands[0] by `translator`: only its members have values, else D_CG_DYN
 };
 

@@ -29,16 +29,19 @@ static int check_type(struct dbk_loader *loader, struct dbk_difo *difo)
 }
 
 /* The sections that a DIFOHDR links to. */
+enum { CODE, INTEGERS, STRINGS, VARS, SYMBOLS, LINKS };
+
 struct links {
-	struct dof_section code, integers, strings, vars;
-	bool has[4];
+	struct dof_section code, integers, strings, vars, symbols;
+	uint32_t integers_index; /* section, when has[INTEGERS] */
+	bool has[LINKS];
 };
 
 static int load_link(struct dbk_loader *loader, uint32_t index, struct links *links)
 {
 	static const uint32_t types[] = {DOF_SECT_DIF, DOF_SECT_INTTAB, DOF_SECT_STRTAB,
-					 DOF_SECT_VARTAB};
-	struct dof_section *to[4];
+					 DOF_SECT_VARTAB, DOF_SECT_KRELHDR};
+	struct dof_section *to[LINKS];
 	struct dof_section section;
 	uint32_t i;
 
@@ -46,19 +49,22 @@ static int load_link(struct dbk_loader *loader, uint32_t index, struct links *li
 	to[1] = &links->integers;
 	to[2] = &links->strings;
 	to[3] = &links->vars;
+	to[4] = &links->symbols;
 	if (index >= loader->dof.section_count)
 		return dbk_refuse(loader->reason, -EINVAL, "refers to section %u, there are %u",
 				  index, loader->dof.section_count);
 	section = dbk_dof_section(&loader->dof, index);
-	for (i = 0; i < 4 && types[i] != section.type; i++)
+	for (i = 0; i < LINKS && types[i] != section.type; i++)
 		;
-	if (i == 4)
+	if (i == LINKS)
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "needs section %u of type %u, which is not done here", index,
 				  section.type);
 	if (links->has[i])
 		return dbk_refuse(loader->reason, -EINVAL, "has two sections of type %u",
 				  section.type);
+	if (i == INTEGERS)
+		links->integers_index = index;
 	*to[i] = section;
 	links->has[i] = true;
 	return 0;
@@ -120,6 +126,67 @@ static int load_tables(struct dbk_loader *loader, const struct links *links, str
 			     (uint32_t)(links->vars.bytes / sizeof(struct dif_var_entry)));
 }
 
+static int relocate(struct dbk_loader *loader, const struct dof_relohdr *header,
+		    const struct dof_relodesc *entry, struct dbk_difo *difo)
+{
+	const char *name = dbk_dof_string(&loader->dof, header->strtab, entry->name);
+	uint64_t address;
+	uint32_t bytes = 0;
+
+	if (entry->type != DOF_RELO_SETX || entry->offset % 8 != 0 ||
+	    entry->offset / 8 >= difo->integer_count)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "its symbol table has an entry of type %u for byte %U of %u "
+				  "integers",
+				  entry->type, entry->offset, difo->integer_count);
+	while (name != NULL && name[bytes] != '\0' && bytes <= DBK_SYMBOL_BYTES_MAX)
+		bytes++;
+	if (name == NULL || bytes == 0 || bytes > DBK_SYMBOL_BYTES_MAX)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "a symbol's name is no string of 1 to %u bytes",
+				  DBK_SYMBOL_BYTES_MAX);
+	address = dbk_host_symbol(name);
+	if (address == 0)
+		return dbk_refuse(loader->reason, -ENOENT, "this kernel has no symbol %s", name);
+	difo->integers[entry->offset / 8] = address + entry->data;
+	return 0;
+}
+
+/* Puts the addresses of the kernel's symbols into the integer table, before anybody reads it. */
+static int load_symbols(struct dbk_loader *loader, const struct links *links, struct dbk_difo *difo)
+{
+	struct dof_relohdr header;
+	struct dof_relodesc entry;
+	struct dof_section table;
+	uint64_t at;
+	int error;
+
+	if (!links->has[SYMBOLS])
+		return 0;
+	if (links->symbols.bytes < sizeof(header))
+		return dbk_refuse(loader->reason, -EINVAL, "its symbol header has %U bytes",
+				  links->symbols.bytes);
+	memcpy(&header, loader->dof.image + links->symbols.offset, sizeof(header));
+	if (!links->has[INTEGERS] || header.tgtsec != links->integers_index)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "its symbols are for section %u, not for its integers",
+				  header.tgtsec);
+	error = dbk_dof_find(&loader->dof, header.relsec, DOF_SECT_RELTAB, "a DIF object",
+			     loader->reason, &table);
+	if (error != 0)
+		return error;
+	if (table.entry_bytes != sizeof(entry) || table.bytes % sizeof(entry) != 0 ||
+	    table.bytes / sizeof(entry) > difo->integer_count)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "its symbol table has %U bytes for %u integers", table.bytes,
+				  difo->integer_count);
+	for (at = 0; at < table.bytes && error == 0; at += sizeof(entry)) {
+		memcpy(&entry, loader->dof.image + table.offset + at, sizeof(entry));
+		error = relocate(loader, &header, &entry, difo);
+	}
+	return error;
+}
+
 int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **difo_ret)
 {
 	struct dof_section header = dbk_dof_section(&loader->dof, index);
@@ -139,6 +206,8 @@ int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **d
 	error = check_type(loader, difo);
 	if (error == 0)
 		error = load_tables(loader, &links, difo);
+	if (error == 0)
+		error = load_symbols(loader, &links, difo);
 	if (error == 0)
 		error = dbk_difo_verify(loader, difo, loader->dof.image + links.code.offset);
 	if (error != 0) {

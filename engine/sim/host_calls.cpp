@@ -166,6 +166,9 @@ void dbk_host_probe_disable(struct dbk_probe* probe) {
 int dbk_host_probes_settle(void) {
     return 0;
 }
+uint64_t dbk_host_symbol(const char* name) {
+    return daybreak::sim::kernel_symbol(name);
+}
 void dbk_host_synchronize(void) {}
 void dbk_host_clocks(struct dbk_clocks* clocks_ret) {
     HostCalls::clocks(clocks_ret);

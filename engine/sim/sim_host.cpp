@@ -38,6 +38,13 @@ SimHost::SimHost(const SimHostConfig& config)
     idle_thread_.set_execname("swapper/0");
     for (const SimThread* thread : {&thread_, &idle_thread_})
         kernel_memory_.add_own(thread->execname.data(), thread->execname.size());
+    for (const KernelVariable& variable : kernel_variables()) {
+        auto* bytes = reinterpret_cast<const std::byte*>(variable.bytes.data());
+        kernel_memory_.map(variable.address, {bytes, bytes + variable.bytes.size()});
+    }
+    std::vector<std::byte> cpus(sizeof(config.cpu_count));
+    std::memcpy(cpus.data(), &config.cpu_count, cpus.size());
+    kernel_memory_.map(kernel_symbol("nr_cpu_ids"), std::move(cpus));
 }
 
 Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {

@@ -48,6 +48,16 @@ constexpr std::array<uint64_t, 8> kTimerStack = {
 };
 constexpr std::array<uint64_t, 3> kUserStack = {0x7ffff7d0e237, 0x5555555561c4, 0x555555555139};
 
+using namespace std::string_view_literals;
+
+// The ends of the text and these are what a program may name by `symbol.
+constexpr std::array<KernelVariable, 4> kVariables = {{
+    {"jiffies", 0xffffffff82000000, "\xa0\x15\xff\xff\0\0\0\0"sv}, // -5 minutes, at 250 Hz
+    {"max_pfn", 0xffffffff82000100, "\0\0\x04\0\0\0\0\0"sv},       // 1 GiB
+    {"nr_cpu_ids", 0xffffffff82000200, "\x04\0\0\0"sv},
+    {"linux_banner", 0xffffffff82000300, "Linux version 6.0.0-simulated\n\0"sv},
+}};
+
 } // namespace
 
 const dbk_kernel_layout& kernel_layout() {
@@ -82,11 +92,34 @@ std::span<const uint64_t> user_stack() {
     return kUserStack;
 }
 
+std::span<const KernelVariable> kernel_variables() {
+    return kVariables;
+}
+
+uint64_t kernel_symbol(std::string_view name) {
+    size_t backquote = name.find('`');
+    std::string_view module = backquote == name.npos ? "" : name.substr(0, backquote);
+    name.remove_prefix(backquote == name.npos ? 0 : backquote + 1);
+    if (module == "kernel")
+        module = "vmlinux";
+    for (const KernelVariable& variable : kVariables)
+        if (name == variable.name && (module.empty() || module == "vmlinux"))
+            return variable.address;
+#define DBK_SIM_FIND(in, function, address)                                                        \
+    if (name == #function && (module.empty() || module == in))                                     \
+        return address;
+    DBK_SIM_FUNCTIONS(DBK_SIM_FIND)
+#undef DBK_SIM_FIND
+    return 0;
+}
+
 formats::SymbolTable kernel_symbols() {
     formats::SymbolTable table;
 #define DBK_SIM_ADD(module, name, address) table.add(address, 'T', #name, module);
     DBK_SIM_FUNCTIONS(DBK_SIM_ADD)
 #undef DBK_SIM_ADD
+    for (const KernelVariable& variable : kVariables)
+        table.add(variable.address, 'D', variable.name, "vmlinux");
     table.finish();
     return table;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace daybreak::sim {
 
@@ -27,5 +28,16 @@ std::span<const uint64_t> user_stack();
 
 /// The symbols of all that.
 formats::SymbolTable kernel_symbols();
+/// Returns the address of a function or variable, "name" or "module`name"; 0 when there is none.
+uint64_t kernel_symbol(std::string_view name);
+
+/// A variable of the simulated kernel, and what it holds.
+struct KernelVariable {
+    const char* name;
+    uint64_t address;
+    std::string_view bytes;
+};
+/// jiffies, max_pfn (unsigned long), nr_cpu_ids (unsigned int), linux_banner (char []).
+std::span<const KernelVariable> kernel_variables();
 
 } // namespace daybreak::sim

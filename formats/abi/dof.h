@@ -130,15 +130,18 @@ struct dof_difohdr {
 	/* u32 links[]: sections dif, inttab, strtab, vartab ... that are there */
 };
 
+#define DOF_RELO_NONE 0u
+#define DOF_RELO_SETX 1u /* an integer becomes an address */
+
 struct dof_relohdr {
 	uint32_t strtab, relsec, tgtsec;
 };
 
 struct dof_relodesc {
 	uint32_t name;
-	uint32_t type; /* 0 none, 1 setx */
-	uint64_t offset;
-	uint64_t data;
+	uint32_t type;	 /* DOF_RELO_ */
+	uint64_t offset; /* in the target section, of what is relocated */
+	uint64_t data;	 /* added to the address */
 };
 
 struct dof_optdesc {

@@ -92,6 +92,11 @@ std::string print_indexed(const Difo& difo, uint32_t i, const OpInfo& info) {
         std::string remark = index < difo.integers.size()
                                  ? strprintf("0x%" PRIx64, difo.integers[index])
                                  : "outside the integer table";
+        for (const DifSymbol& symbol : difo.symbols)
+            if (symbol.integer == index)
+                remark = symbol.addend == 0
+                             ? "&" + symbol.name
+                             : strprintf("&%s + 0x%" PRIx64, symbol.name.c_str(), symbol.addend);
         return with_remark(strprintf("%-7s DT_INTEGER[%u], %%r%u", info.mnemonic, index, rd),
                            remark);
     }

@@ -9,6 +9,7 @@
 #include <cinttypes>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ public:
         DBK_TRY_VOID(read_sections());
         for (uint32_t i = 0; i < section_count(); i++)
             DBK_TRY_VOID(read_section(i));
+        for (uint32_t i = 0; i < section_count(); i++)
+            if (!symbols_read_.count(i))
+                DBK_TRY_VOID(read_relocations(i));
         DBK_TRY_VOID(read_extras());
         return std::move(image_);
     }
@@ -41,7 +45,7 @@ private:
     base::Result<void> read_section(uint32_t index);
     base::Result<void> read_ecb(uint32_t index);
     base::Result<void> read_options(uint32_t index);
-    base::Result<void> read_relocations(uint32_t index, bool user);
+    base::Result<void> read_relocations(uint32_t index);
     base::Result<void> read_extras();
     base::Result<void> read_lines(uint32_t index, uint32_t strings);
     base::Result<void> read_captures(uint32_t index, uint32_t strings);
@@ -54,6 +58,7 @@ private:
     base::Result<size_t> difo(uint32_t index);
     base::Result<void> difo_link(uint32_t index, uint32_t link, Difo& difo);
     base::Result<void> difo_variables(uint32_t index, Difo& difo);
+    base::Result<void> difo_symbols(uint32_t index, const std::vector<uint32_t>& links, Difo& difo);
 
     uint32_t section_count() const { return static_cast<uint32_t>(image_.sections.size()); }
     const dof_section& header(uint32_t index) const { return image_.sections[index].header; }
@@ -76,6 +81,7 @@ private:
     uint64_t copied_bytes_ = 0;
     std::map<uint32_t, size_t> difo_by_section_;
     std::map<uint32_t, size_t> actions_by_section_;
+    std::set<uint32_t> symbols_read_; ///< KRELHDRs of DIF objects
 };
 
 template <typename T>

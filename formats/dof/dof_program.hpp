@@ -31,6 +31,13 @@ struct DifVariable {
     dif_type type{};
 };
 
+/// An integer that becomes the address of a kernel symbol where the object is loaded.
+struct DifSymbol {
+    std::string name;     ///< "symbol" or "module`symbol"
+    uint32_t integer = 0; ///< index in the integer table
+    uint64_t addend = 0;
+};
+
 /// One compiled expression.  Its string table starts with a NUL byte unless it is empty.
 struct Difo {
     dif_type type{};
@@ -38,6 +45,7 @@ struct Difo {
     std::vector<uint64_t> integers;
     std::string strings;
     std::vector<DifVariable> variables;
+    std::vector<DifSymbol> symbols;
     uint32_t section = 0; ///< of its DIFOHDR; set by parse_dof() and write_dof()
 
     /// Returns the NUL-terminated string at `offset` of the string table, or "" when there is none.
@@ -82,7 +90,7 @@ struct DofOption {
     std::optional<std::string> text;
 };
 
-/// A relocation that the loader of the image would apply; Daybreak's compiler makes none.
+/// A relocation of the image that is no DIF object's; Daybreak's compiler makes none.
 struct DofRelocation {
     std::string name;
     uint32_t type = 0;

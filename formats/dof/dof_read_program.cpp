@@ -3,6 +3,8 @@
 // Reading DOF: probes, predicates, actions, DIF objects, options, relocations
 #include "formats/dof/dof_parser.hpp"
 
+#include <algorithm>
+
 namespace daybreak::formats {
 
 using base::ByteReader;
@@ -17,10 +19,6 @@ Result<void> DofParser::read_section(uint32_t index) {
         return read_ecb(index);
     case DOF_SECT_OPTDESC:
         return read_options(index);
-    case DOF_SECT_URELHDR:
-        return read_relocations(index, true);
-    case DOF_SECT_KRELHDR:
-        return read_relocations(index, false);
     default:
         return {};
     }
@@ -128,6 +126,8 @@ Result<size_t> DofParser::difo(uint32_t index) {
     for (uint32_t link : links)
         if (this->header(link).type == DOF_SECT_VARTAB)
             DBK_TRY_VOID(difo_variables(link, difo));
+        else if (this->header(link).type == DOF_SECT_KRELHDR)
+            DBK_TRY_VOID(difo_symbols(link, links, difo));
     if (difo.text.empty())
         return errorf(ErrorCode::corrupt, "%s: has no instructions", label(index).c_str());
     image_.program.difos.push_back(std::move(difo));
@@ -179,6 +179,35 @@ Result<void> DofParser::difo_variables(uint32_t index, Difo& difo) {
     return {};
 }
 
+/// Reads which integers of an object are the addresses of kernel symbols.
+Result<void> DofParser::difo_symbols(uint32_t index, const std::vector<uint32_t>& links,
+                                     Difo& difo) {
+    ByteReader reader(content(index), "DOF relocation header");
+    auto relocation = reader.read<dof_relohdr>();
+    if (!relocation.ok())
+        return std::move(relocation).error().with_context(label(index));
+    DBK_TRY_VOID(expect(index, "its strings", relocation->strtab, DOF_SECT_STRTAB));
+    DBK_TRY_VOID(expect(index, "its relocations", relocation->relsec, DOF_SECT_RELTAB));
+    if (std::find(links.begin(), links.end(), relocation->tgtsec) == links.end())
+        return {}; // of something else: read_relocations()
+    DBK_TRY(auto entries, table<dof_relodesc>(relocation->relsec));
+    if (entries.size() > difo.integers.size())
+        return errorf(ErrorCode::corrupt, "%s: %zu symbols for %zu integers", label(index).c_str(),
+                      entries.size(), difo.integers.size());
+    for (const dof_relodesc& entry : entries) {
+        uint64_t at = entry.offset / sizeof(uint64_t);
+        if (entry.type != DOF_RELO_SETX || entry.offset % sizeof(uint64_t) != 0 ||
+            at >= difo.integers.size())
+            return errorf(ErrorCode::corrupt, "%s: type %u for byte %" PRIu64 " of %zu integers",
+                          label(index).c_str(), entry.type, entry.offset, difo.integers.size());
+        DBK_TRY(std::string name, string(index, relocation->strtab, entry.name));
+        DBK_TRY_VOID(charge(index, name.size()));
+        difo.symbols.push_back({std::move(name), static_cast<uint32_t>(at), entry.data});
+    }
+    symbols_read_.insert(index);
+    return {};
+}
+
 Result<void> DofParser::read_options(uint32_t index) {
     DBK_TRY(auto entries, table<dof_optdesc>(index));
     for (const dof_optdesc& entry : entries) {
@@ -192,7 +221,10 @@ Result<void> DofParser::read_options(uint32_t index) {
     return {};
 }
 
-Result<void> DofParser::read_relocations(uint32_t index, bool user) {
+Result<void> DofParser::read_relocations(uint32_t index) {
+    bool user = header(index).type == DOF_SECT_URELHDR;
+    if (!user && header(index).type != DOF_SECT_KRELHDR)
+        return {};
     ByteReader reader(content(index), "DOF relocation header");
     auto header = reader.read<dof_relohdr>();
     if (!header.ok())

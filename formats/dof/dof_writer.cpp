@@ -163,18 +163,37 @@ Result<uint32_t> DofImageWriter::add_difo(size_t index) {
         entry.type = variable.type;
         append(variables, entry);
     }
-    size_t bytes = text.size() + integers.size() + strings.size() + variables.size();
+    std::string symbols;
+    for (const DifSymbol& symbol : difo.symbols) {
+        if (strings.empty())
+            strings.assign(1, '\0');
+        dof_relodesc entry{};
+        entry.name = string_offset(strings, symbol.name);
+        entry.type = DOF_RELO_SETX;
+        entry.offset = uint64_t{symbol.integer} * sizeof(uint64_t);
+        entry.data = symbol.addend;
+        append(symbols, entry);
+    }
+    size_t bytes =
+        symbols.size() + text.size() + integers.size() + strings.size() + variables.size();
     if (bytes > kDifoBytesMax)
         return errorf(ErrorCode::limit, "DOF: DIF object of %zu bytes, at most %" PRIu64, bytes,
                       kDifoBytesMax);
     append(header, difo.type);
     append(header, add(DOF_SECT_DIF, 4, 4, std::move(text)));
+    dof_relohdr relocation{};
     if (!integers.empty())
-        append(header, add(DOF_SECT_INTTAB, 8, 8, std::move(integers)));
+        append(header, relocation.tgtsec = add(DOF_SECT_INTTAB, 8, 8, std::move(integers)));
     if (!strings.empty())
-        append(header, add(DOF_SECT_STRTAB, 1, 0, std::move(strings)));
+        append(header, relocation.strtab = add(DOF_SECT_STRTAB, 1, 0, std::move(strings)));
     if (!variables.empty())
         append(header, add(DOF_SECT_VARTAB, 4, sizeof(dif_var_entry), std::move(variables)));
+    if (!symbols.empty()) {
+        relocation.relsec = add(DOF_SECT_RELTAB, 8, sizeof(dof_relodesc), std::move(symbols));
+        std::string content;
+        append(content, relocation);
+        append(header, add(DOF_SECT_KRELHDR, 4, 0, std::move(content)));
+    }
     difo.section = add(DOF_SECT_DIFOHDR, 4, 0, std::move(header));
     return difo_section_[index] = difo.section;
 }

@@ -9,6 +9,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
+#include "engine/host.h"
 #include "kmod/core/symbols.h"
 
 /* 16: functions are aligned to it; with IBT the kprobe sits behind a 4-byte endbr. */
@@ -42,6 +43,27 @@ int dbk_symbols_init(void)
 unsigned long dbk_symbol(const char *name)
 {
 	return lookup_name ? lookup_name(name) : 0;
+}
+
+/*
+ * kallsyms knows "module:symbol" for what is not the kernel's own.  It finds
+ * variables too, where the kernel was built with all symbols (Debian's is).
+ */
+uint64_t dbk_host_symbol(const char *name)
+{
+	char scoped[DBK_SYMBOL_BYTES_MAX + 1];
+	char *backquote;
+
+	if (strscpy(scoped, name, sizeof(scoped)) < 0)
+		return 0;
+	backquote = strchr(scoped, '`');
+	if (!backquote)
+		return dbk_symbol(scoped);
+	*backquote = '\0';
+	if (backquote == scoped || !strcmp(scoped, "vmlinux") || !strcmp(scoped, "kernel"))
+		return dbk_symbol(backquote + 1);
+	*backquote = ':';
+	return dbk_symbol(scoped);
 }
 
 unsigned long dbk_symbol_bytes(unsigned long address)

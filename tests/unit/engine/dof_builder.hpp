@@ -97,6 +97,8 @@ struct Difo {
     std::vector<uint64_t> integers{};
     std::string strings{}; ///< as the table has them, NULs included
     std::vector<dif_var_entry> vars{};
+    std::vector<dof_relodesc> symbols{}; ///< names in `strings`
+    uint32_t symbol_target = 0;          ///< added to the section that they are for
 };
 
 struct Action {
@@ -143,6 +145,19 @@ public:
             links.push_back(section(DOF_SECT_VARTAB, d.vars.data(),
                                     d.vars.size() * sizeof(dif_var_entry), 4,
                                     sizeof(dif_var_entry)));
+        if (!d.symbols.empty()) {
+            dof_relohdr relocation{};
+            for (uint32_t link : links) {
+                if (sections_[link].header.type == DOF_SECT_STRTAB)
+                    relocation.strtab = link;
+                if (sections_[link].header.type == DOF_SECT_INTTAB)
+                    relocation.tgtsec = link + d.symbol_target;
+            }
+            relocation.relsec =
+                section(DOF_SECT_RELTAB, d.symbols.data(), d.symbols.size() * sizeof(dof_relodesc),
+                        8, sizeof(dof_relodesc));
+            links.push_back(section(DOF_SECT_KRELHDR, &relocation, sizeof(relocation), 4, 0));
+        }
         std::vector<uint8_t> header(sizeof(dif_type) + links.size() * 4);
         std::memcpy(header.data(), &d.type, sizeof(dif_type));
         std::memcpy(header.data() + sizeof(dif_type), links.data(), links.size() * 4);

@@ -99,6 +99,11 @@ int dbk_host_probes_settle(void) {
     return host.settle_error;
 }
 
+uint64_t dbk_host_symbol(const char* name) {
+    auto found = host.symbols.find(name);
+    return found == host.symbols.end() ? 0 : found->second;
+}
+
 void dbk_host_synchronize(void) {
     host.synchronized++;
 }

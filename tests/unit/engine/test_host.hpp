@@ -35,9 +35,11 @@ struct HostState {
     uint64_t pages_allocated = 0;
     uint32_t synchronized = 0, settled = 0;
     int enable_error = 0, settle_error = 0;
-    std::vector<const dbk_probe*> enabled; ///< probes with ECBs now
-    std::function<void()> in_load;         ///< runs inside dbk_host_load()
-    bool real_probe_strings = true;        ///< names of probes can be loaded
+    /// Of the kernel.
+    std::map<std::string, uint64_t> symbols = {{"jiffies", 0x1000}, {"ext4`ops", 0x2000}};
+    std::vector<const dbk_probe*> enabled;   ///< probes with ECBs now
+    std::function<void()> in_load;           ///< runs inside dbk_host_load()
+    bool real_probe_strings = true;          ///< names of probes can be loaded
 };
 
 extern HostState host;

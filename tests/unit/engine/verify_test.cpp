@@ -384,3 +384,50 @@ TEST_CASE("no memory is an error at every step", "[engine][dof]") {
     host.allocations_left = -1;
     CHECK(made);
 }
+
+TEST_CASE("symbols become addresses where the program is loaded", "[engine][verify]") {
+    Difo d{{setx(0, 1), setx(1, 2), op3(DIF_OP_ADD, 1, 2, 1), ret(1)}};
+    d.integers = {7, 9};
+    d.strings = std::string("\0jiffies\0ext4`ops\0", 18);
+    d.symbols = {{1, DOF_RELO_SETX, 0, 0}, {9, DOF_RELO_SETX, 8, 0x10}};
+    CHECK(run(d).value() == 0x3010); // HostState::symbols
+    d.strings[9] = 'n';
+    says(refusal(d), "this kernel has no symbol nxt4`ops");
+}
+
+TEST_CASE("a table of symbols is not trusted", "[engine][verify]") {
+    Engine engine;
+    host.symbols = {{"x", 0x1000}};
+    Difo good{{setx(0, 1), ret(1)}};
+    good.integers = {7};
+    good.strings = std::string("\0x\0", 3);
+    good.symbols = {{1, DOF_RELO_SETX, 0, 0}};
+    CHECK(refusal(good).empty());
+    auto with = [&](dof_relodesc entry) {
+        Difo bad = good;
+        bad.symbols = {entry};
+        return refusal(bad);
+    };
+    says(with({1, DOF_RELO_SETX, 8, 0}), "type 1 for byte 8 of 1 integers");
+    says(with({1, DOF_RELO_SETX, 4, 0}), "type 1 for byte 4 of 1 integers");
+    says(with({1, DOF_RELO_SETX, UINT64_MAX - 7, 0}), "integers");
+    says(with({1, 2, 0, 0}), "type 2 for byte 0 of 1 integers");
+    says(with({0, DOF_RELO_SETX, 0, 0}), "a symbol's name is no string");
+    says(with({3, DOF_RELO_SETX, 0, 0}), "a symbol's name is no string");
+    Difo more = good;
+    more.symbols = {good.symbols[0], good.symbols[0]};
+    says(refusal(more), "its symbol table has 48 bytes for 1 integers");
+    Difo elsewhere = good;
+    elsewhere.symbol_target = 1;
+    says(refusal(elsewhere), "not for its integers");
+    Difo none = good;
+    none.integers.clear();
+    none.code = {ret(0)};
+    says(refusal(none), "not for its integers");
+    for (size_t bytes : {size_t{DBK_SYMBOL_BYTES_MAX}, size_t{DBK_SYMBOL_BYTES_MAX} + 1}) {
+        Difo named = good;
+        named.strings = '\0' + std::string(bytes, 'y') + '\0';
+        host.symbols[std::string(bytes, 'y')] = 1;
+        CHECK(refusal(named).empty() == (bytes == DBK_SYMBOL_BYTES_MAX));
+    }
+}

@@ -147,3 +147,33 @@ TEST_CASE("the writer refuses what the format cannot hold", "[formats][dof]") {
     busy.action_lists[1].actions.resize(kEcbActionsMax + 1, busy.action_lists[1].actions[0]);
     CHECK(write_dof(busy).error().code() == ErrorCode::limit);
 }
+
+TEST_CASE("symbols of a DIF object are written and read", "[formats][dof]") {
+    DofProgram program = sample_program();
+    program.difos[1].integers = {1, 0, 0};
+    program.difos[1].symbols = {{"jiffies", 1, 0}, {"ext4`ops", 2, 24}};
+    auto bytes = write_dof(program);
+    REQUIRE(bytes.ok());
+    auto image = parse_dof(*bytes);
+    REQUIRE(image.ok());
+    CHECK(image->program.relocations.empty());
+    const Difo* found = nullptr;
+    for (const Difo& difo : image->program.difos)
+        if (!difo.symbols.empty())
+            found = &difo;
+    REQUIRE(found);
+    REQUIRE(found->symbols.size() == 2);
+    CHECK(found->symbols[0].name == "jiffies");
+    CHECK(found->symbols[1].name == "ext4`ops");
+    CHECK(found->symbols[1].integer == 2);
+    CHECK(found->symbols[1].addend == 24);
+    auto again = write_dof(image->program);
+    REQUIRE(again.ok());
+    CHECK(parse_dof(*again).ok());
+
+    DofProgram outside = sample_program();
+    outside.difos[1].symbols = {{"jiffies", 1, 0}}; // of one integer
+    auto wrong = write_dof(outside);
+    REQUIRE(wrong.ok());
+    CHECK(parse_dof(*wrong).error().code() == ErrorCode::corrupt);
+}
