@@ -11,7 +11,7 @@ namespace daybreak::analyze {
 
 LiveReport::LiveReport(const ReportOptions& options, Sink& sink)
     : options_(options),
-      names_(options.symbols), shared_{sink, names_, options_.hooks, options.testing} {}
+      names_(options.symbols, options.users), shared_{sink, names_, options_.hooks, options.testing} {}
 
 LiveReport::~LiveReport() = default;
 

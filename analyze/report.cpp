@@ -41,7 +41,7 @@ class Renderer {
 public:
     Renderer(const formats::Recording& recording, const ReportOptions& options, Sink& sink)
         : recording_(recording), options_(options),
-          names_(options.symbols), shared_{sink, names_, options.hooks, options.testing} {}
+          names_(options.symbols, options.users), shared_{sink, names_, options.hooks, options.testing} {}
 
     Report render() {
         begin();

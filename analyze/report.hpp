@@ -36,6 +36,8 @@ struct ReportOptions {
     TimeWindow window;
     /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
     const formats::SymbolTable* symbols = nullptr;
+    /// Processes that still run; null: their addresses stay numbers.  Must outlive the call.
+    UserNames* users = nullptr;
     ConsumerHooks hooks;
     /// Memory for aggregations of one ring.
     uint64_t aggregation_bytes_max = kAggregationBytesMax;

@@ -31,14 +31,22 @@ void print_integer(std::string& out, const Value& value, bool bare) {
         appendf(out, " %*" PRId64, integer_width(value.data.size()), value.signed_integer());
 }
 
-/// A user address: the trace holds no maps of processes, so it stays a number.
-std::string user_location(uint64_t address) {
-    return base::strprintf("0x%" PRIx64, address);
-}
-
 uint64_t last_word(const Value& value) {
     size_t words = value.data.size() / sizeof(uint64_t);
     return words == 0 ? value.unsigned_integer() : formats::StackView(value.data)[words - 1];
+}
+
+/// uaddr(), usym(), umod(): a process id and an address in it.
+std::string user_text(const Value& value, const PrintContext& context) {
+    uint64_t address = last_word(value);
+    bool has_pid = value.data.size() >= 2 * sizeof(uint64_t);
+    uint64_t pid = has_pid ? formats::StackView(value.data)[0] : 0;
+    if (value.type.kind == ValueKind::umodule)
+        return context.names.user_module(pid, address);
+    if (context.options.noresolve)
+        return context.names.user_unresolved(pid, address);
+    return value.type.kind == ValueKind::usymbol ? context.names.user_symbol(pid, address)
+                                                 : context.names.user_location(pid, address);
 }
 
 void print_symbolic(std::string& out, const Value& value, const PrintContext& context) {
@@ -48,7 +56,7 @@ void print_symbolic(std::string& out, const Value& value, const PrintContext& co
     else if (value.type.kind == ValueKind::module)
         text = context.names.module(value.unsigned_integer());
     else
-        text = user_location(last_word(value));
+        text = user_text(value, context);
     appendf(out, "  %-*s", kSymbolWidth, text.c_str());
 }
 
@@ -103,10 +111,13 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
                  const StackLayout& layout) {
     out += '\n';
     formats::StackView frames(value.data);
-    size_t first = value.type.kind == ValueKind::ustack ? 1 : 0; // behind the process id
-    for (size_t i = first; i < frames.size() && frames[i] != 0; i++) {
-        std::string text = value.type.kind == ValueKind::ustack ? user_location(frames[i])
-                                                                : context.names.location(frames[i]);
+    bool is_user = value.type.kind == ValueKind::ustack;
+    uint64_t pid = is_user && !frames.empty() ? frames[0] : 0;
+    for (size_t i = is_user ? 1 : 0; i < frames.size() && frames[i] != 0; i++) {
+        std::string text = !is_user ? context.names.location(frames[i])
+                           : context.options.noresolve
+                               ? context.names.user_unresolved(pid, frames[i])
+                               : context.names.user_location(pid, frames[i]);
         out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
         print_field(out, text, layout.width, layout.precision, layout.left);
         out += '\n';

@@ -38,4 +38,34 @@ std::string AddressNames::module(uint64_t address) const {
     return match ? std::string(match->module) : hexadecimal(address);
 }
 
+std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset) const {
+    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    if (!place)
+        return hexadecimal(address);
+    if (place->symbol.empty())
+        return place->object + "`" + hexadecimal(address);
+    std::string text = place->object + "`" + place->symbol;
+    if (offset && place->symbol_offset != 0)
+        text += "+" + hexadecimal(place->symbol_offset);
+    return text;
+}
+
+std::string AddressNames::user_location(uint64_t pid, uint64_t address) const {
+    return user_text(pid, address, true);
+}
+
+std::string AddressNames::user_symbol(uint64_t pid, uint64_t address) const {
+    return user_text(pid, address, false);
+}
+
+std::string AddressNames::user_module(uint64_t pid, uint64_t address) const {
+    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    return place ? place->object : hexadecimal(address);
+}
+
+std::string AddressNames::user_unresolved(uint64_t pid, uint64_t address) const {
+    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    return place ? place->object + ":" + hexadecimal(place->object_offset) : hexadecimal(address);
+}
+
 } // namespace daybreak::analyze

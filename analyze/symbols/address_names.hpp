@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Address names: a kernel address as dtrace(1) writes it.
+// Address names: a kernel or user address as dtrace(1) writes it.
 //
-// The symbols are those of the boot that was recorded, as they lay in memory, so no slide is added.
+// The kernel's symbols are those of the boot that was recorded, as they lay in memory, so no slide
+// is added.
 #pragma once
 
+#include "analyze/symbols/user_names.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <cstdint>
@@ -14,8 +16,9 @@ namespace daybreak::analyze {
 
 class AddressNames {
 public:
-    /// Looks up in `symbols`, which must outlive this; null when there are none.
-    explicit AddressNames(const formats::SymbolTable* symbols) : symbols_(symbols) {}
+    /// Looks up in `symbols` and `users`, which must outlive this; null when there are none.
+    explicit AddressNames(const formats::SymbolTable* symbols, UserNames* users = nullptr)
+        : symbols_(symbols), users_(users) {}
 
     /// Returns "module`symbol+0xoffset", "module`symbol" at its start, or "0xaddress".
     std::string location(uint64_t address) const;
@@ -24,10 +27,20 @@ public:
     /// Returns "module", or "0xaddress".
     std::string module(uint64_t address) const;
 
+    /// The same of an address of a process: "object`symbol+0xoffset", "object`0xaddress" where
+    /// there is no symbol, "0xaddress" where there is nothing.
+    std::string user_location(uint64_t pid, uint64_t address) const;
+    std::string user_symbol(uint64_t pid, uint64_t address) const;
+    std::string user_module(uint64_t pid, uint64_t address) const;
+    /// Returns "object:0xoffset", for option noresolve.
+    std::string user_unresolved(uint64_t pid, uint64_t address) const;
+
 private:
+    std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
     std::optional<formats::SymbolTable::Match> find(uint64_t address) const;
 
     const formats::SymbolTable* symbols_;
+    UserNames* users_;
 };
 
 } // namespace daybreak::analyze

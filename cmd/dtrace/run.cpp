@@ -5,6 +5,7 @@
 
 #include "analyze/live_report.hpp"
 #include "cmd/dtrace/messages.hpp"
+#include "cmd/dtrace/process_names.hpp"
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ private:
     Session& session_;
     std::vector<Target>& targets_;
     DtraceOutput& output_;
+    ProcessNames users_;
     std::unique_ptr<analyze::LiveReport> report_;
     analyze::LivePieces pending_; // taken, not printed yet
 };
@@ -102,6 +104,7 @@ analyze::ReportOptions Tracing::report_options() {
     analyze::ReportOptions options;
     options.testing = is_testing();
     options.symbols = session_.symbols();
+    options.users = &users_;
     options.hooks.system = run_shell;
     options.hooks.freopen = [this](const std::string& path) -> analyze::ConsumerHooks::Outcome {
         auto done = output_.reopen(path);

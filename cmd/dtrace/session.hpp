@@ -108,7 +108,7 @@ base::Result<std::unique_ptr<Session>> open_live_session();
 
 struct SimulatedSessionOptions {
     uint64_t seed = 1;
-    uint32_t cpu_count = 1;
+    uint32_t cpu_count = 0; ///< 0: as many as this machine has
 };
 /// Opens a session on a simulated machine whose clock is the real one.
 base::Result<std::unique_ptr<Session>>

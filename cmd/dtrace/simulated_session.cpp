@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The session on a simulated machine: BEGIN, END, ERROR and the timers of profile at their real
-// rates, system calls of a few simulated processes and of the real ones of -c.
+// rates, system calls of a few simulated processes and of the real ones of -c.  Where
+// perf_event_open(2) is allowed, profile-N finds what the CPUs of the real machine are doing.
 #include "base/file.hpp"
+#include "cmd/dtrace/cpu_sampler.hpp"
 #include "cmd/dtrace/session.hpp"
 #include "cmd/dtrace/syscall_tracer.hpp"
 #include "cmd/terminal.hpp"
 #include "engine/sim/machine.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/dof/dof_reader.hpp"
+#include "recorder/symbols.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -17,6 +20,11 @@
 namespace daybreak::cmd {
 
 namespace {
+
+/// How long samples wait to be looked at.
+constexpr uint64_t kSampleLookNs = 10'000'000;
+/// A machine with more CPUs is simulated with these.
+constexpr long kCpusMax = 64;
 
 uint64_t clock_ns(clockid_t clock) {
     timespec now{};
@@ -38,11 +46,11 @@ sim::SimThread this_process() {
 class SimulatedSession : public Session {
 public:
     SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine)
-        : host_(std::move(host)), machine_(std::move(machine)), symbols_(sim::kernel_symbols()) {}
+        : host_(std::move(host)), machine_(std::move(machine)) {}
 
     bool is_simulated() const override { return true; }
     std::string release() const override { return release_; }
-    const formats::SymbolTable* symbols() override { return &symbols_; }
+    const formats::SymbolTable* symbols() override;
 
     base::Result<std::vector<SessionProbe>> probes() override;
     base::Result<void> make_named(const compiler::ProbeDescription& description) override;
@@ -57,14 +65,18 @@ public:
     base::Result<void> stop() override;
 
 private:
+    void start_samplers();
+    bool take_samples();
+    void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
     std::optional<SessionEvent> turn(uint64_t now_ns);
     uint64_t next_due_ns() const;
 
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::SimMachine> machine_;
-    formats::SymbolTable symbols_;
+    std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
     SyscallTracer tracer_;
+    std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
     uint64_t workload_due_ns_ = 0;                // 0: nobody looks at the processes
     bool stopped_ = false;
@@ -91,11 +103,79 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     // Only exit(), Ctrl-C or the end of the target end it.
     options.time_limit_ns = uint64_t{1} << 62;
     options.timer_firings_max = UINT64_MAX;
+    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC)); // timers count from here
     DBK_TRY(auto image, formats::parse_dof(request.dof));
     if (image.program.target && image.program.target->typed)
         options.release = release_ = image.program.target->release;
     DBK_TRY(simulation_, sim::Simulation::load(*host_, request.dof, options));
+    start_samplers();
     return simulation_->ecb_count();
+}
+
+/// Makes profile-N real.  Where that is not allowed the timers of the simulation stay.
+void SimulatedSession::start_samplers() {
+    for (sim::SimProbe* probe : host_->armed_profiles()) {
+        auto sampler = CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
+        if (!sampler.ok())
+            return;
+        sim::SimHost::disarm(*probe);
+        samplers_.emplace_back(probe, std::move(*sampler));
+    }
+}
+
+/// The simulated kernel's symbols; the real ones too when samples come from there.
+const formats::SymbolTable* SimulatedSession::symbols() {
+    if (symbols_)
+        return &*symbols_;
+    symbols_ = sim::kernel_symbols();
+    recorder::ProcSymbolSource source;
+    auto text = samplers_.empty() ? base::Result<std::string>("") : source.kallsyms();
+    if (text.ok() && !text->empty()) {
+        // They lie where no kernel of today's puts its own, unless it is not randomized: then
+        // the real ones count.
+        formats::SymbolTable real;
+        recorder::parse_kallsyms(*text, real);
+        if (!real.find(sim::kernel_symbols().symbols().front().address))
+            for (const formats::Symbol& symbol : sim::kernel_symbols().symbols())
+                real.add(symbol.address, symbol.type, symbol.name,
+                         sim::kernel_symbols().modules()[symbol.module]);
+        real.finish();
+        symbols_ = std::move(real);
+    }
+    return &*symbols_;
+}
+
+void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample) {
+    sim::SimThread thread;
+    thread.pid = sample.pid;
+    thread.tid = sample.tid;
+    thread.key = sample.tid;
+    thread.set_execname("swapper/" + std::to_string(sample.cpu));
+    if (sample.pid != 0)
+        read_thread(static_cast<pid_t>(sample.tid), thread);
+    sim::SimSite site;
+    site.ipl = 2; // a timer is a hard interrupt
+    site.kernel_stack = sample.kernel_stack;
+    site.user_stack = sample.user_stack;
+    const uint64_t args[] = {sample.kernel_pc, sample.user_pc};
+    sim::SimThread before = host_->thread();
+    host_->set_thread(thread);
+    host_->set_cpu(sample.cpu);
+    simulation_->fire(probe, args, site);
+    host_->set_cpu(0);
+    host_->set_thread(before);
+}
+
+/// Returns whether there were any.
+bool SimulatedSession::take_samples() {
+    bool any = false;
+    for (auto& [probe, sampler] : samplers_)
+        sampler.take([&, fired = probe](const CpuSample& sample) {
+            any = true;
+            if (!simulation_->exit_called())
+                fire_sample(*fired, sample);
+        });
+    return any;
 }
 
 base::Result<void> SimulatedSession::start() {
@@ -103,6 +183,8 @@ base::Result<void> SimulatedSession::start() {
     DBK_TRY_VOID(simulation_->start());
     if (machine_->wants_calls())
         workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
+    for (auto& [probe, sampler] : samplers_)
+        sampler.take([](const CpuSample&) {}); // before BEGIN
     tracer_.begin(machine_->wants_calls() || machine_->wants_processes());
     return {};
 }
@@ -141,6 +223,8 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
             host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
             fire_traced(*machine_, *simulation_, call);
         });
+        host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+        called |= take_samples();
         if (tracer_.targets() != 0 && tracer_.alive() == 0)
             return SessionEvent::target_exited;
         if (now_ns >= deadline_ns) {
@@ -150,7 +234,8 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
         uint64_t due_ns = std::min(deadline_ns, next_due_ns());
         now_ns = clock_ns(CLOCK_MONOTONIC);
         if (!called && due_ns > now_ns && !simulation_->exit_called())
-            tracer_.sleep(due_ns - now_ns);
+            tracer_.sleep(samplers_.empty() ? due_ns - now_ns
+                                            : std::min(due_ns - now_ns, kSampleLookNs));
     }
 }
 
@@ -176,7 +261,10 @@ base::Result<void> SimulatedSession::stop() {
 base::Result<std::unique_ptr<Session>>
 open_simulated_session(const SimulatedSessionOptions& options) {
     sim::SimHostConfig config;
+    long online = ::sysconf(_SC_NPROCESSORS_ONLN);
     config.cpu_count = options.cpu_count;
+    if (config.cpu_count == 0)
+        config.cpu_count = static_cast<uint32_t>(std::clamp(online, 1L, kCpusMax));
     config.seed = options.seed;
     config.thread = this_process();
     config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);

@@ -26,8 +26,9 @@ void* as_pointer(long value) {
     return reinterpret_cast<void*>(value);
 }
 
-/// Reads "Name:", "Tgid:" and "PPid:" of a thread.
-void read_status(pid_t tid, sim::SimThread& thread) {
+} // namespace
+
+void read_thread(pid_t tid, sim::SimThread& thread) {
     auto bytes = base::read_file("/proc/" + std::to_string(tid) + "/status");
     if (!bytes.ok())
         return;
@@ -45,8 +46,6 @@ void read_status(pid_t tid, sim::SimThread& thread) {
     thread.gid = static_cast<uint32_t>(std::strtoul(value("Gid:\t").c_str(), nullptr, 10));
 }
 
-} // namespace
-
 size_t SyscallTracer::alive() {
     size_t count = 0;
     for (Target* target : targets_)
@@ -59,7 +58,7 @@ sim::SimThread SyscallTracer::thread_of(pid_t pid) const {
     sim::SimThread thread;
     thread.pid = thread.tid = static_cast<uint32_t>(pid);
     thread.key = static_cast<uint64_t>(pid);
-    read_status(pid, thread);
+    read_thread(pid, thread);
     return thread;
 }
 

@@ -61,6 +61,9 @@ private:
     bool seen_ = false;
 };
 
+/// Reads from /proc what is known of a thread; one that is gone keeps what `thread` says.
+void read_thread(pid_t tid, sim::SimThread& thread);
+
 /// Fires the probes of what a process did.
 void fire_traced(sim::SimMachine& machine, sim::Simulation& simulation, const TracedCall& call);
 

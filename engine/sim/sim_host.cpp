@@ -174,6 +174,14 @@ void SimHost::arm(SimProbe& probe) {
         probe.due_mono_ns = clock_.now_mono_ns() + probe.timer->interval_ns;
 }
 
+std::vector<SimProbe*> SimHost::armed_profiles() {
+    std::vector<SimProbe*> armed;
+    for (const auto& probe : probes_)
+        if (probe->due_mono_ns != 0 && probe->timer->every_cpu)
+            armed.push_back(probe.get());
+    return armed;
+}
+
 std::optional<uint64_t> SimHost::next_timer_mono_ns() const {
     std::optional<uint64_t> earliest;
     for (const auto& probe : probes_)

@@ -132,6 +132,10 @@ public:
     /// Fires on the current CPU and in the current thread.  Arguments behind `args` are 0.
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
 
+    /// Returns the profile-N probes that are enabled and have timers.
+    std::vector<SimProbe*> armed_profiles();
+    /// Takes a probe's timer away: somebody else fires it.
+    static void disarm(SimProbe& probe) { probe.due_mono_ns = 0; }
     /// The time of the earliest armed timer.
     std::optional<uint64_t> next_timer_mono_ns() const;
     /// Moves time there and fires it: tick-N on CPU 0, profile-N on every CPU.

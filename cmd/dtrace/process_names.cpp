@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProcessNames: user addresses named from /proc and the programs' own symbols.
+#include "cmd/dtrace/process_names.hpp"
+
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// A symbol without a size reaches to the next one, but not further than this.
+constexpr uint64_t kSizelessBytesMax = 1 << 16;
+
+} // namespace
+
+std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
+    std::vector<Mapping> mappings;
+    auto bytes = base::read_file("/proc/" + std::to_string(pid) + "/maps");
+    if (!bytes.ok())
+        return mappings;
+    std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    for (size_t at = 0; at < text.size();) {
+        size_t end = std::min(text.find('\n', at), text.size());
+        std::string line = text.substr(at, end - at);
+        at = end + 1;
+        Mapping mapping{};
+        int path_at = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
+                        &mapping.begin, &mapping.end, &mapping.file_offset, &path_at) < 3)
+            continue;
+        mapping.path = line.substr(std::min<size_t>(static_cast<size_t>(path_at), line.size()));
+        mappings.push_back(std::move(mapping));
+    }
+    return mappings;
+}
+
+void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
+    auto* elf = static_cast<Elf*>(elf_pointer);
+    size_t headers = 0;
+    if (::elf_getphdrnum(elf, &headers) == 0)
+        for (size_t i = 0; i < headers; i++) {
+            GElf_Phdr header;
+            if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
+                object.segments.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
+        }
+    for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header;
+        Elf_Data* data = nullptr;
+        if (!::gelf_getshdr(section, &header) ||
+            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+            header.sh_entsize == 0 || (data = ::elf_getdata(section, nullptr)) == nullptr)
+            continue;
+        for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
+            GElf_Sym symbol;
+            if (!::gelf_getsym(data, static_cast<int>(i), &symbol) ||
+                GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+                continue;
+            const char* name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (name != nullptr && *name != '\0')
+                object.symbols.push_back({symbol.st_value, symbol.st_size, name});
+        }
+    }
+    std::stable_sort(object.symbols.begin(), object.symbols.end(),
+                     [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
+}
+
+const ProcessNames::Object& ProcessNames::object_of(uint64_t pid, const std::string& path) {
+    std::unique_ptr<Object>& object = objects_[path];
+    if (object)
+        return *object;
+    object = std::make_unique<Object>();
+    // The process may live in another root.
+    std::string seen = "/proc/" + std::to_string(pid) + "/root" + path;
+    base::ScopedFd fd(::open(seen.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.valid() || ::elf_version(EV_CURRENT) == EV_NONE)
+        return *object;
+    if (Elf* elf = ::elf_begin(fd.get(), ELF_C_READ, nullptr)) {
+        read_symbols(elf, *object);
+        ::elf_end(elf);
+    }
+    return *object;
+}
+
+const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
+    for (bool again : {false, true}) {
+        auto [found, is_new] = maps_.try_emplace(pid);
+        if (is_new || again) {
+            std::vector<Mapping> now = read_maps(pid);
+            if (!now.empty()) // a process that is gone keeps the maps it had
+                found->second = std::move(now);
+        }
+        for (const Mapping& mapping : found->second)
+            if (address >= mapping.begin && address < mapping.end)
+                return &mapping;
+        if (is_new)
+            break;
+    }
+    return nullptr;
+}
+
+std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t address) {
+    const Mapping* mapping = mapping_of(pid, address);
+    if (mapping == nullptr || mapping->path.empty())
+        return std::nullopt;
+    analyze::UserPlace place;
+    place.object = mapping->path.substr(mapping->path.rfind('/') + 1);
+    uint64_t in_file = address - mapping->begin + mapping->file_offset;
+    place.object_offset = in_file;
+    if (mapping->path[0] != '/')
+        return place; // [vdso], [stack]
+    const Object& object = object_of(pid, mapping->path);
+    for (const Segment& segment : object.segments)
+        if (in_file >= segment.file_offset && in_file - segment.file_offset < segment.file_bytes)
+            place.object_offset = in_file - segment.file_offset + segment.address;
+    auto behind = std::upper_bound(
+        object.symbols.begin(), object.symbols.end(), place.object_offset,
+        [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });
+    if (behind == object.symbols.begin())
+        return place;
+    const Symbol& symbol = *(behind - 1);
+    uint64_t offset = place.object_offset - symbol.address;
+    if (offset < (symbol.bytes != 0 ? symbol.bytes : kSizelessBytesMax)) {
+        place.symbol = symbol.name;
+        place.symbol_offset = offset;
+    }
+    return place;
+}
+
+} // namespace daybreak::cmd

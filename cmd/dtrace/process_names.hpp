@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProcessNames: user addresses named from /proc and the programs' own symbols.
+#pragma once
+
+#include "analyze/symbols/user_names.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// Reads a process's maps when it is first asked for, and again when an address lies in none of
+/// them; an object's symbols when one in it is looked up.
+class ProcessNames : public analyze::UserNames {
+public:
+    std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address) override;
+
+private:
+    struct Symbol {
+        uint64_t address, bytes;
+        std::string name;
+    };
+    struct Segment {
+        uint64_t file_offset, file_bytes, address;
+    };
+    /// What an ELF file says.
+    struct Object {
+        std::vector<Segment> segments;
+        std::vector<Symbol> symbols; ///< ascending by address
+    };
+    struct Mapping {
+        uint64_t begin, end, file_offset;
+        std::string path;
+    };
+
+    static std::vector<Mapping> read_maps(uint64_t pid);
+    static void read_symbols(void* elf, Object& object);
+    const Object& object_of(uint64_t pid, const std::string& path);
+    const Mapping* mapping_of(uint64_t pid, uint64_t address);
+
+    std::map<uint64_t, std::vector<Mapping>> maps_;          // by process
+    std::map<std::string, std::unique_ptr<Object>> objects_; // by path
+};
+
+} // namespace daybreak::cmd
