@@ -246,6 +246,15 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
 #define DBK_STACKFRAMES_DEFAULT 20u
 #define DBK_STACKFRAMES_MAX	512u
 #define DBK_CHILL_MAX_NS	500000000ull /* of a second, per CPU; facts 10 */
+#define DBK_NSPEC_DEFAULT	1u	     /* facts 9 */
+#define DBK_NSPEC_MAX		65536u	     /* speculation() looks at each of them */
+#define DBK_SPECSIZE_DEFAULT	(32u << 10)  /* facts 9 */
+#define DBK_SPECSIZE_MIN	8u	     /* a record without data */
+/* nspec * specsize: what all speculations hold on a CPU. */
+#define DBK_SPECULATIONS_BYTES_MAX (64u << 20)
+#define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz, facts 9 */
+#define DBK_CLEANRATE_MIN_NS	   200000ull
+#define DBK_CLEANRATE_MAX_NS	   60000000000ull
 
 struct dbk_consumer_config {
 	const char *name; /* of the enabling, for people; cut to 31 bytes */
@@ -289,12 +298,28 @@ int dbk_consumer_stop(struct dbk_consumer *consumer);
 
 /**
  * dbk_consumer_size() - what a size option came to
- * @option: DTRACEOPT_BUFSIZE, _AGGSIZE or _DYNVARSIZE
+ * @option: DTRACEOPT_BUFSIZE, _AGGSIZE, _DYNVARSIZE or _SPECSIZE
  *
  * With option bufresize auto, sizes that memory is short for are halved until they fit.
  * Return: false for another option.
  */
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret);
+
+/**
+ * dbk_consumer_clean() - makes speculations that were committed or discarded free again
+ *
+ * To be called once per dbk_consumer_clean_interval_ns() while the consumer exists:
+ * what other CPUs than the one that committed hold goes to the ring here.
+ * Return: whether there was anything to do.
+ */
+bool dbk_consumer_clean(struct dbk_consumer *consumer);
+
+/** dbk_consumer_clean_interval_ns() - option cleanrate, within its limits; 0: it has no
+ * speculations */
+uint64_t dbk_consumer_clean_interval_ns(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_speculation_bytes() - memory of its speculations on all CPUs */
+uint64_t dbk_consumer_speculation_bytes(const struct dbk_consumer *consumer);
 
 /** dbk_consumer_destroy() - takes its ECBs out, waits, frees all, the program and the regions
  * included.  Does not fire END: stop first.  NULL is fine. */

@@ -104,6 +104,14 @@ int dbk_host_probes_settle(void);
  */
 void dbk_host_synchronize(void);
 
+/**
+ * dbk_host_each_cpu() - runs @run once for every CPU, there, with interrupts off, and waits
+ *
+ * On a CPU that is offline it may run anywhere, while that CPU cannot come.  It
+ * is the engine's, probe context, and fires nothing.
+ */
+void dbk_host_each_cpu(void (*run)(void *argument, uint32_t cpu), void *argument);
+
 /* Four clocks read together, as near as the host can. */
 struct dbk_clocks {
 	uint64_t ticks;	  /* dbk_host_ticks() */

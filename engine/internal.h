@@ -6,6 +6,7 @@
  *   state/    engine, probes, consumers, ECBs, dynamic variables: the control path
  *   buffer/   segments, metadata blocks, aggregation buffers
  *   dif/      the interpreter
+ *   speculation/  records held back until commit()
  *   fire/     what a firing does: predicate, actions, record, ERROR
  *
  * How the structures hang together:
@@ -185,7 +186,8 @@ struct dbk_program {
 	uint8_t target_btf_id[16];
 	bool has_target;
 	bool target_typed;
-	bool has_end; /* names dtrace:::END, perhaps by a glob */
+	bool has_end;		/* names dtrace:::END, perhaps by a glob */
+	bool calls_speculation; /* some expression calls speculation() */
 };
 
 /* ---- plans ----------------------------------------------------------------------------- */
@@ -203,6 +205,9 @@ enum dbk_step_kind {
 	DBK_STEP_AGGREGATE, /* aggregate=engine: counts with the key built before */
 	DBK_STEP_KEY_BEGIN, /* aggregate=engine: the next steps build a key */
 	DBK_STEP_ACT,	    /* destructive: raise(), stop(), chill(), breakpoint(), panic() */
+	DBK_STEP_SPECULATE, /* from here on the record is built in a speculation's buffer */
+	DBK_STEP_COMMIT,
+	DBK_STEP_DISCARD,
 };
 
 /* Where and how one action's value goes. */
@@ -242,6 +247,7 @@ struct dbk_plan {
 	bool has_record;
 	bool variable; /* records carry their length */
 	bool uses_locals;
+	bool speculates;	/* its record, if any, goes to a speculation */
 	bool zero_fixed;	/* the fixed part has padding, which must be zero */
 	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
@@ -290,6 +296,9 @@ struct dbk_ecb {
 };
 
 /* ---- buffers ----------------------------------------------------------------------------- */
+
+struct dbk_speculation; /* speculation/speculation.h */
+struct dbk_specbuf;
 
 /* What a small principal buffer and aggregation buffer hold, in DTrace's bytes; see account.h. */
 struct dbk_account {
@@ -345,6 +354,7 @@ struct dbk_buffer {
 	uint32_t key_bytes;	       /* [C] */
 	uint16_t cpu;		       /* [C] */
 	struct dbk_account account;    /* of a buffer that is smaller than ours can be */
+	struct dbk_specbuf *specbufs;  /* [P] by speculation; NULL: the program has none */
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_BLOCKS_MAX (1u << 20)
@@ -389,21 +399,26 @@ struct dbk_consumer {
 	uint32_t globals_bytes;	     /* [C] */
 	uint32_t locals_bytes;	     /* [C] */
 	struct dbk_dynvars dynvars;
-	uint32_t activity;	    /* [A] enum dbk_activity */
-	int32_t exit_status;	    /* [A] */
-	uint32_t policy;	    /* [C] DBK_POLICY_ */
-	uint32_t aggregate;	    /* [C] DBK_AGGREGATE_ */
-	uint32_t clock;		    /* [C] DBK_CLOCK_ */
-	uint32_t strsize;	    /* [C] */
-	uint32_t stackframes;	    /* [C] */
-	uint32_t ustackframes;	    /* [C] */
-	uint32_t only_cpu;	    /* [C] option cpu, or DBK_CPU_ALL */
-	uint64_t bufsize;	    /* [C] what the options came to, in the program's bytes */
-	uint64_t aggsize;	    /* [C] */
-	uint64_t dynvarsize;	    /* [C] */
-	bool counted;		    /* [C] the buffer is small; see account.h */
-	uint32_t lacking;	    /* option that memory was short for, DBK_LACKING_ */
-	uint16_t ring_id;	    /* [C] */
+	uint32_t activity;     /* [A] enum dbk_activity */
+	int32_t exit_status;   /* [A] */
+	uint32_t policy;       /* [C] DBK_POLICY_ */
+	uint32_t aggregate;    /* [C] DBK_AGGREGATE_ */
+	uint32_t clock;	       /* [C] DBK_CLOCK_ */
+	uint32_t strsize;      /* [C] */
+	uint32_t stackframes;  /* [C] */
+	uint32_t ustackframes; /* [C] */
+	uint32_t only_cpu;     /* [C] option cpu, or DBK_CPU_ALL */
+	uint64_t bufsize;      /* [C] what the options came to, in the program's bytes */
+	uint64_t aggsize;      /* [C] */
+	uint64_t dynvarsize;   /* [C] */
+	bool counted;	       /* [C] the buffer is small; see account.h */
+	uint32_t lacking;      /* option that memory was short for, DBK_LACKING_ */
+	uint16_t ring_id;      /* [C] */
+	struct dbk_speculation *speculations; /* [A] states */
+	uint32_t speculation_count;	      /* [C] option nspec; 0: the program has none */
+	uint32_t spec_bytes;		      /* [C] option specsize, as there was memory */
+	uint32_t spec_memory_bytes;	      /* [C] of one buffer */
+	bool spec_counted;	    /* [C] those bytes are DTrace's; see buffer/account.h */
 	struct dbk_meta_ring *ring; /* [A] activity; else [C]; in META_RING */
 	struct dbk_plan *plans;	    /* [C] by ECBDESC */
 	uint32_t plan_count;

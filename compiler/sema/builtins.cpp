@@ -92,7 +92,7 @@ const std::vector<Subroutine>& subroutines() {
         {"rw_iswriter", DIF_SUBR_RW_ISWRITER, "int", {kPointer}},
         {"rw_read_held", DIF_SUBR_RW_READ_HELD, "int", {kPointer}},
         {"rw_write_held", DIF_SUBR_RW_WRITE_HELD, "int", {kPointer}},
-        {"speculation", DIF_SUBR_SPECULATION, "int", {}, false},
+        {"speculation", DIF_SUBR_SPECULATION, "int", {}},
         {"strchr", DIF_SUBR_STRCHR, "string", {kString, integer("char")}},
         {"strjoin", DIF_SUBR_STRJOIN, "string", {kString, kString}},
         {"strlen", DIF_SUBR_STRLEN, "size_t", {kString}},

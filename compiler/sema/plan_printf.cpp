@@ -153,7 +153,7 @@ void ClausePlanner::printf(const Expr& expression, const Call& call, uint32_t ki
                       messages::values_extra(name, next - 1));
     if (planned.empty()) {
         PlannedAction nothing; // there must be a value: it is the record's
-        nothing.value = checker_.make_constant(0, types_.int_type(), expression.span);
+        nothing.value = checker_.make_constant(0, types_.uint64_type(), expression.span);
         planned.push_back(std::move(nothing));
     }
     for (PlannedAction& one : planned) {

@@ -82,7 +82,9 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
         RegionScope region(context_.sink, Region::action_list);
         for (const Statement& one : clause.statements) {
             statement_++;
+            size_t first = planned.actions.size();
             statement(one);
+            check_order(first, one.expression->span);
         }
     }
     size_t after_actions = context_.sink.diagnostics().size();
@@ -212,6 +214,10 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
         return print(expression, call);
     case ActionName::ftruncate:
         return ftruncate(expression, call);
+    case ActionName::speculate:
+    case ActionName::commit:
+    case ActionName::discard:
+        return speculative(expression, call, action);
     default:
         return unsupported(expression, call, action);
     }

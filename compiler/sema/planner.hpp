@@ -74,6 +74,11 @@ private:
                              bool takes_value, Tag scalar_tag, const AggregationTags& tags);
     PlannedAction aggregation_id(const AggregationInfo& info, const Span& span);
 
+    // plan_speculation.cpp
+    void speculative(const Expr& expression, const Call& call, ActionName action);
+    /// Checks the actions from `first` on, those of one statement, against those before.
+    void check_order(size_t first, const Span& span);
+
     // plan_printf.cpp
     void printf(const Expr& expression, const Call& call, uint32_t kind, const char* name);
     void printa(const Expr& expression, const Call& call);

@@ -78,6 +78,29 @@ __probe_ctx bool dbk_account_record(const struct dbk_ecb *ecb, struct dbk_buffer
 	return true;
 }
 
+__probe_ctx bool dbk_account_commit_of(const struct dbk_consumer *consumer,
+				       struct dbk_buffer *buffer, uint32_t bytes, bool end)
+{
+	struct dbk_account *account = &buffer->account;
+	uint64_t released = dbk_load_acquire(&account->released_bytes);
+	uint64_t in_buffer = DBK_ROUND_UP(account->used_bytes - released, 8) + bytes;
+	uint64_t room = account->limit_bytes;
+
+	if (room == 0)
+		return true;
+	if (consumer->policy == DBK_POLICY_FILL && !end) {
+		room -= account->reserve_bytes;
+		if (account->full || in_buffer > room) {
+			account->full = true;
+			return false;
+		}
+	}
+	if (consumer->policy == DBK_POLICY_SWITCH && in_buffer > room)
+		return false;
+	dbk_store_relaxed(&account->used_bytes, released + in_buffer);
+	return true;
+}
+
 __probe_ctx bool dbk_account_entry(const struct dbk_buffer *buffer, struct dbk_aggbuf *aggbuf,
 				   const struct dbk_aggregation *aggregation)
 {

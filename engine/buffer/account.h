@@ -54,6 +54,11 @@ static __probe_ctx_inline void dbk_account_commit(struct dbk_buffer *buffer)
 	dbk_store_relaxed(&buffer->account.used_bytes, buffer->account.next_bytes);
 }
 
+/** dbk_account_commit_of() - takes the room of a speculation's records, @bytes in all; false: there
+ * is none, and nothing was counted.  @end: what is kept for END may be used.  Probe context */
+bool dbk_account_commit_of(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+			   uint32_t bytes, bool end);
+
 /** dbk_account_entry() - counts an aggregation's new entry; false: it does not fit.  Probe context
  */
 bool dbk_account_entry(const struct dbk_buffer *buffer, struct dbk_aggbuf *aggbuf,

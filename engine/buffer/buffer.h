@@ -24,9 +24,19 @@ struct dbk_slot {
 	uint32_t room;	       /* from `record` to the segment's end */
 };
 
-/** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  Probe context
- */
-bool dbk_segment_open(const struct dbk_ecb *ecb, struct dbk_buffer *buffer);
+/** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  @end: those
+ * kept for END may be used.  Probe context */
+bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer, bool end);
+
+/** dbk_segments_free() - how many dbk_segment_open() would make in a row.  Probe context */
+uint32_t dbk_segments_free(const struct dbk_consumer *consumer, const struct dbk_buffer *buffer,
+			   bool end);
+
+/** dbk_full_cause() - what a record is that finds none */
+static __probe_ctx_inline uint32_t dbk_full_cause(const struct dbk_consumer *consumer)
+{
+	return consumer->policy == DBK_POLICY_FILL ? DBK_DROP_FILLED : DBK_DROP_PRINCIPAL;
+}
 
 /** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
 bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer, uint32_t bytes,

@@ -266,7 +266,8 @@ static int add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb)
 	entry->field_count = (uint16_t)plan->field_count;
 	entry->ecbdesc = plan->desc->section;
 	entry->flags = (plan->variable ? DBK_ECB_F_VARIABLE : 0) |
-		       (plan->has_record ? 0 : DBK_ECB_F_NO_RECORD);
+		       (plan->has_record ? 0 : DBK_ECB_F_NO_RECORD) |
+		       (plan->speculates ? DBK_ECB_F_SPECULATES : 0);
 	entry->fixed_bytes = plan->fixed_bytes;
 	if (fields_bytes != 0)
 		memcpy(entry + 1, plan->fields, fields_bytes);

@@ -39,27 +39,21 @@ __probe_ctx void dbk_drop(struct dbk_buffer *buffer, uint32_t cause)
 	dbk_drops(buffer, cause, 1);
 }
 
-/* Which segment comes next, or -1 with the drop counted. */
-__probe_ctx static int64_t next_index(const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
+__probe_ctx uint32_t dbk_segments_free(const struct dbk_consumer *consumer,
+				       const struct dbk_buffer *buffer, bool end)
 {
-	const struct dbk_consumer *consumer = ecb->consumer;
-	uint32_t count = buffer->segment_count;
+	uint64_t count = buffer->segment_count, taken = buffer->sequence, released;
 
-	if (consumer->policy == DBK_POLICY_FILL) {
-		if (ecb->gate == DBK_GATE_END)
-			count += buffer->segment_reserve;
-		if (buffer->sequence < count)
-			return (int64_t)buffer->sequence;
-		dbk_drop(buffer, DBK_DROP_FILLED);
-		return -1;
+	if (consumer->policy == DBK_POLICY_RING)
+		return 0xffffffffu;
+	if (consumer->policy == DBK_POLICY_SWITCH) {
+		/* A reader's word: it may have released what was never written. */
+		released = dbk_load_acquire(&buffer->released_sequence);
+		taken = released < taken ? taken - released : 0;
+	} else if (end) {
+		count += buffer->segment_reserve;
 	}
-	/* The segment to be reused holds sequence - count + 1. */
-	if (consumer->policy == DBK_POLICY_SWITCH && buffer->sequence >= count &&
-	    dbk_load_acquire(&buffer->released_sequence) < buffer->sequence - count + 1) {
-		dbk_drop(buffer, DBK_DROP_PRINCIPAL);
-		return -1;
-	}
-	return (int64_t)(buffer->sequence % count);
+	return taken < count ? (uint32_t)(count - taken) : 0;
 }
 
 __probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequence)
@@ -72,14 +66,26 @@ __probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequenc
 		losses->drops[i] = sequence == 1 ? saturated(buffer->counters->drops[i]) : 0;
 }
 
-__probe_ctx bool dbk_segment_open(const struct dbk_ecb *ecb, struct dbk_buffer *buffer)
+/* Under policy fill the reserve lies behind the others, and none is used twice. */
+__probe_ctx static uint64_t next_index(const struct dbk_consumer *consumer,
+				       const struct dbk_buffer *buffer)
 {
-	const struct dbk_consumer *consumer = ecb->consumer;
-	int64_t index = next_index(ecb, buffer);
-	struct dbk_segment_header *header;
+	if (consumer->policy == DBK_POLICY_FILL)
+		return buffer->sequence;
+	return buffer->sequence % buffer->segment_count;
+}
 
-	if (index < 0)
+__probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+				  bool end)
+{
+	struct dbk_segment_header *header;
+	uint64_t index;
+
+	if (dbk_segments_free(consumer, buffer, end) == 0) {
+		dbk_drop(buffer, dbk_full_cause(consumer));
 		return false;
+	}
+	index = next_index(consumer, buffer);
 	header = (struct dbk_segment_header *)buffer->segments[index];
 	/* A reader that copies this one sees by the sequence that it is going. */
 	dbk_store_relaxed(&header->sequence, 0);
@@ -119,7 +125,7 @@ __probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_b
 	}
 	if (buffer->segment == NULL ||
 	    bytes + rebase > buffer->segment_bytes - buffer->used_bytes) {
-		if (!dbk_segment_open(ecb, buffer))
+		if (!dbk_segment_open(ecb->consumer, buffer, ecb->gate == DBK_GATE_END))
 			return false;
 		now = buffer->base_ticks;
 		rebase = 0;

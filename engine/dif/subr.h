@@ -24,8 +24,9 @@ const char *dbk_subr_name(uint32_t id);
 
 /* subr_memory.c */
 dbk_subr_fn dbk_subr_rand, dbk_subr_copyin, dbk_subr_copyinstr, dbk_subr_copyinto,
-	dbk_subr_progenyof, dbk_subr_alloca, dbk_subr_bcopy, dbk_subr_getmajor, dbk_subr_getminor,
-	dbk_subr_swap16, dbk_subr_swap32, dbk_subr_swap64, dbk_subr_copyout, dbk_subr_copyoutstr;
+	dbk_subr_progenyof, dbk_subr_speculation, dbk_subr_alloca, dbk_subr_bcopy,
+	dbk_subr_getmajor, dbk_subr_getminor, dbk_subr_swap16, dbk_subr_swap32, dbk_subr_swap64,
+	dbk_subr_copyout, dbk_subr_copyoutstr;
 /* subr_kernel.c */
 dbk_subr_fn dbk_subr_mutex_owned, dbk_subr_mutex_owner, dbk_subr_mutex_type_adaptive,
 	dbk_subr_mutex_type_spin, dbk_subr_rw_read_held, dbk_subr_rw_write_held,

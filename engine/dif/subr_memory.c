@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* subr_memory.c - copyin() and its kin, alloca(), bcopy(), byte order; see subr.h */
 #include "engine/dif/subr.h"
+#include "engine/speculation/speculation.h"
 
 __probe_ctx uint64_t dbk_subr_rand(struct dbk_cpu *cpu)
 {
 	(void)cpu;
 	return dbk_host_random();
+}
+
+__probe_ctx uint64_t dbk_subr_speculation(struct dbk_cpu *cpu)
+{
+	return dbk_speculation(cpu);
 }
 
 __probe_ctx uint64_t dbk_subr_progenyof(struct dbk_cpu *cpu)

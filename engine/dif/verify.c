@@ -306,6 +306,8 @@ static int decode_call(struct verify *v)
 				  "instruction %u: %s() is destructive, and option destructive is "
 				  "not set",
 				  v->pc, dbk_subr_name(id));
+	if (id == DIF_SUBR_SPECULATION)
+		v->loader->program->calls_speculation = true;
 	v->to->op = DBK_IOP_CALL;
 	v->to->arg = id;
 	return 0;

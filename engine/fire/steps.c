@@ -8,13 +8,14 @@
  */
 #include "engine/fire/fire.h"
 #include "engine/buffer/account.h"
+#include "engine/speculation/speculation.h"
 
 /* A record or a key while it is built. */
 struct build {
 	uint8_t *base;
 	uint32_t used; /* fixed part and tail so far */
 	uint32_t room;
-	struct dbk_slot *slot; /* NULL: a key, which cannot move */
+	struct dbk_slot *slot; /* NULL: a key or a speculative record, which cannot move */
 };
 
 struct run {
@@ -23,7 +24,11 @@ struct run {
 	struct dbk_slot slot;
 	struct build record;
 	struct build key;
-	struct build *build; /* the one that steps store into */
+	struct build *build;	     /* the one that steps store into */
+	struct dbk_specbuf *specbuf; /* where the record goes, once it speculates */
+	uint32_t speculation;	     /* whose that is */
+	uint64_t spec_ticks;	     /* the record's time */
+	bool withdrawn;		     /* the speculation ended within the clause */
 	bool dropped;
 };
 
@@ -43,6 +48,29 @@ __probe_ctx static bool drop(struct run *run, uint32_t cause)
 	return false;
 }
 
+/* Whether that is the record, in a speculation's buffer. */
+__probe_ctx static bool is_speculative(const struct run *run, const struct build *build)
+{
+	return build == &run->record && run->specbuf != NULL;
+}
+
+/* A speculative drop is none before the speculation is committed. */
+__probe_ctx static bool drop_speculative(struct run *run)
+{
+	if (!run->dropped)
+		run->specbuf->drop_count++;
+	run->dropped = true;
+	return false;
+}
+
+/* What is built does not fit where it is. */
+__probe_ctx static bool no_room(struct run *run, const struct build *build)
+{
+	if (is_speculative(run, build))
+		return drop_speculative(run);
+	return drop(run, build->slot == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
+}
+
 /* Moves the record to the next segment, if that has room for @more bytes. */
 __probe_ctx static bool move_record(struct run *run, struct build *build, uint32_t more)
 {
@@ -51,8 +79,8 @@ __probe_ctx static bool move_record(struct run *run, struct build *build, uint32
 	const uint8_t *old = build->base;
 
 	if (build->slot == NULL || more > fresh - build->used)
-		return drop(run, build->slot == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
-	if (!dbk_segment_open(run->cpu->ecb, buffer)) {
+		return no_room(run, build);
+	if (!dbk_segment_open(run->cpu->consumer, buffer, run->cpu->ecb->gate == DBK_GATE_END)) {
 		run->dropped = true; /* counted there */
 		return false;
 	}
@@ -136,14 +164,14 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 	if (room > step->bytes)
 		room = step->bytes;
 	if (room == 0)
-		return drop(run, DBK_DROP_TOOBIG);
+		return no_room(run, build);
 	at = build->used;
 	length = dbk_copy_string(run->cpu, (char *)build->base + at, address, room);
 	if (length < 0)
 		return false;
 	/* Cut by the room and not by strsize, or just as long: it cannot be told. */
 	if ((uint32_t)length == room - 1 && room < step->bytes)
-		return drop(run, DBK_DROP_TOOBIG);
+		return no_room(run, build);
 	close_tail(build, step->offset, at, (uint32_t)length);
 	return true;
 }
@@ -235,6 +263,51 @@ __probe_ctx static bool aggregate(struct run *run, const struct dbk_step *step)
 	return true;
 }
 
+/* ---- speculations ---------------------------------------------------------------------- */
+
+/* The record is built in the speculation's buffer from here on.  Where that cannot be, the clause
+ * ends here, and nothing is said. */
+__probe_ctx static bool speculate(struct run *run, uint32_t id)
+{
+	struct dbk_cpu *cpu = run->cpu;
+	struct dbk_specbuf *specbuf = dbk_speculate(cpu, id);
+
+	if (specbuf == NULL)
+		return false;
+	run->specbuf = specbuf;
+	run->speculation = id;
+	if (!run->plan->has_record)
+		return true;
+	run->spec_ticks = dbk_host_ticks();
+	run->record.base = dbk_specbuf_record(specbuf);
+	run->record.room = dbk_specbuf_room(cpu->ecb, cpu->buffer, specbuf);
+	run->record.used = run->plan->fixed_bytes;
+	run->record.slot = NULL;
+	if (run->plan->fixed_bytes > run->record.room)
+		return drop_speculative(run);
+	if (run->plan->zero_fixed)
+		zero(run->record.base, run->plan->fixed_bytes);
+	return true;
+}
+
+__probe_ctx static bool run_speculative(struct run *run, const struct dbk_step *step)
+{
+	uint32_t id = (uint32_t)value_of(run, &step->expr);
+
+	if (run->cpu->fault_set)
+		return false;
+	if (step->kind == DBK_STEP_SPECULATE)
+		return speculate(run, id);
+	if (step->kind == DBK_STEP_COMMIT)
+		dbk_speculation_commit(run->cpu, id);
+	else
+		dbk_speculation_discard(run->cpu, id);
+	/* As in DTrace a clause that commits stores nothing; and what was discarded stays so. */
+	if (step->kind == DBK_STEP_COMMIT || id == run->speculation)
+		run->withdrawn = true;
+	return !run->cpu->fault_set;
+}
+
 __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 {
 	if (step->kind == DBK_STEP_STORE || step->kind == DBK_STEP_EXIT ||
@@ -259,6 +332,8 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 
 		return !run->cpu->fault_set && dbk_act(run->cpu, step->bytes, value);
 	}
+	if (step->kind >= DBK_STEP_SPECULATE)
+		return run_speculative(run, step);
 	return store_stack(run, step);
 }
 
@@ -270,7 +345,7 @@ __probe_ctx static bool begin_record(struct run *run)
 	if (unlikely(run->cpu->buffer->account.limit_bytes != 0) &&
 	    !dbk_account_record(run->cpu->ecb, run->cpu->buffer))
 		return false;
-	if (!plan->has_record)
+	if (!plan->has_record || plan->speculates)
 		return true;
 	if (!dbk_record_reserve(run->cpu->ecb, run->cpu->buffer, plan->fixed_bytes, &run->slot))
 		return false;
@@ -288,10 +363,14 @@ __probe_ctx static void end_record(struct run *run)
 	const struct dbk_plan *plan = run->plan;
 	uint32_t bytes = run->record.used;
 
-	if (!plan->has_record)
+	if (!plan->has_record || (plan->speculates && run->withdrawn))
 		return;
 	if (plan->variable)
 		((uint32_t *)run->record.base)[2] = bytes;
+	if (plan->speculates) {
+		dbk_specbuf_append(run->specbuf, run->cpu->ecb, bytes, run->spec_ticks);
+		return;
+	}
 	if (unlikely(run->cpu->buffer->account.limit_bytes != 0))
 		dbk_account_commit(run->cpu->buffer);
 	dbk_record_commit(run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
@@ -305,6 +384,9 @@ __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)
 
 	run.cpu = cpu;
 	run.plan = plan;
+	run.specbuf = NULL;
+	run.speculation = 0;
+	run.withdrawn = false;
 	run.dropped = false;
 	if (!begin_record(&run))
 		return;

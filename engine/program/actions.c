@@ -219,6 +219,9 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_TRACEMEM:
 	case DTRACEACT_PRINT:
 		return check_value(action, reason);
+	case DTRACEACT_SPECULATE:
+	case DTRACEACT_COMMIT:
+	case DTRACEACT_DISCARD:
 	case DTRACEACT_EXIT:
 	case DTRACEACT_SYM:
 	case DTRACEACT_MOD:
@@ -238,9 +241,6 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_PANIC:
 	case DTRACEACT_CHILL:
 		return check_destructive(action, destructive, reason);
-	case DTRACEACT_SPECULATE:
-	case DTRACEACT_COMMIT:
-	case DTRACEACT_DISCARD:
 	case DTRACEACT_PCAP:
 		return refuse_action(reason, action->kind, "not supported by this version");
 	default:
@@ -249,13 +249,68 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	}
 }
 
+/* Whether the action stores into the record. */
+static bool is_recording(const struct dbk_actdesc *action)
+{
+	switch (action->kind) {
+	case DTRACEACT_SPECULATE:
+	case DTRACEACT_COMMIT:
+	case DTRACEACT_DISCARD:
+	case DTRACEACT_STOP:
+	case DTRACEACT_RAISE:
+	case DTRACEACT_BREAKPOINT:
+	case DTRACEACT_PANIC:
+	case DTRACEACT_CHILL:
+		return false;
+	case DTRACEACT_DIFEXPR:
+		return action->difo->type.size != 0;
+	default:
+		return true;
+	}
+}
+
+/* What stood before an action in its clause. */
+struct order {
+	bool speculates;
+	bool commits;
+	bool records; /* outside of a speculation */
+};
+
+/* Where the record goes is known before anything is stored, and what is committed is no record
+ * that is under way: the order that D asks for, with what D lets pass as well. */
+static int check_order(struct order *order, const struct dbk_actdesc *action,
+		       struct dbk_reason *reason)
+{
+	if (action->kind == DTRACEACT_SPECULATE &&
+	    (order->speculates || order->commits || order->records))
+		return refuse_action(reason, action->kind,
+				     "stands behind another speculate(), a commit() or a record");
+	if (action->kind == DTRACEACT_COMMIT && (order->commits || order->records))
+		return refuse_action(reason, action->kind,
+				     "stands behind another commit() or a record");
+	if (order->speculates && (DTRACEACT_IS_AGG(action->kind) || action->kind == DTRACEACT_EXIT))
+		return refuse_action(reason, action->kind, "stands behind speculate()");
+	if (order->commits && is_recording(action))
+		return refuse_action(reason, action->kind, "stands behind commit()");
+	if (action->kind == DTRACEACT_SPECULATE)
+		order->speculates = true;
+	if (action->kind == DTRACEACT_COMMIT)
+		order->commits = true;
+	if (!order->speculates && is_recording(action))
+		order->records = true;
+	return 0;
+}
+
 int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct dbk_reason *reason)
 {
+	struct order order = {false, false, false};
 	uint32_t i;
 	int error;
 
 	for (i = 0; i < desc->action_count; i++) {
 		error = check_action(desc, i, destructive, reason);
+		if (error == 0)
+			error = check_order(&order, &desc->actions[i], reason);
 		if (error != 0) {
 			dbk_reason_prefix(reason, "action", i);
 			return error;

@@ -118,6 +118,16 @@ struct HostCalls {
         }
         return h.clock_.read_ticks();
     }
+    static void each_cpu(void (*run)(void*, uint32_t), void* argument) {
+        SimHost& h = host();
+        DBK_ASSERT(h.depth_ == 0);
+        uint32_t before = h.cpu_;
+        unsigned long flags = enter();
+        for (h.cpu_ = 0; h.cpu_ < h.cpu_count(); h.cpu_++)
+            run(argument, h.cpu_);
+        leave(flags);
+        h.cpu_ = before;
+    }
     static void clocks(dbk_clocks* clocks) {
         uint64_t mono_ns = host().clock_.read_mono_ns();
         *clocks = dbk_clocks{host().clock_.ticks_at(mono_ns), mono_ns, mono_ns,
@@ -170,6 +180,9 @@ uint64_t dbk_host_symbol(const char* name) {
     return daybreak::sim::kernel_symbol(name);
 }
 void dbk_host_synchronize(void) {}
+void dbk_host_each_cpu(void (*run)(void* argument, uint32_t cpu), void* argument) {
+    HostCalls::each_cpu(run, argument);
+}
 void dbk_host_clocks(struct dbk_clocks* clocks_ret) {
     HostCalls::clocks(clocks_ret);
 }

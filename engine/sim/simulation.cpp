@@ -101,6 +101,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
         return refused(error, reason);
     program_ = nullptr;
     taken_sequence_.assign(host_.cpu_count(), 0);
+    clean_ns_ = dbk_consumer_clean_interval_ns(consumer_);
     error = dbk_consumer_enable(consumer_, &reason, &matched_);
     if (error != 0)
         return refused(error, reason);
@@ -164,6 +165,7 @@ Result<void> Simulation::start() {
     switch_due_ns_ = now_ns + switch_ns_;
     aggregate_due_ns_ = now_ns + aggregate_ns_;
     status_due_ns_ = now_ns + status_ns_;
+    clean_due_ns_ = now_ns + clean_ns_;
     behind_firing();
     return {};
 }
@@ -187,11 +189,20 @@ bool Simulation::step(SimEnd& end_ret) {
         end_ret = SimEnd::firing_limit;
     else {
         timer_firings_++;
+        clean_until(*due_ns);
         host_.fire_next_timer();
         behind_firing();
         return true;
     }
     return false;
+}
+
+/// Cleans if a multiple of cleanrate lies before the next firing: no clause runs in between.
+void Simulation::clean_until(uint64_t due_ns) {
+    if (clean_ns_ == 0 || due_ns < clean_due_ns_)
+        return;
+    static_cast<void>(dbk_consumer_clean(consumer_));
+    clean_due_ns_ += (due_ns - clean_due_ns_) / clean_ns_ * clean_ns_ + clean_ns_;
 }
 
 bool Simulation::is_full() {
@@ -213,6 +224,7 @@ bool Simulation::has_filled() {
 
 void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
     HostScope scope(host_);
+    clean_until(host_.clock().now_mono_ns());
     host_.fire(probe, args, site);
     behind_firing();
 }

@@ -11,7 +11,7 @@
 // It is also the consumer that a live dtrace(1) would be: under bufpolicy switch it takes and
 // releases segments once per switchrate of virtual time, and with aggregate=engine it snapshots the
 // aggregation buffers once per aggrate and behind every firing that recorded something, so that
-// a printa() finds what had been counted when it ran.
+// a printa() finds what had been counted when it ran.  Speculations are cleaned once per cleanrate.
 //
 // A program ends by exit(), when nothing can fire any more (as if by Ctrl-C), when a buffer of
 // bufpolicy fill is full (looked at once per statusrate, as dtrace(1) does), or at its time limit:
@@ -115,6 +115,7 @@ private:
     uint32_t count_matches(const formats::DofProgram& program) const;
     void behind_firing();
     bool is_full();
+    void clean_until(uint64_t due_ns);
     void take_segments(bool open_ones_too);
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
     uint64_t newest_sequence(uint32_t cpu) const;
@@ -132,6 +133,7 @@ private:
     uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
     uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond, status_ns_ = kNsPerSecond;
     uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0, status_due_ns_ = 0;
+    uint64_t clean_ns_ = 0, clean_due_ns_ = 0; // of speculations; 0: there are none
     uint64_t timer_firings_ = 0, records_seen_ = 0;
     std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
     std::vector<Bytes> segments_;          // taken, each a whole segment

@@ -19,6 +19,7 @@
 #include "engine/buffer/buffer.h"
 #include "engine/state/dynvar.h"
 #include "engine/fire/fire.h"
+#include "engine/speculation/speculation.h"
 #include "engine/state/state.h"
 
 /* ---- options --------------------------------------------------------------------- */
@@ -208,6 +209,8 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	error = dbk_meta_create(consumer, reason);
 	if (error == 0)
 		error = dbk_buffers_init(consumer, reason);
+	if (error == 0)
+		error = dbk_speculations_init(consumer, reason);
 	return error;
 }
 
@@ -234,6 +237,7 @@ static void release(struct dbk_consumer *consumer)
 {
 	bool ring_published = consumer->region_count != 0;
 
+	dbk_speculations_deinit(consumer);
 	dbk_buffers_deinit(consumer);
 	dbk_dynvars_deinit(&consumer->dynvars);
 	dbk_plans_deinit(consumer);
@@ -337,6 +341,9 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret)
 {
 	switch (option) {
+	case DTRACEOPT_SPECSIZE:
+		*bytes_ret = consumer->spec_bytes;
+		return consumer->speculation_count != 0;
 	case DTRACEOPT_BUFSIZE:
 		*bytes_ret = consumer->bufsize;
 		return true;
@@ -443,8 +450,11 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 	/* Whoever is inside finishes, exit() included: nothing opens or closes gates after this. */
 	dbk_host_synchronize();
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
+	/* What was committed is in the ring before END, and what END commits behind it. */
+	dbk_consumer_clean(consumer);
 	dbk_fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
 	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
+	dbk_consumer_clean(consumer);
 	return 0;
 }
 

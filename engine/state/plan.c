@@ -15,6 +15,7 @@
 #include "engine/buffer/account.h"
 #include "engine/dif/dif.h"
 #include "engine/program/program.h"
+#include "engine/speculation/speculation.h"
 #include "engine/state/state.h"
 
 #define AGGREGATIONS_MAX 4096u /* of one program, in their enablings */
@@ -196,6 +197,16 @@ static void plan_action(struct planner *p, struct area *area, uint32_t action, u
 	case DTRACEACT_BREAKPOINT:
 	case DTRACEACT_PANIC:
 		plan_act(p, action);
+		break;
+	case DTRACEACT_SPECULATE:
+		p->plan->speculates = true;
+		add_step(p, DBK_STEP_SPECULATE, action)->expr = desc->difo->expr;
+		break;
+	case DTRACEACT_COMMIT:
+		add_step(p, DBK_STEP_COMMIT, action)->expr = desc->difo->expr;
+		break;
+	case DTRACEACT_DISCARD:
+		add_step(p, DBK_STEP_DISCARD, action)->expr = desc->difo->expr;
 		break;
 	case DTRACEACT_EXIT:
 		plan_integer(p, area, action, DBK_STEP_EXIT, &desc->difo->expr,
@@ -412,8 +423,10 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->kind = DBK_PLAN_FAST;
 	plan->uses_locals = uses_locals(desc);
 	dbk_predicate_lower(desc->predicate, &plan->predicate);
-	/* A clause without actions records that it fired. */
-	plan->has_record = desc->action_count == 0;
+	/* A clause without actions records that it fired, and so does one that only speculates. */
+	plan->has_record =
+		desc->action_count == 0 ||
+		(desc->action_count == 1 && desc->actions[0].kind == DTRACEACT_SPECULATE);
 	plan->variable = stores_tail(&p);
 	p.record.at = (uint32_t)sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0);
 	p.record.classic.bytes = p.record.classic.align = 4;
@@ -421,6 +434,8 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	if (error != 0)
 		return error;
 	plan->fixed_bytes = (uint32_t)DBK_ROUND_UP(p.record.at, DBK_RECORD_ALIGN_BYTES);
+	if (plan->speculates)
+		limit -= DBK_COMMIT_PART_BYTES;
 	if (plan->fixed_bytes > limit || plan->fixed_bytes > DBK_RECORD_BYTES_MAX)
 		return dbk_refuse(reason, -E2BIG,
 				  "its records take %u bytes, a segment has room for %u",

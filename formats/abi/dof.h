@@ -213,9 +213,11 @@ struct dbk_dof_target {
 #define DBK_DTRACE_ACTION_ENUM(name, kind) name = kind,
 enum dtrace_action { DBK_DTRACE_ACTIONS(DBK_DTRACE_ACTION_ENUM) };
 #undef DBK_DTRACE_ACTION_ENUM
-#define DTRACEACT_CLASS(kind)	    ((kind)&0xff00u)
-#define DTRACEACT_CLASS_AGGREGATION 0x0700u
-#define DTRACEACT_IS_AGG(kind)	    (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_AGGREGATION)
+#define DTRACEACT_CLASS(kind)	       ((kind)&0xff00u)
+#define DTRACEACT_CLASS_SPECULATIVE    0x0600u
+#define DTRACEACT_CLASS_AGGREGATION    0x0700u
+#define DTRACEACT_IS_SPECULATIVE(kind) (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_SPECULATIVE)
+#define DTRACEACT_IS_AGG(kind)	       (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_AGGREGATION)
 
 /* X(published name, kind, D name, cells; 0: from the argument) */
 #define DBK_DTRACE_AGGS(X)                                                                         \

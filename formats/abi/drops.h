@@ -18,7 +18,7 @@
 	X(DYNRINSE, 3, "DYNRINSE", "dynamic variable drop with non-empty rinsing list")            \
 	X(DYNDIRTY, 4, "DYNDIRTY", "dynamic variable drop with non-empty dirty list")              \
 	X(SPEC, 5, "SPEC", "speculative drop")                                                     \
-	X(SPECBUSY, 6, "SPECBUSY", "failed speculation (available buffer(s) still busy)")          \
+	X(SPECBUSY, 6, "SPECBUSY", "failed speculation (available buffer still busy)")             \
 	X(SPECUNAVAIL, 7, "SPECUNAVAIL", "failed speculation (no speculative buffer available)")   \
 	X(STKSTROVERFLOW, 8, "STKSTROVERFLOW", "jstack()/ustack() string table overflow")          \
 	X(DBLERROR, 9, "DBLERROR", "error in ERROR probe enabling")                                \

@@ -13,8 +13,8 @@
 
 #include "abi.h"
 
-#define DBK_EMBED_SECTION ".rodata.daybreak_dof"
-#define DBK_EMBED_MAGIC	  0x31464f444b4244ull /* "DBKDOF1" and a NUL in memory */
+#define DBK_EMBED_SECTION    ".rodata.daybreak_dof"
+#define DBK_EMBED_MAGIC	     0x31464f444b4244ull /* "DBKDOF1" and a NUL in memory */
 #define DBK_EMBED_IMAGES_MAX 32u
 
 struct dbk_embed_header {

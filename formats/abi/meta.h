@@ -115,8 +115,9 @@ struct dbk_meta_probe {
 };
 
 /* dbk_meta_ecb.flags */
-#define DBK_ECB_F_VARIABLE  0x1u /* records carry their length after the header */
-#define DBK_ECB_F_NO_RECORD 0x2u /* stores nothing: only side effects, or counts in the engine */
+#define DBK_ECB_F_VARIABLE   0x1u /* records carry their length after the header */
+#define DBK_ECB_F_NO_RECORD  0x2u /* stores nothing: only side effects, or counts in the engine */
+#define DBK_ECB_F_SPECULATES 0x4u /* its records are in the ring once they were committed */
 
 /* An ECB: this, then field_count struct dbk_meta_field, then zeros. */
 struct dbk_meta_ecb {

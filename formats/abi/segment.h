@@ -108,6 +108,20 @@ struct dbk_control_time_base {
 	uint64_t base_ticks;
 };
 
+/*
+ * The next covered_bytes of the segment are records that a speculation held
+ * until commit(), and control records between them; the first is a TIME_BASE.  Their
+ * times are those of their firings, before commit_ticks.
+ */
+#define DBK_CONTROL_COMMIT 2
+
+struct dbk_control_commit {
+	struct dbk_control_header header;
+	uint64_t commit_ticks;	/* when they were put here */
+	uint32_t covered_bytes; /* multiple of DBK_RECORD_ALIGN_BYTES */
+	uint32_t speculation;	/* its number, from 1 */
+};
+
 DBK_ABI_SIZE(struct dbk_record_header, 8);
 DBK_ABI_SIZE(struct dbk_tail_ref, 4);
 DBK_ABI_SIZE(struct dbk_control_header, 8);
@@ -120,6 +134,10 @@ DBK_ABI_AT(struct dbk_control_header, epid, 0);
 DBK_ABI_AT(struct dbk_control_header, kind, 4);
 DBK_ABI_AT(struct dbk_control_header, bytes, 6);
 DBK_ABI_AT(struct dbk_control_time_base, base_ticks, 8);
+DBK_ABI_SIZE(struct dbk_control_commit, 24);
+DBK_ABI_AT(struct dbk_control_commit, commit_ticks, 8);
+DBK_ABI_AT(struct dbk_control_commit, covered_bytes, 16);
+DBK_ABI_AT(struct dbk_control_commit, speculation, 20);
 
 /*
  * An aggregation buffer (aggregate=engine): the same idea with another magic.

@@ -139,8 +139,6 @@ TEST_CASE("functions and actions called wrongly", "[compiler][errors]") {
         {"D_TRACEMEM_ADDR", "tracemem(*(struct s *)arg0, 4);"},
         {"D_TRACEMEM_SIZE", "tracemem(arg0, v);"},
         {"D_TRACEMEM_SIZE", "tracemem(arg0, 0);"},
-        {"D_UNKNOWN", "speculate(1);"},
-        {"D_UNKNOWN", "speculation();"},
         {"D_UNKNOWN", "pcap((void *)arg0, 1);"},
     });
 }

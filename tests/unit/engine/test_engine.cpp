@@ -66,6 +66,7 @@ Loaded load(const std::vector<uint8_t>& image) {
 Engine::Engine(uint32_t cpu_count, uint32_t clock) {
     host = HostState{};
     host_cpu = 0;
+    host.cpu_count = cpu_count;
     dbk_engine_config config{cpu_count, clock, 1'000'000'000, 0xb007};
     engine_ = dbk_engine_create(&config);
     REQUIRE(engine_ != nullptr);

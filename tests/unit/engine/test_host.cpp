@@ -108,6 +108,11 @@ void dbk_host_synchronize(void) {
     host.synchronized++;
 }
 
+void dbk_host_each_cpu(void (*run)(void*, uint32_t), void* argument) {
+    for (uint32_t cpu = 0; cpu < host.cpu_count; cpu++)
+        run(argument, cpu);
+}
+
 void dbk_host_clocks(dbk_clocks* clocks) {
     *clocks = {host.ticks, host.mono_ns, host.mono_ns + 1, host.wall_ns};
 }

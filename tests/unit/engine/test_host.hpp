@@ -20,6 +20,7 @@ namespace daybreak::engine_test {
 struct HostState {
     uint64_t ticks = 1'000'000, tick_step = 10;
     uint64_t mono_ns = 5'000'000'000, wall_ns = 1'700'000'000'000'000'000;
+    uint32_t cpu_count = 2;
     uint32_t pid = 100, tid = 101, ppid = 1, uid = 1000, gid = 1001, ipl = 0;
     uint64_t curthread = 0xffff888000001000, caller = 0xffffffff81000010, ucaller = 0x401000;
     uint64_t vtimestamp = 77;
