@@ -48,7 +48,8 @@ struct dbk_ring {
 	struct list_head link;	       /* [S] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
 	struct file *owner;	       /* [S] who claimed or made it; NULL: nobody yet */
-	u64 memory_bytes;	       /* [C] segments and metadata at creation */
+	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
+	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
 	bool anonymous;		       /* [C] embedded in the module */
 };

@@ -72,7 +72,50 @@ static u64 ring_memory_bytes(const struct dbk_ring *ring)
 
 	for (index = 0; dbk_consumer_region(ring->consumer, index, &region); index++)
 		bytes += region.pages->bytes;
-	return bytes;
+	return bytes + dbk_consumer_speculation_bytes(ring->consumer);
+}
+
+/* ---- the cleaner of speculations ---------------------------------------------------------- */
+
+static void clean(struct work_struct *work);
+
+static DECLARE_DELAYED_WORK(clean_work, clean);
+
+/* At least one: cleanrate may be shorter than a jiffy. */
+static unsigned long clean_interval(const struct dbk_ring *ring)
+{
+	unsigned long interval = nsecs_to_jiffies(dbk_consumer_clean_interval_ns(ring->consumer));
+
+	return interval ? interval : 1;
+}
+
+/* Cleans the rings whose time has come, and comes again for the next; while there is one. */
+static void clean(struct work_struct *work)
+{
+	unsigned long wait = MAX_JIFFY_OFFSET;
+	struct dbk_ring *ring;
+
+	mutex_lock(&dbk.mutex);
+	list_for_each_entry(ring, &dbk.rings, link) {
+		if (dbk_consumer_clean_interval_ns(ring->consumer) == 0)
+			continue;
+		if (time_after_eq(jiffies, ring->clean_due)) {
+			dbk_consumer_clean(ring->consumer);
+			ring->clean_due = jiffies + clean_interval(ring);
+		}
+		wait = min(wait, ring->clean_due - jiffies);
+	}
+	mutex_unlock(&dbk.mutex);
+	if (wait != MAX_JIFFY_OFFSET)
+		schedule_delayed_work(&clean_work, wait);
+}
+
+static void clean_start(struct dbk_ring *ring)
+{
+	if (dbk_consumer_clean_interval_ns(ring->consumer) == 0)
+		return;
+	ring->clean_due = jiffies + clean_interval(ring);
+	mod_delayed_work(system_wq, &clean_work, 1);
 }
 
 static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
@@ -130,6 +173,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 	ring->anonymous = owner == NULL;
 	ring->memory_bytes = ring_memory_bytes(ring);
 	list_add_tail(&ring->link, &dbk.rings);
+	clean_start(ring);
 	*ring_ret = ring;
 	return 0;
 }
@@ -307,4 +351,5 @@ void dbk_drain_start(void)
 void dbk_drain_end(void)
 {
 	cancel_delayed_work_sync(&dbk.drain_work);
+	cancel_delayed_work_sync(&clean_work);
 }

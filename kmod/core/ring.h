@@ -48,7 +48,7 @@ u32 dbk_ring_ecb_count(const struct dbk_ring *ring);
 /** dbk_drain_start() - looks after rings whose program called exit(), from now on */
 void dbk_drain_start(void);
 
-/** dbk_drain_end() - no more; waits.  Context: not under [S]. */
+/** dbk_drain_end() - no more, and no cleaning either; waits.  Context: not under [S]. */
 void dbk_drain_end(void);
 
 #endif /* DBK_KMOD_RING_H */
