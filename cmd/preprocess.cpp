@@ -5,7 +5,9 @@
 
 #include "base/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -16,6 +18,14 @@ extern char** environ;
 namespace daybreak::cmd {
 
 namespace {
+
+/// What cpp calls the program: the file on a person's terminal, where cpp shows the line as well;
+/// otherwise its standard input, as dtrace(1) always has it.
+constexpr const char* kStandardInput = "/dev/stdin";
+
+bool is_for_a_person() {
+    return ::isatty(STDERR_FILENO) != 0 && std::getenv("_DTRACE_TESTING") == nullptr;
+}
 
 // cpp reads the program from here: a file without a name holds any length without a second process.
 base::Result<base::ScopedFd> input_of(const std::string& name, const std::string& text) {
@@ -60,16 +70,35 @@ base::Result<void> wait_for(pid_t child, const std::string& name) {
         if (errno != EINTR)
             return base::errno_errorf("cannot wait for cpp");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return base::errorf(base::ErrorCode::invalid, "%s: cpp found something wrong, see above",
+        return base::errorf(base::ErrorCode::invalid,
+                            "failed to compile script %s: Preprocessor failed to process input "
+                            "program",
                             name.c_str());
     return {};
+}
+
+/// Puts the program's name where cpp's line markers name its standard input.
+std::string renamed(const std::string& text, const std::string& name) {
+    const std::string marker = std::string("\"") + kStandardInput + "\"";
+    std::string result;
+    for (size_t begin = 0; begin < text.size();) {
+        size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+        std::string line = text.substr(begin, end - begin);
+        size_t at = line[0] == '#' ? line.find(marker) : std::string::npos;
+        if (at != std::string::npos)
+            line.replace(at, marker.size(), "\"" + name + "\"");
+        result += line;
+        begin = end;
+    }
+    return result;
 }
 
 } // namespace
 
 base::Result<std::string> preprocess(const std::string& name, const std::string& text,
                                      const std::vector<std::string>& arguments) {
-    DBK_TRY(base::ScopedFd input, input_of(name, text));
+    bool person = is_for_a_person();
+    DBK_TRY(base::ScopedFd input, input_of(person ? name : kStandardInput, text));
     int ends[2];
     if (::pipe(ends) != 0)
         return base::errno_errorf("cannot make a pipe for cpp");
@@ -77,6 +106,8 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
 
     std::vector<std::string> words = {
         "cpp", "-x", "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-iquote", folder_of(name)};
+    if (!person)
+        words.insert(words.end(), {"-fno-diagnostics-show-caret", "-fno-show-column"});
     words.insert(words.end(), arguments.begin(), arguments.end());
     words.emplace_back("-");
     std::vector<char*> argv;
@@ -98,6 +129,8 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
     to_us.reset();
     auto output = read_all(from_cpp.get());
     DBK_TRY_VOID(wait_for(child, name));
+    if (output.ok() && !person)
+        return renamed(*output, name);
     return output;
 }
 

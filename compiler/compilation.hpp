@@ -35,12 +35,22 @@ private:
     void item(const Provider& provider);
     void item(const Pragma& pragma);
     bool check_probe(const ProbeDescription& probe);
+    void link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
+              const PlannedClause& planned);
+
+    // pragmas.cpp
     void command_line_options();
     void option_error(const Span& span, std::string_view name,
                       const std::optional<std::string>& value, std::string_view why,
                       std::string hint = "");
+    void attributes(const Pragma& pragma);
+    void binding(const Pragma& pragma);
+    void check_unused_pragmas();
+    void apply_limit(const Span& span, std::string_view name,
+                     const std::optional<std::string>& value);
     void apply_option(const Span& span, std::string_view name,
                       const std::optional<std::string>& value);
+
     void declare_variable(const DeclaredName& declared);
     std::string declared_text(const DeclaredName& declared) const;
     std::string variable_text(const Variable& variable) const;
@@ -65,6 +75,9 @@ private:
     Declarer declarer_;
     SemaContext context_;
     ProgramLinker linker_;
+    StabilityRules stability_;
+    std::vector<Pragma> identifier_pragmas_; ///< about names, which have to exist in the end
+    std::set<std::string, std::less<>> declared_functions_;
     /// Trees stay: inlines refer to expressions in them.
     std::vector<std::unique_ptr<Program>> programs_;
     std::vector<std::unique_ptr<Program>> library_programs_;

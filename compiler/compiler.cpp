@@ -14,9 +14,6 @@ namespace {
 /// engine/engine.h: DBK_PROBE_NAME_BYTES_MAX.
 constexpr size_t kProbePartBytesMax = 127;
 
-/// Where an option of the command line is: in no text.
-constexpr Span kCommandLine = {.source = kNoSource};
-
 } // namespace
 
 void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
@@ -82,6 +79,8 @@ void Compilation::parse_source(const CompileSource& source) {
             item(*clause);
     output_.ecb_sources.resize(linker_.program().ecbs.size(), programs_.size() - 1);
     // dtrace(1) looks at these last: whatever else is wrong is told first.
+    if (!sink_.has_errors())
+        check_unused_pragmas();
     const std::vector<size_t>& unused = programs_.back()->unused_arguments;
     if (!options_.unused_arguments_allowed && !unused_arguments_allowed_ && !unused.empty() &&
         !sink_.has_errors()) {
@@ -122,24 +121,36 @@ void Compilation::item(const Clause& clause) {
     for (const ProbeDescription& probe : clause.probes)
         if (check_probe(probe))
             probes.push_back(&probe);
+    for (const ProbeDescription* probe : probes)
+        if (!stability_.check_description(clause, *probe, sink_))
+            return;
     if (probes.empty())
         return;
     context_.probe = probes[0];
     context_.saw_args = false;
     PlannedClause planned = ClausePlanner(context_).plan(clause);
     if (!context_.saw_args || probes.size() == 1) {
-        if (!sink_.has_errors())
-            linker_.add_clause(probes, planned);
+        link(clause, probes, planned);
     } else {
         for (size_t i = 0; i < probes.size() && !sink_.has_errors(); i++) {
             context_.probe = probes[i];
             if (i != 0)
                 planned = ClausePlanner(context_).plan(clause);
-            if (!sink_.has_errors())
-                linker_.add_clause({probes[i]}, planned);
+            link(clause, {probes[i]}, planned);
         }
     }
     context_.probe = nullptr;
+}
+
+/// Adds a clause that is right, and what it may be relied upon.
+void Compilation::link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
+                       const PlannedClause& planned) {
+    if (sink_.has_errors())
+        return;
+    for (const ProbeDescription* probe : probes)
+        output_.stability.push_back(stability_.clause(clause, *probe, sink_));
+    if (!sink_.has_errors())
+        linker_.add_clause(probes, planned);
 }
 
 void Compilation::item(const Declaration& declaration) {
@@ -175,7 +186,7 @@ void Compilation::declare_variable(const DeclaredName& declared) {
         return error(Tag::D_DECL_LOCASSC, declared.span,
                      "associative arrays may not be declared as local variables: " + declared.name);
     if (types_.is_function(declared.type))
-        return; // a prototype: D cannot call it, and it is in nobody's way
+        return static_cast<void>(declared_functions_.insert(declared.name));
     if (symbols_.find_inline(declared.name) && storage == VariableStorage::global)
         return error(Tag::D_DECL_IDRED, declared.span,
                      messages::redeclared(declared.name, declared_text(declared), "inline"));
@@ -245,77 +256,6 @@ void Compilation::item(const Translator& translator) {
 void Compilation::item(const Provider& provider) {
     error(Tag::D_UNKNOWN, provider.span,
           "provider definitions (provider " + provider.name + ") are not supported yet");
-}
-
-void Compilation::item(const Pragma& pragma) {
-    switch (pragma.kind) {
-    case PragmaKind::option:
-        for (size_t i = 0; i < pragma.arguments.size(); i++) {
-            const std::string& text = pragma.arguments[i];
-            size_t equals = text.find('=');
-            std::optional<std::string> value;
-            if (equals != std::string::npos)
-                value = text.substr(equals + 1);
-            const Span& span =
-                i < pragma.argument_spans.size() ? pragma.argument_spans[i] : pragma.span;
-            apply_option(span, std::string_view(text).substr(0, equals), value);
-        }
-        return;
-    case PragmaKind::depends_on:
-        return depends_on(pragma);
-    default:
-        return; // stabilities and versions say nothing that the code depends on
-    }
-}
-
-/// Reports an option that cannot be set: of a pragma, or of -x, which is in no text.
-void Compilation::option_error(const Span& span, std::string_view name,
-                               const std::optional<std::string>& value, std::string_view why,
-                               std::string hint) {
-    std::string text = "failed to set ";
-    if (span.source == kNoSource) {
-        text += "-x " + std::string(name) + (value ? "=" + *value : "");
-    } else {
-        text += "option '" + std::string(name) + "'";
-        if (value)
-            text += " to '" + *value + "'";
-    }
-    error(Tag::D_PRAGMA_OPTSET, span, text + ": " + std::string(why), std::move(hint));
-}
-
-void Compilation::apply_option(const Span& span, std::string_view name,
-                               const std::optional<std::string>& value) {
-    OptionSetting setting = parse_option(name, value);
-    if (!setting.error.empty())
-        return option_error(span, name, value, setting.error);
-    if (setting.target == OptionTarget::compile_time) {
-        if (name == "defaultargs")
-            default_arguments_ = true;
-        else if (name == "empty")
-            empty_allowed_ = true;
-        else if (name == "nolibs")
-            libraries_wanted_ = false;
-        else if (name == "argref")
-            unused_arguments_allowed_ = true;
-        else if (name == "zdefs")
-            zero_probes_allowed_ = true;
-        return;
-    }
-    if (setting.id == DTRACEOPT_STRSIZE) {
-        constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
-        if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
-            return option_error(span, name, value, std::string(kInvalidOptionValue),
-                                base::strprintf("strsize can be %llu to %llu",
-                                                static_cast<unsigned long long>(kStrsizeMin),
-                                                static_cast<unsigned long long>(kStrsizeMax)));
-        types_.set_string_bytes(setting.value);
-    }
-    linker_.set_option(setting.id, setting.value);
-}
-
-void Compilation::command_line_options() {
-    for (const auto& [name, value] : options_.options)
-        apply_option(kCommandLine, name, value);
 }
 
 /// Everything is compiled: says what for, and writes.

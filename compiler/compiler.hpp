@@ -15,6 +15,7 @@
 
 #include "compiler/diagnostics/diagnostic.hpp"
 #include "compiler/dlib/libraries.hpp"
+#include "compiler/sema/stability.hpp"
 #include "compiler/syntax/parser.hpp"
 #include "compiler/types/kernel_types.hpp"
 #include "formats/dof/dof_program.hpp"
@@ -77,6 +78,9 @@ struct CompileOutput {
     /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
     /// the error clause, which is the last, has none.
     std::vector<size_t> ecb_sources;
+    /// For each of program.ecbs but the error clause's: how far one may rely on it.  `dtrace -v`
+    /// prints the minimum over those of a program.
+    std::vector<ClauseStability> stability;
 };
 
 /// Compiles.  Pure but for what `options.kernel` reads.

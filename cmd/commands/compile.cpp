@@ -3,6 +3,7 @@
 // daybreak compile: D to DOF.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
 #include "formats/dof/dof_printer.hpp"
 
@@ -25,8 +26,7 @@ base::Result<void> write_image(const std::string& path, base::ByteView dof) {
 }
 
 int compile(const CompileArguments& arguments) {
-    // An embedded enabling is matched when it runs, and again when modules bring new probes.
-    auto compiled = compile_program(arguments.program, nullptr);
+    auto compiled = compile_program(arguments.program, probe_is_possible);
     if (!compiled)
         return static_cast<int>(Exit::failed);
     if (arguments.disassemble)

@@ -119,7 +119,7 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) 
                 base::strprintf("%s matched %u probe%s", compiled.descriptions[i].c_str(), matched,
                                 matched == 1 ? "" : "s"));
         if (arguments_.verbose)
-            print_stability(compiled, i, probes, output_);
+            print_stability(compiled, i, output_);
     }
 }
 

@@ -53,20 +53,14 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
     }
 }
 
-void print_stability(const CompiledPrograms& compiled, size_t index, ProbeIndex& probes,
-                     DtraceOutput& output) {
-    Attributes descriptions, statements;
-    for (const formats::DofEcb* ecb : compiled.ecbs_of(index)) {
-        for (const SessionProbe* probe : probes.matches(ecb->probe)) {
-            // Only the parts that the program names can let it down.
-            SessionProbe named = *probe;
-            if (ecb->probe.module.empty())
-                named.module.clear();
-            if (ecb->probe.function.empty())
-                named.function.clear();
-            descriptions = minimum(descriptions, probe_attributes(named));
-        }
-        statements = minimum(statements, statement_attributes(compiled.program(), *ecb));
+void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output) {
+    compiler::ClauseStability least;
+    const compiler::CompileOutput& output_of = compiled.output;
+    for (size_t i = 0; i < output_of.stability.size() && i < output_of.ecb_sources.size(); i++) {
+        if (output_of.ecb_sources[i] != index)
+            continue;
+        least.description = minimum(least.description, output_of.stability[i].description);
+        least.statements = minimum(least.statements, output_of.stability[i].statements);
     }
     // "description 'BEGIN'" -> "description BEGIN"
     std::string what;
@@ -74,8 +68,8 @@ void print_stability(const CompiledPrograms& compiled, size_t index, ProbeIndex&
         if (c != '\'')
             what += c;
     std::string text = "\nStability attributes for " + what + ":\n";
-    print_attributes(text, "Minimum Probe Description Attributes", descriptions);
-    print_attributes(text, "Minimum Statement Attributes", statements);
+    print_attributes(text, "Minimum Probe Description Attributes", least.description);
+    print_attributes(text, "Minimum Statement Attributes", least.statements);
     output.write(text + "\n");
 }
 

@@ -14,7 +14,6 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
                  ProbeIndex& probes, DtraceOutput& output);
 
 /// Prints the stabilities of the index-th program, for -v.
-void print_stability(const CompiledPrograms& compiled, size_t index, ProbeIndex& probes,
-                     DtraceOutput& output);
+void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output);
 
 } // namespace daybreak::cmd

@@ -219,6 +219,23 @@ std::string_view aggregating_name(uint32_t kind) {
     }
 }
 
+std::string_view introduced_in(std::string_view name) {
+    static constexpr struct {
+        std::string_view name, version;
+    } kLater[] = {
+        {"index", "1.1"},     {"rindex", "1.1"},  {"strchr", "1.1"},       {"strrchr", "1.1"},
+        {"strstr", "1.1"},    {"strtok", "1.1"},  {"substr", "1.1"},       {"ustackdepth", "1.2"},
+        {"htons", "1.3"},     {"htonl", "1.3"},   {"htonll", "1.3"},       {"ntohs", "1.3"},
+        {"ntohl", "1.3"},     {"ntohll", "1.3"},  {"inet_ntoa", "1.5"},    {"inet_ntoa6", "1.5"},
+        {"inet_ntop", "1.5"}, {"stddev", "1.6"},  {"llquantize", "1.6.4"}, {"pcap", "1.6.4"},
+        {"strtoll", "1.6.4"}, {"print", "1.6.4"},
+    };
+    for (const auto& later : kLater)
+        if (later.name == name)
+            return later.version;
+    return "1.0";
+}
+
 std::vector<std::string> builtin_names() {
     std::vector<std::string> names;
     for (const BuiltinVariable& variable : builtin_variables())

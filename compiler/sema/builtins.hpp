@@ -94,6 +94,9 @@ uint32_t find_aggregating(std::string_view name);
 /// Returns "sum" for DTRACEAGG_SUM.
 std::string_view aggregating_name(uint32_t kind);
 
+/// Returns the version of D that a built-in name came with: "1.0", "1.6.4".
+std::string_view introduced_in(std::string_view name);
+
 /// Every name above, for suggestions.
 std::vector<std::string> builtin_names();
 

@@ -70,6 +70,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Identifier& name)
     if (name.name.empty())
         return error(Tag::D_IDENT_BADREF, expression.span,
                      "self and this stand before \"->\" and a name only");
+    if (name.scope == VariableScope::global && symbols_.hides(name.name))
+        return undefined(expression.span, name);
     if (name.scope == VariableScope::global) {
         if (!inlines_.empty()) {
             const InlineFrame& frame = inlines_.back();
@@ -278,6 +280,10 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
     const auto* name = call.function->get_if<Identifier>();
     if (!name || name->scope != VariableScope::global)
         return refuse(Tag::D_FUNC_IDENT, call.function->span, messages::not_a_function_name());
+    if (symbols_.hides(name->name))
+        return refuse(Tag::D_FUNC_UNDEF, call.function->span,
+                      messages::unknown_function(name->name),
+                      std::string("it came with D ") + std::string(introduced_in(name->name)));
     const Subroutine* subroutine = find_subroutine(name->name);
     if (!subroutine) {
         ActionName action;

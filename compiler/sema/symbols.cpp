@@ -3,6 +3,7 @@
 
 #include "compiler/dlib/constants.hpp"
 #include "compiler/dlib/libraries.hpp"
+#include "compiler/syntax/attributes.hpp"
 #include "formats/abi/dif.h"
 
 #include <algorithm>
@@ -57,6 +58,15 @@ Variable* SymbolTable::add(VariableStorage storage, std::string_view name, TypeI
     Variable* added = variable.get();
     variables_[Key{storage, std::string(name)}] = std::move(variable);
     return added;
+}
+
+bool SymbolTable::hides(std::string_view name) const {
+    if (version_ == UINT32_MAX)
+        return false;
+    auto bound = introduced_.find(name);
+    uint32_t since =
+        bound != introduced_.end() ? bound->second : parse_version(introduced_in(name)).value_or(0);
+    return since > version_;
 }
 
 std::optional<messages::IdentifierKind> SymbolTable::global_kind(std::string_view name) {

@@ -86,6 +86,13 @@ public:
         return *translators_.back();
     }
 
+    /// -x version: names that came with a later one do not exist.
+    void set_version(uint32_t version) { version_ = version; }
+    /// #pragma D binding: the version of D that a name came with.
+    void set_introduced(const std::string& name, uint32_t version) { introduced_[name] = version; }
+    /// Whether a name of global scope is newer than the version asked for.
+    bool hides(std::string_view name) const;
+
     /// Enumerators of the program's own enums: names that no variable can have.
     void add_enumerator(const std::string& name) { enumerators_.insert(name); }
     bool is_enumerator(const std::string& name) const { return enumerators_.count(name) != 0; }
@@ -104,6 +111,8 @@ private:
     std::map<std::string, AggregationInfo, std::less<>> aggregations_;
     std::map<std::string, InlineInfo, std::less<>> inlines_;
     std::set<std::string> enumerators_;
+    uint32_t version_ = UINT32_MAX;
+    std::map<std::string, uint32_t, std::less<>> introduced_;
     std::vector<std::unique_ptr<TranslatorInfo>> translators_;
     std::function<bool(std::string_view)> library_;
 };

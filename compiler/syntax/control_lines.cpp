@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control lines: #pragma D ..., #line and what cpp leaves behind.
+#include "compiler/syntax/attributes.hpp"
 #include "compiler/syntax/lexer.hpp"
 
 #include <algorithm>
@@ -11,42 +12,9 @@ namespace daybreak::compiler {
 
 namespace {
 
-// Names of stabilities and dependency classes, in the order of their published numbers.
-constexpr std::string_view kStabilities[] = {"Internal", "Private",  "Obsolete", "External",
-                                             "Unstable", "Evolving", "Stable",   "Standard"};
-constexpr std::string_view kClasses[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
-
 template <size_t N>
 bool is_one_of(const std::string_view (&names)[N], std::string_view name) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-/// Whether a word is "Stable/Evolving/Common".
-bool is_attributes(std::string_view word) {
-    size_t first = word.find('/');
-    size_t second = first == std::string_view::npos ? first : word.find('/', first + 1);
-    return second != std::string_view::npos && is_one_of(kStabilities, word.substr(0, first)) &&
-           is_one_of(kStabilities, word.substr(first + 1, second - first - 1)) &&
-           is_one_of(kClasses, word.substr(second + 1));
-}
-
-/// Whether a word is "1.2" or "1.2.3".
-bool is_version(std::string_view word) {
-    unsigned parts = 0;
-    while (!word.empty()) {
-        unsigned number;
-        auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-        if (error != std::errc())
-            return false;
-        parts++;
-        word.remove_prefix(static_cast<size_t>(end - word.data()));
-        if (word.empty())
-            return parts == 2 || parts == 3;
-        if (word[0] != '.')
-            return false;
-        word.remove_prefix(1);
-    }
-    return false;
 }
 
 bool is_preprocessor_word(std::string_view word) {
@@ -94,22 +62,20 @@ bool Lexer::control_word(Word& word) {
     return word.span.length > 0;
 }
 
-/// Returns the rest of the line as written.
-std::string Lexer::rest_of_line() {
-    while (at() == ' ' || at() == '\t')
-        advance();
-    Mark start = mark();
-    while (!at_end() && at() != '\n')
-        advance();
-    return std::string(text_from(start));
-}
-
 std::vector<Lexer::Word> Lexer::rest_of_words() {
     std::vector<Word> words;
     Word word;
     while (control_word(word))
         words.push_back(word);
     return words;
+}
+
+/// What an error directive says: its words, with a blank behind each.
+std::string Lexer::error_text() {
+    std::string text = "#error: ";
+    for (const Word& word : rest_of_words())
+        text += word.text + " ";
+    return text;
 }
 
 void Lexer::control_line() {
@@ -129,7 +95,8 @@ void Lexer::control_line() {
             if (control_word(word) && word.text == "D")
                 pragma_d(span_from(start));
         } else if (name == "error") {
-            control_error(Tag::D_PRAGERR, span_from(start), "#error: " + rest_of_line());
+            Span span = span_from(start);
+            control_error(Tag::D_PRAGERR, span, error_text());
         } else if (name != "ident" && name != "sccs") {
             control_error(Tag::D_PRAGCTL_INVAL, directive.span,
                           "invalid control directive: #" + name,
@@ -185,7 +152,7 @@ bool Lexer::check_attributes(const Span& directive, const std::vector<Word>& wor
                       "example: #pragma D attributes Stable/Evolving/Common name");
         return false;
     }
-    if (!is_attributes(words[0].text)) {
+    if (!parse_attributes(words[0].text)) {
         control_error(Tag::D_PRAGMA_INVAL, words[0].span,
                       "invalid attributes specified by #pragma attributes",
                       "example: Stable/Evolving/Common");
@@ -203,10 +170,7 @@ void Lexer::pragma_d(const Span& directive) {
     }
     Span span = join(directive, name.span);
     if (name.text == "error") {
-        std::string text = "#error:";
-        for (const Word& word : rest_of_words())
-            text += " " + word.text;
-        control_error(Tag::D_PRAGERR, span, std::move(text));
+        control_error(Tag::D_PRAGERR, span, error_text());
         return;
     }
     if (name.text == "ident")
@@ -233,7 +197,7 @@ void Lexer::pragma_d(const Span& directive) {
         if (words.size() != 2)
             control_error(Tag::D_PRAGMA_MALFORM, span,
                           "malformed #pragma binding \"version\" <ident>");
-        else if (!is_version(words[0].text))
+        else if (!parse_version(words[0].text))
             control_error(Tag::D_PRAGMA_INVAL, words[0].span,
                           "invalid version specified by #pragma binding");
         else

@@ -88,7 +88,7 @@ private:
     };
     void control_line();
     bool control_word(Word& word);
-    std::string rest_of_line();
+    std::string error_text();
     std::vector<Word> rest_of_words();
     void line_control(const Word& number);
     void pragma_d(const Span& directive);

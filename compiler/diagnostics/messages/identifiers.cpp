@@ -65,6 +65,11 @@ std::string needs_action_context(std::string_view kind, std::string_view name) {
            "( ) may not be called from a D expression (D program context required)";
 }
 
+std::string below_minimum(std::string_view node, std::string_view attributes) {
+    return join("attributes for ", node) +
+           join(" (", attributes, ") are less than predefined minimum");
+}
+
 std::string redefined_inline(std::string_view name, std::string_view previous_kind,
                              bool previous_is_inline) {
     return join("identifier redefined: ", name, "\n\t current: inline definition") +

@@ -40,6 +40,9 @@ std::string wrong_kind(std::string_view kind, std::string_view name, std::string
 std::string undefined_aggregation(std::string_view name);
 std::string needs_action_context(std::string_view kind, std::string_view name);
 
+/// attributes for clause (Unstable/Unstable/Common) are less than predefined minimum
+std::string below_minimum(std::string_view node, std::string_view attributes);
+
 /// identifier redefined: x, then what it would be and what it was: "scalar inline".
 std::string redefined_inline(std::string_view name, std::string_view previous_kind,
                              bool previous_is_inline);

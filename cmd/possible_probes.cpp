@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which probes a kernel can have at all.
+#include "cmd/possible_probes.hpp"
+
+#include "engine/sim/sim_host.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// How a provider of the kernel module names its probes (docs/probes.md); an empty name is any that
+/// a C identifier can be.
+struct KernelProbe {
+    const char* provider;
+    const char* name;
+};
+
+constexpr KernelProbe kKernelProbes[] = {
+    {"syscall", "entry"},
+    {"syscall", "return"},
+    {"fbt", "entry"},
+    {"fbt", "return"},
+    {"sdt", ""},
+    {"proc", "create"},
+    {"proc", "start"},
+    {"proc", "exec"},
+    {"proc", "exec-success"},
+    {"proc", "exec-failure"},
+    {"proc", "exit"},
+    {"proc", "lwp-create"},
+    {"proc", "lwp-start"},
+    {"proc", "lwp-exit"},
+    {"proc", "signal-send"},
+    {"proc", "signal-discard"},
+    {"proc", "signal-handle"},
+    {"proc", "signal-clear"},
+    {"sched", "off-cpu"},
+    {"sched", "sleep"},
+    {"sched", "preempt"},
+    {"sched", "wakeup"},
+    {"io", "start"},
+    {"io", "done"},
+};
+
+bool matches(const std::string& pattern, const char* name) {
+    return pattern.empty() || dbk_glob_match(pattern.c_str(), name);
+}
+
+/// Whether a part of a description can match the name of a function, a module or a tracepoint.
+/// What a glob stands for can be anything; its own letters have to be those of C, or of a symbol
+/// that the compiler made (`name.isra.0`).
+bool can_be_identifier(const std::string& pattern) {
+    return std::all_of(pattern.begin(), pattern.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_.*?[]\\!").find(c) != std::string_view::npos ||
+               static_cast<unsigned char>(c) >= 0x80;
+    });
+}
+
+/// Module names may have a '-' where their file has one; a range of a glob has one as well.
+bool can_be_part(const std::string& pattern) {
+    std::string without_dash(pattern);
+    std::replace(without_dash.begin(), without_dash.end(), '-', '_');
+    return can_be_identifier(without_dash);
+}
+
+} // namespace
+
+bool probe_is_possible(const compiler::ProbeDescription& description) {
+    if (description.id)
+        return true;
+    if (sim::probe_can_exist({description.provider.c_str(), description.module.c_str(),
+                              description.function.c_str(), description.name.c_str(), 0},
+                             {}))
+        return true;
+    bool is_range = description.name.find('[') != std::string::npos;
+    bool name_is_free =
+        is_range ? can_be_part(description.name) : can_be_identifier(description.name);
+    return can_be_part(description.module) && can_be_part(description.function) &&
+           std::any_of(
+               std::begin(kKernelProbes), std::end(kKernelProbes), [&](const KernelProbe& probe) {
+                   return matches(description.provider, probe.provider) &&
+                          (*probe.name ? matches(description.name, probe.name) : name_is_free);
+               });
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pragmas and options: what they make the compilation do.
+#include "compiler/compilation.hpp"
+
+#include "compiler/sema/options.hpp"
+
+namespace daybreak::compiler {
+
+namespace {
+
+/// Where an option of the command line is: in no text.
+constexpr Span kCommandLine = {.source = kNoSource};
+
+} // namespace
+
+void Compilation::item(const Pragma& pragma) {
+    switch (pragma.kind) {
+    case PragmaKind::option:
+        for (size_t i = 0; i < pragma.arguments.size(); i++) {
+            const std::string& text = pragma.arguments[i];
+            size_t equals = text.find('=');
+            std::optional<std::string> value;
+            if (equals != std::string::npos)
+                value = text.substr(equals + 1);
+            const Span& span =
+                i < pragma.argument_spans.size() ? pragma.argument_spans[i] : pragma.span;
+            apply_option(span, std::string_view(text).substr(0, equals), value);
+        }
+        return;
+    case PragmaKind::depends_on:
+        return depends_on(pragma);
+    case PragmaKind::attributes:
+        return attributes(pragma);
+    case PragmaKind::binding:
+        return binding(pragma);
+    }
+}
+
+/// #pragma D attributes A/B/C name, or of what a provider publishes.
+void Compilation::attributes(const Pragma& pragma) {
+    auto attributes = parse_attributes(pragma.arguments[0]);
+    if (!attributes)
+        return;
+    if (pragma.arguments.size() == 2) {
+        stability_.set_identifier(pragma.arguments[1], *attributes);
+        identifier_pragmas_.push_back(pragma);
+        return;
+    }
+    const std::string &provider = pragma.arguments[2], &word = pragma.arguments[3];
+    if (auto part = provider_part(word))
+        stability_.set_provider(provider, *part, *attributes);
+    else
+        error(Tag::D_PRAGMA_INVAL, pragma.span,
+              "invalid component \"" + word + "\" in attribute #pragma for provider " + provider,
+              "provider, module, function, name or args");
+}
+
+/// #pragma D binding "1.2" name: the name came with that version of D.
+void Compilation::binding(const Pragma& pragma) {
+    if (auto version = parse_version(pragma.arguments[0]))
+        symbols_.set_introduced(pragma.arguments[1], *version);
+    identifier_pragmas_.push_back(pragma);
+}
+
+/// Reports a pragma about a name that nothing has.  Those of libraries are for whoever needs them.
+void Compilation::check_unused_pragmas() {
+    for (const Pragma& pragma : std::exchange(identifier_pragmas_, {})) {
+        const std::string& name = pragma.arguments[1];
+        bool is_function = declared_functions_.count(name) != 0;
+        bool is_library = output_.sources.kind(pragma.span.source) == SourceKind::library;
+        if (!is_library && !is_function && !symbols_.global_kind(name))
+            error(Tag::D_PRAGMA_UNUSED, pragma.span,
+                  pragma.kind == PragmaKind::binding ? "unused #pragma binding"
+                                                     : "unused #pragma attributes",
+                  "nothing is called " + name);
+    }
+}
+
+/// Reports an option that cannot be set: of a pragma, or of -x, which is in no text.
+void Compilation::option_error(const Span& span, std::string_view name,
+                               const std::optional<std::string>& value, std::string_view why,
+                               std::string hint) {
+    std::string text = "failed to set ";
+    if (span.source == kNoSource) {
+        text += "-x " + std::string(name) + (value ? "=" + *value : "");
+    } else {
+        text += "option '" + std::string(name) + "'";
+        if (value)
+            text += " to '" + *value + "'";
+    }
+    error(Tag::D_PRAGMA_OPTSET, span, text + ": " + std::string(why), std::move(hint));
+}
+
+/// amin=A/B/C: the least stable that a program may use; version=1.2: the newest D it knows.
+void Compilation::apply_limit(const Span& span, std::string_view name,
+                              const std::optional<std::string>& value) {
+    auto attributes = parse_attributes(value.value_or(""));
+    auto version = parse_version(value.value_or(""));
+    if (name == "amin" && attributes)
+        stability_.set_limit(*attributes);
+    else if (name == "version" && version)
+        symbols_.set_version(*version);
+    else
+        option_error(span, name, value, kInvalidOptionValue,
+                     name == "amin" ? "example: amin=Evolving/Evolving/Common"
+                                    : "example: version=1.2");
+}
+
+void Compilation::apply_option(const Span& span, std::string_view name,
+                               const std::optional<std::string>& value) {
+    OptionSetting setting = parse_option(name, value);
+    if (!setting.error.empty())
+        return option_error(span, name, value, setting.error);
+    if (setting.target == OptionTarget::compile_time) {
+        if (name == "defaultargs")
+            default_arguments_ = true;
+        else if (name == "empty")
+            empty_allowed_ = true;
+        else if (name == "nolibs")
+            libraries_wanted_ = false;
+        else if (name == "argref")
+            unused_arguments_allowed_ = true;
+        else if (name == "zdefs")
+            zero_probes_allowed_ = true;
+        else if (name == "amin" || name == "version")
+            apply_limit(span, name, value);
+        return;
+    }
+    if (setting.id == DTRACEOPT_STRSIZE) {
+        constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
+        if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
+            return option_error(span, name, value, std::string(kInvalidOptionValue),
+                                base::strprintf("strsize can be %llu to %llu",
+                                                static_cast<unsigned long long>(kStrsizeMin),
+                                                static_cast<unsigned long long>(kStrsizeMax)));
+        types_.set_string_bytes(setting.value);
+    }
+    linker_.set_option(setting.id, setting.value);
+}
+
+void Compilation::command_line_options() {
+    for (const auto& [name, value] : options_.options)
+        apply_option(kCommandLine, name, value);
+}
+
+} // namespace daybreak::compiler
