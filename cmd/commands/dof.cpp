@@ -3,8 +3,10 @@
 // daybreak dof: print compiled programs, from a file of their own or out of the module.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/dof_reader.hpp"
+#include "formats/dof/dof_writer.hpp"
 #include "formats/module/module_file.hpp"
 
 #include <memory>
@@ -30,6 +32,31 @@ base::Result<void> print_module(base::ByteView untrusted_module) {
     return {};
 }
 
+struct DofArguments {
+    std::vector<std::string> paths;
+    std::string output_path;
+    std::string dialect = "oracle";
+};
+
+/// Joins the images and writes them as one of Daybreak's own.
+base::Result<void> convert(const DofArguments& arguments) {
+    std::vector<formats::DofProgram> parts;
+    for (const std::string& path : arguments.paths) {
+        DBK_TRY(base::Bytes bytes, base::read_file(path));
+        auto image = formats::parse_dof(bytes);
+        if (!image.ok())
+            return std::move(image).error().with_context(path);
+        parts.push_back(std::move(image->program));
+    }
+    formats::DofProgram program = formats::join_programs(std::move(parts));
+    DBK_TRY_VOID(
+        formats::translate_program(program, *formats::dof_dialect_named(arguments.dialect)));
+    DBK_TRY(base::Bytes bytes, formats::write_dof(program));
+    DBK_TRY(auto output, base::OutputFile::create(arguments.output_path));
+    DBK_TRY_VOID(output.write(bytes));
+    return output.commit();
+}
+
 base::Result<void> print_file(const std::string& path) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
     auto printed = formats::looks_like_dof(bytes) ? print_image(bytes) : print_module(bytes);
@@ -41,14 +68,33 @@ base::Result<void> print_file(const std::string& path) {
 } // namespace
 
 void add_dof(CLI::App& app, int& status) {
-    auto path = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("dof", "Print compiled programs and their DIF");
-    command->add_option("FILE", *path, "A DOF image, or a daybreak.ko with embedded ones")
+    auto arguments = std::make_shared<DofArguments>();
+    CLI::App* command = app.add_subcommand(
+        "dof", "Print compiled programs and their DIF; adopt others' compilers'");
+    command
+        ->add_option("FILE", arguments->paths, "A DOF image, or a daybreak.ko with embedded ones")
         ->required();
-    command->footer("\nExample: what is embedded in this module?\n"
-                    "  daybreak dof boot.ko");
-    command->callback([path, &status] {
-        auto done = print_file(*path);
+    command->add_option("-o,--output", arguments->output_path,
+                        "Do not print: write the images as one of Daybreak's own");
+    command->add_option("--dialect", arguments->dialect,
+                        "Whose numbers they have, for -o: oracle (as Daybreak), illumos, freebsd, "
+                        "opendtrace");
+    command->footer("\nExample: a program and the options that another compiler made\n"
+                    "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
+    command->callback([arguments, &status] {
+        if (!formats::dof_dialect_named(arguments->dialect)) {
+            complain("--dialect " + arguments->dialect +
+                     ": expected oracle, illumos, freebsd or opendtrace");
+            status = static_cast<int>(Exit::usage);
+            return;
+        }
+        base::Result<void> done;
+        if (!arguments->output_path.empty())
+            done = convert(*arguments);
+        else
+            for (const std::string& path : arguments->paths)
+                if (done.ok())
+                    done = print_file(path);
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });
 }

@@ -2,6 +2,7 @@
 //
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
 #include "analyze/report.hpp"
+#include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
@@ -9,6 +10,9 @@
 #include "daybreak_version.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "engine/sim/simulation.hpp"
+#include "formats/dof/dialect.hpp"
+#include "formats/dof/dof_reader.hpp"
+#include "formats/dof/dof_writer.hpp"
 
 #include <charconv>
 #include <cinttypes>
@@ -22,6 +26,8 @@ namespace {
 
 struct SimArguments {
     ProgramArguments program;
+    std::vector<std::string> dof_paths; ///< instead of the program
+    std::string dialect = "oracle";
     std::string output_path;
     std::string time, injection;
     uint64_t seed = 1;
@@ -58,8 +64,12 @@ bool parse_injection(std::string_view text, sim::SimFaults& faults) {
 
 /// Returns what is wrong with the arguments; empty when nothing is.
 std::optional<std::string> check(const SimArguments& arguments, SimSetting& setting) {
-    if (auto wrong = program_usage_error(arguments.program, "sim"))
-        return wrong;
+    if (!formats::dof_dialect_named(arguments.dialect))
+        return "--dialect " + arguments.dialect +
+               ": expected oracle, illumos, freebsd or opendtrace";
+    if (arguments.dof_paths.empty())
+        if (auto wrong = program_usage_error(arguments.program, "sim"))
+            return wrong;
     if (arguments.cpu_count < 1 || arguments.cpu_count > DBK_CPUS_MAX)
         return base::strprintf("--cpus %" PRIu64 ": expected 1 to %u", arguments.cpu_count,
                                DBK_CPUS_MAX);
@@ -155,8 +165,39 @@ void tell_lowered(const sim::Simulation& simulation) {
             complain(std::string(size.name) + " lowered to " + size_text(*lowered));
 }
 
+/// The images of --dof as one program of Daybreak's.
+base::Result<CompiledProgram> read_program(const SimArguments& arguments) {
+    CompiledProgram compiled;
+    std::vector<formats::DofProgram> parts;
+    for (const std::string& path : arguments.dof_paths) {
+        DBK_TRY(base::Bytes bytes, base::read_file(path));
+        auto image = formats::parse_dof(bytes);
+        if (!image.ok())
+            return std::move(image).error().with_context(path);
+        parts.push_back(std::move(image->program));
+    }
+    compiled.program = formats::join_programs(std::move(parts));
+    DBK_TRY_VOID(formats::translate_program(compiled.program,
+                                            *formats::dof_dialect_named(arguments.dialect)));
+    DBK_TRY(compiled.dof, formats::write_dof(compiled.program));
+    compiled.description = "script '" + arguments.dof_paths[0] + "'";
+    if (compiled.program.target)
+        compiled.release = compiled.program.target->release;
+    return compiled;
+}
+
+std::optional<CompiledProgram> program_of(const SimArguments& arguments) {
+    if (arguments.dof_paths.empty())
+        return compile_program(arguments.program, probe_exists);
+    auto compiled = read_program(arguments);
+    if (compiled.ok())
+        return std::move(*compiled);
+    fail(compiled.error());
+    return std::nullopt;
+}
+
 int run(const SimArguments& arguments, SimSetting setting) {
-    auto compiled = compile_program(arguments.program, probe_exists);
+    auto compiled = program_of(arguments);
     if (!compiled)
         return static_cast<int>(Exit::failed);
     if (arguments.compile_only)
@@ -203,6 +244,12 @@ void add_sim(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand(
         "sim", "Run a D program on a simulated machine: BEGIN, END, ERROR, tick and profile");
     add_program_options(*command, arguments->program);
+    command->add_option("--dof", arguments->dof_paths,
+                        "Run compiled programs instead, as one enabling: other compilers' too, "
+                        "which keep options in an image of their own");
+    command->add_option("--dialect", arguments->dialect,
+                        "Whose numbers --dof has: oracle (as Daybreak), illumos, freebsd, "
+                        "opendtrace");
     command->add_flag("-e", arguments->compile_only, "Stop behind compiling");
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");

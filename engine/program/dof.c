@@ -19,8 +19,8 @@ static int check_ident(const struct dof_header *header, struct dbk_reason *reaso
 	if (ident[DOF_ID_VERSION] != DOF_VERSION_1 && ident[DOF_ID_VERSION] != DOF_VERSION_2)
 		return dbk_refuse(reason, -EINVAL, "DOF version %u is neither 1 nor 2",
 				  (uint32_t)ident[DOF_ID_VERSION]);
-	if (ident[DOF_ID_DIFVERS] != DIF_VERSION)
-		return dbk_refuse(reason, -EINVAL, "DIF version %u is not 2",
+	if (ident[DOF_ID_DIFVERS] < 1 || ident[DOF_ID_DIFVERS] > DIF_VERSION)
+		return dbk_refuse(reason, -EINVAL, "DIF version %u is neither 1 nor 2",
 				  (uint32_t)ident[DOF_ID_DIFVERS]);
 	if (ident[DOF_ID_DIFIREG] > DIF_DIR_NREGS)
 		return dbk_refuse(reason, -EINVAL,

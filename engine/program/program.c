@@ -10,7 +10,7 @@ static int load_options(struct dbk_loader *loader)
 	for (i = 0; i < loader->dof.section_count; i++) {
 		struct dof_section section = dbk_dof_section(&loader->dof, i);
 
-		if (section.type != DOF_SECT_OPTDESC)
+		if (section.type != DOF_SECT_OPTDESC && section.type != DBK_DOF_SECT_OPTIONS)
 			continue;
 		if (section.entry_bytes != sizeof(struct dof_optdesc) ||
 		    section.bytes % sizeof(struct dof_optdesc) != 0)

@@ -95,12 +95,14 @@ enum dof_sect { DBK_DOF_SECTIONS(DBK_DOF_SECTION_ENUM) };
  *   TARGET   struct dbk_dof_target: what the program was compiled for
  *   AGGNAMES u32 string offsets (section 0), by aggregation id - 1
  *   STRINGS  string table of the above
+ *   OPTIONS  as OPTDESC: the options that other ports do not have, or that have a text
  */
 #define DBK_DOF_SECT_LINES    0x44420001u
 #define DBK_DOF_SECT_CAPTURE  0x44420002u
 #define DBK_DOF_SECT_TARGET   0x44420003u
 #define DBK_DOF_SECT_AGGNAMES 0x44420004u
 #define DBK_DOF_SECT_STRINGS  0x44420005u
+#define DBK_DOF_SECT_OPTIONS  0x44420006u
 
 struct dof_ecbdesc {
 	uint32_t probes;    /* section: probedesc */

@@ -18,6 +18,7 @@ Result<void> DofParser::read_section(uint32_t index) {
     case DOF_SECT_ECBDESC:
         return read_ecb(index);
     case DOF_SECT_OPTDESC:
+    case DBK_DOF_SECT_OPTIONS:
         return read_options(index);
     default:
         return {};

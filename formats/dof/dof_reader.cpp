@@ -158,6 +158,8 @@ std::string DofSection::type_name() const {
         return "AGGNAMES";
     case DBK_DOF_SECT_STRINGS:
         return "STRINGS";
+    case DBK_DOF_SECT_OPTIONS:
+        return "OPTIONS";
     default:
         return strprintf("type 0x%x", header.type);
     }

@@ -52,6 +52,9 @@ uint32_t string_offset(std::string& table, const std::string& text) {
     return static_cast<uint32_t>(at + 1);
 }
 
+/// What Oracle's, whose numbers these are, knows at most.
+constexpr uint32_t kCommonOptionMax = 29;
+
 class DofImageWriter {
 public:
     explicit DofImageWriter(DofProgram& program) : program_(program) {}
@@ -226,17 +229,21 @@ Result<uint32_t> DofImageWriter::add_actions(size_t index) {
 }
 
 void DofImageWriter::add_options() {
-    if (program_.options.empty())
-        return;
-    std::string content;
+    std::string common, own;
     for (const DofOption& option : program_.options) {
+        // Other engines refuse an image with an option that they do not know, or without a number.
+        bool is_common =
+            option.option <= kCommonOptionMax && !option.text && option.value != DTRACEOPT_UNSET;
         dof_optdesc description{};
         description.option = option.option;
         description.strtab = option.text ? 0 : DOF_SECIDX_NONE;
         description.value = option.text ? strings_.add(*option.text) : option.value;
-        append(content, description);
+        append(is_common ? common : own, description);
     }
-    add(DOF_SECT_OPTDESC, 8, sizeof(dof_optdesc), std::move(content));
+    if (!common.empty())
+        add(DOF_SECT_OPTDESC, 8, sizeof(dof_optdesc), std::move(common));
+    if (!own.empty())
+        add(DBK_DOF_SECT_OPTIONS, 8, sizeof(dof_optdesc), std::move(own), false);
 }
 
 void DofImageWriter::add_extras() {

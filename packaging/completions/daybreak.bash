@@ -4,13 +4,13 @@ _daybreak() {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 	local -A options=(
 		[compile]="-s --script -o --output --kernel --btf -S -x -D -L --help"
-		[dof]="--help"
+		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
 		[report]="--since --until --system -q --help"
 		[info]="--help"
 		[list]="--help"
-		[sim]="-s --script -x -D -L --seed --cpus --help"
+		[sim]="-s --script --dof --dialect -x -D -L --seed --cpus --help"
 	)
 	if ((COMP_CWORD == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "${!options[*]} --help --version" -- "$word")

@@ -190,7 +190,7 @@ TEST_CASE("the header is checked", "[engine][dof]") {
     says(with_header<uint8_t>(DOF_ID_ENCODING, 2), "encoding 2");
     CHECK(with_header<uint8_t>(DOF_ID_VERSION, 1).empty());
     says(with_header<uint8_t>(DOF_ID_VERSION, 3), "DOF version 3");
-    says(with_header<uint8_t>(DOF_ID_DIFVERS, 1), "DIF version 1");
+    says(with_header<uint8_t>(DOF_ID_DIFVERS, 3), "DIF version 3");
     says(with_header<uint8_t>(DOF_ID_DIFIREG, 9), "asks for 9 integer registers, there are 8");
     says(with_header<uint8_t>(DOF_ID_DIFTREG, 9), "asks for 9 tuple registers");
     says(with_header<uint8_t>(15, 1), "ident byte 15 is not 0");

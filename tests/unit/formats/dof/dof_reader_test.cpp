@@ -119,7 +119,7 @@ TEST_CASE("a section that lies is an error with its name and offset", "[formats]
     CHECK(error_after<uint64_t>(probe + 24, 23).code() == ErrorCode::corrupt);
     size_t ecb = section_offset(DOF_SECT_ECBDESC);
     CHECK(error_after<uint32_t>(ecb, 9999).message() ==
-          "DOF section 15 (ecbdesc): its probe names section 9999 of 31");
+          "DOF section 15 (ecbdesc): its probe names section 9999 of 32");
     CHECK(error_after<uint32_t>(ecb, 0).message() ==
           "DOF section 15 (ecbdesc): its probe names DOF section 0 (strtab), expected type "
           "probedesc");
