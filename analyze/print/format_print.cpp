@@ -114,8 +114,8 @@ std::string characters_of(const Field& field, const Value& value) {
     return escape ? escaped(text) : text;
 }
 
-std::string time_text(const Value& value, const char* format) {
-    auto seconds = static_cast<time_t>(value.unsigned_integer() / kNanosecondsPerSecond);
+std::string time_text(uint64_t wall_ns, const char* format) {
+    auto seconds = static_cast<time_t>(wall_ns / kNanosecondsPerSecond);
     struct tm local {};
     char text[64] = "";
     if (localtime_r(&seconds, &local))
@@ -164,10 +164,10 @@ void print_value(std::string& out, const Field& field, const Value& value,
         text(base::strprintf("0x%llx", static_cast<unsigned long long>(value.unsigned_integer())));
         break;
     case 'Y':
-        text(time_text(value, kTimestampFormat));
+        text(time_text(value.unsigned_integer(), kTimestampFormat));
         break;
     case 'T':
-        text(time_text(value, kMailFormat));
+        text(time_text(value.unsigned_integer(), kMailFormat));
         break;
     case 'k':
         print_stack_field(out, field, value, context);
@@ -193,8 +193,12 @@ void print_aggregation(std::string& out, const Field& field, const AggregationVi
     else if (is_signed)
         bits = static_cast<uint64_t>(static_cast<__int128>(static_cast<int64_t>(view.cells[0])) /
                                      static_cast<int64_t>(normal));
-    if (std::string_view("diouxXp").find(field.spec.conversion) != std::string_view::npos)
+    char conversion = field.spec.conversion;
+    if (std::string_view("diouxXp").find(conversion) != std::string_view::npos)
         print_integer(out, field, bits);
+    else if (conversion == 'Y' || conversion == 'T')
+        print_field(out, time_text(bits, conversion == 'Y' ? kTimestampFormat : kMailFormat),
+                    field.width, field.precision, field.left);
     else
         appendf(out, "%lld", static_cast<long long>(bits));
 }

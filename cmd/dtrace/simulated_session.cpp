@@ -40,6 +40,7 @@ sim::SimThread this_process() {
     thread.ppid = static_cast<uint32_t>(::getppid());
     thread.uid = ::getuid();
     thread.gid = ::getgid();
+    thread.is_real = true;
     return thread;
 }
 
@@ -150,6 +151,7 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample
     thread.pid = sample.pid;
     thread.tid = sample.tid;
     thread.key = sample.tid;
+    thread.is_real = true;
     thread.set_execname("swapper/" + std::to_string(sample.cpu));
     if (sample.pid != 0)
         read_thread(static_cast<pid_t>(sample.tid), thread);

@@ -56,6 +56,7 @@ size_t SyscallTracer::alive() {
 
 sim::SimThread SyscallTracer::thread_of(pid_t pid) const {
     sim::SimThread thread;
+    thread.is_real = true;
     thread.pid = thread.tid = static_cast<uint32_t>(pid);
     thread.key = static_cast<uint64_t>(pid);
     read_thread(pid, thread);

@@ -137,8 +137,8 @@ Token Lexer::macro_integer(Token token, const std::string& value, const std::str
     if (error == std::errc::result_out_of_range) {
         token.kind = TokenKind::invalid;
         sink_.report(diagnosticf(Tag::D_MACRO_OFLOW, token.span,
-                                 "macro argument $%s results in integer overflow: %s", name.c_str(),
-                                 value.c_str()));
+                                 "macro argument $%s constant %s results in integer overflow",
+                                 name.c_str(), value.c_str()));
     } else if (error != std::errc() || end != digits.data() + digits.size()) {
         token.kind = TokenKind::invalid;
         Diagnostic diagnostic =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of engine/host.h, answered by the SimHost that the calling thread is in.
+#include "engine/sim/process_memory.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"
 
@@ -280,10 +281,18 @@ int32_t dbk_host_load_string(char* to, uint64_t address, uint32_t bytes) {
     return HostCalls::load_fails() ? -1 : host().kernel_memory().load_string(to, address, bytes);
 }
 bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
-    return !HostCalls::load_fails() && host().user_memory().load(to, address, bytes);
+    if (HostCalls::load_fails())
+        return false;
+    if (host().thread().is_real)
+        return daybreak::sim::load_process(host().thread().pid, to, address, bytes);
+    return host().user_memory().load(to, address, bytes);
 }
 int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
-    return HostCalls::load_fails() ? -1 : host().user_memory().load_string(to, address, bytes);
+    if (HostCalls::load_fails())
+        return -1;
+    if (host().thread().is_real)
+        return daybreak::sim::load_process_string(host().thread().pid, to, address, bytes);
+    return host().user_memory().load_string(to, address, bytes);
 }
 bool dbk_host_store_user(uint64_t address, const void* from, uint32_t bytes) {
     return host().user_memory().store(address, from, bytes);

@@ -45,7 +45,8 @@ using base::Result;
 struct SimThread {
     uint32_t pid = 4242, tid = 4242, ppid = 4200, uid = 0, gid = 0;
     std::array<char, DBK_EXECNAME_BYTES> execname{"dtrace"};
-    uint64_t key = 1; ///< what self-> belongs to
+    uint64_t key = 1;     ///< what self-> belongs to
+    bool is_real = false; ///< a process of this machine: its memory is read where it is
 
     void set_execname(std::string_view name);
 };
