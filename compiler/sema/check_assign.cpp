@@ -17,6 +17,15 @@ VariableStorage storage_of(VariableScope scope) {
                                             : VariableStorage::global;
 }
 
+/// The same value, which promotes as a bit-field does when `field` is one.
+TypedPtr like_field(const TypedPtr& value, const TypedPtr& field) {
+    if (field->bits.width == 0)
+        return value;
+    auto copy = std::make_shared<TypedExpr>(*value);
+    copy->bits = field->bits;
+    return copy;
+}
+
 /// The name at the root of `x`, `self->x`, `x[keys]`; null for anything else.
 const Identifier* root_name(const Expr& target, const Index*& index) {
     index = target.get_if<Index>();
@@ -110,8 +119,10 @@ TypedPtr ExprChecker::store(TypeId type, TypedPtr address, TypedPtr value, const
     TypedPtr root = root_of(address);
     if (!root)
         return make(TypedOp::store, type, span, {address, value});
+    // The value is computed first, and kept: it may change the same variable.
     TypedPtr base = make(TypedOp::old, root->type, span, {});
-    TypedPtr change = make(TypedOp::store, type, span, {rebased(address, base), value});
+    TypedPtr kept = bind(type, span);
+    TypedPtr change = make(TypedOp::store, type, span, {rebased(address, base), kept});
     auto back = std::make_shared<TypedExpr>();
     back->op = TypedOp::assign;
     back->type = root->type;
@@ -120,8 +131,9 @@ TypedPtr ExprChecker::store(TypeId type, TypedPtr address, TypedPtr value, const
     back->operands = root->operands;
     back->operands.push_back(base);
     TypedPtr data = make(TypedOp::fault_in, root->type, span, {root});
-    return make(TypedOp::with_old, root->type, span,
-                {data, make(TypedOp::sequence, root->type, span, {change, back})});
+    TypedPtr update = make(TypedOp::with_old, root->type, span,
+                           {data, make(TypedOp::sequence, root->type, span, {change, back})});
+    return let(value, kept, make(TypedOp::sequence, type, span, {update, kept}));
 }
 
 /// Changes the bits of a bit-field in their unit; its value is the field, read again.
@@ -134,10 +146,16 @@ TypedPtr ExprChecker::store_bits(const TypedPtr& field, TypedPtr value, const Sp
     TypedPtr before = make(TypedOp::reinterpret, word, span, {load(unit, address, span)});
     TypedPtr kept =
         fold(TypedOp::bit_and, word, true, before, number(~(mask << field->bits.low)), span);
-    TypedPtr bits = fold(TypedOp::bit_and, word, true, convert(value, word), number(mask), span);
+    // The value first: it may change other bits of the unit.
+    value = convert(value, word);
+    TypedPtr computed = value->is_constant() ? value : bind(word, span);
+    TypedPtr bits = fold(TypedOp::bit_and, word, true, computed, number(mask), span);
     bits = fold(TypedOp::shift_left, word, true, bits, number(field->bits.low), span);
     TypedPtr after = fold(TypedOp::bit_or, word, true, kept, bits, span);
-    return make(TypedOp::sequence, field->type, span, {store(unit, address, after, span), field});
+    TypedPtr stored = store(unit, address, after, span);
+    if (!value->is_constant())
+        stored = let(value, computed, stored);
+    return like_field(make(TypedOp::sequence, field->type, span, {stored, field}), field);
 }
 
 /// Returns the assignment, or null after reporting that it cannot be.
@@ -246,7 +264,8 @@ TypedPtr ExprChecker::check_step(const Expr& expression, const Unary& node, bool
     TypedPtr update = assign(target, value, expression.span, op);
     if (!update || !keep)
         return update;
-    return make(TypedOp::with_old, target->type, expression.span, {target, update});
+    return like_field(make(TypedOp::with_old, target->type, expression.span, {target, update}),
+                      target);
 }
 
 } // namespace daybreak::compiler

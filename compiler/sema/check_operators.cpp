@@ -178,6 +178,14 @@ TypedPtr ExprChecker::binary(const Written& written, TypedPtr left, TypedPtr rig
     return arithmetic(written, left, right, span);
 }
 
+/// A bit-field narrower than int becomes an int where it is computed with: all its values fit.
+TypedPtr ExprChecker::promote_bits(TypedPtr value) const {
+    constexpr unsigned kIntBits = 32;
+    if (value->bits.width == 0 || value->bits.width >= kIntBits)
+        return value;
+    return make(TypedOp::reinterpret, types_.int_type(), value->span, {value});
+}
+
 TypedPtr ExprChecker::arithmetic(const Written& written, TypedPtr left, TypedPtr right,
                                  const Span& span) {
     BinaryOp op = written.op;
@@ -192,6 +200,8 @@ TypedPtr ExprChecker::arithmetic(const Written& written, TypedPtr left, TypedPtr
             return refuse(Tag::D_OP_INT, span, messages::requires_integral(written.text()),
                           std::move(hint));
         }
+    left = promote_bits(left);
+    right = promote_bits(right);
     bool shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
     TypeId type =
         shift ? types_.promoted(left->type) : types_.usual_arithmetic(left->type, right->type);
@@ -266,6 +276,8 @@ TypedPtr ExprChecker::compare(BinaryOp op, TypedPtr left, TypedPtr right, const 
     left = decay(left);
     right = decay(right);
     if (types_.is_integer(left->type) && types_.is_integer(right->type)) {
+        left = promote_bits(left);
+        right = promote_bits(right);
         TypeId type = types_.usual_arithmetic(left->type, right->type);
         return fold(typed_op(op), result, !types_.is_signed(type), convert(left, type),
                     convert(right, type), span);
@@ -320,10 +332,11 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
                       messages::requires_arithmetic_operand(node.op == UnaryOp::minus ? "-" : "+"),
                       std::move(hint));
     }
+    value = promote_bits(value);
     TypeId type = types_.promoted(value->type);
     value = convert(value, type);
-    if (node.op == UnaryOp::plus)
-        return value;
+    if (node.op == UnaryOp::plus) // no lvalue any more
+        return value->is_constant() ? value : make(TypedOp::reinterpret, type, span, {value});
     if (value->is_constant())
         return make_folded(node.op == UnaryOp::minus ? 0 - value->value : ~value->value, type,
                            span);
@@ -346,6 +359,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
                    types_.is_char_array(left->type);
     TypeId type = TypeId::none;
     if (types_.is_integer(left->type) && types_.is_integer(right->type)) {
+        left = promote_bits(left);
+        right = promote_bits(right);
         type = types_.usual_arithmetic(left->type, right->type);
     } else if (strings && types_.is_string_like(left->type) && types_.is_string_like(right->type)) {
         type = types_.string_type();

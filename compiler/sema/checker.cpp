@@ -113,8 +113,12 @@ TypedPtr ExprChecker::make_constant(uint64_t value, TypeId type, const Span& spa
 TypedPtr ExprChecker::convert(TypedPtr value, TypeId to) {
     if (!value || value->type == to)
         return value;
-    if (value->is_constant() && types_.is_scalar(to))
-        return make_constant(value->value, to, value->span);
+    if (value->is_constant() && types_.is_scalar(to)) {
+        bool same = types_.is_integer(to) && types_.size_of(to) == types_.size_of(value->type) &&
+                    types_.is_signed(to) == types_.is_signed(value->type);
+        return same ? make_folded(value->value, to, value->span)
+                    : make_constant(value->value, to, value->span);
+    }
     if (!types_.is_integer(to) || !types_.is_scalar(value->type))
         return make(TypedOp::reinterpret, to, value->span, {value});
     uint64_t to_bytes = types_.size_of(to).value_or(8);
@@ -195,6 +199,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Cast& cast) {
             return make(TypedOp::reinterpret, to, expression.span, {value});
         if (types_.is_scalar(value->type) && !types_.is_float(value->type)) {
             TypedPtr converted = convert(value, to);
+            if (value->is_constant()) // already of that type: what is left is no name, yet constant
+                return converted;
             return converted == value ? make(TypedOp::reinterpret, to, expression.span, {value})
                                       : converted;
         }

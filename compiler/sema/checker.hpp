@@ -153,6 +153,7 @@ private:
         std::string text() const;
     };
     TypedPtr binary(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
+    TypedPtr promote_bits(TypedPtr value) const;
     TypedPtr arithmetic(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
     TypedPtr pointer_arithmetic(const Written& op, TypedPtr left, TypedPtr right, const Span& span);
     TypedPtr incompatible(const Written& op, const TypedPtr& left, const TypedPtr& right,

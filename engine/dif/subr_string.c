@@ -189,11 +189,11 @@ __probe_ctx uint64_t dbk_subr_substr(struct dbk_cpu *cpu)
 		length = (int32_t)dbk_subr_argument(cpu, 2);
 	if (from < 0) {
 		from += view.length;
-		/* What lies before the start is cut off the length. */
-		if (from < 0 && length >= 0)
+		/* What lies before the start is cut off the length; all of it may. */
+		if (from < 0) {
 			length = from + length > 0 ? from + length : 0;
-		if (from < 0)
 			from = 0;
+		}
 	}
 	left = (int64_t)view.length - from;
 	if (left < 0)

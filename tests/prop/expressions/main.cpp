@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Differential test of expressions: compiler and engine against an evaluator of their own
+//
+//   prop_expressions [--seed N] [--count EXPRESSIONS] [--seconds LIMIT]
+//
+// Compiles programs of many clauses, runs them on the simulated host, and compares what each
+// recorded with what evaluate() says.  Prints its seed; DAYBREAK_SEED or --seed repeats a run.
+// A difference is shrunk to the smallest expression that still differs, and printed with the
+// values of what it uses.  Exit status 1 when there was one.
+#include "tests/prop/expressions/trial.hpp"
+
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace daybreak::prop;
+
+namespace {
+
+constexpr size_t kClauses = 200; // of one program
+constexpr int kDifferencesMax = 10;
+
+struct Totals {
+    uint64_t expressions = 0, faults = 0, too_large = 0;
+    int differences = 0;
+};
+
+/// One program of random clauses.
+void run_round(Random& random, Totals& totals) {
+    World world = make_world(random);
+    std::vector<Clause> clauses;
+    for (size_t i = 0; i < kClauses; i++)
+        clauses.push_back(make_clause(random, world));
+    Trial trial = run_trial(world, clauses);
+    totals.too_large += trial.too_large;
+    totals.expressions += clauses.size();
+    if (!trial.error.empty()) {
+        totals.differences++;
+        std::printf("%s\n", trial.error.c_str());
+        return;
+    }
+    World now = world;
+    for (size_t i = 0; i < clauses.size(); i++) {
+        Outcome expected = evaluate(clauses[i], now);
+        totals.faults += expected.faults;
+        if (expected == trial.outcomes[i])
+            continue;
+        totals.differences++;
+        std::printf("%s\n", describe(world, clauses, i, expected, trial.outcomes[i]).c_str());
+        return; // what follows may differ because of it
+    }
+}
+
+uint64_t number_argument(int argc, char** argv, const char* name, uint64_t otherwise) {
+    for (int i = 1; i + 1 < argc; i++)
+        if (std::strcmp(argv[i], name) == 0)
+            return std::strtoull(argv[i + 1], nullptr, 0);
+    return otherwise;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const char* wanted = std::getenv("DAYBREAK_SEED");
+    uint64_t seed = wanted ? std::strtoull(wanted, nullptr, 0) : std::random_device()();
+    seed = number_argument(argc, argv, "--seed", seed);
+    uint64_t count = number_argument(argc, argv, "--count", 20000);
+    uint64_t seconds = number_argument(argc, argv, "--seconds", 3600);
+    std::printf("seed %" PRIu64 "\n", seed);
+    auto start = std::chrono::steady_clock::now();
+    Totals totals;
+    for (uint64_t round = 0; totals.expressions < count; round++) {
+        Random random(seed * 1'000'003 + round);
+        run_round(random, totals);
+        auto spent = std::chrono::steady_clock::now() - start;
+        if (totals.differences >= kDifferencesMax || spent > std::chrono::seconds(seconds))
+            break;
+    }
+    std::printf("%" PRIu64 " expressions compared, %" PRIu64 " of them faulted, %" PRIu64
+                " had no registers left, %d differences, seed %" PRIu64 "\n",
+                totals.expressions, totals.faults, totals.too_large, totals.differences, seed);
+    return totals.differences != 0 || totals.expressions == 0;
+}
