@@ -254,8 +254,7 @@ void Compilation::item(const Translator& translator) {
 }
 
 void Compilation::item(const Provider& provider) {
-    error(Tag::D_UNKNOWN, provider.span,
-          "provider definitions (provider " + provider.name + ") are not supported yet");
+    ExprChecker(context_).declare_provider(provider);
 }
 
 /// Everything is compiled: says what for, and writes.

@@ -17,31 +17,63 @@ bool is_glob(const std::string& part) {
     return part.empty() || part.find_first_of("*?[\\") != std::string::npos;
 }
 
+/// Returns "provider:module:function:name", all four.
+std::string parts_of(const ProbeDescription& probe) {
+    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
+}
+
 } // namespace
 
-/// Returns the arguments' types; for syscall, ten of int64_t.  Reports when there are none.
-std::optional<std::vector<TypeParameter>> ExprChecker::probe_arguments(const Span& span) {
+/// Whether all probes that a description can match have the same arguments.
+bool ExprChecker::is_stable_set(const ProbeDescription& probe) const {
+    // BEGIN and its like are of one provider, however they are written.
+    if (probe.name == "BEGIN" || probe.name == "END" || probe.name == "ERROR")
+        return true;
+    if (is_glob(probe.provider))
+        return false;
+    if (probe.provider == "fbt")
+        return !is_glob(probe.function) && !is_glob(probe.name);
+    return probe.provider == "syscall" || probe.provider == "dtrace" ||
+           probe.provider == "profile" || !is_glob(probe.name);
+}
+
+/// Returns what args[] has; for syscall, ten of int64_t.  Reports when that cannot be said.
+std::optional<std::vector<ProbeArgument>> ExprChecker::probe_arguments(const Span& span) {
+    const ProbeDescription& probe = *context_.probe;
+    std::vector<ProbeArgument> arguments;
+    if (!is_stable_set(probe)) {
+        std::string parts =
+            probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
+        refuse(Tag::D_ARGS_MULTI, span,
+               "args[ ] may not be referenced because probe description " + parts_of(probe) +
+                   " matches an unstable set of probes",
+               "name one probe, or use arg0 to arg9");
+        return std::nullopt;
+    }
+    std::vector<TypeParameter> types;
+    if (ProviderInfo* declared =
+            is_glob(probe.provider) ? nullptr : symbols_.find_provider(probe.provider)) {
+        auto found = declared->probes.find(probe.name);
+        return found == declared->probes.end() ? arguments : found->second.arguments;
+    }
+    if (probe.provider == "syscall") {
+        types.assign(DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1, TypeParameter{"", types_.int64_type()});
+    } else if (probe.provider == "sdt" || probe.provider == "fbt") {
+        auto known = kernel_arguments(span);
+        if (!known)
+            return std::nullopt;
+        types = std::move(*known);
+    }
+    for (size_t i = 0; i < types.size(); i++)
+        arguments.push_back({types[i].type, types[i].type, i});
+    return arguments;
+}
+
+/// Returns the arguments of a tracepoint or function, by its prototype in the kernel's BTF.
+std::optional<std::vector<TypeParameter>> ExprChecker::kernel_arguments(const Span& span) {
     const ProbeDescription& probe = *context_.probe;
     const std::string& provider = probe.provider;
-    if (provider == "syscall")
-        return std::vector<TypeParameter>(DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1,
-                                          TypeParameter{"", types_.int64_type()});
-    if (provider != "sdt" && provider != "fbt") {
-        bool own = probe.name == "BEGIN" || probe.name == "END" || probe.name == "ERROR";
-        error_with_hint(is_glob(provider) && !own ? Tag::D_ARGS_MULTI : Tag::D_ARGS_NONE, span,
-                        strprintf("probes of \"%s\" have no typed args[]", probe.text.c_str()),
-                        "args[] is known for sdt:::TRACEPOINT, fbt::FUNCTION:entry and syscall "
-                        "probes; arg0 to arg9 always are");
-        return std::nullopt;
-    }
     const std::string& name = provider == "sdt" ? probe.name : probe.function;
-    if (is_glob(name)) {
-        error_with_hint(
-            Tag::D_ARGS_MULTI, span,
-            strprintf("args[] of \"%s\" would have different types", probe.text.c_str()),
-            "name one probe, or use arg0 to arg9");
-        return std::nullopt;
-    }
     if (!context_.has_kernel) {
         error_with_hint(
             Tag::D_ARGS_TYPE, span,
@@ -74,7 +106,8 @@ std::optional<std::vector<TypeParameter>> ExprChecker::probe_arguments(const Spa
 TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
     context_.saw_args = true;
     if (!context_.probe)
-        return error(Tag::D_ARGS_NONE, expression.span, "args[] is known in clauses only");
+        return refuse(Tag::D_ARGS_NONE, expression.span,
+                      "args( ) may not be referenced outside of a probe clause");
     if (index.arguments.size() != 1)
         return refuse(Tag::D_PROTO_LEN, expression.span,
                       messages::prototype_length({"args", true}, index.arguments.size(), 1, 1));
@@ -89,25 +122,46 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
     if (!arguments)
         return nullptr;
     if (at->value >= arguments->size())
-        return error(Tag::D_ARGS_IDX, expression.span, "args[%lld]: \"%s\" has %zu arguments",
-                     static_cast<long long>(at->value), context_.probe->text.c_str(),
-                     arguments->size());
-    TypeId type = (*arguments)[at->value].type;
-    if (type == TypeId::none || !types_.is_scalar(type))
+        return refuse(Tag::D_ARGS_IDX, expression.span,
+                      strprintf("index %lld is out of range for %s args[ ]",
+                                static_cast<long long>(at->value),
+                                parts_of(*context_.probe).c_str()));
+    const ProbeArgument& argument = (*arguments)[at->value];
+    if (argument.native == TypeId::none || !types_.is_scalar(argument.native))
         return error(Tag::D_ARGS_TYPE, expression.span, "args[%lld] is \"%s\", which is no scalar",
-                     static_cast<long long>(at->value), types_.name(type).c_str());
+                     static_cast<long long>(at->value), types_.name(argument.native).c_str());
+    TypedPtr native = native_argument(argument, expression.span);
+    if (argument.type == argument.native)
+        return native;
+    bool pointer = types_.is_pointer(argument.type);
+    TypeId output =
+        types_.complete(types_.resolve(pointer ? types_.element_of(argument.type) : argument.type));
+    const TranslatorInfo* translator =
+        types_.is_struct_or_union(output) ? find_translator(output, native) : nullptr;
+    if (translator)
+        return translated(*translator, native, pointer, expression.span);
+    if (types_.assignable(argument.type, argument.native))
+        return convert(native, argument.type);
+    return refuse(Tag::D_ARGS_XLATOR, expression.span,
+                  strprintf("translator for args[%lld] from %s to %s is not defined",
+                            static_cast<long long>(at->value), types_.name(argument.native).c_str(),
+                            types_.name(argument.type).c_str()));
+}
+
+/// Returns an argument as the probe has it.
+TypedPtr ExprChecker::native_argument(const ProbeArgument& argument, const Span& span) const {
     auto node = std::make_shared<TypedExpr>();
     node->op = TypedOp::builtin_array;
     node->value = DIF_VAR_ARGS;
     node->variable = symbols_.find(VariableStorage::global, "args");
-    node->span = expression.span;
-    node->operands = {make_constant(at->value, types_.int_type(), expression.span)};
+    node->span = span;
+    node->operands = {make_constant(argument.word, types_.int_type(), span)};
     // What the register's upper part holds is not defined for narrower types.
-    bool narrow = types_.size_of(type).value_or(8) < 8;
-    node->type = narrow ? types_.integer_type(8, false) : type;
+    bool narrow = types_.size_of(argument.native).value_or(8) < 8;
+    node->type = narrow ? types_.integer_type(8, false) : argument.native;
     if (!narrow)
         return node;
-    return make(TypedOp::convert, type, expression.span, {node});
+    return make(TypedOp::convert, argument.native, span, {node});
 }
 
 } // namespace daybreak::compiler

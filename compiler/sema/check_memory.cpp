@@ -152,7 +152,8 @@ TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index
     if (!types_.is_integer(at->type))
         return refuse(Tag::D_OP_INT, index.arguments[0]->span,
                       messages::array_index_not_integral(type_name(at)));
-    if (types_.is_array(base->type) && at->is_constant()) {
+    // Of an element of an associative array nothing is known until it runs.
+    if (types_.is_array(base->type) && at->is_constant() && base->op != TypedOp::element) {
         uint64_t count = types_.resolved(base->type).count;
         if (count > 1 && at->value >= count)
             return refuse(Tag::D_ARR_BOUNDS, expression.span,

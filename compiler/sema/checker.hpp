@@ -60,6 +60,8 @@ public:
     bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
                     std::vector<TypedPtr>& keys);
 
+    /// Checks a provider's declaration and adds its probes, or reports.
+    void declare_provider(const Provider& syntax);
     /// Checks a translator's declaration and adds it, or reports.
     void declare_translator(const Translator& syntax);
     /// Whether the value is translated data that may be given to an object of that type.
@@ -105,7 +107,17 @@ private:
     TypedPtr check_element(const Expr& expression, const Index& index, Variable* variable,
                            const Identifier& name);
     TypedPtr check_args(const Expr& expression, const Index& index);
-    std::optional<std::vector<TypeParameter>> probe_arguments(const Span& span);
+    std::optional<std::vector<ProbeArgument>> probe_arguments(const Span& span);
+    std::optional<std::vector<TypeParameter>> kernel_arguments(const Span& span);
+    TypedPtr native_argument(const ProbeArgument& argument, const Span& span) const;
+    bool is_stable_set(const ProbeDescription& probe) const;
+
+    // providers (providers.cpp)
+    std::optional<ProviderInfo::Probe> declared_probe(const ProviderProbe& syntax,
+                                                      const std::string& shown);
+    std::optional<ProbeArgument> declared_argument(const ProviderInfo::Probe& probe,
+                                                   const TypeParameter& argument, size_t index,
+                                                   const Span& span);
     TypedPtr check_action(const Expr& expression, const Call& call, ActionName action);
     TypedPtr check_argument(const Span& span, const Subroutine& subroutine, size_t index,
                             TypedPtr value);

@@ -112,6 +112,19 @@ const InlineInfo* SymbolTable::find_inline(std::string_view name) const {
     return found == inlines_.end() ? nullptr : &found->second;
 }
 
+ProviderInfo* SymbolTable::find_provider(std::string_view name) {
+    auto found = providers_.find(name);
+    if (found == providers_.end() && library_ && library_(name))
+        found = providers_.find(name);
+    return found == providers_.end() ? nullptr : &found->second;
+}
+
+ProviderInfo& SymbolTable::add_provider(const std::string& name) {
+    ProviderInfo& added = providers_[name];
+    added.name = name;
+    return added;
+}
+
 void SymbolTable::add_inline(InlineInfo definition) {
     std::string name = definition.name;
     inlines_[std::move(name)] = std::move(definition);

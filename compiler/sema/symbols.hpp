@@ -56,6 +56,23 @@ struct TranslatorInfo {
     bool is_library = false;     ///< declared in the system's library
 };
 
+/// One argument of a declared probe: which of the probe's own it is made of, and what of.
+struct ProbeArgument {
+    TypeId type = TypeId::none;   ///< what args[] has
+    TypeId native = TypeId::none; ///< what the probe has
+    size_t word = 0;              ///< arg0, arg1, ...
+};
+
+/// provider name { probe name(types) : (types); ... };
+struct ProviderInfo {
+    std::string name;
+    struct Probe {
+        std::vector<TypeParameter> native;
+        std::vector<ProbeArgument> arguments;
+    };
+    std::map<std::string, Probe, std::less<>> probes; ///< by name, "__" as "-"
+};
+
 class SymbolTable {
 public:
     explicit SymbolTable(TypeTable& types);
@@ -78,6 +95,10 @@ public:
     /// it is free.
     std::optional<messages::IdentifierKind> global_kind(std::string_view name);
     void add_inline(InlineInfo definition);
+
+    /// Returns the provider of that name, or null.
+    ProviderInfo* find_provider(std::string_view name);
+    ProviderInfo& add_provider(const std::string& name);
 
     /// Returns the translators, in the order of their declarations.
     const std::vector<std::unique_ptr<TranslatorInfo>>& translators() const { return translators_; }
@@ -114,6 +135,7 @@ private:
     uint32_t version_ = UINT32_MAX;
     std::map<std::string, uint32_t, std::less<>> introduced_;
     std::vector<std::unique_ptr<TranslatorInfo>> translators_;
+    std::map<std::string, ProviderInfo, std::less<>> providers_;
     std::function<bool(std::string_view)> library_;
 };
 

@@ -234,7 +234,8 @@ TypeId TypeTable::define_typedef(const std::string& name, TypeId target) {
     return add_typedef(name.c_str(), target);
 }
 
-/// Places members as the System V ABI (3.1.2, "Aggregates and Unions", "Bit-Fields") does.
+/// Places members as the System V ABI (3.1.2, "Aggregates and Unions") does, but bit-fields as D
+/// always did: each begins at a byte, aligned as the power of two of bytes that its width needs.
 void TypeTable::lay_out(Type& type) const {
     uint64_t bits = 0, size_bits = 0, align_bits = 8;
     for (TypeMember& member : type.members) {
@@ -242,10 +243,12 @@ void TypeTable::lay_out(Type& type) const {
         uint64_t member_align = align_of(member.type) * 8;
         uint64_t at = type.kind == TypeKind::union_ ? 0 : bits;
         if (member.bitfield_bits && member_bits) {
-            // A bit-field does not cross a boundary of its type.
-            if (at / member_bits != (at + member.bitfield_bits - 1) / member_bits)
-                at = (at + member_bits - 1) / member_bits * member_bits;
+            uint64_t unit_bits = 8;
+            while (unit_bits < member.bitfield_bits)
+                unit_bits *= 2;
+            at = (at + unit_bits - 1) / unit_bits * unit_bits;
             member_bits = member.bitfield_bits;
+            member_align = 8;
         } else {
             at = (at + member_align - 1) / member_align * member_align;
         }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Provider proc: what args[] of its probes are.  Where a probe is about a thread of a process, args[0] is the
+ * thread and args[1] its process.
+ */
+#pragma D depends_on library procfs.d
+
+provider proc {
+	probe create(struct task_struct *P) : (psinfo_t *P);
+	probe start(void);
+	probe exec(char *path);
+	probe exec__success(void);
+	probe exec__failure(int error);
+	probe exit(int reason);
+	probe lwp__create(struct task_struct *L, struct task_struct *P) : (lwpsinfo_t *L, psinfo_t *P);
+	probe lwp__start(void);
+	probe lwp__exit(void);
+	probe signal__send(struct task_struct *L, struct task_struct *P, int signal) :
+	    (lwpsinfo_t *L, psinfo_t *P, int signal);
+	probe signal__discard(struct task_struct *L, struct task_struct *P, int signal) :
+	    (lwpsinfo_t *L, psinfo_t *P, int signal);
+	probe signal__handle(int signal, struct kernel_siginfo *info, void (*handler)(void));
+	probe signal__clear(int signal);
+};
