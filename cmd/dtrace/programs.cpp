@@ -139,6 +139,18 @@ bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
 
 std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
     std::vector<const SessionProbe*> found;
+    // With -l nobody has asked for it before.
+    if (description.id == 0 && matched_.insert(description.text()).second) {
+        compiler::ProbeDescription named;
+        named.provider = description.provider;
+        named.module = description.module;
+        named.function = description.function;
+        named.name = description.name;
+        auto made = session_.make_named(named);
+        if (!made.ok())
+            error_ = made.error().message();
+        outdated_ = true;
+    }
     for (const SessionProbe& probe : all())
         if (description.id != 0 ? probe.id == description.id : names(description, probe))
             found.push_back(&probe);

@@ -11,6 +11,8 @@
 #include "compiler/compiler.hpp"
 #include "compiler/types/kernel_types.hpp"
 
+#include <set>
+
 namespace daybreak::cmd {
 
 /// The probes of a session, looked up by description.
@@ -34,6 +36,7 @@ private:
     Session& session_;
     bool known_ = false, outdated_ = false;
     std::vector<SessionProbe> probes_;
+    std::set<std::string> matched_; ///< descriptions whose probes were made
     std::string error_;
 };
 

@@ -172,10 +172,11 @@ int Tracing::run() {
         return fail(std::move(enabled).error().with_context("could not enable tracing"));
     if (is_set(DTRACEOPT_DESTRUCTIVE) && !is_set(DTRACEOPT_QUIET))
         say(arguments_.name, "allowing destructive actions");
+    // Before the kernel's symbols are read, which takes a moment.
+    install_interrupt();
     report_ = std::make_unique<analyze::LiveReport>(report_options(), output_);
     for (Target& target : targets_)
         session_.add_target(target);
-    install_interrupt();
     auto started = session_.start();
     if (!started.ok())
         return fail(std::move(started).error().with_context("could not enable tracing"));

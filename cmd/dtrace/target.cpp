@@ -3,6 +3,8 @@
 // Target: the processes of -c and -p.
 #include "cmd/dtrace/target.hpp"
 
+#include "base/file.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -29,6 +31,21 @@ std::vector<std::string> words_of(const std::string& command) {
         at = end;
     }
     return words;
+}
+
+/// Whether a process that is not our child has ended, be it that its parent has not collected it.
+bool has_ended(pid_t pid) {
+    if (::kill(pid, 0) != 0 && errno == ESRCH)
+        return true;
+    // "7 (a name) Z ...": the state follows the last parenthesis.
+    auto bytes = base::read_file("/proc/" + std::to_string(pid) + "/stat");
+    if (!bytes.ok())
+        return false;
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    size_t name_end = text.rfind(')');
+    if (name_end == std::string_view::npos || name_end + 2 >= text.size())
+        return false;
+    return text[name_end + 2] == 'Z' || text[name_end + 2] == 'X';
 }
 
 /// The child's way to its exec; never returns.
@@ -90,6 +107,8 @@ base::Result<Target> Target::watch(const std::string& pid_text) {
         return errorf(ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
     if (::kill(pid, 0) != 0 && errno != EPERM)
         return errorf(ErrorCode::not_found, "%s", std::strerror(errno));
+    if (has_ended(pid))
+        return errorf(ErrorCode::not_found, "%s", std::strerror(ESRCH));
     return Target(pid, false, false);
 }
 
@@ -121,7 +140,7 @@ bool Target::is_gone() {
         pid_t got = ::waitpid(pid_, &status, WNOHANG);
         gone_ = (got == pid_ && !WIFSTOPPED(status)) || (got < 0 && errno == ECHILD);
     } else {
-        gone_ = ::kill(pid_, 0) != 0 && errno == ESRCH;
+        gone_ = has_ended(pid_);
     }
     return gone_;
 }
