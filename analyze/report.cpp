@@ -5,6 +5,7 @@
 
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/merge.hpp"
+#include "analyze/consume/small_ring.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -45,7 +46,7 @@ public:
 
     Report render() {
         begin();
-        RecordMerge merge(recording_);
+        RecordMerge merge(recording_, small_ring_starts(recording_));
         MergedRecord merged;
         while (merge.next(merged)) {
             if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
@@ -65,6 +66,7 @@ private:
     bool in_window(uint64_t boot_ns);
     void tell_drops(uint64_t mono_ns);
     void tell_unseen_drops();
+    bool is_told(enum dbk_drop cause) const;
 
     const formats::Recording& recording_;
     const ReportOptions& options_;
@@ -152,6 +154,11 @@ void Renderer::consume_firing() {
     firing_.clear();
 }
 
+/// A fill buffer that is full ends tracing, and dtrace(1) says nothing about it.
+bool Renderer::is_told(enum dbk_drop cause) const {
+    return cause != DBK_DROP_FILLED || !options_.testing;
+}
+
 void Renderer::tell_drops(uint64_t mono_ns) {
     for (; next_drop_ < drops_.size() && drops_[next_drop_].to_mono_ns <= mono_ns; next_drop_++) {
         const PendingDrop& drop = drops_[next_drop_];
@@ -162,7 +169,7 @@ void Renderer::tell_drops(uint64_t mono_ns) {
         uint64_t origin = window.from_first_record ? first_boot_ns_.value_or(0) : 0;
         bool before = window.since_ns && to < origin + *window.since_ns;
         bool after = window.until_ns && from > origin + *window.until_ns;
-        if (before || after)
+        if (before || after || !is_told(drop.interval->cause))
             continue;
         shared_.flush();
         shared_.sink.message(drop_message(drop.interval->cause, drop.interval->count, drop.cpu,
@@ -174,7 +181,8 @@ void Renderer::tell_unseen_drops() {
     for (const formats::RingRecording& ring : recording_.rings)
         for (const formats::CpuInfo& cpu : ring.cpus)
             for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
-                if (uint64_t count = cpu.completeness.drops_unseen[slot])
+                if (uint64_t count = cpu.completeness.drops_unseen[slot];
+                    count != 0 && is_told(static_cast<enum dbk_drop>(slot)))
                     shared_.sink.message(drop_message(static_cast<enum dbk_drop>(slot), count,
                                                       cpu.cpu, std::nullopt));
 }

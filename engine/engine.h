@@ -230,14 +230,15 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
 /* ---- consumers ------------------------------------------------------------------- */
 
 /* Limits of options; a value beyond is refused with a reason. */
-#define DBK_BUFSIZE_DEFAULT	(4u << 20)   /* per CPU; facts 9: dtrace(1) sets 4m */
-#define DBK_BUFSIZE_MAX		(1ull << 36) /* per CPU */
-#define DBK_BUFRESIZE_AUTO	0u
-#define DBK_BUFRESIZE_MANUAL	1u
-#define DBK_SEGMENTS_MIN	2u	   /* one is written while one is read */
-#define DBK_AGGSIZE_DEFAULT	(1u << 20) /* of one buffer; a CPU has two */
-#define DBK_AGGSIZE_MIN		4096u
-#define DBK_AGGSIZE_MAX		(4u << 20) /* one block of pages; more is cut to this */
+#define DBK_BUFSIZE_DEFAULT  (4u << 20)	  /* per CPU; facts 9: dtrace(1) sets 4m */
+#define DBK_BUFSIZE_MAX	     (1ull << 36) /* per CPU */
+#define DBK_BUFRESIZE_AUTO   0u
+#define DBK_BUFRESIZE_MANUAL 1u
+#define DBK_SEGMENTS_MIN     2u		/* one is written while one is read */
+#define DBK_AGGSIZE_DEFAULT  (1u << 20) /* of one buffer; a CPU has two */
+#define DBK_AGGSIZE_MIN	     4096u
+#define DBK_AGGSIZE_MAX                                                                            \
+	(4u << 20) /* one block of pages; option bufresize says what becomes of more */
 #define DBK_STRSIZE_DEFAULT	256u
 #define DBK_STRSIZE_MIN		16u
 #define DBK_STRSIZE_MAX		8192u

@@ -3,6 +3,8 @@
 // What goes over the tuple stack: subroutine calls, associative arrays; and stores.
 #include "compiler/codegen/generator_impl.hpp"
 
+#include <algorithm>
+
 namespace daybreak::compiler {
 
 bool Generator::uses_tuple(const TypedExpr& node) {
@@ -17,33 +19,45 @@ bool Generator::uses_tuple(const TypedExpr& node) {
     return tuple_[&node] = uses;
 }
 
-void Generator::push(const TypedExpr& node, Value operand) {
-    if (types_.is_string(node.type)) {
-        builder_.emit(DIF_OP_PUSHTR, DIF_TYPE_STRING, DIF_REG_R0, operand.reg);
-    } else if (types_.is_by_reference(node.type)) {
-        Value bytes = constant(types_.size_of(node.type).value_or(0));
-        builder_.emit(DIF_OP_PUSHTR, DIF_TYPE_CTF, bytes.reg, operand.reg);
-        release(bytes);
-    } else {
-        builder_.emit(DIF_OP_PUSHTV, DIF_TYPE_CTF, DIF_REG_R0, operand.reg);
-    }
+/// The size of a string or an integer is only for other engines; ours knows it.
+void Generator::push(const TypedExpr& node, Value operand, bool with_size) {
+    Value bytes;
+    bool is_string = types_.is_string(node.type), by_reference = types_.is_by_reference(node.type);
+    if (with_size || (by_reference && !is_string))
+        bytes = constant(is_string ? types_.string_bytes() : types_.size_of(node.type).value_or(8));
+    builder_.emit(by_reference ? DIF_OP_PUSHTR : DIF_OP_PUSHTV,
+                  is_string ? DIF_TYPE_STRING : DIF_TYPE_CTF, bytes.reg, operand.reg);
+    release(bytes);
     release(operand);
+}
+
+/// Whether all operands can be held at once, and the size of one.
+bool Generator::fits_registers(const std::vector<TypedPtr>& operands, size_t count) {
+    unsigned free = 0, most = static_cast<unsigned>(count) + 1;
+    for (uint32_t reg = 1; reg < DIF_DIR_NREGS; reg++)
+        free += (used_ & (1u << reg)) == 0;
+    for (size_t i = 0; i < count; i++)
+        most = std::max(most, static_cast<unsigned>(i) + need(*operands[i]) + 1);
+    return most <= free;
 }
 
 /// Leaves the first `count` operands, and nothing else, on the tuple stack.
 void Generator::push_all(const std::vector<TypedPtr>& operands, size_t count) {
-    size_t early = 0; // these are computed before the first push
+    // As other D compilers do, so that faults are where people know them: all operands, then the
+    // pushes, each with a size.  With many operands one behind the other.
+    bool all = fits_registers(operands, count);
+    size_t early = all ? count : 0; // these are computed before the first push
     for (size_t i = 0; i < count; i++)
         if (uses_tuple(*operands[i]))
-            early = i + 1;
+            early = std::max(early, i + 1);
     std::vector<Value> values;
     for (size_t i = 0; i < early; i++)
-        values.push_back(value(*operands[i]));
-    if (tuple_used_)
+        values.push_back(all ? spelled_out(*operands[i]) : value(*operands[i]));
+    if (all || tuple_used_)
         builder_.emit(DIF_OP_FLUSHTS, 0, 0, 0);
     tuple_used_ = true;
     for (size_t i = 0; i < count; i++)
-        push(*operands[i], i < early ? values[i] : value(*operands[i]));
+        push(*operands[i], i < early ? values[i] : value(*operands[i]), all);
 }
 
 Generator::Value Generator::element(const TypedExpr& node) {
@@ -104,7 +118,7 @@ void Generator::store_data(const TypedExpr& node, Value address, Value data) {
         if (tuple_used_)
             builder_.emit(DIF_OP_FLUSHTS, 0, 0, 0);
         tuple_used_ = true;
-        push(*node.operands[1], {data.reg, false});
+        push(*node.operands[1], {data.reg, false}, false);
         bytes = allocate();
         builder_.emit_index(DIF_OP_CALL, DIF_SUBR_STRLEN, bytes.reg);
         Value one = constant(1);

@@ -125,6 +125,25 @@ Generator::Value Generator::constant(uint64_t number) {
     return result;
 }
 
+/// As value(), but an int constant that became an address or a 64-bit argument is extended by code,
+/// as other D compilers do: the offsets of the faults that it leads to are those that people know.
+Generator::Value Generator::spelled_out(const TypedExpr& node) {
+    if (node.op == TypedOp::reinterpret && node.operands[0]->is_constant())
+        return spelled_out(*node.operands[0]);
+    if (!node.is_constant() || !node.is_widened)
+        return value(node);
+    Value result = allocate();
+    if (node.value == 0)
+        builder_.emit(DIF_OP_MOV, DIF_REG_R0, 0, result.reg);
+    else
+        builder_.setx(node.value, result.reg);
+    Value bits = constant(32);
+    builder_.emit(DIF_OP_SLL, result.reg, bits.reg, result.reg);
+    builder_.emit(DIF_OP_SRA, result.reg, bits.reg, result.reg);
+    release(bits);
+    return result;
+}
+
 Generator::Value Generator::value(const TypedExpr& node) {
     Value result = raw_value(node);
     return is_dirty(node) ? extend(result, node.type) : result;
@@ -241,7 +260,7 @@ Generator::Value Generator::builtin_array(const TypedExpr& node) {
 }
 
 Generator::Value Generator::load(const TypedExpr& node) {
-    Value address = value(*node.operands[0]);
+    Value address = spelled_out(*node.operands[0]);
     if (types_.is_by_reference(node.type))
         return address;
     bool is_signed = types_.is_signed(node.type);

@@ -27,6 +27,7 @@ private:
     Value raw_value(const TypedExpr& node); ///< what lies above a narrow type's bytes is undefined
     Value leaf(const TypedExpr& node);
     Value constant(uint64_t number);
+    Value spelled_out(const TypedExpr& node);
     Value variable(const TypedExpr& node);
     Value builtin_array(const TypedExpr& node);
     Value load(const TypedExpr& node);
@@ -48,7 +49,8 @@ private:
     Value fault_in(const TypedExpr& node);
     Value call(const TypedExpr& node);
     void push_all(const std::vector<TypedPtr>& operands, size_t count);
-    void push(const TypedExpr& node, Value operand);
+    void push(const TypedExpr& node, Value operand, bool with_size);
+    bool fits_registers(const std::vector<TypedPtr>& operands, size_t count);
     bool uses_tuple(const TypedExpr& node);
 
     // generate_branch.cpp: conditions

@@ -35,6 +35,7 @@ struct Diagnostic {
     std::vector<std::string> hints; ///< what to do, one line each
     Severity severity = Severity::error;
     Region region = Region::none;
+    bool classic_bare = false; ///< the classic form has neither tag nor line
 };
 
 /// Returns a diagnostic whose text is formatted as printf does.

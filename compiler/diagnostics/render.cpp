@@ -106,6 +106,8 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
     std::string line = style.program + ": ";
     if (span.source != kNoSource)
         line += classic_subject(diagnostic, sources) + ": ";
+    if (diagnostic.classic_bare)
+        return line + diagnostic.text;
     if (style.error_tags)
         line += "[" + std::string(tag_name(diagnostic.tag)) + "] ";
     bool is_string =

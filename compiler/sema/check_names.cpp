@@ -248,7 +248,14 @@ ExprChecker::check_keys(const std::vector<ExprPtr>& expressions) {
         }
         keys.push_back(std::move(key));
     }
-    return keys;
+    if (keys.size() <= DIF_DTR_NREGS)
+        return keys;
+    Diagnostic diagnostic = diagnosticf(Tag::D_NOREG, expressions[DIF_DTR_NREGS]->span,
+                                        "Insufficient registers to generate code");
+    diagnostic.classic_bare = true;
+    diagnostic.hints.push_back(base::strprintf("an array has at most %u keys", DIF_DTR_NREGS));
+    context_.sink.report(std::move(diagnostic));
+    return std::nullopt;
 }
 
 bool ExprChecker::is_key_type(TypeId type) const {

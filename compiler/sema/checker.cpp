@@ -116,8 +116,12 @@ TypedPtr ExprChecker::convert(TypedPtr value, TypeId to) {
     if (value->is_constant() && types_.is_scalar(to)) {
         bool same = types_.is_integer(to) && types_.size_of(to) == types_.size_of(value->type) &&
                     types_.is_signed(to) == types_.is_signed(value->type);
-        return same ? make_folded(value->value, to, value->span)
-                    : make_constant(value->value, to, value->span);
+        auto constant =
+            std::make_shared<TypedExpr>(same ? *make_folded(value->value, to, value->span)
+                                             : *make_constant(value->value, to, value->span));
+        bool was_int = types_.size_of(value->type) == 4 && types_.is_signed(value->type);
+        constant->is_widened = types_.size_of(to) == 8 && (was_int || value->is_widened);
+        return constant;
     }
     if (!types_.is_integer(to) || !types_.is_scalar(value->type))
         return make(TypedOp::reinterpret, to, value->span, {value});

@@ -106,6 +106,7 @@ struct TypedExpr {
     bool is_bitfield = false; ///< bits out of a unit: operands[1] is its address, `bits` which
     BitRange bits;
     bool is_strings = false; ///< a comparison of strings
+    bool is_widened = false; ///< a constant that was an int, and has 8 bytes now
 
     bool is_constant() const { return op == TypedOp::constant; }
 };

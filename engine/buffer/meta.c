@@ -269,6 +269,9 @@ static int add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb)
 		       (plan->has_record ? 0 : DBK_ECB_F_NO_RECORD) |
 		       (plan->speculates ? DBK_ECB_F_SPECULATES : 0);
 	entry->fixed_bytes = plan->fixed_bytes;
+	if (plan->has_record)
+		entry->classic_bytes =
+			(uint32_t)DBK_ROUND_UP(plan->classic_bytes, plan->classic_align);
 	if (fields_bytes != 0)
 		memcpy(entry + 1, plan->fields, fields_bytes);
 	error = append(consumer, DBK_META_ECBS, &consumer->ecbs_block, &consumer->ecbs_blocks,

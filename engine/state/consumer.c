@@ -178,7 +178,8 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 
 	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX)
 		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
-	if (consumer->aggsize == 0)
+	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
+	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX))
 		return lacking(consumer, DBK_LACKING_AGGSIZE, reason);
 	if (consumer->policy == DBK_POLICY_FILL)
 		reserve = dbk_account_end_reserve(consumer);

@@ -126,10 +126,10 @@ struct dbk_meta_ecb {
 	uint32_t probe_id;
 	uint16_t dof_index; /* which DOF image of the ring */
 	uint16_t field_count;
-	uint32_t ecbdesc;     /* section index of the ECBDESC in that DOF */
-	uint32_t flags;	      /* DBK_ECB_F_ */
-	uint32_t fixed_bytes; /* header and fixed part, multiple of 8 */
-	uint32_t reserved;    /* 0 */
+	uint32_t ecbdesc;	/* section index of the ECBDESC in that DOF */
+	uint32_t flags;		/* DBK_ECB_F_ */
+	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
+	uint32_t classic_bytes; /* of a record in DTrace's layout; 0: not known, or no record */
 };
 
 /* dbk_meta_field.shape */
@@ -218,7 +218,7 @@ DBK_ABI_AT(struct dbk_meta_ecb, field_count, 14);
 DBK_ABI_AT(struct dbk_meta_ecb, ecbdesc, 16);
 DBK_ABI_AT(struct dbk_meta_ecb, flags, 20);
 DBK_ABI_AT(struct dbk_meta_ecb, fixed_bytes, 24);
-DBK_ABI_AT(struct dbk_meta_ecb, reserved, 28);
+DBK_ABI_AT(struct dbk_meta_ecb, classic_bytes, 28);
 DBK_ABI_SIZE(struct dbk_meta_field, 16);
 DBK_ABI_AT(struct dbk_meta_field, offset, 0);
 DBK_ABI_AT(struct dbk_meta_field, bytes, 4);

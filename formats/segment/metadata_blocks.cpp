@@ -250,6 +250,7 @@ private:
         ecb.ecbdesc = head.ecbdesc;
         ecb.flags = head.flags;
         ecb.fixed_bytes = head.fixed_bytes;
+        ecb.classic_bytes = head.classic_bytes;
         for (uint32_t i = 0; i < head.field_count; i++) {
             DBK_TRY(dbk_meta_field field, entry.read<dbk_meta_field>());
             ecb.fields.push_back(field);

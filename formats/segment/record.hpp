@@ -33,6 +33,7 @@ struct EcbInfo {
     uint32_t ecbdesc = 0;     ///< section index of the ECBDESC in it
     uint32_t flags = 0;       ///< DBK_ECB_F_
     uint32_t fixed_bytes = 0; ///< header and fixed part; at least 8, multiple of 8
+    uint32_t classic_bytes = 0; ///< of a record in DTrace's layout; 0 when not known
     std::vector<FieldInfo> fields;
 
     bool variable() const { return (flags & DBK_ECB_F_VARIABLE) != 0; }
