@@ -71,6 +71,10 @@ struct dbk_pages {
  */
 bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret);
 
+/** dbk_host_pages_max() - bytes that all buffers of one consumer may take: a share of the machine's
+ * memory.  Asked before anything is allocated, so that a size without sense uses up nothing */
+uint64_t dbk_host_pages_max(void);
+
 /** dbk_host_pages_free() - gives back a block; one with address NULL is fine */
 void dbk_host_pages_free(struct dbk_pages *pages);
 

@@ -386,6 +386,9 @@ TypedPtr ExprChecker::check_argument(const Span& span, const Subroutine& subrout
                           ? "an address in the kernel becomes a string with stringof(), one of the "
                             "process with copyinstr()"
                           : "");
+    // An address that is written as a number has 64 bits.
+    if (parameter.kind != ParameterKind::integer && is_integer && value->is_constant())
+        return convert(value, types_.unsigned_long_type());
     return parameter.kind == ParameterKind::integer ? convert(value, types_.find(parameter.type))
                                                     : value;
 }

@@ -163,6 +163,9 @@ void dbk_host_free(void* memory) {
 bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages* pages_ret) {
     return HostCalls::pages_alloc(bytes, pages_ret);
 }
+uint64_t dbk_host_pages_max(void) {
+    return daybreak::sim::kPagesBytesMax;
+}
 void dbk_host_pages_free(struct dbk_pages* pages) {
     HostCalls::pages_free(*pages);
     *pages = dbk_pages{};

@@ -176,7 +176,8 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	uint64_t reserve = 0;
 	int error;
 
-	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX)
+	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX ||
+	    consumer->bufsize > dbk_host_pages_max() / engine->cpu_count)
 		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
 	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX))

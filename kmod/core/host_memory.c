@@ -47,6 +47,15 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
 	return true;
 }
 
+/* Half of what the machine has: the rest must go on. */
+uint64_t dbk_host_pages_max(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	return (uint64_t)info.totalram * info.mem_unit / 2;
+}
+
 void dbk_host_pages_free(struct dbk_pages *pages)
 {
 	if (!pages->address)

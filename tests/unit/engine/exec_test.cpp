@@ -167,10 +167,16 @@ TEST_CASE("stores reach scratch and nothing else", "[engine][dif]") {
     };
     CHECK_FALSE(store_at({setx(0, 2)}, {0xffff888000001000}).record);
     CHECK_FALSE(store_at({setx(0, 2)}, {0}).record);
-    SECTION("one byte beyond an allocation") {
-        CHECK(store_at({setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), op3(DIF_OP_ADD, 2, 1, 2)}, {8})
-                  .errors == 1);
-        CHECK(store_at({setx(0, 1), load(DIF_OP_ALLOCS, 1, 2)}, {8}).errors == 0);
+    SECTION("behind an allocation, up to the end of scratch") {
+        auto behind = [&](uint64_t bytes) {
+            return store_at({setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), setx(1, 1),
+                             op3(DIF_OP_ADD, 2, 1, 2)},
+                            {8, bytes})
+                .errors;
+        };
+        CHECK(behind(0) == 0);
+        CHECK(behind(32768 - 8) == 0);
+        CHECK(behind(32768 - 7) == 1);
     }
     SECTION("a string table is read-only") {
         Difo d{{sets(1, 2), load(DIF_OP_STB, 0, 2), ret(0)}, int_type(), {}, {"\0abc", 5}};
@@ -185,7 +191,7 @@ TEST_CASE("copys copies into scratch", "[engine][dif]") {
            {8, 4},
            {"\0abcd", 6}};
     CHECK(run(d).value() == 0x64636261);
-    d.integers[1] = 9;
+    d.integers[1] = 32769;
     CHECK(run(d).errors == 1);
 }
 

@@ -78,6 +78,9 @@ bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
     return true;
 }
 
+uint64_t dbk_host_pages_max(void) {
+    return 256u << 20;
+}
 void dbk_host_pages_free(dbk_pages* pages) {
     std::free(pages->address);
     pages->address = nullptr;
