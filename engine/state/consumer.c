@@ -222,7 +222,7 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 	const struct dbk_program *program = consumer->program;
 	int error;
 
-	if (dynvarsize > DBK_DYNVARSIZE_MAX && program->dynamic_data_bytes != 0)
+	if (dynvarsize > DBK_DYNVARSIZE_MAX)
 		return lacking(consumer, DBK_LACKING_DYNVARSIZE, reason);
 	consumer->globals_bytes = program->globals_bytes;
 	consumer->locals_bytes = program->locals_bytes;
