@@ -270,6 +270,26 @@ static void check_death(const struct program *program)
 	close(device);
 }
 
+/* What exists only when named is made, and what exists is listed without making all. */
+static void check_naming(int device)
+{
+	struct dbk_ioc_provide functions = { "fbt", "", "vfs_rea[d]", "" };
+	struct dbk_ioc_provide endless = { "fbt", "", "vfs_read", "" };
+	struct dbk_ioc_provide nobody = { "nobody", "", "", "" };
+	struct dbk_ioc_probe probe = { .probe_id = DBK_PROBE_ONLY_EXISTING };
+	uint32_t before = status_of(device).probe_count;
+
+	check("list-existing", ioctl(device, DBK_IOC_PROBE, &probe) == 0 && probe.probe_id == 1, probe.probe_id);
+	check("list-existing-makes-none", status_of(device).probe_count == before, before);
+	check("provide", ioctl(device, DBK_IOC_PROVIDE, &functions) == 0, 0);
+	check("provide-made-two", status_of(device).probe_count == before + 2, status_of(device).probe_count - before);
+	check("provide-again", ioctl(device, DBK_IOC_PROVIDE, &functions) == 0, 0);
+	check("provide-nobody", ioctl(device, DBK_IOC_PROVIDE, &nobody) == 0, 0);
+	check("provide-made-no-more", status_of(device).probe_count == before + 2, 0);
+	memset(endless.name, 'x', sizeof(endless.name));
+	refuses("provide-endless", ioctl(device, DBK_IOC_PROVIDE, &endless), EINVAL);
+}
+
 static void check_listing(int device)
 {
 	long counts[4] = { 0 };
@@ -287,8 +307,9 @@ static void check_listing(int device)
 	check("list-in-order", ordered, previous);
 	check("list-system-calls", counts[0] >= 700, counts[0]);
 	check("list-tracepoints", counts[1] >= 600, counts[1]);
-	check("list-processes", counts[2] == 3, counts[2]);
-	check("list-functions", counts[3] >= 30000, counts[3]);
+	check("list-processes", counts[2] == 13, counts[2]);
+	/* Entry and return of each. */
+	check("list-functions", counts[3] >= 60000, counts[3]);
 	check("list-as-status-says", status_of(device).probe_count == probe.index, probe.index);
 }
 
@@ -308,6 +329,7 @@ int main(int argc, char **argv)
 	check_refusals(device, &program);
 	check_life(device, &program);
 	check_death(&program);
+	check_naming(device);
 	check_listing(device);
 	close(device);
 	return 0;
