@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cinttypes>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ struct SimArguments {
     std::string dialect = "oracle";
     std::string output_path;
     std::string time, injection;
-    uint64_t seed = 1;
+    std::optional<uint64_t> seed;
     uint64_t cpu_count = 1;
     bool compile_only = false;
 };
@@ -82,8 +83,15 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
     if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.host.faults))
         return "--inject " + arguments.injection + ": expected nested=N, load=N or alloc=N";
     setting.host.cpu_count = static_cast<uint32_t>(arguments.cpu_count);
-    setting.host.seed = arguments.seed;
+    setting.host.seed = arguments.seed.value_or(1);
     return std::nullopt;
+}
+
+uint64_t wall_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<uint64_t>(now.tv_sec) * sim::kNsPerSecond +
+           static_cast<uint64_t>(now.tv_nsec);
 }
 
 /// BEGIN and END run in the tracer, which here is this process under dtrace's name.
@@ -203,6 +211,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (arguments.compile_only)
         return static_cast<int>(Exit::ok);
     setting.host.thread = this_process();
+    // Dates are today's, unless somebody wants every run to be the same.
+    if (!arguments.seed)
+        setting.host.start_wall_ns = wall_ns();
     // Nothing but this process is there to be destroyed.
     setting.run.destructive = true;
     if (!compiled->release.empty())
@@ -221,6 +232,8 @@ int run(const SimArguments& arguments, SimSetting setting) {
         complain("could not enable tracing: " + simulation.error().message());
         return static_cast<int>(Exit::failed);
     }
+    if (!compiled->option(DTRACEOPT_QUIET) && compiled->option(DTRACEOPT_DESTRUCTIVE))
+        complain("allowing destructive actions");
     if (!quiet_about_sizes(*compiled))
         tell_lowered(**simulation);
     install_interrupt();
@@ -253,7 +266,8 @@ void add_sim(CLI::App& app, int& status) {
     command->add_flag("-e", arguments->compile_only, "Stop behind compiling");
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");
-    command->add_option("--seed", arguments->seed, "Of everything random (1)");
+    command->add_option("--seed", arguments->seed,
+                        "Of everything random (1); given, dates are the same in every run too");
     command->add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
     command->add_option("--time", arguments->time,
                         "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
