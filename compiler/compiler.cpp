@@ -255,6 +255,18 @@ void Compilation::item(const Translator& translator) {
 
 void Compilation::item(const Provider& provider) {
     ExprChecker(context_).declare_provider(provider);
+    if (library_)
+        return;
+    DeclaredProvider declared{provider.name, {}};
+    for (const ProviderProbe& probe : provider.probes) {
+        declared.probes.push_back({probe.name, {}});
+        for (const ParameterSyntax& parameter : probe.arguments) {
+            TypeId type = declarer_.parameter(parameter).type;
+            if (type != TypeId::none && !types_.is_void(type))
+                declared.probes.back().types.push_back(types_.name(type));
+        }
+    }
+    output_.providers.push_back(std::move(declared));
 }
 
 /// Everything is compiled: says what for, and writes.

@@ -69,12 +69,23 @@ struct CompileOptions {
     bool error_clause = true;
 };
 
+/// A provider that a program declares, for provider_header().
+struct DeclaredProvider {
+    struct Probe {
+        std::string name;               ///< as written: "two__parts"
+        std::vector<std::string> types; ///< of its own arguments, as C text
+    };
+    std::string name;
+    std::vector<Probe> probes;
+};
+
 struct CompileOutput {
-    std::optional<base::Bytes> dof;     ///< set if and only if there are no errors
-    formats::DofProgram program;        ///< what `dof` holds: for `compile -S` and listings
-    DiagnosticSink diagnostics;         ///< warnings too
-    SourceManager sources;              ///< what the diagnostics point into
-    std::vector<std::string> libraries; ///< paths of those that were loaded, in order
+    std::optional<base::Bytes> dof;          ///< set if and only if there are no errors
+    formats::DofProgram program;             ///< what `dof` holds: for `compile -S` and listings
+    DiagnosticSink diagnostics;              ///< warnings too
+    SourceManager sources;                   ///< what the diagnostics point into
+    std::vector<DeclaredProvider> providers; ///< of the sources, not of libraries
+    std::vector<std::string> libraries;      ///< paths of those that were loaded, in order
     /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
     /// the error clause, which is the last, has none.
     std::vector<size_t> ecb_sources;
@@ -82,6 +93,12 @@ struct CompileOutput {
     /// prints the minimum over those of a program.
     std::vector<ClauseStability> stability;
 };
+
+/// Returns the C header of `dtrace -h`: a macro per probe that fires it, one that says whether it
+/// is enabled, and what they call.  `file_name` is the header's, "prov.h", which its guard is made
+/// of.
+std::string provider_header(const std::vector<DeclaredProvider>& providers,
+                            const std::string& file_name);
 
 /// Compiles.  Pure but for what `options.kernel` reads.
 CompileOutput compile(const CompileOptions& options);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Indexes of uregs[]: the words of struct pt_regs, arch/x86/include/asm/ptrace.h of the Linux kernel.
+ * Indexes of uregs[]: the words of struct pt_regs, arch/x86/include/asm/ptrace.h of the Linux kernel, and behind
+ * them what it does not hold: the segment registers, the number of the thread's last trap.
  */
 
 inline int R_R15 = 0;
@@ -28,6 +29,14 @@ inline int R_PC = 16;
 inline int R_SP = 19;
 inline int R_FP = 4;
 inline int R_PS = 18;
+inline int R_DS = 21;
+inline int R_ES = 22;
+inline int R_FS = 23;
+inline int R_GS = 24;
+inline int R_TRAPNO = 25;
+
+/* A trap's error code lies where a system call's number does. */
+inline int R_ERR = R_ORIG_RAX;
 
 /* The names that programs for 32 bits use, each the register that holds it. */
 inline int R_EIP = R_RIP;

@@ -15,8 +15,8 @@ namespace daybreak::sim {
 constexpr uint64_t kKernelTextStart = 0xffffffff81000000;
 /// Where `curthread` points.  Nothing is mapped there unless a test does so.
 constexpr uint64_t kCurthreadAddress = 0xffff888000100000;
-/// uregs[]: as many as struct pt_regs of x86-64 has.
-constexpr uint64_t kUserRegisterCount = 21;
+/// uregs[]: the words of struct pt_regs of x86-64, four segment registers, the trap's number.
+constexpr uint64_t kUserRegisterCount = 26;
 
 /// Where the simulated kernel keeps what subroutines ask about: as Linux 6 on x86-64 does.
 const dbk_kernel_layout& kernel_layout();

@@ -227,14 +227,38 @@ __probe_ctx uint64_t dbk_host_ucaller(void *frame)
 	return dbk_host_ustack(frame, pcs, 2) == 2 ? pcs[1] : 0;
 }
 
-/* uregs[] counts the words of struct pt_regs: r15 is 0, ip 16, sp 19. */
+/*
+ * uregs[] counts the words of struct pt_regs: r15 is 0, ip 16, sp 19.  Behind them
+ * come the segment registers, which the kernel for 64 bits leaves as they are,
+ * and the number of the thread's last trap: compiler/dlib/regs.d.
+ */
+enum { UREG_DS = 21, UREG_ES, UREG_FS, UREG_GS, UREG_TRAPNO };
+
 __probe_ctx bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret)
 {
 	struct pt_regs *regs = user_registers();
+	unsigned int selector;
 
-	if (!regs || index >= sizeof(*regs) / sizeof(unsigned long))
+	BUILD_BUG_ON(sizeof(*regs) / sizeof(unsigned long) > UREG_DS);
+	if (!regs)
 		return false;
-	*value_ret = ((unsigned long *)regs)[index];
+	if (index < sizeof(*regs) / sizeof(unsigned long)) {
+		*value_ret = ((unsigned long *)regs)[index];
+		return true;
+	}
+	if (index == UREG_DS)
+		savesegment(ds, selector);
+	else if (index == UREG_ES)
+		savesegment(es, selector);
+	else if (index == UREG_FS)
+		savesegment(fs, selector);
+	else if (index == UREG_GS)
+		savesegment(gs, selector);
+	else if (index == UREG_TRAPNO)
+		selector = current->thread.trap_nr;
+	else
+		return false;
+	*value_ret = selector;
 	return true;
 }
 

@@ -306,11 +306,9 @@ TEST_CASE("structs declared in D", "[compiler][codegen]") {
                       "and %r1, %r2, %r1\n"
                       "ret %r1\n");
     CHECK(of("hi") == "ldgs arg0, %r1\n"
-                      "setx 0x18, %r2\n"
+                      "setx 0x19, %r2\n"
                       "add %r1, %r2, %r1\n"
-                      "lduh [%r1], %r1\n"
-                      "setx 0x3, %r2\n"
-                      "srl %r1, %r2, %r1\n"
+                      "ldub [%r1], %r1\n"
                       "setx 0x7f, %r2\n"
                       "and %r1, %r2, %r1\n"
                       "ret %r1\n");

@@ -114,3 +114,20 @@ TEST_CASE("each of the system's libraries compiles", "[compiler][libraries]") {
         }
     }
 }
+
+TEST_CASE("a provider's header has two macros per probe", "[compiler][libraries]") {
+    CompileOutput output =
+        compile_with({}, "provider my_prov { probe none(void); probe two__parts(int, char *b); };");
+    REQUIRE(output.providers.size() == 1);
+    std::string header = provider_header(output.providers, "some/prov-1.h");
+    for (
+        const char* line :
+        {"#ifndef\t_PROV_1_H\n", "#define\tMY_PROV_NONE() \\\n\t__dtrace_my_prov___none()\n",
+         "#define\tMY_PROV_TWO_PARTS(arg0, arg1) \\\n\t__dtrace_my_prov___two__parts(arg0, arg1)\n",
+         "#define\tMY_PROV_TWO_PARTS_ENABLED() \\\n\t__dtraceenabled_my_prov___two__parts(0)\n",
+         "extern void __dtrace_my_prov___two__parts(int, char *);\n",
+         "extern void __dtrace_my_prov___none(void);\n", "#define\tMY_PROV_NONE_ENABLED() (0)\n"}) {
+        INFO(header);
+        CHECK(header.find(line) != std::string::npos);
+    }
+}
