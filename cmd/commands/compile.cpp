@@ -6,6 +6,7 @@
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
 #include "formats/dof/dof_printer.hpp"
+#include "formats/dof/properties.hpp"
 
 #include <memory>
 
@@ -16,6 +17,7 @@ namespace {
 struct CompileArguments {
     ProgramArguments program;
     std::string output_path;
+    std::string format = "raw";
     bool disassemble = false;
 };
 
@@ -33,7 +35,12 @@ int compile(const CompileArguments& arguments) {
         std::fputs(formats::print_ecbs(compiled->program).c_str(), stderr);
     if (arguments.output_path.empty())
         return static_cast<int>(Exit::ok);
-    auto written = write_image(arguments.output_path, compiled->dof);
+    auto format = formats::dof_format_named(arguments.format).value_or(formats::DofFormat::raw);
+    std::string text;
+    if (format != formats::DofFormat::raw)
+        text = formats::with_dof_properties("", format, {compiled->dof});
+    auto written = write_image(arguments.output_path,
+                               text.empty() ? base::ByteView(compiled->dof) : base::as_bytes(text));
     return written.ok() ? static_cast<int>(Exit::ok) : fail(written.error());
 }
 
@@ -44,6 +51,11 @@ void add_compile(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("compile", "Compile a D program to DOF");
     add_program_options(*command, arguments->program);
     command->add_option("-o,--output", arguments->output_path, "The DOF image to write");
+    command
+        ->add_option("--format", arguments->format,
+                     "Of the output: raw, or a property as illumos (dtrace.conf) or FreeBSD "
+                     "(dtrace.dof) keep it")
+        ->check(CLI::IsMember({"raw", "illumos", "freebsd"}));
     command->add_flag("-S", arguments->disassemble, "Print the DIF on standard error");
     command->footer("\nExample: for the kernel that this machine boots\n"
                     "  daybreak compile -s boot.d -o boot.dof --kernel $(uname -r)");

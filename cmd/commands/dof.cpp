@@ -7,6 +7,7 @@
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
+#include "formats/dof/properties.hpp"
 #include "formats/module/module_file.hpp"
 
 #include <memory>
@@ -32,21 +33,41 @@ base::Result<void> print_module(base::ByteView untrusted_module) {
     return {};
 }
 
+base::Result<void> print_properties(base::ByteView untrusted_text) {
+    DBK_TRY(auto images, formats::read_dof_properties(untrusted_text));
+    for (size_t i = 0; i < images.size(); i++) {
+        put(base::strprintf("%sproperty dof-data-%zu, %zu bytes\n", i == 0 ? "" : "\n", i,
+                            images[i].size()));
+        DBK_TRY_VOID(print_image(images[i]));
+    }
+    return {};
+}
+
 struct DofArguments {
     std::vector<std::string> paths;
     std::string output_path;
     std::string dialect = "oracle";
 };
 
+/// Adds the programs of a file: an image, or properties with several.
+base::Result<void> add_parts(const std::string& path, base::ByteView untrusted,
+                             std::vector<formats::DofProgram>& parts) {
+    DBK_TRY(auto images, formats::dof_images_in(untrusted));
+    for (const base::Bytes& bytes : images) {
+        auto image = formats::parse_dof(bytes);
+        if (!image.ok())
+            return std::move(image).error().with_context(path);
+        parts.push_back(std::move(image->program));
+    }
+    return {};
+}
+
 /// Joins the images and writes them as one of Daybreak's own.
 base::Result<void> convert(const DofArguments& arguments) {
     std::vector<formats::DofProgram> parts;
     for (const std::string& path : arguments.paths) {
         DBK_TRY(base::Bytes bytes, base::read_file(path));
-        auto image = formats::parse_dof(bytes);
-        if (!image.ok())
-            return std::move(image).error().with_context(path);
-        parts.push_back(std::move(image->program));
+        DBK_TRY_VOID(add_parts(path, bytes, parts));
     }
     formats::DofProgram program = formats::join_programs(std::move(parts));
     DBK_TRY_VOID(
@@ -59,7 +80,9 @@ base::Result<void> convert(const DofArguments& arguments) {
 
 base::Result<void> print_file(const std::string& path) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
-    auto printed = formats::looks_like_dof(bytes) ? print_image(bytes) : print_module(bytes);
+    auto printed = formats::looks_like_dof(bytes)              ? print_image(bytes)
+                   : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
+                                                               : print_module(bytes);
     if (!printed.ok())
         return std::move(printed).error().with_context(path);
     return {};
@@ -72,7 +95,9 @@ void add_dof(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand(
         "dof", "Print compiled programs and their DIF; adopt others' compilers'");
     command
-        ->add_option("FILE", arguments->paths, "A DOF image, or a daybreak.ko with embedded ones")
+        ->add_option(
+            "FILE", arguments->paths,
+            "A DOF image, a file with properties (dtrace.conf, dtrace.dof), or a daybreak.ko")
         ->required();
     command->add_option("-o,--output", arguments->output_path,
                         "Do not print: write the images as one of Daybreak's own");

@@ -3,7 +3,10 @@
 // daybreak embed: put compiled programs into the kernel module.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
+#include "formats/dof/dof_writer.hpp"
+#include "formats/dof/properties.hpp"
 #include "formats/module/module_file.hpp"
 
 #include <memory>
@@ -41,6 +44,25 @@ base::Result<void> check_target(const std::string& path, const formats::DofProgr
                         module_release.c_str());
 }
 
+/// Reads an image, or properties, whose images are one enabling.
+base::Result<base::Bytes> read_image(const std::string& path) {
+    DBK_TRY(base::Bytes bytes, base::read_file(path));
+    auto images = formats::dof_images_in(bytes);
+    if (!images.ok())
+        return std::move(images).error().with_context(path);
+    if (images->size() == 1)
+        return std::move(images->front());
+    std::vector<formats::DofProgram> parts;
+    for (const base::Bytes& image : *images) {
+        auto parsed = formats::parse_dof(image);
+        if (!parsed.ok())
+            return std::move(parsed).error().with_context(path);
+        parts.push_back(std::move(parsed->program));
+    }
+    formats::DofProgram joined = formats::join_programs(std::move(parts));
+    return formats::write_dof(joined);
+}
+
 base::Result<void> embed(const EmbedOptions& options) {
     DBK_TRY(base::Bytes module, base::read_file(options.module_path));
     auto before = formats::read_module(module);
@@ -50,7 +72,7 @@ base::Result<void> embed(const EmbedOptions& options) {
     for (const std::string& path : options.dof_paths) {
         formats::EmbeddedImage image;
         image.name = enabling_name(path);
-        DBK_TRY(image.dof, base::read_file(path));
+        DBK_TRY(image.dof, read_image(path));
         auto dof = formats::parse_dof(image.dof);
         if (!dof.ok())
             return std::move(dof).error().with_context(path);

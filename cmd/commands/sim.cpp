@@ -13,6 +13,7 @@
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
+#include "formats/dof/properties.hpp"
 
 #include <charconv>
 #include <cinttypes>
@@ -173,16 +174,26 @@ void tell_lowered(const sim::Simulation& simulation) {
             complain(std::string(size.name) + " lowered to " + size_text(*lowered));
 }
 
+/// Adds the programs of a file: an image, or properties with several.
+base::Result<void> add_parts(const std::string& path, base::ByteView untrusted,
+                             std::vector<formats::DofProgram>& parts) {
+    DBK_TRY(auto images, formats::dof_images_in(untrusted));
+    for (const base::Bytes& bytes : images) {
+        auto image = formats::parse_dof(bytes);
+        if (!image.ok())
+            return std::move(image).error().with_context(path);
+        parts.push_back(std::move(image->program));
+    }
+    return {};
+}
+
 /// The images of --dof as one program of Daybreak's.
 base::Result<CompiledProgram> read_program(const SimArguments& arguments) {
     CompiledProgram compiled;
     std::vector<formats::DofProgram> parts;
     for (const std::string& path : arguments.dof_paths) {
         DBK_TRY(base::Bytes bytes, base::read_file(path));
-        auto image = formats::parse_dof(bytes);
-        if (!image.ok())
-            return std::move(image).error().with_context(path);
-        parts.push_back(std::move(image->program));
+        DBK_TRY_VOID(add_parts(path, bytes, parts));
     }
     compiled.program = formats::join_programs(std::move(parts));
     DBK_TRY_VOID(formats::translate_program(compiled.program,

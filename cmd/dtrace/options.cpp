@@ -157,7 +157,8 @@ void Parser::with_argument(char letter, const std::string& argument) {
     case '6':
         if (argument != (letter == '3' ? "2" : "4"))
             return usage(strprintf("illegal option -- %c%s", letter, argument.c_str()));
-        arguments.data_model_32 = letter == '3';
+        if (letter == '3')
+            result_.message = "-32 is not supported: programs have the 64-bit data model";
         return;
     case 'b':
         return set("bufsize", argument, "-b " + argument);

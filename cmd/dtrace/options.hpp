@@ -51,7 +51,6 @@ struct DtraceArguments {
     std::vector<std::string> pids;      ///< -p
     std::string output_path;            ///< -o
     std::vector<std::string> definitions, undefinitions, include_folders, library_folders;
-    bool data_model_32 = false;       ///< -32
     bool claim_anonymous = false;     ///< -a
     bool preprocess = false;          ///< -C
     bool compile_only = false;        ///< -e

@@ -4,7 +4,6 @@
 #include "formats/dof/properties.hpp"
 
 #include "formats/dof/dof_reader.hpp"
-#include "formats/dof/dof_writer.hpp"
 
 #include <charconv>
 #include <map>
@@ -93,31 +92,6 @@ base::Result<void> read_line(std::string_view line, std::map<size_t, Bytes>& ima
     return {};
 }
 
-/// Puts `from` behind `to`: indexes move, later options count.
-void append_program(DofProgram& to, DofProgram from) {
-    size_t difos = to.difos.size(), lists = to.action_lists.size();
-    to.dof_version = std::max(to.dof_version, from.dof_version);
-    to.integer_registers = std::max(to.integer_registers, from.integer_registers);
-    to.tuple_registers = std::max(to.tuple_registers, from.tuple_registers);
-    for (Difo& difo : from.difos)
-        to.difos.push_back(std::move(difo));
-    for (DofActionList& list : from.action_lists) {
-        for (DofAction& action : list.actions)
-            if (action.difo)
-                *action.difo += difos;
-        to.action_lists.push_back(std::move(list));
-    }
-    for (DofEcb& ecb : from.ecbs) {
-        if (ecb.predicate)
-            *ecb.predicate += difos;
-        if (ecb.actions)
-            *ecb.actions += lists;
-        to.ecbs.push_back(std::move(ecb));
-    }
-    to.options.insert(to.options.end(), from.options.begin(), from.options.end());
-    to.relocations.insert(to.relocations.end(), from.relocations.begin(), from.relocations.end());
-}
-
 } // namespace
 
 std::optional<DofFormat> dof_format_named(std::string_view name) {
@@ -183,23 +157,10 @@ std::string with_dof_properties(std::string_view text, DofFormat format,
     return out;
 }
 
-base::Result<Bytes> read_any_dof(base::ByteView untrusted) {
-    if (!looks_like_dof_properties(untrusted)) {
-        DBK_TRY(DofImage checked, parse_dof(untrusted));
-        static_cast<void>(checked);
-        return Bytes(untrusted.begin(), untrusted.end());
-    }
-    DBK_TRY(std::vector<Bytes> images, read_dof_properties(untrusted));
-    DBK_TRY(DofImage first, parse_dof(images[0]));
-    if (images.size() == 1)
-        return std::move(images[0]);
-    for (size_t i = 1; i < images.size(); i++) {
-        auto next = parse_dof(images[i]);
-        if (!next.ok())
-            return std::move(next).error().with_context(base::strprintf("dof-data-%zu", i));
-        append_program(first.program, std::move(next->program));
-    }
-    return write_dof(first.program);
+base::Result<std::vector<Bytes>> dof_images_in(base::ByteView untrusted) {
+    if (!looks_like_dof(untrusted) && looks_like_dof_properties(untrusted))
+        return read_dof_properties(untrusted);
+    return std::vector<Bytes>{Bytes(untrusted.begin(), untrusted.end())};
 }
 
 } // namespace daybreak::formats

@@ -39,9 +39,9 @@ std::string without_dof_properties(std::string_view text);
 std::string with_dof_properties(std::string_view text, DofFormat format,
                                 const std::vector<base::Bytes>& images);
 
-/// Returns the images of any file that holds DOF: an image itself, or properties, several of which
-/// become one image, as they would be one enabling on their own systems.
-/// Errors: those of read_dof_properties(), parse_dof() and write_dof().
-base::Result<base::Bytes> read_any_dof(base::ByteView untrusted);
+/// Returns the images that a file holds: those of its properties, or the file as one image, which
+/// is not looked at.  Several are one enabling: see join_programs(). Errors: those of
+/// read_dof_properties().
+base::Result<std::vector<base::Bytes>> dof_images_in(base::ByteView untrusted);
 
 } // namespace daybreak::formats

@@ -3,7 +3,7 @@
 _daybreak() {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 	local -A options=(
-		[compile]="-s --script -o --output --kernel --btf -S -x -D -L --help"
+		[compile]="-s --script -o --output --format --kernel --btf -S -x -D -L --help"
 		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
@@ -11,6 +11,7 @@ _daybreak() {
 		[info]="--help"
 		[list]="--help"
 		[sim]="-s --script --dof --dialect -x -D -L --seed --cpus --help"
+		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
 	)
 	if ((COMP_CWORD == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "${!options[*]} --help --version" -- "$word")
@@ -23,3 +24,11 @@ _daybreak() {
 	fi
 }
 complete -o filenames -F _daybreak daybreak
+
+# The same program under the name dtrace.
+_daybreak_dtrace() {
+	COMP_WORDS=(daybreak dtrace "${COMP_WORDS[@]:1}")
+	((COMP_CWORD++))
+	_daybreak
+}
+complete -o filenames -F _daybreak_dtrace dtrace
