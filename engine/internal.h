@@ -176,7 +176,7 @@ struct dbk_program {
 	uint32_t option_count;
 	struct dbk_var *vars;
 	uint32_t var_count;
-	uint32_t strsize;	     /* bytes, NUL included */
+	uint32_t strsize;	     /* characters of a string; a NUL behind them is extra */
 	uint32_t globals_bytes;	     /* storage of global scalars */
 	uint32_t locals_bytes;	     /* storage of clause-local scalars, per CPU */
 	uint32_t local_value_bytes;  /* the first part of it: by-value slots */

@@ -124,6 +124,14 @@ void Generator::store_data(const TypedExpr& node, Value address, Value data) {
         Value one = constant(1);
         builder_.emit(DIF_OP_ADD, bytes.reg, one.reg, bytes.reg);
         release(one);
+        // A string that fills its room has no NUL: what lies behind is another member's.
+        Value room = constant(types_.string_bytes());
+        DifoBuilder::Label fits = builder_.new_label();
+        builder_.emit(DIF_OP_CMP, bytes.reg, room.reg, 0);
+        builder_.branch(DIF_OP_BLE, fits);
+        builder_.emit(DIF_OP_MOV, room.reg, 0, bytes.reg);
+        builder_.bind(fits);
+        release(room);
     } else {
         bytes = constant(types_.size_of(node.type).value_or(0));
     }

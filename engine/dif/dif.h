@@ -80,7 +80,7 @@ struct dbk_view {
 	uint32_t length;
 };
 
-/** dbk_view_string() - reads the string at @address, at most strsize - 1 bytes of it; one that is
+/** dbk_view_string() - reads the string at @address, at most strsize bytes of it; one that is
  * not ours is copied into scratch.  false after a fault */
 bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct dbk_view *view_ret);
 

@@ -101,19 +101,19 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 
 	if (own != 0) {
 		view_ret->text = (const char *)(uintptr_t)address;
-		view_ret->length = length_of(view_ret->text, own < strsize - 1 ? own : strsize - 1);
+		view_ret->length = length_of(view_ret->text, own < strsize ? own : strsize);
 		return true;
 	}
-	copy = dbk_scratch(cpu, strsize);
+	copy = dbk_scratch(cpu, strsize + 1);
 	if (copy == NULL)
 		return false;
-	length = address == 0 ? -1 : dbk_host_load_string(copy, address, strsize);
+	length = address == 0 ? -1 : dbk_host_load_string(copy, address, strsize + 1);
 	if (length < 0) {
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 		return false;
 	}
 	/* Gives back what the string did not need. */
-	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(strsize, 8) - DBK_ROUND_UP(length + 1, 8));
+	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(strsize + 1, 8) - DBK_ROUND_UP(length + 1, 8));
 	view_ret->text = copy;
 	view_ret->length = (uint32_t)length;
 	return true;
@@ -139,7 +139,7 @@ __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t addr
 
 __probe_ctx uint64_t dbk_new_string(struct dbk_cpu *cpu, const char *text, uint32_t length)
 {
-	uint32_t most = cpu->consumer->strsize - 1;
+	uint32_t most = cpu->consumer->strsize;
 	char *copy;
 
 	if (length > most)

@@ -24,7 +24,7 @@ __probe_ctx uint64_t dbk_subr_strlen(struct dbk_cpu *cpu)
 
 __probe_ctx uint64_t dbk_subr_strjoin(struct dbk_cpu *cpu)
 {
-	uint32_t most = cpu->consumer->strsize - 1;
+	uint32_t most = cpu->consumer->strsize;
 	struct dbk_view a, b;
 	char *to;
 

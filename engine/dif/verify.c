@@ -324,7 +324,7 @@ static int decode_push(struct verify *v)
 	v->to->r1 = (uint8_t)type;
 	/* What the key will take: strings by strsize, other references by their size operand. */
 	if (v->op == DIF_OP_PUSHTR && type == DIF_TYPE_STRING)
-		bytes = v->loader->program->strsize;
+		bytes = v->loader->program->strsize + 1;
 	else if (v->op == DIF_OP_PUSHTR)
 		bytes = v->last_setx < DBK_KEY_BYTES_MAX ? v->last_setx : DBK_KEY_BYTES_MAX;
 	v->tuple_bytes += (uint32_t)DBK_ROUND_UP(bytes, 8);

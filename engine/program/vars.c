@@ -62,7 +62,7 @@ static int enter(struct dbk_loader *loader, const struct dif_var_entry *entry)
 	struct dbk_var *var;
 	bool is_string = entry->type.kind == DIF_TYPE_STRING;
 	bool by_ref = is_string || (entry->type.flags & DIF_TF_BYREF) != 0;
-	uint32_t bytes = is_string ? program->strsize : by_ref ? entry->type.size : 8;
+	uint32_t bytes = is_string ? program->strsize + 1 : by_ref ? entry->type.size : 8;
 	int32_t index = dbk_var_find(loader, entry->scope, entry->id);
 
 	if (index >= 0) {

@@ -107,10 +107,10 @@ static void plan_value(struct planner *p, struct area *area, uint32_t action, ui
 	} else if (difo->type.kind == DIF_TYPE_STRING) {
 		dbk_classic_add(&area->classic, p->consumer->strsize);
 		step = add_step(p, DBK_STEP_STRING, action);
-		step->offset = place_tail(area, p->consumer->strsize);
-		step->bytes = p->consumer->strsize;
+		step->offset = place_tail(area, p->consumer->strsize + 1);
+		step->bytes = p->consumer->strsize + 1;
 		step->expr = difo->expr;
-		add_field(p, step, step->bytes, DBK_FIELD_STRING, flags);
+		add_field(p, step, p->consumer->strsize, DBK_FIELD_STRING, flags);
 	} else if ((difo->type.flags & DIF_TF_BYREF) != 0) {
 		dbk_classic_add(&area->classic, difo->type.size);
 		step = add_step(p, DBK_STEP_BYTES, action);
