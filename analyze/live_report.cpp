@@ -11,7 +11,8 @@ namespace daybreak::analyze {
 
 LiveReport::LiveReport(const ReportOptions& options, Sink& sink)
     : options_(options),
-      names_(options.symbols, options.users), shared_{sink, names_, options_.hooks, options.testing} {}
+      names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
+                                                      options.testing} {}
 
 LiveReport::~LiveReport() = default;
 
@@ -73,14 +74,14 @@ void LiveReport::consume_records(const formats::Recording& recording,
     MergedRecord merged;
     std::vector<MergedRecord> firing;
     while (merge.next(merged)) {
-        if (horizon_mono_ns && ring.clock.mono_ns(merged.record.ticks) > *horizon_mono_ns)
+        if (horizon_mono_ns && ring.clock.mono_ns(merged.record.arrival_ticks()) > *horizon_mono_ns)
             break;
         bool same = !firing.empty() && firing.back().cpu == merged.cpu &&
                     firing.back().record.ticks == merged.record.ticks &&
                     firing.back().record.ecb->probe_id == merged.record.ecb->probe_id;
         if (!same)
             consume_firing(firing);
-        merge_until(merged.record.ticks);
+        merge_until(merged.record.arrival_ticks());
         starts_[{ring.ring_id, merged.cpu}] = {merged.sequence, merged.index + 1};
         firing.push_back(merged);
     }

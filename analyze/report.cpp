@@ -42,11 +42,12 @@ class Renderer {
 public:
     Renderer(const formats::Recording& recording, const ReportOptions& options, Sink& sink)
         : recording_(recording), options_(options),
-          names_(options.symbols, options.users), shared_{sink, names_, options.hooks, options.testing} {}
+          names_(options.symbols, options.users), shared_{sink, names_, options.hooks,
+                                                          options.testing} {}
 
     Report render() {
         begin();
-        RecordMerge merge(recording_, small_ring_starts(recording_));
+        RecordMerge merge(recording_, small_ring_starts(recording_), order());
         MergedRecord merged;
         while (merge.next(merged)) {
             if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
@@ -60,6 +61,7 @@ public:
 
 private:
     void begin();
+    MergeOrder order() const;
     bool is_same_firing(const MergedRecord& a, const MergedRecord& b) const;
     void consume_firing();
     void end();
@@ -108,6 +110,14 @@ void Renderer::begin() {
             "aggregations counted by the engine cover the whole recording, not the window");
 }
 
+/// One ring with option temporal is enough: they are printed together.
+MergeOrder Renderer::order() const {
+    for (const RingState& ring : rings_)
+        if (ring.consumer->options().temporal)
+            return MergeOrder::made;
+    return MergeOrder::arrival;
+}
+
 bool Renderer::in_window(uint64_t boot_ns) {
     if (!first_boot_ns_)
         first_boot_ns_ = boot_ns;
@@ -145,7 +155,7 @@ void Renderer::consume_firing() {
     if (report_.records == 0)
         report_.first_boot_ns = clock.boot_ns(clock.mono_ns(ticks));
     report_.records += firing_.size();
-    last_ticks_ = ticks;
+    last_ticks_ = last_clock_ == &clock ? std::max(last_ticks_, ticks) : ticks;
     last_clock_ = &clock;
     for (const MergedRecord& merged : firing_)
         ring.consumer->count(merged);

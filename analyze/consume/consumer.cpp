@@ -44,6 +44,7 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
     // What the command line asks for holds whatever the program says.
     options_.quiet |= options.quiet;
     options_.flowindent |= options.flowindent;
+    options_.temporal |= options.temporal;
     for (const std::string& text : program_.problems())
         shared_.problem(base::strprintf("ring %u: %s", unsigned{ring.ring_id}, text.c_str()));
 }

@@ -7,8 +7,21 @@
 
 namespace daybreak::analyze {
 
-RecordMerge::RecordMerge(const formats::Recording& recording, const MergeStarts& starts)
-    : by_nanoseconds_(recording.rings.size() > 1) {
+namespace {
+
+/// Whether any record may lie elsewhere than in the order of time.
+bool speculates(const formats::RingRecording& ring) {
+    const std::vector<formats::EcbInfo>& ecbs = ring.ecbs.all();
+    return std::any_of(ecbs.begin(), ecbs.end(), [](const formats::EcbInfo& ecb) {
+        return (ecb.flags & DBK_ECB_F_SPECULATES) != 0;
+    });
+}
+
+} // namespace
+
+RecordMerge::RecordMerge(const formats::Recording& recording, const MergeStarts& starts,
+                         MergeOrder order)
+    : by_nanoseconds_(recording.rings.size() > 1), order_(order) {
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         for (const formats::CpuInfo& cpu : recording.rings[ring].cpus) {
             Run run;
@@ -21,6 +34,8 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeStarts&
     for (size_t i = 0; i < runs_.size(); i++) {
         auto start = starts.find({runs_[i].recording->ring_id, runs_[i].cpu->cpu});
         begin(runs_[i], start == starts.end() ? MergeStart{} : start->second);
+        if (order_ == MergeOrder::made && speculates(*runs_[i].recording))
+            sort(runs_[i]);
         if (advance(runs_[i]))
             heap_.push_back(i);
     }
@@ -41,7 +56,34 @@ void RecordMerge::begin(Run& run, const MergeStart& start) {
            run.following_index < start.records);
 }
 
+/// Reads all that is left, and hands it out by the time it was made.
+void RecordMerge::sort(Run& run) {
+    std::vector<Placed> all;
+    bool committed = false;
+    while (run.has_following) {
+        all.push_back({run.following, run.following_sequence, run.following_index});
+        committed |= run.following.commit_ticks != 0;
+        read_following(run);
+    }
+    if (committed)
+        std::stable_sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
+            return a.record.ticks < b.record.ticks;
+        });
+    run.sorted = std::move(all);
+    read_following(run);
+}
+
 void RecordMerge::read_following(Run& run) {
+    if (!run.sorted.empty()) {
+        run.has_following = run.next_sorted < run.sorted.size();
+        if (!run.has_following)
+            return;
+        const Placed& next = run.sorted[run.next_sorted++];
+        run.following = next.record;
+        run.following_sequence = next.sequence;
+        run.following_index = next.index;
+        return;
+    }
     run.following_index++;
     while (!run.cursor || !run.cursor->next(run.following)) {
         run.has_following = run.segment < run.cpu->segments.size();
@@ -62,8 +104,8 @@ bool RecordMerge::advance(Run& run) {
     run.current_sequence = run.following_sequence;
     run.current_index = run.following_index;
     read_following(run);
-    uint64_t key =
-        by_nanoseconds_ ? run.recording->clock.mono_ns(run.current.ticks) : run.current.ticks;
+    uint64_t ticks = order_ == MergeOrder::made ? run.current.ticks : run.current.arrival_ticks();
+    uint64_t key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
     // A CPU's records are in the order it wrote them, whatever its clock did.
     run.key = std::max(run.key, key);
     return true;

@@ -6,6 +6,10 @@
 // record next.  Records of the same instant come in the order of rings and CPUs, so the result does
 // not depend on how the recording was put together.  One ring is merged by its ticks; several are
 // by CLOCK_MONOTONIC, which their clocks have in common.
+//
+// What a speculation held stands where it was committed, as dtrace(1) prints it, or, in the order
+// of option temporal, where it was made.  For the latter a CPU that committed anything has its
+// records in memory, sorted.
 #pragma once
 
 #include "formats/segment/recording.hpp"
@@ -34,16 +38,26 @@ struct MergeStart {
 /// By ring id and CPU.
 using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
 
+enum class MergeOrder : uint8_t {
+    arrival, ///< as the records came into the ring
+    made,    ///< as they were made: option temporal
+};
+
 class RecordMerge {
 public:
     /// The recording must outlive the merge.  CPUs that `starts` does not have begin at their first
-    /// record.
-    explicit RecordMerge(const formats::Recording& recording, const MergeStarts& starts = {});
+    /// record.  Whoever goes on from where a merge was asks for the order of arrival.
+    explicit RecordMerge(const formats::Recording& recording, const MergeStarts& starts = {},
+                         MergeOrder order = MergeOrder::arrival);
 
     /// Yields the next record; false at the end.
     bool next(MergedRecord& merged);
 
 private:
+    struct Placed {
+        formats::RecordView record;
+        uint64_t sequence = 0, index = 0;
+    };
     struct Run {
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
@@ -55,14 +69,18 @@ private:
         uint64_t current_sequence = 0, current_index = 0;     // of `current`
         uint64_t following_sequence = 0, following_index = 0; // of `following`
         uint64_t key = 0;
+        std::vector<Placed> sorted; // all that is left, when it is not in order as it lies
+        size_t next_sorted = 0;
     };
 
     bool advance(Run& run);
     void begin(Run& run, const MergeStart& start);
     void read_following(Run& run);
+    void sort(Run& run);
     bool later(size_t a, size_t b) const;
 
     bool by_nanoseconds_;
+    MergeOrder order_;
     std::vector<Run> runs_;
     std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
 };

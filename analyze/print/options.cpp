@@ -97,6 +97,9 @@ void OutputOptions::set(uint32_t option, uint64_t value) {
     case DTRACEOPT_NORESOLVE:
         noresolve = is_set;
         break;
+    case DBK_OPT_TEMPORAL:
+        temporal = is_set;
+        break;
     case DTRACEOPT_STACKINDENT:
         stackindent = is_set ? static_cast<int>(std::min<uint64_t>(value, kFieldWidthMax))
                              : kStackIndentDefault;

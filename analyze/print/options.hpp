@@ -32,6 +32,7 @@ struct OutputOptions {
     bool flowindent = false;
     bool rawbytes = false;
     bool noresolve = false;
+    bool temporal = false; ///< committed records where they were made
     int stackindent = kStackIndentDefault;
     bool aggsortkey = false;
     bool aggsortrev = false;

@@ -20,6 +20,7 @@ struct ReportArguments {
     std::string since, until;
     bool quiet = false;
     bool flowindent = false;
+    bool temporal = false;
     bool drop_tags = false;
     bool system = false;
 };
@@ -73,6 +74,7 @@ int report(const ReportArguments& arguments) {
     analyze::ReportOptions options;
     options.output.quiet = arguments.quiet;
     options.output.flowindent = arguments.flowindent;
+    options.output.temporal = arguments.temporal;
     options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
     options.window = *window;
     options.symbols = &trace->symbols;
@@ -101,6 +103,8 @@ void add_report(CLI::App& app, int& status) {
     command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
     command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
     command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
+    command->add_flag("--temporal", arguments->temporal,
+                      "Committed speculations where their records were made, not where committed");
     command->add_flag("--drop-tags", arguments->drop_tags, "Tag each message about drops");
     command->add_flag("--system", arguments->system,
                       "Carry out system(), freopen() and ftruncate(): only of a recording whose "

@@ -71,6 +71,7 @@ bool is_switch(uint32_t id) {
     case DTRACEOPT_AGGSORTREV:
     case DTRACEOPT_QUIETRESIZE:
     case DTRACEOPT_NORESOLVE:
+    case DBK_OPT_TEMPORAL:
         return true;
     default:
         return false;
@@ -211,6 +212,7 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
 #undef DBK_OPTION
             {"aggregate", DBK_OPT_AGGREGATE},
         {"segmentsize", DBK_OPT_SEGMENTSIZE},
+        {"temporal", DBK_OPT_TEMPORAL},
     };
     for (const auto& option : options) {
         if (option.name != name)

@@ -317,6 +317,7 @@ enum dtrace_option { DBK_DTRACE_OPTIONS(DBK_DTRACE_OPTION_ENUM) };
 /* Daybreak's own options, out of the way of every port's. */
 #define DBK_OPT_AGGREGATE   0x44420001u /* DBK_AGGREGATE_ */
 #define DBK_OPT_SEGMENTSIZE 0x44420002u /* bytes of a segment */
+#define DBK_OPT_TEMPORAL    0x44420003u /* print by the time records were made; other ports: 27 */
 
 #define DTRACE_QUANTIZE_CELLS	     127
 #define DTRACE_QUANTIZE_ZERO	     63

@@ -145,6 +145,16 @@ bool RecordCursor::control(size_t left) {
                         strprintf("time base record has %u bytes", header.bytes));
         base_ticks_ = load<dbk_control_time_base>(bytes_.data() + offset_).base_ticks;
     }
+    if (header.kind == DBK_CONTROL_COMMIT) {
+        if (header.bytes < sizeof(dbk_control_commit))
+            return stop(FindingKind::bad_record,
+                        strprintf("commit record has %u bytes", header.bytes));
+        auto commit = load<dbk_control_commit>(bytes_.data() + offset_);
+        // What it says too much of is not there; what is there has its own lengths.
+        commit_end_ = offset_ + header.bytes + commit.covered_bytes;
+        commit_ticks_ = commit.commit_ticks;
+        commit_speculation_ = commit.speculation;
+    }
     offset_ += header.bytes;
     return true;
 }
@@ -181,6 +191,9 @@ bool RecordCursor::next(RecordView& record) {
         record.ecb = ecb;
         record.ticks = base_ticks_ + header.delta_ticks;
         record.bytes = bytes_.subspan(offset_, length);
+        bool committed = offset_ < commit_end_;
+        record.commit_ticks = committed ? commit_ticks_ : 0;
+        record.speculation = committed ? commit_speculation_ : 0;
         offset_ += length;
         return true;
     }

@@ -86,8 +86,14 @@ std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field);
 struct RecordView {
     uint32_t epid = 0;
     const EcbInfo* ecb = nullptr; ///< never null when yielded by a cursor
-    uint64_t ticks = 0;
-    ByteView bytes; ///< the whole record, header included
+    uint64_t ticks = 0;           ///< when it was made
+    ByteView bytes;               ///< the whole record, header included
+    /// When commit() put it into the ring; 0: it was recorded there at once.
+    uint64_t commit_ticks = 0;
+    uint32_t speculation = 0; ///< that held it till then
+
+    /// When it came into the ring: what a CPU's records are in the order of.
+    uint64_t arrival_ticks() const { return commit_ticks != 0 ? commit_ticks : ticks; }
 
     /// By index into ecb->fields.  Empty when the field is of another shape, has an odd width, or
     /// its tail reference leads outside the record.
@@ -131,6 +137,9 @@ private:
     const EcbTable* ecbs_;
     uint64_t base_ticks_;
     size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
+    size_t commit_end_ = 0; // records before this offset are of the commit read last
+    uint64_t commit_ticks_ = 0;
+    uint32_t commit_speculation_ = 0;
     std::optional<RecordDamage> damage_;
 };
 

@@ -7,7 +7,7 @@ _daybreak() {
 		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
-		[report]="--since --until --system -q --help"
+		[report]="--since --until --temporal --system -q --help"
 		[info]="--help"
 		[list]="--help"
 		[sim]="-s --script --dof --dialect -x -D -L --seed --cpus --help"

@@ -160,6 +160,14 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
         for (uint32_t at = DBK_SEGMENT_DATA_OFFSET; at < header->committed_bytes;) {
             dbk_record_header record;
             std::memcpy(&record, base + at, sizeof(record));
+            if (record.epid == 0 && record.delta_ticks == (24u << 16 | DBK_CONTROL_COMMIT)) {
+                dbk_control_commit commit;
+                std::memcpy(&commit, base + at, sizeof(commit));
+                at += commit.header.bytes;
+                REQUIRE(commit.covered_bytes > 0);
+                REQUIRE(at + commit.covered_bytes <= header->committed_bytes);
+                continue;
+            }
             if (record.epid == 0) {
                 dbk_control_time_base control;
                 std::memcpy(&control, base + at, sizeof(control));

@@ -112,8 +112,12 @@ void dbk_host_synchronize(void) {
 }
 
 void dbk_host_each_cpu(void (*run)(void*, uint32_t), void* argument) {
-    for (uint32_t cpu = 0; cpu < host.cpu_count; cpu++)
-        run(argument, cpu);
+    for (uint32_t cpu = 0; cpu < host.cpu_count; cpu++) {
+        if (host.on_cpu)
+            host.on_cpu(cpu, [&] { run(argument, cpu); });
+        else
+            run(argument, cpu);
+    }
 }
 
 void dbk_host_clocks(dbk_clocks* clocks) {

@@ -38,9 +38,11 @@ struct HostState {
     int enable_error = 0, settle_error = 0;
     /// Of the kernel.
     std::map<std::string, uint64_t> symbols = {{"jiffies", 0x1000}, {"ext4`ops", 0x2000}};
-    std::vector<const dbk_probe*> enabled;   ///< probes with ECBs now
-    std::function<void()> in_load;           ///< runs inside dbk_host_load()
-    bool real_probe_strings = true;          ///< names of probes can be loaded
+    std::vector<const dbk_probe*> enabled; ///< probes with ECBs now
+    std::function<void()> in_load;         ///< runs inside dbk_host_load()
+    /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
+    std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
+    bool real_probe_strings = true; ///< names of probes can be loaded
 };
 
 extern HostState host;

@@ -94,6 +94,36 @@ TEST_CASE("control records of unknown kinds are skipped", "[segment][record]") {
     CHECK(recording.findings.count() == 0);
 }
 
+TEST_CASE("committed records tell both of their times", "[segment][record]") {
+    Fixture f;
+    f.ring.record(0, f.fixed, 1000, RingBuilder::words({1}));
+    Bytes control(24);
+    put(control, 4, DBK_CONTROL_COMMIT, 2);
+    put(control, 6, 24, 2);
+    put(control, 8, 1100, 8);
+    put(control, 16, 16 + 2 * 16, 4); // a time base, two records
+    put(control, 20, 7, 4);
+    f.ring.raw(0, control);
+    f.ring.record(0, f.fixed, 400, RingBuilder::words({2}));
+    f.ring.record(0, f.fixed, 500, RingBuilder::words({3}));
+    f.ring.record(0, f.fixed, 1200, RingBuilder::words({4}));
+    Recording recording = f.build();
+    const RingRecording& ring = recording.rings.at(0);
+    RecordCursor cursor = records_of(ring.cpus.at(0).segments.at(0), ring);
+    RecordView record;
+    std::vector<uint64_t> made, arrived, speculations;
+    while (cursor.next(record)) {
+        made.push_back(record.ticks);
+        arrived.push_back(record.arrival_ticks());
+        speculations.push_back(record.speculation);
+    }
+    CHECK(made == std::vector<uint64_t>{1000, 400, 500, 1200});
+    CHECK(arrived == std::vector<uint64_t>{1000, 1100, 1100, 1200});
+    CHECK(speculations == std::vector<uint64_t>{0, 7, 7, 0});
+    CHECK(ring.cpus[0].segments[0].last_ticks == 1200);
+    CHECK(recording.findings.count() == 0);
+}
+
 TEST_CASE("damage ends a segment's walk and is told, what came before stays", "[segment][record]") {
     Fixture f;
     f.ring.record(0, f.fixed, 1000, RingBuilder::words({1}));
@@ -113,6 +143,11 @@ TEST_CASE("damage ends a segment's walk and is told, what came before stays", "[
     SECTION("a time base record without room for its base") {
         put(damage, 4, DBK_CONTROL_TIME_BASE, 2);
         put(damage, 6, 8, 2);
+        kind = FindingKind::bad_record;
+    }
+    SECTION("a commit record without room for its times") {
+        put(damage, 4, DBK_CONTROL_COMMIT, 2);
+        put(damage, 6, 16, 2);
         kind = FindingKind::bad_record;
     }
     SECTION("a record of varying length that is shorter than its fixed part") {
