@@ -124,6 +124,9 @@ struct dbk_clocks {
 	uint64_t wall_ns; /* CLOCK_REALTIME */
 };
 
+/** dbk_host_cpu_place() - the package and the memory node that @cpu belongs to; 0 when not known */
+void dbk_host_cpu_place(uint32_t cpu, uint32_t *package_ret, uint32_t *node_ret);
+
 /** dbk_host_clocks() - reads the clocks for a ring's metadata */
 void dbk_host_clocks(struct dbk_clocks *clocks_ret);
 

@@ -454,6 +454,11 @@ struct dbk_tuple {
 	bool by_ref;
 };
 
+/* What curcpu points to: cpuinfo_t of compiler/dlib/cpu.d. */
+struct dbk_cpuinfo {
+	int32_t id, pset, chip, lgrp;
+};
+
 /*
  * One CPU: what the firing in progress needs.  Only that CPU touches it, with
  * interrupts off; `nesting` keeps even an NMI out of the rest.
@@ -488,8 +493,9 @@ struct dbk_cpu {
 	uint32_t strtok_length, strtok_at;
 	uint32_t strtok_serial; /* of the firing that it belongs to */
 	uint64_t error_args[6];
-	uint64_t chill_mark_ns; /* when the interval of chill() began */
-	uint64_t chilled_ns;	/* in it */
+	struct dbk_cpuinfo info; /* [C] */
+	uint64_t chill_mark_ns;	 /* when the interval of chill() began */
+	uint64_t chilled_ns;	 /* in it */
 };
 
 #define DBK_FAULT_PC_NONE 0xffffffffu

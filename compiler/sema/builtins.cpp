@@ -21,6 +21,7 @@ const std::vector<BuiltinVariable>& builtin_variables() {
         {"arg9", DIF_VAR_ARG9, "int64_t", false},
         {"caller", DIF_VAR_CALLER, "uintptr_t", false},
         {"cpu", DIF_VAR_CPU, "int", false},
+        {"curcpu", DIF_VAR_CURCPU, "cpuinfo", false},
         {"curthread", DIF_VAR_CURTHREAD, "task", false},
         {"epid", DIF_VAR_EPID, "uint_t", false},
         {"errno", DIF_VAR_ERRNO, "int", false},

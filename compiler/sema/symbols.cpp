@@ -32,6 +32,8 @@ SymbolTable::SymbolTable(TypeTable& types)
         // Declared, not looked up: only a program that looks into it is bound to a kernel.
         variable->type = builtin.type == "task"
                              ? types.pointer_to(types.declare_tag(TagKind::struct_, "task_struct"))
+                         : builtin.type == "cpuinfo"
+                             ? types.pointer_to(types.declare_tag(TagKind::struct_, "cpuinfo"))
                          : builtin.type.empty() ? types.dynamic_type()
                                                 : types.find(builtin.type);
         Key key{VariableStorage::global, std::string(builtin.name)};

@@ -71,6 +71,8 @@ __probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)
 	switch (id) {
 	case DIF_VAR_VTIMESTAMP:
 		return vtimestamp(cpu);
+	case DIF_VAR_CURCPU:
+		return (uint64_t)(uintptr_t)&cpu->info;
 	case DIF_VAR_WALLTIMESTAMP:
 		return dbk_host_wall_ns();
 	case DIF_VAR_IPL:

@@ -27,8 +27,7 @@ const char *dbk_builtin_name(uint32_t id)
 
 bool dbk_builtin_offered(uint32_t id)
 {
-	/* curcpu is the address of a structure that Linux does not have. */
-	return (id >= DIF_VAR_CURTHREAD && id <= DIF_VAR_ERRNO) || id == DIF_VAR_CPU;
+	return (id >= DIF_VAR_CURTHREAD && id <= DIF_VAR_CURCPU) || id == DIF_VAR_CPU;
 }
 
 int32_t dbk_var_find(const struct dbk_loader *loader, uint32_t scope, uint32_t id)

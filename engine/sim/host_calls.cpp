@@ -187,6 +187,10 @@ void dbk_host_synchronize(void) {}
 void dbk_host_each_cpu(void (*run)(void* argument, uint32_t cpu), void* argument) {
     HostCalls::each_cpu(run, argument);
 }
+// Packages of four CPUs, each with memory of its own.
+void dbk_host_cpu_place(uint32_t cpu, uint32_t* package_ret, uint32_t* node_ret) {
+    *package_ret = *node_ret = cpu / 4;
+}
 void dbk_host_clocks(struct dbk_clocks* clocks_ret) {
     HostCalls::clocks(clocks_ret);
 }

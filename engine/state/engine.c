@@ -16,10 +16,15 @@ static void init_own_probe(struct dbk_engine *engine, struct dbk_probe *probe, c
 static struct dbk_cpu *create_cpu(uint32_t index)
 {
 	struct dbk_cpu *cpu = dbk_host_alloc(sizeof(*cpu));
+	uint32_t package = 0, node = 0;
 
 	if (cpu == NULL)
 		return NULL;
 	cpu->index = index;
+	dbk_host_cpu_place(index, &package, &node);
+	cpu->info.id = (int32_t)index;
+	cpu->info.chip = (int32_t)package;
+	cpu->info.lgrp = (int32_t)node;
 	cpu->scratch = dbk_host_alloc(DBK_SCRATCH_BYTES);
 	cpu->strtok = dbk_host_alloc(DBK_STRSIZE_MAX);
 	cpu->key = dbk_host_alloc(DBK_KEY_BYTES_MAX);

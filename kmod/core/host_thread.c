@@ -6,6 +6,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/topology.h>
 #include <linux/uaccess.h>
 
 #include "engine/host.h"
@@ -15,6 +16,12 @@
 #define PROGENY_DEPTH_MAX 1000
 
 static DEFINE_PER_CPU(u64, random_state);
+
+void dbk_host_cpu_place(uint32_t cpu, uint32_t *package_ret, uint32_t *node_ret)
+{
+	*package_ret = cpu_possible(cpu) ? topology_physical_package_id(cpu) : 0;
+	*node_ret = cpu_possible(cpu) ? cpu_to_node(cpu) : 0;
+}
 
 void dbk_thread_init(void)
 {

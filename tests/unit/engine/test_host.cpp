@@ -236,6 +236,10 @@ bool dbk_host_store_user(uint64_t address, const void* from, uint32_t bytes) {
 const dbk_kernel_layout* dbk_host_layout(void) {
     return &host.layout;
 }
+void dbk_host_cpu_place(uint32_t cpu, uint32_t* package_ret, uint32_t* node_ret) {
+    *package_ret = cpu;
+    *node_ret = 0;
+}
 void dbk_host_raise(int32_t signal) {
     host.acts.push_back("raise " + std::to_string(signal));
 }
