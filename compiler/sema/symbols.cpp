@@ -45,7 +45,12 @@ SymbolTable::SymbolTable(TypeTable& types)
 
 Variable* SymbolTable::find(VariableStorage storage, std::string_view name) {
     auto found = variables_.find(Key{storage, std::string(name)});
-    return found == variables_.end() ? nullptr : found->second.get();
+    if (found == variables_.end())
+        return nullptr;
+    // What it points to is the library's; only a program that names it pays for that.
+    if (found->second->builtin && name == "curcpu" && library_)
+        library_("cpuinfo_t");
+    return found->second.get();
 }
 
 Variable* SymbolTable::add(VariableStorage storage, std::string_view name, TypeId type) {
