@@ -57,15 +57,22 @@ Error cut_short(const std::string& what) {
     return errorf(ErrorCode::truncated, "%s: the compressed data ends early", what.c_str());
 }
 
-/// Makes room for more output; false when the bound is reached.
-bool grow(Bytes& out, uint64_t bytes_max) {
+/// Makes room for more output; false when the bound is reached.  In small steps when somebody looks
+/// at what has come out.
+bool grow(Bytes& out, uint64_t bytes_max, const Enough& enough) {
     if (out.size() >= bytes_max)
         return false;
-    out.resize(std::min<uint64_t>(bytes_max, out.size() + std::max(kStepBytes, out.size() / 2)));
+    size_t step = enough ? kStepBytes : std::max(kStepBytes, out.size() / 2);
+    size_t size = std::min<uint64_t>(bytes_max, out.size() + step);
+    // Room that is never written to costs nothing; moving what was unpacked does.
+    if (enough && size > out.capacity())
+        out.reserve(std::min<uint64_t>(bytes_max, std::max<size_t>(64u << 20, size * 2)));
+    out.resize(size);
     return true;
 }
 
-Result<Bytes> unpack_gzip(ByteView in, const std::string& what, uint64_t bytes_max) {
+Result<Bytes> unpack_gzip(ByteView in, const std::string& what, uint64_t bytes_max,
+                          const Enough& enough) {
     z_stream stream = {};
     if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
         return errorf(ErrorCode::limit, "%s: zlib has no memory", what.c_str());
@@ -73,7 +80,9 @@ Result<Bytes> unpack_gzip(ByteView in, const std::string& what, uint64_t bytes_m
     Bytes out;
     size_t used = 0, written = 0;
     for (;;) {
-        if (written == out.size() && !grow(out, bytes_max))
+        if (written == out.size() && enough && enough(out))
+            return out;
+        if (written == out.size() && !grow(out, bytes_max, enough))
             return too_large(what, bytes_max);
         // zlib counts in 32 bits.
         size_t in_step = std::min<size_t>(in.size() - used, 1u << 30);
@@ -96,7 +105,8 @@ Result<Bytes> unpack_gzip(ByteView in, const std::string& what, uint64_t bytes_m
     return out;
 }
 
-Result<Bytes> unpack_xz(ByteView in, const std::string& what, uint64_t bytes_max) {
+Result<Bytes> unpack_xz(ByteView in, const std::string& what, uint64_t bytes_max,
+                        const Enough& enough) {
     lzma_stream stream = LZMA_STREAM_INIT;
     if (lzma_stream_decoder(&stream, kLzmaMemoryMax, 0) != LZMA_OK)
         return errorf(ErrorCode::limit, "%s: liblzma has no memory", what.c_str());
@@ -105,7 +115,9 @@ Result<Bytes> unpack_xz(ByteView in, const std::string& what, uint64_t bytes_max
     stream.next_in = reinterpret_cast<const uint8_t*>(in.data());
     stream.avail_in = in.size();
     for (;;) {
-        if (stream.total_out == out.size() && !grow(out, bytes_max))
+        if (stream.total_out == out.size() && enough && enough(out))
+            return out;
+        if (stream.total_out == out.size() && !grow(out, bytes_max, enough))
             return too_large(what, bytes_max);
         stream.next_out = reinterpret_cast<uint8_t*>(out.data() + stream.total_out);
         stream.avail_out = out.size() - stream.total_out;
@@ -127,7 +139,8 @@ Result<Bytes> unpack_xz(ByteView in, const std::string& what, uint64_t bytes_max
     return out;
 }
 
-Result<Bytes> unpack_zstd(ByteView in, const std::string& what, uint64_t bytes_max) {
+Result<Bytes> unpack_zstd(ByteView in, const std::string& what, uint64_t bytes_max,
+                          const Enough& enough) {
     std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
     if (!context)
         return errorf(ErrorCode::limit, "%s: libzstd has no memory", what.c_str());
@@ -136,7 +149,9 @@ Result<Bytes> unpack_zstd(ByteView in, const std::string& what, uint64_t bytes_m
     ZSTD_inBuffer input = {in.data(), in.size(), 0};
     size_t written = 0;
     for (;;) {
-        if (written == out.size() && !grow(out, bytes_max))
+        if (written == out.size() && enough && enough(out))
+            return out;
+        if (written == out.size() && !grow(out, bytes_max, enough))
             return too_large(what, bytes_max);
         ZSTD_outBuffer output = {out.data(), out.size(), written};
         size_t status = ZSTD_decompressStream(context.get(), &output, &input);
@@ -155,7 +170,8 @@ Result<Bytes> unpack_zstd(ByteView in, const std::string& what, uint64_t bytes_m
 
 /// The legacy frame: magic, then blocks of {u32 compressed bytes, data}, each unpacking to 8 MiB
 /// but the last.  The kernel's payload ends in its own size, which looks like one more block's.
-Result<Bytes> unpack_lz4(ByteView in, const std::string& what, uint64_t bytes_max) {
+Result<Bytes> unpack_lz4(ByteView in, const std::string& what, uint64_t bytes_max,
+                         const Enough& enough) {
     base::ByteReader reader(in, what);
     Bytes out;
     DBK_TRY_VOID(reader.skip(sizeof(kLz4LegacyMagic)));
@@ -168,6 +184,8 @@ Result<Bytes> unpack_lz4(ByteView in, const std::string& what, uint64_t bytes_ma
                           block_bytes);
         DBK_TRY(auto block, reader.bytes(block_bytes));
         size_t before = out.size();
+        if (enough && enough(out))
+            return out;
         if (before >= bytes_max)
             return too_large(what, bytes_max);
         uint64_t room = std::min<uint64_t>(kLz4BlockBytesMax, bytes_max - before);
@@ -190,16 +208,17 @@ bool is_compressed(ByteView bytes) {
     return packing_of(bytes) != Packing::none;
 }
 
-Result<Bytes> decompress(ByteView untrusted_bytes, const std::string& what, uint64_t bytes_max) {
+Result<Bytes> decompress(ByteView untrusted_bytes, const std::string& what, uint64_t bytes_max,
+                         const Enough& enough) {
     switch (packing_of(untrusted_bytes)) {
     case Packing::gzip:
-        return unpack_gzip(untrusted_bytes, what, bytes_max);
+        return unpack_gzip(untrusted_bytes, what, bytes_max, enough);
     case Packing::xz:
-        return unpack_xz(untrusted_bytes, what, bytes_max);
+        return unpack_xz(untrusted_bytes, what, bytes_max, enough);
     case Packing::zstd:
-        return unpack_zstd(untrusted_bytes, what, bytes_max);
+        return unpack_zstd(untrusted_bytes, what, bytes_max, enough);
     case Packing::lz4:
-        return unpack_lz4(untrusted_bytes, what, bytes_max);
+        return unpack_lz4(untrusted_bytes, what, bytes_max, enough);
     case Packing::none:
         break;
     }

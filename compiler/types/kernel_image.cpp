@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
 #include <gelf.h>
 #include <libelf.h>
 #include <memory>
@@ -51,7 +52,49 @@ bool is_raw_btf(ByteView bytes) {
     return magic.ok() && (*magic == kRawMagic || *magic == __builtin_bswap16(kRawMagic));
 }
 
-/// Unpacks the vmlinux inside a bzImage.
+/// Finds whole BTF in the front of a vmlinux.  Its section table is behind everything, but .BTF
+/// lies in the first half: unpacking need not go on for longer than that.
+class BtfSearch {
+public:
+    bool found_in(ByteView unpacked) {
+        static constexpr uint8_t kStart[] = {0x9f, 0xeb, 1, 0, 24, 0, 0, 0, 0, 0, 0, 0};
+        while (unpacked.size() >= sizeof(kStart) && next_ <= unpacked.size() - sizeof(kStart)) {
+            const void* at =
+                memmem(unpacked.data() + next_, unpacked.size() - next_, kStart, sizeof(kStart));
+            if (!at) {
+                next_ = unpacked.size() - sizeof(kStart) + 1;
+                return false;
+            }
+            next_ = static_cast<size_t>(static_cast<const std::byte*>(at) - unpacked.data());
+            ByteReader reader(unpacked.subspan(next_), "BTF");
+            auto types = reader.read_at<uint32_t>(12), start = reader.read_at<uint32_t>(16),
+                 bytes = reader.read_at<uint32_t>(20);
+            if (!types.ok() || !start.ok() || !bytes.ok())
+                return false;
+            uint64_t end = uint64_t{kHeaderBytes} + *start + *bytes;
+            bool plausible = *types % 4 == 0 && *types != 0 && *start == *types && *bytes != 0;
+            if (plausible && end > unpacked.size() - next_)
+                return false; // not all of it yet
+            auto first = reader.read_at<uint8_t>(uint64_t{kHeaderBytes} + *start);
+            auto last = reader.read_at<uint8_t>(end - 1);
+            if (plausible && first.ok() && last.ok() && *first == 0 && *last == 0) {
+                bytes_ = end;
+                return true;
+            }
+            next_++;
+        }
+        return false;
+    }
+    /// What was found; empty before found_in() said yes.
+    ByteView slice(ByteView unpacked) const { return unpacked.subspan(bytes_ ? next_ : 0, bytes_); }
+
+private:
+    static constexpr uint32_t kHeaderBytes = 24;
+    size_t next_ = 0;
+    uint64_t bytes_ = 0;
+};
+
+/// Unpacks the vmlinux inside a bzImage, or as much of it as has the BTF, and then only that.
 Result<Bytes> bzimage_payload(ByteView bytes, const std::string& what) {
     ByteReader reader(bytes, what);
     DBK_TRY(auto version, reader.read_at<uint16_t>(kProtocolVersion));
@@ -73,7 +116,11 @@ Result<Bytes> bzimage_payload(ByteView bytes, const std::string& what) {
         return errorf(ErrorCode::limit, "%s: claims to unpack to %u bytes, at most %" PRIu64,
                       what.c_str(), unpacked_bytes, kUnpackedBytesMax);
     // One byte more than claimed, so that a stream that is longer is noticed, not cut.
-    DBK_TRY(auto unpacked, decompress(payload, what, uint64_t{unpacked_bytes} + 1));
+    BtfSearch search;
+    auto enough = [&](ByteView so_far) { return search.found_in(so_far); };
+    DBK_TRY(auto unpacked, decompress(payload, what, uint64_t{unpacked_bytes} + 1, enough));
+    if (ByteView btf = search.slice(unpacked); !btf.empty())
+        return Bytes(btf.begin(), btf.end());
     if (unpacked.size() != unpacked_bytes)
         return errorf(ErrorCode::corrupt, "%s: unpacks to %zu bytes, claims %u", what.c_str(),
                       unpacked.size(), unpacked_bytes);

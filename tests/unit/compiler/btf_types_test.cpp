@@ -415,6 +415,10 @@ TEST_CASE("unpacking is bounded and survives damage", "[compiler][types][image]"
     for (const base::Bytes& packed : {gzip(zeros), xz(zeros), zstd(zeros)}) {
         CHECK(decompress(packed, "zeros")->size() == zeros.size());
         CHECK(decompress(packed, "zeros", zeros.size())->size() == zeros.size());
+        size_t seen = 0;
+        auto enough = [&](base::ByteView so_far) { return (seen = so_far.size()) > 0; };
+        auto front = decompress(packed, "zeros", zeros.size(), enough);
+        CHECK((front->size() == zeros.size() || front->size() == seen));
         auto limited = decompress(packed, "zeros", zeros.size() - 1);
         REQUIRE_FALSE(limited.ok());
         CHECK(limited.error().code() == base::ErrorCode::limit);
