@@ -184,6 +184,8 @@ int Tracing::run() {
         target.let_go();
     // -a -e: what is there, and no waiting for more.
     auto traced = arguments_.compile_only ? base::Result<void>() : loop();
+    if (interrupted && !is_testing())
+        report_->newline(); // behind the terminal's ^C
     auto stopped = session_.stop();
     auto last = take(true);
     for (const auto* step : {&traced, &stopped, &last})
