@@ -104,8 +104,10 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
         return base::errno_errorf("cannot make a pipe for cpp");
     base::ScopedFd from_cpp(ends[0]), to_us(ends[1]);
 
+    // As an assembler's: the C library's headers then leave out functions, which D cannot read.
     std::vector<std::string> words = {
-        "cpp", "-x", "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-iquote", folder_of(name)};
+        "cpp",     "-x",           "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-D__ASSEMBLER__=1",
+        "-iquote", folder_of(name)};
     if (!person)
         words.insert(words.end(), {"-fno-diagnostics-show-caret", "-fno-show-column"});
     words.insert(words.end(), arguments.begin(), arguments.end());
