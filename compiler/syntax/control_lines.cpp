@@ -105,6 +105,10 @@ void Lexer::control_line() {
     }
     while (!at_end() && at() != '\n')
         advance();
+    if (at_end())
+        control_error(Tag::D_SYNTAX, span_from(start),
+                      "end-of-file encountered before end of control line",
+                      "a control line ends with a newline");
 }
 
 /// # 12 "file": the line after this one is line 12 of that file.

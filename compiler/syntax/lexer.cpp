@@ -113,6 +113,7 @@ void Lexer::skip_comment() {
     if (at_end()) {
         Span span = span_from(start);
         span.length = 2;
+        span.reached = line_; // the whole rest was read for it
         sink_.report(
             diagnosticf(Tag::D_SYNTAX, span, "end-of-file encountered before matching */"));
     }

@@ -13,7 +13,7 @@ namespace {
 using Names = std::vector<std::string_view>;
 
 Library library(const std::string& name, const std::string& text) {
-    return {name, "/lib/" + name, text};
+    return {name, "/lib/" + name, text + "\n"};
 }
 
 std::string order_of(const std::vector<Library>& libraries) {
