@@ -239,18 +239,19 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
 #define DBK_AGGSIZE_MIN	     4096u
 #define DBK_AGGSIZE_MAX                                                                            \
 	(4u << 20) /* one block of pages; option bufresize says what becomes of more */
-#define DBK_STRSIZE_DEFAULT	256u
-#define DBK_STRSIZE_MIN		16u
-#define DBK_STRSIZE_MAX		8192u
-#define DBK_DYNVARSIZE_DEFAULT	(1u << 20) /* facts 9 */
-#define DBK_DYNVARSIZE_MAX	(1u << 30)
-#define DBK_STACKFRAMES_DEFAULT 20u
-#define DBK_STACKFRAMES_MAX	512u
-#define DBK_CHILL_MAX_NS	500000000ull /* of a second, per CPU; facts 10 */
-#define DBK_NSPEC_DEFAULT	1u	     /* facts 9 */
-#define DBK_NSPEC_MAX		65536u	     /* speculation() looks at each of them */
-#define DBK_SPECSIZE_DEFAULT	(32u << 10)  /* facts 9 */
-#define DBK_SPECSIZE_MIN	8u	     /* a record without data */
+#define DBK_STRSIZE_DEFAULT	 256u
+#define DBK_STRSIZE_MIN		 16u
+#define DBK_STRSIZE_MAX		 8192u
+#define DBK_DYNVARSIZE_DEFAULT	 (1u << 20) /* facts 9 */
+#define DBK_DYNVARSIZE_MAX	 (1u << 30)
+#define DBK_STACKFRAMES_DEFAULT	 20u
+#define DBK_JSTACKFRAMES_DEFAULT 50u
+#define DBK_STACKFRAMES_MAX	 512u
+#define DBK_CHILL_MAX_NS	 500000000ull /* of a second, per CPU; facts 10 */
+#define DBK_NSPEC_DEFAULT	 1u	      /* facts 9 */
+#define DBK_NSPEC_MAX		 65536u	      /* speculation() looks at each of them */
+#define DBK_SPECSIZE_DEFAULT	 (32u << 10)  /* facts 9 */
+#define DBK_SPECSIZE_MIN	 8u	      /* a record without data */
 /* nspec * specsize: what all speculations hold on a CPU. */
 #define DBK_SPECULATIONS_BYTES_MAX (64u << 20)
 #define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz, facts 9 */

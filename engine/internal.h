@@ -407,6 +407,7 @@ struct dbk_consumer {
 	uint32_t strsize;      /* [C] */
 	uint32_t stackframes;  /* [C] */
 	uint32_t ustackframes; /* [C] */
+	uint32_t jstackframes; /* [C] */
 	uint32_t only_cpu;     /* [C] option cpu, or DBK_CPU_ALL */
 	uint64_t bufsize;      /* [C] what the options came to, in the program's bytes */
 	uint64_t aggsize;      /* [C] */

@@ -126,15 +126,90 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
     }
 }
 
-constexpr std::string_view kCompileTimeNames[] = {
-    "aggpercpu", "amin",     "argref",    "core",        "cpp",         "cppargs",    "cpphdrs",
-    "cpppath",   "ctypes",   "ctfpath",   "defaultargs", "dtypes",      "debug",      "debugassert",
-    "define",    "droptags", "empty",     "errtags",     "evaltime",    "incdir",     "iregs",
-    "kdefs",     "knodefs",  "late",      "lazyload",    "ldpath",      "libdir",     "linkmode",
-    "linktype",  "modpath",  "nolibs",    "pgmax",       "preallocate", "procfspath", "pspec",
-    "stdc",      "strip",    "syslibdir", "sysslice",    "tree",        "tregs",      "udefs",
-    "undef",     "unodefs",  "useruid",   "verbose",     "version",     "zdefs",
+/// What an option takes that concerns the compiler or the tool.
+enum class Takes : uint8_t { anything, nothing, text, number, choice };
+
+struct CompileTimeOption {
+    std::string_view name;
+    Takes takes;
+    std::string_view choices = ""; ///< separated and ended by |
 };
+
+constexpr CompileTimeOption kCompileTimeOptions[] = {
+    {"aggpercpu", Takes::anything},
+    {"amin", Takes::text},
+    {"argref", Takes::nothing},
+    {"core", Takes::anything},
+    {"cpp", Takes::nothing},
+    {"cppargs", Takes::text},
+    {"cpphdrs", Takes::nothing},
+    {"cpppath", Takes::text},
+    {"ctypes", Takes::text},
+    {"ctfpath", Takes::text},
+    {"defaultargs", Takes::nothing},
+    {"dtypes", Takes::text},
+    {"debug", Takes::anything},
+    {"debugassert", Takes::anything},
+    {"define", Takes::text},
+    {"droptags", Takes::nothing},
+    {"empty", Takes::nothing},
+    {"errtags", Takes::nothing},
+    {"evaltime", Takes::choice, "exec|preinit|postinit|main|"},
+    {"incdir", Takes::text},
+    {"iregs", Takes::number},
+    {"kdefs", Takes::nothing},
+    {"knodefs", Takes::nothing},
+    {"late", Takes::choice, "dynamic|static|"},
+    {"lazyload", Takes::anything},
+    {"ldpath", Takes::text},
+    {"libdir", Takes::text},
+    {"linkmode", Takes::choice, "kernel|primary|dynamic|static|"},
+    {"linktype", Takes::choice, "elf|dof|"},
+    {"modpath", Takes::text},
+    {"nolibs", Takes::nothing},
+    {"pgmax", Takes::number},
+    {"preallocate", Takes::anything},
+    {"procfspath", Takes::text},
+    {"pspec", Takes::nothing},
+    {"stdc", Takes::choice, "a|c|s|t|"},
+    {"strip", Takes::anything},
+    {"syslibdir", Takes::text},
+    {"sysslice", Takes::text},
+    {"tree", Takes::number},
+    {"tregs", Takes::number},
+    {"udefs", Takes::nothing},
+    {"undef", Takes::text},
+    {"unodefs", Takes::nothing},
+    {"useruid", Takes::anything},
+    {"verbose", Takes::nothing},
+    {"version", Takes::text},
+    {"zdefs", Takes::nothing},
+};
+
+bool is_choice(std::string_view text, std::string_view choices) {
+    for (size_t end; (end = choices.find('|')) != std::string_view::npos;
+         choices.remove_prefix(end + 1))
+        if (text == choices.substr(0, end))
+            return true;
+    return false;
+}
+
+bool is_taken(const CompileTimeOption& option, const std::optional<std::string>& value) {
+    switch (option.takes) {
+    case Takes::nothing:
+        return !value;
+    case Takes::text:
+        return value && !value->empty();
+    case Takes::choice:
+        return value && is_choice(*value, option.choices);
+    case Takes::number: {
+        std::string_view rest = value ? std::string_view(*value) : "";
+        return take_integer(rest) && rest.empty();
+    }
+    default:
+        return true;
+    }
+}
 
 } // namespace
 
@@ -226,9 +301,13 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
         return setting;
     }
     setting.target = OptionTarget::compile_time;
-    for (std::string_view known : kCompileTimeNames)
-        if (known == name)
-            return setting;
+    for (const CompileTimeOption& option : kCompileTimeOptions) {
+        if (option.name != name)
+            continue;
+        if (!is_taken(option, value))
+            setting.error = kInvalidOptionValue;
+        return setting;
+    }
     setting.error = kInvalidOptionName;
     return setting;
 }

@@ -37,7 +37,7 @@ static int read_option(const struct dbk_program *program, uint32_t option, const
 
 struct options {
 	uint64_t bufsize, bufpolicy, segmentsize, aggsize, aggregate, stackframes, ustackframes,
-		dynvarsize, bufresize, cpu;
+		jstackframes, dynvarsize, bufresize, cpu;
 };
 
 static int read_options(const struct dbk_engine *engine, const struct dbk_program *program,
@@ -52,6 +52,7 @@ static int read_options(const struct dbk_engine *engine, const struct dbk_progra
 	o->aggsize = DBK_AGGSIZE_DEFAULT;
 	o->aggregate = config->aggregate_default;
 	o->stackframes = o->ustackframes = DBK_STACKFRAMES_DEFAULT;
+	o->jstackframes = DBK_JSTACKFRAMES_DEFAULT;
 	o->dynvarsize = DBK_DYNVARSIZE_DEFAULT;
 	o->bufresize = DBK_BUFRESIZE_AUTO;
 	o->cpu = DBK_CPU_ALL;
@@ -78,6 +79,9 @@ static int read_options(const struct dbk_engine *engine, const struct dbk_progra
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_USTACKFRAMES, "ustackframes", 1,
 				    DBK_STACKFRAMES_MAX, &o->ustackframes, reason);
+	if (error == 0)
+		error = read_option(program, DTRACEOPT_JSTACKFRAMES, "jstackframes", 1,
+				    DBK_STACKFRAMES_MAX, &o->jstackframes, reason);
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_DYNVARSIZE, "dynvarsize", 0, ~0ull,
 				    &o->dynvarsize, reason);
@@ -134,6 +138,7 @@ static int apply_options(struct dbk_consumer *consumer, const struct dbk_consume
 	consumer->strsize = consumer->program->strsize;
 	consumer->stackframes = (uint32_t)o->stackframes;
 	consumer->ustackframes = (uint32_t)o->ustackframes;
+	consumer->jstackframes = (uint32_t)o->jstackframes;
 	consumer->only_cpu = (uint32_t)o->cpu;
 	/* Lives here until META_RING has its memory. */
 	ring = consumer->ring = dbk_host_alloc(sizeof(*ring));

@@ -129,6 +129,8 @@ static uint32_t stack_depth(const struct planner *p, const struct dbk_actdesc *a
 
 	if (depth != 0)
 		return depth;
+	if (action->kind == DTRACEACT_JSTACK)
+		return p->consumer->jstackframes;
 	return action->kind == DTRACEACT_STACK ? p->consumer->stackframes
 					       : p->consumer->ustackframes;
 }
