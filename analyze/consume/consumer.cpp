@@ -328,6 +328,15 @@ bool Consumer::make_key(const Statement& statement, base::ByteView bytes) {
             statement_problem_ = "a key lies outside its record";
             return false;
         }
+        // As dtrace(1): all addresses of a function, or of a module, are one key.
+        bool is_symbol = field.type.kind == ValueKind::symbol;
+        if ((is_symbol || field.type.kind == ValueKind::module) && value->data.size() == 8) {
+            uint64_t address = value->unsigned_integer();
+            address = is_symbol ? shared_.names.symbol_start(address)
+                                : shared_.names.module_start(address);
+            key_.append(field.type, {reinterpret_cast<const std::byte*>(&address), 8});
+            continue;
+        }
         key_.append(field.type, value->data);
     }
     return true;

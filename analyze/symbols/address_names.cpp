@@ -3,6 +3,7 @@
 // Address names: a kernel address as dtrace(1) writes it.
 #include "analyze/symbols/address_names.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 
 namespace daybreak::analyze {
@@ -25,6 +26,26 @@ std::string AddressNames::location(uint64_t address) const {
         return hexadecimal(address);
     std::string text = std::string(match->module) + "`" + std::string(match->name);
     return match->offset_bytes == 0 ? text : text + "+" + hexadecimal(match->offset_bytes);
+}
+
+uint64_t AddressNames::symbol_start(uint64_t address) const {
+    auto match = find(address);
+    return match ? address - match->offset_bytes : address;
+}
+
+uint64_t AddressNames::module_start(uint64_t address) const {
+    auto match = find(address);
+    if (!match)
+        return address;
+    auto known = module_starts_.find(match->module);
+    if (known != module_starts_.end())
+        return known->second;
+    uint64_t start = address;
+    for (const formats::Symbol& symbol : symbols_->symbols())
+        if (symbols_->modules()[symbol.module] == match->module)
+            start = std::min(start, symbol.address);
+    module_starts_.emplace(match->module, start);
+    return start;
 }
 
 std::string AddressNames::symbol(uint64_t address) const {

@@ -10,6 +10,7 @@
 #include "formats/trace/metadata.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace daybreak::analyze {
@@ -27,6 +28,11 @@ public:
     /// Returns "module", or "0xaddress".
     std::string module(uint64_t address) const;
 
+    /// Returns where the symbol or module of an address begins, or the address when it has none:
+    /// keys by sym() and mod() are one for all of it.
+    uint64_t symbol_start(uint64_t address) const;
+    uint64_t module_start(uint64_t address) const;
+
     /// The same of an address of a process: "object`symbol+0xoffset", "object`0xaddress" where
     /// there is no symbol, "0xaddress" where there is nothing.
     std::string user_location(uint64_t pid, uint64_t address) const;
@@ -41,6 +47,7 @@ private:
 
     const formats::SymbolTable* symbols_;
     UserNames* users_;
+    mutable std::map<std::string, uint64_t, std::less<>> module_starts_; ///< those asked for
 };
 
 } // namespace daybreak::analyze
