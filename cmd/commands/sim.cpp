@@ -237,8 +237,6 @@ int run(const SimArguments& arguments, SimSetting setting) {
         setting.run.matched = [&compiled](uint32_t matched) {
             complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(),
                                      matched, matched == 1 ? "" : "s"));
-            if (compiled->option(DTRACEOPT_DESTRUCTIVE))
-                complain("allowing destructive actions");
         };
     auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
     if (!simulation.ok()) {
