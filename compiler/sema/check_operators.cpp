@@ -384,8 +384,13 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Conditional& node
                       "they are \"" + type_name(left) + "\" and \"" + type_name(right) + "\"");
     left = is_zero(left) && types_.is_string(type) ? left : convert(left, type);
     right = is_zero(right) && types_.is_string(type) ? right : convert(right, type);
-    if (condition->is_constant())
-        return condition->value ? left : right;
+    if (condition->is_constant()) {
+        TypedPtr chosen = condition->value ? left : right;
+        // What was a bit-field is a value now.
+        return chosen->is_bitfield
+                   ? make(TypedOp::reinterpret, type, expression.span, {std::move(chosen)})
+                   : chosen;
+    }
     return make(TypedOp::conditional, type, expression.span, {condition, left, right});
 }
 
