@@ -4,6 +4,7 @@
 #include "cmd/dtrace/dtrace.hpp"
 
 #include "cmd/dtrace/anonymous.hpp"
+#include "cmd/dtrace/header.hpp"
 #include "cmd/dtrace/listing.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/run.hpp"
@@ -168,6 +169,8 @@ int Dtrace::run() {
     const CompiledPrograms* programs = arguments_.programs.empty() ? nullptr : &*compiled;
     if (arguments_.mode == DtraceMode::anonymous)
         return save_anonymous(arguments_, programs);
+    if (arguments_.mode == DtraceMode::header)
+        return save_header(arguments_, programs);
     if (!arguments_.output_path.empty()) {
         auto opened = output_.open(arguments_.output_path);
         if (!opened.ok())
@@ -215,8 +218,6 @@ int run_dtrace(const std::string& name, const std::vector<std::string>& words) {
         return print_version(parse.arguments);
     case DtraceMode::link:
         return failed(name, "-G is not supported: Daybreak has no probes in programs (USDT)");
-    case DtraceMode::header:
-        return failed(name, "-h is not supported: Daybreak has no probes in programs (USDT)");
     default:
         return Dtrace(std::move(parse.arguments)).run();
     }

@@ -209,7 +209,7 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
     // Libraries alone, as with -L FOLDER -e, are worth compiling.
     if (options.sources.empty())
         options.sources.emplace_back();
-    options.empty_allowed = arguments.programs.empty();
+    options.empty_allowed = arguments.programs.empty() || arguments.mode == DtraceMode::header;
     compiled.output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG") != nullptr)
         std::fputs(library_notes(compiled.output).c_str(), stderr);
