@@ -130,7 +130,9 @@ Generator::Value Generator::constant(uint64_t number) {
 Generator::Value Generator::spelled_out(const TypedExpr& node) {
     if (node.op == TypedOp::reinterpret && node.operands[0]->is_constant())
         return spelled_out(*node.operands[0]);
-    if (!node.is_constant() || !node.is_widened)
+    bool fits = node.is_constant() && static_cast<int64_t>(node.value) ==
+                                          static_cast<int32_t>(static_cast<uint32_t>(node.value));
+    if (!fits || !node.is_widened)
         return value(node);
     Value result = allocate();
     if (node.value == 0)
