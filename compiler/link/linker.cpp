@@ -27,10 +27,15 @@ std::optional<size_t> ProgramLinker::add_difo(const TypedExpr& value, const dif_
         return std::nullopt;
     size_t index = program_.difos.size();
     // What an inline or translator of a library computes counts as the line that used it.
-    for (const auto& [instruction, span] : generated->lines)
-        if (sources_.kind(span.source) != SourceKind::library)
-            program_.lines.push_back(
-                {index, instruction, sources_.file_name(span.file), span.line, span.column});
+    for (const auto& [instruction, span] : generated->lines) {
+        SourceKind kind = sources_.kind(span.source);
+        if (kind == SourceKind::library)
+            continue;
+        // A text of the command line has no name but itself, which would be a long one.
+        std::string file =
+            kind == SourceKind::string ? "command line" : sources_.file_name(span.file);
+        program_.lines.push_back({index, instruction, file, span.line, span.column});
+    }
     program_.difos.push_back(std::move(generated->difo));
     return index;
 }
