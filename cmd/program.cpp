@@ -207,7 +207,7 @@ compile_program(const ProgramArguments& arguments,
     if (!output.dof)
         return std::nullopt;
     CompiledProgram compiled{*std::move(output.dof), std::move(output.program), describe(arguments),
-                             ""};
+                             "", std::move(output.stability)};
     if (compiled.program.target)
         compiled.release = compiled.program.target->release;
     return compiled;

@@ -54,6 +54,7 @@ struct CompiledProgram {
     formats::DofProgram program;
     std::string description; ///< "script 'x.d'" or "description 'BEGIN'", for notices
     std::string release;     ///< of the kernel whose types it was compiled with; "" when none
+    std::vector<compiler::ClauseStability> stability; ///< of its clauses, for -v
 
     /// Returns an option's value; empty when it is not set.
     std::optional<uint64_t> option(uint32_t id) const;

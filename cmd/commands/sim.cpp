@@ -4,6 +4,7 @@
 #include "analyze/report.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/dtrace/stability.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_sink.hpp"
@@ -35,6 +36,7 @@ struct SimArguments {
     std::optional<uint64_t> seed;
     uint64_t cpu_count = 1;
     bool compile_only = false;
+    bool verbose = false; ///< -v
 };
 
 /// What the arguments say beyond the program.
@@ -233,11 +235,13 @@ int run(const SimArguments& arguments, SimSetting setting) {
     auto host = sim::SimHost::create(setting.host);
     if (!host.ok())
         return fail(host.error());
-    if (!compiled->option(DTRACEOPT_QUIET))
-        setting.run.matched = [&compiled](uint32_t matched) {
+    setting.run.matched = [&](uint32_t matched) {
+        if (!compiled->option(DTRACEOPT_QUIET))
             complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(),
                                      matched, matched == 1 ? "" : "s"));
-        };
+        if (arguments.verbose)
+            std::fputs(stability_text(compiled->description, compiled->stability).c_str(), stdout);
+    };
     auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
     if (!simulation.ok()) {
         complain("could not enable tracing: " + simulation.error().message());
@@ -275,6 +279,7 @@ void add_sim(CLI::App& app, int& status) {
                         "Whose numbers --dof has: oracle (as Daybreak), illumos, freebsd, "
                         "opendtrace");
     command->add_flag("-e", arguments->compile_only, "Stop behind compiling");
+    command->add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");
     command->add_option("--seed", arguments->seed,

@@ -54,23 +54,12 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
 }
 
 void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output) {
-    compiler::ClauseStability least;
+    std::vector<compiler::ClauseStability> clauses;
     const compiler::CompileOutput& output_of = compiled.output;
-    for (size_t i = 0; i < output_of.stability.size() && i < output_of.ecb_sources.size(); i++) {
-        if (output_of.ecb_sources[i] != index)
-            continue;
-        least.description = minimum(least.description, output_of.stability[i].description);
-        least.statements = minimum(least.statements, output_of.stability[i].statements);
-    }
-    // "description 'BEGIN'" -> "description BEGIN"
-    std::string what;
-    for (char c : compiled.descriptions[index])
-        if (c != '\'')
-            what += c;
-    std::string text = "\nStability attributes for " + what + ":\n";
-    print_attributes(text, "Minimum Probe Description Attributes", least.description);
-    print_attributes(text, "Minimum Statement Attributes", least.statements);
-    output.write(text + "\n");
+    for (size_t i = 0; i < output_of.stability.size() && i < output_of.ecb_sources.size(); i++)
+        if (output_of.ecb_sources[i] == index)
+            clauses.push_back(output_of.stability[i]);
+    output.write(stability_text(compiled.descriptions[index], clauses));
 }
 
 } // namespace daybreak::cmd

@@ -7,6 +7,7 @@
 #include "compiler/sema/stability.hpp"
 
 #include <string>
+#include <vector>
 
 namespace daybreak::cmd {
 
@@ -17,5 +18,9 @@ compiler::Attributes argument_attributes(const SessionProbe& probe);
 
 /// Appends "\n\t<title>\n\t\tIdentifier Names: Stable\n" and the other two lines.
 void print_attributes(std::string& out, const char* title, const compiler::Attributes& attributes);
+
+/// Returns what -v prints of a program, "script 'x.d'": the minima over its clauses.
+std::string stability_text(const std::string& description,
+                           const std::vector<compiler::ClauseStability>& clauses);
 
 } // namespace daybreak::cmd
