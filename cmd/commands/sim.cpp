@@ -239,8 +239,10 @@ int run(const SimArguments& arguments, SimSetting setting) {
         if (!compiled->option(DTRACEOPT_QUIET))
             complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(),
                                      matched, matched == 1 ? "" : "s"));
-        if (arguments.verbose)
-            std::fputs(stability_text(compiled->description, compiled->stability).c_str(), stdout);
+        if (!arguments.verbose)
+            return;
+        std::fputs(stability_text(compiled->description, compiled->stability).c_str(), stdout);
+        std::fflush(stdout); // what is traced goes past stdio
     };
     auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
     if (!simulation.ok()) {
