@@ -138,16 +138,6 @@ __probe_ctx static uint64_t op_args(struct dbk_cpu *cpu, uint64_t index)
 	return dbk_argument(cpu->probe, cpu->args, cpu->frame, (uint32_t)index);
 }
 
-/* Shifts beyond 63 are what the machine does: the count wraps. */
-__probe_ctx static uint64_t op_shift(const struct dbk_insn *insn, uint64_t value, uint64_t count)
-{
-	if (insn->op == DBK_IOP_SLL)
-		return value << (count & 63);
-	if (insn->op == DBK_IOP_SRL)
-		return value >> (count & 63);
-	return (uint64_t)((int64_t)value >> (count & 63));
-}
-
 __probe_ctx static uint64_t op_divide(struct dbk_cpu *cpu, uint32_t op, uint64_t a, uint64_t b)
 {
 	if (b == 0)
@@ -160,20 +150,6 @@ __probe_ctx static uint64_t op_divide(struct dbk_cpu *cpu, uint32_t op, uint64_t
 	if ((int64_t)b == -1)
 		return op == DBK_IOP_SDIV ? 0 - a : 0;
 	return (uint64_t)(op == DBK_IOP_SDIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
-}
-
-__probe_ctx static uint64_t op_logic(const struct dbk_insn *insn, uint64_t a, uint64_t b)
-{
-	switch (insn->op) {
-	case DBK_IOP_AND:
-		return a & b;
-	case DBK_IOP_OR:
-		return a | b;
-	case DBK_IOP_XOR:
-		return a ^ b;
-	default:
-		return a * b;
-	}
 }
 
 /* Variables by reference and dynamic ones. */
@@ -262,11 +238,6 @@ __probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *ins
 	case DBK_IOP_NOT:
 		*rd = ~a;
 		break;
-	case DBK_IOP_SLL:
-	case DBK_IOP_SRL:
-	case DBK_IOP_SRA:
-		*rd = op_shift(insn, a, b);
-		break;
 	case DBK_IOP_SDIV:
 	case DBK_IOP_UDIV:
 	case DBK_IOP_SREM:
@@ -279,10 +250,7 @@ __probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *ins
 	case DBK_IOP_COPYS:
 		op_copys(cpu, a, *rd, b);
 		break;
-	case DBK_IOP_NOP:
-		break;
-	default:
-		*rd = op_logic(insn, a, b);
+	default: /* DBK_IOP_NOP */
 		break;
 	}
 	return next;
@@ -348,6 +316,29 @@ __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *di
 			break;
 		case DBK_IOP_SUB:
 			regs[insn->rd] = regs[insn->r1] - regs[insn->r2];
+			break;
+		case DBK_IOP_AND:
+			regs[insn->rd] = regs[insn->r1] & regs[insn->r2];
+			break;
+		case DBK_IOP_OR:
+			regs[insn->rd] = regs[insn->r1] | regs[insn->r2];
+			break;
+		case DBK_IOP_XOR:
+			regs[insn->rd] = regs[insn->r1] ^ regs[insn->r2];
+			break;
+		/* Shifts beyond 63 are what the machine does: the count wraps. */
+		case DBK_IOP_SLL:
+			regs[insn->rd] = regs[insn->r1] << (regs[insn->r2] & 63);
+			break;
+		case DBK_IOP_SRL:
+			regs[insn->rd] = regs[insn->r1] >> (regs[insn->r2] & 63);
+			break;
+		case DBK_IOP_SRA:
+			regs[insn->rd] =
+				(uint64_t)((int64_t)regs[insn->r1] >> (regs[insn->r2] & 63));
+			break;
+		case DBK_IOP_MUL:
+			regs[insn->rd] = regs[insn->r1] * regs[insn->r2];
 			break;
 		case DBK_IOP_LOAD_GLOBAL:
 			regs[insn->rd] =

@@ -79,6 +79,16 @@ const Type* promoted(const Expr& operand, const std::vector<Place>& places) {
     return operand.type;
 }
 
+/// Whether the compiler knows the text: a constant, or the one that a constant condition chooses.
+static bool is_known_text(const Expr& node) {
+    if (node.op == Op::string)
+        return true;
+    if (node.op != Op::conditional || !node.operands[0]->is_constant)
+        return false;
+    bool chosen = evaluate_constant(node.operands[0], {}).number != 0;
+    return is_known_text(*node.operands[chosen ? 1 : 2]);
+}
+
 ExprPtr make(Expr node) {
     bool reads_place =
         node.op == Op::variable || (node.op >= Op::assign_op && node.op <= Op::post_decrement);
@@ -94,8 +104,8 @@ ExprPtr make(Expr node) {
         node.writes |= is_size ? 0 : operand->writes;
     }
     // Two string constants are compared by the compiler.
-    if (node.op >= Op::less && node.op <= Op::not_equal && node.operands[0]->op == Op::string &&
-        node.operands[1]->op == Op::string)
+    if (node.op >= Op::less && node.op <= Op::not_equal && is_known_text(*node.operands[0]) &&
+        is_known_text(*node.operands[1]))
         node.is_constant = true;
     if (node.op == Op::conditional && node.operands[0]->is_constant &&
         (node.operands[1]->is_constant || node.operands[2]->is_constant)) {
