@@ -3,6 +3,7 @@
 // daybreak dof: print compiled programs, from a file of their own or out of the module.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/dof_files.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -49,29 +50,9 @@ struct DofArguments {
     std::string dialect = "oracle";
 };
 
-/// Adds the programs of a file: an image, or properties with several.
-base::Result<void> add_parts(const std::string& path, base::ByteView untrusted,
-                             std::vector<formats::DofProgram>& parts) {
-    DBK_TRY(auto images, formats::dof_images_in(untrusted));
-    for (const base::Bytes& bytes : images) {
-        auto image = formats::parse_dof(bytes);
-        if (!image.ok())
-            return std::move(image).error().with_context(path);
-        parts.push_back(std::move(image->program));
-    }
-    return {};
-}
-
 /// Joins the images and writes them as one of Daybreak's own.
 base::Result<void> convert(const DofArguments& arguments) {
-    std::vector<formats::DofProgram> parts;
-    for (const std::string& path : arguments.paths) {
-        DBK_TRY(base::Bytes bytes, base::read_file(path));
-        DBK_TRY_VOID(add_parts(path, bytes, parts));
-    }
-    formats::DofProgram program = formats::join_programs(std::move(parts));
-    DBK_TRY_VOID(
-        formats::translate_program(program, *formats::dof_dialect_named(arguments.dialect)));
+    DBK_TRY(formats::DofProgram program, read_dof_files(arguments.paths, arguments.dialect));
     DBK_TRY(base::Bytes bytes, formats::write_dof(program));
     DBK_TRY(auto output, base::OutputFile::create(arguments.output_path));
     DBK_TRY_VOID(output.write(bytes));

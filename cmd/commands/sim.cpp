@@ -2,26 +2,23 @@
 //
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
 #include "analyze/report.hpp"
-#include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/dof_files.hpp"
 #include "cmd/dtrace/stability.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
+#include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
 #include "daybreak_version.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "engine/sim/simulation.hpp"
 #include "formats/dof/dialect.hpp"
-#include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
-#include "formats/dof/properties.hpp"
 
 #include <charconv>
 #include <cinttypes>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
-#include <unistd.h>
 
 namespace daybreak::cmd {
 
@@ -88,23 +85,6 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
     setting.host.cpu_count = static_cast<uint32_t>(arguments.cpu_count);
     setting.host.seed = arguments.seed.value_or(1);
     return std::nullopt;
-}
-
-uint64_t wall_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<uint64_t>(now.tv_sec) * sim::kNsPerSecond +
-           static_cast<uint64_t>(now.tv_nsec);
-}
-
-/// BEGIN and END run in the tracer, which here is this process under dtrace's name.
-sim::SimThread this_process() {
-    sim::SimThread thread;
-    thread.pid = thread.tid = static_cast<uint32_t>(::getpid());
-    thread.ppid = static_cast<uint32_t>(::getppid());
-    thread.uid = ::getuid();
-    thread.gid = ::getgid();
-    return thread;
 }
 
 bool probe_exists(const compiler::ProbeDescription& description) {
@@ -176,30 +156,10 @@ void tell_lowered(const sim::Simulation& simulation) {
             complain(std::string(size.name) + " lowered to " + size_text(*lowered));
 }
 
-/// Adds the programs of a file: an image, or properties with several.
-base::Result<void> add_parts(const std::string& path, base::ByteView untrusted,
-                             std::vector<formats::DofProgram>& parts) {
-    DBK_TRY(auto images, formats::dof_images_in(untrusted));
-    for (const base::Bytes& bytes : images) {
-        auto image = formats::parse_dof(bytes);
-        if (!image.ok())
-            return std::move(image).error().with_context(path);
-        parts.push_back(std::move(image->program));
-    }
-    return {};
-}
-
 /// The images of --dof as one program of Daybreak's.
 base::Result<CompiledProgram> read_program(const SimArguments& arguments) {
     CompiledProgram compiled;
-    std::vector<formats::DofProgram> parts;
-    for (const std::string& path : arguments.dof_paths) {
-        DBK_TRY(base::Bytes bytes, base::read_file(path));
-        DBK_TRY_VOID(add_parts(path, bytes, parts));
-    }
-    compiled.program = formats::join_programs(std::move(parts));
-    DBK_TRY_VOID(formats::translate_program(compiled.program,
-                                            *formats::dof_dialect_named(arguments.dialect)));
+    DBK_TRY(compiled.program, read_dof_files(arguments.dof_paths, arguments.dialect));
     DBK_TRY(compiled.dof, formats::write_dof(compiled.program));
     compiled.description = "script '" + arguments.dof_paths[0] + "'";
     if (compiled.program.target)
@@ -226,7 +186,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
     setting.host.thread = this_process();
     // Dates are today's, unless somebody wants every run to be the same.
     if (!arguments.seed)
-        setting.host.start_wall_ns = wall_ns();
+        setting.host.start_wall_ns = clock_ns(CLOCK_REALTIME);
     // Nothing but this process is there to be destroyed.
     setting.run.destructive = true;
     if (!compiled->release.empty())

@@ -8,13 +8,13 @@
 #include "cmd/dtrace/session.hpp"
 #include "cmd/dtrace/syscall_tracer.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/this_process.hpp"
 #include "engine/sim/machine.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -25,24 +25,6 @@ namespace {
 constexpr uint64_t kSampleLookNs = 10'000'000;
 /// A machine with more CPUs is simulated with these.
 constexpr long kCpusMax = 64;
-
-uint64_t clock_ns(clockid_t clock) {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return static_cast<uint64_t>(now.tv_sec) * sim::kNsPerSecond +
-           static_cast<uint64_t>(now.tv_nsec);
-}
-
-/// BEGIN, END and the timers run in the tracer: this process under dtrace's name.
-sim::SimThread this_process() {
-    sim::SimThread thread;
-    thread.pid = thread.tid = static_cast<uint32_t>(::getpid());
-    thread.ppid = static_cast<uint32_t>(::getppid());
-    thread.uid = ::getuid();
-    thread.gid = ::getgid();
-    thread.is_real = true;
-    return thread;
-}
 
 class SimulatedSession : public Session {
 public:
@@ -269,6 +251,7 @@ open_simulated_session(const SimulatedSessionOptions& options) {
         config.cpu_count = static_cast<uint32_t>(std::clamp(online, 1L, kCpusMax));
     config.seed = options.seed;
     config.thread = this_process();
+    config.thread.is_real = true;
     config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
     config.start_wall_ns = clock_ns(CLOCK_REALTIME);
     DBK_TRY(auto host, sim::SimHost::create(config));

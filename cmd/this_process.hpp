@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the simulated machine takes from the real one: this process, and the clocks.
+#pragma once
+
+#include "engine/sim/sim_host.hpp"
+
+#include <ctime>
+
+namespace daybreak::cmd {
+
+/// Returns the thread in which BEGIN and END run: the tracer, this process under dtrace's name.
+sim::SimThread this_process();
+
+/// Returns a clock's time in ns.
+uint64_t clock_ns(clockid_t clock);
+
+} // namespace daybreak::cmd
