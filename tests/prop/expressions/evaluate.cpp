@@ -154,9 +154,11 @@ std::vector<Value> Evaluator::keys(const Expr& node, size_t count) {
     const Place& place = world_.places[node.place];
     std::vector<Value> keys;
     for (size_t i = 0; i < count; i++) {
-        keys.push_back(value(*node.operands[i]));
+        // A key is what the register holds: an int that was shifted beyond 32 bits is another key.
         if (place.elements == 0 && !place.keys[i]->is_string())
-            keys.back().number = cut(keys.back().number, *place.keys[i]);
+            keys.push_back(converted(*node.operands[i], *place.keys[i]));
+        else
+            keys.push_back(value(*node.operands[i]));
     }
     return keys;
 }

@@ -236,10 +236,12 @@ std::string describe(const World& world, const std::vector<Clause>& clauses, siz
     size_t culprit = at;
     std::string what;
     while (!differs(before[culprit], clauses[culprit], what)) {
-        if (culprit-- == 0)
-            return "difference, only in its program: " +
-                   print(*clauses[at].expression, world.places) + "\n  " +
-                   expectation(clauses[at], expected, found);
+        if (culprit-- > 0)
+            continue;
+        unsigned first_line = 0;
+        return "difference, only in its program: " + print(*clauses[at].expression, world.places) +
+               "\n  " + expectation(clauses[at], expected, found) + "\n" +
+               print_program(world, clauses, &first_line);
     }
     Clause least = clauses[culprit];
     auto still_differs = [&](const ExprPtr& one) {
