@@ -41,7 +41,7 @@ public:
         std::memcpy(&section, data_ + header_.section_offset + index * sizeof(section),
                     sizeof(section));
         if (section.offset > size_ || section.bytes > size_ - section.offset)
-            section.bytes = 0;
+            section.offset = section.bytes = 0; // where it says there is nothing to point to
         return section;
     }
     uint8_t* content(const dof_section& section) { return data_ + section.offset; }
