@@ -95,6 +95,19 @@ std::string renamed(const std::string& text, const std::string& name) {
 
 } // namespace
 
+std::vector<std::string> preprocessor_words(const std::vector<std::string>& definitions,
+                                            const std::vector<std::string>& undefinitions,
+                                            const std::vector<std::string>& include_folders) {
+    std::vector<std::string> words;
+    for (const std::string& definition : definitions)
+        words.push_back("-D" + definition);
+    for (const std::string& name : undefinitions)
+        words.push_back("-U" + name);
+    for (const std::string& folder : include_folders)
+        words.push_back("-I" + folder);
+    return words;
+}
+
 base::Result<std::string> preprocess(const std::string& name, const std::string& text,
                                      const std::vector<std::string>& arguments) {
     bool person = is_for_a_person();

@@ -22,17 +22,6 @@ std::string_view option_name(std::string_view option) {
     return option.substr(0, option.find('='));
 }
 
-std::vector<std::string> preprocessor_arguments(const ProgramArguments& arguments) {
-    std::vector<std::string> words;
-    for (const std::string& definition : arguments.definitions)
-        words.push_back("-D" + definition);
-    for (const std::string& name : arguments.undefinitions)
-        words.push_back("-U" + name);
-    for (const std::string& folder : arguments.include_folders)
-        words.push_back("-I" + folder);
-    return words;
-}
-
 base::Result<compiler::CompileSource> read_source(const ProgramArguments& arguments) {
     compiler::CompileSource source;
     if (arguments.script.empty()) {
@@ -45,7 +34,10 @@ base::Result<compiler::CompileSource> read_source(const ProgramArguments& argume
     }
     if (arguments.preprocess) {
         std::string name = arguments.script.empty() ? "-n" : arguments.script;
-        DBK_TRY(source.text, preprocess(name, source.text, preprocessor_arguments(arguments)));
+        DBK_TRY(source.text,
+                preprocess(name, source.text,
+                           preprocessor_words(arguments.definitions, arguments.undefinitions,
+                                              arguments.include_folders)));
     }
     return source;
 }

@@ -30,13 +30,8 @@ bool names(const Description& description, const SessionProbe& probe) {
 }
 
 std::vector<std::string> preprocessor_arguments(const DtraceArguments& arguments) {
-    std::vector<std::string> words;
-    for (const std::string& definition : arguments.definitions)
-        words.push_back("-D" + definition);
-    for (const std::string& name : arguments.undefinitions)
-        words.push_back("-U" + name);
-    for (const std::string& folder : arguments.include_folders)
-        words.push_back("-I" + folder);
+    std::vector<std::string> words = preprocessor_words(
+        arguments.definitions, arguments.undefinitions, arguments.include_folders);
     if (arguments.print_includes)
         words.push_back("-H");
     return words;
