@@ -12,31 +12,14 @@
  *
  * The first member of a tuple is the aggregation's id: known here, never stored.
  */
-#include "engine/buffer/account.h"
 #include "engine/dif/dif.h"
 #include "engine/program/program.h"
 #include "engine/speculation/speculation.h"
-#include "engine/state/state.h"
+#include "engine/state/plan.h"
 
 #define AGGREGATIONS_MAX 4096u /* of one program, in their enablings */
 
-/* Where fields are being put: the record, or an aggregation's key. */
-struct area {
-	uint32_t at; /* next free byte of the fixed part */
-	uint64_t tail_max;
-	bool has_gaps;
-	struct dbk_classic classic;
-};
-
-struct planner {
-	struct dbk_consumer *consumer;
-	struct dbk_plan *plan;
-	const struct dbk_ecbdesc *desc;
-	struct area record;
-	struct dbk_reason *reason;
-};
-
-static struct dbk_step *add_step(struct planner *p, enum dbk_step_kind kind, uint32_t action)
+struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, uint32_t action)
 {
 	struct dbk_step *step = &p->plan->steps[p->plan->step_count++];
 
@@ -47,8 +30,8 @@ static struct dbk_step *add_step(struct planner *p, enum dbk_step_kind kind, uin
 	return step;
 }
 
-static void add_field(struct planner *p, const struct dbk_step *step, uint32_t bytes, uint8_t shape,
-		      uint8_t flags)
+static void add_field(struct dbk_planner *p, const struct dbk_step *step, uint32_t bytes,
+		      uint8_t shape, uint8_t flags)
 {
 	struct dbk_meta_field *field = &p->plan->fields[p->plan->field_count++];
 
@@ -60,7 +43,7 @@ static void add_field(struct planner *p, const struct dbk_step *step, uint32_t b
 }
 
 /* Alignment: the largest of 8, 4, 2, 1 that divides the size, as in every port. */
-static uint32_t place(struct area *area, uint32_t bytes)
+static uint32_t place(struct dbk_area *area, uint32_t bytes)
 {
 	uint32_t align = 8, offset;
 
@@ -73,17 +56,17 @@ static uint32_t place(struct area *area, uint32_t bytes)
 	return offset;
 }
 
-static uint32_t place_tail(struct area *area, uint64_t bytes_max)
+static uint32_t place_tail(struct dbk_area *area, uint64_t bytes_max)
 {
 	area->tail_max += DBK_ROUND_UP(bytes_max, 8);
 	return place(area, (uint32_t)sizeof(struct dbk_tail_ref));
 }
 
-static void plan_integer(struct planner *p, struct area *area, uint32_t action,
-			 enum dbk_step_kind kind, const struct dbk_expr *expr, uint32_t bytes,
-			 uint8_t flags)
+void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+		      enum dbk_step_kind kind, const struct dbk_expr *expr, uint32_t bytes,
+		      uint8_t flags)
 {
-	struct dbk_step *step = add_step(p, kind, action);
+	struct dbk_step *step = dbk_plan_step(p, kind, action);
 
 	if (flags == 0 || (flags & DBK_FIELD_F_KEY) != 0)
 		dbk_classic_add(&area->classic, bytes);
@@ -96,34 +79,35 @@ static void plan_integer(struct planner *p, struct area *area, uint32_t action,
 	add_field(p, step, bytes, DBK_FIELD_FIXED, flags);
 }
 
-static void plan_value(struct planner *p, struct area *area, uint32_t action, uint8_t flags)
+static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_difo *difo = p->desc->actions[action].difo;
 	struct dbk_step *step;
 
 	if (difo->type.size == 0) {
-		step = add_step(p, DBK_STEP_EVALUATE, action);
+		step = dbk_plan_step(p, DBK_STEP_EVALUATE, action);
 		step->expr = difo->expr;
 	} else if (difo->type.kind == DIF_TYPE_STRING) {
 		dbk_classic_add(&area->classic, p->consumer->strsize);
-		step = add_step(p, DBK_STEP_STRING, action);
+		step = dbk_plan_step(p, DBK_STEP_STRING, action);
 		step->offset = place_tail(area, p->consumer->strsize + 1);
 		step->bytes = p->consumer->strsize + 1;
 		step->expr = difo->expr;
 		add_field(p, step, p->consumer->strsize, DBK_FIELD_STRING, flags);
 	} else if ((difo->type.flags & DIF_TF_BYREF) != 0) {
 		dbk_classic_add(&area->classic, difo->type.size);
-		step = add_step(p, DBK_STEP_BYTES, action);
+		step = dbk_plan_step(p, DBK_STEP_BYTES, action);
 		step->offset = place(area, difo->type.size);
 		step->bytes = difo->type.size;
 		step->expr = difo->expr;
 		add_field(p, step, step->bytes, DBK_FIELD_FIXED, flags);
 	} else {
-		plan_integer(p, area, action, DBK_STEP_STORE, &difo->expr, difo->type.size, flags);
+		dbk_plan_integer(p, area, action, DBK_STEP_STORE, &difo->expr, difo->type.size,
+				 flags);
 	}
 }
 
-static uint32_t stack_depth(const struct planner *p, const struct dbk_actdesc *action)
+static uint32_t stack_depth(const struct dbk_planner *p, const struct dbk_actdesc *action)
 {
 	uint32_t depth = (uint32_t)action->arg;
 
@@ -135,11 +119,11 @@ static uint32_t stack_depth(const struct planner *p, const struct dbk_actdesc *a
 					       : p->consumer->ustackframes;
 }
 
-static void plan_stack(struct planner *p, struct area *area, uint32_t action, uint8_t flags)
+static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
 	bool user = desc->kind != DTRACEACT_STACK;
-	struct dbk_step *step = add_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
+	struct dbk_step *step = dbk_plan_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
 
 	/* DTrace's ustack() has two words in front, process and thread group. */
 	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8);
@@ -150,9 +134,10 @@ static void plan_stack(struct planner *p, struct area *area, uint32_t action, ui
 }
 
 /* usym() and kin: process id, then the address. */
-static void plan_pid_value(struct planner *p, struct area *area, uint32_t action, uint8_t flags)
+static void plan_pid_value(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+			   uint8_t flags)
 {
-	struct dbk_step *step = add_step(p, DBK_STEP_PID_VALUE, action);
+	struct dbk_step *step = dbk_plan_step(p, DBK_STEP_PID_VALUE, action);
 
 	dbk_classic_add(&area->classic, 24);
 	step->offset = place(area, 16);
@@ -162,10 +147,10 @@ static void plan_pid_value(struct planner *p, struct area *area, uint32_t action
 }
 
 /* Nothing is stored: a clause of such actions alone leaves no record. */
-static void plan_act(struct planner *p, uint32_t action)
+static void plan_act(struct dbk_planner *p, uint32_t action)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
-	struct dbk_step *step = add_step(p, DBK_STEP_ACT, action);
+	struct dbk_step *step = dbk_plan_step(p, DBK_STEP_ACT, action);
 
 	step->bytes = desc->kind;
 	if (desc->difo != NULL)
@@ -174,7 +159,7 @@ static void plan_act(struct planner *p, uint32_t action)
 		step->expr.kind = DBK_EXPR_CONST;
 }
 
-static void plan_action(struct planner *p, struct area *area, uint32_t action, uint8_t flags)
+void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
 
@@ -191,7 +176,7 @@ static void plan_action(struct planner *p, struct area *area, uint32_t action, u
 		break;
 	case DTRACEACT_SYM:
 	case DTRACEACT_MOD:
-		plan_integer(p, area, action, DBK_STEP_STORE, &desc->difo->expr, 8, flags);
+		dbk_plan_integer(p, area, action, DBK_STEP_STORE, &desc->difo->expr, 8, flags);
 		break;
 	case DTRACEACT_RAISE:
 	case DTRACEACT_STOP:
@@ -202,123 +187,22 @@ static void plan_action(struct planner *p, struct area *area, uint32_t action, u
 		break;
 	case DTRACEACT_SPECULATE:
 		p->plan->speculates = true;
-		add_step(p, DBK_STEP_SPECULATE, action)->expr = desc->difo->expr;
+		dbk_plan_step(p, DBK_STEP_SPECULATE, action)->expr = desc->difo->expr;
 		break;
 	case DTRACEACT_COMMIT:
-		add_step(p, DBK_STEP_COMMIT, action)->expr = desc->difo->expr;
+		dbk_plan_step(p, DBK_STEP_COMMIT, action)->expr = desc->difo->expr;
 		break;
 	case DTRACEACT_DISCARD:
-		add_step(p, DBK_STEP_DISCARD, action)->expr = desc->difo->expr;
+		dbk_plan_step(p, DBK_STEP_DISCARD, action)->expr = desc->difo->expr;
 		break;
 	case DTRACEACT_EXIT:
-		plan_integer(p, area, action, DBK_STEP_EXIT, &desc->difo->expr,
-			     desc->difo->type.size, flags);
+		dbk_plan_integer(p, area, action, DBK_STEP_EXIT, &desc->difo->expr,
+				 desc->difo->type.size, flags);
 		break;
 	default:
 		plan_value(p, area, action, flags);
 		break;
 	}
-}
-
-static bool is_weighted(uint32_t kind)
-{
-	return kind == DTRACEAGG_QUANTIZE || kind == DTRACEAGG_LQUANTIZE ||
-	       kind == DTRACEAGG_LLQUANTIZE;
-}
-
-/* The last member of a weighted aggregation's tuple, if it has no size, is the increment. */
-static const struct dbk_expr *increment_of(const struct planner *p, uint32_t action)
-{
-	const struct dbk_actdesc *agg = &p->desc->actions[action], *last = agg - 1;
-
-	if (!is_weighted(agg->kind) || agg->tuple_count < 2 || last->kind != DTRACEACT_DIFEXPR ||
-	    last->difo->type.size != 0)
-		return NULL;
-	return &last->difo->expr;
-}
-
-static void plan_keys(struct planner *p, struct area *area, uint32_t action)
-{
-	uint32_t end = action - (increment_of(p, action) != NULL), i;
-
-	for (i = action - p->desc->actions[action].tuple_count + 1; i < end; i++)
-		plan_action(p, area, i, DBK_FIELD_F_KEY);
-}
-
-static void plan_aggregation_record(struct planner *p, uint32_t action)
-{
-	const struct dbk_actdesc *desc = &p->desc->actions[action];
-	const struct dbk_expr *increment = increment_of(p, action);
-
-	plan_keys(p, &p->record, action);
-	if (increment != NULL)
-		plan_integer(p, &p->record, action - 1, DBK_STEP_STORE, increment, 8,
-			     DBK_FIELD_F_INCREMENT);
-	if (desc->kind != DTRACEAGG_COUNT)
-		plan_integer(p, &p->record, action, DBK_STEP_STORE, &desc->difo->expr, 8,
-			     DBK_FIELD_F_VALUE);
-	p->plan->has_record = true;
-}
-
-/* Entries may be one when id, function and layout are the same, whichever enabling made them. */
-static uint32_t find_class(struct planner *p, const struct dbk_aggregation *new)
-{
-	struct dbk_consumer *consumer = p->consumer;
-	uint32_t i, j;
-
-	for (i = 0; i <= consumer->plan_count; i++) {
-		const struct dbk_plan *plan = &consumer->plans[i];
-
-		for (j = 0; j < plan->aggregation_count; j++) {
-			const struct dbk_aggregation *old = &plan->aggregations[j];
-
-			if (old != new && old->variable_id == new->variable_id &&
-			    old->kind == new->kind && old->arg == new->arg &&
-			    old->key_fixed_bytes == new->key_fixed_bytes &&
-			    old->key_bytes_max == new->key_bytes_max)
-				return old->class_id;
-		}
-	}
-	return ++consumer->class_count;
-}
-
-static int plan_aggregation_engine(struct planner *p, uint32_t action)
-{
-	const struct dbk_actdesc *desc = &p->desc->actions[action];
-	uint32_t index = p->plan->aggregation_count;
-	struct dbk_aggregation *agg = &p->plan->aggregations[index];
-	const struct dbk_expr *increment = increment_of(p, action);
-	struct area key;
-	uint64_t key_bytes_max;
-
-	memset(&key, 0, sizeof(key));
-	key.classic.bytes = 4;
-	dbk_classic_add(&key.classic, 8); /* the aggregation's id */
-	add_step(p, DBK_STEP_KEY_BEGIN, action)->aggregation = index;
-	plan_keys(p, &key, action);
-	add_step(p, DBK_STEP_AGGREGATE, action)->aggregation = index;
-	key_bytes_max = DBK_ROUND_UP(key.at, 8) + key.tail_max;
-	if (key_bytes_max > DBK_RECORD_BYTES_MAX)
-		return dbk_refuse(p->reason, -E2BIG,
-				  "%s(): its key may take %U bytes, at most %u are kept",
-				  dbk_action_name(desc->kind), key_bytes_max, DBK_RECORD_BYTES_MAX);
-	agg->kind = desc->kind;
-	agg->action = (uint16_t)action;
-	agg->variable_id = (uint32_t)desc[-(int64_t)desc->tuple_count].difo->expr.constant;
-	agg->key_fixed_bytes = (uint16_t)DBK_ROUND_UP(key.at, 8);
-	agg->key_bytes_max = (uint32_t)key_bytes_max;
-	agg->arg = desc->arg;
-	agg->cell_count = dbk_agg_cells(desc->kind, desc->arg);
-	dbk_classic_add(&key.classic, agg->cell_count * 8ull);
-	agg->classic_bytes = key.classic.bytes;
-	agg->has_increment = increment != NULL;
-	if (increment != NULL)
-		agg->increment = *increment;
-	if (desc->kind != DTRACEAGG_COUNT)
-		agg->value = desc->difo->expr;
-	p->plan->aggregation_count++;
-	agg->class_id = find_class(p, agg);
-	return 0;
 }
 
 /* The first aggregating action at or behind @from; action_count when there is none. */
@@ -336,7 +220,7 @@ static bool in_tuple(const struct dbk_ecbdesc *desc, uint32_t action, uint32_t a
 	       aggregation - desc->actions[aggregation].tuple_count <= action;
 }
 
-static int plan_actions(struct planner *p)
+static int plan_actions(struct dbk_planner *p)
 {
 	const struct dbk_ecbdesc *desc = p->desc;
 	uint32_t i, aggregation = next_aggregation(desc, 0);
@@ -346,14 +230,14 @@ static int plan_actions(struct planner *p)
 		if (i > aggregation)
 			aggregation = next_aggregation(desc, i);
 		if (!in_tuple(desc, i, aggregation)) {
-			plan_action(p, &p->record, i, 0);
+			dbk_plan_action(p, &p->record, i, 0);
 			continue;
 		}
 		i = aggregation;
 		if (p->consumer->aggregate == DBK_AGGREGATE_ENGINE)
-			error = plan_aggregation_engine(p, i);
+			error = dbk_plan_aggregation_engine(p, i);
 		else
-			plan_aggregation_record(p, i);
+			dbk_plan_aggregation_record(p, i);
 	}
 	return error;
 }
@@ -368,7 +252,7 @@ static bool is_tail(const struct dbk_actdesc *action)
 }
 
 /* Whether the record will have a tail: then its length stands behind the header. */
-static bool stores_tail(const struct planner *p)
+static bool stores_tail(const struct dbk_planner *p)
 {
 	bool engine = p->consumer->aggregate == DBK_AGGREGATE_ENGINE;
 	uint32_t i, aggregation = next_aggregation(p->desc, 0);
@@ -416,7 +300,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 		     struct dbk_plan *plan, struct dbk_reason *reason)
 {
 	uint32_t limit = consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET;
-	struct planner p = {.consumer = consumer, .plan = plan, .desc = desc, .reason = reason};
+	struct dbk_planner p = {.consumer = consumer, .plan = plan, .desc = desc, .reason = reason};
 	int error = allocate(plan, desc, reason);
 
 	if (error != 0)

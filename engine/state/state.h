@@ -33,6 +33,13 @@ void dbk_ecbs_free_chain(struct dbk_ecb *chain);
 /** dbk_ecbs_remove_consumer() - takes the consumer's ECBs out of all probes, waits, frees them */
 void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer);
 
+/** dbk_probe_is_own() - BEGIN, END or ERROR: they need no arming */
+bool dbk_probe_is_own(const struct dbk_engine *engine, const struct dbk_probe *probe);
+
+/** dbk_engine_settle() - behind changes to probes: lets the host finish them, unless a batch is
+ * open. Returns @error, or the host's */
+int dbk_engine_settle(struct dbk_engine *engine, int error);
+
 /** dbk_gates_set() - opens exactly @gates on @cpu, or on all with DBK_CPU_ALL */
 void dbk_gates_set(struct dbk_consumer *consumer, uint32_t cpu, uint32_t gates);
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* ecbs.c - ECBs: made for the probes that an enabling matches, linked, taken away again */
+#include "engine/buffer/buffer.h"
+#include "engine/state/state.h"
+
+/* Whether argument @index is among those that a firing of @probe brings along. */
+static bool has_argument(const struct dbk_probe *probe, uint32_t index)
+{
+	return index < probe->arg_count;
+}
+
+/* What the hot path looks at; see struct dbk_ecb. */
+static void prepare(struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	const struct dbk_probe *probe = ecb->probe;
+	const struct dbk_expr *left = &plan->predicate.left;
+	uint32_t i;
+
+	ecb->record_bytes = plan->fixed_bytes;
+	ecb->predicate_kind = plan->predicate.kind;
+	ecb->predicate_constant = plan->predicate.constant;
+	if (ecb->predicate_kind == DBK_PREDICATE_EQUAL_ARG) {
+		if (has_argument(probe, left->operand))
+			ecb->predicate_word = probe->arg_word[left->operand];
+		else
+			ecb->predicate_kind = DBK_PREDICATE_OUTCOME;
+	}
+	ecb->quick_count = DBK_NOT_QUICK;
+	if (plan->kind != DBK_PLAN_FAST || plan->step_count > DBK_QUICK_WORDS)
+		return;
+	for (i = 0; i < plan->step_count; i++) {
+		const struct dbk_step *step = &plan->steps[i];
+
+		if (step->expr.kind != DBK_EXPR_ARG || step->size != 8 ||
+		    !has_argument(probe, step->expr.operand))
+			return;
+		ecb->quick_words[i] = probe->arg_word[step->expr.operand];
+	}
+	ecb->quick_count = (uint8_t)plan->step_count;
+}
+
+static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe *probe,
+				const struct dbk_plan *plan, bool first)
+{
+	struct dbk_engine *engine = consumer->engine;
+	struct dbk_ecb *ecb;
+
+	ecb = dbk_host_alloc(sizeof(*ecb));
+	if (ecb == NULL)
+		return NULL;
+	ecb->consumer = consumer;
+	ecb->buffers = consumer->buffers;
+	ecb->plan = plan;
+	ecb->probe = probe;
+	ecb->epid = consumer->next_epid;
+	ecb->gate = probe == &engine->begin   ? DBK_GATE_BEGIN
+		    : probe == &engine->end   ? DBK_GATE_END
+		    : probe == &engine->error ? DBK_GATE_ERROR
+					      : DBK_GATE_ORDINARY;
+	prepare(ecb);
+	if (dbk_meta_add_ecb(consumer, ecb, first) != 0) {
+		dbk_host_free(ecb);
+		return NULL;
+	}
+	consumer->next_epid++;
+	consumer->ecb_count++;
+	ecb->sibling = consumer->ecbs;
+	ecb->sibling_link = &consumer->ecbs;
+	if (ecb->sibling != NULL)
+		ecb->sibling->sibling_link = &ecb->sibling;
+	consumer->ecbs = ecb;
+	return ecb;
+}
+
+static void free_ecb(struct dbk_ecb *ecb)
+{
+	*ecb->sibling_link = ecb->sibling;
+	if (ecb->sibling != NULL)
+		ecb->sibling->sibling_link = ecb->sibling_link;
+	ecb->consumer->ecb_count--;
+	dbk_host_free(ecb);
+}
+
+/* The link at the end of the probe's list: new ECBs run after those that are there. */
+static struct dbk_ecb **end_of_list(struct dbk_probe *probe)
+{
+	struct dbk_ecb **link = &probe->ecbs;
+
+	while (*link != NULL)
+		link = &(*link)->next;
+	return link;
+}
+
+struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
+{
+	struct dbk_ecb *chain = probe->ecbs;
+
+	dbk_store_release(&probe->ecbs, NULL);
+	return chain;
+}
+
+void dbk_ecbs_free_chain(struct dbk_ecb *chain)
+{
+	struct dbk_ecb *next;
+
+	for (; chain != NULL; chain = next) {
+		next = chain->next;
+		free_ecb(chain);
+	}
+}
+
+/* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is
+ * freed. */
+static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *chain)
+{
+	bool was_enabled = probe->ecbs != NULL;
+	int error;
+
+	dbk_store_release(end_of_list(probe), chain);
+	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
+		return 0;
+	error = dbk_host_probe_enable(probe);
+	if (error != 0) {
+		dbk_store_release(&probe->ecbs, NULL);
+		dbk_host_synchronize();
+		dbk_ecbs_free_chain(chain);
+	}
+	return error;
+}
+
+int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret)
+{
+	struct dbk_ecb *chain = NULL, **link = &chain, *ecb;
+	const struct dbk_program *program = consumer->program;
+	int error = 0, published;
+	uint32_t i;
+
+	*matched_ret = false;
+	for (i = 0; i < consumer->plan_count && error == 0; i++) {
+		const struct dbk_plan *plan = &consumer->plans[i];
+
+		if (!dbk_probedesc_match(&program->probedescs[plan->desc->probedesc], probe))
+			continue;
+		ecb = make_ecb(consumer, probe, plan, chain == NULL);
+		if (ecb == NULL) {
+			error = -ENOMEM;
+			break;
+		}
+		*link = ecb;
+		link = &ecb->next;
+	}
+	if (chain == NULL)
+		return error;
+	/* All at once: a firing sees none or all clauses of the enabling. */
+	published = publish(consumer, probe, chain);
+	if (published != 0)
+		return published;
+	*matched_ret = true;
+	return error;
+}
+
+/* Whether the probe has an ECB of this consumer: its ECBs stand together, newest consumer last. */
+static bool has_ecb_of(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
+{
+	const struct dbk_ecb *ecb = probe->ecbs;
+
+	while (ecb != NULL && ecb->consumer != consumer)
+		ecb = ecb->next;
+	return ecb != NULL;
+}
+
+int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
+		      struct dbk_reason *reason, uint32_t *matched)
+{
+	const struct dbk_probedesc *description =
+		&consumer->program->probedescs[plan->desc->probedesc];
+	struct dbk_probe *probe;
+	struct dbk_ecb *ecb;
+	bool first;
+	int error;
+
+	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
+		if (!dbk_probedesc_match(description, probe))
+			continue;
+		first = !has_ecb_of(probe, consumer);
+		ecb = make_ecb(consumer, probe, plan, first);
+		error = ecb == NULL ? -ENOMEM : publish(consumer, probe, ecb);
+		if (error != 0)
+			return dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
+					  probe->provider, probe->module, probe->function,
+					  probe->name);
+		*matched += first;
+	}
+	return 0;
+}
+
+/* Takes the consumer's ECBs out of one probe; true when the probe has none left. */
+static bool unlink_consumer(struct dbk_consumer *consumer, struct dbk_probe *probe)
+{
+	struct dbk_ecb **link = &probe->ecbs, *ecb;
+
+	/* Firings that stand on an unlinked ECB still find their way: its next stays. */
+	while ((ecb = *link) != NULL) {
+		if (ecb->consumer == consumer)
+			dbk_store_release(link, ecb->next);
+		else
+			link = &ecb->next;
+	}
+	return probe->ecbs == NULL;
+}
+
+void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
+{
+	struct dbk_ecb *ecb;
+	bool disabled = false;
+
+	for (ecb = consumer->ecbs; ecb != NULL; ecb = ecb->sibling) {
+		struct dbk_probe *probe = ecb->probe;
+
+		/* Later ECBs of the same probe find that it was done. */
+		if (probe->ecbs == NULL || !unlink_consumer(consumer, probe) ||
+		    dbk_probe_is_own(consumer->engine, probe))
+			continue;
+		dbk_host_probe_disable(probe);
+		disabled = true;
+	}
+	if (disabled)
+		dbk_engine_settle(consumer->engine, 0);
+	dbk_host_synchronize();
+	while (consumer->ecbs != NULL)
+		free_ecb(consumer->ecbs);
+}
