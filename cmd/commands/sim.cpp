@@ -189,7 +189,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
         setting.host.start_wall_ns = clock_ns(CLOCK_REALTIME);
     // Nothing but this process is there to be destroyed.
     setting.run.destructive = true;
-    if (!compiled->release.empty())
+    // The simulated kernel is the one that the types are of; a BTF file does not say which that is.
+    bool typed = compiled->program.target && compiled->program.target->typed;
+    if (typed || !compiled->release.empty())
         setting.run.release = compiled->release;
 
     auto host = sim::SimHost::create(setting.host);

@@ -3,6 +3,7 @@
 // args[]: the typed arguments of a probe, from the kernel's own prototypes.
 #include "compiler/sema/checker.hpp"
 
+#include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/messages/prototypes.hpp"
 
 #include "formats/abi/dif.h"
@@ -95,11 +96,14 @@ std::optional<std::vector<TypeParameter>> ExprChecker::kernel_arguments(const Sp
             return std::vector<TypeParameter>{{"", types_.uint64_type()}, {"", type.target}};
         }
     }
-    std::string why = types_.kernel_error() ? types_.kernel_error()->message()
-                                            : "the kernel's BTF does not know it";
-    error_with_hint(Tag::D_ARGS_TYPE, span,
-                    strprintf("no types for args[] of \"%s\": %s", probe.text.c_str(), why.c_str()),
-                    "");
+    if (types_.kernel_error())
+        refuse(Tag::D_TYPE_ERR, span,
+               messages::lookup_failed("args[] of \"" + probe.text + "\"",
+                                       types_.kernel_error()->message()));
+    else
+        refuse(Tag::D_ARGS_TYPE, span,
+               strprintf("no types for args[] of \"%s\": the kernel's BTF does not know it",
+                         probe.text.c_str()));
     return std::nullopt;
 }
 
@@ -138,14 +142,9 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
         types_.complete(types_.resolve(pointer ? types_.element_of(argument.type) : argument.type));
     const TranslatorInfo* translator =
         types_.is_struct_or_union(output) ? find_translator(output, native) : nullptr;
-    if (translator)
-        return translated(*translator, native, pointer, expression.span);
-    if (types_.assignable(argument.type, argument.native))
-        return convert(native, argument.type);
-    return refuse(Tag::D_ARGS_XLATOR, expression.span,
-                  strprintf("translator for args[%lld] from %s to %s is not defined",
-                            static_cast<long long>(at->value), types_.name(argument.native).c_str(),
-                            types_.name(argument.type).c_str()));
+    // Where the provider was declared, there was one or the other: D_PROV_PRXLATOR else.
+    return translator ? translated(*translator, native, pointer, expression.span)
+                      : convert(native, argument.type);
 }
 
 /// Returns an argument as the probe has it.

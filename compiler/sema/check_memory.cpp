@@ -70,11 +70,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
     }
     type = types_.complete(types_.resolve(type));
     if (types_.kind(type) == TypeKind::forward) {
-        std::string hint = context_.has_kernel ? "" : kKernelHint;
-        if (context_.has_kernel && types_.kernel_error())
-            hint = types_.kernel_error()->message();
-        return refuse(Tag::D_OP_INCOMPLETE, expression.span,
-                      messages::forward_declared(op, types_.name(type)), std::move(hint));
+        return refuse_incomplete(Tag::D_OP_INCOMPLETE, expression.span, type,
+                                 messages::forward_declared(op, types_.name(type)),
+                                 context_.has_kernel ? "" : kKernelHint);
     }
     if (!types_.is_struct_or_union(type))
         return refuse(Tag::D_OP_SOU, expression.span,

@@ -226,8 +226,8 @@ TypedPtr ExprChecker::pointer_arithmetic(const Written& written, TypedPtr left, 
                    : incompatible(written, left, right, span);
     auto bytes = types_.size_of(target);
     if (!bytes || *bytes == 0)
-        return refuse(Tag::D_OP_INCOMPLETE, span,
-                      messages::forward_declared(written.text(), types_.name(target)));
+        return refuse_incomplete(Tag::D_OP_INCOMPLETE, span, target,
+                                 messages::forward_declared(written.text(), types_.name(target)));
     TypeId word = types_.long_type();
     TypedPtr scale = make_constant(*bytes, word, span);
     if (left_pointer && right_pointer) {

@@ -76,6 +76,14 @@ TypedPtr ExprChecker::refuse(Tag tag, const Span& span, std::string text, std::s
     return nullptr;
 }
 
+TypedPtr ExprChecker::refuse_incomplete(Tag tag, const Span& span, TypeId type, std::string text,
+                                        std::string hint) {
+    if (types_.kernel_error() && types_.kind(types_.resolve(type)) == TypeKind::forward)
+        return refuse(Tag::D_TYPE_ERR, span,
+                      messages::lookup_failed(types_.name(type), types_.kernel_error()->message()));
+    return refuse(tag, span, std::move(text), std::move(hint));
+}
+
 TypedPtr ExprChecker::make(TypedOp op, TypeId type, const Span& span,
                            std::vector<TypedPtr> operands) const {
     auto node = std::make_shared<TypedExpr>();
@@ -223,8 +231,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofType& node)
         return nullptr;
     auto bytes = types_.size_of(types_.complete(types_.resolve(type)));
     if (!bytes)
-        return refuse(Tag::D_SIZEOF_TYPE, expression.span, messages::sizeof_unknown(),
-                      "\"" + types_.name(type) + "\" has no size");
+        return refuse_incomplete(Tag::D_SIZEOF_TYPE, expression.span, type,
+                                 messages::sizeof_unknown(),
+                                 "\"" + types_.name(type) + "\" has no size");
     return make_constant(*bytes, types_.unsigned_long_type(), expression.span);
 }
 
@@ -239,8 +248,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofExpr& node)
         return refuse(Tag::D_SIZEOF_BITFIELD, expression.span, messages::sizeof_bitfield());
     auto bytes = types_.size_of(types_.complete(types_.resolve(value->type)));
     if (!bytes)
-        return refuse(Tag::D_SIZEOF_TYPE, expression.span, messages::sizeof_unknown(),
-                      "\"" + type_name(value) + "\" has no size");
+        return refuse_incomplete(Tag::D_SIZEOF_TYPE, expression.span, value->type,
+                                 messages::sizeof_unknown(),
+                                 "\"" + type_name(value) + "\" has no size");
     return make_constant(*bytes, types_.unsigned_long_type(), expression.span);
 }
 
@@ -250,8 +260,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Offsetof& node) {
         return nullptr;
     type = types_.complete(types_.resolve(type));
     if (!types_.is_struct_or_union(type))
-        return refuse(Tag::D_OFFSETOF_TYPE, expression.span, messages::offsetof_not_struct(),
-                      "\"" + types_.name(type) + "\" is not one that is known");
+        return refuse_incomplete(Tag::D_OFFSETOF_TYPE, expression.span, type,
+                                 messages::offsetof_not_struct(),
+                                 "\"" + types_.name(type) + "\" is not one that is known");
     auto member = types_.find_member(type, node.member);
     if (!member)
         return refuse(Tag::D_UNKNOWN, node.member_span, messages::offsetof_no_member(node.member),

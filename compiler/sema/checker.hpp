@@ -72,6 +72,10 @@ public:
     /// The same with a text of compiler/diagnostics/messages and, for a person, what to do.
     TypedPtr refuse(Tag tag, const Span& span, std::string text, std::string hint = {});
     TypedPtr error_with_hint(Tag tag, const Span& span, std::string text, std::string hint);
+    /// The same for a type that is not complete: when the kernel's types, where it might have been
+    /// defined, could not be read, it is that which is wrong, D_TYPE_ERR.
+    TypedPtr refuse_incomplete(Tag tag, const Span& span, TypeId type, std::string text,
+                               std::string hint = {});
     /// What a value is, as messages show it: its type, or "aggregation" and the like.
     std::string type_name(const TypedPtr& value) const;
 

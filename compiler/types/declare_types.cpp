@@ -3,6 +3,8 @@
 // Types of specifiers: base words, names, bodies of structs, unions and enums.
 #include "compiler/types/declare.hpp"
 
+#include "compiler/diagnostics/messages/identifiers.hpp"
+
 #include <algorithm>
 #include <climits>
 
@@ -136,12 +138,12 @@ TypeId Declarer::named_type(const NamedType& named) {
 }
 
 void Declarer::unknown_type(const Span& span, const std::string& name) {
-    Diagnostic diagnostic = diagnosticf(
-        Tag::D_DECL_IDENT, span, "failed to resolve type %s: Unknown type name", name.c_str());
     if (types_.kernel_error())
-        diagnostic.hints.push_back("the kernel's types are not at hand: " +
-                                   types_.kernel_error()->message());
-    sink_.report(std::move(diagnostic));
+        error(Tag::D_TYPE_ERR, span, "%s",
+              messages::lookup_failed(name, types_.kernel_error()->message()).c_str());
+    else
+        error(Tag::D_DECL_IDENT, span, "failed to resolve type %s: Unknown type name",
+              name.c_str());
 }
 
 TypeId Declarer::typedef_type(const NamedType& named) {

@@ -32,6 +32,8 @@ def kinds(root, names, text):
     raised = set()
     for source in (root / "compiler").rglob("*.cpp"):
         raised |= set(re.findall(r"\bTag::(D_\w+)", source.read_text()))
+    listed = set(re.findall(r"X\((D_\w+),", (root / "compiler/diagnostics/tags.hpp").read_text()))
+    raised |= listed
     tested = {name.split(".")[1] for name in names if name.startswith(("err.", "drp."))}
     yield "tags", raised, raised & tested
     drops = set(re.findall(r"(?m)^\s*X\((\w+), \d+, \"", (root / "formats/abi/drops.h").read_text()))

@@ -21,7 +21,8 @@ what the kind of test implies. A case in a bundle:
 
 Lines `## ...` in a program's head say more: `## args: ...` script arguments, `## env: A=B`, `## filter: cpu addr time`
 what to blank out before comparing, `## command: ...` the whole command line behind `daybreak` instead of the one made
-from the case, `## lacks: REASON` that the test is not run and why.
+from the case, `## btf: whole` compiled with the types of kernel_btf.py (`damaged`: with a file that cannot be read),
+`## lacks: REASON` that the test is not run and why.
 
 DAYBREAK_UPDATE_GOLDEN=1 writes what was printed as the new expectation. Exit status 1 if anything failed.
 """
@@ -35,6 +36,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+import kernel_btf
 
 TIMEOUT_S = 120
 
@@ -55,6 +58,7 @@ class Case:
         self.place = place
         self.options = list(options)
         self.args, self.env, self.filters, self.lacks, self.command = [], {}, [], None, None
+        self.btf = None
         for line in program.split("\n"):
             head = re.match(r"(?://|#)?\s*## (\w+):\s*(.*)", line)
             if head:
@@ -73,6 +77,9 @@ class Case:
             self.filters += value.split()
         elif key == "command":
             self.command = shlex.split(value)
+        elif key == "btf":
+            self.btf = value
+            self.options += ["--btf", "kernel.btf"]
         elif key == "lacks":
             self.lacks = value
         else:
@@ -166,6 +173,9 @@ def run_case(case, daybreak):
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder, case.name + ".d")
         script.write_text(case.program)
+        if case.btf:
+            images = {"whole": kernel_btf.image, "damaged": kernel_btf.damaged}
+            pathlib.Path(folder, "kernel.btf").write_bytes(images[case.btf]())
         command += [*case.options, "-s", script.name, *case.args]
         if case.command is not None:
             command = [daybreak, *case.command]

@@ -96,5 +96,8 @@ std::string void_variable(std::string_view type) {
 std::string too_many_identifiers(std::string_view name) {
     return join("cannot create ", name, ": limit on number of identifiers exceeded");
 }
+std::string lookup_failed(std::string_view type, std::string_view why) {
+    return join("cannot look up ", type, ": ") + std::string(why);
+}
 
 } // namespace daybreak::compiler::messages

@@ -54,5 +54,7 @@ std::string inline_incompatible(std::string_view name, std::string_view type,
 std::string local_array(std::string_view name);
 std::string void_variable(std::string_view type);
 std::string too_many_identifiers(std::string_view name);
+/// A type that may be there, were its source not out of order.
+std::string lookup_failed(std::string_view type, std::string_view why);
 
 } // namespace daybreak::compiler::messages
