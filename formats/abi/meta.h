@@ -27,7 +27,10 @@
 	X(DOF, 3, "one DOF image, in parts when larger than a block")                              \
 	X(PROBES, 4, "struct dbk_meta_probe entries, appended to")                                 \
 	X(ECBS, 5, "struct dbk_meta_ecb entries, appended to")                                     \
-	X(CPUS, 6, "struct dbk_meta_cpu per possible CPU, counted in place")
+	X(CPUS, 6, "struct dbk_meta_cpu per possible CPU, counted in place")                       \
+	X(LOG, 7, "struct dbk_meta_log, then the latest text of the kernel's log, written round")  \
+	X(CRASH, 8, "struct dbk_meta_crash per way to end, filled in place")                       \
+	X(TRIGGERS, 9, "struct dbk_meta_triggers, then struct dbk_meta_trigger, written round")
 
 #define DBK_META_ENUM(name, kind, what) DBK_META_##name = kind,
 enum dbk_meta_kind { DBK_META_KINDS(DBK_META_ENUM) };
@@ -163,6 +166,83 @@ struct dbk_meta_cpu {
 	uint64_t padding[8];
 };
 
+/*
+ * LOG, one per module load, ring_id 0: room_bytes of text follow.  Byte n of all
+ * that was ever logged is at n % room_bytes while written_bytes - n <= room_bytes.
+ * A writer adds to written_bytes first, and copies then.
+ */
+struct dbk_meta_log {
+	uint64_t written_bytes; /* grows (atomic add) */
+	uint32_t room_bytes;
+	uint32_t reserved; /* 0 */
+};
+
+/* X(name, value, what): how a machine may end */
+#define DBK_CRASH_STATES(X)                                                                        \
+	X(NONE, 0, "nothing happened, or nothing could be said")                                   \
+	X(OOPS, 1, "the kernel hit a bug and went on")                                             \
+	X(PANIC, 2, "the kernel gave up")                                                          \
+	X(RESTART, 3, "it was shut down or restarted in order")
+
+#define DBK_CRASH_ENUM(name, value, what) DBK_CRASH_##name = value,
+enum dbk_crash_state { DBK_CRASH_STATES(DBK_CRASH_ENUM) };
+#undef DBK_CRASH_ENUM
+
+#define DBK_CRASH_ENTRIES      3u /* entry i is for state i + 1 */
+#define DBK_CRASH_REASON_BYTES 256u
+
+/* CRASH, one block per module load, ring_id 0: DBK_CRASH_ENTRIES of these, the first of its kind
+ * that happened. */
+struct dbk_meta_crash {
+	uint32_t state; /* enum dbk_crash_state, stored last (release); 0: it did not happen */
+	uint32_t cpu;
+	uint64_t ticks;
+	uint64_t mono_ns;
+	uint64_t wall_ns;
+	uint32_t sealed;		     /* PANIC: segments that it sealed */
+	uint32_t count;			     /* how often it happened */
+	uint64_t reserved[3];		     /* 0 */
+	char reason[DBK_CRASH_REASON_BYTES]; /* NUL-terminated; what the kernel said */
+};
+
+/* X(name, value, word): what enters a trigger; 7 and 8 are user space's own */
+#define DBK_TRIGGER_KINDS(X)                                                                       \
+	X(ACTION, 1, "action")                                                                     \
+	X(OOPS, 2, "oops")                                                                         \
+	X(PANIC, 3, "panic")                                                                       \
+	X(HUNG_TASK, 4, "hung-task")                                                               \
+	X(SOFT_LOCKUP, 5, "soft-lockup")                                                           \
+	X(OOM, 6, "oom-kill")                                                                      \
+	X(UNIT, 7, "unit-failed")                                                                  \
+	X(SIGNAL, 8, "signal")
+
+#define DBK_TRIGGER_ENUM(name, value, word) DBK_TRIGGER_##name = value,
+enum dbk_trigger_kind { DBK_TRIGGER_KINDS(DBK_TRIGGER_ENUM) };
+#undef DBK_TRIGGER_ENUM
+
+/* TRIGGERS, one block per module load, ring_id 0: `slots` entries follow, that of sequence s at
+ * (s - 1) % slots. */
+struct dbk_meta_triggers {
+	uint64_t entered; /* sequence number of the newest; grows (atomic add) */
+	uint32_t slots;
+	uint32_t reserved; /* 0 */
+};
+
+#define DBK_TRIGGER_NAME_BYTES 48u
+
+struct dbk_meta_trigger {
+	uint64_t sequence; /* from 1; 0 while it is written, stored last (release) */
+	uint64_t ticks;
+	uint64_t mono_ns;
+	uint64_t wall_ns;
+	uint32_t cpu;
+	uint16_t ring_id;    /* ACTION: whose; else 0 */
+	uint16_t kind;	     /* enum dbk_trigger_kind */
+	uint32_t epid;	     /* ACTION: of the clause; else 0 */
+	uint32_t suppressed; /* how often it came again too soon to be entered; grows */
+	char name[DBK_TRIGGER_NAME_BYTES]; /* NUL-terminated */
+};
+
 DBK_ABI_SIZE(struct dbk_meta_header, 64);
 DBK_ABI_AT(struct dbk_meta_header, magic, 0);
 DBK_ABI_AT(struct dbk_meta_header, version, 4);
@@ -235,5 +315,34 @@ DBK_ABI_AT(struct dbk_meta_cpu, firings, 32);
 DBK_ABI_AT(struct dbk_meta_cpu, reserved, 40);
 DBK_ABI_AT(struct dbk_meta_cpu, drops, 64);
 DBK_ABI_AT(struct dbk_meta_cpu, padding, 192);
+DBK_ABI_SIZE(struct dbk_meta_log, 16);
+DBK_ABI_AT(struct dbk_meta_log, written_bytes, 0);
+DBK_ABI_AT(struct dbk_meta_log, room_bytes, 8);
+DBK_ABI_AT(struct dbk_meta_log, reserved, 12);
+DBK_ABI_SIZE(struct dbk_meta_crash, 320);
+DBK_ABI_AT(struct dbk_meta_crash, state, 0);
+DBK_ABI_AT(struct dbk_meta_crash, cpu, 4);
+DBK_ABI_AT(struct dbk_meta_crash, ticks, 8);
+DBK_ABI_AT(struct dbk_meta_crash, mono_ns, 16);
+DBK_ABI_AT(struct dbk_meta_crash, wall_ns, 24);
+DBK_ABI_AT(struct dbk_meta_crash, sealed, 32);
+DBK_ABI_AT(struct dbk_meta_crash, count, 36);
+DBK_ABI_AT(struct dbk_meta_crash, reserved, 40);
+DBK_ABI_AT(struct dbk_meta_crash, reason, 64);
+DBK_ABI_SIZE(struct dbk_meta_triggers, 16);
+DBK_ABI_AT(struct dbk_meta_triggers, entered, 0);
+DBK_ABI_AT(struct dbk_meta_triggers, slots, 8);
+DBK_ABI_AT(struct dbk_meta_triggers, reserved, 12);
+DBK_ABI_SIZE(struct dbk_meta_trigger, 96);
+DBK_ABI_AT(struct dbk_meta_trigger, sequence, 0);
+DBK_ABI_AT(struct dbk_meta_trigger, ticks, 8);
+DBK_ABI_AT(struct dbk_meta_trigger, mono_ns, 16);
+DBK_ABI_AT(struct dbk_meta_trigger, wall_ns, 24);
+DBK_ABI_AT(struct dbk_meta_trigger, cpu, 32);
+DBK_ABI_AT(struct dbk_meta_trigger, ring_id, 36);
+DBK_ABI_AT(struct dbk_meta_trigger, kind, 38);
+DBK_ABI_AT(struct dbk_meta_trigger, epid, 40);
+DBK_ABI_AT(struct dbk_meta_trigger, suppressed, 44);
+DBK_ABI_AT(struct dbk_meta_trigger, name, 48);
 
 #endif /* DBK_ABI_META_H */

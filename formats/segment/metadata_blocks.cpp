@@ -30,11 +30,15 @@ ByteView payload(const FoundPiece& block) {
 }
 
 /// How much a copy of a block knows: blocks only grow, counters only count up.
-uint64_t knowledge(const FoundPiece& block) {
-    if (block.piece.meta.kind != DBK_META_CPUS)
-        return block.bytes.size();
+uint64_t knowledge(uint16_t kind, ByteView bytes) {
+    ByteView behind_header =
+        bytes.size() > DBK_META_DATA_OFFSET ? bytes.subspan(DBK_META_DATA_OFFSET) : ByteView();
+    if (kind == DBK_META_LOG || kind == DBK_META_CRASH || kind == DBK_META_TRIGGERS)
+        return machine_block_knowledge(kind, behind_header);
+    if (kind != DBK_META_CPUS)
+        return bytes.size();
     uint64_t records = 0;
-    ByteReader reader(payload(block));
+    ByteReader reader(behind_header);
     while (reader.remaining() >= sizeof(dbk_meta_cpu))
         records += reader.read<dbk_meta_cpu>().value().records;
     return records;
@@ -50,8 +54,9 @@ std::vector<const FoundPiece*> best_copies(const std::vector<FoundPiece>& blocks
     std::vector<Copy> copies;
     for (size_t i = 0; i < blocks.size(); i++) {
         const dbk_meta_header& meta = blocks[i].piece.meta;
-        copies.push_back(
-            {{meta.ring_id, meta.kind, meta.index, meta.part}, knowledge(blocks[i]), i});
+        copies.push_back({{meta.ring_id, meta.kind, meta.index, meta.part},
+                          knowledge(meta.kind, blocks[i].bytes),
+                          i});
     }
     std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
         if (a.identity != b.identity)
@@ -95,6 +100,15 @@ public:
             break;
         case DBK_META_CPUS:
             cpus(found);
+            break;
+        case DBK_META_LOG:
+            machine(found, read_log_block);
+            break;
+        case DBK_META_CRASH:
+            machine(found, read_crash_block);
+            break;
+        case DBK_META_TRIGGERS:
+            machine(found, read_triggers_block);
             break;
         default:
             add(FindingKind::unknown_kind, found,
@@ -278,11 +292,25 @@ private:
         }
     }
 
+    void machine(const FoundPiece& found, std::string (*read)(ByteView, MachineInfo&)) {
+        std::string wrong = read(payload(found), recording_.machine);
+        if (!wrong.empty())
+            add(FindingKind::bad_metadata, found, std::move(wrong));
+    }
+
     Recording& recording_;
     std::map<std::pair<uint16_t, uint16_t>, std::vector<const FoundPiece*>> dof_parts_;
 };
 
 } // namespace
+
+uint64_t block_knowledge(ByteView untrusted_block) {
+    Result<dbk_meta_header> header = ByteReader(untrusted_block).read<dbk_meta_header>();
+    if (!header.ok())
+        return 0;
+    size_t committed = std::min<size_t>(header.value().committed_bytes, untrusted_block.size());
+    return knowledge(header.value().kind, untrusted_block.first(committed));
+}
 
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording) {
     MetadataReader reader(recording);

@@ -7,7 +7,7 @@
 // piece and puts segments in order by sequence number.
 //
 //     RecordingBuilder --add_bytes()*--> build() --> Recording
-//                                                     host
+//                                                     host, machine (crash, triggers, log)
 //                                                     rings[]  info, clock, DOF, probes, ECBs
 //                                                       cpus[]  counters, segments[], gaps[],
 //                                                               aggregations[], completeness
@@ -19,6 +19,7 @@
 #include "formats/segment/aggregation.hpp"
 #include "formats/segment/clock.hpp"
 #include "formats/segment/finding.hpp"
+#include "formats/segment/machine.hpp"
 #include "formats/segment/record.hpp"
 
 #include <array>
@@ -161,6 +162,7 @@ struct Recording {
 
     uint64_t boot_id = 0;
     std::optional<HostInfo> host;
+    MachineInfo machine;              ///< how it ended, its triggers, its log
     std::vector<RingRecording> rings; ///< ascending by ring_id
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
@@ -226,6 +228,10 @@ public:
 private:
     std::unique_ptr<BuilderState> state_;
 };
+
+/// Returns how much a copy of a metadata block knows: of two copies of one block, the larger is the
+/// newer; equal ones hold the same.  `untrusted_block` starts with its DBKM magic and was accepted.
+uint64_t block_knowledge(ByteView untrusted_block);
 
 /// Returns the piece cut to its committed bytes, padded with zeros to 8, a segment sealed with its
 /// checksum: what a trace file stores.  `untrusted_piece` starts with a DBKS, DBKM or DBKA magic.

@@ -234,6 +234,44 @@ public:
         return memory;
     }
 
+    /// Adds a block of the machine's (LOG, CRASH, TRIGGERS) on a 4 KiB boundary.
+    void machine_block(Bytes& memory, enum dbk_meta_kind kind, ByteView payload) const {
+        block(memory, kind, 0, 0, 1, payload);
+    }
+    /// Returns what a LOG block holds once all of `written` was logged.
+    static Bytes log_payload(std::string_view written, uint32_t room) {
+        dbk_meta_log head = {};
+        head.written_bytes = written.size();
+        head.room_bytes = room;
+        Bytes payload(sizeof(head) + room);
+        std::memcpy(payload.data(), &head, sizeof(head));
+        for (size_t i = 0; i < written.size(); i++)
+            payload[sizeof(head) + i % room] = static_cast<std::byte>(written[i]);
+        return payload;
+    }
+    /// Returns what a CRASH block holds with these entries.
+    static Bytes crash_payload(std::initializer_list<dbk_meta_crash> entries) {
+        Bytes payload(DBK_CRASH_ENTRIES * sizeof(dbk_meta_crash));
+        for (const dbk_meta_crash& entry : entries)
+            std::memcpy(payload.data() + (entry.state - 1) * sizeof(entry), &entry, sizeof(entry));
+        return payload;
+    }
+    /// Returns what a TRIGGERS block of so many slots holds after these were entered, in order.
+    static Bytes triggers_payload(uint32_t slots, const std::vector<dbk_meta_trigger>& entered) {
+        dbk_meta_triggers head = {};
+        head.entered = entered.size();
+        head.slots = slots;
+        Bytes payload(sizeof(head) + slots * sizeof(dbk_meta_trigger));
+        std::memcpy(payload.data(), &head, sizeof(head));
+        for (size_t i = 0; i < entered.size(); i++) {
+            dbk_meta_trigger entry = entered[i];
+            entry.sequence = i + 1;
+            std::memcpy(payload.data() + sizeof(head) + i % slots * sizeof(entry), &entry,
+                        sizeof(entry));
+        }
+        return payload;
+    }
+
     /// Returns an aggregation buffer with these entries.
     Bytes aggregation_buffer(uint16_t cpu, uint64_t sequence, ByteView entries) const {
         dbk_segment_header header = {};
@@ -342,7 +380,8 @@ private:
         header.block_bytes = static_cast<uint32_t>(bytes);
         header.committed_bytes = static_cast<uint32_t>(DBK_META_DATA_OFFSET + payload.size());
         header.boot_id = options_.boot_id;
-        header.ring_id = kind == DBK_META_HOST ? 0 : options_.ring_id;
+        bool machines = kind == DBK_META_HOST || kind >= DBK_META_LOG;
+        header.ring_id = machines ? 0 : options_.ring_id;
         header.index = index;
         header.part = part;
         header.part_count = part_count;

@@ -51,6 +51,17 @@ int main(int argc, char** argv) {
         return 2;
     RingBuilder ring = make_ring();
     base::Bytes pages = ring.metadata_memory(), packed;
+    ring.machine_block(pages, DBK_META_LOG,
+                       RingBuilder::log_payload("the first line\nthe last line\n", 24));
+    dbk_meta_crash panic = {};
+    panic.state = DBK_CRASH_PANIC;
+    panic.reason[0] = 'x';
+    ring.machine_block(pages, DBK_META_CRASH, RingBuilder::crash_payload({panic}));
+    dbk_meta_trigger trigger = {};
+    trigger.kind = DBK_TRIGGER_OOPS;
+    trigger.name[0] = 'x';
+    ring.machine_block(pages, DBK_META_TRIGGERS,
+                       RingBuilder::triggers_payload(2, {trigger, trigger, trigger}));
     const base::Bytes& segments = ring.segment_memory(0);
     RingBuilder::append(pages, segments.data(), segments.size());
     formats::RecordingBuilder builder;
