@@ -23,6 +23,9 @@ std::vector<std::string> missing_of(const formats::Completeness& cpu) {
     if (cpu.overwritten)
         parts.push_back(strprintf("%" PRIu64 " oldest %s overwritten", cpu.overwritten,
                                   records_text(cpu.overwritten)));
+    if (cpu.rotated)
+        parts.push_back(strprintf("%" PRIu64 " %s in files that are not here", cpu.rotated,
+                                  records_text(cpu.rotated)));
     if (cpu.lost)
         parts.push_back(strprintf("%s%" PRIu64 " %s lost", cpu.lost_known ? "" : "at least ",
                                   cpu.lost, records_text(cpu.lost)));
@@ -79,6 +82,11 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
                 where = strprintf("ring %u ", unsigned{ring.ring_id}) + where;
             note.reasons.push_back(cpu_sentence(where, facts));
         }
+        if (recording.has_rotated() && ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+            note.reasons.push_back(
+                strprintf("ring %u: what was counted in the kernel and lay in files that are not "
+                          "here is missing",
+                          unsigned{ring.ring_id}));
     }
     if (recording.rings.empty())
         note.reasons.push_back("no ring was found");

@@ -74,10 +74,45 @@ const char* origin_text(formats::TraceOrigin origin) {
     return "unknown";
 }
 
+/// What there was to choose from, when it was more than one.
+void print_boots(std::string& out, const formats::Trace& trace) {
+    if (trace.boots.size() < 2)
+        return;
+    for (const formats::TraceBoot& boot : trace.boots)
+        appendf(out, "%-10s %s, %zu %s, %s%s%s%s\n", "boots", boot.name.c_str(), boot.files,
+                boot.files == 1 ? "file" : "files", bytes_text(boot.file_bytes).c_str(),
+                boot.last_wall_ns ? ", newest of " : "",
+                boot.last_wall_ns ? wall_text(boot.last_wall_ns).c_str() : "",
+                boot.boot_id == trace.recording.boot_id ? ": this one" : "");
+}
+
+/// Each file of several.
+void print_files(std::string& out, const formats::Trace& trace) {
+    if (trace.files.size() < 2)
+        return;
+    size_t listed = 0;
+    for (const formats::TraceFile& file : trace.files) {
+        if (listed++ == kListed)
+            break;
+        const formats::TraceHeader& header = file.header;
+        appendf(out, "%-10s %s, %s, %" PRIu64 " blocks%s%s%s%s\n", "file", file.path.c_str(),
+                bytes_text(file.facts.file_bytes).c_str(), file.facts.blocks_good,
+                file.facts.has_end ? "" : ", no end", header.trigger.empty() ? "" : ", trigger ",
+                header.trigger.c_str(), file.facts.blocks_lost ? ", damaged" : "");
+    }
+    if (trace.files.size() > kListed)
+        appendf(out, "%-10s and %zu more\n", "file", trace.files.size() - kListed);
+}
+
 void print_file(std::string& out, const formats::Trace& trace) {
-    appendf(out, "%-10s %s, %s, %" PRIu64 " blocks%s\n", "trace", trace.path.c_str(),
-            bytes_text(trace.file.file_bytes).c_str(), trace.file.blocks_good,
-            trace.file.has_end ? "" : ", cut off");
+    print_boots(out, trace);
+    std::string files =
+        trace.files.size() > 1 ? base::strprintf("%zu files, ", trace.files.size()) : "";
+    bool cut = !trace.file.has_end && trace.files.size() < 2;
+    appendf(out, "%-10s %s, %s%s, %" PRIu64 " blocks%s\n", "trace", trace.path.c_str(),
+            files.c_str(), bytes_text(trace.file.file_bytes).c_str(), trace.file.blocks_good,
+            cut ? ", cut off" : "");
+    print_files(out, trace);
     if (trace.file.blocks_lost || trace.file.bytes_skipped || trace.file.bytes_cut)
         appendf(out,
                 "%-10s %" PRIu64 " blocks lost, %" PRIu64 " bytes skipped, %" PRIu64

@@ -3,8 +3,8 @@
 // daybreak info: what a trace file holds, and how complete it is.
 #include "analyze/info.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
-#include "formats/trace/reader.hpp"
 
 #include <memory>
 
@@ -12,8 +12,8 @@ namespace daybreak::cmd {
 
 namespace {
 
-int info(const std::string& path) {
-    auto trace = formats::read_trace(path);
+int info(const TraceFiles& files) {
+    auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());
     TerminalSink sink({});
@@ -28,13 +28,13 @@ int info(const std::string& path) {
 } // namespace
 
 void add_info(CLI::App& app, int& status) {
-    auto path = std::make_shared<std::string>();
+    auto files = std::make_shared<TraceFiles>();
     CLI::App* command =
         app.add_subcommand("info", "Summarize a trace file and say how complete it is");
-    command->add_option("FILE", *path, "A trace file (.dbrk)")->required();
+    add_trace_files(*command, *files, true);
     command->footer("\nExample: is anything missing? (exit status 3 when data was lost)\n"
                     "  daybreak info boot.dbrk");
-    command->callback([path, &status] { status = info(*path); });
+    command->callback([files, &status] { status = info(*files); });
 }
 
 } // namespace daybreak::cmd

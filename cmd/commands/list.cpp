@@ -3,8 +3,8 @@
 // daybreak list: the probes of the running kernel, or those that a trace file has.
 #include "analyze/list.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
-#include "formats/trace/reader.hpp"
 #include "recorder/device.hpp"
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> list_trace(const std::string& path, TerminalSink& sink) {
-    DBK_TRY(auto trace, formats::read_trace(path));
+base::Result<void> list_trace(const TraceFiles& files, TerminalSink& sink) {
+    DBK_TRY(auto trace, read_trace_files(files));
     analyze::print_probe_list(trace.recording, sink);
     return {};
 }
@@ -37,15 +37,15 @@ base::Result<void> list_kernel(TerminalSink& sink) {
 } // namespace
 
 void add_list(CLI::App& app, int& status) {
-    auto path = std::make_shared<std::string>();
+    auto files = std::make_shared<TraceFiles>();
     CLI::App* command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
-    command->add_option("FILE", *path,
-                        "A trace file (.dbrk); without it, the running kernel is asked");
-    command->footer("\nExample: the system calls that can be traced here (as root)\n"
+    add_trace_files(*command, *files, false);
+    command->footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
+                    "can be traced here (as root)\n"
                     "  daybreak list | grep syscall");
-    command->callback([path, &status] {
+    command->callback([files, &status] {
         TerminalSink sink({});
-        auto done = path->empty() ? list_kernel(sink) : list_trace(*path, sink);
+        auto done = files->paths.empty() ? list_kernel(sink) : list_trace(*files, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

@@ -4,8 +4,8 @@
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
+#include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
-#include "formats/trace/reader.hpp"
 
 #include <charconv>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace daybreak::cmd {
 namespace {
 
 struct ReportArguments {
-    std::string path;
+    TraceFiles files;
     std::string since, until;
     bool quiet = false;
     bool flowindent = false;
@@ -68,7 +68,7 @@ int report(const ReportArguments& arguments) {
         complain(window.error().message());
         return static_cast<int>(Exit::usage);
     }
-    auto trace = formats::read_trace(arguments.path);
+    auto trace = read_trace_files(arguments.files);
     if (!trace.ok())
         return fail(trace.error());
     analyze::ReportOptions options;
@@ -96,7 +96,7 @@ int report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& status) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
-    command->add_option("FILE", arguments->path, "A trace file (.dbrk)")->required();
+    add_trace_files(*command, arguments->files, true);
     command->add_option("--since", arguments->since,
                         "Leave out what is older: seconds since the machine started, or +seconds "
                         "since the first record");

@@ -66,8 +66,12 @@ private:
             return step_;
         }
         size_t extent = extent_of(piece);
-        FoundPiece found{piece, rest.first(std::min<size_t>(piece.committed_bytes, rest.size())),
-                         origin_, offset, rest.size() < piece.committed_bytes};
+        FoundPiece found{piece,
+                         rest.first(std::min<size_t>(piece.committed_bytes, rest.size())),
+                         origin_,
+                         offset,
+                         options_.file_number,
+                         rest.size() < piece.committed_bytes};
         if (found.cut) {
             refuse(FindingKind::truncated, offset,
                    strprintf("%u bytes are committed, %zu are there", piece.committed_bytes,
@@ -100,8 +104,8 @@ private:
 
     static bool checksum_holds(const FoundPiece& found) {
         const dbk_segment_header& header = found.piece.segment;
-        bool sealed = found.piece.kind == PieceKind::segment &&
-                      (header.flags & DBK_SEGMENT_F_SEALED) != 0;
+        bool sealed =
+            found.piece.kind == PieceKind::segment && (header.flags & DBK_SEGMENT_F_SEALED) != 0;
         return !sealed || (!found.cut && header.crc32c == segment_checksum(found.bytes));
     }
 
@@ -186,6 +190,7 @@ SegmentInfo segment_info(const FoundPiece& found) {
     std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
               info.drops.begin());
     info.bytes = found.bytes;
+    info.file_number = found.file_number;
     return info;
 }
 
@@ -247,6 +252,29 @@ void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* 
                      strprintf("%" PRIu64 " %s, left out", count, what));
 }
 
+/// Returns the storage that any of these pieces lies in: what only lesser copies, other boots or
+/// metadata were in is not needed any more.
+std::vector<std::shared_ptr<const Bytes>>
+storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
+               std::initializer_list<const std::vector<FoundPiece>*> groups) {
+    std::map<const std::byte*, std::shared_ptr<const Bytes>> unused;
+    for (const std::shared_ptr<const Bytes>& bytes : storage)
+        unused.emplace(bytes->data(), bytes);
+    std::vector<std::shared_ptr<const Bytes>> used;
+    for (const std::vector<FoundPiece>* pieces : groups)
+        for (const FoundPiece& found : *pieces) {
+            auto above = unused.upper_bound(found.bytes.data());
+            if (above == unused.begin())
+                continue;
+            auto at = std::prev(above);
+            if (found.bytes.data() >= at->first + at->second->size())
+                continue;
+            used.push_back(std::move(at->second));
+            unused.erase(at);
+        }
+    return used;
+}
+
 } // namespace
 
 std::string BuilderState::where(uint32_t origin, uint64_t offset_bytes) const {
@@ -275,6 +303,10 @@ size_t RecordingBuilder::add_owned(Bytes untrusted, const AddOptions& options) {
     return accepted;
 }
 
+void RecordingBuilder::add_file(uint32_t file_number) {
+    state_->file_numbers.insert(file_number);
+}
+
 void RecordingBuilder::add_finding(FindingKind kind, std::string where, std::string text) {
     state_->findings.add(kind, std::move(where), std::move(text));
 }
@@ -296,7 +328,7 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
         boots[segment.piece.boot_id]++;
     recording.boot_id = options.boot_id ? *options.boot_id : choose_boot(*state, boots);
     recording.findings = std::move(state->findings);
-    recording.storage = std::move(state->storage);
+    recording.file_numbers = std::move(state->file_numbers);
     filter_boot(state->segments, recording.boot_id, "segments", recording.findings);
     filter_boot(state->metadata, recording.boot_id, "metadata blocks", recording.findings);
     filter_boot(state->aggregations, recording.boot_id, "aggregation snapshots",
@@ -318,8 +350,9 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
     for (RingRecording& ring : recording.rings) {
         make_clock(ring, says_tsc[ring.ring_id]);
         count_records(ring, recording.findings);
-        account(ring, recording.findings);
+        account(ring, recording.file_numbers, recording.findings);
     }
+    recording.storage = storage_in_use(state->storage, {&state->segments, &state->aggregations});
     return recording;
 }
 

@@ -16,6 +16,7 @@ struct FoundPiece {
     ByteView bytes; ///< committed ones, as far as they were there
     uint32_t origin = 0;
     uint64_t offset_bytes = 0;
+    uint32_t file_number = 0;
     bool cut = false; ///< bytes end before the committed ones
 };
 
@@ -23,6 +24,7 @@ struct BuilderState {
     std::vector<std::string> origins;
     std::vector<std::shared_ptr<const Bytes>> storage;
     std::vector<FoundPiece> segments, metadata, aggregations;
+    std::set<uint32_t> file_numbers;
     Findings findings;
 
     /// Returns "<origin> at 0x<offset>" for findings.
@@ -38,7 +40,8 @@ void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
 /// Walks every segment of the ring once: counts its records, notes damage.
 void count_records(RingRecording& ring, Findings& findings);
 
-/// Fills gaps and completeness of every CPU of the ring; after count_records().
-void account(RingRecording& ring, Findings& findings);
+/// Fills gaps and completeness of every CPU of the ring; after count_records().  `file_numbers` are
+/// the files of a recorder's row that are here.
+void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, Findings& findings);
 
 } // namespace daybreak::formats

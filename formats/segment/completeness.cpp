@@ -6,6 +6,10 @@
 // many in all, the walk says how many are readable.  A ring of N segments per CPU keeps the newest
 // N sequence numbers (one less while the next is being opened), so an absent number below those was
 // overwritten, one among them should be here.  All arithmetic saturates: the facts are untrusted.
+//
+// A recorder that follows a ring writes a row of numbered files, which reach back further than the
+// ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
+// other's are here it is lost, else it is in the files that are not here, rotated away.
 #include "formats/segment/builder_state.hpp"
 
 #include <algorithm>
@@ -28,8 +32,10 @@ uint64_t plus(uint64_t a, uint64_t b) {
 /// The accounting of one CPU.
 class Accountant {
 public:
-    Accountant(const RingRecording& ring, CpuInfo& cpu, Findings& findings)
-        : ring_(ring), cpu_(cpu), findings_(findings), sum_(cpu.completeness) {}
+    Accountant(const RingRecording& ring, CpuInfo& cpu, const std::set<uint32_t>& file_numbers,
+               Findings& findings)
+        : ring_(ring), cpu_(cpu), file_numbers_(file_numbers), findings_(findings),
+          sum_(cpu.completeness) {}
 
     void run() {
         uint32_t activity = ring_.info.facts.activity;
@@ -61,8 +67,25 @@ private:
         return newest_ + 2 > slots ? newest_ + 2 - slots : 1;
     }
 
+    /// What a row of files says about the segments between two of it.
+    enum class RowSays : uint8_t { nothing, rotated, missing };
+
+    RowSays row_between(const SegmentInfo* previous, const SegmentInfo& next) const {
+        uint32_t to = next.file_number, from = previous ? previous->file_number : 1;
+        if (to == 0 || from == 0)
+            return RowSays::nothing;
+        if (from > to)
+            std::swap(from, to);
+        auto low = file_numbers_.lower_bound(from), high = file_numbers_.upper_bound(to);
+        auto here = static_cast<uint64_t>(std::distance(low, high));
+        if (here < uint64_t{to} - from + 1)
+            return RowSays::rotated;
+        // Before the first file lies what the ring had overwritten before the recorder came.
+        return previous ? RowSays::missing : RowSays::nothing;
+    }
+
     void gap(uint64_t first, uint64_t last, uint64_t records, bool known, bool overwritten) {
-        cpu_.gaps.push_back({first, last, records, known, overwritten});
+        cpu_.gaps.push_back({first, last, records, known, overwritten, false});
         if (overwritten)
             return;
         sum_.segments_missing = plus(sum_.segments_missing, last - first + 1);
@@ -86,12 +109,27 @@ private:
                           strprintf("%" PRIu64 " records are said to lie before it, %" PRIu64 " do",
                                     segment.records_before, seen));
         uint64_t first = previous ? previous->sequence + 1 : 1;
-        if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment
-            sum_.lost = plus(sum_.lost, absent);
+        RowSays row = row_between(previous, segment);
+        if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment,
+            uint64_t& count = row == RowSays::rotated ? sum_.rotated : sum_.lost;
+            count = plus(count, absent); // or in one that was still open when it was copied
             return;
         }
         bool known = !previous || !previous->damaged;
-        absences(first, segment.sequence - 1, absent, known);
+        switch (row) {
+        case RowSays::nothing:
+            absences(first, segment.sequence - 1, absent, known);
+            break;
+        case RowSays::rotated:
+            cpu_.gaps.push_back({first, segment.sequence - 1, absent, known, false, true});
+            sum_.rotated = plus(sum_.rotated, absent);
+            sum_.lost_known = sum_.lost_known && known;
+            break;
+        case RowSays::missing:
+            gap(first, segment.sequence - 1, absent, known, false);
+            sum_.lost = plus(sum_.lost, absent);
+            break;
+        }
     }
 
     /// Accounts for absent segments first..last, which held `records` together (with the rest of
@@ -161,6 +199,7 @@ private:
 
     const RingRecording& ring_;
     CpuInfo& cpu_;
+    const std::set<uint32_t>& file_numbers_;
     Findings& findings_;
     Completeness& sum_;
     bool stopped_ = false;
@@ -204,9 +243,9 @@ void count_records(RingRecording& ring, Findings& findings) {
                      "the ring's own description was not found");
 }
 
-void account(RingRecording& ring, Findings& findings) {
+void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, Findings& findings) {
     for (CpuInfo& cpu : ring.cpus)
-        Accountant(ring, cpu, findings).run();
+        Accountant(ring, cpu, file_numbers, findings).run();
 }
 
 } // namespace daybreak::formats

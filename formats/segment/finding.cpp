@@ -55,8 +55,12 @@ void Findings::add(FindingKind kind, std::string where, std::string text) {
 void Findings::append(const Findings& other) {
     for (const Finding& finding : other.list_)
         add(finding.kind, finding.where, finding.text);
-    count_ += other.count_ - other.list_.size();
-    any_loss_ |= other.any_loss_;
+    add_unlisted(other.count_ - other.list_.size(), other.any_loss_);
+}
+
+void Findings::add_unlisted(uint64_t count, bool any_loss) {
+    count_ += count;
+    any_loss_ |= any_loss;
 }
 
 } // namespace daybreak::formats

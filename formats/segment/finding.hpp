@@ -36,6 +36,7 @@ using base::Result;
     X(truncated, true, "bytes that end early")                                                     \
     X(bad_block, true, "a block of a trace file that was lost")                                    \
     X(bad_aggregation, true, "an aggregation snapshot that contradicts itself")                    \
+    X(unfinished, false, "a file that was not finished, or is still being written")                \
     X(stale_copy, false, "a copy that lies elsewhere than it says")                                \
     X(other_boot, false, "data of another boot")                                                   \
     X(unknown_kind, false, "a kind that this version does not know")                               \
@@ -70,6 +71,8 @@ public:
 
     void add(FindingKind kind, std::string where, std::string text);
     void append(const Findings& other);
+    /// Counts findings that are not listed anywhere.
+    void add_unlisted(uint64_t count, bool any_loss);
     const std::vector<Finding>& list() const { return list_; }
     /// Returns how many were found in all; more than list().size() when the list is full.
     uint64_t count() const { return count_; }

@@ -21,6 +21,7 @@ Completeness RingRecording::completeness() const {
         sum.committed += one.committed;
         sum.present += one.present;
         sum.overwritten += one.overwritten;
+        sum.rotated += one.rotated;
         sum.lost += one.lost;
         sum.not_copied += one.not_copied;
         sum.lost_known = sum.lost_known && one.lost_known;

@@ -26,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ struct SegmentInfo {
     bool damaged = false;        ///< the walk ended early; a finding says why
     DropCounts drops{};          ///< while it was the open one
     ByteView bytes;              ///< header and committed bytes; owned by the Recording's storage
+    uint32_t file_number = 0;    ///< of the file it came from, in a recorder's row; 0: of none
 };
 
 /// Sequence numbers that are not there.
@@ -81,7 +83,8 @@ struct Gap {
     uint64_t first_sequence = 0, last_sequence = 0;
     uint64_t records = 0;      ///< how many records they held
     bool records_known = true; ///< false: not to be told from the segments around
-    bool overwritten = false;  ///< true: the ring went round; false: they should be there
+    bool overwritten = false;  ///< the ring went round: no loss
+    bool rotated = false;      ///< they are in files of the row that are not here: no loss
 };
 
 /// Data not stored, by cause, in the time one segment was open.
@@ -93,11 +96,12 @@ struct DropInterval {
 };
 
 /// What one CPU recorded and what of it is here.
-/// committed = present + overwritten + lost + not_copied.
+/// committed = present + overwritten + rotated + lost + not_copied.
 struct Completeness {
     uint64_t committed = 0;   ///< records committed since the ring was made
     uint64_t present = 0;     ///< readable here
     uint64_t overwritten = 0; ///< the ring went round: no loss by itself
+    uint64_t rotated = 0;     ///< in files of the recorder's row that are not here: no loss
     uint64_t lost = 0;        ///< damaged, missing, or unreadable
     uint64_t not_copied = 0;  ///< committed after the copy was made
     bool lost_known = true;   ///< false: `lost` counts less than all, segments are missing
@@ -166,10 +170,15 @@ struct Recording {
     std::vector<RingRecording> rings; ///< ascending by ring_id
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
+    std::set<uint32_t> file_numbers;                   ///< of a recorder's row, those that are here
 
     const RingRecording* find_ring(uint16_t ring_id) const;
     /// Returns whether anything that should be here is not (exit status 3).
     bool has_losses() const;
+    /// Returns whether files of the recorder's row, up to the newest here, are not here.
+    bool has_rotated() const {
+        return !file_numbers.empty() && file_numbers.size() != *file_numbers.rbegin();
+    }
 };
 
 /// Returns a cursor over the segment's records.
@@ -193,6 +202,8 @@ struct AddOptions {
     /// Physical address of the first byte.  A piece that says it lies elsewhere is a stale copy in
     /// somebody's memory and is refused.
     std::optional<uint64_t> phys_addr;
+    /// Of the file the bytes are from, in the row that a recorder writes; see add_file().
+    uint32_t file_number = 0;
 };
 
 struct BuildOptions {
@@ -217,6 +228,9 @@ public:
                      std::vector<ByteView>* pieces = nullptr);
     /// The same for bytes that the Recording shall own.
     size_t add_owned(Bytes untrusted, const AddOptions& options);
+    /// Tells that this file of a recorder's row is here, whatever can be read of it.  A gap between
+    /// segments of two files is a loss only when all files from one to the other are here.
+    void add_file(uint32_t file_number);
     /// Adds a finding of the caller's, to stand with the builder's own.
     void add_finding(FindingKind kind, std::string where, std::string text);
 

@@ -122,6 +122,7 @@ void put_cpu(const CpuSummary& cpu, wire::Cpu::Builder out) {
     out.setSegmentsMissing(sum.segments_missing);
     out.setSegmentsDamaged(sum.segments_damaged);
     out.setErrors(sum.errors);
+    out.setRotated(sum.rotated);
     put_counts(sum.drops, out.initDrops(DBK_DROP_SLOTS));
     put_counts(sum.drops_unseen, out.initDropsUnseen(DBK_DROP_SLOTS));
 }
@@ -141,6 +142,7 @@ CpuSummary get_cpu(wire::Cpu::Reader in) {
     sum.segments_missing = in.getSegmentsMissing();
     sum.segments_damaged = in.getSegmentsDamaged();
     sum.errors = in.getErrors();
+    sum.rotated = in.getRotated();
     sum.drops = get_counts(in.getDrops());
     sum.drops_unseen = get_counts(in.getDropsUnseen());
     return cpu;
@@ -198,6 +200,10 @@ Bytes encode_header(const TraceHeader& header) {
         for (unsigned i = 0; i < header.d_files.size(); i++)
             files.set(i, wire_text(header.d_files[i]));
         put_modules(header.modules, out);
+        out.setFileNumber(header.file_number);
+        out.setWindowFromNs(header.window_from_ns);
+        out.setWindowToNs(header.window_to_ns);
+        out.setTrigger(wire_text(header.trigger));
     });
 }
 
@@ -227,6 +233,10 @@ Result<TraceHeader> decode_header(ByteView untrusted) {
                 header.d_files.push_back(wire_text(file));
             for (auto module : in.getModules())
                 header.modules.push_back(get_module(module));
+            header.file_number = in.getFileNumber();
+            header.window_from_ns = in.getWindowFromNs();
+            header.window_to_ns = in.getWindowToNs();
+            header.trigger = wire_text(in.getTrigger());
             return header;
         });
 }

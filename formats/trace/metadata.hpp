@@ -41,6 +41,14 @@ struct TraceHeader {
     uint64_t memory_bytes = 0;
     std::vector<std::string> d_files; ///< names of the D sources, when known
     std::vector<ModuleInfo> modules;
+    /// In the row of files that a recorder writes of one boot: 1, 2, ...; 0: it is in no row.  When
+    /// two numbers that follow each other are here, nothing may be missing between their files.
+    uint32_t file_number = 0;
+    /// CLOCK_MONOTONIC of what was asked for; window_to_ns 0: everything.
+    uint64_t window_from_ns = 0, window_to_ns = 0;
+    std::string trigger; ///< name of what asked for it; empty: nothing did
+
+    bool has_window() const { return window_to_ns != 0; }
 };
 
 /// One symbol of the kernel or of a module.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading trace files: each good block goes where it belongs, each bad one becomes a finding.
-#include "formats/trace/reader.hpp"
+#include "formats/trace/file_reader.hpp"
 
 #include "base/file.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 
 #include <cinttypes>
+#include <cstdlib>
 
 namespace daybreak::formats {
 
@@ -18,39 +19,43 @@ using base::strprintf;
 
 /// The most that a file's data may unpack to: a small file must not fill the memory.
 constexpr uint64_t kRawDataBytesMax = uint64_t{32} << 30;
+/// In a recorder's row of files, digits of the number.
+constexpr size_t kNumberDigitsMin = 6;
 
-/// Puts the blocks of one file together.
+/// Takes the blocks of one file apart.
 class FileReader {
 public:
-    FileReader(ByteView untrusted_file, const std::string& name) : scanner_(untrusted_file, lost_) {
-        trace_.path = name;
-        trace_.file.file_bytes = untrusted_file.size();
+    FileReader(ByteView untrusted_file, const std::string& name, const std::string& prefix,
+               RecordingBuilder& builder)
+        : prefix_(prefix), builder_(builder), scanner_(untrusted_file, found_) {
+        content_.file.path = name;
+        content_.file.facts.file_bytes = untrusted_file.size();
     }
 
-    Result<Trace> run() {
+    Result<FileContent> run() {
+        TraceFileFacts& facts = content_.file.facts;
+        content_.file.header.file_number = 0;
         BlockView block;
         while (scanner_.next(block)) {
             Result<void> taken = take(block);
             if (taken.ok()) {
-                trace_.file.blocks_good++;
+                facts.blocks_good++;
                 continue;
             }
             scanner_.count_lost();
-            lost_.add(FindingKind::bad_block, name_of(block), taken.error().message());
+            found_.add(FindingKind::bad_block, name_of(block), taken.error().message());
         }
-        if (trace_.file.blocks_good == 0)
+        if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",
-                          trace_.path.c_str());
-        trace_.file.blocks_lost = scanner_.blocks_lost();
-        trace_.file.bytes_skipped = scanner_.bytes_skipped();
-        trace_.file.bytes_cut = scanner_.bytes_cut();
-        if (!trace_.file.has_end)
-            lost_.add(FindingKind::truncated, trace_.path,
-                      "its end block is not there: the file was cut or not finished");
-        trace_.symbols.finish();
-        trace_.recording = builder_.build();
-        trace_.recording.findings.append(lost_);
-        return std::move(trace_);
+                          content_.file.path.c_str());
+        facts.blocks_lost = scanner_.blocks_lost();
+        facts.bytes_skipped = scanner_.bytes_skipped();
+        facts.bytes_cut = scanner_.bytes_cut();
+        if (number() != 0)
+            builder_.add_file(number());
+        finish_findings();
+        content_.symbols.finish();
+        return std::move(content_);
     }
 
 private:
@@ -58,12 +63,38 @@ private:
         return strprintf("block %u", block.header.number);
     }
 
+    /// Returns the file's number in its row: as it says itself, or as its name does.
+    uint32_t number() const {
+        const TraceFile& file = content_.file;
+        return file.has_header ? file.header.file_number : file_number_in(file.path);
+    }
+
+    /// Puts the prefix before the places.  The end of a file in a row may be missing: sequence
+    /// numbers tell whether anything is.
+    void finish_findings() {
+        bool in_row = number() != 0;
+        for (const Finding& finding : found_.list()) {
+            bool unfinished = in_row && finding.kind == FindingKind::truncated;
+            content_.findings.add(unfinished ? FindingKind::unfinished : finding.kind,
+                                  prefix_ + finding.where, finding.text);
+        }
+        uint64_t unlisted = found_.count() - found_.list().size();
+        content_.findings.add_unlisted(unlisted, unlisted != 0 && found_.any_loss());
+        if (!content_.file.facts.has_end)
+            content_.findings.add(in_row ? FindingKind::unfinished : FindingKind::truncated,
+                                  content_.file.path,
+                                  in_row ? "its end block is not there: the file is still being "
+                                           "written, or was not finished"
+                                         : "its end block is not there: the file was cut or not "
+                                           "finished");
+    }
+
     Result<void> take(const BlockView& block) {
         if (block.header.version != DBK_TRACE_VERSION)
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
                           block.header.version, DBK_TRACE_VERSION);
         if (block.header.type == 0 || block.header.type > DBK_TRACE_END) {
-            lost_.add(
+            found_.add(
                 FindingKind::unknown_kind, name_of(block),
                 strprintf("type %u is not known to this version, left out", block.header.type));
             return {};
@@ -71,23 +102,23 @@ private:
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
-            trace_.schema.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
+            content_.schema.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
             return {};
         case DBK_TRACE_HEADER: {
-            DBK_TRY(trace_.header, decode_header(raw));
-            trace_.has_header = true;
+            DBK_TRY(content_.file.header, decode_header(raw));
+            content_.file.has_header = true;
             return {};
         }
         case DBK_TRACE_SYMBOLS:
-            return decode_symbols(raw, trace_.symbols);
+            return decode_symbols(raw, content_.symbols);
         case DBK_TRACE_DATA:
             return take_data(block, std::move(raw));
         case DBK_TRACE_INDEX: {
-            DBK_TRY(trace_.index, decode_index(raw));
+            DBK_TRY(content_.index, decode_index(raw));
             return {};
         }
         case DBK_TRACE_SUMMARY: {
-            DBK_TRY(trace_.summary, decode_summary(raw));
+            DBK_TRY(content_.summary, decode_summary(raw));
             return {};
         }
         case DBK_TRACE_END:
@@ -97,28 +128,31 @@ private:
     }
 
     Result<void> take_data(const BlockView& block, Bytes raw) {
-        if (raw.size() > kRawDataBytesMax - trace_.file.raw_data_bytes)
+        uint64_t& bytes = content_.file.facts.raw_data_bytes;
+        if (raw.size() > kRawDataBytesMax - bytes)
             return errorf(ErrorCode::limit, "the file unpacks to more than %" PRIu64 " bytes",
                           kRawDataBytesMax);
-        trace_.file.raw_data_bytes += raw.size();
-        builder_.add_owned(std::move(raw), {name_of(block), Packing::packed, std::nullopt});
+        bytes += raw.size();
+        builder_.add_owned(std::move(raw),
+                           {prefix_ + name_of(block), Packing::packed, std::nullopt, number()});
         return {};
     }
 
     Result<void> take_end(const BlockView& block, ByteView raw) {
         DBK_TRY(TraceEnd end, decode_end(raw));
-        trace_.file.has_end = true;
+        content_.file.facts.has_end = true;
         if (end.bytes != block.offset_bytes)
-            lost_.add(FindingKind::bad_block, name_of(block),
-                      strprintf("%" PRIu64 " bytes were written before it, %" PRIu64 " are there",
-                                end.bytes, block.offset_bytes));
+            found_.add(FindingKind::bad_block, name_of(block),
+                       strprintf("%" PRIu64 " bytes were written before it, %" PRIu64 " are there",
+                                 end.bytes, block.offset_bytes));
         return {};
     }
 
-    Trace trace_;
-    Findings lost_;
+    const std::string& prefix_;
+    RecordingBuilder& builder_;
+    FileContent content_;
+    Findings found_;
     BlockScanner scanner_;
-    RecordingBuilder builder_;
 };
 
 } // namespace
@@ -127,8 +161,56 @@ bool Trace::has_losses() const {
     return recording.has_losses();
 }
 
+Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
+                                const std::string& prefix, RecordingBuilder& builder) {
+    return FileReader(untrusted_file, name, prefix, builder).run();
+}
+
+std::optional<TraceHeader> find_header(ByteView untrusted_beginning) {
+    Findings ignored;
+    BlockScanner scanner(untrusted_beginning, ignored);
+    BlockView block;
+    while (scanner.next(block) && block.header.type != DBK_TRACE_DATA) {
+        if (block.header.type != DBK_TRACE_HEADER || block.header.version != DBK_TRACE_VERSION)
+            continue;
+        Result<Bytes> raw = unpack_block(block);
+        if (!raw.ok())
+            continue;
+        Result<TraceHeader> header = decode_header(*raw);
+        if (header.ok())
+            return std::move(*header);
+    }
+    return std::nullopt;
+}
+
+uint32_t file_number_in(const std::string& path) {
+    std::string name = path.substr(path.rfind('/') + 1); // npos + 1 is 0
+    size_t dash = name.find('-');
+    if (dash == std::string::npos)
+        return 0;
+    size_t end = name.find_first_not_of("0123456789", dash + 1);
+    bool ends = end != std::string::npos && (name[end] == '+' || name[end] == '.');
+    if (!ends || end - dash - 1 < kNumberDigitsMin || end - dash - 1 > 9)
+        return 0;
+    return static_cast<uint32_t>(std::strtoul(name.c_str() + dash + 1, nullptr, 10));
+}
+
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
-    return FileReader(untrusted_file, name).run();
+    RecordingBuilder builder;
+    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder));
+    Trace trace;
+    trace.path = name;
+    trace.file = content.file.facts;
+    trace.header = content.file.header;
+    trace.has_header = content.file.has_header;
+    trace.symbols = std::move(content.symbols);
+    trace.summary = std::move(content.summary);
+    trace.index = std::move(content.index);
+    trace.schema = std::move(content.schema);
+    trace.files.push_back(std::move(content.file));
+    trace.recording = builder.build();
+    trace.recording.findings.append(content.findings);
+    return trace;
 }
 
 Result<Trace> read_trace(const std::string& path) {

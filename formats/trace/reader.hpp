@@ -4,11 +4,17 @@
 //
 // trace.md is the specification.  A file that was cut or changed still reads: lost blocks are
 // findings, everything else is there.
+//
+// Several files, as a recorder writes them one after the other, read as one recording of one boot:
+//
+//     files --pieces--> RecordingBuilder: the best copy of each --> Recording
+//       |---header, symbols, summary of the newest--------------> Trace
 #pragma once
 
 #include "formats/trace/metadata.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace daybreak::formats {
@@ -24,11 +30,30 @@ struct TraceFileFacts {
     bool has_end = false;        ///< the end block is there: nothing was cut off
 };
 
-/// A trace file, read.
-struct Trace {
+/// One of the files of a recording.
+struct TraceFile {
     std::string path;
-    TraceFileFacts file;
+    TraceFileFacts facts;
     TraceHeader header; ///< empty values when its block was lost
+    bool has_header = false;
+};
+
+/// A boot of which files were found.
+struct TraceBoot {
+    uint64_t boot_id = 0;
+    std::string name; ///< 16 hexadecimal digits: the beginning of the boot's UUID
+    size_t files = 0;
+    uint64_t file_bytes = 0;
+    uint64_t last_wall_ns = 0; ///< when its newest file was begun; 0 when no file says
+};
+
+/// A recording, read from one file or several.
+struct Trace {
+    std::string path;             ///< of several: the first of what was named
+    TraceFileFacts file;          ///< of several: sums; has_end when all have
+    std::vector<TraceFile> files; ///< oldest first
+    std::vector<TraceBoot> boots; ///< that were there to choose from, oldest first
+    TraceHeader header;           ///< empty values when its block was lost
     bool has_header = false;
     SymbolTable symbols;
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
@@ -44,7 +69,23 @@ struct Trace {
 /// Errors: not_found, io; invalid when it holds not one block of a trace file.
 Result<Trace> read_trace(const std::string& path);
 
-/// The same from bytes in memory; `name` stands for the path in messages.
+struct ReadOptions {
+    /// The boot wanted: how its UUID begins, without regard to dashes; empty: the newest.
+    std::string boot;
+};
+
+/// Reads what the paths name, files and folders (their *.dbrk), as one recording: of one boot, the
+/// newest or the wanted.  Symbols lie in the newest file that has any, else in the file
+/// "BOOTID8-symbols.dbrk" beside a file.  A file that vanishes while its folder is read was rotated
+/// away.  In a folder a file that is none of ours is a finding.
+/// Errors: not_found: no such file, nothing in a folder, no such boot; invalid: no trace file, or
+///         several boots begin like that; io.
+Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options = {});
+
+/// Returns how the UUID begins whose first 8 bytes these are: 16 hexadecimal digits.
+std::string boot_name(uint64_t boot_id);
+
+/// The same as read_trace() from bytes in memory; `name` stands for the path in messages.
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name);
 
 } // namespace daybreak::formats

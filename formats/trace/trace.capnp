@@ -54,6 +54,10 @@ struct Header {
   memoryBytes @10 :UInt64;
   dFiles @11 :List(Text);
   modules @12 :List(Module);
+  fileNumber @13 :UInt32;    # in the row of files that a recorder writes of one boot: 1, 2, ...; 0: none
+  windowFromNs @14 :UInt64;  # CLOCK_MONOTONIC of what was asked for; windowToNs 0: everything
+  windowToNs @15 :UInt64;
+  trigger @16 :Text;         # name of what asked for it; empty: nothing did
 }
 
 # A stretch of the symbols, ascending by address; symbol n is made of the n-th element of each list.
@@ -82,7 +86,7 @@ struct Index {
 struct Cpu {
   ringId @0 :UInt16;
   cpu @1 :UInt16;
-  committed @2 :UInt64;  # = present + overwritten + lost + notCopied
+  committed @2 :UInt64;  # = present + overwritten + rotated + lost + notCopied
   present @3 :UInt64;
   overwritten @4 :UInt64;
   lost @5 :UInt64;
@@ -94,6 +98,7 @@ struct Cpu {
   errors @11 :UInt64;
   drops @12 :List(UInt64);        # by enum dbk_drop
   dropsUnseen @13 :List(UInt64);  # of these, outside the segments of this file
+  rotated @14 :UInt64;            # in files of the row that were not here
 }
 
 struct Finding {

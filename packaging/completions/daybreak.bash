@@ -7,9 +7,9 @@ _daybreak() {
 		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
-		[report]="--since --until --temporal --system -q --help"
-		[info]="--help"
-		[list]="--help"
+		[report]="--boot --since --until --temporal --system -q --help"
+		[info]="--boot --help"
+		[list]="--boot --help"
 		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --help"
 		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
 	)

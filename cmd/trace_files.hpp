@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings on a command line: files and folders, and which boot of theirs.
+#pragma once
+
+#include "formats/trace/reader.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace daybreak::cmd {
+
+/// What the user named.
+struct TraceFiles {
+    std::vector<std::string> paths;
+    formats::ReadOptions options;
+};
+
+/// Adds FILE... and --boot to a subcommand.
+void add_trace_files(CLI::App& command, TraceFiles& files, bool required);
+
+/// Reads them as one recording.
+base::Result<formats::Trace> read_trace_files(const TraceFiles& files);
+
+} // namespace daybreak::cmd

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One file of a recording: its blocks taken apart, its pieces handed to the builder of all files.
+#pragma once
+
+#include "formats/trace/reader.hpp"
+
+namespace daybreak::formats {
+
+/// What a file says beside its pieces.
+struct FileContent {
+    TraceFile file;
+    SymbolTable symbols;
+    std::optional<TraceSummary> summary;
+    std::vector<IndexEntry> index;
+    std::string schema;
+    Findings findings; ///< about the file itself
+};
+
+/// Reads a file's blocks.  Pieces go to `builder`, which copies them.  `prefix` is put before the
+/// places that findings name: "FILE: " when there are several files, else "".
+/// Error: invalid when it holds not one block of a trace file.
+Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
+                                const std::string& prefix, RecordingBuilder& builder);
+
+/// Returns the header that lies near the beginning of a file, empty when it is not there.
+std::optional<TraceHeader> find_header(ByteView untrusted_beginning);
+
+/// Returns the number in a recorder's file name: 12 of "DIR/1122aabb-000012+oops.dbrk"; 0: none.
+uint32_t file_number_in(const std::string& path);
+
+} // namespace daybreak::formats

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several files and folders as one recording of one boot.
+#include "formats/trace/file_reader.hpp"
+
+#include "base/file.hpp"
+#include "formats/abi/trace.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cinttypes>
+#include <cstring>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::errorf;
+using base::strprintf;
+
+/// A header lies within so many bytes: before it is but the schema.
+constexpr size_t kBeginningBytes = 256u << 10;
+constexpr const char* kSuffix = ".dbrk";
+/// "1122aabb-symbols.dbrk": digits of the boot, and what follows them.
+constexpr size_t kBootDigits = 8;
+constexpr const char* kSymbolsSuffix = "-symbols.dbrk";
+
+uint64_t boot_of(const std::array<uint8_t, 16>& uuid) {
+    uint64_t boot_id = 0;
+    for (unsigned i = 0; i < 8; i++)
+        boot_id |= uint64_t{uuid[i]} << (8 * i);
+    return boot_id;
+}
+
+std::string folder_of(const std::string& path) {
+    size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+}
+
+std::string name_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+/// The part of a name that a recorder never changes: it marks a file by "+NAME" behind it.
+std::string stem_of(const std::string& name) {
+    return name.substr(0, name.find_first_of("+."));
+}
+
+/// One file to read, as far as it is known before it is read whole.
+struct Source {
+    std::string path;
+    bool listed = false; ///< found in a folder: may vanish, need not be ours
+    uint64_t bytes = 0;
+    std::optional<TraceHeader> header;
+
+    uint64_t boot_id() const { return header ? boot_of(header->boot_uuid) : 0; }
+    uint32_t file_number() const { return header ? header->file_number : file_number_in(path); }
+};
+
+Result<std::vector<std::string>> list_folder(const std::string& folder) {
+    std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
+    if (!stream)
+        return base::errno_errorf("cannot read the folder %s", folder.c_str());
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(stream.get())) {
+        std::string name = entry->d_name;
+        if (!name.starts_with('.') && name.ends_with(kSuffix))
+            names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Reads up to `bytes` from the file's beginning.
+Result<Bytes> read_beginning(const std::string& path, size_t bytes) {
+    DBK_TRY(base::ScopedFd fd, base::open_for_reading(path));
+    Bytes content(bytes);
+    size_t have = 0;
+    while (have < bytes) {
+        ssize_t got = ::read(fd.get(), content.data() + have, bytes - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return base::errno_errorf("cannot read %s", path.c_str());
+        if (got == 0)
+            break;
+        have += static_cast<size_t>(got);
+    }
+    content.resize(have);
+    return content;
+}
+
+/// Reads a recording from files.
+class FilesReader {
+public:
+    explicit FilesReader(const ReadOptions& options) : options_(options) {}
+
+    Result<Trace> run(std::span<const std::string> paths) {
+        for (const std::string& path : paths)
+            DBK_TRY_VOID(add_path(path));
+        if (sources_.size() == 1 && !sources_[0].listed && options_.boot.empty())
+            DBK_TRY_VOID(read_single());
+        else
+            DBK_TRY_VOID(read_several());
+        add_symbols_beside();
+        trace_.path = paths[0];
+        if (paths.size() > 1)
+            trace_.path += strprintf(" and %zu more", paths.size() - 1);
+        return std::move(trace_);
+    }
+
+private:
+    Result<void> add_path(const std::string& path) {
+        struct stat status = {};
+        if (::stat(path.c_str(), &status) != 0)
+            return base::errno_errorf("cannot open %s", path.c_str());
+        if (!S_ISDIR(status.st_mode))
+            return add_source(path, false);
+        DBK_TRY(std::vector<std::string> names, list_folder(path));
+        if (names.empty())
+            return errorf(ErrorCode::not_found, "%s holds no trace files (*%s)", path.c_str(),
+                          kSuffix);
+        std::string folder = path.ends_with('/') ? path : path + "/";
+        for (const std::string& name : names)
+            DBK_TRY_VOID(add_source(folder + name, true));
+        return {};
+    }
+
+    Result<void> add_source(const std::string& path, bool listed) {
+        struct stat status = {};
+        if (::stat(path.c_str(), &status) == 0 &&
+            !identities_.emplace(status.st_dev, status.st_ino).second)
+            return {};
+        sources_.push_back({path, listed, static_cast<uint64_t>(status.st_size), std::nullopt});
+        return {};
+    }
+
+    /// Calls read(path) for the file; again when it got another name meanwhile, or not at all when
+    /// it went.  Returns whether it was read.
+    template <typename Read>
+    Result<bool> reading(Source& source, Read read) {
+        Result<void> done = read(source.path);
+        if (!done.ok() && source.listed && done.error().code() == ErrorCode::not_found) {
+            std::string stem = stem_of(name_of(source.path)), folder = folder_of(source.path);
+            DBK_TRY(std::vector<std::string> names, list_folder(folder));
+            for (const std::string& name : names)
+                if (stem_of(name) == stem) {
+                    source.path = folder + "/" + name;
+                    done = read(source.path);
+                }
+        }
+        if (done.ok())
+            return true;
+        if (source.listed && done.error().code() == ErrorCode::not_found)
+            return false;
+        return std::move(done).error();
+    }
+
+    Result<void> read_single() {
+        DBK_TRY(trace_, read_trace(sources_[0].path));
+        note_boot(trace_.recording.boot_id, sources_[0].bytes,
+                  trace_.has_header ? trace_.header.clocks.wall_ns : 0);
+        name_boots();
+        return {};
+    }
+
+    Result<void> read_several() {
+        DBK_TRY_VOID(look_at_headers());
+        // Files that do not say their boot are read at once: their pieces say it.
+        for (Source& source : sources_)
+            if (source.boot_id() == 0)
+                DBK_TRY_VOID(read_unknown(source));
+            else
+                note_boot(source.boot_id(), source.bytes, source.header->clocks.wall_ns);
+        name_boots();
+        DBK_TRY(std::optional<uint64_t> boot, choose_boot());
+        for (Source& source : sources_)
+            if (boot && source.boot_id() == *boot)
+                DBK_TRY_VOID(read_source(source));
+        if (trace_.files.empty())
+            return errorf(ErrorCode::invalid, "%s and %zu more: none is a Daybreak trace file",
+                          sources_[0].path.c_str(), sources_.size() - 1);
+        sum_files();
+        trace_.recording = builder_.build({boot});
+        trace_.recording.findings.append(findings_);
+        return {};
+    }
+
+    Result<void> look_at_headers() {
+        std::vector<Source> kept;
+        for (Source& source : sources_) {
+            DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
+                        DBK_TRY(Bytes beginning, read_beginning(path, kBeginningBytes));
+                        source.header = find_header(beginning);
+                        return {};
+                    }));
+            if (there)
+                kept.push_back(std::move(source));
+        }
+        sources_ = std::move(kept);
+        std::stable_sort(sources_.begin(), sources_.end(),
+                         [](const Source& a, const Source& b) { return age(a) < age(b); });
+        return {};
+    }
+
+    /// What files are ordered by: when they were begun, and in a recorder's row by number.
+    static std::tuple<uint64_t, uint32_t> age(const Source& source) {
+        return {source.header ? source.header->clocks.wall_ns : 0, source.file_number()};
+    }
+
+    Result<void> read_unknown(Source& source) {
+        std::map<uint64_t, uint64_t> before = builder_.boots();
+        DBK_TRY_VOID(read_source(source));
+        uint64_t wall_ns = source.header ? source.header->clocks.wall_ns : 0;
+        for (const auto& [boot, segments] : builder_.boots())
+            if (!before.contains(boot) || before[boot] != segments)
+                note_boot(boot, source.bytes, wall_ns);
+        return {};
+    }
+
+    Result<void> read_source(Source& source) {
+        DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
+                    DBK_TRY(Bytes bytes, base::read_file(path));
+                    std::string prefix = sources_.size() > 1 ? name_of(path) + ": " : "";
+                    Result<FileContent> content = read_blocks(bytes, path, prefix, builder_);
+                    if (content.ok())
+                        take(std::move(*content));
+                    else if (source.listed && is_begun(bytes))
+                        take_begun(path);
+                    else if (source.listed)
+                        findings_.add(FindingKind::bad_block, path, content.error().message());
+                    else
+                        return content.error();
+                    return {};
+                }));
+        (void)there;
+        return {};
+    }
+
+    /// Returns whether these could be the first bytes of a trace file whose first block is not
+    /// whole yet.
+    static bool is_begun(ByteView bytes) {
+        uint32_t magic = DBK_TRACE_MAGIC;
+        return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
+    }
+
+    /// A recorder had just begun this one.  It counts as a file of its row.
+    void take_begun(const std::string& path) {
+        findings_.add(FindingKind::unfinished, path, "it was begun, and nothing is in it");
+        if (uint32_t number = file_number_in(path))
+            builder_.add_file(number);
+    }
+
+    /// Takes a file's facts; they come oldest first.
+    void take(FileContent content) {
+        findings_.append(content.findings);
+        if (!content.symbols.empty())
+            trace_.symbols = std::move(content.symbols);
+        if (content.file.has_header) {
+            trace_.header = content.file.header;
+            trace_.has_header = true;
+        }
+        if (!content.schema.empty())
+            trace_.schema = std::move(content.schema);
+        if (content.summary)
+            add_summary(std::move(*content.summary));
+        trace_.files.push_back(std::move(content.file));
+    }
+
+    /// The newest summary of each CPU holds; what was found is found.
+    void add_summary(TraceSummary newer) {
+        if (!trace_.summary) {
+            trace_.summary = std::move(newer);
+            return;
+        }
+        TraceSummary& sum = *trace_.summary;
+        sum.clocks = newer.clocks;
+        sum.interrupted |= newer.interrupted;
+        for (CpuSummary& cpu : newer.cpus) {
+            auto known = std::find_if(sum.cpus.begin(), sum.cpus.end(), [&](const CpuSummary& one) {
+                return one.ring_id == cpu.ring_id && one.cpu == cpu.cpu;
+            });
+            if (known == sum.cpus.end())
+                sum.cpus.push_back(std::move(cpu));
+            else
+                *known = std::move(cpu);
+        }
+        for (Finding& finding : newer.findings)
+            if (sum.findings.size() < Findings::kFindingsMax)
+                sum.findings.push_back(std::move(finding));
+    }
+
+    void sum_files() {
+        TraceFileFacts& sum = trace_.file;
+        sum.has_end = true;
+        for (const TraceFile& file : trace_.files) {
+            sum.file_bytes += file.facts.file_bytes;
+            sum.blocks_good += file.facts.blocks_good;
+            sum.blocks_lost += file.facts.blocks_lost;
+            sum.bytes_skipped += file.facts.bytes_skipped;
+            sum.bytes_cut += file.facts.bytes_cut;
+            sum.raw_data_bytes += file.facts.raw_data_bytes;
+            sum.has_end = sum.has_end && file.facts.has_end;
+        }
+    }
+
+    void note_boot(uint64_t boot_id, uint64_t file_bytes, uint64_t wall_ns) {
+        auto& boots = trace_.boots;
+        auto known = std::find_if(boots.begin(), boots.end(),
+                                  [&](const TraceBoot& boot) { return boot.boot_id == boot_id; });
+        if (known == boots.end())
+            known = boots.insert(boots.end(), {boot_id, boot_name(boot_id), 0, 0, 0});
+        known->files++;
+        known->file_bytes += file_bytes;
+        known->last_wall_ns = std::max(known->last_wall_ns, wall_ns);
+    }
+
+    void name_boots() {
+        std::stable_sort(
+            trace_.boots.begin(), trace_.boots.end(),
+            [](const TraceBoot& a, const TraceBoot& b) { return a.last_wall_ns < b.last_wall_ns; });
+    }
+
+    /// Returns the wanted boot, else the newest; empty when no file says any.
+    Result<std::optional<uint64_t>> choose_boot() const {
+        const std::vector<TraceBoot>& boots = trace_.boots;
+        if (options_.boot.empty())
+            return boots.empty() ? std::nullopt : std::optional(boots.back().boot_id);
+        std::string wanted, known;
+        for (char c : options_.boot)
+            if (c != '-' && wanted.size() < 16)
+                wanted += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const TraceBoot* found = nullptr;
+        for (const TraceBoot& boot : boots) {
+            known += (known.empty() ? "" : ", ") + boot.name;
+            if (!boot.name.starts_with(wanted))
+                continue;
+            if (found)
+                return errorf(ErrorCode::invalid, "boots %s and %s both begin with %s",
+                              found->name.c_str(), boot.name.c_str(), options_.boot.c_str());
+            found = &boot;
+        }
+        if (!found)
+            return errorf(ErrorCode::not_found, "no boot begins with %s; there are: %s",
+                          options_.boot.c_str(), known.c_str());
+        return std::optional(found->boot_id);
+    }
+
+    /// A recorder writes the symbols once per boot, into a file of their own.
+    void add_symbols_beside() {
+        if (!trace_.symbols.empty() || trace_.files.empty())
+            return;
+        std::string name =
+            boot_name(trace_.recording.boot_id).substr(0, kBootDigits) + kSymbolsSuffix;
+        for (const TraceFile& file : trace_.files) {
+            Result<Bytes> bytes = base::read_file(folder_of(file.path) + "/" + name);
+            if (!bytes.ok())
+                continue;
+            RecordingBuilder ignored;
+            Result<FileContent> content = read_blocks(*bytes, name, "", ignored);
+            if (content.ok() && !content->symbols.empty()) {
+                trace_.symbols = std::move(content->symbols);
+                return;
+            }
+        }
+    }
+
+    const ReadOptions& options_;
+    std::vector<Source> sources_;
+    std::set<std::pair<dev_t, ino_t>> identities_;
+    RecordingBuilder builder_;
+    Findings findings_;
+    Trace trace_;
+};
+
+} // namespace
+
+std::string boot_name(uint64_t boot_id) {
+    std::string name;
+    for (unsigned i = 0; i < 8; i++)
+        name += strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
+    return name;
+}
+
+Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options) {
+    return FilesReader(options).run(paths);
+}
+
+} // namespace daybreak::formats
