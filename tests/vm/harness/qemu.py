@@ -34,6 +34,8 @@ class Machine:
     parallel: bool = True
     icount: bool = False
     share: Path | None = None
+    monitor: Path | None = None  # a socket for qmp.Monitor
+    reboot: bool = False  # a reset boots again; otherwise it ends the machine
     timeout_s: float = 120.0
     expected: list[re.Pattern] = field(default_factory=list)
 
@@ -74,10 +76,15 @@ def command_line(machine: Machine) -> list[str]:
         arguments = ["loglevel=5"]
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
-               "-display", "none", "-no-reboot", "-chardev", "stdio,id=console,signal=off",
+               "-display", "none", "-chardev", "stdio,id=console,signal=off",
                "-serial", "chardev:console", "-kernel", str(machine.kernel),
                "-initrd", str(machine.initrd), "-append",
                " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
+    if not machine.reboot:
+        command.append("-no-reboot")
+    if machine.monitor:
+        machine.monitor.unlink(missing_ok=True)
+        command += ["-qmp", f"unix:{_escaped(machine.monitor)},server=on,wait=off"]
     if machine.share:
         command += ["-virtfs", f"local,path={_escaped(machine.share)},mount_tag={SHARE_TAG},"
                     "security_model=none,multidevs=remap"]
