@@ -53,9 +53,14 @@ def tool(name: str, package: str) -> str:
 
 def run(command: list, what: str, **options) -> str:
     """Runs a command of the host and returns its output; fails with `what` and what it said."""
+    return run_ending(command, (0,), what, **options)
+
+
+def run_ending(command: list, statuses: tuple[int, ...], what: str, **options) -> str:
+    """The same of a command for which other exit statuses than 0 are fine."""
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, **options)
-    if done.returncode != 0:
+    if done.returncode not in statuses:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
         raise HarnessError(f"{what}: {next((line for line in lines if 'error:' in line), lines[-1])}")
     return done.stdout
