@@ -34,10 +34,10 @@ class Machine:
     parallel: bool = True
     icount: bool = False
     share: Path | None = None
-    monitor: Path | None = None  # a socket for qmp.Monitor
-    reboot: bool = False  # a reset boots again; otherwise it ends the machine
     timeout_s: float = 120.0
     expected: list[re.Pattern] = field(default_factory=list)
+    monitor: Path | None = None  # a socket for qmp.Monitor
+    reboot: bool = False  # a reset boots again; otherwise it ends the machine
 
 
 @dataclass
