@@ -28,8 +28,8 @@ class Recording:
         self.path = path
 
     @cache
-    def report(self) -> str:
-        return _daybreak("report", self.path)
+    def report(self, *options: str) -> str:
+        return _daybreak("report", *options, self.path)
 
     @cache
     def info(self) -> str:
@@ -63,9 +63,9 @@ def check(name: str, held: object, detail: object = "") -> bool:
     return bool(held)
 
 
-def _daybreak(command: str, path: Path) -> str:
-    done = subprocess.run([os.environ.get("DAYBREAK", "daybreak"), command, path], stdout=subprocess.PIPE,
+def _daybreak(*arguments: str | Path) -> str:
+    done = subprocess.run([os.environ.get("DAYBREAK", "daybreak"), *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace")
     if done.returncode not in (0, _LOSSES):
-        check(f"daybreak-{command}-{path.name}", False, done.stderr or f"status {done.returncode}")
+        check(f"daybreak-{arguments[0]}-{Path(arguments[-1]).name}", False, done.stderr or f"status {done.returncode}")
     return done.stdout
