@@ -59,6 +59,14 @@ public:
         return errno_errorf("cannot claim the anonymous state");
     }
 
+    Result<void> detach(uint16_t ring_id) override {
+        dbk_ioc_ring ring = {};
+        ring.ring_id = ring_id;
+        if (call(DBK_IOC_DETACH, &ring) != 0)
+            return errno_errorf("cannot let go of ring %u", ring_id);
+        return {};
+    }
+
     Result<void> stop(uint16_t ring_id) override {
         dbk_ioc_ring ring = {};
         ring.ring_id = ring_id;

@@ -54,6 +54,8 @@ public:
     /// Makes the oldest anonymous ring the caller's and returns its id; empty when none is left.
     /// Error: busy, when somebody else has it.
     virtual Result<std::optional<uint16_t>> claim() = 0;
+    /// Lets go of a ring of the caller's: it goes on when the device is closed, and is nobody's.
+    virtual Result<void> detach(uint16_t ring_id) = 0;
     /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
     virtual Result<void> stop(uint16_t ring_id) = 0;
     /// Takes what the CPU has aggregated since the last call; empty when there is no such CPU.

@@ -54,7 +54,7 @@ Result<LiveRing> LiveRing::open(DeviceApi& device, uint16_t ring_id) {
 
 /// Maps the blocks that the ring has got since the last time: metadata grows.
 Result<void> LiveRing::map_new_regions() {
-    // Indices move when rings come and go: listed again until the count of rings stays.
+    // Indices move when rings come, go and grow: listed again until the counts stay.
     for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
         DBK_TRY(dbk_ioc_status before, device_->status());
         for (uint32_t index = 0; index < kRegionsMax; index++) {
@@ -68,7 +68,7 @@ Result<void> LiveRing::map_new_regions() {
             regions_.emplace(region->offset, Region{*region, std::move(mapping)});
         }
         DBK_TRY(dbk_ioc_status after, device_->status());
-        if (before.ring_count == after.ring_count)
+        if (before.ring_count == after.ring_count && before.region_count == after.region_count)
             return {};
     }
     return {};

@@ -122,7 +122,7 @@ private:
     }
 
     Result<std::vector<dbk_ioc_region>> list_regions() {
-        // Indices move when rings come and go: listed again until the count of rings stays.
+        // Indices move when rings come, go and grow: listed again until the counts stay.
         for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
             std::vector<dbk_ioc_region> regions;
             DBK_TRY(dbk_ioc_status before, device_.status());
@@ -133,7 +133,7 @@ private:
                 regions.push_back(*region);
             }
             DBK_TRY(dbk_ioc_status after, device_.status());
-            if (before.ring_count == after.ring_count)
+            if (before.ring_count == after.ring_count && before.region_count == after.region_count)
                 return regions;
         }
         return errorf(ErrorCode::busy, "rings come and go too fast to be listed");

@@ -75,6 +75,15 @@ __probe_ctx static uint64_t next_index(const struct dbk_consumer *consumer,
 	return buffer->sequence % buffer->segment_count;
 }
 
+/* The oldest sequence number that is left when @header's segment, the oldest, goes. */
+__probe_ctx static uint64_t oldest_without(const struct dbk_buffer *buffer,
+					   const struct dbk_segment_header *header)
+{
+	if (header->sequence != 0)
+		return header->sequence + 1;
+	return buffer->sequence == 0 ? 1 : buffer->counters->oldest_sequence;
+}
+
 __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				  bool end)
 {
@@ -87,8 +96,10 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	}
 	index = next_index(consumer, buffer);
 	header = (struct dbk_segment_header *)buffer->segments[index];
+	/* Whoever sees the old one gone sees also that it was overwritten. */
+	dbk_store_relaxed(&buffer->counters->oldest_sequence, oldest_without(buffer, header));
 	/* A reader that copies this one sees by the sequence that it is going. */
-	dbk_store_relaxed(&header->sequence, 0);
+	dbk_store_release(&header->sequence, 0);
 	dbk_store_relaxed(&header->magic, 0);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	header->version = DBK_SEGMENT_VERSION;

@@ -29,7 +29,7 @@ struct dbk_ioc_status {
 	uint32_t ring_count;   /* out: rings that exist, ids need not be dense */
 	uint32_t region_count; /* out: for DBK_IOC_REGION */
 	uint32_t probe_count;  /* out: for DBK_IOC_PROBE */
-	uint32_t anonymous;    /* out: anonymous rings not yet claimed */
+	uint32_t anonymous;    /* out: rings without an owner */
 	uint32_t reserved;
 	char reason[DBK_REASON_BYTES]; /* out: why an embedded DOF was refused, or "" */
 };
@@ -159,5 +159,7 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_AGGSNAP _IOWR(0xDB, 7, struct dbk_ioc_aggsnap)
 #define DBK_IOC_RELEASE _IOW(0xDB, 8, struct dbk_ioc_release)
 #define DBK_IOC_PROVIDE _IOW(0xDB, 9, struct dbk_ioc_provide)
+#define DBK_IOC_DETACH                                                                             \
+	_IOWR(0xDB, 10, struct dbk_ioc_ring) /* a ring of the caller goes on without an owner */
 
 #endif /* DBK_ABI_IOCTL_H */

@@ -79,7 +79,7 @@ struct dbk_meta_ring {
 	uint32_t aggregate;
 	uint32_t clock;
 	uint32_t segment_bytes;
-	uint32_t segments_per_cpu;
+	uint32_t segments_per_cpu; /* when it was made; a CPU's now: dbk_meta_cpu.segment_slots */
 	uint32_t strsize_bytes;
 	uint64_t ticks_per_second;
 	uint64_t start_ticks; /* these four were read together */
@@ -91,6 +91,9 @@ struct dbk_meta_ring {
 	uint32_t aggbuf_bytes;	/* one aggregation buffer, 0 for record mode */
 	uint32_t stackframes;	/* default depth of stack() */
 	char name[32];		/* of the enabling, for people */
+	uint64_t ringtime_ns;	/* option ringtime: how long records are to be kept; 0: not asked */
+	uint64_t ringmax_bytes; /* of segments per CPU that a growing ring may have; 0: it is fixed
+				 */
 };
 
 /* X(name, value): a consumer's life, as in DTrace */
@@ -154,15 +157,20 @@ struct dbk_meta_field {
 #define DBK_FIELD_F_VALUE     0x2u /* the aggregated value */
 #define DBK_FIELD_F_INCREMENT 0x4u /* the weight of quantize() and its kin */
 
-/* What one CPU did since the ring was made.  Written by that CPU only. */
+#define DBK_META_RING_BYTES_MIN 112u /* up to ringtime_ns: what the first writers stored */
+
+/* What one CPU did since the ring was made.  Written by that CPU only, but for the last two before
+ * drops. */
 struct dbk_meta_cpu {
-	uint64_t records;  /* committed to the ring, overwritten ones included */
-	uint64_t bytes;	   /* of those records */
-	uint64_t segments; /* opened */
-	uint64_t errors;   /* faults */
-	uint64_t firings;  /* of enabled ECBs, failed predicates included */
-	uint64_t reserved[3];
-	uint64_t drops[16]; /* by enum dbk_drop */
+	uint64_t records;	  /* committed to the ring, overwritten ones included */
+	uint64_t bytes;		  /* of those records */
+	uint64_t segments;	  /* opened */
+	uint64_t errors;	  /* faults */
+	uint64_t firings;	  /* of enabled ECBs, failed predicates included */
+	uint64_t oldest_sequence; /* segments with lower numbers were overwritten; 0: not told */
+	uint64_t segment_slots;	  /* segments it has memory for now; 0: not told */
+	uint64_t growths_refused; /* times the ring should have grown, and there was no memory */
+	uint64_t drops[16];	  /* by enum dbk_drop */
 	uint64_t padding[8];
 };
 
@@ -265,7 +273,7 @@ DBK_ABI_AT(struct dbk_meta_host, release, 32);
 DBK_ABI_AT(struct dbk_meta_host, version, 96);
 DBK_ABI_AT(struct dbk_meta_host, machine, 160);
 DBK_ABI_AT(struct dbk_meta_host, module_version, 192);
-DBK_ABI_SIZE(struct dbk_meta_ring, 112);
+DBK_ABI_SIZE(struct dbk_meta_ring, 128);
 DBK_ABI_AT(struct dbk_meta_ring, policy, 0);
 DBK_ABI_AT(struct dbk_meta_ring, aggregate, 4);
 DBK_ABI_AT(struct dbk_meta_ring, clock, 8);
@@ -282,6 +290,8 @@ DBK_ABI_AT(struct dbk_meta_ring, activity, 68);
 DBK_ABI_AT(struct dbk_meta_ring, aggbuf_bytes, 72);
 DBK_ABI_AT(struct dbk_meta_ring, stackframes, 76);
 DBK_ABI_AT(struct dbk_meta_ring, name, 80);
+DBK_ABI_AT(struct dbk_meta_ring, ringtime_ns, 112);
+DBK_ABI_AT(struct dbk_meta_ring, ringmax_bytes, 120);
 DBK_ABI_SIZE(struct dbk_meta_probe, 16);
 DBK_ABI_AT(struct dbk_meta_probe, entry_bytes, 0);
 DBK_ABI_AT(struct dbk_meta_probe, probe_id, 4);
@@ -312,7 +322,9 @@ DBK_ABI_AT(struct dbk_meta_cpu, bytes, 8);
 DBK_ABI_AT(struct dbk_meta_cpu, segments, 16);
 DBK_ABI_AT(struct dbk_meta_cpu, errors, 24);
 DBK_ABI_AT(struct dbk_meta_cpu, firings, 32);
-DBK_ABI_AT(struct dbk_meta_cpu, reserved, 40);
+DBK_ABI_AT(struct dbk_meta_cpu, oldest_sequence, 40);
+DBK_ABI_AT(struct dbk_meta_cpu, segment_slots, 48);
+DBK_ABI_AT(struct dbk_meta_cpu, growths_refused, 56);
 DBK_ABI_AT(struct dbk_meta_cpu, drops, 64);
 DBK_ABI_AT(struct dbk_meta_cpu, padding, 192);
 DBK_ABI_SIZE(struct dbk_meta_log, 16);

@@ -3,9 +3,10 @@
 // Accounting for every record a CPU committed: present, overwritten, lost, or not copied.
 //
 // The facts: a segment says how many records were committed before it, the CPU's counters say how
-// many in all, the walk says how many are readable.  A ring of N segments per CPU keeps the newest
-// N sequence numbers (one less while the next is being opened), so an absent number below those was
-// overwritten, one among them should be here.  All arithmetic saturates: the facts are untrusted.
+// many in all and which segment is the oldest not overwritten, the walk says how many are readable.
+// An absent number below the oldest was overwritten, one above should be here.  Where nothing says
+// which is the oldest, a ring of N segments per CPU keeps the newest N sequence numbers (one less
+// while the next is being opened).  All arithmetic saturates: the facts are untrusted.
 //
 // A recorder that follows a ring writes a row of numbered files, which reach back further than the
 // ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
@@ -62,6 +63,13 @@ private:
         bool fill = ring_.has_info && ring_.info.facts.policy == DBK_POLICY_FILL;
         if (fill)
             return 1;
+        if (cpu_.counters && cpu_.counters->oldest_sequence != 0 &&
+            cpu_.counters->oldest_sequence <= plus(newest_, 1)) {
+            // What was opened after the counters were copied overwrote one each at most, and one
+            // more may have been under way.
+            uint64_t since = minus(newest_, cpu_.counters->segments);
+            return plus(cpu_.counters->oldest_sequence, since == 0 ? 0 : plus(since, 1));
+        }
         if (slots == 0)
             return newest_; // nothing known: what is absent was overwritten
         return newest_ + 2 > slots ? newest_ + 2 - slots : 1;

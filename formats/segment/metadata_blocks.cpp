@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
 #include <tuple>
 
 namespace daybreak::formats {
@@ -153,12 +154,17 @@ private:
     }
 
     void ring(const FoundPiece& found) {
-        Result<dbk_meta_ring> read = ByteReader(payload(found), "ring").read<dbk_meta_ring>();
-        if (!read.ok())
-            return add(FindingKind::bad_metadata, found, read.error().message());
+        // It got longer: what an older writer did not store is 0.
+        ByteView bytes = payload(found);
+        if (bytes.size() < DBK_META_RING_BYTES_MIN)
+            return add(FindingKind::bad_metadata, found,
+                       strprintf("ring: %zu bytes, it has %u at least", bytes.size(),
+                                 DBK_META_RING_BYTES_MIN));
         RingRecording& ring = ring_of(found);
         ring.has_info = true;
-        ring.info.facts = read.value();
+        ring.info.facts = {};
+        std::memcpy(&ring.info.facts, bytes.data(),
+                    std::min(bytes.size(), sizeof(ring.info.facts)));
         ring.info.name = text_of(ring.info.facts.name);
     }
 

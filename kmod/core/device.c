@@ -104,6 +104,19 @@ static int on_destroy(struct file *file, void *argument)
 	return 0;
 }
 
+/* What it recorded, and will record, is for whoever claims it. */
+static int on_detach(struct file *file, void *argument)
+{
+	struct dbk_ioc_ring *untrusted = argument;
+	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	ring->owner = NULL;
+	untrusted->activity = dbk_consumer_activity(ring->consumer);
+	return 0;
+}
+
 static int on_release(struct file *file, void *argument)
 {
 	struct dbk_ioc_release *untrusted = argument;
@@ -238,13 +251,16 @@ static long enable_call(struct file *file, void __user *user)
 
 static int aggsnap(struct file *file, struct dbk_ioc_aggsnap *untrusted, void **image_ret)
 {
-	struct dbk_ring *ring = ring_owned(file, untrusted->ring_id);
+	struct dbk_ring *ring = dbk_ring_find(untrusted->ring_id);
 	const void *image;
 	u32 bytes;
 	int err;
 
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
+	if (!ring)
+		return -ENOENT;
+	/* Nobody's is anybody's who could open the device: that is root. */
+	if (ring->owner && ring->owner != file)
+		return -EPERM;
 	/* Before the buffers are switched: what does not fit would be lost. */
 	if (untrusted->bytes < dbk_consumer_ring(ring->consumer)->aggbuf_bytes)
 		return -ENOSPC;
@@ -286,6 +302,7 @@ static const struct {
 	{ DBK_IOC_CLAIM, on_claim },	 { DBK_IOC_STOP, on_stop },
 	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
 	{ DBK_IOC_RELEASE, on_release }, { DBK_IOC_PROVIDE, on_provide },
+	{ DBK_IOC_DETACH, on_detach },
 };
 
 union argument {

@@ -126,6 +126,8 @@ uint64_t check_cpu(const formats::RingRecording& ring, const formats::CpuInfo& c
         CHECK(found[i] == found[i - 1] + 1);
     if (policy == DBK_POLICY_RING) {
         CHECK(whole.committed == fired);
+        if (!cpu.segments.empty())
+            CHECK(cpu.counters->oldest_sequence == cpu.segments.front().sequence);
         CHECK(whole.overwritten == fired - found.size());
         CHECK_FALSE(whole.has_losses());
         if (fired != 0) {

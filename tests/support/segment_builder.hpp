@@ -208,6 +208,8 @@ public:
     Bytes& segment_memory(uint16_t cpu) { return cpus_[cpu].memory; }
     const RingBuilderOptions& options() const { return options_; }
     const dbk_meta_cpu& counters(uint16_t cpu) const { return cpus_[cpu].counters; }
+    /// The same, for a test that has its own idea of them.
+    dbk_meta_cpu& facts(uint16_t cpu) { return cpus_[cpu].counters; }
 
     /// Returns the metadata blocks as they are now, each on a 4 KiB boundary.
     Bytes metadata_memory() const {

@@ -108,6 +108,8 @@ TEST_CASE("a ring overwrites the oldest segment and says how much", "[engine][bu
         CHECK(kept[i].u64(8) == before + i);
     CHECK(dbk_consumer_counters(consumer, 0)->records == count);
     CHECK(dbk_consumer_counters(consumer, 0)->segments == 6);
+    CHECK(dbk_consumer_counters(consumer, 0)->oldest_sequence == 5);
+    CHECK(dbk_consumer_counters(consumer, 1)->oldest_sequence == 0);
     CHECK(drops(consumer, DBK_DROP_PRINCIPAL) == 0);
 }
 

@@ -56,6 +56,14 @@ public:
         return std::optional(ring_.options().ring_id);
     }
 
+    base::Result<void> detach(uint16_t) override {
+        if (!claimed)
+            return base::errorf(base::ErrorCode::io, "not the caller's");
+        claimed = false;
+        status_.anonymous++;
+        return {};
+    }
+
     base::Result<void> stop(uint16_t) override {
         if (end_epid_)
             ring_.record(0, end_epid_, end_ticks, {});

@@ -250,6 +250,34 @@ static void check_life(int device, const struct program *program)
 	check("no-ring-left", status_of(device).ring_count == 0, 0);
 }
 
+/* A ring that was let go outlives its opener, counts on, and is whoever's that claims it. */
+static void check_detach(const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+	struct dbk_ioc_ring ring = { 0 };
+	int device = open_device(), other = open_device();
+	const void *cpus;
+
+	check("detach-enable", enable(device, program->bytes, program->length, &answer) == 0, answer.matched);
+	ring.ring_id = answer.ring_id;
+	refuses("detach-by-another", ioctl(other, DBK_IOC_DETACH, &ring), EPERM);
+	check("detach", ioctl(device, DBK_IOC_DETACH, &ring) == 0, 0);
+	check("detach-tells-activity", ring.activity == DBK_ACTIVITY_ACTIVE, ring.activity);
+	refuses("detach-again", ioctl(device, DBK_IOC_DETACH, &ring), EPERM);
+	refuses("detached-stop", ioctl(device, DBK_IOC_STOP, &ring), EPERM);
+	close(device);
+	check("detached-outlives-opener", status_of(other).ring_count == 1 && status_of(other).anonymous == 1,
+	      status_of(other).anonymous);
+	cpus = find_metadata(other, ring.ring_id, DBK_META_CPUS);
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	check("detached-counts-on", cpus && records_of(cpus) == CALLS, cpus ? (long)records_of(cpus) : -1);
+	check("detached-claim", ioctl(other, DBK_IOC_CLAIM, &ring) == 0, ring.ring_id);
+	check("detached-destroy", ioctl(other, DBK_IOC_DESTROY, &ring) == 0, 0);
+	refuses("detach-unknown", ioctl(other, DBK_IOC_DETACH, &ring), ENOENT);
+	close(other);
+}
+
 /* A ring goes with its opener, also when that one is killed; the descriptor may be gone earlier. */
 static void check_death(const struct program *program)
 {
@@ -328,6 +356,7 @@ int main(int argc, char **argv)
 	check("abi-version", status_of(device).abi_version == DBK_IOC_ABI_VERSION, DBK_IOC_ABI_VERSION);
 	check_refusals(device, &program);
 	check_life(device, &program);
+	check_detach(&program);
 	check_death(&program);
 	check_naming(device);
 	check_listing(device);

@@ -74,6 +74,69 @@ TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][
     check_sum(c);
 }
 
+TEST_CASE("what the CPU says was overwritten is no loss, and what it keeps is",
+          "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 10 + 7); // 11 segments; slots hold 9, 10, 11, 8
+    std::memset(f.slot(7 % 4), 0, 4096);
+    std::memset(f.slot(8 % 4), 0, 4096);
+    SECTION("not told: the ring's size says, with one on the way") {
+        Recording recording = f.build();
+        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+    }
+    SECTION("told: exactly") {
+        f.ring.facts(0).oldest_sequence = 8;
+        Recording recording = f.build();
+        CHECK(cpu_of(recording).completeness.segments_missing == 2);
+        CHECK(recording.has_losses());
+        f.ring.facts(0).oldest_sequence = 10;
+        Recording later = f.build();
+        CHECK(cpu_of(later).completeness.segments_missing == 0);
+        CHECK_FALSE(later.has_losses());
+    }
+    SECTION("a ring that has grown keeps more than it was made with") {
+        f.ring.facts(0).oldest_sequence = 3;
+        Recording recording = f.build();
+        CHECK(cpu_of(recording).completeness.segments_missing == 7);
+        REQUIRE(cpu_of(recording).gaps.size() == 2);
+        CHECK(cpu_of(recording).gaps[0].last_sequence == 2);
+        CHECK(cpu_of(recording).gaps[0].overwritten);
+    }
+    SECTION("counters copied before the segments know less") {
+        f.ring.facts(0).oldest_sequence = 6;
+        f.ring.facts(0).segments = 9;
+        Recording recording = f.build(); // 6 + (11 - 9) + 1
+        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+    }
+    SECTION("nonsense is not believed") {
+        f.ring.facts(0).oldest_sequence = 13;
+        Recording recording = f.build();
+        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+    }
+}
+
+TEST_CASE("a ring's description may be as short as the first writers' were", "[segment]") {
+    RingBuilder ring({.name = "short"});
+    ring.add_probe("p", "m", "f", "n");
+    Bytes memory = ring.metadata_memory();
+    for (size_t at = 0; at < memory.size(); at += 4096) {
+        dbk_meta_header header;
+        std::memcpy(&header, memory.data() + at, sizeof(header));
+        if (header.magic != DBK_META_MAGIC || header.kind != DBK_META_RING)
+            continue;
+        header.committed_bytes = DBK_META_DATA_OFFSET + DBK_META_RING_BYTES_MIN;
+        std::memcpy(memory.data() + at, &header, sizeof(header));
+        std::memset(memory.data() + at + header.committed_bytes, 0xff, 16);
+    }
+    RecordingBuilder builder;
+    builder.add_owned(memory, {"metadata"});
+    Recording recording = builder.build();
+    REQUIRE(recording.rings.size() == 1);
+    CHECK(recording.rings[0].info.name == "short");
+    CHECK(recording.rings[0].info.facts.ringtime_ns == 0);
+    CHECK(recording.rings[0].info.facts.ringmax_bytes == 0);
+}
+
 TEST_CASE("segments are ordered by sequence, wherever they lie", "[segment][completeness]") {
     Fixture f;
     f.records(kPerSegment * 5 + 1);
