@@ -37,6 +37,7 @@ struct dbk_ioc_status {
 /* dbk_ioc_region.kind */
 #define DBK_REGION_SEGMENTS 1u
 #define DBK_REGION_META	    2u
+#define DBK_REGION_BANK	    3u /* a half of the bank as it lies, bank.h: an earlier boot's */
 
 struct dbk_ioc_region {
 	uint32_t index;	  /* in: 0 .. region_count - 1; ENOENT behind the last */
@@ -97,6 +98,40 @@ struct dbk_ioc_release {
 	uint64_t sequence; /* in: of the last segment that may be reused */
 };
 
+/* dbk_ioc_bank.use */
+#define DBK_BANK_USE_NONE    0u /* no bank was asked for */
+#define DBK_BANK_USE_RECORDS 1u /* rings lie in one of its halves */
+#define DBK_BANK_USE_REFUSED 2u /* it cannot be used, `reason` says why */
+#define DBK_BANK_USE_SALVAGE 3u /* it is only read */
+
+/* What is in reserved memory. */
+struct dbk_ioc_bank {
+	uint32_t ring_id;	/* in: whose bytes inside_ and outside_bytes are; 0: all rings' */
+	uint32_t use;		/* out: DBK_BANK_USE_ */
+	uint64_t phys_addr;	/* out: of the bank */
+	uint64_t bank_bytes;	/* out */
+	uint64_t data_bytes;	/* out: what this boot's half has room for */
+	uint64_t free_bytes;	/* out: of these */
+	uint64_t inside_bytes;	/* out: of the ring, in the bank */
+	uint64_t outside_bytes; /* out: of the ring, in ordinary memory, lost with this boot */
+	uint64_t generation;	/* out: of this boot's half */
+	uint32_t half;		/* out: this boot's, 0 or 1 */
+	uint32_t reserved;
+	char reason[DBK_REASON_BYTES]; /* out: why it is not used, or "" */
+};
+
+DBK_ABI_SIZE(struct dbk_ioc_bank, 328);
+DBK_ABI_AT(struct dbk_ioc_bank, ring_id, 0);
+DBK_ABI_AT(struct dbk_ioc_bank, use, 4);
+DBK_ABI_AT(struct dbk_ioc_bank, phys_addr, 8);
+DBK_ABI_AT(struct dbk_ioc_bank, bank_bytes, 16);
+DBK_ABI_AT(struct dbk_ioc_bank, data_bytes, 24);
+DBK_ABI_AT(struct dbk_ioc_bank, free_bytes, 32);
+DBK_ABI_AT(struct dbk_ioc_bank, inside_bytes, 40);
+DBK_ABI_AT(struct dbk_ioc_bank, outside_bytes, 48);
+DBK_ABI_AT(struct dbk_ioc_bank, generation, 56);
+DBK_ABI_AT(struct dbk_ioc_bank, half, 64);
+DBK_ABI_AT(struct dbk_ioc_bank, reason, 72);
 DBK_ABI_SIZE(struct dbk_ioc_status, 280);
 DBK_ABI_SIZE(struct dbk_ioc_region, 32);
 DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
@@ -161,5 +196,6 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_PROVIDE _IOW(0xDB, 9, struct dbk_ioc_provide)
 #define DBK_IOC_DETACH                                                                             \
 	_IOWR(0xDB, 10, struct dbk_ioc_ring) /* a ring of the caller goes on without an owner */
+#define DBK_IOC_BANK	_IOWR(0xDB, 12, struct dbk_ioc_bank)
 
 #endif /* DBK_ABI_IOCTL_H */
