@@ -227,6 +227,20 @@ bool dbk_program_option(const struct dbk_program *program, uint32_t option, uint
 bool dbk_program_target(const struct dbk_program *program, const char **release_ret,
 			bool *typed_ret, uint8_t btf_id_ret[16]);
 
+/* Privileges that a program's owner may lack; DTrace's dtrace_kernel and dtrace_proc. */
+#define DBK_LACKS_KERNEL 0x1u /* to look into the kernel: KPRIV */
+#define DBK_LACKS_PROC	 0x2u /* to look into processes, and to stop them: UPRIV */
+
+/**
+ * dbk_program_restrict() - from here on the program has no more than its owner's privileges
+ * @lacks: DBK_LACKS_ bits; without this call a program is root's
+ *
+ * Before dbk_consumer_create().  Loads of memory that is not the engine's own, stacks,
+ * registers, the variables that say where the kernel or a process is, and destructive
+ * actions then fault with KPRIV or UPRIV.
+ */
+void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
+
 /* ---- consumers ------------------------------------------------------------------- */
 
 /* Limits of options; a value beyond is refused with a reason. */

@@ -251,8 +251,13 @@ uint64_t dbk_host_ucaller(void *frame);
  * at most @depth_max were stored */
 uint32_t dbk_host_stack(void *frame, uint64_t *pcs, uint32_t depth_max);
 
-/** dbk_host_ustack() - user program counters; 0 in a kernel thread */
-uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max);
+/**
+ * dbk_host_ustack() - user program counters, innermost first; returns how many, 0 in a kernel
+ * thread
+ * @bad_ret: untouched, or the address of a frame that leads back to itself: such a stack has no
+ * end, and what was found of it is not to be trusted
+ */
+uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max, uint64_t *bad_ret);
 
 /** dbk_host_ureg() - uregs[@index]; false when there is no such register */
 bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret);

@@ -188,6 +188,7 @@ struct dbk_program {
 	bool target_typed;
 	bool has_end;		/* names dtrace:::END, perhaps by a glob */
 	bool calls_speculation; /* some expression calls speculation() */
+	uint32_t lacks;		/* DBK_LACKS_: privileges that its owner has not */
 };
 
 /* ---- plans ----------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_writer.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cinttypes>
 #include <cstdlib>
@@ -29,7 +30,7 @@ struct SimArguments {
     std::vector<std::string> dof_paths; ///< instead of the program
     std::string dialect = "oracle";
     std::string output_path;
-    std::string time, injection;
+    std::string time, injection, privileges;
     std::optional<uint64_t> seed;
     uint64_t cpu_count = 1;
     bool compile_only = false;
@@ -58,8 +59,28 @@ bool parse_injection(std::string_view text, sim::SimFaults& faults) {
         faults.load_every = count;
     else if (what == "alloc")
         faults.alloc_at = count;
+    else if (what == "missed")
+        faults.miss_every = count;
+    else if (what == "stack")
+        faults.stack_every = count;
     else
         return false;
+    return true;
+}
+
+/// "proc,kernel": everything else is lacking.  False when it is no list of privileges.
+bool parse_privileges(std::string_view text, uint32_t& lacks) {
+    lacks = DBK_LACKS_KERNEL | DBK_LACKS_PROC;
+    while (!text.empty()) {
+        std::string_view name = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), name.size() + 1));
+        if (name == "kernel")
+            lacks &= ~DBK_LACKS_KERNEL;
+        else if (name == "proc")
+            lacks &= ~DBK_LACKS_PROC;
+        else if (name != "user")
+            return false;
+    }
     return true;
 }
 
@@ -81,7 +102,11 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
         setting.run.time_limit_ns = *limit_ns;
     }
     if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.host.faults))
-        return "--inject " + arguments.injection + ": expected nested=N, load=N or alloc=N";
+        return "--inject " + arguments.injection +
+               ": expected nested=N, load=N, alloc=N, missed=N or stack=N";
+    if (!arguments.privileges.empty() && !parse_privileges(arguments.privileges, setting.run.lacks))
+        return "--privileges " + arguments.privileges +
+               ": expected user, proc and kernel, separated by commas";
     setting.host.cpu_count = static_cast<uint32_t>(arguments.cpu_count);
     setting.host.seed = arguments.seed.value_or(1);
     return std::nullopt;
@@ -254,7 +279,12 @@ void add_sim(CLI::App& app, int& status) {
                         "the program calls exit())");
     command->add_option("--inject", arguments->injection,
                         "Failures: nested=N (every Nth firing is interrupted by itself), load=N "
-                        "(every Nth load of foreign memory faults), alloc=N (the Nth allocation)");
+                        "(every Nth load of foreign memory faults), alloc=N (the Nth allocation), "
+                        "missed=N (every Nth firing does not come), stack=N (every Nth user stack "
+                        "is bad)");
+    command->add_option("--privileges", arguments->privileges,
+                        "What the program's owner may look into, as DTrace's dtrace_proc and "
+                        "dtrace_kernel: proc, kernel (both), or user alone for neither");
     command->footer("\nExample: what does my program print in ten seconds?\n"
                     "  daybreak sim -q -n 'tick-1s { printf(\"%d\\n\", n++); }'");
     command->callback([arguments, &status] {

@@ -40,7 +40,6 @@ struct Subroutine {
     uint32_t id;
     std::string_view result; ///< C name; "void"
     std::vector<SubroutineParameter> parameters;
-    bool supported = true; ///< false: checked, then refused, as the engine does not have it yet
 };
 
 /// Returns the subroutine of that name, or null.

@@ -330,9 +330,6 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
             return nullptr;
         node->operands.push_back(std::move(argument));
     }
-    if (!subroutine->supported)
-        return error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
-                     name->name.c_str());
     node->op = TypedOp::call;
     node->span = expression.span;
     node->value = subroutine->id;

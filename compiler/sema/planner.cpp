@@ -218,25 +218,21 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
     case ActionName::commit:
     case ActionName::discard:
         return speculative(expression, call, action);
-    default:
-        return unsupported(expression, call, action);
+    default: // ActionName::pcap
+        return pcap(expression, call);
     }
 }
 
-/// Checks the arguments of an action, then says that it is not there yet.
-void ClausePlanner::unsupported(const Expr& expression, const Call& call, ActionName action) {
-    ActionArity arity = action_arity(action);
+/// A name of D that Daybreak does not offer: its arguments are checked, and then it is refused.
+void ClausePlanner::pcap(const Expr& expression, const Call& call) {
+    ActionArity arity = action_arity(ActionName::pcap);
     if (!count_arguments(expression, call, arity.least, arity.most))
         return;
-    for (const ExprPtr& argument : call.arguments) {
-        TypedPtr value = checker_.check(*argument);
-        if (!value)
+    for (const ExprPtr& argument : call.arguments)
+        if (!checker_.check(*argument))
             return;
-        if (arity.most == 1 && action != ActionName::print && !types_.is_integer(value->type))
-            return wrong_argument(call, 0, "int", value);
-    }
-    error(Tag::D_UNKNOWN, expression.span, "%s() is not supported yet",
-          expression_text(*call.function).c_str());
+    refuse(Tag::D_UNKNOWN, expression.span, "pcap() is not offered: no probe here has a packet",
+           "tracemem() shows the bytes at an address");
 }
 
 void ClausePlanner::trace(const Expr& expression, const Call& call) {

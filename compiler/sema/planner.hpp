@@ -31,7 +31,7 @@ private:
     /// Reports that argument `index` does not suit its parameter.
     void wrong_argument(const Call& call, size_t index, std::string_view prototype,
                         const TypedPtr& value, Tag tag = Tag::D_PROTO_ARG);
-    void unsupported(const Expr& expression, const Call& call, ActionName action);
+    void pcap(const Expr& expression, const Call& call);
     void trace(const Expr& expression, const Call& call);
     void exit(const Expr& expression, const Call& call);
     bool stack_argument(const Expr& expression, const Call& call, ActionName action,

@@ -60,6 +60,27 @@ static inline bool dbk_is_simple(const struct dbk_expr *expr)
 		expr->operand == DIF_VAR_CPU);
 }
 
+/* ---- privileges --------------------------------------------------------------- */
+
+/** dbk_may_see_kernel() - whether the program may look into the kernel; false after a KPRIV fault
+ */
+static __probe_ctx_inline bool dbk_may_see_kernel(struct dbk_cpu *cpu)
+{
+	if (likely((cpu->consumer->program->lacks & DBK_LACKS_KERNEL) == 0))
+		return true;
+	dbk_fault(cpu, DTRACEFLT_KPRIV, 0);
+	return false;
+}
+
+/** dbk_may_see_process() - the same for the current process; false after a UPRIV fault */
+static __probe_ctx_inline bool dbk_may_see_process(struct dbk_cpu *cpu)
+{
+	if (likely((cpu->consumer->program->lacks & DBK_LACKS_PROC) == 0))
+		return true;
+	dbk_fault(cpu, DTRACEFLT_UPRIV, 0);
+	return false;
+}
+
 /* ---- memory ------------------------------------------------------------------ */
 
 /** dbk_own_bytes() - how many bytes at @address are the engine's to read, 0: none */
@@ -68,7 +89,7 @@ uint64_t dbk_own_bytes(const struct dbk_cpu *cpu, uint64_t address);
 /** dbk_may_store() - whether D may write there: allocated scratch, variables by reference */
 bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint64_t bytes);
 
-/** dbk_load() - copies @bytes from anywhere; false after a BADADDR fault */
+/** dbk_load() - copies @bytes from anywhere; false after a BADADDR or KPRIV fault */
 bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint32_t bytes);
 
 /** dbk_scratch() - @bytes of scratch, 8-aligned; NULL after a NOSCRATCH fault */

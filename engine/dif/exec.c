@@ -41,7 +41,7 @@ __probe_ctx static uint64_t op_load_user(struct dbk_cpu *cpu, uint64_t address, 
 {
 	uint64_t value = 0;
 
-	if (!dbk_host_load_user(&value, address, DBK_LOAD_BYTES(arg)))
+	if (dbk_may_see_process(cpu) && !dbk_host_load_user(&value, address, DBK_LOAD_BYTES(arg)))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 	return extend(value, arg);
 }
@@ -54,6 +54,8 @@ __probe_ctx static void op_store(struct dbk_cpu *cpu, uint64_t address, uint64_t
 
 	if (!dbk_may_store(cpu, address, bytes))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+	else if ((address & (bytes - 1)) != 0) /* as in every port, whatever the machine can do */
+		dbk_fault(cpu, DTRACEFLT_BADALIGN, address);
 	else if (bytes == 1)
 		*(uint8_t *)to = (uint8_t)value;
 	else if (bytes == 2)
@@ -126,9 +128,17 @@ __probe_ctx static uint64_t op_uregs(struct dbk_cpu *cpu, uint64_t index)
 {
 	uint64_t value = 0;
 
-	if (!dbk_host_ureg(cpu->frame, index, &value))
+	if (dbk_may_see_process(cpu) && !dbk_host_ureg(cpu->frame, index, &value))
 		dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
 	return value;
+}
+
+/* What dbk_program_restrict() found to need a privilege that is lacking. */
+__probe_ctx static uint64_t op_guarded(struct dbk_cpu *cpu, uint32_t id)
+{
+	bool user = id == DIF_VAR_UCALLER || id == DIF_VAR_USTACKDEPTH;
+
+	return dbk_fault(cpu, user ? DTRACEFLT_UPRIV : DTRACEFLT_KPRIV, 0);
 }
 
 __probe_ctx static uint64_t op_args(struct dbk_cpu *cpu, uint64_t index)
@@ -215,6 +225,9 @@ __probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *ins
 	case DBK_IOP_SCMP:
 		x->a = (uint64_t)op_scmp(cpu, a, b);
 		x->b = 0;
+		break;
+	case DBK_IOP_LOAD_GUARDED:
+		*rd = op_guarded(cpu, insn->arg);
 		break;
 	case DBK_IOP_LOAD_ARGS:
 		*rd = op_args(cpu, b);

@@ -63,10 +63,11 @@ enum dbk_iop {
 	DBK_IOP_STORE_GLOBAL_REF,
 	DBK_IOP_LOAD_LOCAL_REF,
 	DBK_IOP_STORE_LOCAL_REF,
-	DBK_IOP_LOAD_ARGS,  /* args[r2] */
-	DBK_IOP_LOAD_UREGS, /* uregs[r2] */
-	DBK_IOP_CALL,	    /* subroutine id */
-	DBK_IOP_PUSH_REF,   /* r1: type, r2: size register, rd: value register */
+	DBK_IOP_LOAD_GUARDED, /* LOAD_VAR that needs a privilege, which is lacking */
+	DBK_IOP_LOAD_ARGS,    /* args[r2] */
+	DBK_IOP_LOAD_UREGS,   /* uregs[r2] */
+	DBK_IOP_CALL,	      /* subroutine id */
+	DBK_IOP_PUSH_REF,     /* r1: type, r2: size register, rd: value register */
 	DBK_IOP_PUSH_VALUE,
 	DBK_IOP_POP,
 	DBK_IOP_FLUSH,

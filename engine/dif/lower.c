@@ -191,7 +191,9 @@ static bool expr_of_symbol(struct symbol s, struct dbk_expr *expr)
 		expr->kind = DBK_EXPR_ARG;
 	} else if (s.kind == SYMBOL_VAR && is_name(s.value)) {
 		expr->kind = DBK_EXPR_NAME;
-	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME) {
+	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME &&
+		   s.value != DIF_VAR_STACKDEPTH && s.value != DIF_VAR_USTACKDEPTH) {
+		/* A depth may fault, and then the interpreter says at which instruction. */
 		expr->kind = DBK_EXPR_VARIABLE;
 	} else if (s.kind == SYMBOL_CONST) {
 		expr->kind = DBK_EXPR_CONST;

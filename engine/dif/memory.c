@@ -65,6 +65,8 @@ __probe_ctx bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint3
 		memmove(to, (const void *)(uintptr_t)address, bytes);
 		return true;
 	}
+	if (!dbk_may_see_kernel(cpu))
+		return false;
 	if (dbk_host_load(to, address, bytes))
 		return true;
 	dbk_fault(cpu, DTRACEFLT_BADADDR, address);
@@ -104,6 +106,8 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 		view_ret->length = length_of(view_ret->text, own < strsize ? own : strsize);
 		return true;
 	}
+	if (!dbk_may_see_kernel(cpu))
+		return false;
 	copy = dbk_scratch(cpu, strsize + 1);
 	if (copy == NULL)
 		return false;
@@ -125,6 +129,8 @@ __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t addr
 	int32_t length;
 
 	if (own == 0) {
+		if (!dbk_may_see_kernel(cpu))
+			return -1;
 		length = address == 0 ? -1 : dbk_host_load_string(to, address, room);
 		if (length < 0)
 			dbk_fault(cpu, DTRACEFLT_BADADDR, address);

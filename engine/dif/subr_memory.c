@@ -24,7 +24,7 @@ __probe_ctx uint64_t dbk_subr_copyin(struct dbk_cpu *cpu)
 	uint64_t from = dbk_subr_argument(cpu, 0), bytes = dbk_subr_argument(cpu, 1);
 	void *to = dbk_scratch(cpu, bytes);
 
-	if (to == NULL)
+	if (to == NULL || !dbk_may_see_process(cpu))
 		return 0;
 	if (bytes != 0 && !dbk_host_load_user(to, from, (uint32_t)bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
@@ -43,7 +43,7 @@ __probe_ctx uint64_t dbk_subr_copyinstr(struct dbk_cpu *cpu)
 	if (room == 0)
 		room = 1;
 	to = dbk_scratch(cpu, room);
-	if (to == NULL)
+	if (to == NULL || !dbk_may_see_process(cpu))
 		return 0;
 	length = dbk_host_load_user_string(to, from, (uint32_t)room);
 	if (length < 0)
@@ -59,6 +59,8 @@ __probe_ctx uint64_t dbk_subr_copyinto(struct dbk_cpu *cpu)
 
 	if (!dbk_may_store(cpu, to, bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	if (!dbk_may_see_process(cpu))
+		return 0;
 	if (bytes != 0 && !dbk_host_load_user((void *)(uintptr_t)to, from, (uint32_t)bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
 	return 0;
@@ -72,7 +74,8 @@ __probe_ctx uint64_t dbk_subr_copyout(struct dbk_cpu *cpu)
 	uint32_t mark = cpu->scratch_used;
 	void *copy = dbk_scratch(cpu, bytes);
 
-	if (copy == NULL || !dbk_load(cpu, copy, from, (uint32_t)bytes))
+	if (copy == NULL || !dbk_may_see_process(cpu) ||
+	    !dbk_load(cpu, copy, from, (uint32_t)bytes))
 		return 0;
 	if (bytes != 0 && !dbk_host_store_user(to, copy, (uint32_t)bytes))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, to);
@@ -88,7 +91,7 @@ __probe_ctx uint64_t dbk_subr_copyoutstr(struct dbk_cpu *cpu)
 	struct dbk_view view;
 	char *copy;
 
-	if (!dbk_view_string(cpu, dbk_subr_argument(cpu, 0), &view))
+	if (!dbk_may_see_process(cpu) || !dbk_view_string(cpu, dbk_subr_argument(cpu, 0), &view))
 		return 0;
 	copy = dbk_scratch(cpu, (uint64_t)view.length + 1);
 	if (copy == NULL)

@@ -55,15 +55,15 @@ __probe_ctx static uint64_t vtimestamp(struct dbk_cpu *cpu)
 __probe_ctx static uint64_t stack_depth(struct dbk_cpu *cpu, bool user)
 {
 	uint32_t mark = cpu->scratch_used;
-	uint64_t *pcs = dbk_scratch(cpu, DBK_STACKFRAMES_MAX * sizeof(*pcs));
+	uint64_t *pcs = dbk_scratch(cpu, DBK_STACKFRAMES_MAX * sizeof(*pcs)), bad = 0;
 	uint32_t depth;
 
 	if (pcs == NULL)
 		return 0;
-	depth = user ? dbk_host_ustack(cpu->frame, pcs, DBK_STACKFRAMES_MAX)
+	depth = user ? dbk_host_ustack(cpu->frame, pcs, DBK_STACKFRAMES_MAX, &bad)
 		     : dbk_host_stack(cpu->frame, pcs, DBK_STACKFRAMES_MAX);
 	cpu->scratch_used = mark;
-	return depth;
+	return bad != 0 ? dbk_fault(cpu, DTRACEFLT_BADSTACK, bad) : depth;
 }
 
 __probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)

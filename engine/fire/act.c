@@ -32,6 +32,10 @@ __probe_ctx static bool chill(struct dbk_cpu *cpu, uint64_t ns)
 
 __probe_ctx bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value)
 {
+	bool on_process = kind == DTRACEACT_RAISE || kind == DTRACEACT_STOP;
+
+	if (on_process ? !dbk_may_see_process(cpu) : !dbk_may_see_kernel(cpu))
+		return false;
 	switch (kind) {
 	case DTRACEACT_RAISE:
 		dbk_host_raise((int32_t)value);

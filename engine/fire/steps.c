@@ -183,17 +183,23 @@ __probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step
 	struct build *build = run->build;
 	bool user = step->kind == DBK_STEP_USTACK;
 	uint32_t at, count, room = step->bytes / 8;
-	uint64_t *pcs;
+	uint64_t *pcs, bad = 0;
 
 	if (!want(run, build, step->bytes))
 		return false;
 	at = build->used;
 	pcs = (uint64_t *)(build->base + at);
+	if (user ? !dbk_may_see_process(run->cpu) : !dbk_may_see_kernel(run->cpu))
+		return false;
 	if (user) {
 		pcs[0] = dbk_host_pid();
-		count = 1 + dbk_host_ustack(run->cpu->frame, pcs + 1, room - 1);
+		count = 1 + dbk_host_ustack(run->cpu->frame, pcs + 1, room - 1, &bad);
 	} else {
 		count = dbk_host_stack(run->cpu->frame, pcs, room);
+	}
+	if (bad != 0) {
+		dbk_fault(run->cpu, DTRACEFLT_BADSTACK, bad);
+		return false;
 	}
 	close_tail(build, step->offset, at, (count < room ? count : room) * 8);
 	return true;

@@ -137,6 +137,7 @@ struct HostCalls {
     static uint32_t ipl() { return host().ipl_; }
     static uint64_t random() { return host().random_.next(); }
     static bool load_fails() { return host().load_fails(); }
+    static bool stack_is_bad() { return host().stack_is_bad(); }
     static void act(SimAct act) { host().acts_.push_back(std::move(act)); }
     static void act_at(SimAct::Kind kind, const dbk_probe* probe) {
         act({kind, 0,
@@ -267,7 +268,9 @@ uint64_t dbk_host_ucaller(void* frame) {
 uint32_t dbk_host_stack(void* frame, uint64_t* pcs, uint32_t depth_max) {
     return daybreak::sim::copy_stack(site_of(frame).kernel_stack, pcs, depth_max);
 }
-uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max) {
+uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max, uint64_t* bad_ret) {
+    if (HostCalls::stack_is_bad())
+        *bad_ret = daybreak::sim::kBadFrameAddress;
     return daybreak::sim::copy_stack(site_of(frame).user_stack, pcs, depth_max);
 }
 // A register holds its own index: enough to see that the right one was read.

@@ -159,6 +159,10 @@ void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSit
     std::array<uint64_t, DBK_PROBE_ARGS_MAX> words{};
     std::copy_n(args.begin(), std::min(args.size(), words.size()), words.begin());
     clock_.pass_firing();
+    if (faults_.miss_every != 0 && ++fault_misses_ % faults_.miss_every == 0) {
+        dbk_probe_missed(engine_, &probe.probe, 1);
+        return;
+    }
     firings_++;
     if (faults_.nest_every != 0 && ++fault_firings_ % faults_.nest_every == 0)
         nested_probe_ = &probe.probe;
@@ -227,6 +231,10 @@ bool SimHost::allocation_fails() {
 
 bool SimHost::load_fails() {
     return faults_.load_every != 0 && ++fault_loads_ % faults_.load_every == 0;
+}
+
+bool SimHost::stack_is_bad() {
+    return faults_.stack_every != 0 && ++fault_stacks_ % faults_.stack_every == 0;
 }
 
 bool glob_match(const std::string& pattern, const std::string& name) {

@@ -57,6 +57,8 @@ struct SimFaults {
     bool alloc_ever_after = false; ///< and all later ones
     uint64_t load_every = 0;       ///< every n-th load of foreign memory faults
     uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
+    uint64_t miss_every = 0;       ///< every n-th firing does not come; the host tells that
+    uint64_t stack_every = 0;      ///< in every n-th user stack a frame leads back to itself
     uint64_t enable_at = 0;        ///< the n-th dbk_host_probe_enable() is refused
 };
 
@@ -154,6 +156,7 @@ private:
     explicit SimHost(const SimHostConfig& config);
     bool allocation_fails();
     bool load_fails();
+    bool stack_is_bad();
     void arm(SimProbe& probe);
     void forget(std::vector<std::unique_ptr<SimProbe>>::iterator probe);
 
@@ -166,6 +169,7 @@ private:
     SimMemory kernel_memory_, user_memory_;
     SimFaults faults_;
     uint64_t fault_allocations_ = 0, fault_loads_ = 0, fault_firings_ = 0, fault_enables_ = 0;
+    uint64_t fault_misses_ = 0, fault_stacks_ = 0;
     dbk_engine* engine_ = nullptr;
     std::vector<std::unique_ptr<SimProbe>> probes_;
     uint32_t cpu_ = 0;

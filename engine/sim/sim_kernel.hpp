@@ -15,6 +15,8 @@ namespace daybreak::sim {
 constexpr uint64_t kKernelTextStart = 0xffffffff81000000;
 /// Where `curthread` points.  Nothing is mapped there unless a test does so.
 constexpr uint64_t kCurthreadAddress = 0xffff888000100000;
+/// The frame of a damaged user stack that leads back to itself.
+constexpr uint64_t kBadFrameAddress = 0x7ffe00001f40;
 /// uregs[]: the words of struct pt_regs of x86-64, four segment registers, the trap's number.
 constexpr uint64_t kUserRegisterCount = 26;
 

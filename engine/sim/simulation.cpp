@@ -68,6 +68,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     int error = dbk_program_load(untrusted_dof.data(), untrusted_dof.size(), &reason, &program_);
     if (error != 0)
         return refused(error, reason);
+    dbk_program_restrict(program_, options_.lacks);
     const char* release = "";
     bool typed = false;
     uint8_t btf_id[16] = {};

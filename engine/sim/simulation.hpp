@@ -39,6 +39,7 @@ struct SimulationOptions {
     std::string name = "sim"; ///< of the enabling
     uint16_t ring_id = 1;
     bool destructive = true; ///< option destructive is allowed
+    uint32_t lacks = 0;      ///< DBK_LACKS_: privileges that the program's owner has not
     uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";

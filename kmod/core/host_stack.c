@@ -181,8 +181,12 @@ static __probe_ctx struct pt_regs *user_registers(void)
 	return task_pt_regs(task);
 }
 
-/* One caller up a chain of frame pointers; false at its end. */
-static __probe_ctx bool user_frame_next(bool is_64bit, uint64_t *fp, uint64_t *pc_ret)
+/*
+ * One caller up a chain of frame pointers; false at its end.  A frame that leads to
+ * itself is put into @bad_ret.
+ */
+static __probe_ctx bool user_frame_next(bool is_64bit, uint64_t *fp, uint64_t *pc_ret,
+					uint64_t *bad_ret)
 {
 	uint64_t next, wide[2];
 	uint32_t narrow[2];
@@ -201,30 +205,39 @@ static __probe_ctx bool user_frame_next(bool is_64bit, uint64_t *fp, uint64_t *p
 		*pc_ret = narrow[1];
 	}
 	/* Stacks grow down: a chain that does not go up is none, and could go on for ever. */
+	if (next == *fp)
+		*bad_ret = next;
 	*fp = next > *fp ? next : 0;
 	return *pc_ret != 0;
 }
 
-__probe_ctx uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max)
+__probe_ctx uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max,
+				     uint64_t *bad_ret)
 {
 	struct pt_regs *regs = user_registers();
+	uint64_t fp, bad = 0;
 	uint32_t count = 0;
-	uint64_t fp;
 
 	if (!regs || depth_max == 0)
 		return 0;
 	pcs[count++] = regs->ip;
 	fp = regs->bp;
-	while (count < depth_max && user_frame_next(user_64bit_mode(regs), &fp, &pcs[count]))
+	while (count < depth_max && user_frame_next(user_64bit_mode(regs), &fp, &pcs[count], &bad))
 		count++;
+	/*
+	 * In code without frame pointers the register holds anything, an empty list's head
+	 * too: that is no stack to complain about.  Behind the first caller it is one.
+	 */
+	if (bad != 0 && count > 2)
+		*bad_ret = bad;
 	return count;
 }
 
 __probe_ctx uint64_t dbk_host_ucaller(void *frame)
 {
-	uint64_t pcs[2];
+	uint64_t pcs[2], bad;
 
-	return dbk_host_ustack(frame, pcs, 2) == 2 ? pcs[1] : 0;
+	return dbk_host_ustack(frame, pcs, 2, &bad) == 2 ? pcs[1] : 0;
 }
 
 /*

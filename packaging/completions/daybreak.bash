@@ -10,7 +10,7 @@ _daybreak() {
 		[report]="--boot --since --until --temporal --system -q --help"
 		[info]="--boot --help"
 		[list]="--boot --help"
-		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --help"
+		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --time --inject --privileges --help"
 		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
 	)
 	if ((COMP_CWORD == 1)); then

@@ -22,7 +22,7 @@ what the kind of test implies. A case in a bundle:
 Lines `## ...` in a program's head say more: `## args: ...` script arguments, `## env: A=B`, `## filter: cpu addr time`
 what to blank out before comparing, `## command: ...` the whole command line behind `daybreak` instead of the one made
 from the case, `## btf: whole` compiled with the types of kernel_btf.py (`damaged`: with a file that cannot be read),
-`## lacks: REASON` that the test is not run and why.
+`## dof: NAME` that the program is one of dof_images.py, `## lacks: REASON` that the test is not run and why.
 
 DAYBREAK_UPDATE_GOLDEN=1 writes what was printed as the new expectation. Exit status 1 if anything failed.
 """
@@ -37,6 +37,7 @@ import subprocess
 import sys
 import tempfile
 
+import dof_images
 import kernel_btf
 
 TIMEOUT_S = 120
@@ -58,7 +59,7 @@ class Case:
         self.place = place
         self.options = list(options)
         self.args, self.env, self.filters, self.lacks, self.command = [], {}, [], None, None
-        self.btf = None
+        self.btf = self.dof = None
         for line in program.split("\n"):
             head = re.match(r"(?://|#)?\s*## (\w+):\s*(.*)", line)
             if head:
@@ -80,6 +81,8 @@ class Case:
         elif key == "btf":
             self.btf = value
             self.options += ["--btf", "kernel.btf"]
+        elif key == "dof":
+            self.dof = value
         elif key == "lacks":
             self.lacks = value
         else:
@@ -176,7 +179,12 @@ def run_case(case, daybreak):
         if case.btf:
             images = {"whole": kernel_btf.image, "damaged": kernel_btf.damaged}
             pathlib.Path(folder, "kernel.btf").write_bytes(images[case.btf]())
-        command += [*case.options, "-s", script.name, *case.args]
+        command += [*case.options]
+        if case.dof:
+            pathlib.Path(folder, "image.dof").write_bytes(dof_images.IMAGES[case.dof]())
+            command += ["--dof", "image.dof"]
+        else:
+            command += ["-s", script.name, *case.args]
         if case.command is not None:
             command = [daybreak, *case.command]
         try:

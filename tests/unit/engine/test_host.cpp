@@ -197,7 +197,7 @@ static uint32_t give(const std::vector<uint64_t>& from, uint64_t* pcs, uint32_t 
 uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) {
     return give(host.stack, pcs, most);
 }
-uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most) {
+uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most, uint64_t*) {
     return give(host.ustack, pcs, most);
 }
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
