@@ -2,7 +2,7 @@
 #include "compiler/compilation.hpp"
 
 #include "compiler/diagnostics/messages/identifiers.hpp"
-#include "compiler/sema/options.hpp"
+#include "formats/dof/options.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>

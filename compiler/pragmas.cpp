@@ -3,7 +3,7 @@
 // Pragmas and options: what they make the compilation do.
 #include "compiler/compilation.hpp"
 
-#include "compiler/sema/options.hpp"
+#include "formats/dof/options.hpp"
 
 namespace daybreak::compiler {
 
@@ -102,17 +102,17 @@ void Compilation::apply_limit(const Span& span, std::string_view name,
     else if (name == "version" && version)
         symbols_.set_version(*version);
     else
-        option_error(span, name, value, kInvalidOptionValue,
+        option_error(span, name, value, formats::kInvalidOptionValue,
                      name == "amin" ? "example: amin=Evolving/Evolving/Common"
                                     : "example: version=1.2");
 }
 
 void Compilation::apply_option(const Span& span, std::string_view name,
                                const std::optional<std::string>& value) {
-    OptionSetting setting = parse_option(name, value);
+    formats::OptionSetting setting = formats::parse_option(name, value);
     if (!setting.error.empty())
         return option_error(span, name, value, setting.error);
-    if (setting.target == OptionTarget::compile_time) {
+    if (setting.target == formats::OptionTarget::compile_time) {
         if (name == "defaultargs")
             default_arguments_ = true;
         else if (name == "empty")
@@ -130,7 +130,7 @@ void Compilation::apply_option(const Span& span, std::string_view name,
     if (setting.id == DTRACEOPT_STRSIZE) {
         constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
         if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
-            return option_error(span, name, value, std::string(kInvalidOptionValue),
+            return option_error(span, name, value, std::string(formats::kInvalidOptionValue),
                                 base::strprintf("strsize can be %llu to %llu",
                                                 static_cast<unsigned long long>(kStrsizeMin),
                                                 static_cast<unsigned long long>(kStrsizeMax)));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output options: how a consumer prints, from the program's pragmas, setopt(), or the command line.
+// Output options: how a consumer reads and prints, from the program's pragmas, setopt(), or the
+// command line.
 #pragma once
 
 #include "formats/dof/dof_program.hpp"
+#include "formats/dof/reading_rates.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace daybreak::analyze {
@@ -19,7 +20,7 @@ constexpr int kFieldWidthMax = 1 << 24;
 
 /// What became of a setopt().
 enum class SetOption : uint8_t {
-    done,      ///< set, or of no concern to printing
+    done,      ///< set, or of no concern any more
     unknown,   ///< no option has that name
     bad_value, ///< the option does not take that value
     too_late,  ///< only before tracing
@@ -39,18 +40,16 @@ struct OutputOptions {
     uint64_t aggsortpos = 0;
     uint64_t aggsortkeypos = 0;
     int field_width_max = kFieldWidthMax;
+    /// For consumers beside the tracing; a recording has been read already.
+    formats::ReadingRates rates;
 
-    /// Sets an option by its number; DTRACEOPT_UNSET unsets.  Numbers that do not concern printing
-    /// change nothing.
+    /// Sets an option by its number; DTRACEOPT_UNSET unsets.  Numbers that do not concern reading
+    /// or printing change nothing.
     void set(uint32_t option, uint64_t value);
     /// Sets an option as setopt() does while records are being printed.
     SetOption set(std::string_view name, std::string_view value);
     /// Applies the option section of a program.
     void apply(const std::vector<formats::DofOption>& options);
 };
-
-/// Returns the value of a run-time option: yes/no and its kin in any case, a number, or "" for
-/// unset.
-std::optional<uint64_t> parse_option_value(std::string_view text);
 
 } // namespace daybreak::analyze

@@ -9,10 +9,10 @@
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/run.hpp"
 #include "cmd/terminal.hpp"
-#include "compiler/sema/options.hpp"
 #include "daybreak_version.hpp"
 #include "formats/abi/ioctl.h"
 #include "formats/dof/dof_printer.hpp"
+#include "formats/dof/options.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -35,10 +35,10 @@ int failed(const std::string& name, const std::string& message) {
 /// Returns what is wrong with -x and its kin, in dtrace(1)'s words; "" when nothing is.
 std::string refused_setting(const DtraceArguments& arguments) {
     for (const DtraceArguments::Setting& setting : arguments.settings) {
-        compiler::OptionSetting parsed = compiler::parse_option(setting.name, setting.value);
+        formats::OptionSetting parsed = formats::parse_option(setting.name, setting.value);
         if (parsed.error.empty())
             continue;
-        bool unknown = parsed.target == compiler::OptionTarget::compile_time;
+        bool unknown = parsed.target == formats::OptionTarget::compile_time;
         return "failed to set " + setting.text + ": " +
                (unknown ? "Invalid option name" : "Invalid value for specified option");
     }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace daybreak::compiler {
+namespace daybreak::formats {
 
 enum class OptionTarget : uint8_t {
     program,      ///< goes into the DOF as `id` = `value`
@@ -29,9 +29,12 @@ struct OptionSetting {
 /// Parses `name` and its value as `#pragma D option` and -x take them.
 OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value);
 
+/// Whether setopt() may set it while tracing goes on; the others are for before.
+bool is_dynamic_option(uint32_t id);
+
 /// Sizes: 64, 0x40, 4k, 1M, 2g; nothing when it is none.
 std::optional<uint64_t> parse_size(std::string_view text);
 /// Rates in nanoseconds: 500, 10ms, 2s, 101hz.
 std::optional<uint64_t> parse_rate(std::string_view text);
 
-} // namespace daybreak::compiler
+} // namespace daybreak::formats

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/sema/format.hpp"
-#include "compiler/sema/options.hpp"
 #include "formats/abi/dof.h"
+#include "formats/dof/options.hpp"
 
 #include <catch2/catch.hpp>
 
-using namespace daybreak::compiler;
+using namespace daybreak::formats;
 
-TEST_CASE("sizes", "[compiler][options]") {
+TEST_CASE("sizes", "[formats][options]") {
     CHECK(parse_size("0") == 0);
     CHECK(parse_size("64") == 64);
     CHECK(parse_size("0x40") == 64);
@@ -23,7 +22,7 @@ TEST_CASE("sizes", "[compiler][options]") {
         CHECK_FALSE(parse_size(bad));
 }
 
-TEST_CASE("rates", "[compiler][options]") {
+TEST_CASE("rates", "[formats][options]") {
     CHECK(parse_rate("500") == 500);
     CHECK(parse_rate("500ns") == 500);
     CHECK(parse_rate("3us") == 3000);
@@ -40,7 +39,7 @@ TEST_CASE("rates", "[compiler][options]") {
         CHECK_FALSE(parse_rate(bad));
 }
 
-TEST_CASE("run-time options", "[compiler][options]") {
+TEST_CASE("run-time options", "[formats][options]") {
     for (const char* yes : {"yes", "ENABLE", "enabled", "true", "on", "set"})
         CHECK(parse_option("quiet", yes).value == 1);
     for (const char* no : {"no", "disable", "Disabled", "false", "off", "unset", ""})
@@ -60,27 +59,17 @@ TEST_CASE("run-time options", "[compiler][options]") {
     CHECK(parse_option("nosuch", "1").error == "Invalid option name");
 }
 
-TEST_CASE("formats are taken apart and put together", "[compiler][format]") {
-    Format format = parse_format("a%%b %-#5.3d|%*.*s|%@d|%?p!");
-    REQUIRE(format.error.empty());
-    REQUIRE(format.conversions.size() == 4);
-    CHECK(format.conversions[0].before == "a%%b ");
-    CHECK(format.conversions[0].flags == "-#");
-    CHECK(format.conversions[0].width == "5");
-    CHECK(format.conversions[0].precision == "3");
-    CHECK(format.conversions[1].width_argument);
-    CHECK(format.conversions[1].precision_argument);
-    CHECK(format.conversions[2].aggregation);
-    CHECK(format.after == "!");
-    CHECK(format.text() == "a%%b %-#5.3d|%*.*s|%@d|%16p!");
-    CHECK(parse_format("%@-10d %-10@d").text() == "%@-10d %@-10d");
-    CHECK(parse_format("plain").text() == "plain");
-    CHECK(parse_format("%").error ==
-          "format conversion #1 name expected before end of format string");
-    CHECK(parse_format("%5").error ==
-          "format conversion #1 name expected before end of format string");
-    CHECK(parse_format("%q").error == "format conversion #1 is undefined: %q");
-    CHECK_FALSE(parse_format("%1$d").error.empty());
-    CHECK_FALSE(parse_format("%123456789d").error.empty());
-    CHECK(parse_format("%12345678d").error.empty());
+TEST_CASE("options that setopt() may set", "[formats][options]") {
+    for (const char* name :
+         {"flowindent", "quiet", "aggrate", "switchrate", "stackindent", "rawbytes", "aggsortkey",
+          "aggsortrev", "aggsortpos", "aggsortkeypos", "quietresize", "noresolve"})
+        CHECK(is_dynamic_option(parse_option(name, "1").id));
+    for (const char* name :
+         {"bufsize", "dynvarsize", "aggsize", "specsize", "nspec", "strsize", "cleanrate", "cpu",
+          "grabanon", "stackframes", "ustackframes", "statusrate", "destructive", "jstackframes",
+          "jstackstrsize", "pcapsize", "segmentsize", "temporal"})
+        CHECK_FALSE(is_dynamic_option(parse_option(name, "1").id));
+    CHECK_FALSE(is_dynamic_option(parse_option("bufpolicy", "ring").id));
+    CHECK_FALSE(is_dynamic_option(parse_option("bufresize", "auto").id));
+    CHECK_FALSE(is_dynamic_option(parse_option("aggregate", "engine").id));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/sema/options.hpp"
+//
+// Options: names, the syntax of their values, where they go.
+#include "formats/dof/options.hpp"
 
 #include "formats/abi/dof.h"
 #include "formats/abi/meta.h"
@@ -7,7 +9,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace daybreak::compiler {
+namespace daybreak::formats {
 
 namespace {
 
@@ -276,6 +278,26 @@ std::optional<uint64_t> parse_rate(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_dynamic_option(uint32_t id) {
+    switch (id) {
+    case DTRACEOPT_FLOWINDENT:
+    case DTRACEOPT_QUIET:
+    case DTRACEOPT_AGGRATE:
+    case DTRACEOPT_SWITCHRATE:
+    case DTRACEOPT_STACKINDENT:
+    case DTRACEOPT_RAWBYTES:
+    case DTRACEOPT_AGGSORTKEY:
+    case DTRACEOPT_AGGSORTREV:
+    case DTRACEOPT_AGGSORTPOS:
+    case DTRACEOPT_AGGSORTKEYPOS:
+    case DTRACEOPT_QUIETRESIZE:
+    case DTRACEOPT_NORESOLVE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value) {
     OptionSetting setting;
     static const struct {
@@ -312,4 +334,4 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
     return setting;
 }
 
-} // namespace daybreak::compiler
+} // namespace daybreak::formats
