@@ -9,6 +9,25 @@
 
 namespace daybreak::analyze {
 
+namespace {
+
+/// Whether dtrace(1) learns of such drops where it has looked.
+bool is_seen(unsigned slot, const formats::Readings& looked_at) {
+    switch (slot) {
+    case DBK_DROP_PRINCIPAL:
+    case DBK_DROP_NESTED:
+    case DBK_DROP_TOOBIG:
+    case DBK_DROP_MISSED:
+        return looked_at.records;
+    case DBK_DROP_AGGREGATION:
+        return looked_at.aggregations;
+    default:
+        return looked_at.status;
+    }
+}
+
+} // namespace
+
 LiveReport::LiveReport(const ReportOptions& options, Sink& sink)
     : options_(options),
       names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
@@ -27,7 +46,7 @@ void LiveReport::add(LivePieces pieces) {
     // What take_metadata() has kept is the recording of this time.
     const formats::Recording& current = recording.rings.empty() ? generations_.back() : recording;
     consume_records(current, pieces.horizon_mono_ns);
-    tell_drops(current.rings[0]);
+    tell_drops(current.rings[0], pieces.looked_at);
     shared_.flush();
 }
 
@@ -98,14 +117,15 @@ void LiveReport::consume_firing(std::vector<MergedRecord>& firing) {
     firing.clear();
 }
 
-void LiveReport::tell_drops(const formats::RingRecording& ring) {
+void LiveReport::tell_drops(const formats::RingRecording& ring,
+                            const formats::Readings& looked_at) {
     for (const formats::CpuInfo& cpu : ring.cpus) {
         if (!cpu.counters)
             continue;
         for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++) {
             uint64_t& told = drops_told_[{cpu.cpu, slot}];
             uint64_t count = cpu.counters->drops[slot];
-            if (count <= told)
+            if (count <= told || !is_seen(slot, looked_at))
                 continue;
             shared_.flush();
             shared_.sink.message(drop_message(static_cast<enum dbk_drop>(slot), count - told,

@@ -26,6 +26,9 @@ struct LivePieces {
     std::vector<base::Bytes> aggregations;
     /// Records behind it are left for the next time; empty: there is nothing behind it.
     std::optional<uint64_t> horizon_mono_ns;
+    /// What was looked at: drops of records are told with records, those of aggregations with
+    /// aggregations, all others with the status.
+    formats::Readings looked_at{true, true, true};
 };
 
 class LiveReport {
@@ -54,7 +57,7 @@ private:
     void consume_records(const formats::Recording& recording,
                          std::optional<uint64_t> horizon_mono_ns);
     void consume_firing(std::vector<MergedRecord>& firing);
-    void tell_drops(const formats::RingRecording& ring);
+    void tell_drops(const formats::RingRecording& ring, const formats::Readings& looked_at);
 
     ReportOptions options_;
     AddressNames names_;

@@ -186,10 +186,11 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
         else
             cpu.complete.push_back(std::move(copied));
     }
-    uint64_t released = cpu.next_sequence - 1;
     for (const Copied& copied : cpu.complete)
         cpu.next_sequence = std::max(cpu.next_sequence, copied.sequence + 1);
-    if (facts_.policy == DBK_POLICY_SWITCH && cpu.next_sequence - 1 > released && !stopped_)
+    // Also when no segment was whole: a buffer smaller than that is counted, and empty from here
+    // on.
+    if (facts_.policy == DBK_POLICY_SWITCH && !found.empty() && !stopped_)
         DBK_TRY_VOID(device_->release(ring_id_, cpu_index, cpu.next_sequence - 1));
     for (const Copied& copied : cpu.complete)
         pieces.segments.push_back(copied.bytes);
@@ -208,12 +209,12 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
     return {};
 }
 
-Result<LivePieces> LiveRing::poll(bool aggregations, const std::function<uint64_t()>& now_mono_ns) {
+Result<LivePieces> LiveRing::poll(Wanted wanted, const std::function<uint64_t()>& now_mono_ns) {
     LivePieces pieces;
     DBK_TRY_VOID(map_new_regions());
-    if (aggregations)
+    if (wanted.aggregations)
         DBK_TRY_VOID(take_aggregations(pieces));
-    if (facts_.policy == DBK_POLICY_SWITCH || stopped_) {
+    if (wanted.records && (facts_.policy == DBK_POLICY_SWITCH || stopped_)) {
         uint64_t now_ns = now_mono_ns();
         if (!stopped_)
             pieces.horizon_mono_ns = now_ns > kHorizonMarginNs ? now_ns - kHorizonMarginNs : 0;

@@ -5,7 +5,7 @@
 // For a consumer beside the tracing, as dtrace(1) is one.  Each poll brings what is new; a segment
 // that is still being written comes again, longer.  Under policy switch a segment that was copied
 // whole is released, and its copy kept here for as long as it may hold records behind a poll's
-// horizon. Rings of the other policies are read when they have stopped: the reader would race the
+// horizon.  Rings of the other policies are read when they have stopped: the reader would race the
 // writer for what it overwrites.
 //
 //     aggregations, then the time, then segments, then metadata: what a record refers to is there
@@ -35,9 +35,13 @@ public:
     /// Errors: not_found, when there is no such ring; corrupt.
     static Result<LiveRing> open(DeviceApi& device, uint16_t ring_id);
 
+    /// What to take beside the metadata, which every poll brings.
+    struct Wanted {
+        bool aggregations = true, records = true;
+    };
     /// Takes what is new.  `now_mono_ns` is read after the aggregations were taken, if they are to
     /// be.
-    Result<LivePieces> poll(bool aggregations, const std::function<uint64_t()>& now_mono_ns);
+    Result<LivePieces> poll(Wanted wanted, const std::function<uint64_t()>& now_mono_ns);
     /// From now on polls bring all that is left, without a horizon: the ring was stopped.
     void set_stopped() { stopped_ = true; }
 

@@ -240,6 +240,8 @@ int run(const SimArguments& arguments, SimSetting setting) {
         complain("allowing destructive actions");
     if (!quiet_about_sizes(*compiled))
         tell_lowered(**simulation);
+    for (const std::string& text : formats::changed_rates(compiled->program.options))
+        complain(text);
     install_interrupt();
     auto end = (*simulation)->run([] { return interrupted.load(); });
     if (!end.ok())

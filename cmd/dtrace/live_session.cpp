@@ -20,7 +20,7 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// 20 ms: how soon exit() and Ctrl-C are noticed.
+/// 20 ms: how soon Ctrl-C is noticed.
 constexpr uint64_t kLookNs = 20'000'000;
 
 void sleep_ns(uint64_t ns) {
@@ -57,7 +57,8 @@ public:
     base::Result<void> claim() override;
     base::Result<void> start() override { return {}; }
     base::Result<SessionEvent> wait(uint64_t ns) override;
-    base::Result<SessionData> poll(bool aggregations) override;
+    SessionStatus status() override;
+    base::Result<SessionData> poll(const formats::Readings& wanted) override;
     base::Result<void> stop() override;
 
 private:
@@ -128,10 +129,6 @@ base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
     for (;;) {
         if (interrupted)
             return SessionEvent::interrupted;
-        if (ring_->activity() >= DBK_ACTIVITY_DRAINING)
-            return SessionEvent::exited;
-        if (ring_->has_filled())
-            return SessionEvent::filled;
         uint64_t now_ns = mono_ns();
         if (now_ns >= deadline_ns)
             return SessionEvent::elapsed;
@@ -139,8 +136,12 @@ base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
     }
 }
 
-base::Result<SessionData> LiveSession::poll(bool aggregations) {
-    DBK_TRY(auto pieces, ring_->poll(aggregations, mono_ns));
+SessionStatus LiveSession::status() {
+    return {ring_->activity() >= DBK_ACTIVITY_DRAINING, ring_->has_filled()};
+}
+
+base::Result<SessionData> LiveSession::poll(const formats::Readings& wanted) {
+    DBK_TRY(auto pieces, ring_->poll({wanted.aggregations, wanted.records}, mono_ns));
     SessionData data;
     data.metadata = std::move(pieces.metadata);
     data.segments = std::move(pieces.segments);

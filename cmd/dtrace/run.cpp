@@ -20,8 +20,12 @@ namespace daybreak::cmd {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
-/// The shortest time between two looks at the buffers, whatever switchrate says.
-constexpr uint64_t kPollNsMin = 1'000'000;
+/// The shortest time between two looks of one kind, whatever its rate says.
+constexpr uint64_t kLookNsMin = 1'000'000;
+/// 20 ms: how soon the end of a process of -c and -p is noticed.
+constexpr uint64_t kTargetLookNs = 20'000'000;
+/// What may wait to be printed; what comes behind it is printed without waiting for switchrate.
+constexpr size_t kPendingBytesMax = 64u << 20;
 /// DTrace's classes of actions: stop, raise, system, freopen; breakpoint, panic, chill.
 constexpr uint32_t kClassProcessDestructive = 0x0200, kClassKernelDestructive = 0x0500;
 
@@ -59,12 +63,13 @@ public:
 
 private:
     bool is_set(uint32_t option) const { return compiled_ && compiled_->option(option); }
-    uint64_t rate_ns(uint32_t option) const;
+    formats::ReadingRates rates() const;
     base::Result<void> enable();
     void tell_matches();
     base::Result<void> loop();
-    base::Result<void> take(bool print);
-    bool is_over(SessionEvent event);
+    base::Result<void> take(const formats::Readings& looked_at);
+    bool is_over(SessionEvent event) const;
+    void tell_changed_rates() const;
     analyze::ReportOptions report_options();
     int fail(const base::Error& error);
 
@@ -75,7 +80,8 @@ private:
     DtraceOutput& output_;
     ProcessNames users_;
     std::unique_ptr<analyze::LiveReport> report_;
-    analyze::LivePieces pending_; // taken, not printed yet
+    std::vector<base::Bytes> pending_; // snapshots of aggregations, for records that follow
+    size_t pending_bytes_ = 0;
 };
 
 int Tracing::fail(const base::Error& error) {
@@ -83,10 +89,23 @@ int Tracing::fail(const base::Error& error) {
     return static_cast<int>(Exit::failed);
 }
 
-/// An option's rate; unset and 0 mean once a second.
-uint64_t Tracing::rate_ns(uint32_t option) const {
-    uint64_t value = compiled_ ? compiled_->option(option).value_or(0) : 0;
-    return value == 0 ? kNsPerSecond : std::max(value, kPollNsMin);
+/// The rates in force: the program's, setopt() included once there is a report.
+formats::ReadingRates Tracing::rates() const {
+    formats::ReadingRates rates;
+    if (report_->output_options())
+        rates = report_->output_options()->rates;
+    else if (compiled_)
+        rates = formats::reading_rates_of(compiled_->program().options);
+    for (uint64_t* ns : {&rates.switch_ns, &rates.aggregate_ns, &rates.status_ns})
+        *ns = std::max(*ns, kLookNsMin);
+    return rates;
+}
+
+void Tracing::tell_changed_rates() const {
+    if (!compiled_)
+        return;
+    for (const std::string& text : formats::changed_rates(compiled_->program().options))
+        say(arguments_.name, text);
 }
 
 base::Result<void> Tracing::enable() {
@@ -116,30 +135,28 @@ analyze::ReportOptions Tracing::report_options() {
     return options;
 }
 
-/// Takes what is new; prints it and what was taken before, when it is time to.
-base::Result<void> Tracing::take(bool print) {
-    DBK_TRY(SessionData data, session_.poll(true));
-    pending_.metadata = std::move(data.metadata);
-    append(pending_.segments, data.segments);
-    append(pending_.aggregations, data.aggregations);
-    pending_.horizon_mono_ns = data.horizon_mono_ns;
-    if (!print)
-        return {};
-    report_->add(std::exchange(pending_, {}));
+/// Takes what is new, and prints it when records are looked at.
+base::Result<void> Tracing::take(const formats::Readings& looked_at) {
+    DBK_TRY(SessionData data, session_.poll(looked_at));
+    for (const base::Bytes& snapshot : data.aggregations)
+        pending_bytes_ += snapshot.size();
+    append(pending_, data.aggregations);
+    analyze::LivePieces pieces;
+    pieces.metadata = std::move(data.metadata);
+    pieces.segments = std::move(data.segments);
+    pieces.horizon_mono_ns = data.horizon_mono_ns;
+    pieces.looked_at = looked_at;
+    if (looked_at.records || pending_bytes_ > kPendingBytesMax) {
+        pieces.aggregations = std::exchange(pending_, {});
+        pending_bytes_ = 0;
+    }
+    report_->add(std::move(pieces));
     return {};
 }
 
-bool Tracing::is_over(SessionEvent event) {
-    switch (event) {
-    case SessionEvent::exited:
-    case SessionEvent::filled:
-    case SessionEvent::target_exited:
+bool Tracing::is_over(SessionEvent event) const {
+    if (event == SessionEvent::target_exited || interrupted)
         return true;
-    case SessionEvent::interrupted:
-        return interrupted;
-    case SessionEvent::elapsed:
-        break;
-    }
     bool gone = !targets_.empty() &&
                 std::all_of(targets_.begin(), targets_.end(),
                             [](Target& target) { return !target.is_held() && target.is_gone(); });
@@ -147,22 +164,25 @@ bool Tracing::is_over(SessionEvent event) {
 }
 
 base::Result<void> Tracing::loop() {
-    uint64_t switch_ns = rate_ns(DTRACEOPT_SWITCHRATE), aggregate_ns = rate_ns(DTRACEOPT_AGGRATE);
-    uint64_t switch_due_ns = now_ns() + switch_ns, aggregate_due_ns = now_ns() + aggregate_ns;
+    formats::ReadingSchedule schedule(rates(), now_ns());
     for (;;) {
-        uint64_t now = now_ns(), due = std::min(switch_due_ns, aggregate_due_ns);
-        DBK_TRY(SessionEvent event, session_.wait(due > now ? due - now : 0));
-        now = now_ns();
+        uint64_t now = now_ns(), due = schedule.due_ns();
+        uint64_t wait_ns = due > now ? due - now : 0;
+        DBK_TRY(SessionEvent event,
+                session_.wait(targets_.empty() ? wait_ns : std::min(wait_ns, kTargetLookNs)));
         if (is_over(event))
             return {};
-        if (now < std::min(switch_due_ns, aggregate_due_ns))
+        formats::Readings looked_at = schedule.take(now_ns());
+        if (looked_at.status) {
+            SessionStatus status = session_.status();
+            if (status.exited || status.filled)
+                return {};
+        }
+        if (!looked_at.any())
             continue; // a signal that asks for nothing
-        bool print = now >= switch_due_ns;
-        DBK_TRY_VOID(take(print));
-        if (print)
-            switch_due_ns = now + switch_ns;
-        if (now >= aggregate_due_ns)
-            aggregate_due_ns = now + aggregate_ns;
+        DBK_TRY_VOID(take(looked_at));
+        schedule.set_rates(rates());
+        session_.set_rates(schedule.rates());
     }
 }
 
@@ -172,6 +192,7 @@ int Tracing::run() {
         return fail(std::move(enabled).error().with_context("could not enable tracing"));
     if (is_set(DTRACEOPT_DESTRUCTIVE) && !is_set(DTRACEOPT_QUIET))
         say(arguments_.name, "allowing destructive actions");
+    tell_changed_rates();
     // Before the kernel's symbols are read, which takes a moment.
     install_interrupt();
     report_ = std::make_unique<analyze::LiveReport>(report_options(), output_);
@@ -187,7 +208,7 @@ int Tracing::run() {
     if (interrupted && !is_testing())
         report_->newline(); // behind the terminal's ^C
     auto stopped = session_.stop();
-    auto last = take(true);
+    auto last = take({true, true, true});
     for (const auto* step : {&traced, &stopped, &last})
         if (!step->ok())
             return fail(base::Error(step->error()).with_context("processing aborted"));

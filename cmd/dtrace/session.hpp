@@ -9,6 +9,7 @@
 //     enable(DOF)              verified, a ring made, probes armed; or claim() an anonymous one
 //     start()                  BEGIN, then every probe
 //     wait(ns)*                time passes: at most that much, less when something is to be told
+//     status()*                whether exit() was called, or a buffer is full
 //     poll()*                  what was recorded and aggregated since the last poll
 //     stop()                   END; a last poll() brings what is left
 //
@@ -18,6 +19,7 @@
 #include "base/file.hpp"
 #include "base/result.hpp"
 #include "compiler/compiler.hpp"
+#include "formats/dof/reading_rates.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <memory>
@@ -60,9 +62,13 @@ struct SessionData {
 enum class SessionEvent : uint8_t {
     elapsed,       ///< the time is over
     interrupted,   ///< a signal arrived
-    exited,        ///< exit() was called: stop
-    filled,        ///< a buffer of policy fill is full: stop
     target_exited, ///< the last process of -c and -p is gone: stop
+};
+
+/// What a consumer learns at statusrate.
+struct SessionStatus {
+    bool exited = false; ///< exit() was called: stop
+    bool filled = false; ///< a buffer of policy fill is full: stop
 };
 
 class Session {
@@ -97,8 +103,12 @@ public:
     virtual base::Result<void> start() = 0;
     /// Lets at most this much time pass.
     virtual base::Result<SessionEvent> wait(uint64_t ns) = 0;
-    /// Takes what is there.  `aggregations` says whether the aggregation buffers too.
-    virtual base::Result<SessionData> poll(bool aggregations) = 0;
+    /// Returns how tracing stands.
+    virtual SessionStatus status() = 0;
+    /// Takes what is there and asked for; metadata always.
+    virtual base::Result<SessionData> poll(const formats::Readings& wanted) = 0;
+    /// Tells at which rates polls come: aggrate may be set, or not.
+    virtual void set_rates(const formats::ReadingRates& rates) { static_cast<void>(rates); }
     /// Fires END; nothing is recorded after it.
     virtual base::Result<void> stop() = 0;
 };

@@ -44,14 +44,16 @@ public:
     void add_target(Target& target) override { tracer_.add(target); }
     base::Result<void> start() override;
     base::Result<SessionEvent> wait(uint64_t ns) override;
-    base::Result<SessionData> poll(bool aggregations) override;
+    SessionStatus status() override;
+    base::Result<SessionData> poll(const formats::Readings& wanted) override;
+    void set_rates(const formats::ReadingRates& rates) override { simulation_->set_rates(rates); }
     base::Result<void> stop() override;
 
 private:
     void start_samplers();
     bool take_samples();
     void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
-    std::optional<SessionEvent> turn(uint64_t now_ns);
+    void turn(uint64_t now_ns);
     uint64_t next_due_ns() const;
 
     std::unique_ptr<sim::SimHost> host_;
@@ -86,6 +88,7 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     // Only exit(), Ctrl-C or the end of the target end it.
     options.time_limit_ns = uint64_t{1} << 62;
     options.timer_firings_max = UINT64_MAX;
+    options.outside_reader = true;
     host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC)); // timers count from here
     DBK_TRY(auto image, formats::parse_dof(request.dof));
     if (image.program.target && image.program.target->typed)
@@ -173,26 +176,25 @@ base::Result<void> SimulatedSession::start() {
     return {};
 }
 
+/// Nothing fires once exit() was called.
 uint64_t SimulatedSession::next_due_ns() const {
+    if (simulation_->exit_called())
+        return UINT64_MAX;
     uint64_t due = host_->next_timer_mono_ns().value_or(UINT64_MAX);
     return workload_due_ns_ != 0 ? std::min(due, workload_due_ns_) : due;
 }
 
 /// Fires what is due.
-std::optional<SessionEvent> SimulatedSession::turn(uint64_t now_ns) {
+void SimulatedSession::turn(uint64_t now_ns) {
     sim::SimEnd end;
-    if (simulation_->exit_called())
-        return SessionEvent::exited;
-    if (simulation_->has_filled())
-        return SessionEvent::filled;
+    if (next_due_ns() > now_ns)
+        return;
     if (workload_due_ns_ != 0 && workload_due_ns_ <= now_ns) {
         host_->clock().advance_to(workload_due_ns_);
         workload_due_ns_ = std::max(now_ns, workload_due_ns_ + machine_->step(*simulation_));
-        return std::nullopt;
+        return;
     }
-    if (host_->next_timer_mono_ns().value_or(UINT64_MAX) <= now_ns)
-        static_cast<void>(simulation_->step(end));
-    return std::nullopt;
+    static_cast<void>(simulation_->step(end));
 }
 
 base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
@@ -201,8 +203,7 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
         uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
         if (interrupted)
             return SessionEvent::interrupted;
-        if (auto event = turn(now_ns))
-            return *event;
+        turn(now_ns);
         bool called = tracer_.turn([this](const TracedCall& call) {
             host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
             fire_traced(*machine_, *simulation_, call);
@@ -217,14 +218,18 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
         }
         uint64_t due_ns = std::min(deadline_ns, next_due_ns());
         now_ns = clock_ns(CLOCK_MONOTONIC);
-        if (!called && due_ns > now_ns && !simulation_->exit_called())
+        if (!called && due_ns > now_ns)
             tracer_.sleep(samplers_.empty() ? due_ns - now_ns
                                             : std::min(due_ns - now_ns, kSampleLookNs));
     }
 }
 
-base::Result<SessionData> SimulatedSession::poll(bool) {
-    sim::SimulationPieces pieces = simulation_->take_new(stopped_);
+SessionStatus SimulatedSession::status() {
+    return {simulation_->exit_called(), simulation_->has_filled()};
+}
+
+base::Result<SessionData> SimulatedSession::poll(const formats::Readings& wanted) {
+    sim::SimulationPieces pieces = simulation_->take_new(stopped_, wanted);
     SessionData data;
     data.metadata = std::move(pieces.metadata);
     data.segments = std::move(pieces.segments);

@@ -4,7 +4,6 @@
 #include "engine/sim/simulation.hpp"
 
 #include "engine/sim/sim_kernel.hpp"
-#include "formats/abi/ioctl.h"
 #include "formats/dof/dof_reader.hpp"
 
 #include <algorithm>
@@ -27,30 +26,12 @@ Error refused(int error, const dbk_reason& reason) {
     return Error(code_of(error), reason.text[0] != '\0' ? reason.text : strerror(-error));
 }
 
-dbk_segment_header header_at(const std::byte* piece) {
-    dbk_segment_header header;
-    std::memcpy(&header, piece, sizeof(header));
-    return header;
-}
-
 bool calls_exit(const formats::DofProgram& program) {
     for (const formats::DofActionList& list : program.action_lists)
         for (const formats::DofAction& action : list.actions)
             if (action.kind == DTRACEACT_EXIT)
                 return true;
     return false;
-}
-
-void copy_text(char* to, size_t room, const std::string& text) {
-    std::memcpy(to, text.data(), std::min(text.size(), room - 1));
-}
-
-// A rate option in nanoseconds; 0 and unset mean the default.
-uint64_t rate_ns(const dbk_program* program, uint32_t option) {
-    uint64_t value = 0;
-    if (!dbk_program_option(program, option, &value) || value == 0 || value == DTRACEOPT_UNSET)
-        return kNsPerSecond;
-    return value;
 }
 
 } // namespace
@@ -86,9 +67,8 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     if (time_limit_ns_ == 0)
         time_limit_ns_ = calls_exit(image.program) ? kExitTimeLimitNs : kTimeLimitNs;
     image_.assign(untrusted_dof.begin(), untrusted_dof.end());
-    switch_ns_ = rate_ns(program_, DTRACEOPT_SWITCHRATE);
-    aggregate_ns_ = rate_ns(program_, DTRACEOPT_AGGRATE);
-    status_ns_ = rate_ns(program_, DTRACEOPT_STATUSRATE);
+    rates_ = formats::reading_rates_of(image.program.options);
+    setopt_.emplace(image.program);
 
     if (options_.matched)
         options_.matched(count_matches(image.program));
@@ -163,9 +143,7 @@ Result<void> Simulation::start() {
         return errorf(ErrorCode::invalid, "the simulation was started before");
     uint64_t now_ns = host_.clock().now_mono_ns();
     end_mono_ns_ = now_ns + time_limit_ns_;
-    switch_due_ns_ = now_ns + switch_ns_;
-    aggregate_due_ns_ = now_ns + aggregate_ns_;
-    status_due_ns_ = now_ns + status_ns_;
+    schedule_.emplace(rates_, now_ns);
     clean_due_ns_ = now_ns + clean_ns_;
     behind_firing();
     return {};
@@ -178,11 +156,13 @@ bool Simulation::exit_called() const {
 bool Simulation::step(SimEnd& end_ret) {
     HostScope scope(host_);
     auto due_ns = host_.next_timer_mono_ns();
+    if (!exit_called() && due_ns && *due_ns <= end_mono_ns_)
+        read_until(*due_ns);
     if (exit_called())
         end_ret = SimEnd::exited;
     else if (!due_ns)
         end_ret = SimEnd::idle;
-    else if (is_full())
+    else if (filled_)
         end_ret = SimEnd::filled;
     else if (*due_ns > end_mono_ns_)
         end_ret = SimEnd::time_limit;
@@ -206,14 +186,6 @@ void Simulation::clean_until(uint64_t due_ns) {
     clean_due_ns_ += (due_ns - clean_due_ns_) / clean_ns_ * clean_ns_ + clean_ns_;
 }
 
-bool Simulation::is_full() {
-    uint64_t now_ns = host_.clock().now_mono_ns();
-    if (now_ns < status_due_ns_)
-        return false;
-    status_due_ns_ = now_ns + status_ns_;
-    return has_filled();
-}
-
 bool Simulation::has_filled() {
     if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL)
         return false;
@@ -225,6 +197,7 @@ bool Simulation::has_filled() {
 
 void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
     HostScope scope(host_);
+    read_until(host_.clock().now_mono_ns());
     clean_until(host_.clock().now_mono_ns());
     host_.fire(probe, args, site);
     behind_firing();
@@ -249,169 +222,54 @@ Result<SimEnd> Simulation::run(const std::function<bool()>& stop) {
 }
 
 void Simulation::wait_for_status() {
-    if (!exit_called())
+    if (!exit_called() || exit_seen_)
         return;
-    uint64_t now_ns = host_.clock().now_mono_ns();
-    while (status_due_ns_ <= now_ns)
-        status_due_ns_ += status_ns_;
-    host_.clock().advance_to(status_due_ns_);
+    HostScope scope(host_);
+    uint64_t due_ns = std::max(schedule_->status_due_ns(), host_.clock().now_mono_ns());
+    read_until(due_ns);
+    host_.clock().advance_to(due_ns);
+    read(due_ns, 0);
 }
 
 void Simulation::behind_firing() {
     uint64_t records = 0;
     for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
         records += dbk_consumer_counters(consumer_, cpu)->records;
-    uint64_t now_ns = host_.clock().now_mono_ns();
-    if (records != records_seen_ || now_ns >= aggregate_due_ns_) {
+    if (records != records_seen_ && !rates_.has_aggregate_rate)
         take_aggregations();
-        records_seen_ = records;
-        aggregate_due_ns_ = now_ns + aggregate_ns_;
-    }
-    if (now_ns >= switch_due_ns_) {
-        if (dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH)
-            take_segments(false);
-        switch_due_ns_ = now_ns + switch_ns_;
+    records_seen_ = records;
+    read(host_.clock().now_mono_ns(), 0);
+}
+
+/// Does the looks that are due before something happens at `next_ns`.
+void Simulation::read_until(uint64_t next_ns) {
+    while (!options_.outside_reader && schedule_->due_ns() < next_ns) {
+        uint64_t due_ns = schedule_->due_ns();
+        host_.clock().advance_to(due_ns);
+        read(due_ns, next_ns);
     }
 }
 
-void Simulation::take_aggregations() {
-    if (dbk_consumer_ring(consumer_)->aggregate != DBK_AGGREGATE_ENGINE)
+void Simulation::read(uint64_t now_ns, uint64_t next_ns) {
+    if (options_.outside_reader)
         return;
-    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++) {
-        uint32_t bytes = 0;
-        const void* image = nullptr;
-        if (dbk_consumer_agg_snapshot(consumer_, cpu, &bytes, &image) != 0)
-            continue;
-        const auto* first = static_cast<const std::byte*>(image);
-        snapshots_.emplace_back(first, first + bytes);
+    formats::Readings due = schedule_->take(now_ns, next_ns);
+    if (due.status) {
+        exit_seen_ = exit_called();
+        filled_ = has_filled();
     }
+    if (due.aggregations)
+        take_aggregations();
+    if (due.records)
+        read_records();
 }
 
-uint64_t Simulation::newest_sequence(uint32_t cpu) const {
-    uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
-    uint64_t newest = 0;
-    dbk_region region{};
-    for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
-        if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
-            continue;
-        const auto* base = static_cast<const std::byte*>(region.pages->address);
-        for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
-            newest = std::max(newest, header_at(base + at).sequence);
-    }
-    return newest;
-}
-
-void Simulation::take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence) {
-    dbk_segment_header header = header_at(segment);
-    if (header.magic == DBK_SEGMENT_MAGIC && header.sequence > taken_sequence_[cpu] &&
-        header.sequence < below_sequence)
-        segments_.emplace_back(segment, segment + header.segment_bytes);
-}
-
-// Takes each CPU's segments that were not taken before; the one being written only on request.
-void Simulation::take_segments(bool open_ones_too) {
-    uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
-    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++) {
-        uint64_t newest = newest_sequence(cpu);
-        if (newest == 0)
-            continue;
-        dbk_region region{};
-        for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
-            if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
-                continue;
-            const auto* base = static_cast<const std::byte*>(region.pages->address);
-            for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
-                take_segment(base + at, cpu, open_ones_too ? newest + 1 : newest);
-        }
-        taken_sequence_[cpu] = open_ones_too ? newest : newest - 1;
-        dbk_consumer_release(consumer_, cpu, taken_sequence_[cpu]);
-    }
-}
-
-SimulationPieces Simulation::take_new(bool all_segments) {
-    HostScope scope(host_);
-    SimulationPieces pieces;
-    take_aggregations();
-    if (all_segments || dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH) {
+/// What setopt() asks for holds from when its record is read.
+void Simulation::read_records() {
+    if (setopt_->is_called() && setopt_->read(pieces_now(), rates_))
+        schedule_->set_rates(rates_);
+    if (dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH)
         take_segments(false);
-        add_open_segments(segments_);
-    }
-    pieces.metadata = metadata_blocks();
-    pieces.segments = std::exchange(segments_, {});
-    pieces.aggregations = std::exchange(snapshots_, {});
-    return pieces;
-}
-
-/// Adds a copy of the newest segment of each CPU, which stays the ring's.
-void Simulation::add_open_segments(std::vector<Bytes>& segments) const {
-    uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
-    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++) {
-        uint64_t newest = newest_sequence(cpu);
-        dbk_region region{};
-        for (uint32_t i = 0; newest != 0 && dbk_consumer_region(consumer_, i, &region); i++) {
-            if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
-                continue;
-            const auto* base = static_cast<const std::byte*>(region.pages->address);
-            for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
-                if (header_at(base + at).magic == DBK_SEGMENT_MAGIC &&
-                    header_at(base + at).sequence == newest && newest > taken_sequence_[cpu])
-                    segments.emplace_back(base + at, base + at + segment_bytes);
-        }
-    }
-}
-
-Bytes Simulation::host_block() const {
-    Bytes block(DBK_META_ALIGN_BYTES);
-    dbk_meta_host facts{};
-    uint64_t boot_id = host_.boot_id();
-    std::memcpy(facts.boot_uuid, &boot_id, sizeof(boot_id));
-    facts.kernel_text_start = kKernelTextStart;
-    facts.cpu_count = host_.cpu_count();
-    facts.page_bytes = DBK_META_ALIGN_BYTES;
-    copy_text(facts.release, sizeof(facts.release), options_.release);
-    copy_text(facts.version, sizeof(facts.version), "daybreak sim");
-    copy_text(facts.machine, sizeof(facts.machine), "x86_64");
-    dbk_pages pages{block.data(), 0, static_cast<uint32_t>(block.size()), 0, nullptr};
-    dbk_meta_block_init(&pages, DBK_META_HOST, host_.boot_id(), 0);
-    DBK_ASSERT(dbk_meta_block_append(&pages, &facts, sizeof(facts)));
-    return block;
-}
-
-std::vector<Bytes> Simulation::all_pieces() const {
-    std::vector<Bytes> pieces = segments_;
-    for (Bytes& block : metadata_blocks())
-        pieces.push_back(std::move(block));
-    return pieces;
-}
-
-std::vector<Bytes> Simulation::metadata_blocks() const {
-    std::vector<Bytes> pieces{host_block()};
-    dbk_region region{};
-    for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
-        if (region.kind != DBK_REGION_META)
-            continue;
-        const auto* base = static_cast<const std::byte*>(region.pages->address);
-        pieces.emplace_back(base, base + region.pages->bytes);
-    }
-    return pieces;
-}
-
-formats::Recording Simulation::recording() const {
-    formats::RecordingBuilder builder;
-    for (Bytes& piece : all_pieces())
-        builder.add_owned(std::move(piece), {.origin = "simulation"});
-    for (const Bytes& snapshot : snapshots_)
-        builder.add_owned(snapshot, {.origin = "aggregation snapshot"});
-    return builder.build({.boot_id = host_.boot_id()});
-}
-
-Result<formats::TraceSummary>
-Simulation::write_trace_file(const std::string& path, const formats::TraceHeader& header) const {
-    std::vector<Bytes> pieces = all_pieces();
-    std::vector<formats::TraceRegion> regions;
-    for (const Bytes& piece : pieces)
-        regions.push_back({piece, "simulation"});
-    return formats::write_trace(path, header, regions, snapshots_, kernel_symbols());
 }
 
 } // namespace daybreak::sim

@@ -8,16 +8,19 @@
 //     finish()  END
 //     recording(), write_trace_file()
 //
-// It is also the consumer that a live dtrace(1) would be: under bufpolicy switch it takes and
-// releases segments once per switchrate of virtual time, and with aggregate=engine it snapshots the
-// aggregation buffers once per aggrate and behind every firing that recorded something, so that
-// a printa() finds what had been counted when it ran.  Speculations are cleaned once per cleanrate.
+// It is also the consumer that a live dtrace(1) would be, in virtual time: under bufpolicy switch
+// it takes and releases segments once per switchrate, with aggregate=engine it snapshots the
+// aggregation buffers once per aggrate, and at statusrate it sees exit() and full buffers.  As long
+// as nobody has set aggrate, a snapshot is taken behind every firing that recorded something, so
+// that a printa() finds what had been counted when it ran.  A setopt() of a rate holds from
+// when its record was read.  Speculations are cleaned once per cleanrate.
 //
 // A program ends by exit(), when nothing can fire any more (as if by Ctrl-C), when a buffer of
-// bufpolicy fill is full (looked at once per statusrate, as dtrace(1) does), or at its time limit:
-// kTimeLimitNs, or kExitTimeLimitNs when the program calls exit() somewhere.
+// bufpolicy fill is full, or at its time limit: kTimeLimitNs, or kExitTimeLimitNs when the program
+// calls exit() somewhere.
 #pragma once
 
+#include "engine/sim/setopt_reader.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_program.hpp"
 #include "formats/segment/recording.hpp"
@@ -44,13 +47,15 @@ struct SimulationOptions {
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";
     uint64_t timer_firings_max = kTimerFiringsMax;
+    /// Somebody else is the consumer, with take_new(): nothing is read at any rate.
+    bool outside_reader = false;
     /// Told how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
 };
 
 /// What a simulation has got since somebody asked the last time: whole pieces, see segment.md.
 struct SimulationPieces {
-    std::vector<Bytes> metadata; ///< all blocks, the host's too
+    std::vector<Bytes> metadata; ///< all blocks, the host's too; always
     std::vector<Bytes> segments; ///< the one being written comes again, longer
     std::vector<Bytes> aggregations;
 };
@@ -84,7 +89,7 @@ public:
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
     /// Fires END and takes what is left.
     void finish();
-    /// Lets time pass until the consumer looks at its status: only then it sees that exit() was
+    /// Lets time pass until the consumer looks at the status: only then it sees that exit() was
     /// called, and END fires.
     void wait_for_status();
     /// All of that.  `stop` is asked between firings.
@@ -97,12 +102,16 @@ public:
     bool exit_called() const;
     int32_t exit_status() const { return dbk_consumer_exit_status(consumer_); }
 
+    /// Everything.
+    static constexpr formats::Readings kAll{true, true, true};
     /// Takes what is new, for who prints while it goes on.  It is the caller's: recording() and
     /// write_trace_file() do not have it any more.  Under a policy that is not switch, segments are
     /// only taken when `all_segments` says so.
-    SimulationPieces take_new(bool all_segments);
+    SimulationPieces take_new(bool all_segments, const formats::Readings& wanted = kAll);
     /// Whether a buffer of policy fill is full.
     bool has_filled();
+    /// What the consumer outside goes by: aggrate decides whether snapshots are taken here.
+    void set_rates(const formats::ReadingRates& rates) { rates_ = rates; }
 
     /// Builds the Recording of what was taken up to now; owns its bytes.
     formats::Recording recording() const;
@@ -115,7 +124,9 @@ private:
     Result<void> create(ByteView untrusted_dof);
     uint32_t count_matches(const formats::DofProgram& program) const;
     void behind_firing();
-    bool is_full();
+    void read_until(uint64_t next_ns);
+    void read(uint64_t now_ns, uint64_t next_ns);
+    void read_records();
     void clean_until(uint64_t due_ns);
     void take_segments(bool open_ones_too);
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
@@ -123,6 +134,7 @@ private:
     void take_aggregations();
     void add_open_segments(std::vector<Bytes>& segments) const;
     std::vector<Bytes> all_pieces() const;
+    formats::Recording pieces_now() const;
     std::vector<Bytes> metadata_blocks() const;
     Bytes host_block() const;
 
@@ -132,8 +144,10 @@ private:
     dbk_consumer* consumer_ = nullptr;
     uint32_t matched_ = 0;
     uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
-    uint64_t switch_ns_ = kNsPerSecond, aggregate_ns_ = kNsPerSecond, status_ns_ = kNsPerSecond;
-    uint64_t switch_due_ns_ = 0, aggregate_due_ns_ = 0, status_due_ns_ = 0;
+    formats::ReadingRates rates_;
+    std::optional<formats::ReadingSchedule> schedule_; // from start() on
+    std::optional<SetoptReader> setopt_;
+    bool exit_seen_ = false, filled_ = false;  // at the last look at the status
     uint64_t clean_ns_ = 0, clean_due_ns_ = 0; // of speculations; 0: there are none
     uint64_t timer_firings_ = 0, records_seen_ = 0;
     std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken

@@ -83,6 +83,16 @@ at_least drops-are-told "$(grep -c 'dtrace: [0-9]* drops on CPU [01]$' drops.err
 equal ring-keeps-the-newest "$(dtrace -b 32k -x bufpolicy=ring -qn 'syscall:::entry /pid == $target/ { printf("%s\n", probefunc); }' \
 	-c 'workload 50' 2>&1 | grep -v '^$' | tail -n 1)" exit_group
 
+# Records, aggregations and the status are read at rates of their own, and setopt() changes them. An hour is for ever here.
+equal setopt-switchrate "$(dtrace -x switchrate=1hour -qn 'BEGIN { setopt("switchrate", "20hz"); } tick-20ms { printf("tick\n"); }' | head -n 2 | tr '\n' ' ')" \
+	"tick tick "
+equal setopt-aggrate "$(dtrace -x switchrate=20hz -x aggrate=20hz -qn 'BEGIN { setopt("switchrate", "1hour"); setopt("aggrate", "1hour"); }
+	tick-200ms { @ = count(); printa("%@d", @); } tick-200ms /++n == 3/ { exit(0); }' 2>&1 | tr -d '\n')" 333
+equal statusrate "$(dtrace -x statusrate=3s -qn 'tick-100ms { t = timestamp; exit(0); }
+	END { printf("%s", timestamp - t > 2000000000 ? "waits" : "does not wait"); }' 2>&1 | tr -d '\n')" waits
+# A buffer smaller than a segment is empty each time that it was read.
+equal small-buffer "$(dtrace -b 1k -x switchrate=20hz -qn 'tick-10ms { printf("%d\n", n++); } tick-10ms /n == 300/ { exit(0); }' 2>&1 | grep -c .)" 300
+
 # Two at once, each with its own; both see all.
 for one in 1 2; do
 	dtrace -qn 'BEGIN { printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { @ = count(); } END { printa("%@d\n", @); }' \
