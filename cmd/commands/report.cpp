@@ -78,9 +78,10 @@ int report(const ReportArguments& arguments) {
     options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
     options.window = *window;
     options.symbols = &trace->symbols;
+    OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
-        options.hooks = outside_hooks(sink);
+        options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.flush();
     if (!result.completeness.complete && !options.testing)

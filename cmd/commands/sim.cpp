@@ -140,9 +140,10 @@ int print(const SimArguments& arguments, const sim::Simulation& simulation) {
     analyze::ReportOptions options;
     options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
     options.symbols = &symbols;
+    OutputFile output;
     TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"), .details = false});
     // The user runs this program now, and has said that it is destructive.
-    options.hooks = outside_hooks(sink);
+    options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     analyze::Report report = analyze::render_report(recording, options, sink);
     sink.flush();
     if (finish_stdout() != Exit::ok)

@@ -5,6 +5,7 @@
 
 #include "analyze/print/sink.hpp"
 #include "base/result.hpp"
+#include "cmd/outside.hpp"
 
 #include <string>
 
@@ -19,15 +20,11 @@ public:
     explicit DtraceOutput(Options options) : options_(std::move(options)) {}
     DtraceOutput(const DtraceOutput&) = delete;
     DtraceOutput& operator=(const DtraceOutput&) = delete;
-    ~DtraceOutput() override;
 
     /// -o: appends to a file from here on.
-    base::Result<void> open(const std::string& path);
-    /// freopen(): everything is appended to that file; "" is what it was before
-    /// the first freopen().  An error leaves the output where it is.
-    base::Result<void> reopen(const std::string& path);
-    /// ftruncate(): empties the file, if it is one.
-    void truncate();
+    base::Result<void> open(const std::string& path) { return file_.open(path); }
+    /// What freopen() and ftruncate() are about.
+    OutputFile& file() { return file_; }
 
     void write(std::string_view text) override;
     void message(const analyze::Message& message) override;
@@ -38,11 +35,8 @@ public:
     bool failed() const { return failed_; }
 
 private:
-    int fd() const { return reopened_ >= 0 ? reopened_ : base_; }
-
     Options options_;
-    int base_ = 1;      // standard output, or the -o file
-    int reopened_ = -1; // freopen()'s
+    OutputFile file_;
     bool closed_ = false, failed_ = false;
 };
 

@@ -6,13 +6,10 @@
 #include "analyze/live_report.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/process_names.hpp"
+#include "cmd/outside.hpp"
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 
 namespace daybreak::cmd {
@@ -37,19 +34,6 @@ uint64_t now_ns() {
 
 void append(std::vector<base::Bytes>& to, std::vector<base::Bytes>& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
-/// system(): the shell gets the signals and the terminal as if the user had typed it.
-analyze::ConsumerHooks::Outcome run_shell(const std::string& command) {
-    sigset_t child, before;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_UNBLOCK, &child, &before);
-    analyze::ConsumerHooks::Outcome failed;
-    if (std::system(command.c_str()) == -1)
-        failed = std::strerror(errno);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    return failed;
 }
 
 class Tracing {
@@ -124,14 +108,7 @@ analyze::ReportOptions Tracing::report_options() {
     options.testing = is_testing();
     options.symbols = session_.symbols();
     options.users = &users_;
-    options.hooks.system = run_shell;
-    options.hooks.freopen = [this](const std::string& path) -> analyze::ConsumerHooks::Outcome {
-        auto done = output_.reopen(path);
-        if (done.ok())
-            return std::nullopt;
-        return done.error().message();
-    };
-    options.hooks.ftruncate = [this] { output_.truncate(); };
+    options.hooks = outside_hooks(output_.file());
     return options;
 }
 
