@@ -3,6 +3,7 @@
 // daybreak record: claim the boot's recording and write it to a trace file.
 #include "recorder/record.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/commands/follow.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"
 
@@ -18,7 +19,20 @@ struct RecordArguments {
     bool claim = false;
     bool keep = false;
     bool quiet = false;
+    FollowArguments follow;
 };
+
+/// Says what is wrong with the arguments; empty when nothing is.
+std::string usage_error(const RecordArguments& arguments) {
+    bool follow = !arguments.follow.folder.empty();
+    if (arguments.claim + arguments.keep + follow != 1)
+        return "record needs one of --claim, --keep and --follow";
+    if (!follow && arguments.output_path.empty())
+        return "record needs -o FILE";
+    if (follow && !arguments.output_path.empty())
+        return "record --follow takes no -o: the files are made in its folder";
+    return "";
+}
 
 const char* step_text(recorder::RecordStep step) {
     switch (step) {
@@ -85,15 +99,21 @@ void add_record(CLI::App& app, int& status) {
                       "Take the anonymous state: tracing stops, END fires, all of it is written");
     command->add_flag("--keep", arguments->keep,
                       "Copy what is there now; tracing goes on and nothing is taken");
-    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)")
-        ->required();
+    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nExample: in the booted system, as root\n"
-                    "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk");
+    add_follow_options(*command, arguments->follow);
+    command->footer("\nExamples: in the booted system, as root\n"
+                    "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk\n"
+                    "  daybreak record --follow /var/lib/daybreak --max-size 2g --wait");
     command->callback([arguments, &status] {
-        if (!arguments->claim && !arguments->keep) {
-            complain("record needs --claim or --keep (daybreak record --help says more)");
+        std::string wrong = usage_error(*arguments);
+        if (!wrong.empty()) {
+            complain(wrong + " (daybreak record --help says more)");
             status = static_cast<int>(Exit::usage);
+            return;
+        }
+        if (!arguments->follow.folder.empty()) {
+            status = run_follow(arguments->follow, arguments->quiet);
             return;
         }
         install_interrupt();

@@ -35,14 +35,16 @@ struct TraceWriter::State {
     Result<void> flush() {
         if (raw.empty())
             return {};
+        uint64_t offset = bytes_written;
+        uint32_t number = next_number;
+        DBK_TRY_VOID(put(DBK_TRACE_DATA, raw));
+        raw.clear();
         for (IndexEntry& entry : raw_entries) {
-            entry.file_offset = bytes_written;
-            entry.block_number = next_number;
+            entry.file_offset = offset;
+            entry.block_number = number;
             index.push_back(entry);
         }
         raw_entries.clear();
-        DBK_TRY_VOID(put(DBK_TRACE_DATA, raw));
-        raw.clear();
         return {};
     }
 
@@ -98,6 +100,14 @@ Result<void> TraceWriter::add_symbols(const SymbolTable& symbols) {
         rest = rest.subspan(count);
     }
     return {};
+}
+
+Result<void> TraceWriter::flush() {
+    return state_->flush();
+}
+
+ByteView TraceWriter::unwritten() const {
+    return state_->raw;
 }
 
 Result<void> TraceWriter::finish(const TraceSummary& summary) {

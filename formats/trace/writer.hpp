@@ -37,6 +37,11 @@ public:
     /// Error: corrupt or truncated when its header is; nothing was added then.
     Result<void> add_piece(ByteView untrusted_piece);
     Result<void> add_symbols(const SymbolTable& symbols);
+    /// Writes what is gathered as a data block now.  After an error of the sink, which must not have
+    /// written a part, it is still gathered and this can be called again.
+    Result<void> flush();
+    /// What is gathered and not written: whole pieces as add_piece() takes them, back to back.
+    ByteView unwritten() const;
     /// Writes what is gathered, the time index, the summary and the end block.
     Result<void> finish(const TraceSummary& summary);
     uint64_t bytes_written() const;

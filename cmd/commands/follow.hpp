@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak record --follow: the recorder that goes on.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace daybreak::cmd {
+
+/// The options of --follow, as given.
+struct FollowArguments {
+    std::string folder; ///< empty: not asked for
+    std::string max_size = "1g", max_age, max_files, file_size, file_age, sync = "1s";
+    bool wait = false;
+    std::vector<uint16_t> rings;
+};
+
+/// Adds the options to `record`.
+void add_follow_options(CLI::App& command, FollowArguments& arguments);
+
+/// Follows until a signal ends it; returns the exit status.
+int run_follow(const FollowArguments& arguments, bool quiet);
+
+} // namespace daybreak::cmd

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking through a CPU's slots for what is new.
+#include "recorder/follow/cpu_tail.hpp"
+
+#include "formats/abi/segment.h"
+#include "recorder/live_copy.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace daybreak::recorder {
+
+namespace {
+
+/// A hole that could be due to the race between looking and opening is looked at again this often;
+/// such a race is over within microseconds.
+constexpr int kHoleLooksMax = 200;
+
+/// Returns the slot's size when a segment may lie there, else 0.
+uint32_t room_at(ByteView live) {
+    if (live_word<uint32_t>(live, 0) != DBK_SEGMENT_MAGIC)
+        return 0;
+    auto room = live_word<uint32_t>(live, offsetof(dbk_segment_header, segment_bytes));
+    bool fits = std::has_single_bit(room) && room >= DBK_SEGMENT_BYTES_MIN &&
+                room <= DBK_SEGMENT_BYTES_MAX && room <= live.size();
+    return fits ? room : 0;
+}
+
+} // namespace
+
+/// Reads the sequence numbers of all slots, in the order of memory.
+void CpuTail::look() {
+    found_.clear();
+    uint64_t bytes = 0;
+    for (ByteView region : regions_) {
+        size_t step = DBK_SEGMENT_ALIGN_BYTES; // until a segment tells the size of all
+        bytes += region.size();
+        for (size_t at = 0; at + step <= region.size(); at += step) {
+            ByteView live = region.subspan(at);
+            uint32_t room = room_at(live);
+            if (room == 0)
+                continue;
+            step = segment_bytes_ = room;
+            uint64_t sequence = live_word<uint64_t>(live, offsetof(dbk_segment_header, sequence));
+            if (sequence != 0)
+                found_.push_back({sequence, live.first(room)});
+        }
+    }
+    slots_ = segment_bytes_ == 0 ? 0 : bytes / segment_bytes_;
+    std::sort(found_.begin(), found_.end(),
+              [](const Slot& a, const Slot& b) { return a.sequence < b.sequence; });
+    if (found_.empty())
+        return;
+    oldest_ = found_.front().sequence;
+    newest_ = std::max(newest_, found_.back().sequence);
+}
+
+/// The segments first .. found - 1 were not seen.  Returns whether that is settled: they are gone.
+bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
+    // Slots keep the newest; the oldest of them may just be reopened.
+    uint64_t kept = newest_ + 2 > slots_ ? newest_ + 2 - slots_ : 1;
+    if (first < kept) {
+        uint64_t last = std::min(found, kept) - 1;
+        gaps.push_back({first, last, true});
+        position_ = {last + 1, 0};
+        return last + 1 == found;
+    }
+    hole_looks_ = hole_at_ == first ? hole_looks_ + 1 : 0;
+    hole_at_ = first;
+    if (hole_looks_ < kHoleLooksMax)
+        return false;
+    gaps.push_back({first, found - 1, false});
+    position_ = {found, 0};
+    return true;
+}
+
+TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {
+    LiveCopy copy = copy_live_piece(slot.live);
+    if (copy.outcome == CopyOutcome::nothing || copy.outcome == CopyOutcome::busy)
+        return TailStep::again;
+    if (copy.outcome == CopyOutcome::refused) {
+        // Damaged: the next look takes it for a hole.
+        hole_looks_ = hole_at_ == slot.sequence ? hole_looks_ + 1 : 0;
+        hole_at_ = slot.sequence;
+        return TailStep::again;
+    }
+    uint64_t sequence;
+    std::memcpy(&sequence, copy.bytes.data() + offsetof(dbk_segment_header, sequence),
+                sizeof(sequence));
+    if (sequence != slot.sequence)
+        return TailStep::again; // it went round under the look
+    bool closed = slot.sequence < newest_;
+    bool known = slot.sequence == position_.next && copy.bytes.size() <= position_.copied_bytes;
+    position_ = closed
+                    ? CpuPosition{slot.sequence + 1, 0}
+                    : CpuPosition{slot.sequence, std::max(static_cast<uint32_t>(copy.bytes.size()),
+                                                          position_.copied_bytes)};
+    if (!known)
+        segments.push_back({slot.sequence, closed, std::move(copy.bytes)});
+    return TailStep::done;
+}
+
+TailStep CpuTail::take(bool open_too, size_t room_bytes, std::vector<TailSegment>& segments,
+                       std::vector<TailGap>& gaps) {
+    look();
+    if (found_.empty())
+        return TailStep::done;
+    if (position_.next == 0) // the first look: what was overwritten before was never ours
+        position_ = {oldest_, 0};
+    size_t taken_bytes = 0;
+    for (const Slot& slot : found_) {
+        if (slot.sequence < position_.next)
+            continue;
+        if (slot.sequence > position_.next && !hole(position_.next, slot.sequence, gaps))
+            return TailStep::again;
+        if (slot.sequence == newest_ && !open_too)
+            break;
+        if (taken_bytes + slot.live.size() > room_bytes)
+            return TailStep::full;
+        if (slot.sequence == hole_at_ && hole_looks_ >= kHoleLooksMax) {
+            gaps.push_back({slot.sequence, slot.sequence, false});
+            position_ = {slot.sequence + 1, 0};
+            continue;
+        }
+        TailStep step = copy(slot, segments);
+        if (step != TailStep::done)
+            return step;
+        taken_bytes += segments.empty() ? 0 : segments.back().bytes.size();
+    }
+    return TailStep::done;
+}
+
+void CpuTail::go_back(uint64_t sequence) {
+    if (sequence < position_.next || position_.copied_bytes != 0)
+        position_ = {std::min(sequence, position_.next), 0};
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The folder by POSIX calls, all of them relative to its descriptor.
+#include "recorder/follow/folder.hpp"
+
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::ScopedFd;
+using base::strprintf;
+
+constexpr mode_t kFolderMode = 0750, kFileMode = 0640;
+constexpr const char* kLockName = "lock";
+
+/// Returns errno as an Error whose code says what can be done about it.
+Error disk_error(const std::string& what) {
+    int error = errno;
+    ErrorCode code = ErrorCode::io;
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+        code = ErrorCode::full;
+    else if (error == ENOENT || error == ESTALE)
+        code = ErrorCode::not_found;
+    errno = error;
+    return Error(code, base::errno_errorf("%s", what.c_str()).message());
+}
+
+class PosixFile : public AppendFile {
+public:
+    PosixFile(ScopedFd fd, std::string path, uint64_t bytes)
+        : fd_(std::move(fd)), path_(std::move(path)), bytes_(bytes) {}
+
+    Result<void> append(ByteView bytes) override {
+        if (!usable_)
+            return base::errorf(ErrorCode::io, "%s holds half a block", path_.c_str());
+        size_t put = 0;
+        while (put < bytes.size()) {
+            ssize_t now = ::pwrite(fd_.get(), bytes.data() + put, bytes.size() - put,
+                                   static_cast<off_t>(bytes_ + put));
+            if (now < 0 && errno == EINTR)
+                continue;
+            if (now <= 0) {
+                Error error = disk_error("cannot write " + path_);
+                usable_ = put == 0 || ::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) == 0;
+                return error;
+            }
+            put += static_cast<size_t>(now);
+        }
+        bytes_ += put;
+        return {};
+    }
+
+    Result<void> sync() override {
+        if (::fdatasync(fd_.get()) == 0)
+            return {};
+        return disk_error("cannot write " + path_ + " to the disk");
+    }
+
+    bool is_usable() const override { return usable_; }
+
+    bool is_gone() const override {
+        struct stat mine = {};
+        return ::fstat(fd_.get(), &mine) != 0 || mine.st_nlink == 0;
+    }
+
+private:
+    ScopedFd fd_;
+    std::string path_;
+    uint64_t bytes_;
+    bool usable_ = true;
+};
+
+class PosixFolder : public FolderApi {
+public:
+    explicit PosixFolder(std::string path) : path_(std::move(path)) {}
+
+    Result<void> open() {
+        folder_ = ScopedFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!folder_.valid())
+            return disk_error("cannot open " + path_);
+        lock_ = ScopedFd(::openat(folder_.get(), kLockName,
+                                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+        // On a read-only file system nobody else writes either.
+        if (!lock_.valid() && errno != EROFS)
+            return disk_error("cannot make " + path_ + "/" + kLockName);
+        if (lock_.valid() && ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EWOULDBLOCK)
+                return base::errorf(ErrorCode::busy, "another daybreak records to %s",
+                                    path_.c_str());
+            return disk_error("cannot lock " + path_ + "/" + kLockName);
+        }
+        return {};
+    }
+
+    Result<std::vector<FolderEntry>> list() override {
+        DBK_TRY_VOID(follow_path());
+        int copy = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR* stream = copy < 0 ? nullptr : ::fdopendir(copy);
+        if (!stream) {
+            Error error = disk_error("cannot list " + path_);
+            if (copy >= 0)
+                ::close(copy);
+            return error;
+        }
+        std::vector<FolderEntry> entries;
+        while (dirent* one = ::readdir(stream)) {
+            struct stat status = {};
+            if (::fstatat(folder_.get(), one->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+                !S_ISREG(status.st_mode))
+                continue;
+            entries.push_back({one->d_name, static_cast<uint64_t>(status.st_size),
+                               static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                                   static_cast<uint64_t>(status.st_mtim.tv_nsec)});
+        }
+        ::closedir(stream);
+        return entries;
+    }
+
+    Result<Bytes> read(const std::string& name) override {
+        return base::read_file(path_ + "/" + name);
+    }
+
+    Result<std::unique_ptr<AppendFile>> create(const std::string& name) override {
+        DBK_TRY_VOID(follow_path());
+        ScopedFd fd(::openat(folder_.get(), name.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+        if (!fd.valid())
+            return disk_error("cannot create " + path_ + "/" + name);
+        return std::unique_ptr<AppendFile>(new PosixFile(std::move(fd), path_ + "/" + name, 0));
+    }
+
+    Result<std::unique_ptr<AppendFile>> reopen(const std::string& name,
+                                               uint64_t keep_bytes) override {
+        ScopedFd fd(::openat(folder_.get(), name.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+        if (!fd.valid())
+            return disk_error("cannot open " + path_ + "/" + name);
+        if (::ftruncate(fd.get(), static_cast<off_t>(keep_bytes)) != 0)
+            return disk_error("cannot cut " + path_ + "/" + name);
+        return std::unique_ptr<AppendFile>(
+            new PosixFile(std::move(fd), path_ + "/" + name, keep_bytes));
+    }
+
+    Result<void> rename(const std::string& from, const std::string& to) override {
+        if (::renameat(folder_.get(), from.c_str(), folder_.get(), to.c_str()) != 0)
+            return disk_error("cannot rename " + path_ + "/" + from);
+        return {};
+    }
+
+    Result<void> remove(const std::string& name) override {
+        if (::unlinkat(folder_.get(), name.c_str(), 0) != 0)
+            return disk_error("cannot remove " + path_ + "/" + name);
+        return {};
+    }
+
+    Result<void> replace(const std::string& name, ByteView content) override {
+        std::string temporary = "." + name + ".new";
+        ScopedFd fd(::openat(folder_.get(), temporary.c_str(),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+        if (!fd.valid())
+            return disk_error("cannot create " + path_ + "/" + temporary);
+        PosixFile file(std::move(fd), path_ + "/" + temporary, 0);
+        Result<void> done = file.append(content);
+        if (done.ok())
+            done = file.sync();
+        if (done.ok() &&
+            ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) != 0)
+            done = disk_error("cannot put " + path_ + "/" + name + " in place");
+        if (!done.ok())
+            ::unlinkat(folder_.get(), temporary.c_str(), 0);
+        return done;
+    }
+
+    Result<void> sync() override {
+        if (::fsync(folder_.get()) != 0 && errno != EINVAL && errno != EROFS)
+            return disk_error("cannot write " + path_ + " to the disk");
+        return {};
+    }
+
+    const std::string& path() const override { return path_; }
+
+private:
+    /// The path may lead elsewhere by now: a disk was mounted, or the folder was moved and made
+    /// again. A folder that has gone is not made again: its disk may just not be mounted.
+    Result<void> follow_path() {
+        struct stat mine = {}, there = {};
+        if (::stat(path_.c_str(), &there) != 0)
+            return disk_error("cannot open " + path_);
+        if (::fstat(folder_.get(), &mine) == 0 && mine.st_dev == there.st_dev &&
+            mine.st_ino == there.st_ino && lock_.valid())
+            return {};
+        PosixFolder other(path_);
+        DBK_TRY_VOID(other.open());
+        folder_ = std::move(other.folder_);
+        lock_ = std::move(other.lock_);
+        return {};
+    }
+
+    std::string path_;
+    ScopedFd folder_, lock_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<FolderApi>> open_folder(const std::string& path) {
+    if (::mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST && errno != EROFS)
+        return disk_error("cannot make " + path);
+    auto folder = std::make_unique<PosixFolder>(path);
+    DBK_TRY_VOID(folder->open());
+    return std::unique_ptr<FolderApi>(std::move(folder));
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The folder of a recorder's files, as an interface: tests put faults behind it.
+//
+// Errors are told apart by code: full (the disk, a quota, a limit on sizes), not_found (the folder
+// or the file has gone), busy (somebody else records here), io for all else.
+#pragma once
+
+#include "base/file.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace daybreak::recorder {
+
+using base::Bytes;
+using base::ByteView;
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+
+/// A file that is only appended to.
+class AppendFile {
+public:
+    virtual ~AppendFile() = default;
+    /// Appends all of it or nothing.  After an error of which nothing could be taken back, every
+    /// further call is an error too: is_usable() is false.
+    virtual Result<void> append(ByteView bytes) = 0;
+    /// Returns when all that was appended is on the disk.
+    virtual Result<void> sync() = 0;
+    virtual bool is_usable() const = 0;
+    /// Whether it was removed or replaced: what is appended could not be found any more.
+    virtual bool is_gone() const = 0;
+};
+
+struct FolderEntry {
+    std::string name;
+    uint64_t bytes = 0;   ///< as the disk counts them
+    uint64_t wall_ns = 0; ///< last written to
+};
+
+class FolderApi {
+public:
+    virtual ~FolderApi() = default;
+    virtual Result<std::vector<FolderEntry>> list() = 0;
+    virtual Result<Bytes> read(const std::string& name) = 0;
+    /// Makes a new file; one of that name must not be there.
+    virtual Result<std::unique_ptr<AppendFile>> create(const std::string& name) = 0;
+    /// Opens a file to append behind its first `keep_bytes`; the rest is cut off.
+    virtual Result<std::unique_ptr<AppendFile>> reopen(const std::string& name,
+                                                       uint64_t keep_bytes) = 0;
+    virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+    virtual Result<void> remove(const std::string& name) = 0;
+    /// Puts a whole file in place of whatever had that name.
+    virtual Result<void> replace(const std::string& name, ByteView content) = 0;
+    /// Makes names that were made, changed or removed last.
+    virtual Result<void> sync() = 0;
+    virtual const std::string& path() const = 0;
+};
+
+/// Opens the folder, makes it when only it is missing, and takes it for this process alone until
+/// the object goes: `lock` in it is locked.
+/// Errors: not_found, io; busy, when another process records there.
+Result<std::unique_ptr<FolderApi>> open_folder(const std::string& path);
+
+} // namespace daybreak::recorder

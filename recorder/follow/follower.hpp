@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The follower: keeps what the kernel's rings record, in a folder, for as long as it runs.
+//
+//     rings --look, copy--> pieces --FileSeries--> DIR/BOOT-000001.dbrk ...
+//
+// It claims nothing and releases nothing: the rings go on whether it keeps up or not, and nobody
+// wakes it per record.  It looks a few times in the time that the fastest CPU needs to go round its
+// ring; what a CPU overwrote before is a gap, told with its cause.
+//
+// A segment reaches the files once it is closed, and as it is at each sync while it is open.  The
+// files tell a restarted follower where to go on: (ring, CPU, sequence) is there or is not.
+#pragma once
+
+#include "recorder/device.hpp"
+#include "recorder/follow/series.hpp"
+#include "recorder/symbols.hpp"
+
+#include <atomic>
+
+namespace daybreak::recorder {
+
+/// What woke the follower.
+struct FollowEvents {
+    bool stop = false;    ///< finish: SIGTERM, SIGINT
+    bool rotate = false;  ///< end the file now: SIGHUP
+    bool trigger = false; ///< keep what is around now: SIGUSR1
+};
+
+/// What the follower asks of the process it runs in.
+class FollowHost {
+public:
+    virtual ~FollowHost() = default;
+    virtual formats::HostClocks clocks() = 0;
+    /// Returns when something happened or the time is over.
+    virtual FollowEvents wait(uint64_t timeout_ns) = 0;
+    /// Opens the device.  Error not_found: it is not there now.
+    virtual Result<std::unique_ptr<DeviceApi>> open_device() = 0;
+    /// Tells people, once per event; one line.
+    virtual void say(const std::string& line) = 0;
+};
+
+struct FollowOptions {
+    SeriesOptions series;
+    formats::TraceHeader header; ///< host facts; origin and number are filled in
+    uint64_t sync_ns = 1'000'000'000;
+    bool wait = false;           ///< for the device and a first ring
+    std::vector<uint16_t> rings; ///< only these; empty: all
+};
+
+struct FollowSummary {
+    uint64_t segments = 0;   ///< closed ones copied
+    uint64_t bytes = 0;      ///< of pieces copied
+    uint64_t file_bytes = 0; ///< written
+    uint64_t skipped = 0;    ///< segments that went round before they were copied
+    bool has_losses() const { return skipped != 0; }
+};
+
+/// Follows until it is told to stop.
+/// Errors: not_found, when there is no device or no ring and `wait` is not set; those of the folder
+///         when not even the first file can be made.
+Result<FollowSummary> follow(FollowHost& host, FolderApi& folder, SymbolSource& symbols,
+                             const FollowOptions& options);
+
+} // namespace daybreak::recorder

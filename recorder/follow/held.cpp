@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading back which segments are in the files.
+#include "recorder/follow/held.hpp"
+
+#include "formats/segment/piece.hpp"
+#include "formats/trace/block.hpp"
+
+#include <algorithm>
+
+namespace daybreak::recorder {
+
+void HeldSegments::add_file(ByteView untrusted_file, uint64_t boot_id) {
+    formats::Findings findings; // damage: what is not whole is not held
+    formats::BlockScanner scanner(untrusted_file, findings);
+    formats::BlockView block;
+    while (scanner.next(block)) {
+        if (block.header.type != DBK_TRACE_DATA)
+            continue;
+        Result<Bytes> raw = formats::unpack_block(block);
+        if (!raw.ok())
+            continue;
+        for (ByteView rest(raw.value()); !rest.empty();) {
+            Result<formats::Piece> parsed = formats::parse_piece(rest);
+            if (!parsed.ok())
+                break;
+            const formats::Piece& piece = parsed.value();
+            size_t bytes = (size_t{piece.committed_bytes} + 7) & ~size_t{7};
+            if (bytes > rest.size())
+                break;
+            if (piece.kind == formats::PieceKind::segment && piece.boot_id == boot_id) {
+                uint32_t& held =
+                    cpus_[{piece.segment.ring_id, piece.segment.cpu}][piece.segment.sequence];
+                held = std::max(held, piece.committed_bytes);
+            }
+            rest = rest.subspan(bytes);
+        }
+    }
+}
+
+uint64_t HeldSegments::lowest(uint16_t ring_id, uint16_t cpu) const {
+    auto found = cpus_.find({ring_id, cpu});
+    return found == cpus_.end() ? 0 : found->second.begin()->first;
+}
+
+CpuPosition HeldSegments::position(uint16_t ring_id, uint16_t cpu, uint64_t oldest,
+                                   uint64_t newest) const {
+    auto found = cpus_.find({ring_id, cpu});
+    if (found == cpus_.end())
+        return {};
+    const std::map<uint64_t, uint32_t>& held = found->second;
+    uint64_t last = held.rbegin()->first;
+    // The last one held may have been open when it was copied.
+    CpuPosition at{last, held.rbegin()->second};
+    // A hole among what the ring still has (a damaged block) is filled.
+    for (uint64_t sequence = oldest; sequence < std::min(last, newest); sequence++)
+        if (!held.contains(sequence))
+            return {sequence, 0};
+    return at;
+}
+
+} // namespace daybreak::recorder

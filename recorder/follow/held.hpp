@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// HeldSegments: what a recorder's files already hold, so that a restart copies the rest and nothing
+// twice.
+//
+// There is no journal beside the files: what their whole blocks say is what is there.
+#pragma once
+
+#include "recorder/follow/cpu_tail.hpp"
+#include "recorder/follow/series.hpp"
+
+#include <map>
+
+namespace daybreak::recorder {
+
+class HeldSegments {
+public:
+    /// Reads the pieces of one trace file of this boot; those of other boots do not count.
+    void add_file(ByteView untrusted_file, uint64_t boot_id);
+
+    /// Where copying goes on for a CPU in whose slots `oldest` .. `newest` lie now.
+    CpuPosition position(uint16_t ring_id, uint16_t cpu, uint64_t oldest, uint64_t newest) const;
+    /// The lowest sequence of the CPU that was read so far; 0: none.
+    uint64_t lowest(uint16_t ring_id, uint16_t cpu) const;
+    bool empty() const { return cpus_.empty(); }
+
+private:
+    using CpuKey = std::pair<uint16_t, uint16_t>;
+    std::map<CpuKey, std::map<uint64_t, uint32_t>> cpus_; ///< committed bytes by sequence
+};
+
+} // namespace daybreak::recorder

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Listing and mapping the regions of rings that come and go.
+#include "recorder/follow/rings.hpp"
+
+#include "recorder/live_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace daybreak::recorder {
+
+namespace {
+
+constexpr uint32_t kRegionsMax = 1u << 20;
+constexpr int kListAttemptsMax = 5;
+
+Result<std::vector<dbk_ioc_region>> list_regions(DeviceApi& device) {
+    // Indices move when rings come and go: listed again until the count of rings stays.
+    for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
+        std::vector<dbk_ioc_region> regions;
+        DBK_TRY(dbk_ioc_status before, device.status());
+        for (uint32_t index = 0; index < kRegionsMax; index++) {
+            DBK_TRY(std::optional<dbk_ioc_region> region, device.region(index));
+            if (!region)
+                break;
+            regions.push_back(*region);
+        }
+        DBK_TRY(dbk_ioc_status after, device.status());
+        if (before.ring_count == after.ring_count)
+            return regions;
+    }
+    return base::errorf(ErrorCode::busy, "rings come and go too fast to be listed");
+}
+
+} // namespace
+
+std::vector<Bytes> FollowedRing::metadata() const {
+    std::vector<Bytes> blocks;
+    for (const auto& [offset, region] : regions) {
+        ByteView live = region.mapping.live();
+        if (region.facts.kind != DBK_REGION_META)
+            continue;
+        for (size_t at = 0; at < live.size();) {
+            LiveCopy piece = copy_live_piece(live.subspan(at));
+            if (piece.outcome != CopyOutcome::copied)
+                break;
+            at += std::max<size_t>(piece.room_bytes, DBK_META_ALIGN_BYTES);
+            blocks.push_back(std::move(piece.bytes));
+        }
+    }
+    return blocks;
+}
+
+std::optional<dbk_meta_ring> FollowedRing::facts() const {
+    for (const Bytes& block : metadata()) {
+        dbk_meta_header header;
+        dbk_meta_ring ring;
+        std::memcpy(&header, block.data(), sizeof(header));
+        if (header.kind != DBK_META_RING || block.size() < sizeof(header) + sizeof(ring))
+            continue;
+        std::memcpy(&ring, block.data() + sizeof(header), sizeof(ring));
+        return ring;
+    }
+    return std::nullopt;
+}
+
+Result<void> FollowedRings::update(DeviceApi& device) {
+    DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device));
+    for (auto& [id, ring] : rings_)
+        ring.listed = false;
+    for (const dbk_ioc_region& facts : regions) {
+        auto id = static_cast<uint16_t>(facts.ring_id);
+        if (facts.kind != DBK_REGION_META && facts.kind != DBK_REGION_SEGMENTS)
+            continue;
+        if (id != 0 && !wanted_.empty() && !wanted_.contains(id))
+            continue;
+        FollowedRing& ring = rings_[id];
+        ring.ring_id = id;
+        ring.listed = true;
+        if (ring.regions.contains(facts.offset))
+            continue;
+        Result<Mapping> mapping = device.map(facts);
+        if (!mapping.ok()) {
+            // It went between the list and the map: the next list does not have it.
+            continue;
+        }
+        auto at = ring.regions.emplace(facts.offset,
+                                       FollowedRing::Region{facts, std::move(mapping).value()});
+        if (facts.kind == DBK_REGION_SEGMENTS)
+            ring.cpus[static_cast<uint16_t>(facts.cpu)].add_region(at.first->second.mapping.live());
+    }
+    return {};
+}
+
+bool FollowedRings::empty() const {
+    return std::none_of(rings_.begin(), rings_.end(),
+                        [](const auto& entry) { return entry.first != 0; });
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/follow/cpu_tail.hpp"
+
+#include "tests/support/segment_builder.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <map>
+#include <thread>
+
+using namespace daybreak;
+using namespace daybreak::recorder;
+using daybreak::test::RingBuilder;
+
+namespace {
+
+constexpr size_t kMuch = 1u << 30;
+
+/// A CPU with eight segments of 248 records each.
+struct Fixture {
+    RingBuilder ring{{.segments_per_cpu = 8}};
+    uint32_t epid =
+        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    uint64_t next = 0;
+    CpuTail tail;
+    std::vector<TailSegment> segments;
+    std::vector<TailGap> gaps;
+
+    Fixture() { attach(tail); }
+    void attach(CpuTail& to) {
+        ByteView memory = ring.segment_memory(0); // two regions, as two chunks
+        to.add_region(memory.first(5 * 4096));
+        to.add_region(memory.subspan(5 * 4096));
+    }
+    void records(uint64_t count) {
+        for (uint64_t i = 0; i < count; i++, next++)
+            ring.record(0, epid, 1000 + next, RingBuilder::words({next}));
+    }
+    TailStep take(bool open_too, size_t room = kMuch) {
+        segments.clear();
+        gaps.clear();
+        return tail.take(open_too, room, segments, gaps);
+    }
+    std::vector<uint64_t> sequences() const {
+        std::vector<uint64_t> all;
+        for (const TailSegment& segment : segments)
+            all.push_back(segment.sequence);
+        return all;
+    }
+};
+
+using Numbers = std::vector<uint64_t>;
+
+} // namespace
+
+TEST_CASE("closed segments come once, the open one when it is wanted and has grown", "[follow]") {
+    Fixture f;
+    CHECK(f.take(true) == TailStep::done);
+    CHECK(f.segments.empty());
+    f.records(248 * 2 + 10);
+    CHECK(f.take(false) == TailStep::done);
+    CHECK(f.sequences() == Numbers{1, 2});
+    f.take(false);
+    CHECK(f.segments.empty());
+    f.take(true);
+    CHECK(f.sequences() == Numbers{3});
+    CHECK_FALSE(f.segments[0].closed);
+    f.take(true);
+    CHECK(f.segments.empty());
+    f.records(1);
+    f.take(true);
+    CHECK(f.sequences() == Numbers{3});
+    f.records(248);
+    f.take(false);
+    CHECK(f.sequences() == Numbers{3});
+    CHECK(f.segments[0].closed);
+    CHECK(f.segments[0].bytes.size() == 4096);
+    CHECK(f.gaps.empty());
+    CHECK(f.tail.slots() == 8);
+}
+
+TEST_CASE("the first look begins with the oldest that is there", "[follow]") {
+    Fixture f;
+    f.records(248 * 20 + 1);
+    f.take(false);
+    CHECK(f.sequences() == Numbers{14, 15, 16, 17, 18, 19, 20});
+    CHECK(f.gaps.empty());
+}
+
+TEST_CASE("what went round is a gap", "[follow]") {
+    Fixture f;
+    f.records(248 * 3 + 1);
+    f.take(false);
+    f.records(248 * 20);
+    CHECK(f.take(false) == TailStep::done);
+    REQUIRE(f.gaps.size() == 1);
+    CHECK(f.gaps[0].first == 4);
+    CHECK(f.gaps[0].last == 16);
+    CHECK(f.gaps[0].overwritten);
+    CHECK(f.sequences() == Numbers{17, 18, 19, 20, 21, 22, 23});
+}
+
+TEST_CASE("a restart goes on behind what is held, and with the rest of a grown segment",
+          "[follow]") {
+    Fixture f;
+    f.records(248 * 3 + 100);
+    CpuTail again;
+    f.attach(again);
+    again.start_at({4, 128 + 16 * 100});
+    std::vector<TailSegment> segments;
+    std::vector<TailGap> gaps;
+    again.take(true, kMuch, segments, gaps);
+    CHECK(segments.empty());
+    f.records(1);
+    again.take(true, kMuch, segments, gaps);
+    REQUIRE(segments.size() == 1);
+    CHECK(segments[0].sequence == 4);
+    again.go_back(2);
+    segments.clear();
+    again.take(false, kMuch, segments, gaps);
+    CHECK(segments.size() == 2);
+    CHECK(gaps.empty());
+}
+
+TEST_CASE("taking stops where the room ends", "[follow]") {
+    Fixture f;
+    f.records(248 * 6 + 1);
+    CHECK(f.take(false, 3 * 4096) == TailStep::full);
+    CHECK(f.sequences() == Numbers{1, 2, 3});
+    CHECK(f.take(false, 3 * 4096) == TailStep::done);
+    CHECK(f.sequences() == Numbers{4, 5, 6});
+}
+
+TEST_CASE("a slot that holds no segment costs itself", "[follow]") {
+    Fixture f;
+    f.records(248 * 5 + 1);
+    std::byte* slot = f.ring.segment_memory(0).data() + 2 * 4096;
+    SECTION("no magic") {
+        std::memset(slot, 0, 4);
+    }
+    SECTION("a lie about its length") {
+        std::memset(slot + 12, 0xff, 4);
+    }
+    Numbers all;
+    std::vector<TailGap> gaps;
+    for (int i = 0; i < 1000 && all.size() < 4; i++) {
+        f.take(false);
+        for (uint64_t sequence : f.sequences())
+            all.push_back(sequence);
+        gaps.insert(gaps.end(), f.gaps.begin(), f.gaps.end());
+    }
+    CHECK(all == Numbers{1, 2, 4, 5});
+    REQUIRE(gaps.size() == 1);
+    CHECK(gaps[0].first == 3);
+    CHECK(gaps[0].last == 3);
+    CHECK_FALSE(gaps[0].overwritten);
+}
+
+TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]") {
+    Fixture f;
+    f.records(1);
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+        while (!done)
+            f.records(100);
+    });
+    uint64_t expected = 1, open = 0, copied = 0, skipped = 0;
+    bool good = true;
+    for (int i = 0; i < 20000; i++) {
+        f.take(i % 5 == 0);
+        std::map<uint64_t, uint64_t> steps;
+        for (const TailGap& gap : f.gaps)
+            steps[gap.first] = gap.last;
+        for (const TailSegment& segment : f.segments) {
+            for (auto at = steps.find(expected); at != steps.end(); at = steps.find(expected)) {
+                skipped += at->second - expected + 1;
+                expected = at->second + 1;
+            }
+            // The open one was copied as it was when it was closed: it does not come again.
+            if (segment.sequence == expected + 1 && open == expected)
+                expected++;
+            open = segment.closed ? 0 : segment.sequence;
+            good = good && segment.sequence == expected;
+            copied += segment.closed;
+            expected += segment.closed;
+        }
+        for (auto at = steps.find(expected); at != steps.end(); at = steps.find(expected)) {
+            skipped += at->second - expected + 1;
+            expected = at->second + 1;
+        }
+    }
+    done = true;
+    writer.join();
+    INFO("copied " << copied << ", skipped " << skipped);
+    CHECK(good);
+    CHECK(copied > 100);
+}
