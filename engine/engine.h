@@ -268,6 +268,8 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_SPECSIZE_MIN	 8u	      /* a record without data */
 /* nspec * specsize: what all speculations hold on a CPU. */
 #define DBK_SPECULATIONS_BYTES_MAX (64u << 20)
+#define DBK_SNAPSHOTRATE_DEFAULT_NS 1000000000ull /* a second between two of a name and ring */
+#define DBK_SNAPSHOT_NAMES_MAX	   64u		 /* of a program */
 #define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz, facts 9 */
 #define DBK_CLEANRATE_MIN_NS	   200000ull
 #define DBK_CLEANRATE_MAX_NS	   60000000000ull

@@ -317,6 +317,9 @@ struct dbk_kernel_layout {
 /** dbk_host_layout() - of the kernel that the addresses are of; constant */
 const struct dbk_kernel_layout *dbk_host_layout(void);
 
+/** dbk_host_triggered() - a trigger was entered: who waits for one may be woken, not here but soon */
+void dbk_host_triggered(void);
+
 /* ---- probe context: destructive actions -------------------------------------
  * Asked for only by programs that set option destructive.  What cannot be done in
  * a probe is noted, and done as soon as interrupts are on again; what cannot be

@@ -146,6 +146,7 @@ struct dbk_actdesc {
 	uint32_t kind;		     /* DTRACEACT_, DTRACEAGG_ */
 	uint32_t tuple_count;
 	uint64_t arg;
+	const char *text; /* `arg` as a string of the program's image; NULL: it is none */
 };
 
 struct dbk_ecbdesc {
@@ -205,6 +206,7 @@ enum dbk_step_kind {
 	DBK_STEP_EXIT,	    /* stores, and stops the consumer */
 	DBK_STEP_AGGREGATE, /* aggregate=engine: counts with the key built before */
 	DBK_STEP_KEY_BEGIN, /* aggregate=engine: the next steps build a key */
+	DBK_STEP_SNAPSHOT,  /* enters a trigger, stores its sequence number */
 	DBK_STEP_ACT,	    /* destructive: raise(), stop(), chill(), breakpoint(), panic() */
 	DBK_STEP_SPECULATE, /* from here on the record is built in a speculation's buffer */
 	DBK_STEP_COMMIT,
@@ -218,7 +220,9 @@ struct dbk_step {
 	uint16_t action;
 	uint32_t offset;      /* from the start of the record, or of the key */
 	uint32_t bytes;	      /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind */
-	uint32_t aggregation; /* AGGREGATE, KEY_BEGIN: index into the plan's aggregations */
+	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
+	 * triggers */
+	uint32_t aggregation;
 	struct dbk_expr expr;
 };
 
@@ -298,6 +302,7 @@ struct dbk_ecb {
 
 /* ---- buffers ----------------------------------------------------------------------------- */
 
+struct dbk_trigger;	/* trigger/trigger.h */
 struct dbk_speculation; /* speculation/speculation.h */
 struct dbk_specbuf;
 
@@ -416,6 +421,8 @@ struct dbk_consumer {
 	bool counted;	       /* [C] the buffer is small; see account.h */
 	uint32_t lacking;      /* option that memory was short for, DBK_LACKING_ */
 	uint16_t ring_id;      /* [C] */
+	struct dbk_trigger *triggers; /* names of snapshot(); NULL: none; trigger/trigger.h */
+	uint32_t trigger_count;	      /* [C] */
 	struct dbk_speculation *speculations; /* [A] states */
 	uint32_t speculation_count;	      /* [C] option nspec; 0: the program has none */
 	uint32_t spec_bytes;		      /* [C] option specsize, as there was memory */
@@ -510,6 +517,7 @@ struct dbk_engine {
 	uint32_t clock;
 	uint64_t ticks_per_second;
 	uint64_t boot_id;
+	struct dbk_pages triggers;			/* [C] META_TRIGGERS; trigger/trigger.h */
 	struct dbk_probe begin, end, error;		/* provider dtrace */
 	struct dbk_probe *probes, *last_probe;		/* [L] by id */
 	uint32_t probe_count, next_probe_id;		/* [L] */

@@ -62,6 +62,9 @@
 #define dbk_compare_swap(p, old, v)                                                                \
 	__atomic_compare_exchange_n((p), (old), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
+/** dbk_fetch_add() - adds @v to *@p and gives what it was */
+#define dbk_fetch_add(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+
 #define DBK_ARRAY_COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 #define DBK_ROUND_UP(n, align) (((n) + (align)-1) & ~((uint64_t)(align)-1))
 #define DBK_IS_POWER_OF_TWO(n) ((n) != 0 && ((n) & ((n)-1)) == 0)

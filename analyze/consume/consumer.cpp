@@ -206,6 +206,10 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
     case StatementKind::setopt:
         set_option(plan, statement, record);
         break;
+    case StatementKind::snapshot:
+        if (!options_.quiet)
+            tell_snapshot(statement, record);
+        break;
     case StatementKind::exit:
         shared_.exit_status = static_cast<int>(number_of(statement.numbers[0], record));
         break;
@@ -227,6 +231,13 @@ void Consumer::tell_fault(const EcbPlan& plan, base::ByteView record) {
         fault_message({arguments[0], arguments[1], static_cast<int64_t>(arguments[2]), arguments[3],
                        arguments[4]},
                       program_, shared_.testing));
+}
+
+void Consumer::tell_snapshot(const Statement& statement, base::ByteView record) {
+    bool entered = number_of(statement.numbers[0], record) != 0;
+    std::string text = entered ? statement.name : statement.name + " (too soon)";
+    print_traced(shared_.out, {{ValueKind::string, 0, DBK_ACT_SNAPSHOT}, base::as_bytes(text)},
+                 context_);
 }
 
 void Consumer::trace(const Statement& statement, base::ByteView record) {

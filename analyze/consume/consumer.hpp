@@ -80,6 +80,7 @@ private:
     void begin_line(const EcbPlan& plan, const MergedRecord& merged);
     void carry_out(EcbPlan& plan, Statement& statement, base::ByteView record);
     void tell_fault(const EcbPlan& plan, base::ByteView record);
+    void tell_snapshot(const Statement& statement, base::ByteView record);
     void trace(const Statement& statement, base::ByteView record);
     void print_format(const Statement& statement, base::ByteView record);
     void print_by_type(const Statement& statement, base::ByteView record);

@@ -293,6 +293,12 @@ void Planner::plan_action(size_t at, size_t& end, uint32_t& next_source) {
     case DTRACEACT_TRACEMEM:
         plan_memory(at, end);
         break;
+    case DBK_ACT_SNAPSHOT: {
+        Statement& statement = add(StatementKind::snapshot, at);
+        statement.numbers.push_back(number_of(at));
+        statement.name = action.text.value_or("");
+        break;
+    }
     case DTRACEACT_EXIT:
         add(StatementKind::exit, at).numbers.push_back(number_of(at));
         break;

@@ -56,6 +56,7 @@ enum class StatementKind : uint8_t {
     setopt, ///< fields[0] is the name, fields[1] the value if it is a string
     exit,   ///< numbers[0]
     print,  ///< fields[0] by `type`
+    snapshot, ///< numbers[0] is what was entered, 0: it was too soon
 };
 
 struct Statement {
@@ -65,6 +66,7 @@ struct Statement {
     std::vector<NumberPlan> numbers;
     std::optional<Format> format;
     std::optional<TypeDescription> type;
+    std::string name;          ///< snapshot(): of the trigger
     bool is_restoring = false; ///< freopen(""): standard output again
     std::string problem;       ///< why it cannot be carried out; empty when it can
     // Of an aggregation:

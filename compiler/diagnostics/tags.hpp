@@ -3,7 +3,7 @@
 // The D_* error tags: one list, from which the enum and the names are made.
 //
 // The names are those every port publishes (`dtrace -x errtags`), so that a test suite written for
-// one of them can check ours.  Tags that ports number differently do not matter: only names do.
+// one of them can check ours; those of actions that only Daybreak has say so.  Tags that ports number differently do not matter: only names do.
 // A tag is in the list when the compiler raises it, and then a case of tests/d meets it: the tags
 // of other ports for what Daybreak has not (the pid provider, pcap(), printm()) are not here.
 #pragma once
@@ -203,6 +203,7 @@ namespace daybreak::compiler {
     X(D_LLQUANT_MATCHLMAG, "same aggregation, other low magnitude")                                \
     X(D_LLQUANT_MATCHHMAG, "same aggregation, other high magnitude")                               \
     X(D_LLQUANT_MATCHSTEPS, "same aggregation, other steps")                                       \
+    X(D_SNAPSHOT_NAME, "snapshot name unusable; Daybreak's own")                                   \
     X(D_PRINT_VOID, "print of void")                                                               \
     X(D_PRINT_DYN, "print of a value without fixed type")                                          \
     X(D_PRINT_AGG, "print of an aggregation")                                                      \

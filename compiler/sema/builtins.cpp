@@ -134,6 +134,7 @@ constexpr NamedAction kActions[] = {
     {"printf", ActionName::printf},
     {"raise", ActionName::raise},
     {"setopt", ActionName::setopt},
+    {"snapshot", ActionName::snapshot},
     {"speculate", ActionName::speculate},
     {"stack", ActionName::stack},
     {"stop", ActionName::stop},

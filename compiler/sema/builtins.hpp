@@ -65,6 +65,7 @@ enum class ActionName : uint8_t {
     printf,
     raise,
     setopt,
+    snapshot,
     speculate,
     stack,
     stop,

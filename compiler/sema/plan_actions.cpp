@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Destructive actions, and print().
+// Destructive actions, snapshot(), and print().
 #include "compiler/sema/describe_type.hpp"
 #include "compiler/sema/planner.hpp"
 
 #include "compiler/syntax/print.hpp"
 #include "formats/abi/dof.h"
+
+#include <algorithm>
 
 namespace daybreak::compiler {
 
@@ -24,6 +26,15 @@ uint32_t kind_of(ActionName action) {
     default:
         return DTRACEACT_PANIC;
     }
+}
+
+/// The engine has the same rule.
+bool is_snapshot_name(std::string_view name) {
+    return !name.empty() && name.size() <= DBK_SNAPSHOT_NAME_MAX && name[0] != '.' &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_' || c == '.';
+           });
 }
 
 } // namespace
@@ -57,6 +68,28 @@ void ClausePlanner::ftruncate(const Expr& expression, const Call& call) {
     planned.kind = DTRACEACT_LIBACT;
     planned.arg = DT_ACT_BASE + DT_ACT_FTRUNCATE;
     planned.value = checker_.make_constant(0, types_.int_type(), expression.span);
+    add(std::move(planned));
+}
+
+/// snapshot("name"): the name beside it; the engine stores the number of what it entered.
+void ClausePlanner::snapshot(const Expr& expression, const Call& call) {
+    if (!count_arguments(expression, call, 1, 1))
+        return;
+    const auto* literal = call.arguments[0]->get_if<StringLiteral>();
+    if (!literal) {
+        if (TypedPtr value = checker_.check(*call.arguments[0]))
+            wrong_argument(call, 0, "string constant", value);
+        return;
+    }
+    if (!is_snapshot_name(literal->value))
+        return refuse(Tag::D_SNAPSHOT_NAME, call.arguments[0]->span,
+                      messages::snapshot_name(literal->value),
+                      "it becomes part of a file's name");
+    PlannedAction planned;
+    planned.kind = DBK_ACT_SNAPSHOT;
+    planned.value = checker_.make_constant(0, types_.uint64_type(), expression.span);
+    planned.has_text = true;
+    planned.text = literal->value;
     add(std::move(planned));
 }
 

@@ -118,6 +118,8 @@ void ClausePlanner::check_order(size_t first, const Span& span) {
             return refuse(Tag::D_ACT_SPEC, "destructive actions");
         if (has(DTRACEACT_EXIT))
             return refuse(Tag::D_EXIT_SPEC, "exit( )");
+        if (has(DBK_ACT_SNAPSHOT))
+            return refuse(Tag::D_ACT_SPEC, "snapshot( )");
     }
     if (commits && (beside = "commit( )") && any(is_recording))
         refuse(Tag::D_DREC_COMM, "data-recording actions");

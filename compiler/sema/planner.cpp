@@ -214,6 +214,8 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
         return print(expression, call);
     case ActionName::ftruncate:
         return ftruncate(expression, call);
+    case ActionName::snapshot:
+        return snapshot(expression, call);
     case ActionName::speculate:
     case ActionName::commit:
     case ActionName::discard:

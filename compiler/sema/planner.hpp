@@ -47,6 +47,7 @@ private:
     void destructive(const Expr& expression, const Call& call, ActionName action);
     void print(const Expr& expression, const Call& call);
     void ftruncate(const Expr& expression, const Call& call);
+    void snapshot(const Expr& expression, const Call& call);
 
     // plan_aggregation.cpp
     void aggregate(const Expr& expression, const Assign& assign);

@@ -9,6 +9,7 @@
 #include "engine/fire/fire.h"
 #include "engine/buffer/account.h"
 #include "engine/speculation/speculation.h"
+#include "engine/trigger/trigger.h"
 
 /* A record or a key while it is built. */
 struct build {
@@ -269,6 +270,16 @@ __probe_ctx static bool aggregate(struct run *run, const struct dbk_step *step)
 	return true;
 }
 
+/* The sequence number of what was entered, 0 when it was too soon. */
+__probe_ctx static void store_snapshot(struct run *run, const struct dbk_step *step)
+{
+	struct dbk_cpu *cpu = run->cpu;
+	struct dbk_trigger *trigger = &cpu->consumer->triggers[step->aggregation];
+	uint64_t sequence = dbk_trigger_fire(cpu->consumer->engine, trigger, cpu->ecb->epid);
+
+	dbk_store_integer(run->build->base + step->offset, sequence, 8);
+}
+
 /* ---- speculations ---------------------------------------------------------------------- */
 
 /* The record is built in the speculation's buffer from here on.  Where that cannot be, the clause
@@ -337,6 +348,10 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 		uint64_t value = value_of(run, &step->expr);
 
 		return !run->cpu->fault_set && dbk_act(run->cpu, step->bytes, value);
+	}
+	if (step->kind == DBK_STEP_SNAPSHOT) {
+		store_snapshot(run, step);
+		return true;
 	}
 	if (step->kind >= DBK_STEP_SPECULATE)
 		return run_speculative(run, step);

@@ -31,6 +31,7 @@ static const struct {
 	     {DTRACEACT_SPECULATE, "speculate"},
 	     {DTRACEACT_COMMIT, "commit"},
 	     {DTRACEACT_DISCARD, "discard"},
+	     {DBK_ACT_SNAPSHOT, "snapshot"},
 #define AGG(name, kind, text, cells) {kind, text},
 	     DBK_DTRACE_AGGS(AGG)
 #undef AGG
@@ -204,6 +205,35 @@ static int check_destructive(const struct dbk_actdesc *action, bool destructive,
 	return 0;
 }
 
+/* It becomes part of a file's name; the compiler has the same rule. */
+static bool is_snapshot_name(const char *name)
+{
+	uint32_t bytes = 0;
+
+	if (name == NULL || name[0] == '\0' || name[0] == '.')
+		return false;
+	for (; name[bytes] != '\0'; bytes++) {
+		char c = name[bytes];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+		if (bytes >= DBK_SNAPSHOT_NAME_MAX ||
+		    !(letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+			return false;
+	}
+	return true;
+}
+
+static int check_snapshot(const struct dbk_actdesc *action, struct dbk_reason *reason)
+{
+	int error = check_integer(action, reason);
+
+	if (error == 0 && action->difo->type.size != 8)
+		return refuse_action(reason, action->kind, "its value is not of 8 bytes");
+	if (error == 0 && !is_snapshot_name(action->text))
+		return refuse_action(reason, action->kind, "its name is none that a file can have");
+	return error;
+}
+
 static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool destructive,
 			struct dbk_reason *reason)
 {
@@ -241,6 +271,8 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_PANIC:
 	case DTRACEACT_CHILL:
 		return check_destructive(action, destructive, reason);
+	case DBK_ACT_SNAPSHOT:
+		return check_snapshot(action, reason);
 	case DTRACEACT_PCAP:
 		return refuse_action(reason, action->kind, "not supported by this version");
 	default:
@@ -288,7 +320,9 @@ static int check_order(struct order *order, const struct dbk_actdesc *action,
 	if (action->kind == DTRACEACT_COMMIT && (order->commits || order->records))
 		return refuse_action(reason, action->kind,
 				     "stands behind another commit() or a record");
-	if (order->speculates && (DTRACEACT_IS_AGG(action->kind) || action->kind == DTRACEACT_EXIT))
+	if (order->speculates &&
+	    (DTRACEACT_IS_AGG(action->kind) || action->kind == DTRACEACT_EXIT ||
+	     action->kind == DBK_ACT_SNAPSHOT))
 		return refuse_action(reason, action->kind, "stands behind speculate()");
 	if (order->commits && is_recording(action))
 		return refuse_action(reason, action->kind, "stands behind commit()");

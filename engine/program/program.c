@@ -168,16 +168,19 @@ static int load_probedesc(struct dbk_loader *loader, uint32_t index, uint32_t *i
 static int load_action(struct dbk_loader *loader, const struct dof_section *section, uint32_t i,
 		       struct dbk_actdesc *action)
 {
+	const char *text = NULL;
 	struct dof_actdesc desc;
 
 	memcpy(&desc, loader->dof.image + section->offset + (size_t)i * sizeof(desc), sizeof(desc));
-	if (desc.strtab != DOF_SECIDX_NONE &&
-	    dbk_dof_string(&loader->dof, desc.strtab, desc.arg) == NULL)
+	if (desc.strtab != DOF_SECIDX_NONE)
+		text = dbk_dof_string(&loader->dof, desc.strtab, desc.arg);
+	if (desc.strtab != DOF_SECIDX_NONE && text == NULL)
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "action %u: argument is no string of section %u", i, desc.strtab);
 	action->kind = desc.kind;
 	action->tuple_count = desc.tuple_count;
 	action->arg = desc.arg;
+	action->text = text;
 	return find_difo(loader, desc.difo, "an action", &action->difo);
 }
 

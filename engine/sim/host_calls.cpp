@@ -320,6 +320,8 @@ void dbk_host_breakpoint(const struct dbk_probe* probe, uint32_t) {
 void dbk_host_panic(const struct dbk_probe* probe, uint32_t) {
     HostCalls::act_at(SimAct::Kind::panic, probe);
 }
+void dbk_host_triggered() {} // nobody waits in one thread
+
 void dbk_host_chill(uint64_t ns) {
     host().clock().advance_to(host().clock().now_mono_ns() + ns);
     HostCalls::act({SimAct::Kind::chill, ns});

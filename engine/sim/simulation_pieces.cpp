@@ -2,6 +2,7 @@
 //
 // Simulation: what was recorded, taken piece by piece as the consumer of a running ring does.
 #include "engine/sim/sim_kernel.hpp"
+#include "engine/trigger/trigger.h"
 #include "engine/sim/simulation.hpp"
 #include "formats/abi/ioctl.h"
 
@@ -140,7 +141,9 @@ std::vector<Bytes> Simulation::all_pieces() const {
 }
 
 std::vector<Bytes> Simulation::metadata_blocks() const {
-    std::vector<Bytes> pieces{host_block()};
+    const dbk_pages* triggers = dbk_engine_triggers(host_.engine());
+    const auto* first = static_cast<const std::byte*>(triggers->address);
+    std::vector<Bytes> pieces{host_block(), Bytes(first, first + triggers->bytes)};
     dbk_region region{};
     for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
         if (region.kind != DBK_REGION_META)

@@ -2,6 +2,7 @@
 /* engine.c - the engine itself, and the probes that hosts publish */
 #include "engine/buffer/buffer.h"
 #include "engine/state/state.h"
+#include "engine/trigger/trigger.h"
 
 static void init_own_probe(struct dbk_engine *engine, struct dbk_probe *probe, const char *name)
 {
@@ -54,7 +55,7 @@ struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config)
 		    engine->cpus[i]->strtok == NULL || engine->cpus[i]->key == NULL)
 			break;
 	}
-	if (i < engine->cpu_count || engine->cpus == NULL) {
+	if (i < engine->cpu_count || engine->cpus == NULL || !dbk_triggers_create(engine)) {
 		dbk_engine_destroy(engine);
 		return NULL;
 	}
@@ -79,6 +80,7 @@ void dbk_engine_destroy(struct dbk_engine *engine)
 		dbk_host_free(engine->cpus[i]);
 	}
 	dbk_host_free(engine->cpus);
+	dbk_triggers_destroy(engine);
 	dbk_host_free(engine);
 }
 

@@ -221,6 +221,11 @@ enum dtrace_action { DBK_DTRACE_ACTIONS(DBK_DTRACE_ACTION_ENUM) };
 #define DTRACEACT_IS_SPECULATIVE(kind) (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_SPECULATIVE)
 #define DTRACEACT_IS_AGG(kind)	       (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_AGGREGATION)
 
+/* Daybreak's own actions, out of the way of every port's classes. */
+#define DBK_ACT_SNAPSHOT 0x4401u /* strtab and arg: the trigger's name; the value its number */
+
+#define DBK_SNAPSHOT_NAME_MAX 47u /* letters, digits, '-', '_', '.', the last not in front */
+
 /* X(published name, kind, D name, cells; 0: from the argument) */
 #define DBK_DTRACE_AGGS(X)                                                                         \
 	X(DTRACEAGG_COUNT, 0x701, "count", 1)                                                      \
@@ -318,6 +323,9 @@ enum dtrace_option { DBK_DTRACE_OPTIONS(DBK_DTRACE_OPTION_ENUM) };
 #define DBK_OPT_AGGREGATE   0x44420001u /* DBK_AGGREGATE_ */
 #define DBK_OPT_SEGMENTSIZE 0x44420002u /* bytes of a segment */
 #define DBK_OPT_TEMPORAL    0x44420003u /* print by the time records were made; other ports: 27 */
+#define DBK_OPT_SNAPSHOTRATE                                                                       \
+	0x44420005u /* ns between two triggers of a name and ring, 0: no limit                     \
+		     */
 
 #define DTRACE_QUANTIZE_CELLS	     127
 #define DTRACE_QUANTIZE_ZERO	     63

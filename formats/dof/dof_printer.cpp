@@ -4,6 +4,7 @@
 #include "formats/dof/dof_printer.hpp"
 
 #include <cinttypes>
+#include <cstring>
 
 namespace daybreak::formats {
 
@@ -18,6 +19,8 @@ const char* named_kind(uint32_t kind) {
         return #name;
         DBK_DTRACE_ACTIONS(DBK_ACTION_NAME)
 #undef DBK_ACTION_NAME
+    case DBK_ACT_SNAPSHOT:
+        return "DBK_ACT_SNAPSHOT";
     default:
         return nullptr;
     }
@@ -56,6 +59,8 @@ std::string option_name(uint32_t option) {
 #undef DBK_OPTION_NAME
     case DBK_OPT_AGGREGATE:
         return "aggregate";
+    case DBK_OPT_SNAPSHOTRATE:
+        return "snapshotrate";
     case DBK_OPT_SEGMENTSIZE:
         return "segmentsize";
     default:
@@ -169,7 +174,9 @@ std::string print_action_kind(const DofAction& action) {
     const char* published = named_kind(action.kind);
     if (!published)
         return strprintf("action 0x%x", action.kind);
-    std::string name(published + sizeof("DTRACEACT_") - 1);
+    std::string name(std::strchr(published, '_') + 1);
+    if (name.starts_with("ACT_"))
+        name.erase(0, 4);
     for (char& c : name)
         c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     return name;

@@ -113,6 +113,7 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
     case DTRACEOPT_AGGRATE:
     case DTRACEOPT_SWITCHRATE:
     case DTRACEOPT_STATUSRATE:
+    case DBK_OPT_SNAPSHOTRATE:
         return value ? parse_rate(*value) : std::nullopt;
     case DTRACEOPT_BUFPOLICY:
         return choose(
@@ -309,6 +310,7 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
 #undef DBK_OPTION
             {"aggregate", DBK_OPT_AGGREGATE},
         {"segmentsize", DBK_OPT_SEGMENTSIZE},
+        {"snapshotrate", DBK_OPT_SNAPSHOTRATE},
         {"temporal", DBK_OPT_TEMPORAL},
     };
     for (const auto& option : options) {

@@ -107,6 +107,7 @@ struct Action {
     uint64_t arg = 0;
     uint32_t tuple = 0;
     uint64_t uarg = 1;
+    bool arg_is_string = false; ///< of the program's strings
 };
 
 /// Builds an image section by section; every function returns the section's index.
@@ -179,7 +180,8 @@ public:
     uint32_t actions(const std::vector<Action>& list) {
         std::vector<dof_actdesc> descs;
         for (const auto& a : list)
-            descs.push_back({a.difo, DOF_SECIDX_NONE, a.kind, a.tuple, a.arg, a.uarg});
+            descs.push_back({a.difo, a.arg_is_string ? 0 : DOF_SECIDX_NONE, a.kind, a.tuple, a.arg,
+                             a.uarg});
         return section(DOF_SECT_ACTDESC, descs.data(), descs.size() * sizeof(dof_actdesc), 8,
                        sizeof(dof_actdesc));
     }
@@ -197,6 +199,12 @@ public:
 
     /// trace(expression) of this DIFO.
     Action trace(const Difo& d) { return {DTRACEACT_DIFEXPR, difo(d), 0, 0, 1}; }
+
+    /// snapshot("name").
+    Action snapshot(std::string_view name) {
+        uint32_t value = difo({{setx(0, 1), ret(1)}, int_type(), {0}});
+        return {DBK_ACT_SNAPSHOT, value, string(name), 0, 1, true};
+    }
 
     /// The actions of `@id[keys] = kind(value)`; an empty value code means none.
     std::vector<Action> aggregate(uint32_t id, uint32_t kind, const std::vector<Difo>& keys,

@@ -240,6 +240,9 @@ void dbk_host_cpu_place(uint32_t cpu, uint32_t* package_ret, uint32_t* node_ret)
     *package_ret = cpu;
     *node_ret = 0;
 }
+void dbk_host_triggered() {
+    host.triggered++;
+}
 void dbk_host_raise(int32_t signal) {
     host.acts.push_back("raise " + std::to_string(signal));
 }
