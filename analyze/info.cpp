@@ -147,27 +147,38 @@ void print_host(std::string& out, const formats::Recording& recording,
 
 struct Span {
     uint64_t first_mono_ns = UINT64_MAX, last_mono_ns = 0;
+
+    bool empty() const { return first_mono_ns > last_mono_ns; }
+    void add(const Span& other) {
+        first_mono_ns = std::min(first_mono_ns, other.first_mono_ns);
+        last_mono_ns = std::max(last_mono_ns, other.last_mono_ns);
+    }
 };
+
+Span span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
+    Span span;
+    for (const formats::SegmentInfo& segment : cpu.segments) {
+        if (segment.record_count == 0)
+            continue;
+        formats::RecordCursor cursor = formats::records_of(segment, ring);
+        formats::RecordView first;
+        if (cursor.next(first))
+            span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
+        span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
+    }
+    return span;
+}
 
 Span span_of(const formats::RingRecording& ring) {
     Span span;
-    for (const formats::CpuInfo& cpu : ring.cpus) {
-        for (const formats::SegmentInfo& segment : cpu.segments) {
-            if (segment.record_count == 0)
-                continue;
-            formats::RecordCursor cursor = formats::records_of(segment, ring);
-            formats::RecordView first;
-            if (cursor.next(first))
-                span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
-            span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
-        }
-    }
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        span.add(span_of(ring, cpu));
     return span;
 }
 
 void print_time(std::string& out, const formats::RingRecording& ring) {
     Span span = span_of(ring);
-    if (span.first_mono_ns > span.last_mono_ns) {
+    if (span.empty()) {
         appendf(out, "  %-8s no records\n", "time");
         return;
     }
@@ -177,6 +188,62 @@ void print_time(std::string& out, const formats::RingRecording& ring) {
             seconds_text(ring.clock.boot_ns(span.last_mono_ns)).c_str());
     appendf(out, "  %-8s %s\n", "started",
             wall_text(ring.clock.wall_ns(span.first_mono_ns)).c_str());
+}
+
+/// 60 s, 41.2 s, 0.25 s.
+std::string short_seconds(uint64_t ns) {
+    auto seconds = static_cast<double>(ns) / 1e9;
+    std::string text = base::strprintf(seconds < 10 ? "%.2f" : "%.1f", seconds);
+    while (text.ends_with('0'))
+        text.pop_back();
+    if (text.ends_with('.'))
+        text.pop_back();
+    return text + " s";
+}
+
+/// Why a CPU's ring does not reach back as far as was wanted.
+std::string shortage(const formats::RingRecording& ring, const dbk_meta_cpu& counters) {
+    const dbk_meta_ring& facts = ring.info.facts;
+    uint64_t bytes = counters.segment_slots * facts.segment_bytes;
+    if (bytes + facts.segment_bytes > facts.ringmax_bytes)
+        return "its ring is at its maximum of " + bytes_text(bytes);
+    if (counters.growths_refused != 0)
+        return base::strprintf("there was no memory for more than %s, refused %" PRIu64 " times",
+                               bytes_text(bytes).c_str(), counters.growths_refused);
+    return "its ring had not grown to more than " + bytes_text(bytes);
+}
+
+/// Option ringtime: what was wanted, and on which CPUs it was not kept.
+void print_ringtime(std::string& out, const formats::RingRecording& ring) {
+    uint64_t wanted_ns = ring.info.facts.ringtime_ns;
+    if (!ring.has_info || wanted_ns == 0)
+        return;
+    uint64_t end_ns = span_of(ring).last_mono_ns;
+    std::string wanted = short_seconds(wanted_ns);
+    bool any = false;
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        Span span = span_of(ring, cpu);
+        // What was never overwritten reaches back to the beginning.
+        if (span.empty() || cpu.completeness.overwritten == 0 || !cpu.counters ||
+            end_ns - span.first_mono_ns >= wanted_ns)
+            continue;
+        appendf(out, "  %-8s %s wanted, %s kept on CPU %u: %s\n", "ringtime", wanted.c_str(),
+                short_seconds(end_ns - span.first_mono_ns).c_str(), unsigned{cpu.cpu},
+                shortage(ring, *cpu.counters).c_str());
+        any = true;
+    }
+    if (!any)
+        appendf(out, "  %-8s %s wanted and kept\n", "ringtime", wanted.c_str());
+}
+
+/// FROM, TO and SECONDS of a CPU's records.
+std::string interval_columns(const formats::RingRecording& ring, const Span& span) {
+    if (span.empty())
+        return base::strprintf(" %12s %12s %10s", "-", "-", "-");
+    auto seconds = [](uint64_t ns) { return static_cast<double>(ns) / 1e9; };
+    return base::strprintf(" %12.3f %12.3f %10.3f", seconds(ring.clock.boot_ns(span.first_mono_ns)),
+                           seconds(ring.clock.boot_ns(span.last_mono_ns)),
+                           seconds(span.last_mono_ns - span.first_mono_ns));
 }
 
 void print_aggregations(std::string& out, const formats::RingRecording& ring) {
@@ -195,18 +262,20 @@ void print_aggregations(std::string& out, const formats::RingRecording& ring) {
                 "counted", entries, snapshots);
 }
 
-/// One line per CPU of plain numbers under capital heads, for people and scripts.
+/// One line per CPU of plain numbers under capital heads, for people and scripts.  FROM and TO are
+/// seconds after boot of the first and the last record that is here.
 void print_cpus(std::string& out, const formats::RingRecording& ring) {
-    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %12s %9s\n", "CPU", "RECORDS", "HERE",
-            "OVERWRITTEN", "LOST", "DROPS", "FAULTS", "FIRINGS", "SEGMENTS");
+    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %12s %9s %12s %12s %10s\n", "CPU", "RECORDS",
+            "HERE", "OVERWRITTEN", "LOST", "DROPS", "FAULTS", "FIRINGS", "SEGMENTS", "FROM", "TO",
+            "SECONDS");
     for (const formats::CpuInfo& cpu : ring.cpus) {
         const formats::Completeness& facts = cpu.completeness;
         appendf(out,
                 "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64
-                " %8" PRIu64 " %12" PRIu64 " %9" PRIu64 "\n",
+                " %8" PRIu64 " %12" PRIu64 " %9" PRIu64 "%s\n",
                 unsigned{cpu.cpu}, facts.committed, facts.present, facts.overwritten, facts.lost,
                 facts.drops_total(), facts.errors, cpu.counters ? cpu.counters->firings : 0,
-                facts.segments_present);
+                facts.segments_present, interval_columns(ring, span_of(ring, cpu)).c_str());
     }
 }
 
@@ -235,16 +304,26 @@ void print_drops(std::string& out, const formats::RingRecording& ring) {
         appendf(out, "  drops    and %zu more intervals\n", left);
 }
 
+/// What a ring that grows has come to.
+std::string growth_text(const formats::RingRecording& ring) {
+    if (ring.info.facts.ringtime_ns == 0)
+        return "";
+    uint64_t slots = 0;
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        slots = std::max(slots, cpu.counters ? cpu.counters->segment_slots : 0);
+    return base::strprintf(" at first, %" PRIu64 " at most now", slots);
+}
+
 void print_ring(std::string& out, const formats::RingRecording& ring) {
     appendf(out, "ring %u", unsigned{ring.ring_id});
     if (!ring.has_info) {
         out += ": its description is missing\n";
     } else {
         const dbk_meta_ring& facts = ring.info.facts;
-        appendf(out, " \"%s\": %s, policy %s, %u segments of %s per CPU, aggregate=%s\n",
+        appendf(out, " \"%s\": %s, policy %s, %u segments of %s per CPU%s, aggregate=%s\n",
                 ring.info.name.c_str(), facts.anonymous ? "embedded" : "enabled while running",
                 policy_text(facts.policy), facts.segments_per_cpu,
-                bytes_text(facts.segment_bytes).c_str(),
+                bytes_text(facts.segment_bytes).c_str(), growth_text(ring).c_str(),
                 facts.aggregate == DBK_AGGREGATE_ENGINE ? "engine" : "record");
     }
     RingProgram program(ring);
@@ -256,6 +335,7 @@ void print_ring(std::string& out, const formats::RingRecording& ring) {
     appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),
             ring.ecbs.all().size());
     print_time(out, ring);
+    print_ringtime(out, ring);
     print_aggregations(out, ring);
     print_cpus(out, ring);
     print_drops(out, ring);

@@ -249,6 +249,8 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_BUFRESIZE_AUTO   0u
 #define DBK_BUFRESIZE_MANUAL 1u
 #define DBK_SEGMENTS_MIN     2u		/* one is written while one is read */
+#define DBK_RINGTIME_MIN_NS  1000000ull /* 1 ms; tending comes later than that */
+#define DBK_RINGTIME_MAX_NS  (366ull * 86400 * 1000000000)
 #define DBK_AGGSIZE_DEFAULT  (1u << 20) /* of one buffer; a CPU has two */
 #define DBK_AGGSIZE_MIN	     4096u
 #define DBK_AGGSIZE_MAX                                                                            \
@@ -322,6 +324,40 @@ int dbk_consumer_stop(struct dbk_consumer *consumer);
  * Return: false for another option.
  */
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret);
+
+/**
+ * dbk_consumer_tend() - what a ring needs beside its writers
+ *
+ * Seals the segments that were closed before the call before this one, and with
+ * option ringtime adds memory for more segments.  To be called about every
+ * dbk_consumer_tend_interval_ns() while the consumer exists.
+ */
+void dbk_consumer_tend(struct dbk_consumer *consumer);
+
+/** dbk_consumer_tend_interval_ns() - shorter for a ring that grows.  Other rings may wait longer:
+ * until the machine is awake anyway */
+uint64_t dbk_consumer_tend_interval_ns(const struct dbk_consumer *consumer);
+
+/** dbk_consumer_grows() - whether tending has to come in time: option ringtime */
+bool dbk_consumer_grows(const struct dbk_consumer *consumer);
+
+/* What dbk_consumer_seal() seals. */
+enum dbk_seal {
+	DBK_SEAL_CLOSED, /* the closed segments */
+	DBK_SEAL_OPEN,	 /* the open one too; the CPU may go on, in another segment */
+	DBK_SEAL_DEAD,	 /* the open one too; the CPU never goes on with what it was doing */
+};
+
+/**
+ * dbk_consumer_seal() - seals the segments of a CPU now
+ *
+ * With DBK_SEAL_OPEN the open segment of a CPU that is inside a firing is closed, but
+ * not sealed.  At most some thousand segments are sealed, the newest.
+ *
+ * Context: Any, NMI and a panic included; any CPU.  Takes no lock.  Bounded time.
+ * Return: how many were sealed.
+ */
+uint32_t dbk_consumer_seal(const struct dbk_consumer *consumer, uint32_t cpu, enum dbk_seal how);
 
 /**
  * dbk_consumer_clean() - makes speculations that were committed or discarded free again

@@ -334,33 +334,60 @@ struct dbk_aggbuf {
 	uint64_t sequence;	    /* [L] */
 };
 
+/* Where a segment can lie.  The slots of a CPU form a ring by `next`, in the order of their
+ * segments' numbers: behind the open one comes the oldest. */
+struct dbk_segment_slot {
+	uint8_t *segment;   /* [C] */
+	uint64_t phys_addr; /* [C] 0 in user space */
+	uint32_t next;	    /* [P] */
+	uint32_t reserved;
+};
+
+#define DBK_SLOTS_PER_BLOCK 512u
+
+/* A segment, as long as its slot has that sequence number. */
+struct dbk_segment_place {
+	uint64_t sequence; /* 0: none */
+	uint32_t slot;
+};
+
 /*
  * One consumer on one CPU.  The segment being written is [segment, segment +
- * segment_bytes); used_bytes mirrors its committed_bytes.  With no segment open
- * used_bytes is segment_bytes, so that the first record opens one.
+ * segment_bytes); used_bytes mirrors its committed_bytes.  room_bytes is segment_bytes
+ * too, or 0: somebody closed the segment, and the next record opens another.  With no
+ * segment open used_bytes is segment_bytes, so that the first record opens one.
  */
 struct dbk_buffer {
-	uint32_t gate;		       /* [A] DBK_GATE_ bits */
-	uint32_t used_bytes;	       /* [P] */
-	uint32_t segment_bytes;	       /* [C] */
-	uint32_t locals_serial;	       /* [P] firing that cleared the locals last */
-	uint8_t *segment;	       /* [P] NULL before the first record */
-	uint64_t base_ticks;	       /* [P] */
-	struct dbk_meta_cpu *counters; /* [P] in META_CPUS */
-	uint64_t sequence;	       /* [P] of the open segment, 0: none yet */
-	uint8_t *locals;	       /* [P] clause-local variables */
-	uint8_t **segments;	       /* [C] addresses of all segments */
-	uint64_t *segment_phys;	       /* [C] their physical addresses */
-	uint32_t segment_count;	       /* [C] the END reserve of policy fill not counted */
-	uint32_t segment_reserve;      /* [C] segments that only END may open */
-	uint64_t released_sequence;    /* [A] policy switch: the reader is done up to here */
-	struct dbk_aggbuf aggbufs[2];  /* aggregate=engine */
-	struct dbk_aggbuf *aggbuf;     /* [A] the one counted into; NULL: aggregate=record */
-	uint8_t *key;		       /* [P] room to build an aggregation key */
-	uint32_t key_bytes;	       /* [C] */
-	uint16_t cpu;		       /* [C] */
-	struct dbk_account account;    /* of a buffer that is smaller than ours can be */
-	struct dbk_specbuf *specbufs;  /* [P] by speculation; NULL: the program has none */
+	uint32_t gate;			 /* [A] DBK_GATE_ bits */
+	uint32_t used_bytes;		 /* [P] */
+	uint32_t room_bytes;		 /* [A] */
+	uint32_t locals_serial;		 /* [P] firing that cleared the locals last */
+	uint8_t *segment;		 /* [P] NULL before the first record */
+	uint64_t base_ticks;		 /* [P] */
+	struct dbk_meta_cpu *counters;	 /* [P] in META_CPUS */
+	uint64_t sequence;		 /* [P] of the open segment, 0: none yet */
+	uint8_t *locals;		 /* [P] clause-local variables */
+	uint32_t segment_bytes;		 /* [C] */
+	uint32_t slot;			 /* [P] of the open segment */
+	uint32_t slot_count;		 /* [A] slots that there are */
+	uint32_t slot_linked;		 /* [P] of these, in the ring: the others were never used */
+	uint32_t slot_max;		 /* [C] as many as there may be */
+	struct dbk_segment_slot **slots; /* [A] in blocks, filled as far as slot_count says */
+	uint32_t segment_count;		 /* [C] at creation, the END reserve not counted */
+	uint32_t segment_reserve;	 /* [C] segments that only END may open */
+	uint64_t released_sequence;	 /* [A] policy switch: the reader is done up to here */
+	struct dbk_aggbuf aggbufs[2];	 /* aggregate=engine */
+	struct dbk_aggbuf *aggbuf;	 /* [A] the one counted into; NULL: aggregate=record */
+	uint8_t *key;			 /* [P] room to build an aggregation key */
+	uint32_t key_bytes;		 /* [C] */
+	uint16_t cpu;			 /* [C] */
+	struct dbk_account account;	 /* of a buffer that is smaller than ours can be */
+	struct dbk_specbuf *specbufs;	 /* [P] by speculation; NULL: the program has none */
+	struct dbk_segment_place sealed; /* [L] what is older is sealed, or gone */
+	struct dbk_segment_place wanted; /* [L] the oldest that option ringtime wants kept */
+	uint64_t tended_sequence;	 /* [L] the open segment when it was tended last */
+	uint64_t opened_lately;		 /* [L] segments between two times of tending, at most */
+	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_BLOCKS_MAX (1u << 20)
@@ -428,6 +455,7 @@ struct dbk_consumer {
 	uint32_t spec_bytes;		      /* [C] option specsize, as there was memory */
 	uint32_t spec_memory_bytes;	      /* [C] of one buffer */
 	bool spec_counted;	    /* [C] those bytes are DTrace's; see buffer/account.h */
+	uint64_t ringtime_ns;	    /* [C] option ringtime, 0: the ring does not grow */
 	struct dbk_meta_ring *ring; /* [A] activity; else [C]; in META_RING */
 	struct dbk_plan *plans;	    /* [C] by ECBDESC */
 	uint32_t plan_count;

@@ -32,6 +32,8 @@ void set_committed(Bytes& copy, size_t offset, uint32_t committed_bytes) {
 LiveCopy copy_segment(ByteView live) {
     for (int attempt = 0; attempt < kCopyAttemptsMax; attempt++) {
         auto sequence = live_word<uint64_t>(live, offsetof(dbk_segment_header, sequence));
+        // Before committed_bytes: who sees SEALED sees all that the checksum is of.
+        auto flags = live_word<uint16_t>(live, offsetof(dbk_segment_header, flags));
         auto committed = live_word<uint32_t>(live, offsetof(dbk_segment_header, committed_bytes));
         auto room = live_word<uint32_t>(live, offsetof(dbk_segment_header, segment_bytes));
         if (sequence == 0)
@@ -45,10 +47,12 @@ LiveCopy copy_segment(ByteView live) {
         if (!fits)
             return {CopyOutcome::refused, {}, 0};
         // The header was copied later than committed_bytes was loaded: it may say more than was
-        // copied.  Its magic may have been cleared and set again meanwhile.
+        // copied.
         set_committed(copy, offsetof(dbk_segment_header, committed_bytes), committed);
+        // Its magic may have been cleared and set again meanwhile, and it may have been sealed.
         uint32_t magic = DBK_SEGMENT_MAGIC;
         std::memcpy(copy.data(), &magic, sizeof(magic));
+        std::memcpy(copy.data() + offsetof(dbk_segment_header, flags), &flags, sizeof(flags));
         return {CopyOutcome::copied, std::move(copy), room};
     }
     return {CopyOutcome::busy, {}, 0};

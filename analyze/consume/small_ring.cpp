@@ -18,7 +18,8 @@ struct Place {
 
 /// The bytes that the program asked for, when that is what the ring holds.
 std::optional<uint64_t> small_size(const formats::RingRecording& ring) {
-    if (!ring.has_info || ring.info.facts.policy != DBK_POLICY_RING)
+    if (!ring.has_info || ring.info.facts.policy != DBK_POLICY_RING ||
+        ring.info.facts.ringtime_ns != 0)
         return std::nullopt;
     std::optional<uint64_t> size;
     for (const formats::DofBytes& dof : ring.dof) {

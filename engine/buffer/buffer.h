@@ -7,9 +7,12 @@
  * committed_bytes with release order; an ECB that faults before leaves no trace.
  *
  * Opening the next segment is what can lose data, and the policy says when:
- *   ring    always; the oldest segment goes
+ *   ring    always; the oldest segment goes, once all slots are used
  *   fill    while there are unused ones; then FILLED drops
  *   switch  when the reader has released the one that comes next; else PRINCIPAL drops
+ *
+ * The control path tends a ring beside its writer, who never waits and takes no
+ * notice: it seals closed segments (seal.c) and adds slots (grow.c).
  */
 #ifndef DBK_ENGINE_BUFFER_H
 #define DBK_ENGINE_BUFFER_H
@@ -23,6 +26,21 @@ struct dbk_slot {
 	uint32_t rebase_bytes; /* of the TIME_BASE that precedes it, 0: none */
 	uint32_t room;	       /* from `record` to the segment's end */
 };
+
+/** dbk_slot_at() - the slot with this index, below slot_count */
+static __probe_ctx_inline struct dbk_segment_slot *dbk_slot_at(const struct dbk_buffer *buffer,
+							       uint32_t index)
+{
+	return &buffer->slots[index / DBK_SLOTS_PER_BLOCK][index % DBK_SLOTS_PER_BLOCK];
+}
+
+/** dbk_room_left() - bytes that the open segment can still take; 0: somebody closed it */
+static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer)
+{
+	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
+
+	return room > buffer->used_bytes ? room - buffer->used_bytes : 0;
+}
 
 /** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  @end: those
  * kept for END may be used.  Probe context */
@@ -60,14 +78,14 @@ static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
 {
 	uint32_t used = buffer->used_bytes;
 	uint64_t now = dbk_host_ticks();
+	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
 
-	if (unlikely(used + bytes > buffer->segment_bytes ||
-		     ((now - buffer->base_ticks) >> 32) != 0))
+	if (unlikely(used + bytes > room || ((now - buffer->base_ticks) >> 32) != 0))
 		return dbk_record_reserve_slow(ecb, buffer, bytes, slot);
 	slot->record = buffer->segment + used;
 	slot->now_ticks = now;
 	slot->rebase_bytes = 0;
-	slot->room = buffer->segment_bytes - used;
+	slot->room = room - used;
 	return true;
 }
 
@@ -97,6 +115,21 @@ int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
 
 /** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
 void dbk_buffers_deinit(struct dbk_consumer *consumer);
+
+/** dbk_slots_add() - memory for @count more segments of a CPU, below slot_max; what there is of it
+ * is published slot by slot.  False: there was not enough */
+bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count);
+
+/** dbk_segments_seal() - seals the segments of a CPU that were closed before the last tending */
+void dbk_segments_seal(struct dbk_buffer *buffer);
+
+/** dbk_place_advance() - moves @place to the next younger segment, or to the oldest when the ring
+ * went round over it, but not beyond number @last; false: it stays */
+bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
+		       struct dbk_segment_place *place);
+
+/** dbk_segments_grow() - more slots while what is to be kept does not fit; see grow.c */
+void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns);
 
 /* ---- aggregation buffers ---------------------------------------------------------------- */
 

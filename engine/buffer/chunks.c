@@ -4,7 +4,7 @@
  *
  * Control path.  A CPU's segments lie in blocks of the page allocator, as large
  * as it gives them: a block that is refused is asked for again at half the size,
- * down to one segment.
+ * down to one segment.  A ring that grows gets more of them later.
  */
 #include "engine/buffer/buffer.h"
 #include "engine/program/reason.h"
@@ -26,30 +26,61 @@ static struct dbk_pages *add_chunk(struct dbk_consumer *consumer, uint32_t cpu, 
 	}
 }
 
+static bool add_block(struct dbk_buffer *buffer, uint32_t index)
+{
+	struct dbk_segment_slot **block = &buffer->slots[index / DBK_SLOTS_PER_BLOCK];
+
+	if (*block == NULL)
+		*block = dbk_host_alloc(DBK_SLOTS_PER_BLOCK * sizeof(**block));
+	return *block != NULL;
+}
+
+/* Fills slots in from a chunk of memory; the writer may use each at once. */
+static bool add_from(struct dbk_buffer *buffer, const struct dbk_pages *pages, uint32_t count)
+{
+	uint32_t i, index = buffer->slot_count;
+
+	for (i = 0; i < pages->bytes / buffer->segment_bytes && i < count; i++, index++) {
+		uint64_t offset = (uint64_t)i * buffer->segment_bytes;
+		struct dbk_segment_slot *slot;
+
+		if (!add_block(buffer, index))
+			return false;
+		slot = dbk_slot_at(buffer, index);
+		slot->segment = (uint8_t *)pages->address + offset;
+		slot->phys_addr = pages->phys_addr == 0 ? 0 : pages->phys_addr + offset;
+		dbk_store_release(&buffer->slot_count, index + 1);
+		dbk_store_relaxed(&buffer->counters->segment_slots, index + 1);
+	}
+	return true;
+}
+
+bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count)
+{
+	uint32_t end = buffer->slot_count + count;
+
+	while (buffer->slot_count < end) {
+		uint32_t missing = end - buffer->slot_count;
+		struct dbk_pages *pages =
+			add_chunk(consumer, buffer->cpu, (uint64_t)missing * buffer->segment_bytes,
+				  buffer->segment_bytes);
+
+		if (pages == NULL || !add_from(buffer, pages, missing))
+			return false;
+	}
+	return true;
+}
+
 static int init_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 {
-	uint32_t count = buffer->segment_count + buffer->segment_reserve, have = 0, i;
-	uint32_t segment_bytes = buffer->segment_bytes;
+	uint32_t count = buffer->segment_count + buffer->segment_reserve;
+	uint64_t max = consumer->ring->ringmax_bytes / buffer->segment_bytes;
 
-	buffer->segments = dbk_host_alloc(count * sizeof(*buffer->segments));
-	buffer->segment_phys = dbk_host_alloc(count * sizeof(*buffer->segment_phys));
-	if (buffer->segments == NULL || buffer->segment_phys == NULL)
+	buffer->slot_max = max > count ? (uint32_t)max : count;
+	buffer->slots = dbk_host_alloc((buffer->slot_max / DBK_SLOTS_PER_BLOCK + 1) *
+				       sizeof(*buffer->slots));
+	if (buffer->slots == NULL || !dbk_slots_add(consumer, buffer, count))
 		return -ENOMEM;
-	while (have < count) {
-		struct dbk_pages *pages =
-			add_chunk(consumer, buffer->cpu, (uint64_t)(count - have) * segment_bytes,
-				  segment_bytes);
-
-		if (pages == NULL)
-			return -ENOMEM;
-		for (i = 0; i < pages->bytes / segment_bytes && have < count; i++, have++) {
-			uint64_t offset = (uint64_t)i * segment_bytes;
-
-			buffer->segments[have] = (uint8_t *)pages->address + offset;
-			buffer->segment_phys[have] =
-				pages->phys_addr == 0 ? 0 : pages->phys_addr + offset;
-		}
-	}
 	return 0;
 }
 
@@ -95,6 +126,15 @@ int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
 	return 0;
 }
 
+static void free_slots(struct dbk_buffer *buffer)
+{
+	uint32_t i;
+
+	for (i = 0; buffer->slots != NULL && i <= buffer->slot_max / DBK_SLOTS_PER_BLOCK; i++)
+		dbk_host_free(buffer->slots[i]);
+	dbk_host_free(buffer->slots);
+}
+
 void dbk_buffers_deinit(struct dbk_consumer *consumer)
 {
 	uint32_t cpu;
@@ -104,8 +144,7 @@ void dbk_buffers_deinit(struct dbk_consumer *consumer)
 
 		dbk_aggbuf_deinit(buffer);
 		dbk_host_free(buffer->locals);
-		dbk_host_free(buffer->segments);
-		dbk_host_free(buffer->segment_phys);
+		free_slots(buffer);
 		dbk_host_free(buffer->key);
 	}
 	dbk_host_free(consumer->buffers);

@@ -24,8 +24,9 @@ __probe_ctx void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t d
 	uint32_t *count;
 
 	__atomic_fetch_add(&buffer->counters->drops[cause], drops, __ATOMIC_RELAXED);
-	/* Before the first segment the counters hold it, and that segment starts from them. */
-	if (segment == NULL)
+	/* Before the first segment the counters hold it, and that segment starts from them.  One
+	 * that was closed from outside may be sealed: only the counters hold it. */
+	if (segment == NULL || dbk_load_relaxed(&buffer->room_bytes) == 0)
 		return;
 	count = &losses_of(buffer)->drops[cause];
 	if (dbk_load_relaxed(count) < 0xffffffffu - drops)
@@ -66,13 +67,23 @@ __probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequenc
 		losses->drops[i] = sequence == 1 ? saturated(buffer->counters->drops[i]) : 0;
 }
 
-/* Under policy fill the reserve lies behind the others, and none is used twice. */
-__probe_ctx static uint64_t next_index(const struct dbk_consumer *consumer,
-				       const struct dbk_buffer *buffer)
+/*
+ * The slot of the next segment: one that was never used, which goes into the ring
+ * behind the open one; else the oldest.  Slots are added while this runs.
+ */
+__probe_ctx static uint32_t take_slot(struct dbk_buffer *buffer)
 {
-	if (consumer->policy == DBK_POLICY_FILL)
-		return buffer->sequence;
-	return buffer->sequence % buffer->segment_count;
+	uint32_t slot = buffer->slot_linked;
+	struct dbk_segment_slot *open;
+
+	if (slot == dbk_load_acquire(&buffer->slot_count))
+		return dbk_slot_at(buffer, buffer->slot)->next;
+	open = dbk_slot_at(buffer, buffer->slot);
+	dbk_store_relaxed(&dbk_slot_at(buffer, slot)->next, slot == 0 ? 0 : open->next);
+	if (slot != 0)
+		dbk_store_relaxed(&open->next, slot);
+	buffer->slot_linked = slot + 1;
+	return slot;
 }
 
 /* The oldest sequence number that is left when @header's segment, the oldest, goes. */
@@ -84,43 +95,57 @@ __probe_ctx static uint64_t oldest_without(const struct dbk_buffer *buffer,
 	return buffer->sequence == 0 ? 1 : buffer->counters->oldest_sequence;
 }
 
+/* Magic, version and flags in one word: what the sealer may swap no later segment's is equal. */
+__probe_ctx static uint64_t first_word(const struct dbk_consumer *consumer, uint64_t sequence)
+{
+	uint64_t flags = (sequence << DBK_SEGMENT_F_SEQUENCE_SHIFT) & 0xffff;
+
+	if (consumer->clock == DBK_CLOCK_TSC)
+		flags |= DBK_SEGMENT_F_TSC;
+	return DBK_SEGMENT_MAGIC | (uint64_t)DBK_SEGMENT_VERSION << 32 | flags << 48;
+}
+
 __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				  bool end)
 {
+	uint64_t sequence = buffer->sequence + 1, word = first_word(consumer, sequence);
 	struct dbk_segment_header *header;
-	uint64_t index;
+	struct dbk_segment_slot *place;
+	uint32_t slot;
 
 	if (dbk_segments_free(consumer, buffer, end) == 0) {
 		dbk_drop(buffer, dbk_full_cause(consumer));
 		return false;
 	}
-	index = next_index(consumer, buffer);
-	header = (struct dbk_segment_header *)buffer->segments[index];
+	slot = take_slot(buffer);
+	place = dbk_slot_at(buffer, slot);
+	header = (struct dbk_segment_header *)place->segment;
 	/* Whoever sees the old one gone sees also that it was overwritten. */
 	dbk_store_relaxed(&buffer->counters->oldest_sequence, oldest_without(buffer, header));
 	/* A reader that copies this one sees by the sequence that it is going. */
 	dbk_store_release(&header->sequence, 0);
-	dbk_store_relaxed(&header->magic, 0);
+	dbk_store_relaxed((uint64_t *)header, word & ~(uint64_t)0xffffffff);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	header->version = DBK_SEGMENT_VERSION;
-	header->flags = consumer->clock == DBK_CLOCK_TSC ? DBK_SEGMENT_F_TSC : 0;
 	header->segment_bytes = buffer->segment_bytes;
 	header->committed_bytes = DBK_SEGMENT_DATA_OFFSET;
 	header->base_ticks = dbk_host_ticks();
 	header->base_mono_ns = dbk_host_mono_ns();
-	header->phys_addr = buffer->segment_phys[index];
+	header->phys_addr = place->phys_addr;
 	header->boot_id = consumer->engine->boot_id;
 	header->cpu = buffer->cpu;
 	header->ring_id = consumer->ring_id;
 	header->crc32c = 0;
-	buffer->segment = (uint8_t *)header;
+	dbk_store_release(&buffer->segment, (uint8_t *)header);
 	buffer->used_bytes = DBK_SEGMENT_DATA_OFFSET;
 	buffer->base_ticks = header->base_ticks;
-	buffer->sequence++;
+	dbk_store_relaxed(&buffer->room_bytes, buffer->segment_bytes);
 	buffer->counters->segments++;
-	write_losses(buffer, buffer->sequence);
-	dbk_store_release(&header->sequence, buffer->sequence);
-	dbk_store_release(&header->magic, DBK_SEGMENT_MAGIC);
+	write_losses(buffer, sequence);
+	/* From here on the segment before is closed: nobody writes to it any more. */
+	dbk_store_release(&buffer->slot, slot);
+	dbk_store_release(&buffer->sequence, sequence);
+	dbk_store_release(&header->sequence, sequence);
+	dbk_store_release((uint64_t *)header, word);
 	return true;
 }
 
@@ -134,8 +159,7 @@ __probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_b
 		dbk_drop(buffer, DBK_DROP_TOOBIG);
 		return false;
 	}
-	if (buffer->segment == NULL ||
-	    bytes + rebase > buffer->segment_bytes - buffer->used_bytes) {
+	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer)) {
 		if (!dbk_segment_open(ecb->consumer, buffer, ecb->gate == DBK_GATE_END))
 			return false;
 		now = buffer->base_ticks;

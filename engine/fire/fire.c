@@ -245,21 +245,20 @@ __probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, const
 __probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
 					 struct dbk_meta_cpu *counters, const uint64_t *args)
 {
-	uint32_t bytes = ecb->record_bytes, used = buffer->used_bytes, i;
+	uint32_t bytes = ecb->record_bytes, used = buffer->used_bytes, end = used + bytes, i;
 	uint64_t delta = dbk_host_ticks() - buffer->base_ticks;
 	uint8_t *segment = buffer->segment;
 	uint64_t *record;
 
-	if (unlikely(bytes > buffer->segment_bytes - used || (delta >> 32) != 0))
+	if (unlikely(end > dbk_load_relaxed(&buffer->room_bytes) || (delta >> 32) != 0))
 		return false;
 	record = (uint64_t *)(segment + used);
 	for (i = 0; i < ecb->quick_count; i++)
 		record[1 + i] = args[ecb->quick_words[i]];
 	/* struct dbk_record_header in one store: the EPID is its low half. */
 	record[0] = delta << 32 | ecb->epid;
-	used += bytes;
-	buffer->used_bytes = used;
-	dbk_store_release(&((struct dbk_segment_header *)segment)->committed_bytes, used);
+	buffer->used_bytes = end;
+	dbk_store_release(&((struct dbk_segment_header *)segment)->committed_bytes, end);
 	counters->records++;
 	counters->bytes += bytes;
 	return true;

@@ -83,6 +83,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     program_ = nullptr;
     taken_sequence_.assign(host_.cpu_count(), 0);
     clean_ns_ = dbk_consumer_clean_interval_ns(consumer_);
+    tend_ns_ = dbk_consumer_tend_interval_ns(consumer_);
     error = dbk_consumer_enable(consumer_, &reason, &matched_);
     if (error != 0)
         return refused(error, reason);
@@ -145,6 +146,7 @@ Result<void> Simulation::start() {
     end_mono_ns_ = now_ns + time_limit_ns_;
     schedule_.emplace(rates_, now_ns);
     clean_due_ns_ = now_ns + clean_ns_;
+    tend_due_ns_ = now_ns + tend_ns_;
     behind_firing();
     return {};
 }
@@ -171,6 +173,7 @@ bool Simulation::step(SimEnd& end_ret) {
     else {
         timer_firings_++;
         clean_until(*due_ns);
+        tend_until(*due_ns);
         host_.fire_next_timer();
         behind_firing();
         return true;
@@ -186,6 +189,14 @@ void Simulation::clean_until(uint64_t due_ns) {
     clean_due_ns_ += (due_ns - clean_due_ns_) / clean_ns_ * clean_ns_ + clean_ns_;
 }
 
+/// Tends the ring in the same way: seals, and lets it grow.
+void Simulation::tend_until(uint64_t due_ns) {
+    if (due_ns < tend_due_ns_)
+        return;
+    dbk_consumer_tend(consumer_);
+    tend_due_ns_ += (due_ns - tend_due_ns_) / tend_ns_ * tend_ns_ + tend_ns_;
+}
+
 bool Simulation::has_filled() {
     if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL)
         return false;
@@ -199,6 +210,7 @@ void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const Sim
     HostScope scope(host_);
     read_until(host_.clock().now_mono_ns());
     clean_until(host_.clock().now_mono_ns());
+    tend_until(host_.clock().now_mono_ns());
     host_.fire(probe, args, site);
     behind_firing();
 }

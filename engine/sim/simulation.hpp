@@ -128,6 +128,7 @@ private:
     void read(uint64_t now_ns, uint64_t next_ns);
     void read_records();
     void clean_until(uint64_t due_ns);
+    void tend_until(uint64_t due_ns);
     void take_segments(bool open_ones_too);
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
     uint64_t newest_sequence(uint32_t cpu) const;
@@ -149,6 +150,7 @@ private:
     std::optional<SetoptReader> setopt_;
     bool exit_seen_ = false, filled_ = false;  // at the last look at the status
     uint64_t clean_ns_ = 0, clean_due_ns_ = 0; // of speculations; 0: there are none
+    uint64_t tend_ns_ = 0, tend_due_ns_ = 0;   // of segments
     uint64_t timer_firings_ = 0, records_seen_ = 0;
     std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
     std::vector<Bytes> segments_;          // taken, each a whole segment

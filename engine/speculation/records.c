@@ -128,8 +128,7 @@ __probe_ctx static uint32_t fresh_bytes(const struct dbk_buffer *buffer)
 __probe_ctx static uint32_t segments_needed(const struct dbk_buffer *buffer,
 					    const struct dbk_specbuf *specbuf)
 {
-	/* Before the first segment is opened used_bytes is segment_bytes. */
-	struct place place = {.left = buffer->segment_bytes - buffer->used_bytes};
+	struct place place = {.left = dbk_room_left(buffer)};
 	uint32_t at = 0, count = 0;
 
 	while (at < specbuf->used_bytes) {
@@ -210,7 +209,7 @@ __probe_ctx static void write_record(uint8_t *segment, struct part *part, const 
 __probe_ctx static void move_records(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				     const struct dbk_specbuf *specbuf, uint32_t id, bool end)
 {
-	struct place place = {.left = buffer->segment_bytes - buffer->used_bytes};
+	struct place place = {.left = dbk_room_left(buffer)};
 	struct part part = {.commit = NULL};
 	uint64_t now_ticks = dbk_host_ticks();
 	uint32_t at = 0;

@@ -58,7 +58,7 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 
 		buffer->cpu = (uint16_t)cpu;
 		buffer->segment_bytes = consumer->ring->segment_bytes;
-		buffer->used_bytes = buffer->segment_bytes;
+		buffer->room_bytes = buffer->used_bytes = buffer->segment_bytes;
 		buffer->segment_count = consumer->ring->segments_per_cpu;
 		if (consumer->policy == DBK_POLICY_FILL && consumer->program->has_end)
 			buffer->segment_reserve = 1;
@@ -302,7 +302,7 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 
 int dbk_consumer_stop(struct dbk_consumer *consumer)
 {
-	uint32_t activity = dbk_load_acquire(&consumer->activity);
+	uint32_t activity = dbk_load_acquire(&consumer->activity), cpu;
 
 	if (activity >= DBK_ACTIVITY_COOLDOWN)
 		return 0;
@@ -320,6 +320,9 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 	dbk_fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
 	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
 	dbk_consumer_clean(consumer);
+	/* Nothing is recorded any more: whoever copies the ring finds every segment sealed. */
+	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
+		dbk_consumer_seal(consumer, cpu, DBK_SEAL_DEAD);
 	return 0;
 }
 

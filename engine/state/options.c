@@ -15,6 +15,43 @@ static int read_option(const struct dbk_program *program, uint32_t option, const
 	return 0;
 }
 
+/* How far a ring reaches back, and what it may take for that. */
+static int read_ringtime(const struct dbk_program *program, struct dbk_options *o,
+			 struct dbk_reason *reason)
+{
+	static const char *const names[] = {"ring", "fill", "switch"};
+	uint64_t given;
+	int error;
+
+	error = read_option(program, DBK_OPT_RINGTIME, "ringtime", DBK_RINGTIME_MIN_NS,
+			    DBK_RINGTIME_MAX_NS, &o->ringtime_ns, reason);
+	if (error == 0)
+		error = read_option(program, DBK_OPT_RINGMAX, "ringmax",
+				    DBK_SEGMENTS_MIN * o->segmentsize, DBK_BUFSIZE_MAX, &o->ringmax,
+				    reason);
+	if (error != 0)
+		return error;
+	if (o->ringtime_ns == 0) {
+		if (o->ringmax != 0)
+			return dbk_refuse(reason, -EINVAL,
+					  "option ringmax is set, and option ringtime is not");
+		return 0;
+	}
+	if (!dbk_program_option(program, DTRACEOPT_BUFPOLICY, &given))
+		o->bufpolicy = DBK_POLICY_RING;
+	if (o->bufpolicy != DBK_POLICY_RING)
+		return dbk_refuse(reason, -EINVAL,
+				  "option ringtime needs bufpolicy=ring, it is bufpolicy=%s",
+				  names[o->bufpolicy]);
+	if (!dbk_program_option(program, DTRACEOPT_BUFSIZE, &given) && o->ringmax != 0 &&
+	    o->bufsize > o->ringmax)
+		o->bufsize = o->ringmax;
+	if (o->ringmax != 0 && o->bufsize > o->ringmax)
+		return dbk_refuse(reason, -EINVAL, "option bufsize is %U, and ringmax is %U",
+				  o->bufsize, o->ringmax);
+	return 0;
+}
+
 int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *program,
 		     const struct dbk_consumer_config *config, struct dbk_options *o,
 		     struct dbk_reason *reason)
@@ -31,6 +68,7 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 	o->dynvarsize = DBK_DYNVARSIZE_DEFAULT;
 	o->bufresize = DBK_BUFRESIZE_AUTO;
 	o->cpu = DBK_CPU_ALL;
+	o->ringtime_ns = o->ringmax = 0;
 	error = read_option(program, DTRACEOPT_BUFSIZE, "bufsize", 0, ~0ull, &o->bufsize, reason);
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_BUFPOLICY, "bufpolicy", DBK_POLICY_RING,
@@ -66,7 +104,7 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 	if (error == 0 && !DBK_IS_POWER_OF_TWO(o->segmentsize))
 		error = dbk_refuse(reason, -EINVAL, "option segmentsize is %U, no power of two",
 				   o->segmentsize);
-	return error;
+	return error != 0 ? error : read_ringtime(program, o, reason);
 }
 
 /* Rounds an aggregation buffer's size up to pages that the allocator has without waste; a counted
@@ -90,6 +128,17 @@ static void copy_name(char *to, const char *from)
 		to[i] = from[i];
 }
 
+/* Without option ringmax a quarter of the machine's memory, over all CPUs. */
+static uint64_t ringmax_bytes(const struct dbk_consumer *consumer, const struct dbk_options *o)
+{
+	uint64_t cpus = o->cpu == DBK_CPU_ALL ? consumer->engine->cpu_count : 1;
+	uint64_t bytes = o->ringmax != 0 ? o->ringmax : dbk_host_pages_max() / 2 / cpus;
+
+	if (bytes < consumer->bufsize)
+		bytes = consumer->bufsize;
+	return (bytes < DBK_BUFSIZE_MAX ? bytes : DBK_BUFSIZE_MAX) & ~(o->segmentsize - 1);
+}
+
 int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
 		      const struct dbk_options *o)
 {
@@ -102,7 +151,9 @@ int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_c
 	consumer->bufsize = o->bufsize & ~7ull;
 	consumer->aggsize = o->aggsize & ~7ull;
 	consumer->dynvarsize = o->dynvarsize;
-	consumer->counted = consumer->bufsize <= DBK_ACCOUNT_SEGMENTS * o->segmentsize;
+	consumer->ringtime_ns = o->ringtime_ns;
+	consumer->counted =
+		consumer->bufsize <= DBK_ACCOUNT_SEGMENTS * o->segmentsize && o->ringtime_ns == 0;
 	segments = (consumer->bufsize + o->segmentsize - 1) / o->segmentsize;
 	/* The one being written, the one before, and one for what the account leaves out. */
 	if (consumer->counted)
@@ -136,6 +187,9 @@ int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_c
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE)
 		ring->aggbuf_bytes = aggbuf_bytes(o->aggsize);
 	ring->stackframes = consumer->stackframes;
+	ring->ringtime_ns = o->ringtime_ns;
+	if (o->ringtime_ns != 0)
+		ring->ringmax_bytes = ringmax_bytes(consumer, o);
 	copy_name(ring->name, config->name);
 	return 0;
 }

@@ -323,9 +323,11 @@ enum dtrace_option { DBK_DTRACE_OPTIONS(DBK_DTRACE_OPTION_ENUM) };
 #define DBK_OPT_AGGREGATE   0x44420001u /* DBK_AGGREGATE_ */
 #define DBK_OPT_SEGMENTSIZE 0x44420002u /* bytes of a segment */
 #define DBK_OPT_TEMPORAL    0x44420003u /* print by the time records were made; other ports: 27 */
+#define DBK_OPT_RINGTIME    0x44420004u /* nanoseconds that a ring is to reach back; it grows */
 #define DBK_OPT_SNAPSHOTRATE                                                                       \
 	0x44420005u /* ns between two triggers of a name and ring, 0: no limit                     \
 		     */
+#define DBK_OPT_RINGMAX	    0x44420006u /* bytes per CPU that such a ring may have */
 
 #define DTRACE_QUANTIZE_CELLS	     127
 #define DTRACE_QUANTIZE_ZERO	     63

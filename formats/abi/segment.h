@@ -31,6 +31,9 @@
 /* dbk_segment_header.flags */
 #define DBK_SEGMENT_F_SEALED 0x0001u /* closed, and crc32c is valid */
 #define DBK_SEGMENT_F_TSC    0x0002u /* ticks are TSC ticks, else nanoseconds */
+/* The bits from here on hold the lowest bits of `sequence`, or zeros; for whoever seals in memory.
+ */
+#define DBK_SEGMENT_F_SEQUENCE_SHIFT 2
 
 struct dbk_segment_header {
 	uint32_t magic;		  /* DBK_SEGMENT_MAGIC, stored last when opened */

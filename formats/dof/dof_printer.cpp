@@ -63,6 +63,12 @@ std::string option_name(uint32_t option) {
         return "snapshotrate";
     case DBK_OPT_SEGMENTSIZE:
         return "segmentsize";
+    case DBK_OPT_TEMPORAL:
+        return "temporal";
+    case DBK_OPT_RINGTIME:
+        return "ringtime";
+    case DBK_OPT_RINGMAX:
+        return "ringmax";
     default:
         return strprintf("option 0x%x", option);
     }

@@ -108,7 +108,10 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
     case DTRACEOPT_JSTACKSTRSIZE:
     case DTRACEOPT_PCAPSIZE:
     case DBK_OPT_SEGMENTSIZE:
+    case DBK_OPT_RINGMAX:
         return value ? parse_size(*value) : std::nullopt;
+    case DBK_OPT_RINGTIME:
+        return value ? parse_duration(*value) : std::nullopt;
     case DTRACEOPT_CLEANRATE:
     case DTRACEOPT_AGGRATE:
     case DTRACEOPT_SWITCHRATE:
@@ -299,6 +302,12 @@ bool is_dynamic_option(uint32_t id) {
     }
 }
 
+std::optional<uint64_t> parse_duration(std::string_view text) {
+    bool is_rate = text.size() > 2 && lower(text.substr(text.size() - 2)) == "hz";
+    auto ns = parse_rate(text);
+    return is_rate || ns == 0u ? std::nullopt : ns;
+}
+
 OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value) {
     OptionSetting setting;
     static const struct {
@@ -309,6 +318,8 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
         DBK_DTRACE_OPTIONS(DBK_OPTION)
 #undef DBK_OPTION
             {"aggregate", DBK_OPT_AGGREGATE},
+        {"ringmax", DBK_OPT_RINGMAX},
+        {"ringtime", DBK_OPT_RINGTIME},
         {"segmentsize", DBK_OPT_SEGMENTSIZE},
         {"snapshotrate", DBK_OPT_SNAPSHOTRATE},
         {"temporal", DBK_OPT_TEMPORAL},

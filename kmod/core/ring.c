@@ -9,7 +9,8 @@
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
 
-/* 250 ms: soon enough for the END of a program that called exit(), rare enough to cost nothing. */
+/* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
+ * cost nothing. */
 #define DRAIN_INTERVAL msecs_to_jiffies(250)
 
 /* A region's mmap() offset holds its ring and its index in it; a block is at most 4 MiB. */
@@ -118,6 +119,8 @@ static void clean_start(struct dbk_ring *ring)
 	mod_delayed_work(system_wq, &clean_work, 1);
 }
 
+static void grow_start(const struct dbk_ring *ring);
+
 static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
 		       struct dbk_reason *reason)
 {
@@ -174,6 +177,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 	ring->memory_bytes = ring_memory_bytes(ring);
 	list_add_tail(&ring->link, &dbk.rings);
 	clean_start(ring);
+	grow_start(ring);
 	*ring_ret = ring;
 	return 0;
 }
@@ -328,15 +332,48 @@ u32 dbk_ring_ecb_count(const struct dbk_ring *ring)
 	return count;
 }
 
+/* ---- tending -------------------------------------------------------------------------------- */
+
+static void grow(struct work_struct *work);
+
+static DECLARE_DELAYED_WORK(grow_work, grow);
+
+/* Rings with option ringtime, as long as there is one: a late growth would overwrite history. */
+static void grow(struct work_struct *work)
+{
+	struct dbk_ring *ring;
+	u64 wait_ns = 0;
+
+	mutex_lock(&dbk.mutex);
+	list_for_each_entry(ring, &dbk.rings, link) {
+		if (!dbk_consumer_grows(ring->consumer))
+			continue;
+		dbk_consumer_tend(ring->consumer);
+		wait_ns = dbk_consumer_tend_interval_ns(ring->consumer);
+	}
+	mutex_unlock(&dbk.mutex);
+	if (wait_ns != 0)
+		schedule_delayed_work(&grow_work, nsecs_to_jiffies(wait_ns));
+}
+
+static void grow_start(const struct dbk_ring *ring)
+{
+	if (dbk_consumer_grows(ring->consumer))
+		mod_delayed_work(system_wq, &grow_work, 1);
+}
+
 /* exit() cannot stop its ring from inside a probe: END, and the waiting, happen here. */
 static void drain(struct work_struct *work)
 {
 	struct dbk_ring *ring;
 
 	mutex_lock(&dbk.mutex);
-	list_for_each_entry(ring, &dbk.rings, link)
+	list_for_each_entry(ring, &dbk.rings, link) {
 		if (dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
 			dbk_consumer_stop(ring->consumer);
+		if (!dbk_consumer_grows(ring->consumer))
+			dbk_consumer_tend(ring->consumer);
+	}
 	mutex_unlock(&dbk.mutex);
 	schedule_delayed_work(&dbk.drain_work, DRAIN_INTERVAL);
 }
@@ -352,4 +389,5 @@ void dbk_drain_end(void)
 {
 	cancel_delayed_work_sync(&dbk.drain_work);
 	cancel_delayed_work_sync(&clean_work);
+	cancel_delayed_work_sync(&grow_work);
 }

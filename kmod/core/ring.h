@@ -45,7 +45,8 @@ u32 dbk_rings_region_count(void);
 /** dbk_ring_ecb_count() - from its own metadata.  Context: [S]. */
 u32 dbk_ring_ecb_count(const struct dbk_ring *ring);
 
-/** dbk_drain_start() - looks after rings whose program called exit(), from now on */
+/** dbk_drain_start() - looks after rings from now on: stops those whose program called exit(), seals
+ * segments */
 void dbk_drain_start(void);
 
 /** dbk_drain_end() - no more, and no cleaning either; waits.  Context: not under [S]. */

@@ -168,7 +168,8 @@ TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
     for (size_t i = 1; i < all.size(); i++)
         CHECK(all[i].ticks == expected[i]);
     auto* header = segments(consumer, 0).begin()->second;
-    CHECK(header->flags == DBK_SEGMENT_F_TSC);
+    CHECK((header->flags & 0x3) == DBK_SEGMENT_F_TSC);
+    CHECK(header->flags >> DBK_SEGMENT_F_SEQUENCE_SHIFT == header->sequence);
     // Two control records of 16 bytes.
     CHECK(header->committed_bytes == DBK_SEGMENT_DATA_OFFSET + 6 * 16 + 2 * 16);
 }

@@ -250,6 +250,83 @@ static void check_life(int device, const struct program *program)
 	check("no-ring-left", status_of(device).ring_count == 0, 0);
 }
 
+static uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
+{
+	const uint8_t *at = data;
+
+	for (crc = ~crc; bytes; bytes--) {
+		crc ^= *at++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+	}
+	return ~crc;
+}
+
+static int seal_holds(const struct dbk_segment_header *header)
+{
+	struct dbk_segment_header copy = *header;
+
+	copy.crc32c = 0;
+	return crc32c(crc32c(0, &copy, sizeof(copy)), header + 1, header->committed_bytes - sizeof(copy)) ==
+	       header->crc32c;
+}
+
+/* How many segments of @ring_id are sealed, rightly; *open_ret: how many are not. */
+static long count_sealed(int device, uint32_t ring_id, long *open_ret)
+{
+	struct dbk_ioc_region region = { 0 };
+	long sealed = 0;
+
+	*open_ret = 0;
+	for (; ioctl(device, DBK_IOC_REGION, &region) == 0; region.index++) {
+		const char *base;
+
+		if (region.kind != DBK_REGION_SEGMENTS || region.ring_id != ring_id)
+			continue;
+		base = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
+		for (uint64_t at = 0; base != MAP_FAILED && at < region.bytes; at += DBK_SEGMENT_BYTES_DEFAULT) {
+			const struct dbk_segment_header *header = (const void *)(base + at);
+
+			if (header->magic != DBK_SEGMENT_MAGIC)
+				continue;
+			if (!(header->flags & DBK_SEGMENT_F_SEALED))
+				++*open_ret;
+			else if (seal_holds(header))
+				sealed++;
+			else
+				check("seal-holds", 0, header->sequence);
+		}
+		/* A mapping keeps its file open, and with it the ring. */
+		if (base != MAP_FAILED)
+			munmap((void *)base, region.bytes);
+	}
+	return sealed;
+}
+
+/* Closed segments are sealed beside their writers, and all when the ring is stopped. */
+static void check_sealing(const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+	struct dbk_ioc_ring ring = { 0 };
+	int device = open_device();
+	long sealed = 0, open = 0;
+
+	check("seal-enable", enable(device, program->bytes, program->length, &answer) == 0, answer.matched);
+	ring.ring_id = answer.ring_id;
+	for (int i = 0; i < 10 * CALLS; i++)
+		syscall(SYS_getppid);
+	/* Some tendings, of which each comes when its CPU is awake. */
+	for (int i = 0; i < 50 && sealed == 0; i++) {
+		usleep(100000);
+		sealed = count_sealed(device, ring.ring_id, &open);
+	}
+	check("closed-are-sealed", sealed > 0 && open >= 1, sealed);
+	check("seal-stop", ioctl(device, DBK_IOC_STOP, &ring) == 0, 0);
+	sealed = count_sealed(device, ring.ring_id, &open);
+	check("stopped-are-sealed", sealed > 1 && open == 0, open);
+	close(device);
+}
+
 /* A ring that was let go outlives its opener, counts on, and is whoever's that claims it. */
 static void check_detach(const struct program *program)
 {
@@ -356,6 +433,7 @@ int main(int argc, char **argv)
 	check("abi-version", status_of(device).abi_version == DBK_IOC_ABI_VERSION, DBK_IOC_ABI_VERSION);
 	check_refusals(device, &program);
 	check_life(device, &program);
+	check_sealing(&program);
 	check_detach(&program);
 	check_death(&program);
 	check_naming(device);

@@ -39,6 +39,21 @@ TEST_CASE("rates", "[formats][options]") {
         CHECK_FALSE(parse_rate(bad));
 }
 
+TEST_CASE("durations are rates without hz, and not 0", "[formats][options]") {
+    CHECK(parse_duration("60s") == 60000000000ull);
+    CHECK(parse_duration("500ms") == 500000000ull);
+    CHECK(parse_duration("2m") == 120000000000ull);
+    CHECK(parse_option("ringtime", "60s").id == DBK_OPT_RINGTIME);
+    CHECK(parse_option("ringtime", "60s").value == 60000000000ull);
+    CHECK(parse_option("ringmax", "64m").value == 64u << 20);
+    for (const char* bad : {"", "0", "0s", "101hz", "10HZ", "s"}) {
+        CHECK_FALSE(parse_duration(bad));
+        CHECK_FALSE(parse_option("ringtime", bad).error.empty());
+    }
+    CHECK_FALSE(parse_option("ringtime", std::nullopt).error.empty());
+    CHECK_FALSE(parse_option("ringmax", "1s").error.empty());
+}
+
 TEST_CASE("run-time options", "[formats][options]") {
     for (const char* yes : {"yes", "ENABLE", "enabled", "true", "on", "set"})
         CHECK(parse_option("quiet", yes).value == 1);

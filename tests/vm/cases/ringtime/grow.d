@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every system call of two seconds, from a ring that starts with a twentieth of a second. */
+#pragma D option quiet
+#pragma D option bufsize=64k
+#pragma D option segmentsize=4k
+#pragma D option ringtime=2s
+
+syscall:::entry
+{
+	printf("%d %d\n", cpu, timestamp);
+}

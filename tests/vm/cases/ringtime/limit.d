@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An hour of all system calls in 256 KiB: what cannot be kept is told. */
+#pragma D option quiet
+#pragma D option bufsize=64k
+#pragma D option segmentsize=4k
+#pragma D option ringtime=1h
+#pragma D option ringmax=256k
+
+syscall:::entry
+{
+	printf("%d %d\n", cpu, timestamp);
+}
