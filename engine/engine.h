@@ -411,6 +411,9 @@ struct dbk_region {
 bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
 			 struct dbk_region *region_ret);
 
+/** dbk_consumer_region_count() - how many there are now */
+uint32_t dbk_consumer_region_count(const struct dbk_consumer *consumer);
+
 /**
  * dbk_consumer_release() - policy switch: the reader is done with @cpu's segments up to @sequence
  *

@@ -111,6 +111,11 @@ bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
 	return true;
 }
 
+uint32_t dbk_consumer_region_count(const struct dbk_consumer *consumer)
+{
+	return consumer->region_count;
+}
+
 static struct dbk_pages *add_block(struct dbk_consumer *consumer, enum dbk_meta_kind kind,
 				   uint32_t data_bytes)
 {

@@ -237,18 +237,17 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 	index--;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		struct dbk_region region;
-		u32 i;
 
-		for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++) {
-			if (index-- != 0)
-				continue;
-			region_ret->kind = region.kind;
-			region_ret->cpu = region.cpu;
-			region_ret->ring_id = dbk_consumer_ring_id(ring->consumer);
-			region_ret->offset = region_offset(region_ret->ring_id, i);
-			region_ret->bytes = region.pages->bytes;
-			return true;
+		if (!dbk_consumer_region(ring->consumer, index, &region)) {
+			index -= dbk_consumer_region_count(ring->consumer);
+			continue;
 		}
+		region_ret->kind = region.kind;
+		region_ret->cpu = region.cpu;
+		region_ret->ring_id = dbk_consumer_ring_id(ring->consumer);
+		region_ret->offset = region_offset(region_ret->ring_id, index);
+		region_ret->bytes = region.pages->bytes;
+		return true;
 	}
 	return false;
 }
@@ -290,13 +289,8 @@ u32 dbk_rings_region_count(void)
 	u32 count = 1;
 
 	dbk_state_assert();
-	list_for_each_entry(ring, &dbk.rings, link) {
-		struct dbk_region region;
-		u32 i;
-
-		for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++)
-			count++;
-	}
+	list_for_each_entry(ring, &dbk.rings, link)
+		count += dbk_consumer_region_count(ring->consumer);
 	return count;
 }
 

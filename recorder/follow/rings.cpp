@@ -27,7 +27,7 @@ Result<std::vector<dbk_ioc_region>> list_regions(DeviceApi& device) {
             regions.push_back(*region);
         }
         DBK_TRY(dbk_ioc_status after, device.status());
-        if (before.ring_count == after.ring_count)
+        if (before.ring_count == after.ring_count && before.region_count == after.region_count)
             return regions;
     }
     return base::errorf(ErrorCode::busy, "rings come and go too fast to be listed");
