@@ -43,6 +43,7 @@ enum class DumpFormat : uint8_t { elf, kdump, flattened, raw };
 struct DumpFacts {
     DumpFormat format = DumpFormat::raw;
     std::string release;             ///< of the kernel that died, when the dump tells
+    std::string hostname;            ///< the same
     uint64_t crash_time_s = 0;       ///< since 1970; 0: it does not tell
     uint64_t bytes_present = 0;      ///< of memory looked at
     uint64_t bytes_excluded = 0;     ///< of memory that the machine had and the dump leaves out

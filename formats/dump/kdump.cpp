@@ -90,6 +90,8 @@ private:
             scan_.damaged(0, "the program that wrote the dump says that it is not complete");
         const char* release = header_.utsname[kUtsRelease];
         scan_.facts.release.assign(release, strnlen(release, sizeof(header_.utsname[kUtsRelease])));
+        const char* host = header_.utsname[kUtsNode];
+        scan_.facts.hostname.assign(host, strnlen(host, sizeof(header_.utsname[kUtsNode])));
         scan_.facts.crash_time_s = header_.time_s;
         if (header_.header_version < 3 || sub_.vmcoreinfo_bytes > kVmcoreinfoBytesMax)
             return;

@@ -32,7 +32,7 @@ struct KdumpHeader {
 static_assert(sizeof(KdumpHeader) == 464 && offsetof(KdumpHeader, status) == 424);
 
 constexpr uint32_t kKdumpIncomplete = 0x8; ///< KdumpHeader::status: the disk was full
-constexpr size_t kUtsRelease = 2;
+constexpr size_t kUtsNode = 1, kUtsRelease = 2;
 
 struct KdumpSubHeader {
     uint64_t phys_base;

@@ -34,6 +34,13 @@ bool checksum_holds(const DumpPiece& found) {
            found.piece.segment.crc32c == segment_checksum(found.bytes);
 }
 
+/// Blocks that are written round or in place, and begin as zeros: those are what dumps leave out.
+bool begins_as_zeros(const Piece& piece) {
+    return piece.kind == PieceKind::metadata &&
+           (piece.meta.kind == DBK_META_LOG || piece.meta.kind == DBK_META_CRASH ||
+            piece.meta.kind == DBK_META_TRIGGERS);
+}
+
 /// A piece of one description is whole or of no use; a list loses its end.
 bool needs_all(const Piece& piece) {
     return piece.kind == PieceKind::metadata && piece.meta.kind == DBK_META_DOF;
@@ -138,6 +145,10 @@ void PieceFinder::close(Open open) {
         else
             found.bytes.resize(here);
     }
+    if (begins_as_zeros(found.piece)) {
+        found.bytes.resize(committed);
+        found.missing_bytes = 0;
+    }
     bool proven = sealed && found.missing_bytes == 0 && checksum_holds(found);
     if (open.overlapped && !proven) {
         counts_.overlapped++;
@@ -173,7 +184,10 @@ void PieceFinder::cut(Open& open) const {
     found.unusable =
         needs_all(piece) || kept < (segment ? DBK_SEGMENT_DATA_OFFSET : DBK_META_DATA_OFFSET);
     found.bytes.resize(kept);
+    found.bytes.shrink_to_fit(); // holes may have been large
     piece.committed_bytes = kept;
+    if (found.unusable)
+        return;
     if (segment) {
         piece.segment.committed_bytes = kept;
         piece.segment.flags &= static_cast<uint16_t>(~DBK_SEGMENT_F_SEALED);

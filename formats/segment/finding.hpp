@@ -38,6 +38,7 @@ using base::Result;
     X(bad_aggregation, true, "an aggregation snapshot that contradicts itself")                    \
     X(unfinished, false, "a file that was not finished, or is still being written")                \
     X(header_copy, false, "a header that was lost, and could be done without")                     \
+    X(missing_pages, true, "pages of memory that a dump does not have")                            \
     X(stale_copy, false, "a copy that lies elsewhere than it says")                                \
     X(other_boot, false, "data of another boot")                                                   \
     X(unknown_kind, false, "a kind that this version does not know")                               \

@@ -54,6 +54,7 @@ public:
         if (number() != 0)
             builder_.add_file(number());
         finish_findings();
+        adopt_findings();
         content_.symbols.finish();
         return std::move(content_);
     }
@@ -87,6 +88,14 @@ private:
                                            "written, or was not finished"
                                          : "its end block is not there: the file was cut or not "
                                            "finished");
+    }
+
+    /// What a dump did not have cannot be seen in the file: its writer's word counts.
+    void adopt_findings() {
+        for (const Finding& finding :
+             content_.summary ? content_.summary->findings : std::vector<Finding>())
+            if (finding.kind == FindingKind::missing_pages)
+                content_.findings.add(finding.kind, prefix_ + finding.where, finding.text);
     }
 
     Result<void> take(const BlockView& block) {
