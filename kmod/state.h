@@ -54,10 +54,19 @@ struct dbk_ring {
 	bool anonymous;		       /* [C] embedded in the module */
 };
 
+/* The module's own metadata blocks, ring_id 0. */
+enum {
+	DBK_BLOCK_HOST,
+	DBK_BLOCK_LOG,
+	DBK_BLOCK_CRASH,
+	DBK_BLOCK_TRIGGERS, /* the engine's, which frees it */
+	DBK_BLOCKS
+};
+
 struct dbk_state {
 	struct mutex mutex;
 	struct dbk_engine *engine;	/* [C] */
-	struct dbk_pages host_meta;	/* [C] the META_HOST block */
+	struct dbk_pages blocks[DBK_BLOCKS]; /* [C] the module's own, in the order they are listed */
 	u64 boot_id;			/* [C] */
 	struct list_head rings;		/* [S] */
 	u16 ring_id_last;		/* [S] */

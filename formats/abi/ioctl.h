@@ -132,6 +132,11 @@ DBK_ABI_AT(struct dbk_ioc_bank, outside_bytes, 48);
 DBK_ABI_AT(struct dbk_ioc_bank, generation, 56);
 DBK_ABI_AT(struct dbk_ioc_bank, half, 64);
 DBK_ABI_AT(struct dbk_ioc_bank, reason, 72);
+/* The newest trigger; poll(2) gives POLLPRI when one was entered after it. */
+struct dbk_ioc_triggers {
+	uint64_t sequence; /* out: of META_TRIGGERS' newest entry, 0: none */
+};
+
 DBK_ABI_SIZE(struct dbk_ioc_status, 280);
 DBK_ABI_SIZE(struct dbk_ioc_region, 32);
 DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
@@ -140,6 +145,8 @@ DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
 DBK_ABI_SIZE(struct dbk_ioc_provide, 320);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
 DBK_ABI_SIZE(struct dbk_ioc_release, 16);
+DBK_ABI_SIZE(struct dbk_ioc_triggers, 8);
+DBK_ABI_AT(struct dbk_ioc_triggers, sequence, 0);
 DBK_ABI_AT(struct dbk_ioc_status, abi_version, 0);
 DBK_ABI_AT(struct dbk_ioc_status, ring_count, 4);
 DBK_ABI_AT(struct dbk_ioc_status, region_count, 8);
@@ -196,6 +203,8 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_PROVIDE _IOW(0xDB, 9, struct dbk_ioc_provide)
 #define DBK_IOC_DETACH                                                                             \
 	_IOWR(0xDB, 10, struct dbk_ioc_ring) /* a ring of the caller goes on without an owner */
-#define DBK_IOC_BANK	_IOWR(0xDB, 12, struct dbk_ioc_bank)
+#define DBK_IOC_BANK _IOWR(0xDB, 12, struct dbk_ioc_bank)
+#define DBK_IOC_TRIGGERS_SEEN                                                                      \
+	_IOR(0xDB, 11, struct dbk_ioc_triggers) /* this opener has seen all triggers so far */
 
 #endif /* DBK_ABI_IOCTL_H */

@@ -16,12 +16,16 @@
 #include "kmod/core/device.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
+#include "kmod/triggers/triggers.h"
+
+#include "engine/trigger/trigger.h"
 
 /* A listing goes through the probes in order, a call each; it goes on where it was. */
 struct opener {
 	struct dbk_probe *list_at; /* [S] the probe last listed, while the generation is the same */
 	u32 list_index;		   /* [S] its index */
 	u32 list_generation;	   /* [S] of dbk.probe_generation */
+	u64 triggers_seen;	   /* [A] what TRIGGERS_SEEN said last */
 };
 
 static int on_status(struct file *file, void *argument)
@@ -293,6 +297,16 @@ static long aggsnap_call(struct file *file, void __user *user)
 	return err;
 }
 
+static int on_triggers_seen(struct file *file, void *argument)
+{
+	struct dbk_ioc_triggers *triggers = argument;
+	struct opener *opener = file->private_data;
+
+	triggers->sequence = dbk_engine_trigger_sequence(dbk.engine);
+	WRITE_ONCE(opener->triggers_seen, triggers->sequence);
+	return 0;
+}
+
 /* The calls that need nothing of user space but their structure. */
 static const struct {
 	unsigned int command;
@@ -302,7 +316,7 @@ static const struct {
 	{ DBK_IOC_CLAIM, on_claim },	 { DBK_IOC_STOP, on_stop },
 	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
 	{ DBK_IOC_RELEASE, on_release }, { DBK_IOC_PROVIDE, on_provide },
-	{ DBK_IOC_DETACH, on_detach },
+	{ DBK_IOC_DETACH, on_detach },	 { DBK_IOC_TRIGGERS_SEEN, on_triggers_seen },
 };
 
 union argument {
@@ -312,6 +326,7 @@ union argument {
 	struct dbk_ioc_probe probe;
 	struct dbk_ioc_release release;
 	struct dbk_ioc_provide provide;
+	struct dbk_ioc_triggers triggers;
 };
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long address)
@@ -362,11 +377,19 @@ static int device_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static __poll_t device_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct opener *opener = file->private_data;
+
+	return dbk_triggers_poll(file, table, READ_ONCE(opener->triggers_seen));
+}
+
 static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.release = device_release,
 	.unlocked_ioctl = device_ioctl,
+	.poll = device_poll,
 	.mmap = dbk_device_mmap,
 };
 

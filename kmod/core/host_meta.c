@@ -47,14 +47,14 @@ int dbk_host_meta_create(void)
 	strscpy(host.machine, init_utsname()->machine, sizeof(host.machine));
 	strscpy(host.module_version, THIS_MODULE->version ?: "", sizeof(host.module_version));
 	dbk.boot_id = le64_to_cpup((const __le64 *)host.boot_uuid);
-	if (!dbk_host_pages_alloc(PAGE_SIZE, &dbk.host_meta))
+	if (!dbk_host_pages_alloc(PAGE_SIZE, &dbk.blocks[DBK_BLOCK_HOST]))
 		return -ENOMEM;
-	dbk_meta_block_init(&dbk.host_meta, DBK_META_HOST, dbk.boot_id, 0);
-	dbk_meta_block_append(&dbk.host_meta, &host, sizeof(host));
+	dbk_meta_block_init(&dbk.blocks[DBK_BLOCK_HOST], DBK_META_HOST, dbk.boot_id, 0);
+	dbk_meta_block_append(&dbk.blocks[DBK_BLOCK_HOST], &host, sizeof(host));
 	return 0;
 }
 
 void dbk_host_meta_destroy(void)
 {
-	dbk_host_pages_free(&dbk.host_meta);
+	dbk_host_pages_free(&dbk.blocks[DBK_BLOCK_HOST]);
 }

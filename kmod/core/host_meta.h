@@ -5,7 +5,7 @@
 #ifndef DBK_KMOD_HOST_META_H
 #define DBK_KMOD_HOST_META_H
 
-/** dbk_host_meta_create() - fills dbk.boot_id and dbk.host_meta.  Return: 0 or -ENOMEM. */
+/** dbk_host_meta_create() - fills dbk.boot_id and the HOST block.  Return: 0 or -ENOMEM. */
 int dbk_host_meta_create(void);
 
 /** dbk_host_meta_destroy() - gives the block back */

@@ -2,8 +2,8 @@
 /*
  * main.c - the module comes and goes
  *
- * Coming: the clock, the engine, the providers' probes, the device; then what
- * is embedded.  A refused embedded DOF leaves the module loaded and says why.
+ * Coming: the clock, the engine, what befalls the machine, the providers' probes,
+ * the device; then what is embedded.  A refused embedded DOF leaves the module loaded and says why.
  * Going: rings first, so that nothing is hooked; then all else in reverse.  The
  * kernel does not unload the module while the device is open or mapped.
  */
@@ -17,6 +17,10 @@
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
 #include "kmod/core/symbols.h"
+#include "kmod/triggers/machine.h"
+#include "kmod/triggers/triggers.h"
+
+#include "engine/trigger/trigger.h"
 
 struct dbk_state dbk = {
 	.mutex = __MUTEX_INITIALIZER(dbk.mutex),
@@ -33,7 +37,10 @@ static int engine_create(void)
 	};
 
 	dbk.engine = dbk_engine_create(&config);
-	return dbk.engine ? 0 : -ENOMEM;
+	if (!dbk.engine)
+		return -ENOMEM;
+	dbk.blocks[DBK_BLOCK_TRIGGERS] = *dbk_engine_triggers(dbk.engine);
+	return 0;
 }
 
 static void rings_destroy(void)
@@ -69,9 +76,13 @@ static int __init dbk_module_init(void)
 	err = dbk_host_meta_create();
 	if (err)
 		return err;
-	err = engine_create();
+	err = dbk_machine_create();
 	if (err)
 		goto out_host_meta;
+	err = engine_create();
+	if (err)
+		goto out_machine;
+	dbk_triggers_hook();
 	mutex_lock(&dbk.mutex);
 	dbk_providers_init();
 	mutex_unlock(&dbk.mutex);
@@ -88,7 +99,10 @@ static int __init dbk_module_init(void)
 out_providers:
 	providers_exit();
 	dbk_act_drain();
+	dbk_triggers_unhook();
 	dbk_engine_destroy(dbk.engine);
+out_machine:
+	dbk_machine_destroy();
 out_host_meta:
 	dbk_host_meta_destroy();
 	return err;
@@ -101,7 +115,9 @@ static void __exit dbk_module_exit(void)
 	rings_destroy();
 	providers_exit();
 	dbk_act_drain();
+	dbk_triggers_unhook();
 	dbk_engine_destroy(dbk.engine);
+	dbk_machine_destroy();
 	dbk_host_meta_destroy();
 }
 

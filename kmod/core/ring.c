@@ -8,6 +8,7 @@
 
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
+#include "kmod/triggers/machine.h"
 
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
  * cost nothing. */
@@ -176,6 +177,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 	ring->anonymous = owner == NULL;
 	ring->memory_bytes = ring_memory_bytes(ring);
 	list_add_tail(&ring->link, &dbk.rings);
+	dbk_dying_add(ring->consumer);
 	clean_start(ring);
 	grow_start(ring);
 	*ring_ret = ring;
@@ -214,6 +216,8 @@ void dbk_ring_destroy(struct dbk_ring *ring)
 {
 	dbk_state_assert();
 	list_del(&ring->link);
+	/* Whoever is sealing it now has left before the consumer is freed: that waits. */
+	dbk_dying_remove(ring->consumer);
 	dbk_consumer_destroy(ring->consumer);
 	kfree(ring);
 }
@@ -229,12 +233,13 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 
 	dbk_state_assert();
 	*region_ret = (struct dbk_ioc_region){ .index = index };
-	if (index == 0) {
+	if (index < DBK_BLOCKS) {
 		region_ret->kind = DBK_REGION_META;
-		region_ret->bytes = dbk.host_meta.bytes;
+		region_ret->offset = region_offset(0, index);
+		region_ret->bytes = dbk.blocks[index].bytes;
 		return true;
 	}
-	index--;
+	index -= DBK_BLOCKS;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		struct dbk_region region;
 
@@ -259,8 +264,10 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
 	struct dbk_ring *ring;
 
 	dbk_state_assert();
-	if (offset == 0) {
-		*pages_ret = dbk.host_meta;
+	if (offset >> OFFSET_RING_SHIFT == 0) {
+		if (index >= DBK_BLOCKS || offset != region_offset(0, index))
+			return false;
+		*pages_ret = dbk.blocks[index];
 		return true;
 	}
 	ring = dbk_ring_find(offset >> OFFSET_RING_SHIFT);
@@ -286,7 +293,7 @@ u32 dbk_rings_count(bool unclaimed_only)
 u32 dbk_rings_region_count(void)
 {
 	struct dbk_ring *ring;
-	u32 count = 1;
+	u32 count = DBK_BLOCKS;
 
 	dbk_state_assert();
 	list_for_each_entry(ring, &dbk.rings, link)

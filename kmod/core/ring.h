@@ -29,7 +29,7 @@ void dbk_ring_destroy(struct dbk_ring *ring);
 /** dbk_ring_find() - by id, or NULL.  Context: [S]. */
 struct dbk_ring *dbk_ring_find(u32 ring_id);
 
-/** dbk_rings_region() - the @index-th region of all: META_HOST first, then ring by ring.
+/** dbk_rings_region() - the @index-th region of all: the module's own blocks, then ring by ring.
  * Context: [S].  Return: whether there is one. */
 bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret);
 

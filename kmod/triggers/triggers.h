@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * triggers.h - the machine's own triggers, and waiting for any
+ *
+ *   name         fires when                                    by
+ *   oops         the kernel hit a bug                          die notifier
+ *   panic        it gives up                                   console text, panic notifier
+ *   hung-task    khungtaskd found a task that does not run     tracepoint sched_process_hang
+ *   soft-lockup  a CPU does not schedule                       console text
+ *   oom-kill     a process was chosen to be killed             tracepoint mark_victim
+ *
+ * Each is entered at most once a second.
+ */
+#ifndef DBK_KMOD_TRIGGERS_H
+#define DBK_KMOD_TRIGGERS_H
+
+#include <linux/poll.h>
+
+#include "kmod/state.h"
+
+/** dbk_triggers_hook() - from here on they fire.  Context: process, not under [S]. */
+void dbk_triggers_hook(void);
+
+/** dbk_triggers_unhook() - no more; waits for those that fire now.  Context: as above. */
+void dbk_triggers_unhook(void);
+
+/** dbk_triggers_poll() - EPOLLPRI when one was entered after @seen */
+__poll_t dbk_triggers_poll(struct file *file, struct poll_table_struct *table, u64 seen);
+
+#endif /* DBK_KMOD_TRIGGERS_H */

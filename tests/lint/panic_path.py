@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves what the module does while the machine dies: everything that dbk_dying_*() leads to.
+
+    panic_path.py OBJECT     the linked module, before modpost
+    panic_path.py --self-test
+
+Follows calls, jumps and addresses of functions through the section .text.dbk_probe, from the functions whose names begin
+with dbk_dying_. Of what lies outside of the module, only the names in kmod/triggers/panic_allowed.txt may be met; and no
+function may lead back to itself, since recursion has no bound. Exit 1 and one line per offender when that does not hold.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from probe_ctx import ROOT, SECTION, allowed, names_in, run  # noqa: E402
+
+ALLOWED = os.path.join(ROOT, "kmod", "triggers", "panic_allowed.txt")
+PREFIX = "dbk_dying_"
+
+
+def functions_of(path):
+    """The functions of the section: name -> first byte, sorted by it."""
+    found = {}
+    for row in run("objdump", "-t", path).splitlines():
+        match = re.match(rf"([0-9a-f]{{16}}) .{{7}} {re.escape(SECTION)}\t[0-9a-f]+ (?:\.hidden )?(\S+)$", row)
+        if match and match[2] != SECTION:
+            found[match[2]] = int(match[1], 16)
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def defined_in(path):
+    return {row.split()[-1] for row in run("nm", "--defined-only", path).splitlines()}
+
+
+class Graph:
+    """Who leads to whom inside of the section, and who refers to what outside of the object."""
+
+    def __init__(self, path):
+        self.functions = functions_of(path)
+        self.leads_to = {name: set() for name in self.functions}
+        self.imports = {name: set() for name in self.functions}
+        self._starts = list(self.functions.items())
+        self._defined = defined_in(path)
+        self._read(run("objdump", "-dr", "--no-show-raw-insn", "-j", SECTION, path))
+
+    def _at(self, offset):
+        """The function that holds an offset of the section."""
+        best = None
+        for name, start in self._starts:
+            if start > offset:
+                break
+            best = name
+        return best
+
+    def _read(self, text):
+        function = None
+        for row in text.splitlines():
+            match = re.match(r"[0-9a-f]{16} <(\S+)>:$", row)
+            if match:
+                function = match[1]
+                continue
+            match = re.search(r"\t(?:call|jmp|j[a-z]+)\s+([0-9a-f]+) <", row)
+            if match and function:
+                self._edge(function, self._at(int(match[1], 16)))
+            match = re.search(r"[0-9a-f]: R_X86_64_(?!NONE)\S+\s+(\S+?)([-+]0x[0-9a-f]+)?$", row)
+            if match and function:
+                self._relocation(function, match[1], int(match[2] or "0", 16))
+
+    def _edge(self, function, target):
+        if target and target != function:
+            self.leads_to[function].add(target)
+
+    def _relocation(self, function, symbol, addend):
+        if symbol in self.functions:
+            # A call to itself by name is recursion; a jump within it has no relocation.
+            self.leads_to[function].add(symbol)
+        elif symbol == SECTION:
+            self._edge(function, self._at(addend + 4))
+        elif symbol not in self._defined and not symbol.startswith("."):
+            self.imports[function].add(symbol)
+
+
+def cycles(graph, roots):
+    """A line for each function on the way from the roots that leads back to itself."""
+    state, found = {}, []
+
+    def visit(name, way):
+        state[name] = "open"
+        for target in sorted(graph.leads_to[name]):
+            if state.get(target) == "open":
+                found.append(f"{' -> '.join(way + [target])}: recursion, which has no bound")
+            elif target not in state:
+                visit(target, way + [target])
+        state[name] = "done"
+
+    for root in roots:
+        if root not in state:
+            visit(root, [root])
+    return found, set(state)
+
+
+def check(path, patterns):
+    graph = Graph(path)
+    roots = [name for name in graph.functions if name.startswith(PREFIX)]
+    problems, reached = cycles(graph, roots)
+    for name in sorted(reached):
+        problems += [f"{name} refers to {symbol}, which is not in kmod/triggers/panic_allowed.txt"
+                     for symbol in sorted(graph.imports[name]) if not allowed(symbol, patterns)]
+    if not roots:
+        problems.append(f"no function {PREFIX}*: this looks in the wrong place")
+    return problems, len(reached)
+
+
+SELF_TEST = r"""
+#define PROBE __attribute__((section(".text.dbk_probe"), noinline))
+void fine(void), evil(void);
+PROBE static int leaf(int x) { __asm__(""); fine(); return x; }
+#ifdef DEEP
+PROBE static int deep(int x) { __asm__(""); evil(); return x + 1; }
+#elif defined(LOOP)
+PROBE int other(int x);
+PROBE int deep(int x) { __asm__(""); return x > 0 ? other(x - 1) + 1 : 0; }
+PROBE int other(int x) { __asm__(""); return deep(x) + 2; }
+#else
+PROBE static int deep(int x) { __asm__(""); return leaf(x) + 1; }
+#endif
+PROBE int dbk_dying_root(int x) { return deep(x) + leaf(x); }
+PROBE int alive(int x) { evil(); return x; }
+"""
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = os.path.join(folder, "t.c"), os.path.join(folder, "t.o")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SELF_TEST)
+        for option, expected in (("GOOD", None), ("DEEP", "evil"), ("LOOP", "recursion")):
+            subprocess.run(["gcc", "-O1", "-fno-pic", "-fno-optimize-sibling-calls", "-D" + option, "-c", source,
+                            "-o", out], check=True)
+            problems, _ = check(out, ["fine"])
+            if (expected is None) != (not problems) or (expected or "") not in "\n".join(problems):
+                print(f"self-test {option}: expected {expected}, got {problems}")
+                return 1
+    print("panic_path: self-test passed")
+    return 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) != 1:
+        print(__doc__.strip())
+        return 2
+    problems, count = check(arguments[0], names_in(ALLOWED))
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"panic_path: {count} functions do only what they may")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
