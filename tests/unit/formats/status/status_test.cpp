@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recorder's status as JSON and as Prometheus' text.
+#include "formats/status/status.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::formats;
+
+namespace {
+
+RecorderStatus example() {
+    RecorderStatus status;
+    status.pid = 312;
+    status.tool_version = "0.1.0";
+    status.boot_id = "4f1c22d0-0000-4000-8000-000000000001";
+    status.state = "recording";
+    status.folder = "/var/log/daybreak \"x\"\n";
+    status.started_at = 1763654400.25;
+    status.updated_at = 1763654500.5;
+    status.disk = {1e9, 2e9, 12, "4f1c22d0-000012.dbrk", 1e6, 63e6, -1, 3, 1, 2, 4096};
+    status.cost = {1.5, 3e6, 9e6, 0.008, 2e5, 1e6, 7};
+    status.last_trigger = {"slow", 1763654499};
+    status.triggers = 2;
+    RecorderStatus::Cpu cpu{1, 9007199254740991.0, 1234.5, 0, 4194304, 61.25, 500, 499, 7, {}};
+    cpu.drops = {{"SPECBUSY", 12}};
+    status.rings.push_back({1, "boot", "active", "ring", {cpu}});
+    return status;
+}
+
+} // namespace
+
+TEST_CASE("what was written as JSON is read again") {
+    RecorderStatus in = example();
+    std::string text = status_json(in);
+    CHECK(text.find("\"pid\": 312") != std::string::npos);
+    CHECK(text.back() == '\n');
+    auto out = parse_status_json(text, "status.json");
+    REQUIRE(out.ok());
+    CHECK(out->folder == in.folder);
+    CHECK(out->started_at == in.started_at);
+    CHECK(out->disk.file == in.disk.file);
+    CHECK(out->disk.rotation_seconds == -1);
+    CHECK(out->disk.queued_bytes == 4096);
+    CHECK(out->cost.not_copied == 7);
+    CHECK(out->cost.cpu_per_second == in.cost.cpu_per_second);
+    CHECK(out->last_trigger.name == "slow");
+    REQUIRE(out->rings.size() == 1);
+    REQUIRE(out->rings[0].cpus.size() == 1);
+    CHECK(out->rings[0].cpus[0].records == in.rings[0].cpus[0].records);
+    CHECK(out->rings[0].cpus[0].not_copied == 7);
+    REQUIRE(out->rings[0].cpus[0].drops.size() == 1);
+    CHECK(out->rings[0].cpus[0].drops[0].cause == "SPECBUSY");
+}
+
+TEST_CASE("what is no status is refused with the file's name") {
+    std::string whole = status_json(example());
+    for (const std::string& text :
+         {std::string(), std::string("[]"), std::string("{\"pid\": {}}"),
+          std::string("{\"rings\": 3}"), whole.substr(0, whole.size() / 2), std::string(1000, '['),
+          "\xff\xfe" + whole}) {
+        auto status = parse_status_json(text, "/run/x.json");
+        REQUIRE_FALSE(status.ok());
+        CHECK(status.error().message().find("/run/x.json") == 0);
+    }
+    CHECK(parse_status_json("{\"later\": 1}", "x").ok()); // fields are only ever added
+}
+
+TEST_CASE("Prometheus reads the metrics") {
+    std::string text = status_metrics(example());
+    CHECK(text.find("# TYPE daybreak_ring_records_total counter\n"
+                    "daybreak_ring_records_total{ring=\"boot\",ring_id=\"1\",cpu=\"1\"} "
+                    "9.00719925474099e+15\n") != std::string::npos);
+    CHECK(text.find("daybreak_ring_drops_total{ring=\"boot\",ring_id=\"1\",cpu=\"1\",cause="
+                    "\"SPECBUSY\"} 12\n") != std::string::npos);
+    CHECK(text.find("daybreak_recorder_cpu_seconds_total 1.5\n") != std::string::npos);
+    RecorderStatus odd = example();
+    odd.rings[0].name = "a\"b\\c\nd";
+    CHECK(status_metrics(odd).find("ring=\"a\\\"b\\\\c d\"") != std::string::npos);
+}
