@@ -16,6 +16,12 @@
 
 namespace daybreak::compiler {
 
+/// Whether a token is const, volatile or restrict.
+inline bool is_qualifier(const Token& token) {
+    return token.is(TokenKind::kw_const) || token.is(TokenKind::kw_volatile) ||
+           token.is(TokenKind::kw_restrict);
+}
+
 class Parser {
 public:
     /// Parentheses, brackets, unary operators and declarators may nest this deep.
@@ -68,7 +74,7 @@ private:
     bool predicate(Clause& clause);
     bool body(Clause& clause);
 
-    // declarations, see parse_declarations.cpp
+    // declarations, see parse_declarations.cpp, parse_types.cpp and parse_declarators.cpp
     std::optional<Declaration> declaration();
     std::optional<Inline> inline_definition();
     std::optional<Translator> translator();
@@ -99,7 +105,7 @@ private:
     bool type_in_brackets();
     bool type_before_close(TokenKind follower, const Token& name);
 
-    // expressions, see parse_expressions.cpp
+    // expressions, see parse_expressions.cpp and parse_operands.cpp
     ExprPtr expression();
     ExprPtr assignment();
     ExprPtr conditional();
