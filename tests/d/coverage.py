@@ -6,7 +6,7 @@ functions, subroutines, variables, options.
     tests/d/coverage.py ROOT
     tests/d/coverage.py --mutations ROOT
 
-Run with the root of the tree. Reads tags, drops, faults and names out of the tables of compiler/ and formats/abi, and
+Run with the root of the tree. Reads tags, drops, faults and names out of the tables of compiler/ and formats/, and
 the cases of tests/d. What counts:
 
     a tag      a case err.TAG.*: run.py fails it unless the compiler raises that tag
@@ -49,7 +49,7 @@ class Tables:
 
     def all(self):
         """Every kind with its names; of faults with their texts."""
-        builtins, options = "compiler/sema/builtins.cpp", "compiler/sema/options.cpp"
+        builtins, options = "compiler/sema/builtins.cpp", "formats/dof/options.cpp"
         listed = self.rows("compiler/diagnostics/tags.hpp", "#define DBK_ERROR_TAGS", r"X\((D_\w+),", "\n\n")
         faults = self.rows("formats/abi/faults.h", "#define DBK_FAULTS", r"X\((DTRACEFLT_\w+), \d+, \"[^\"]+\"", "\n\n")
         return {
