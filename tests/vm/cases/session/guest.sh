@@ -88,10 +88,16 @@ equal setopt-switchrate "$(dtrace -x switchrate=1hour -qn 'BEGIN { setopt("switc
 	"tick tick "
 equal setopt-aggrate "$(dtrace -x switchrate=20hz -x aggrate=20hz -qn 'BEGIN { setopt("switchrate", "1hour"); setopt("aggrate", "1hour"); }
 	tick-200ms { @ = count(); printa("%@d", @); } tick-200ms /++n == 3/ { exit(0); }' 2>&1 | tr -d '\n')" 333
-equal statusrate "$(dtrace -x statusrate=3s -qn 'tick-100ms { t = timestamp; exit(0); }
-	END { printf("%s", timestamp - t > 2000000000 ? "waits" : "does not wait"); }' 2>&1 | tr -d '\n')" waits
-# A buffer smaller than a segment is empty each time that it was read.
-equal small-buffer "$(dtrace -b 1k -x switchrate=20hz -qn 'tick-10ms { printf("%d\n", n++); } tick-10ms /n == 300/ { exit(0); }' 2>&1 | grep -c .)" 300
+# The second look at the status is 10 s behind the first, which was before go was printed.
+dtrace -x statusrate=10s -qn 'BEGIN { printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { t = timestamp; exit(0); }
+	END { printf("%s\n", timestamp - t > 1000000000 ? "waited" : "did not wait"); }' >status 2>&1 &
+tracer=$!
+until_there status
+workload 1
+wait $tracer
+equal statusrate "$(tr '\n' ' ' <status)" "go waited  "
+# A buffer smaller than a segment is empty each time that it was read; what found no room before the first time does not count.
+equal small-buffer "$(dtrace -b 1k -x switchrate=20hz -qn 'tick-10ms { printf("%d\n", n++); } tick-10ms /n == 300/ { exit(0); }' 2>/dev/null | grep -c .)" 300
 
 # Two at once, each with its own; both see all.
 for one in 1 2; do
