@@ -363,14 +363,19 @@ static void grow_start(const struct dbk_ring *ring)
 		mod_delayed_work(system_wq, &grow_work, 1);
 }
 
-/* exit() cannot stop its ring from inside a probe: END, and the waiting, happen here. */
+/*
+ * exit() cannot stop its ring from inside a probe: END, and the waiting, happen here.
+ * A ring that a program made through the device is stopped by that program, when it
+ * has seen the exit: statusrate.
+ */
 static void drain(struct work_struct *work)
 {
 	struct dbk_ring *ring;
 
 	mutex_lock(&dbk.mutex);
 	list_for_each_entry(ring, &dbk.rings, link) {
-		if (dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
+		if ((ring->anonymous || !ring->owner) &&
+		    dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
 			dbk_consumer_stop(ring->consumer);
 		if (!dbk_consumer_grows(ring->consumer))
 			dbk_consumer_tend(ring->consumer);
