@@ -2,6 +2,7 @@
 /*
  * provider.c - all providers at once, and the engine's calls to each
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 
@@ -164,6 +165,17 @@ void dbk_retire_end(struct dbk_retire *retire)
 		dbk_probe_remove_many(dbk.engine, retire->probes, retire->count);
 	kvfree(retire->probes);
 	dbk.probe_generation++;
+}
+
+void dbk_module_event(unsigned long event, struct module *module,
+		      void (*coming)(struct module *module), void (*going)(struct module *module))
+{
+	mutex_lock(&dbk.mutex);
+	if (event == MODULE_STATE_COMING)
+		coming(module);
+	else if (event == MODULE_STATE_GOING)
+		going(module);
+	mutex_unlock(&dbk.mutex);
 }
 
 void dbk_providers_watch(void)

@@ -56,6 +56,11 @@ void dbk_providers_exit(void);
 void dbk_providers_watch(void);
 void dbk_providers_unwatch(void);
 
+/** dbk_module_event() - what a module notifier was told: @coming or @going is called, under [S].
+ * Context: not [S]. */
+void dbk_module_event(unsigned long event, struct module *module,
+		      void (*coming)(struct module *module), void (*going)(struct module *module));
+
 /** dbk_providers_provide() - makes what @description names.  Context: [S]. */
 int dbk_providers_provide(const struct dbk_probedesc *description);
 

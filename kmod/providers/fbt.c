@@ -314,16 +314,8 @@ void fbt_hooks_drop_module(const struct module *module)
 
 static int module_notify(struct notifier_block *block, unsigned long event, void *data)
 {
-	struct module *module = data;
-
-	if (module == THIS_MODULE)
-		return NOTIFY_DONE;
-	mutex_lock(&dbk.mutex);
-	if (event == MODULE_STATE_COMING)
-		fbt_table_add_module(module);
-	else if (event == MODULE_STATE_GOING)
-		fbt_table_remove_module(module);
-	mutex_unlock(&dbk.mutex);
+	if (data != THIS_MODULE)
+		dbk_module_event(event, data, fbt_table_add_module, fbt_table_remove_module);
 	return NOTIFY_DONE;
 }
 

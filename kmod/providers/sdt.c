@@ -262,17 +262,15 @@ static void module_publish(struct module *module)
 	dbk_probe_add_end(dbk.engine);
 }
 
+static void module_remove(struct module *module)
+{
+	sdt_remove(module, false);
+}
+
 /* Comes before the module's init runs, and after its exit; for loaded ones at registration. */
 static int module_notify(struct notifier_block *block, unsigned long event, void *data)
 {
-	struct module *module = ((struct tp_module *)data)->mod;
-
-	mutex_lock(&dbk.mutex);
-	if (event == MODULE_STATE_COMING)
-		module_publish(module);
-	else if (event == MODULE_STATE_GOING)
-		sdt_remove(module, false);
-	mutex_unlock(&dbk.mutex);
+	dbk_module_event(event, ((struct tp_module *)data)->mod, module_publish, module_remove);
 	return NOTIFY_OK;
 }
 
