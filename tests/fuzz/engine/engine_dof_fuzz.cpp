@@ -3,27 +3,16 @@
 // Fuzz target: any bytes as DOF.  What the verifier lets through is made a ring of, enabled,
 // started, fired on two CPUs, snapshot and stopped: whatever it does, it stays in its memory and
 // ends.
-#include "tests/unit/engine/test_host.hpp"
-
-#include <cstdlib>
+#include "tests/support/engine_fuzz.hpp"
 
 using namespace daybreak::engine_test;
 
 namespace {
 
-/// Options may ask for more than a fuzzer has: such an image is not run.
-bool is_modest(const dbk_program* program) {
-    const std::pair<uint32_t, uint64_t> limits[] = {{DTRACEOPT_BUFSIZE, 1 << 20},
-                                                    {DTRACEOPT_DYNVARSIZE, 1 << 20},
-                                                    {DTRACEOPT_AGGSIZE, 1 << 20},
-                                                    {DBK_OPT_SEGMENTSIZE, 1 << 16}};
-    for (auto [option, limit] : limits) {
-        uint64_t value = 0;
-        if (!dbk_program_option(program, option, &value) || value > limit)
-            return false;
-    }
-    return true;
-}
+constexpr FuzzLimit kLimits[] = {{DTRACEOPT_BUFSIZE, 1 << 20, true},
+                                 {DTRACEOPT_DYNVARSIZE, 1 << 20, true},
+                                 {DTRACEOPT_AGGSIZE, 1 << 20, true},
+                                 {DBK_OPT_SEGMENTSIZE, 1 << 16, true}};
 
 /// Reads what a reader would: every committed record of every segment.
 void read_back(const dbk_consumer* consumer) {
@@ -35,7 +24,7 @@ void read_back(const dbk_consumer* consumer) {
             sum += bytes[at];
     }
     if (sum == 1)
-        std::abort(); // never: headers are not zero; keeps the reading
+        fuzz_finding("nothing to read"); // never: headers are not zero; keeps the reading
 }
 
 void run(dbk_program* program) {
@@ -58,12 +47,11 @@ void run(dbk_program* program) {
         dbk_consumer_enable(consumer, &reason, &matched);
         dbk_probe_add(engine, &other);
         dbk_consumer_start(consumer);
-        const uint64_t args[DBK_PROBE_ARGS_MAX] = {1, 0x5000, 3, 0x7000, ~0ull, 0};
         for (uint32_t i = 0; i < 40; i++) {
             host_cpu = i & 1;
             host.tick_step = i == 20 ? 0x200000000 : 10;
-            dbk_probe_fire(engine, &go, args, nullptr);
-            dbk_probe_fire(engine, &other, args, nullptr);
+            dbk_probe_fire(engine, &go, kFuzzArgs, nullptr);
+            dbk_probe_fire(engine, &other, kFuzzArgs, nullptr);
         }
         host_cpu = 0;
         uint32_t bytes;
@@ -75,7 +63,7 @@ void run(dbk_program* program) {
         dbk_probe_remove(engine, &other);
     } else {
         if (reason.text[0] == '\0')
-            std::abort();
+            fuzz_finding("a program was refused without a reason");
         dbk_program_destroy(program);
     }
     dbk_probe_remove(engine, &go);
@@ -85,17 +73,10 @@ void run(dbk_program* program) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    host = HostState{};
-    host.kernel_memory[0x7000] = std::string(64, 'k') + '\0';
-    host.user_memory[0x5000] = std::string(64, 'u') + '\0';
-    dbk_reason reason{};
-    dbk_program* program = nullptr;
-    if (dbk_program_load(data, size, &reason, &program) != 0) {
-        if (reason.text[0] == '\0')
-            std::abort();
+    dbk_program* program = load_untrusted(data, size);
+    if (!program)
         return 0;
-    }
-    if (is_modest(program))
+    if (is_modest(program, kLimits))
         run(program);
     else
         dbk_program_destroy(program);

@@ -7,9 +7,8 @@
 // BEGIN to END.  The sanitizers see what it touches; its own image must not change, and libFuzzer's
 // -timeout bounds how long it takes.
 #include "tests/fuzz/verifier/accepted.h"
-#include "tests/unit/engine/test_host.hpp"
+#include "tests/support/engine_fuzz.hpp"
 
-#include <cstdlib>
 #include <deque>
 
 using namespace daybreak::engine_test;
@@ -19,29 +18,12 @@ namespace {
 constexpr size_t kProbesMax = 8;
 constexpr int kFirings = 6;
 
-[[noreturn]] void fail(const char* what) {
-    std::fprintf(stderr, "verifier: %s\n", what);
-    std::abort();
-}
-
-/// Options may ask for more than a fuzzer has: such an image is not run.
-bool is_modest(const dbk_program* program) {
-    struct {
-        uint32_t option;
-        uint64_t limit;
-        bool must_be_set; // its default is more than that
-    } limits[] = {{DTRACEOPT_BUFSIZE, 1 << 16, true},   {DTRACEOPT_DYNVARSIZE, 1 << 16, true},
-                  {DTRACEOPT_AGGSIZE, 1 << 16, true},   {DBK_OPT_SEGMENTSIZE, 1 << 16, true},
-                  {DTRACEOPT_SPECSIZE, 1 << 16, false}, {DTRACEOPT_NSPEC, 16, false},
-                  {DTRACEOPT_STACKFRAMES, 64, false},   {DTRACEOPT_USTACKFRAMES, 64, false},
-                  {DTRACEOPT_STRSIZE, 4096, false}};
-    for (auto [option, limit, must_be_set] : limits) {
-        uint64_t value = 0;
-        if (dbk_program_option(program, option, &value) ? value > limit : must_be_set)
-            return false;
-    }
-    return true;
-}
+constexpr FuzzLimit kLimits[] = {
+    {DTRACEOPT_BUFSIZE, 1 << 16, true},   {DTRACEOPT_DYNVARSIZE, 1 << 16, true},
+    {DTRACEOPT_AGGSIZE, 1 << 16, true},   {DBK_OPT_SEGMENTSIZE, 1 << 16, true},
+    {DTRACEOPT_SPECSIZE, 1 << 16, false}, {DTRACEOPT_NSPEC, 16, false},
+    {DTRACEOPT_STACKFRAMES, 64, false},   {DTRACEOPT_USTACKFRAMES, 64, false},
+    {DTRACEOPT_STRSIZE, 4096, false}};
 
 /// Probes such as the program names; the pages of an engine's own provider are there anyway.
 std::deque<dbk_probe> named_probes(const dbk_program* program) {
@@ -68,12 +50,11 @@ std::deque<dbk_probe> named_probes(const dbk_program* program) {
 }
 
 void fire_all(dbk_engine* engine, std::deque<dbk_probe>& probes) {
-    const uint64_t args[DBK_PROBE_ARGS_MAX] = {1, 0x5000, 3, 0x7000, ~0ull, 0};
     for (int i = 0; i < kFirings; i++)
         for (dbk_probe& probe : probes) {
             host_cpu = static_cast<uint32_t>(i) & 1;
             host.tick_step = i == kFirings / 2 ? 0x200000000 : 10;
-            dbk_probe_fire(engine, &probe, args, nullptr);
+            dbk_probe_fire(engine, &probe, kFuzzArgs, nullptr);
         }
     host_cpu = 0;
 }
@@ -99,9 +80,9 @@ void run(dbk_program* program) {
         dbk_consumer_agg_snapshot(consumer, 0, &bytes, &image);
         dbk_consumer_stop(consumer);
         if (const char* why = accepted_image_change(program))
-            fail(why);
+            fuzz_finding(why);
     } else if (reason.text[0] == '\0') {
-        fail("a program was refused without a reason");
+        fuzz_finding("a program was refused without a reason");
     }
     for (dbk_probe& probe : probes)
         dbk_probe_remove(engine, &probe);
@@ -115,19 +96,12 @@ void run(dbk_program* program) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    host = HostState{};
-    host.kernel_memory[0x7000] = std::string(64, 'k') + '\0';
-    host.user_memory[0x5000] = std::string(64, 'u') + '\0';
-    dbk_reason reason{};
-    dbk_program* program = nullptr;
-    if (dbk_program_load(data, size, &reason, &program) != 0) {
-        if (reason.text[0] == '\0')
-            fail("an image was refused without a reason");
+    dbk_program* program = load_untrusted(data, size);
+    if (!program)
         return 0;
-    }
     if (const char* why = accepted_wrongly(program))
-        fail(why);
-    if (is_modest(program))
+        fuzz_finding(why);
+    if (is_modest(program, kLimits))
         run(program);
     else
         dbk_program_destroy(program);
