@@ -18,8 +18,10 @@
  *     mmap_lock              device mmap
  *     tracepoint module list, module notifier chain    modules coming and going
  *   [S] dbk.mutex            all control operations; the engine's control path; every provider's
- * lists the kernel's own, taken by what we call: cpu hotplug, module_mutex, tracepoints_mutex,
- * ftrace_lock
+ *                            lists
+ *     the kernel's own, taken by what we call: cpu hotplug, module_mutex, tracepoints_mutex,
+ *     ftrace_lock
+ *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
  *
  * So: no user memory is touched under [S] (a fault takes mmap_lock), no notifier is registered or
  * unregistered under [S], and no cpu hotplug callback of ours takes [S].
@@ -65,9 +67,11 @@ enum {
 
 struct dbk_state {
 	struct mutex mutex;
-	struct dbk_engine *engine;	/* [C] */
-	struct dbk_pages blocks[DBK_BLOCKS]; /* [C] the module's own, in the order they are listed */
-	u64 boot_id;			/* [C] */
+	struct dbk_engine *engine; /* [C] */
+	struct dbk_pages
+		blocks[DBK_BLOCKS];	/* [C] the module's own, in the order they are listed */
+	u8 boot_uuid[16];		/* [C] */
+	u64 boot_id;			/* [C] its first 8 bytes */
 	struct list_head rings;		/* [S] */
 	u16 ring_id_last;		/* [S] */
 	u32 probe_generation;		/* [S] counts removals of probes */

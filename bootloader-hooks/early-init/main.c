@@ -3,9 +3,11 @@
  * main.c - the first program of the boot: loads daybreak.ko, then becomes the real init
  *
  * The kernel starts it instead of /init (rdinit=/daybreak/early-init).  It runs
- * from our own initramfs segment, before anything is mounted, so it needs
- * neither a C library nor /proc.  Whatever goes wrong with the module, it says
- * so in one line on the console and goes on: a boot is never lost to us.
+ * from our own initramfs segment, before anything is mounted, so it needs no C
+ * library, and mounts a /proc of its own for as long as it takes to read the
+ * module's parameters, daybreak.NAME=VALUE, from the kernel's command line.
+ * Whatever goes wrong with the module, it says so in one line on the console and
+ * goes on: a boot is never lost to us.
  *
  * The real init is /init, or what `daybreak_init=PATH` on the kernel's command
  * line says, or what the kernel itself would fall back to.  It gets our argv and envp as they
@@ -13,8 +15,10 @@
  */
 #include "syscalls.h"
 
-#define MODULE_PATH "/daybreak/daybreak.ko"
-#define INIT_OPTION "daybreak_init="
+#define MODULE_PATH	 "/daybreak/daybreak.ko"
+#define INIT_OPTION	 "daybreak_init="
+#define PROC_PATH	 "/daybreak/proc"
+#define PARAMETER_PREFIX "daybreak."
 
 /* Errors that are told in words; the rest by number. */
 enum {
@@ -169,14 +173,66 @@ static void line_add_reason(struct line *line, long error)
 	}
 }
 
+/* Reads the kernel's command line; "" when it cannot be had. */
+static void command_line_read(char *text, unsigned long bytes)
+{
+	unsigned long have = 0;
+	long fd, got;
+
+	text[0] = '\0';
+	syscall3(SYSCALL_MKDIR, (long)PROC_PATH, 0700, 0);
+	if (syscall5(SYSCALL_MOUNT, (long)"proc", (long)PROC_PATH, (long)"proc", 0, 0) == 0) {
+		fd = syscall3(SYSCALL_OPEN, (long)PROC_PATH "/cmdline", 0, 0);
+		while (fd >= 0 && have < bytes - 1 &&
+		       (got = syscall3(SYSCALL_READ, fd, (long)(text + have),
+				       (long)(bytes - 1 - have))) > 0)
+			have += (unsigned long)got;
+		if (fd >= 0)
+			syscall3(SYSCALL_CLOSE, fd, 0, 0);
+		text[have] = '\0';
+		syscall3(SYSCALL_UMOUNT2, (long)PROC_PATH, 0, 0);
+	}
+	syscall3(SYSCALL_RMDIR, (long)PROC_PATH, 0, 0);
+}
+
+/* Leaves of a command line what is daybreak.NAME or daybreak.NAME=VALUE, without the prefix.
+ * Quotes hold words together, as the kernel has it; behind "--" words are init's. */
+static void parameters_keep(char *text)
+{
+	char *from = text, *to = text;
+
+	while (*from) {
+		int keep = starts_with(from, PARAMETER_PREFIX), quoted = 0;
+
+		if (starts_with(from, "--") &&
+		    (from[2] == ' ' || from[2] == '\n' || from[2] == '\0'))
+			break;
+		if (keep)
+			from += sizeof(PARAMETER_PREFIX) - 1;
+		for (; *from && (quoted || (*from != ' ' && *from != '\n')); from++) {
+			quoted ^= *from == '"';
+			if (keep)
+				*to++ = *from;
+		}
+		if (keep)
+			*to++ = ' '; /* where the word's prefix was is room for it */
+		while (*from == ' ' || *from == '\n')
+			from++;
+	}
+	*to = '\0';
+}
+
 static void module_load(void)
 {
+	static char parameters[8192]; /* the kernel's own limit is 2048 */
 	struct line line = { .bytes = 0 };
 	long fd = syscall3(SYSCALL_OPEN, (long)MODULE_PATH, 0, 0);
 	long result = fd;
 
 	if (fd >= 0) {
-		result = syscall3(SYSCALL_FINIT_MODULE, fd, (long)"", 0);
+		command_line_read(parameters, sizeof(parameters));
+		parameters_keep(parameters);
+		result = syscall3(SYSCALL_FINIT_MODULE, fd, (long)parameters, 0);
 		syscall3(SYSCALL_CLOSE, fd, 0, 0);
 	}
 	/* Already there is as good as loaded. */

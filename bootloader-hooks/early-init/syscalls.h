@@ -14,6 +14,10 @@ enum {
 	SYSCALL_EXECVE = 59,
 	SYSCALL_EXIT = 60,
 	SYSCALL_UNAME = 63,
+	SYSCALL_MKDIR = 83,
+	SYSCALL_RMDIR = 84,
+	SYSCALL_MOUNT = 165,
+	SYSCALL_UMOUNT2 = 166,
 	SYSCALL_FINIT_MODULE = 313,
 };
 
@@ -25,6 +29,19 @@ static inline long syscall3(long number, long a, long b, long c)
 	__asm__ volatile("syscall"
 			 : "=a"(result)
 			 : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long syscall5(long number, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
 			 : "rcx", "r11", "memory");
 	return result;
 }

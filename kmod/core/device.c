@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "kmod/core/bank.h"
 #include "kmod/core/device.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
@@ -134,6 +135,20 @@ static int on_release(struct file *file, void *argument)
 	return 0;
 }
 
+static int on_bank(struct file *file, void *argument)
+{
+	struct dbk_ioc_bank *status = argument;
+	u32 ring_id = status->ring_id;
+
+	if (ring_id != 0 && !dbk_ring_find(ring_id))
+		return -ENOENT;
+	memset(status, 0, sizeof(*status));
+	status->ring_id = ring_id;
+	dbk_bank_describe(status);
+	dbk_rings_bank_bytes(ring_id, &status->inside_bytes, &status->outside_bytes);
+	return 0;
+}
+
 /* Whoever lists from the start wants to see the functions as well. */
 static int functions_publish(void)
 {
@@ -217,6 +232,11 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
 	void *dof;
 	int err;
 
+	if (dbk_bank_salvage()) {
+		strscpy(untrusted->reason, "daybreak.salvage=1: nothing is recorded",
+			DBK_REASON_BYTES);
+		return -EROFS;
+	}
 	if (untrusted->dof_bytes > DBK_DOF_BYTES_MAX) {
 		strscpy(untrusted->reason, "the DOF is larger than 8 MiB", DBK_REASON_BYTES);
 		return -E2BIG;
@@ -317,6 +337,7 @@ static const struct {
 	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
 	{ DBK_IOC_RELEASE, on_release }, { DBK_IOC_PROVIDE, on_provide },
 	{ DBK_IOC_DETACH, on_detach },	 { DBK_IOC_TRIGGERS_SEEN, on_triggers_seen },
+	{ DBK_IOC_BANK, on_bank },
 };
 
 union argument {
@@ -327,6 +348,7 @@ union argument {
 	struct dbk_ioc_release release;
 	struct dbk_ioc_provide provide;
 	struct dbk_ioc_triggers triggers;
+	struct dbk_ioc_bank bank;
 };
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long address)

@@ -4,11 +4,13 @@
  *
  * A mapping holds a reference of every page it shows, taken when it is made:
  * when the ring goes, its pages stay until the last mapping has gone, and then
- * go by themselves.  A mapping can be read, and never be made writable.
+ * go by themselves.  Blocks in a bank do the same by counting mappings (bank.c).
+ * A mapping can be read, and never be made writable.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
 
+#include "kmod/core/bank.h"
 #include "kmod/core/device.h"
 #include "kmod/core/ring.h"
 
@@ -21,13 +23,23 @@ static void vma_forbid_writing(struct vm_area_struct *vma)
 #endif
 }
 
+static int pages_insert(struct vm_area_struct *vma, const struct dbk_pages *pages)
+{
+	unsigned long count = vma_pages(vma);
+	struct page *page = pages->host_data;
+	int err = 0;
+
+	for (; !err && count != 0; count--, page++)
+		err = vm_insert_page(vma, vma->vm_end - (count << PAGE_SHIFT), page);
+	return err;
+}
+
 int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	unsigned long bytes = vma->vm_end - vma->vm_start;
-	unsigned long count = bytes >> PAGE_SHIFT;
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	struct dbk_pages pages;
-	struct page *page;
-	int err = 0;
+	int err;
 
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
@@ -35,11 +47,15 @@ int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 
 	/* Under [S] the ring cannot go while its pages' references are taken. */
 	mutex_lock(&dbk.mutex);
-	if (!dbk_rings_region_pages((u64)vma->vm_pgoff << PAGE_SHIFT, &pages) ||
-	    bytes > pages.bytes)
-		err = -EINVAL;
-	for (page = pages.host_data; !err && count != 0; count--, page++)
-		err = vm_insert_page(vma, vma->vm_end - (count << PAGE_SHIFT), page);
+	err = dbk_bank_region_mmap(vma, offset);
+	if (err == -ENOENT) {
+		if (!dbk_rings_region_pages(offset, &pages) || bytes > pages.bytes)
+			err = -EINVAL;
+		else if (dbk_bank_has(pages.address))
+			err = dbk_bank_mmap(vma, &pages);
+		else
+			err = pages_insert(vma, &pages);
+	}
 	mutex_unlock(&dbk.mutex);
 	return err;
 }

@@ -13,6 +13,10 @@
 #include <linux/uaccess.h>
 
 #include "engine/host.h"
+#include "kmod/core/bank.h"
+
+/* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
+#define DBK_BANK_METADATA_BYTES (384u << 10)
 
 /* 64: a string is copied in pieces, which end at a page's end or before. */
 #define DBK_STRING_PIECE_BYTES 64u
@@ -34,6 +38,10 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
 
 	if (bytes == 0 || bytes > DBK_PAGES_BYTES_MAX || bytes % PAGE_SIZE != 0)
 		return false;
+	if (dbk_bank_alloc(bytes, pages_ret))
+		return true;
+	if (dbk_bank_is_only())
+		return false;
 	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
 			   get_order(bytes));
 	if (!page)
@@ -47,11 +55,17 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
 	return true;
 }
 
-/* Half of what the machine has: the rest must go on. */
+/* Half of what the machine has: the rest must go on.  In the bank: all but what metadata needs. */
 uint64_t dbk_host_pages_max(void)
 {
 	struct sysinfo info;
 
+	if (dbk_bank_is_only()) {
+		u64 left = dbk_bank_free_bytes();
+		u64 metadata = DBK_BANK_METADATA_BYTES + left / 16;
+
+		return left > metadata ? left - metadata : 0;
+	}
 	si_meminfo(&info);
 	return (uint64_t)info.totalram * info.mem_unit / 2;
 }
@@ -60,7 +74,10 @@ void dbk_host_pages_free(struct dbk_pages *pages)
 {
 	if (!pages->address)
 		return;
-	__free_pages(pages->host_data, get_order(pages->bytes));
+	if (dbk_bank_has(pages->address))
+		dbk_bank_free(pages);
+	else
+		__free_pages(pages->host_data, get_order(pages->bytes));
 	pages->address = NULL;
 }
 

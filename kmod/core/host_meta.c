@@ -33,6 +33,15 @@ static void boot_uuid_get(u8 uuid_ret[UUID_SIZE])
 	memcpy(uuid_ret, kernels, UUID_SIZE);
 }
 
+void dbk_boot_id_init(void)
+{
+	__le64 first;
+
+	boot_uuid_get(dbk.boot_uuid);
+	memcpy(&first, dbk.boot_uuid, sizeof(first));
+	dbk.boot_id = le64_to_cpu(first);
+}
+
 int dbk_host_meta_create(void)
 {
 	struct dbk_meta_host host = {
@@ -41,12 +50,11 @@ int dbk_host_meta_create(void)
 		.page_bytes = PAGE_SIZE,
 	};
 
-	boot_uuid_get(host.boot_uuid);
+	memcpy(host.boot_uuid, dbk.boot_uuid, sizeof(host.boot_uuid));
 	strscpy(host.release, init_utsname()->release, sizeof(host.release));
 	strscpy(host.version, init_utsname()->version, sizeof(host.version));
 	strscpy(host.machine, init_utsname()->machine, sizeof(host.machine));
 	strscpy(host.module_version, THIS_MODULE->version ?: "", sizeof(host.module_version));
-	dbk.boot_id = le64_to_cpup((const __le64 *)host.boot_uuid);
 	if (!dbk_host_pages_alloc(PAGE_SIZE, &dbk.blocks[DBK_BLOCK_HOST]))
 		return -ENOMEM;
 	dbk_meta_block_init(&dbk.blocks[DBK_BLOCK_HOST], DBK_META_HOST, dbk.boot_id, 0);

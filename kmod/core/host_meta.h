@@ -5,7 +5,10 @@
 #ifndef DBK_KMOD_HOST_META_H
 #define DBK_KMOD_HOST_META_H
 
-/** dbk_host_meta_create() - fills dbk.boot_id and the HOST block.  Return: 0 or -ENOMEM. */
+/** dbk_boot_id_init() - fills dbk.boot_uuid and dbk.boot_id; before anything that carries them */
+void dbk_boot_id_init(void);
+
+/** dbk_host_meta_create() - fills the HOST block.  Return: 0 or -ENOMEM. */
 int dbk_host_meta_create(void);
 
 /** dbk_host_meta_destroy() - gives the block back */

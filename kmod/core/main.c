@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
+#include "kmod/core/bank.h"
 #include "kmod/core/device.h"
 #include "kmod/core/embed.h"
 #include "kmod/core/host.h"
@@ -73,9 +74,11 @@ static int __init dbk_module_init(void)
 	dbk_thread_init();
 	dbk_act_init();
 	dbk_stack_init();
+	dbk_boot_id_init();
+	dbk_bank_init();
 	err = dbk_host_meta_create();
 	if (err)
-		return err;
+		goto out_bank;
 	err = dbk_machine_create();
 	if (err)
 		goto out_host_meta;
@@ -91,7 +94,8 @@ static int __init dbk_module_init(void)
 	if (err)
 		goto out_providers;
 	mutex_lock(&dbk.mutex);
-	dbk_embed_enable();
+	if (!dbk_bank_salvage())
+		dbk_embed_enable();
 	mutex_unlock(&dbk.mutex);
 	dbk_drain_start();
 	return 0;
@@ -105,6 +109,8 @@ out_machine:
 	dbk_machine_destroy();
 out_host_meta:
 	dbk_host_meta_destroy();
+out_bank:
+	dbk_bank_exit();
 	return err;
 }
 
@@ -112,6 +118,8 @@ static void __exit dbk_module_exit(void)
 {
 	dbk_device_unregister();
 	dbk_drain_end();
+	dbk_bank_leave();
+	dbk_dying_seal(DBK_SEAL_OPEN);
 	rings_destroy();
 	providers_exit();
 	dbk_act_drain();
@@ -119,6 +127,7 @@ static void __exit dbk_module_exit(void)
 	dbk_engine_destroy(dbk.engine);
 	dbk_machine_destroy();
 	dbk_host_meta_destroy();
+	dbk_bank_exit();
 }
 
 module_init(dbk_module_init);

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/utsname.h>
 
+#include "kmod/core/bank.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
 #include "kmod/triggers/machine.h"
@@ -149,6 +150,34 @@ static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
 	return err;
 }
 
+/*
+ * What is embedded is there for the boot after a crash, so its buffers are halved until they fit
+ * into the bank (bufresize=manual: they do not).  When that is not enough they lie outside.
+ */
+static int consumer_create(struct dbk_program *program, const struct dbk_consumer_config *config,
+			   struct dbk_reason *reason, struct dbk_ring *ring)
+{
+	u64 wanted = DBK_BUFSIZE_DEFAULT, bufsize = wanted;
+	int err = -ENOMEM;
+
+	if (config->anonymous && dbk_bank_only(true)) {
+		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
+		dbk_bank_only(false);
+		dbk_program_option(program, DTRACEOPT_BUFSIZE, &wanted);
+		if (!err)
+			dbk_consumer_size(ring->consumer, DTRACEOPT_BUFSIZE, &bufsize);
+		if (!err && bufsize < wanted)
+			pr_warn("ring %s: bufsize is %llu bytes, not %llu, to fit into the bank\n",
+				config->name, bufsize, wanted);
+		else if (err == -ENOMEM)
+			pr_warn("ring %s does not fit into the bank, it lies in ordinary memory\n",
+				config->name);
+	}
+	if (err == -ENOMEM)
+		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
+	return err;
+}
+
 static int ring_create(struct dbk_program *program, const char *name, struct file *owner,
 		       struct dbk_reason *reason, struct dbk_ring **ring_ret)
 {
@@ -168,7 +197,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 		strscpy(reason->text, "no memory, or too many rings", sizeof(reason->text));
 		return -ENOMEM;
 	}
-	err = dbk_consumer_create(dbk.engine, program, &config, reason, &ring->consumer);
+	err = consumer_create(program, &config, reason, ring);
 	if (err) {
 		kfree(ring);
 		return err;
@@ -254,7 +283,7 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 		region_ret->bytes = region.pages->bytes;
 		return true;
 	}
-	return false;
+	return dbk_bank_region(index, region_ret);
 }
 
 bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
@@ -278,6 +307,24 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
 	return true;
 }
 
+void dbk_rings_bank_bytes(u32 ring_id, u64 *inside_ret, u64 *outside_ret)
+{
+	struct dbk_ring *ring;
+
+	dbk_state_assert();
+	*inside_ret = *outside_ret = 0;
+	list_for_each_entry(ring, &dbk.rings, link) {
+		struct dbk_region region;
+		u32 i;
+
+		if (ring_id != 0 && dbk_consumer_ring_id(ring->consumer) != ring_id)
+			continue;
+		for (i = 0; dbk_consumer_region(ring->consumer, i, &region); i++)
+			*(dbk_bank_has(region.pages->address) ? inside_ret : outside_ret) +=
+				region.pages->bytes;
+	}
+}
+
 u32 dbk_rings_count(bool unclaimed_only)
 {
 	struct dbk_ring *ring;
@@ -293,7 +340,7 @@ u32 dbk_rings_count(bool unclaimed_only)
 u32 dbk_rings_region_count(void)
 {
 	struct dbk_ring *ring;
-	u32 count = DBK_BLOCKS;
+	u32 count = DBK_BLOCKS + dbk_bank_region_count();
 
 	dbk_state_assert();
 	list_for_each_entry(ring, &dbk.rings, link)
@@ -339,6 +386,17 @@ static void grow(struct work_struct *work);
 
 static DECLARE_DELAYED_WORK(grow_work, grow);
 
+/* A ring that lies in the bank stays there: what it had outside would be a hole after a crash. */
+static void grow_one(struct dbk_ring *ring)
+{
+	u64 inside, outside;
+
+	dbk_rings_bank_bytes(dbk_consumer_ring_id(ring->consumer), &inside, &outside);
+	dbk_bank_only(outside == 0);
+	dbk_consumer_tend(ring->consumer);
+	dbk_bank_only(false);
+}
+
 /* Rings with option ringtime, as long as there is one: a late growth would overwrite history. */
 static void grow(struct work_struct *work)
 {
@@ -349,7 +407,7 @@ static void grow(struct work_struct *work)
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if (!dbk_consumer_grows(ring->consumer))
 			continue;
-		dbk_consumer_tend(ring->consumer);
+		grow_one(ring);
 		wait_ns = dbk_consumer_tend_interval_ns(ring->consumer);
 	}
 	mutex_unlock(&dbk.mutex);

@@ -36,6 +36,10 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret);
 /** dbk_rings_region_pages() - the block that dbk_rings_region() gave @offset to.  Context: [S]. */
 bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret);
 
+/** dbk_rings_bank_bytes() - blocks of a ring, of all when @ring_id is 0, in the bank and outside.
+ * Context: [S]. */
+void dbk_rings_bank_bytes(u32 ring_id, u64 *inside_ret, u64 *outside_ret);
+
 /** dbk_rings_count() - rings, or only those anonymous and without an owner.  Context: [S]. */
 u32 dbk_rings_count(bool unclaimed_only);
 
