@@ -6,6 +6,7 @@
  * entry is copied there, then committed_bytes covers it.
  */
 #include "engine/buffer/buffer.h"
+#include "engine/buffer/checksum.h"
 #include "engine/program/reason.h"
 
 #define PAGE_BYTES 4096u
@@ -32,6 +33,31 @@ void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind,
 	dbk_store_release(&header->magic, DBK_META_MAGIC);
 }
 
+/* What changes in place cannot be vouched for. */
+static bool is_checked(uint32_t kind)
+{
+	return kind == DBK_META_HOST || kind == DBK_META_DOF || kind == DBK_META_PROBES ||
+	       kind == DBK_META_ECBS;
+}
+
+/*
+ * The checksum goes on from that of what is there, so a block of many entries costs no more than
+ * its bytes.  Two words take turns: whatever committed_bytes is when the machine dies, one is for
+ * it.
+ */
+static void seal_append(struct dbk_meta_header *header, uint32_t used, uint32_t bytes)
+{
+	uint32_t newer = (uint32_t)header->checksum[1] > (uint32_t)header->checksum[0] ? 1 : 0;
+	uint32_t crc = (uint32_t)(header->checksum[newer] >> 32);
+
+	if (used == DBK_META_DATA_OFFSET)
+		crc = dbk_crc32c(0, &header->boot_id,
+				 offsetof(struct dbk_meta_header, checksum) -
+					 offsetof(struct dbk_meta_header, boot_id));
+	crc = dbk_crc32c(crc, (const uint8_t *)header + used, bytes);
+	dbk_store_relaxed(&header->checksum[newer ^ 1], (uint64_t)crc << 32 | (used + bytes));
+}
+
 bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint32_t bytes)
 {
 	struct dbk_meta_header *header = pages->address;
@@ -40,6 +66,8 @@ bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint
 	if (bytes > pages->bytes - used)
 		return false;
 	memcpy((uint8_t *)header + used, data, bytes);
+	if (is_checked(header->kind))
+		seal_append(header, used, bytes);
 	dbk_store_release(&header->committed_bytes, used + bytes);
 	return true;
 }

@@ -48,7 +48,8 @@ struct dbk_meta_header {
 	uint16_t index;	      /* DOF: which image of the ring; else 0, 1, ... */
 	uint16_t part;	      /* DOF: 0 .. part_count - 1; else 0 */
 	uint16_t part_count;  /* DOF: blocks of this image; else 1 */
-	uint64_t reserved[3]; /* 0 */
+	uint64_t checksum[2]; /* bytes from the block's start, CRC-32C above; 0: none */
+	uint64_t reserved;    /* 0 */
 };
 
 /* One per module load, ring_id 0. */
@@ -263,7 +264,8 @@ DBK_ABI_AT(struct dbk_meta_header, ring_id, 32);
 DBK_ABI_AT(struct dbk_meta_header, index, 34);
 DBK_ABI_AT(struct dbk_meta_header, part, 36);
 DBK_ABI_AT(struct dbk_meta_header, part_count, 38);
-DBK_ABI_AT(struct dbk_meta_header, reserved, 40);
+DBK_ABI_AT(struct dbk_meta_header, checksum, 40);
+DBK_ABI_AT(struct dbk_meta_header, reserved, 56);
 DBK_ABI_SIZE(struct dbk_meta_host, 224);
 DBK_ABI_AT(struct dbk_meta_host, boot_uuid, 0);
 DBK_ABI_AT(struct dbk_meta_host, kernel_text_start, 16);

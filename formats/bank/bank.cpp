@@ -101,15 +101,6 @@ Result<dbk_bank_header> read_bank_header(ByteView untrusted) {
     return header;
 }
 
-void note_copy(Bank& bank, const BankHalf& half) {
-    if (half.from_copy)
-        bank.findings.add(FindingKind::header_copy, strprintf("half %u", half.half),
-                          "its first page was overwritten, the header was read from the last one");
-    if (half.cut)
-        bank.findings.add(FindingKind::truncated, strprintf("half %u", half.half),
-                          strprintf("%" PRIu64 " bytes, the image ends before", half.half_bytes));
-}
-
 /// Reads one half of a bank of `bank_bytes`, wherever the image ends.
 void add_half(Bank& bank, ByteView image, uint32_t index, std::optional<uint64_t> phys_addr) {
     uint64_t bytes = half_bytes_of(bank.bank_bytes);
@@ -129,7 +120,7 @@ void add_half(Bank& bank, ByteView image, uint32_t index, std::optional<uint64_t
         bank.others.push_back({index, half.error()});
         return;
     }
-    note_copy(bank, half.value());
+    note_half(half.value(), bank.findings);
     bank.halves.push_back(std::move(half).value());
 }
 
@@ -143,6 +134,15 @@ Error no_half(const Bank& bank) {
 }
 
 } // namespace
+
+void note_half(const BankHalf& half, Findings& findings) {
+    if (half.from_copy)
+        findings.add(FindingKind::header_copy, strprintf("half %u", half.half),
+                     "its first page was overwritten, the header was read from the last one");
+    if (half.cut)
+        findings.add(FindingKind::truncated, strprintf("half %u", half.half),
+                     strprintf("%" PRIu64 " bytes, the image ends before", half.half_bytes));
+}
 
 const char* bank_state_text(uint32_t state) {
     switch (state) {
@@ -199,7 +199,7 @@ Result<Bank> parse_bank(ByteView untrusted_image) {
             bank.findings.add(FindingKind::header_copy, "bank", header.error().message());
         }
     } else if (Result<BankHalf> half = parse_bank_half(untrusted_image); half.ok()) {
-        note_copy(bank, half.value());
+        note_half(half.value(), bank.findings);
         bank.halves.push_back(std::move(half).value());
         return bank;
     } else if (half.error().code() != ErrorCode::not_found) {

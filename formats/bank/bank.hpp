@@ -35,6 +35,9 @@ struct BankHalf {
     uint64_t blocks_phys_addr = 0; ///< of their first byte
 };
 
+/// Tells what of the half was lost and could be done without, or could not.
+void note_half(const BankHalf& half, Findings& findings);
+
 /// Returns what became of the one who recorded, in words.
 const char* bank_state_text(uint32_t state);
 

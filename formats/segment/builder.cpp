@@ -80,7 +80,10 @@ private:
         }
         if (!checksum_holds(found)) {
             refuse(FindingKind::bad_checksum, offset,
-                   segment_name(piece.segment.ring_id, piece.segment.cpu, piece.segment.sequence));
+                   piece.kind == PieceKind::metadata
+                       ? block_name(piece.meta)
+                       : segment_name(piece.segment.ring_id, piece.segment.cpu,
+                                      piece.segment.sequence));
             return extent;
         }
         keep(found);
@@ -104,6 +107,8 @@ private:
 
     static bool checksum_holds(const FoundPiece& found) {
         const dbk_segment_header& header = found.piece.segment;
+        if (found.piece.kind == PieceKind::metadata)
+            return found.cut || metadata_checksum_holds(found.piece.meta, found.bytes);
         bool sealed =
             found.piece.kind == PieceKind::segment && (header.flags & DBK_SEGMENT_F_SEALED) != 0;
         return !sealed || (!found.cut && header.crc32c == segment_checksum(found.bytes));

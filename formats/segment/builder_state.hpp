@@ -34,6 +34,9 @@ struct BuilderState {
 /// Returns "ring 1 cpu 0 segment 17".
 std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence);
 
+/// Returns "ring 1 metadata PROBES 0.0".
+std::string block_name(const dbk_meta_header& meta);
+
 /// Reads host and ring metadata from the best copy of each block of the boot.
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
 

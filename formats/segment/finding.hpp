@@ -37,6 +37,7 @@ using base::Result;
     X(bad_block, true, "a block of a trace file that was lost")                                    \
     X(bad_aggregation, true, "an aggregation snapshot that contradicts itself")                    \
     X(unfinished, false, "a file that was not finished, or is still being written")                \
+    X(unsealed, false, "segments that a machine left without a checksum")                          \
     X(header_copy, false, "a header that was lost, and could be done without")                     \
     X(missing_pages, true, "pages of memory that a dump does not have")                            \
     X(stale_copy, false, "a copy that lies elsewhere than it says")                                \

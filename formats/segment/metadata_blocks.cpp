@@ -15,16 +15,6 @@ namespace {
 using base::ByteReader;
 using base::strprintf;
 
-std::string block_name(const dbk_meta_header& meta) {
-    static constexpr const char* kNames[] = {"unknown",
-#define DBK_META_NAME(name, kind, what) #name,
-                                             DBK_META_KINDS(DBK_META_NAME)
-#undef DBK_META_NAME
-    };
-    const char* name = meta.kind < std::size(kNames) ? kNames[meta.kind] : kNames[0];
-    return strprintf("ring %u metadata %s %u.%u", meta.ring_id, name, meta.index, meta.part);
-}
-
 ByteView payload(const FoundPiece& block) {
     return block.bytes.size() > DBK_META_DATA_OFFSET ? block.bytes.subspan(DBK_META_DATA_OFFSET)
                                                      : ByteView();
@@ -309,6 +299,16 @@ private:
 };
 
 } // namespace
+
+std::string block_name(const dbk_meta_header& meta) {
+    static constexpr const char* kNames[] = {"unknown",
+#define DBK_META_NAME(name, kind, what) #name,
+                                             DBK_META_KINDS(DBK_META_NAME)
+#undef DBK_META_NAME
+    };
+    const char* name = meta.kind < std::size(kNames) ? kNames[meta.kind] : kNames[0];
+    return strprintf("ring %u metadata %s %u.%u", meta.ring_id, name, meta.index, meta.part);
+}
 
 uint64_t block_knowledge(ByteView untrusted_block) {
     Result<dbk_meta_header> header = ByteReader(untrusted_block).read<dbk_meta_header>();

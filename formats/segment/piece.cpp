@@ -105,6 +105,20 @@ Result<Piece> parse_piece(ByteView untrusted) {
                                         : parse_ring_piece(untrusted, *kind);
 }
 
+bool metadata_checksum_holds(const dbk_meta_header& header, ByteView bytes) {
+    constexpr size_t kFrom = offsetof(dbk_meta_header, boot_id);
+    constexpr size_t kTo = offsetof(dbk_meta_header, checksum);
+    if (bytes.size() < DBK_META_DATA_OFFSET)
+        return false;
+    for (uint64_t word : header.checksum) {
+        if (word == 0 || static_cast<uint32_t>(word) != bytes.size())
+            continue;
+        uint32_t crc = base::crc32c(bytes.subspan(kFrom, kTo - kFrom));
+        return base::crc32c(bytes.subspan(DBK_META_DATA_OFFSET), crc) == word >> 32;
+    }
+    return true;
+}
+
 uint32_t segment_checksum(ByteView bytes) {
     static constexpr std::byte kZero[sizeof(uint32_t)] = {};
     DBK_ASSERT(bytes.size() >= sizeof(dbk_segment_header));

@@ -32,6 +32,10 @@ std::optional<PieceKind> piece_kind(uint32_t magic);
 /// Errors: truncated when not even the header is whole; unsupported version; corrupt.
 Result<Piece> parse_piece(ByteView untrusted);
 
+/// Returns whether a metadata block's checksum holds, or it has none for what is committed.
+/// `bytes` are the committed ones, all of them.
+bool metadata_checksum_holds(const dbk_meta_header& header, ByteView bytes);
+
 /// Returns the checksum of a segment: over `bytes` (committed ones) with the field itself 0.
 uint32_t segment_checksum(ByteView bytes);
 

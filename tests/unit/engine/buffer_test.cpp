@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records and segments: layout, overwriting, policies, time, drops.
+#include "engine/buffer/checksum.h"
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
@@ -361,4 +362,32 @@ TEST_CASE("metadata describes the ring", "[engine][meta]") {
     CHECK(probe->probe_id == go.id);
     CHECK(std::string(reinterpret_cast<const char*>(probe + 1), 13) == "testmodfuncgo");
     CHECK(probe->entry_bytes == 32);
+}
+
+TEST_CASE("metadata that only grows has the checksum of what is committed", "[engine][meta]") {
+    Engine engine;
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    auto image = dof.build();
+    for (const char* function : {"a", "b", "c"})
+        engine.probe("test", "m", function, "go");
+    auto* consumer = engine.start(image);
+    uint32_t checked = 0;
+    dbk_region region;
+    for (uint32_t i = 0; dbk_consumer_region(consumer, i, &region); i++) {
+        const auto* header = static_cast<const dbk_meta_header*>(region.pages->address);
+        if (header->magic != DBK_META_MAGIC)
+            continue;
+        const auto* bytes = reinterpret_cast<const uint8_t*>(header);
+        bool grows = header->kind == DBK_META_DOF || header->kind == DBK_META_PROBES ||
+                     header->kind == DBK_META_ECBS;
+        uint32_t crc =
+            dbk_crc32c(dbk_crc32c(0, bytes + 16, 24), bytes + 64, header->committed_bytes - 64);
+        bool found = false;
+        for (uint64_t word : header->checksum)
+            found |= word == (uint64_t{crc} << 32 | header->committed_bytes);
+        CHECK(found == grows);
+        checked += grows;
+    }
+    CHECK(checked == 3);
 }
