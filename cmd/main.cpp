@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
     add_embed(app, status);
     add_record(app, status);
     add_extract(app, status);
+    add_recover(app, status);
     add_report(app, status);
     add_info(app, status);
     add_list(app, status);

@@ -148,6 +148,14 @@ public:
         return {};
     }
 
+    Result<dbk_ioc_bank> bank(uint16_t ring_id) override {
+        dbk_ioc_bank bank = {};
+        bank.ring_id = ring_id;
+        if (call(DBK_IOC_BANK, &bank) != 0)
+            return errno_errorf("%s does not tell of a bank", path_.c_str());
+        return bank;
+    }
+
 private:
     int call(unsigned long request, void* argument) {
         int result;

@@ -73,6 +73,10 @@ public:
     virtual Result<uint16_t> enable(ByteView dof) = 0;
     /// Policy switch: the CPU may reuse its segments up to this one.
     virtual Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) = 0;
+    /// What is in reserved memory, of one ring or, with 0, of all.
+    virtual Result<dbk_ioc_bank> bank([[maybe_unused]] uint16_t ring_id = 0) {
+        return dbk_ioc_bank{};
+    }
 };
 
 /// Opens the device.  What it claims is its own until it is destroyed.

@@ -7,6 +7,7 @@ _daybreak() {
 		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
+		[recover]="-o --output --list --half --sealed --if-any -q --help"
 		[report]="--boot --since --until --temporal --system -q --help"
 		[info]="--boot --help"
 		[list]="--boot --help"

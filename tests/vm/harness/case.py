@@ -49,6 +49,7 @@ class Case:
     cpus: int = 2
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     timeout_s: float = 120.0
+    reboot: bool = False  # a reset of the guest boots it again; otherwise it is the guest's end
 
     @property
     def folder(self) -> Path:
@@ -164,7 +165,7 @@ class Boot:
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
                             case.memory_mib, case.cpus, case.parallel, False, self.folder, case.timeout_s,
-                            [re.compile(pattern) for pattern in case.expected])
+                            [re.compile(pattern) for pattern in case.expected], reboot=case.reboot)
 
     def _host_script(self, name: str) -> str:
         """Runs the case's host script, if it has one, and returns what it printed."""
