@@ -4,8 +4,8 @@
  *
  * Every cause has a slot in each segment header (how often since that segment
  * was opened, on that CPU) and in the CPU counters (how often since the ring
- * was made).  The first ten are DTrace's and keep its message texts; the rest
- * are Daybreak's own.  A slot number is part of the segment format: append only.
+ * was made).  The first ten are DTrace's, with its texts; 3, 4 and 8 of them never happen here
+ * (docs/design/0020). The rest are Daybreak's own.  Slots are part of the format: append only.
  */
 #ifndef DBK_ABI_DROPS_H
 #define DBK_ABI_DROPS_H
