@@ -13,10 +13,12 @@
 #include <linux/uaccess.h>
 
 #include "engine/host.h"
-#include "kmod/core/bank.h"
-
-/* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
-#define DBK_BANK_METADATA_BYTES (384u << 10)
+	if (dbk_bank_has(pages->address)) {
+		dbk_bank_free(pages);
+	} else {
+		forget_pieces(pages);
+		__free_pages(pages->host_data, get_order(pages->bytes));
+	}
 
 /* 64: a string is copied in pieces, which end at a page's end or before. */
 #define DBK_STRING_PIECE_BYTES 64u
@@ -70,14 +72,35 @@ uint64_t dbk_host_pages_max(void)
 	return (uint64_t)info.totalram * info.mem_unit / 2;
 }
 
+/*
+ * What was a ring's must not be taken for one in a dump: after the module was loaded again, ring 1
+ * of the same boot would be there twice.  Pages that somebody still maps are left to that reader.
+ */
+static void forget_pieces(const struct dbk_pages *pages)
+{
+	uint32_t offset;
+
+	if (page_count(pages->host_data) != 1)
+		return;
+	for (offset = 0; offset < pages->bytes; offset += PAGE_SIZE) {
+		uint32_t *magic = pages->address + offset;
+
+		if (*magic == DBK_SEGMENT_MAGIC || *magic == DBK_META_MAGIC ||
+		    *magic == DBK_AGGBUF_MAGIC)
+			*magic = 0;
+	}
+}
+
 void dbk_host_pages_free(struct dbk_pages *pages)
 {
 	if (!pages->address)
 		return;
-	if (dbk_bank_has(pages->address))
+	if (dbk_bank_has(pages->address)) {
 		dbk_bank_free(pages);
-	else
+	} else {
+		forget_pieces(pages);
 		__free_pages(pages->host_data, get_order(pages->bytes));
+	}
 	pages->address = NULL;
 }
 

@@ -8,6 +8,7 @@ _daybreak() {
 		[embed]="--module -o --output --help"
 		[record]="--claim --keep -o --output --help"
 		[recover]="-o --output --list --half --sealed --if-any -q --help"
+		[extract]="-o --output --list --boot --symbols --at -q --help"
 		[report]="--boot --since --until --temporal --system -q --help"
 		[info]="--boot --help"
 		[list]="--boot --help"

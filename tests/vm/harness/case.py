@@ -19,11 +19,12 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from . import HarnessError, console, guest, kernels, paths, qemu
+from . import HarnessError, console, guest, kernels, paths, qemu, qmp
 
 CASES = paths.TESTS_VM / "cases"
 
@@ -45,6 +46,7 @@ class Case:
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
     arguments: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
+    dumps: tuple[str, ...] = ()  # the guest panics; its memory in these forms: dump.elf, dump.kdump-zlib, dump.raw
     memory_mib: int = 512
     cpus: int = 2
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
@@ -90,6 +92,28 @@ def names() -> list[str]:
     return sorted(file.parent.name for file in CASES.glob("*/case.toml"))
 
 
+class _MemorySaver:
+    """Saves a guest's memory once its kernel says that it panicked, and ends the machine."""
+
+    def __init__(self, forms: tuple[str, ...], memory_mib: int, folder: Path, socket: Path):
+        self.socket, self.done = socket, False
+        self._forms, self._memory_mib, self._folder = forms, memory_mib, folder
+
+    def watch(self, line: str) -> None:
+        if not self._forms or self.done or "end Kernel panic" not in line:
+            return
+        with qmp.Monitor(self.socket) as monitor:
+            monitor.stop()
+            for form in self._forms:
+                path = self._folder / f"dump.{form}"
+                if form == "raw":
+                    monitor.save_memory(0, self._memory_mib << 20, path)
+                else:
+                    monitor.dump(path, None if form == "elf" else form)
+            self.done = True
+            monitor.execute("quit")
+
+
 class Boot:
     """One case on one kernel."""
 
@@ -112,7 +136,12 @@ class Boot:
         early = self._build()
         self._host_script("prepare")
         machine = self._machine(early)
-        outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output)
+        with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
+            saver = _MemorySaver(self._case.dumps, self._case.memory_mib, self.folder, Path(sockets) / "monitor")
+            machine.monitor = saver.socket if self._case.dumps else None
+            outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, saver.watch)
+        if saver.done:  # died as it should; QEMU was told to go then
+            outcome.findings.done = True
         machine.initrd.unlink(missing_ok=True)
         checks, problem = outcome.findings.checks, outcome.problem()
         if problem is None:

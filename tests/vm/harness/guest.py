@@ -6,6 +6,7 @@ tests/vm/images/make-debian-root made, with systemd.  Both run tests/vm/guest/se
 """
 
 import io
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,6 +98,23 @@ class Guest:
             archive.copy(host, path)
         archive.close()
         return buffer.getvalue()
+
+
+def portable(program: Path, folder: Path) -> None:
+    """Puts a program of the host into a folder, with its libraries and a script that runs it in a guest
+    that has none."""
+    libraries = folder / "lib"
+    libraries.mkdir(parents=True, exist_ok=True)
+    shutil.copy(program, libraries / program.name)
+    loader = ""
+    for line in paths.run(["ldd", program], f"ldd {program} failed").splitlines():
+        path = next((word for word in line.split() if word.startswith("/")), None)
+        if path:
+            shutil.copy(path, libraries)
+            loader = Path(path).name if Path(path).name.startswith("ld-") else loader
+    script = folder / program.name
+    script.write_text(f'#!/bin/sh\nlib=${{0%/*}}/lib\nexec "$lib/{loader}" --library-path "$lib" "$lib/{program.name}" "$@"\n')
+    script.chmod(0o755)
 
 
 def debian_root() -> Path:
