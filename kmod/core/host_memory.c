@@ -13,12 +13,12 @@
 #include <linux/uaccess.h>
 
 #include "engine/host.h"
-	if (dbk_bank_has(pages->address)) {
-		dbk_bank_free(pages);
-	} else {
-		forget_pieces(pages);
-		__free_pages(pages->host_data, get_order(pages->bytes));
-	}
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
+#include "kmod/core/bank.h"
+
+/* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
+#define DBK_BANK_METADATA_BYTES (384u << 10)
 
 /* 64: a string is copied in pieces, which end at a page's end or before. */
 #define DBK_STRING_PIECE_BYTES 64u
