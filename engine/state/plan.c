@@ -160,54 +160,6 @@ static void plan_act(struct dbk_planner *p, uint32_t action)
 		step->expr.kind = DBK_EXPR_CONST;
 }
 
-static bool same_name(const char *a, const char *b)
-{
-	while (*a != '\0' && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-/* The consumer's trigger of that name: actions with the same name share its rate limit. */
-static uint32_t find_trigger(struct dbk_consumer *consumer, const char *name)
-{
-	uint64_t interval_ns = DBK_SNAPSHOTRATE_DEFAULT_NS;
-	uint32_t i;
-
-	for (i = 0; i < consumer->trigger_count; i++)
-		if (same_name(consumer->triggers[i].name, name))
-			return i;
-	if (consumer->trigger_count == DBK_SNAPSHOT_NAMES_MAX)
-		return DBK_SNAPSHOT_NAMES_MAX;
-	dbk_program_option(consumer->program, DBK_OPT_SNAPSHOTRATE, &interval_ns);
-	dbk_trigger_init(&consumer->triggers[i], DBK_TRIGGER_ACTION, consumer->ring_id, name,
-			 interval_ns > INT64_MAX ? INT64_MAX : interval_ns);
-	consumer->trigger_count++;
-	return i;
-}
-
-static int plan_snapshot(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
-			 uint8_t flags)
-{
-	const struct dbk_actdesc *desc = &p->desc->actions[action];
-	struct dbk_consumer *consumer = p->consumer;
-	uint32_t index;
-
-	if (consumer->triggers == NULL)
-		consumer->triggers =
-			dbk_host_alloc(DBK_SNAPSHOT_NAMES_MAX * sizeof(*consumer->triggers));
-	if (consumer->triggers == NULL)
-		return dbk_refuse(p->reason, -ENOMEM, "no memory for the names of snapshots");
-	index = find_trigger(consumer, desc->text);
-	if (index == DBK_SNAPSHOT_NAMES_MAX)
-		return dbk_refuse(p->reason, -E2BIG, "snapshot() has more than %u names",
-				  DBK_SNAPSHOT_NAMES_MAX);
-	dbk_plan_integer(p, area, action, DBK_STEP_SNAPSHOT, &desc->difo->expr, 8, flags);
-	p->plan->steps[p->plan->step_count - 1].aggregation = index;
-	return 0;
-}
-
 void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
@@ -279,7 +231,7 @@ static int plan_actions(struct dbk_planner *p)
 		if (i > aggregation)
 			aggregation = next_aggregation(desc, i);
 		if (desc->actions[i].kind == DBK_ACT_SNAPSHOT) {
-			error = plan_snapshot(p, &p->record, i, 0);
+			error = dbk_plan_snapshot(p, &p->record, i, 0);
 			continue;
 		}
 		if (!in_tuple(desc, i, aggregation)) {

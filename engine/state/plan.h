@@ -41,4 +41,8 @@ void dbk_plan_aggregation_record(struct dbk_planner *p, uint32_t action);
 /** dbk_plan_aggregation_engine() - aggregate=engine: a key of their own, and cells; -E2BIG */
 int dbk_plan_aggregation_engine(struct dbk_planner *p, uint32_t action);
 
+/** dbk_plan_snapshot() - snapshot(): whether it was taken is a field, its name a trigger of the
+ * consumer; -ENOMEM, -E2BIG */
+int dbk_plan_snapshot(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags);
+
 #endif /* DBK_ENGINE_PLAN_H */

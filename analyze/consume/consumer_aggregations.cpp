@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Consumer: what records and snapshots do to its aggregations, and printa().
+#include "analyze/consume/consumer.hpp"
+#include "analyze/print/format_print.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+void Consumer::count(const MergedRecord& merged) {
+    EcbPlan* plan = program_.find(merged.record.epid);
+    if (!plan || !plan->has_aggregation || ring_->info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+        return;
+    for (Statement& statement : plan->statements)
+        if (statement.kind == StatementKind::aggregate)
+            aggregate(*plan, statement, merged.record.bytes);
+}
+
+bool Consumer::ready(Statement& statement) {
+    if (!statement.layout_number)
+        statement.layout_number = table_.intern(statement.layout);
+    return statement.layout_number.has_value();
+}
+
+bool Consumer::make_key(const Statement& statement, base::ByteView bytes) {
+    key_.clear();
+    for (const FieldPlan& field : statement.fields) {
+        auto value = value_of(field, bytes);
+        if (!value) {
+            statement_problem_ = "a key lies outside its record";
+            return false;
+        }
+        // As dtrace(1): all addresses of a function, or of a module, are one key.
+        bool is_symbol = field.type.kind == ValueKind::symbol;
+        if ((is_symbol || field.type.kind == ValueKind::module) && value->data.size() == 8) {
+            uint64_t address = value->unsigned_integer();
+            address = is_symbol ? shared_.names.symbol_start(address)
+                                : shared_.names.module_start(address);
+            key_.append(field.type, {reinterpret_cast<const std::byte*>(&address), 8});
+            continue;
+        }
+        key_.append(field.type, value->data);
+    }
+    return true;
+}
+
+void Consumer::aggregation_full() {
+    if (refused_++ == 0)
+        shared_.note("aggregations do not fit into memory: further keys are not counted");
+}
+
+void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView record) {
+    statement_problem_ = statement.problem;
+    if (!statement_problem_.empty() || !ready(statement) || !make_key(statement, record)) {
+        problem(plan, &statement, statement_problem_);
+        return;
+    }
+    int64_t value = 0, increment = 1;
+    if (statement.value)
+        if (auto recorded = value_of(*statement.value, record))
+            value = recorded->signed_integer();
+    if (statement.increment)
+        if (auto recorded = value_of(*statement.increment, record))
+            increment = recorded->signed_integer();
+    if (!table_.update(*statement.layout_number, statement.source, key_.bytes(), value, increment))
+        aggregation_full();
+}
+
+void Consumer::merge(const formats::AggregationSnapshot& snapshot) {
+    formats::AggregationCursor cursor = formats::entries_of(snapshot, *ring_);
+    formats::AggEntryView entry;
+    while (cursor.next(entry))
+        merge_entry(entry);
+}
+
+void Consumer::merge_entry(const formats::AggEntryView& entry) {
+    EcbPlan* plan = program_.find(entry.epid);
+    if (!plan) {
+        shared_.problem(base::strprintf("ring %u: an aggregation of EPID %u, which the ring does "
+                                        "not have",
+                                        unsigned{ring_->ring_id}, entry.epid));
+        return;
+    }
+    Statement* statement = plan->find_aggregation(entry.action);
+    if (!plan->problem.empty() || !statement || !statement->problem.empty()) {
+        problem(*plan, statement,
+                !plan->problem.empty() ? plan->problem
+                : statement            ? statement->problem
+                                       : "an aggregation that the clause does not have");
+        return;
+    }
+    statement_problem_.clear();
+    if (!ready(*statement) || !make_key(*statement, entry.key)) {
+        problem(*plan, statement, statement_problem_);
+        return;
+    }
+    size_t expected = *statement->layout.function.cell_count();
+    if (entry.cell_count() != expected) {
+        problem(*plan, statement,
+                base::strprintf("%zu cells, expected %zu", entry.cell_count(), expected));
+        return;
+    }
+    std::vector<uint64_t> cells(expected);
+    for (size_t i = 0; i < expected; i++)
+        cells[i] = entry.cell(i);
+    if (!table_.merge(*statement->layout_number, statement->source, key_.bytes(), cells))
+        aggregation_full();
+}
+
+void Consumer::print_unprinted() {
+    analyze::print_unprinted(shared_.out, table_, context_);
+}
+
+void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
+    std::vector<uint32_t> variables;
+    for (const NumberPlan& number : statement.numbers)
+        variables.push_back(variable_of(number, record));
+    const Format* format = statement.format ? &*statement.format : nullptr;
+    auto printed =
+        print_printa(shared_.out, table_, variables, program_.functions(), format, context_);
+    if (!printed.ok())
+        statement_problem_ = printed.error().message();
+}
+
+} // namespace daybreak::analyze
