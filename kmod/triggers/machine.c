@@ -104,8 +104,12 @@ __probe_ctx void dbk_dying_mark(enum dbk_crash_state state, const struct dbk_lin
 {
 	struct dbk_meta_crash *entry = &crash_entries[state - 1];
 
-	dbk_fetch_add(&entry->count, 1);
-	if (dbk_fetch_add(&crash_claimed[state - 1], 1) != 0)
+	bool first = dbk_fetch_add(&crash_claimed[state - 1], 1) == 0;
+
+	/* A panic is seen twice, by its line and by its notifier. */
+	if (first || state == DBK_CRASH_OOPS)
+		dbk_fetch_add(&entry->count, 1);
+	if (!first)
 		return;
 	entry->cpu = dbk_host_cpu();
 	memcpy(entry->reason, reason->text, sizeof(entry->reason));
