@@ -32,8 +32,8 @@ class Recording:
         return _daybreak("report", *options, self.path)
 
     @cache
-    def info(self) -> str:
-        return _daybreak("info", self.path)
+    def info(self, *options: str) -> str:
+        return _daybreak("info", *options, self.path)
 
     def cpus(self) -> list[Cpu]:
         """The CPUs of the recording's only ring."""
