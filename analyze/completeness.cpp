@@ -4,6 +4,7 @@
 #include "analyze/completeness.hpp"
 
 #include "analyze/consume/drop_text.hpp"
+#include "analyze/machine_print.hpp"
 
 #include <cinttypes>
 
@@ -55,16 +56,16 @@ std::string cpu_sentence(const std::string& where, const formats::Completeness& 
 } // namespace
 
 std::string CompletenessNote::verdict() const {
-    if (complete)
-        return "complete: every record since the first probe is here";
-    std::string text = "not complete";
+    std::string text = complete ? "complete: every record since the first probe is here"
+                                : "not complete";
     for (size_t i = 0; i < reasons.size(); i++)
         text += (i == 0 ? ": " : "; ") + reasons[i];
-    return text;
+    return end.empty() ? text : text + "; " + end;
 }
 
 CompletenessNote completeness_of(const formats::Recording& recording) {
     CompletenessNote note;
+    note.end = end_sentence(recording.machine);
     uint64_t not_copied = 0;
     for (const formats::RingRecording& ring : recording.rings) {
         if (!ring.has_info)

@@ -24,9 +24,11 @@ struct CompletenessNote {
     /// Faults in all: their ECBs' records were discarded, as DTrace does.
     uint64_t faults = 0;
     uint64_t records_present = 0;
+    /// How the machine ended, a sentence; empty when it is not known to have.
+    std::string end;
 
     /// Returns "complete: every record since the first probe is here", or "not complete: " and the
-    /// reasons.
+    /// reasons; behind either, how the machine ended.
     std::string verdict() const;
     /// Returns the exit status that the recording advises.
     int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }

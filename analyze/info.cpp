@@ -5,11 +5,11 @@
 
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/program.hpp"
+#include "analyze/machine_print.hpp"
 #include "analyze/print/text.hpp"
 
 #include <algorithm>
 #include <cinttypes>
-#include <ctime>
 
 namespace daybreak::analyze {
 
@@ -33,15 +33,6 @@ std::string uuid_text(const std::array<uint8_t, 16>& uuid) {
             text += '-';
         appendf(text, "%02x", unsigned{uuid[i]});
     }
-    return text;
-}
-
-std::string wall_text(uint64_t wall_ns) {
-    auto seconds = static_cast<time_t>(wall_ns / 1'000'000'000);
-    struct tm local {};
-    char text[64] = "unknown";
-    if (localtime_r(&seconds, &local))
-        std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local);
     return text;
 }
 
@@ -352,8 +343,10 @@ void print_findings(std::string& out, const formats::Findings& findings) {
 }
 
 CompletenessNote print_recording(std::string& out, const formats::Recording& recording,
-                                 const formats::TraceHeader* header) {
+                                 const formats::TraceHeader* header,
+                                 std::optional<size_t> log_lines) {
     print_host(out, recording, header);
+    print_machine(out, recording, log_lines);
     for (const formats::RingRecording& ring : recording.rings)
         print_ring(out, ring);
     print_findings(out, recording.findings);
@@ -362,11 +355,12 @@ CompletenessNote print_recording(std::string& out, const formats::Recording& rec
 
 } // namespace
 
-CompletenessNote print_info(const formats::Trace& trace, Sink& sink) {
+CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
+                            std::optional<size_t> log_lines) {
     std::string out;
     print_file(out, trace);
     CompletenessNote note =
-        print_recording(out, trace.recording, trace.has_header ? &trace.header : nullptr);
+        print_recording(out, trace.recording, trace.has_header ? &trace.header : nullptr, log_lines);
     if (trace.has_losses() && !note.losses) {
         note.losses = true;
         note.complete = false;
@@ -377,9 +371,10 @@ CompletenessNote print_info(const formats::Trace& trace, Sink& sink) {
     return note;
 }
 
-CompletenessNote print_info(const formats::Recording& recording, Sink& sink) {
+CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
+                            std::optional<size_t> log_lines) {
     std::string out;
-    CompletenessNote note = print_recording(out, recording, nullptr);
+    CompletenessNote note = print_recording(out, recording, nullptr, log_lines);
     out += note.verdict() + "\n";
     sink.write(out);
     return note;

@@ -12,10 +12,13 @@ namespace daybreak::analyze {
 /// Prints a summary of a trace file: host, boot, time, rings, records per CPU, drops by cause, CPU
 /// and interval, findings, and as its last line whether the recording is complete.
 ///
+/// `log_lines` of the kernel's log are printed: empty means the last ones of a machine that died.
 /// Returns the note that the last line is made of; its advised_status() is for exit().
-CompletenessNote print_info(const formats::Trace& trace, Sink& sink);
+CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
+                            std::optional<size_t> log_lines = std::nullopt);
 
 /// The same without what only a file knows; for a recording in memory.
-CompletenessNote print_info(const formats::Recording& recording, Sink& sink);
+CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
+                            std::optional<size_t> log_lines = std::nullopt);
 
 } // namespace daybreak::analyze

@@ -4,6 +4,7 @@
 #include "analyze/print/text.hpp"
 
 #include <cstdarg>
+#include <ctime>
 #include <cstdio>
 
 namespace daybreak::analyze {
@@ -24,6 +25,15 @@ void appendf(std::string& out, const char* format, ...) {
     }
     va_end(again);
     va_end(arguments);
+}
+
+std::string wall_text(uint64_t wall_ns) {
+    auto seconds = static_cast<time_t>(wall_ns / 1'000'000'000);
+    struct tm local {};
+    char text[64] = "unknown";
+    if (localtime_r(&seconds, &local))
+        std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local);
+    return text;
 }
 
 } // namespace daybreak::analyze

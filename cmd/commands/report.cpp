@@ -84,7 +84,8 @@ int report(const ReportArguments& arguments) {
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.flush();
-    if (!result.completeness.complete && !options.testing)
+    bool is_told = !result.completeness.complete || !result.completeness.end.empty();
+    if (is_told && !options.testing)
         complain(result.completeness.verdict());
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);

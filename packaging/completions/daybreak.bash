@@ -10,7 +10,7 @@ _daybreak() {
 		[recover]="-o --output --list --half --sealed --if-any -q --help"
 		[extract]="-o --output --list --boot --symbols --at -q --help"
 		[report]="--boot --since --until --temporal --system -q --help"
-		[info]="--boot --help"
+		[info]="--boot --log --help"
 		[list]="--boot --help"
 		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --time --inject --privileges --help"
 		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
