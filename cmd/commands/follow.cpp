@@ -3,17 +3,24 @@
 // The process around the follower: options, signals, clocks, messages.
 #include "cmd/commands/follow.hpp"
 
+#include "base/file.hpp"
+#include "cmd/dof_files.hpp"
+#include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/this_process.hpp"
 #include "daybreak_version.hpp"
+#include "formats/abi/dof.h"
 #include "recorder/follow/follower.hpp"
 #include "recorder/host.hpp"
 
 #include <charconv>
 #include <cinttypes>
 #include <csignal>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -67,7 +74,9 @@ Result<uint64_t> parse_time(const std::string& option, const std::string& text) 
 /// The process: its signals come by a descriptor, so that waiting ends when one does.
 class ProcessHost : public recorder::FollowHost {
 public:
-    explicit ProcessHost(bool quiet) : quiet_(quiet) {
+    ProcessHost(bool quiet, const FollowArguments& arguments, std::string status_path)
+        : quiet_(quiet), folder_(arguments.folder), status_path_(std::move(status_path)),
+          metrics_path_(arguments.metrics_file) {
         sigset_t signals;
         sigemptyset(&signals);
         for (int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
@@ -98,13 +107,41 @@ public:
         return recorder::open_device();
     }
 
+    /// By rename, so that readers find the whole of it; not synced: it is of no use after a crash.
+    void publish(const formats::RecorderStatus& status) override {
+        formats::RecorderStatus mine = status;
+        mine.pid = ::getpid();
+        mine.tool_version = DAYBREAK_VERSION;
+        mine.folder = folder_;
+        mine.cost.cpu_seconds = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID)) / 1e9;
+        double passed = mine.updated_at - published_at_;
+        if (published_at_ != 0 && passed > 0)
+            mine.cost.cpu_per_second = (mine.cost.cpu_seconds - cpu_seconds_) / passed;
+        published_at_ = mine.updated_at;
+        cpu_seconds_ = mine.cost.cpu_seconds;
+        replace(status_path_, formats::status_json(mine));
+        if (!metrics_path_.empty())
+            replace(metrics_path_, formats::status_metrics(mine));
+    }
+
     void say(const std::string& line) override {
         if (!quiet_)
             complain(line);
     }
 
 private:
+    /// A disk that is full or broken was told about already.
+    static void replace(const std::string& path, const std::string& text) {
+        std::string temporary = path + ".new";
+        base::ScopedFd fd(
+            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        if (fd.valid() && base::write_all(fd.get(), base::as_bytes(text), temporary).ok())
+            (void)::rename(temporary.c_str(), path.c_str());
+    }
+
     bool quiet_;
+    std::string folder_, status_path_, metrics_path_;
+    double published_at_ = 0, cpu_seconds_ = 0;
     base::ScopedFd signals_;
 };
 
@@ -125,10 +162,76 @@ Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments)
         DBK_TRY(series.file_age_ns_max, parse_time("--file-age", arguments.file_age));
     }
     DBK_TRY(options.sync_ns, parse_time("--sync", arguments.sync));
+    DBK_TRY(options.trigger_before_ns, parse_time("--trigger-before", arguments.trigger_before));
+    DBK_TRY(options.trigger_after_ns, parse_time("--trigger-after", arguments.trigger_after));
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.wait = arguments.wait;
     options.rings = arguments.rings;
     return options;
+}
+
+/// Where the status goes: memory, so that a broken disk does not hold it up, if that can be had.
+std::string status_path(const FollowArguments& arguments) {
+    if (!arguments.status_file.empty())
+        return arguments.status_file;
+    (void)::mkdir("/run/daybreak", 0755);
+    if (::access("/run/daybreak", W_OK) == 0)
+        return "/run/daybreak/recorder.json";
+    return arguments.folder + "/status.json";
+}
+
+/// A ring that goes on without a consumer keeps the newest: policy switch would stop it when full.
+base::Result<void> check_policy(const formats::DofProgram& program, const std::string& name) {
+    for (const formats::DofOption& option : program.options)
+        if (option.option == DTRACEOPT_BUFPOLICY && option.value != DBK_POLICY_SWITCH)
+            return {};
+    return base::errorf(ErrorCode::invalid,
+                        "%s: a program that goes on by itself needs bufpolicy=ring (or fill)",
+                        name.c_str());
+}
+
+/// Compiles -s for the kernel that runs.  Empty: what is wrong was said.
+std::optional<base::Bytes> compile_script(ProgramArguments program) {
+    // In front: what the program itself or the command line says holds.
+    program.options.insert(program.options.begin(), {"bufpolicy=ring", "aggregate=record"});
+    constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
+    if (::access(kTypes, R_OK) == 0)
+        program.btf = kTypes;
+    auto compiled = compile_program(program, probe_is_possible);
+    if (!compiled)
+        return std::nullopt;
+    base::Result<void> checked = check_policy(compiled->program, program.script);
+    if (checked.ok())
+        return std::move(compiled->dof);
+    complain(checked.error().message());
+    return std::nullopt;
+}
+
+Result<base::Bytes> read_image(const std::string& path) {
+    DBK_TRY(base::Bytes dof, base::read_file(path));
+    DBK_TRY(formats::DofProgram program, read_dof_files({path}, "oracle"));
+    DBK_TRY_VOID(check_policy(program, path));
+    return dof;
+}
+
+/// Returns the images to enable; empty optional: what is wrong was said.
+std::optional<std::vector<base::Bytes>> programs_of(const FollowArguments& arguments) {
+    std::vector<base::Bytes> programs;
+    if (!arguments.program.script.empty()) {
+        auto dof = compile_script(arguments.program);
+        if (!dof)
+            return std::nullopt;
+        programs.push_back(std::move(*dof));
+    }
+    for (const std::string& path : arguments.dof_files) {
+        Result<base::Bytes> dof = read_image(path);
+        if (!dof.ok()) {
+            complain(dof.error().message());
+            return std::nullopt;
+        }
+        programs.push_back(std::move(*dof));
+    }
+    return programs;
 }
 
 Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
@@ -138,7 +241,7 @@ Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
     ::setpriority(PRIO_PROCESS, 0, 10);
     sched_param none = {};
     ::sched_setscheduler(0, SCHED_BATCH, &none);
-    ProcessHost host(quiet);
+    ProcessHost host(quiet, arguments, status_path(arguments));
     recorder::ProcSymbolSource symbols;
     return recorder::follow(host, *folder, symbols, options);
 }
@@ -146,41 +249,41 @@ Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
 } // namespace
 
 void add_follow_options(CLI::App& command, FollowArguments& arguments) {
-    const char* group = "Following";
-    command
-        .add_option("--follow", arguments.folder,
-                    "Go on recording into files in this folder; nothing is claimed or stopped")
-        ->type_name("DIR")
-        ->group(group);
-    command
-        .add_option("--max-size", arguments.max_size, "Of all files together; the oldest go (1g)")
-        ->type_name("SIZE")
-        ->group(group);
-    command.add_option("--max-age", arguments.max_age, "Older files go (no limit)")
-        ->type_name("TIME")
-        ->group(group);
-    command.add_option("--max-files", arguments.max_files, "More files than that: the oldest go")
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--file-size", arguments.file_size,
-                    "Of one file (a sixteenth of --max-size, at most 64m)")
-        ->type_name("SIZE")
-        ->group(group);
-    command.add_option("--file-age", arguments.file_age, "Start another file after (no limit)")
-        ->type_name("TIME")
-        ->group(group);
-    command
-        .add_option("--sync", arguments.sync,
-                    "How often all that is there is written to the disk, open segments too (1s)")
-        ->type_name("TIME")
-        ->group(group);
-    command
-        .add_flag("--wait", arguments.wait, "Wait for the module and for something that records")
-        ->group(group);
-    command.add_option("--ring", arguments.rings, "Only this ring (repeatable)")
-        ->type_name("ID")
-        ->group(group);
+    auto option = [&command](const char* names, auto& to, const char* type, const char* text) {
+        command.add_option(names, to, text)
+            ->allow_extra_args(false)
+            ->type_name(type)
+            ->group("Following");
+    };
+    auto flag = [&command](const char* names, bool& to, const char* text) {
+        command.add_flag(names, to, text)->group("Following");
+    };
+    option("--follow", arguments.folder, "DIR",
+           "Go on recording into files in this folder; nothing is claimed or stopped");
+    option("--max-size", arguments.max_size, "SIZE",
+           "Of all files together; the oldest are removed (1g)");
+    option("--max-age", arguments.max_age, "TIME", "Older files are removed (no limit)");
+    option("--max-files", arguments.max_files, "N", "Of more files the oldest are removed");
+    option("--file-size", arguments.file_size, "SIZE",
+           "Of one file (a sixteenth of --max-size, at most 64m)");
+    option("--file-age", arguments.file_age, "TIME", "Start another file after (no limit)");
+    option("--sync", arguments.sync, "TIME",
+           "How often all that is there is written to the disk, open segments too (1s)");
+    option("--trigger-before", arguments.trigger_before, "TIME",
+           "Files from so long before a trigger are removed last (30s)");
+    option("--trigger-after", arguments.trigger_after, "TIME", "And from so long after it (5s)");
+    option("--status-file", arguments.status_file, "FILE",
+           "What the recorder tells of itself (/run/daybreak/recorder.json)");
+    option("--metrics", arguments.metrics_file, "FILE",
+           "The same for node_exporter's textfile collector");
+    option("-s,--script", arguments.program.script, "FILE",
+           "Enable this D program first; it goes on when the recorder ends");
+    option("-x", arguments.program.options, "TEXT", "Of that program: set an option");
+    flag("-w,--destructive", arguments.program.destructive,
+         "Of that program: allow destructive actions");
+    option("--dof", arguments.dof_files, "FILE", "The same as -s with a compiled program");
+    flag("--wait", arguments.wait, "Wait for the module and for something that records");
+    option("--ring", arguments.rings, "ID", "Only this ring (repeatable)");
 }
 
 int run_follow(const FollowArguments& arguments, bool quiet) {
@@ -189,6 +292,10 @@ int run_follow(const FollowArguments& arguments, bool quiet) {
         complain(options.error().message() + " (daybreak record --help says more)");
         return static_cast<int>(Exit::usage);
     }
+    auto programs = programs_of(arguments);
+    if (!programs)
+        return static_cast<int>(Exit::failed);
+    options->programs = std::move(*programs);
     Result<recorder::FollowSummary> summary = follow(arguments, *options, quiet);
     if (!summary.ok())
         return fail(summary.error());

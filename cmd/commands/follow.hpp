@@ -3,6 +3,8 @@
 // daybreak record --follow: the recorder that goes on.
 #pragma once
 
+#include "cmd/program.hpp"
+
 #include <CLI/CLI.hpp>
 #include <string>
 
@@ -12,7 +14,12 @@ namespace daybreak::cmd {
 struct FollowArguments {
     std::string folder; ///< empty: not asked for
     std::string max_size = "1g", max_age, max_files, file_size, file_age, sync = "1s";
+    std::string trigger_before = "30s", trigger_after = "5s";
+    std::string status_file;  ///< empty: /run/daybreak/recorder.json, else DIR/status.json
+    std::string metrics_file; ///< empty: none
     bool wait = false;
+    ProgramArguments program;           ///< -s and its kin: what to enable
+    std::vector<std::string> dof_files; ///< --dof: the same, compiled
     std::vector<uint16_t> rings;
 };
 

@@ -24,7 +24,8 @@
 	X(DATA, 4, "segments, metadata blocks, aggregation snapshots, each 8-aligned")             \
 	X(INDEX, 5, "message: what time each data block is from")                                  \
 	X(SUMMARY, 6, "message: completeness as the recorder saw it")                              \
-	X(END, 7, "message: nothing was cut off")
+	X(END, 7, "message: nothing was cut off")                                                  \
+	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };

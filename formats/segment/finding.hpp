@@ -43,6 +43,8 @@ using base::Result;
     X(stale_copy, false, "a copy that lies elsewhere than it says")                                \
     X(other_boot, false, "data of another boot")                                                   \
     X(unknown_kind, false, "a kind that this version does not know")                               \
+    X(bad_padding, false, "bytes between blocks that are not zero")                                \
+    X(skipped, true, "segments that the recorder could not write")                                 \
     X(no_symbols, false, "symbols that could not be had")
 
 enum class FindingKind : uint8_t {

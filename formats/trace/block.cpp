@@ -95,7 +95,7 @@ void BlockScanner::resync() {
 void BlockScanner::pass_lost(const dbk_trace_block& header, uint64_t at) {
     uint64_t room = file_.size() - at - kHeaderBytes;
     bool fits = header.stored_bytes <= room;
-    std::string where = strprintf("block %u", header.number);
+    std::string where = strprintf("block %u at 0x%" PRIx64, header.number, at);
     blocks_lost_++;
     if (fits)
         findings_.add(FindingKind::bad_block, where, "its checksum does not hold");
@@ -125,6 +125,16 @@ void BlockScanner::check_number(const dbk_trace_block& header, uint64_t offset) 
     expected_number_ = uint64_t{header.number} + 1;
 }
 
+/// Nothing lies between the payload that ends at `from` and the next block.
+void BlockScanner::check_padding(uint64_t from) {
+    for (uint64_t at = from; at < offset_; at++)
+        if (file_[at] != std::byte{0}) {
+            findings_.add(FindingKind::bad_padding, strprintf("0x%" PRIx64, at),
+                          "the bytes behind a block are not zero");
+            return;
+        }
+}
+
 bool BlockScanner::next(BlockView& block) {
     while (offset_ < file_.size()) {
         dbk_trace_block header;
@@ -141,6 +151,7 @@ bool BlockScanner::next(BlockView& block) {
             if (base::crc32c(block.stored) == header.payload_crc32c) {
                 uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
                 offset_ = std::min<uint64_t>(end, file_.size());
+                check_padding(at + kHeaderBytes + header.stored_bytes);
                 return true;
             }
         }

@@ -37,6 +37,7 @@ public:
 private:
     bool header_at(uint64_t offset, dbk_trace_block& header) const;
     void check_number(const dbk_trace_block& header, uint64_t offset);
+    void check_padding(uint64_t from);
     uint64_t find_header(uint64_t from) const;
     void resync();
     void pass_lost(const dbk_trace_block& header, uint64_t at);

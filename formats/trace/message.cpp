@@ -347,6 +347,39 @@ Result<TraceSummary> decode_summary(ByteView untrusted) {
         });
 }
 
+Bytes encode_skipped(std::span<const SkippedSegments> skipped) {
+    return encode([&](wire::Message::Builder root) {
+        auto list = root.initSkipped(static_cast<unsigned>(skipped.size()));
+        for (unsigned i = 0; i < skipped.size(); i++) {
+            list[i].setRingId(skipped[i].ring_id);
+            list[i].setCpu(skipped[i].cpu);
+            list[i].setFirstSequence(skipped[i].first_sequence);
+            list[i].setLastSequence(skipped[i].last_sequence);
+            list[i].setCause(skip_name(skipped[i].cause));
+            list[i].setMonoNs(skipped[i].mono_ns);
+        }
+    });
+}
+
+Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted) {
+    using List = std::vector<SkippedSegments>;
+    return decode<List>(untrusted, "skipped", [](wire::Message::Reader root) -> Result<List> {
+        if (!root.isSkipped())
+            return wrong_kind("list of skipped segments");
+        List list;
+        for (auto in : root.getSkipped()) {
+            std::string name = wire_text(in.getCause());
+            SkippedSegments one{in.getRingId(),       in.getCpu(),        in.getFirstSequence(),
+                                in.getLastSequence(), SkipCause::unknown, in.getMonoNs()};
+            for (uint8_t cause = 0; cause < static_cast<uint8_t>(SkipCause::unknown); cause++)
+                if (name == skip_name(static_cast<SkipCause>(cause)))
+                    one.cause = static_cast<SkipCause>(cause);
+            list.push_back(one);
+        }
+        return list;
+    });
+}
+
 Bytes encode_end(const TraceEnd& end) {
     return encode([&](wire::Message::Builder root) {
         auto out = root.initEnd();

@@ -27,6 +27,7 @@ Bytes encode_header(const TraceHeader& header);
 Bytes encode_symbols(const SymbolTable& table, std::span<const Symbol> stretch);
 Bytes encode_index(std::span<const IndexEntry> entries);
 Bytes encode_summary(const TraceSummary& summary);
+Bytes encode_skipped(std::span<const SkippedSegments> skipped);
 Bytes encode_end(const TraceEnd& end);
 
 /// Errors of all: corrupt.
@@ -35,6 +36,7 @@ Result<TraceHeader> decode_header(ByteView untrusted);
 Result<void> decode_symbols(ByteView untrusted, SymbolTable& table);
 Result<std::vector<IndexEntry>> decode_index(ByteView untrusted);
 Result<TraceSummary> decode_summary(ByteView untrusted);
+Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);
 Result<TraceEnd> decode_end(ByteView untrusted);
 
 } // namespace daybreak::formats

@@ -104,6 +104,34 @@ struct TraceSummary {
     std::vector<Finding> findings;
 };
 
+/// X(name, text): why a recorder did not write segments that it should have.
+#define DBK_SKIP_CAUSES(X)                                                                         \
+    X(overrun, "the CPU went round its ring faster than it was read")                              \
+    X(disk_slow, "the disk was too slow")                                                          \
+    X(disk_full, "the disk was full")                                                              \
+    X(disk_error, "the disk could not be written to")                                              \
+    X(not_running, "no recorder was running")                                                      \
+    X(damaged, "what lay in their places was no segment")                                          \
+    X(unknown, "for a reason that this version does not know")
+
+enum class SkipCause : uint8_t {
+#define DBK_SKIP_ENUM(name, text) name,
+    DBK_SKIP_CAUSES(DBK_SKIP_ENUM)
+#undef DBK_SKIP_ENUM
+};
+
+/// Returns the cause's identifier ("disk_full"), and the cause in words.
+const char* skip_name(SkipCause cause);
+const char* skip_text(SkipCause cause);
+
+/// Sequence numbers that a recorder could not write.
+struct SkippedSegments {
+    uint16_t ring_id = 0, cpu = 0;
+    uint64_t first_sequence = 0, last_sequence = 0;
+    SkipCause cause = SkipCause::overrun;
+    uint64_t mono_ns = 0; ///< when it was noticed
+};
+
 /// What time and whose segments a data block holds.
 struct IndexEntry {
     uint64_t file_offset = 0;

@@ -61,7 +61,7 @@ public:
 
 private:
     static std::string name_of(const BlockView& block) {
-        return strprintf("block %u", block.header.number);
+        return strprintf("block %u at 0x%" PRIx64, block.header.number, block.offset_bytes);
     }
 
     /// Returns the file's number in its row: as it says itself, or as its name does.
@@ -102,7 +102,7 @@ private:
         if (block.header.version != DBK_TRACE_VERSION)
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
                           block.header.version, DBK_TRACE_VERSION);
-        if (block.header.type == 0 || block.header.type > DBK_TRACE_END) {
+        if (block.header.type == 0 || block.header.type > DBK_TRACE_SKIPPED) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),
                 strprintf("type %u is not known to this version, left out", block.header.type));
@@ -130,6 +130,8 @@ private:
             DBK_TRY(content_.summary, decode_summary(raw));
             return {};
         }
+        case DBK_TRACE_SKIPPED:
+            return take_skipped(raw);
         case DBK_TRACE_END:
             return take_end(block, raw);
         }
@@ -144,6 +146,15 @@ private:
         bytes += raw.size();
         builder_.add_owned(std::move(raw),
                            {prefix_ + name_of(block), Packing::packed, std::nullopt, number()});
+        return {};
+    }
+
+    Result<void> take_skipped(ByteView raw) {
+        DBK_TRY(std::vector<SkippedSegments> list, decode_skipped(raw));
+        for (const SkippedSegments& one : list)
+            found_.add(FindingKind::skipped, strprintf("ring %u cpu %u", one.ring_id, one.cpu),
+                       strprintf("segments %" PRIu64 "..%" PRIu64 " were not written: %s",
+                                 one.first_sequence, one.last_sequence, skip_text(one.cause)));
         return {};
     }
 

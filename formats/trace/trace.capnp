@@ -15,6 +15,7 @@ struct Message {
     index @2 :Index;
     summary @3 :Summary;
     end @4 :End;
+    skipped @5 :List(Skipped);
   }
 }
 
@@ -112,6 +113,16 @@ struct Summary {
   interrupted @1 :Bool;
   cpus @2 :List(Cpu);
   findings @3 :List(Finding);
+}
+
+# Sequence numbers that a recorder should have written and could not.
+struct Skipped {
+  ringId @0 :UInt16;
+  cpu @1 :UInt16;
+  firstSequence @2 :UInt64;
+  lastSequence @3 :UInt64;
+  cause @4 :Text;    # a name of DBK_SKIP_CAUSES
+  monoNs @5 :UInt64; # CLOCK_MONOTONIC when it was noticed
 }
 
 struct End {

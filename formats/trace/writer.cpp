@@ -102,6 +102,10 @@ Result<void> TraceWriter::add_symbols(const SymbolTable& symbols) {
     return {};
 }
 
+Result<void> TraceWriter::add_skipped(std::span<const SkippedSegments> skipped) {
+    return state_->put(DBK_TRACE_SKIPPED, encode_skipped(skipped));
+}
+
 Result<void> TraceWriter::flush() {
     return state_->flush();
 }

@@ -37,8 +37,10 @@ public:
     /// Error: corrupt or truncated when its header is; nothing was added then.
     Result<void> add_piece(ByteView untrusted_piece);
     Result<void> add_symbols(const SymbolTable& symbols);
-    /// Writes what is gathered as a data block now.  After an error of the sink, which must not have
-    /// written a part, it is still gathered and this can be called again.
+    /// Tells what should have been added and was not; a block of its own.
+    Result<void> add_skipped(std::span<const SkippedSegments> skipped);
+    /// Writes what is gathered as a data block now.  After an error of the sink, which must not
+    /// have written a part, it is still gathered and this can be called again.
     Result<void> flush();
     /// What is gathered and not written: whole pieces as add_piece() takes them, back to back.
     ByteView unwritten() const;

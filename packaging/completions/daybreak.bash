@@ -6,7 +6,7 @@ _daybreak() {
 		[compile]="-s --script -o --output --format --kernel --btf -S -x -D -L --help"
 		[dof]="-o --output --dialect --help"
 		[embed]="--module -o --output --help"
-		[record]="--claim --keep -o --output --help"
+		[record]="--claim --keep -o --output --follow --max-size --max-age --max-files --file-size --file-age --sync --trigger-before --trigger-after --status-file --metrics --wait --ring -s --script --dof -x -w -q --help"
 		[recover]="-o --output --list --half --sealed --if-any -q --help"
 		[extract]="-o --output --list --boot --symbols --at -q --help"
 		[report]="--boot --since --until --temporal --system -q --help"

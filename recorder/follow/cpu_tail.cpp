@@ -60,6 +60,7 @@ void CpuTail::look() {
 bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
     // Slots keep the newest; the oldest of them may just be reopened.
     uint64_t kept = newest_ + 2 > slots_ ? newest_ + 2 - slots_ : 1;
+    kept = std::max(kept, told_oldest_);
     if (first < kept) {
         uint64_t last = std::min(found, kept) - 1;
         gaps.push_back({first, last, true});
@@ -73,6 +74,12 @@ bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
     gaps.push_back({first, found - 1, false});
     position_ = {found, 0};
     return true;
+}
+
+uint64_t CpuTail::oldest_mono_ns() const {
+    return found_.empty() ? 0
+                          : live_word<uint64_t>(found_.front().live,
+                                                offsetof(dbk_segment_header, base_mono_ns));
 }
 
 TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {

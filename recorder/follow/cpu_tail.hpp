@@ -68,6 +68,10 @@ public:
     void go_back(uint64_t sequence);
     uint64_t newest() const { return newest_; }
     uint64_t oldest() const { return oldest_; }
+    /// When the oldest segment was opened, CLOCK_MONOTONIC; 0: there is none.
+    uint64_t oldest_mono_ns() const;
+    /// The CPU says that all segments with lower numbers were overwritten; 0: it does not say.
+    void set_oldest(uint64_t sequence) { told_oldest_ = sequence; }
     /// Slots that the regions have room for; 0: no segment was seen yet.
     uint64_t slots() const { return slots_; }
 
@@ -85,8 +89,9 @@ private:
     CpuPosition position_;
     uint64_t newest_ = 0, oldest_ = 0, slots_ = 0;
     uint32_t segment_bytes_ = 0; // all of a CPU have one size
-    uint64_t hole_at_ = 0;       // the sequence that was missed in the last look
-    int hole_looks_ = 0;         // and in how many before
+    uint64_t told_oldest_ = 0;
+    uint64_t hole_at_ = 0; // the sequence that was missed in the last look
+    int hole_looks_ = 0;   // and in how many before
 };
 
 } // namespace daybreak::recorder

@@ -12,11 +12,11 @@
 // files tell a restarted follower where to go on: (ring, CPU, sequence) is there or is not.
 #pragma once
 
+#include "formats/status/status.hpp"
 #include "recorder/device.hpp"
 #include "recorder/follow/series.hpp"
+#include "recorder/follow/write_queue.hpp"
 #include "recorder/symbols.hpp"
-
-#include <atomic>
 
 namespace daybreak::recorder {
 
@@ -36,7 +36,10 @@ public:
     virtual FollowEvents wait(uint64_t timeout_ns) = 0;
     /// Opens the device.  Error not_found: it is not there now.
     virtual Result<std::unique_ptr<DeviceApi>> open_device() = 0;
-    /// Tells people, once per event; one line.
+    /// Takes the status after each sync; pid, tool, folder and processor time are for it to fill
+    /// in.
+    virtual void publish(const formats::RecorderStatus& status) = 0;
+    /// Tells people, once per event; one line.  Called from any thread.
     virtual void say(const std::string& line) = 0;
 };
 
@@ -46,6 +49,11 @@ struct FollowOptions {
     uint64_t sync_ns = 1'000'000'000;
     bool wait = false;           ///< for the device and a first ring
     std::vector<uint16_t> rings; ///< only these; empty: all
+    std::vector<Bytes> programs; ///< enabled when no ring has them; they go on without us
+    uint64_t trigger_before_ns = 30'000'000'000, trigger_after_ns = 5'000'000'000;
+    bool threaded = true; ///< false: writes between two looks, for tests
+    size_t queue_bytes = WriteQueue::kRoomBytes;
+    uint64_t finish_ns = 20'000'000'000; ///< how long the disk may take at the end
 };
 
 struct FollowSummary {

@@ -10,10 +10,11 @@
 
 namespace daybreak::recorder {
 
-void HeldSegments::add_file(ByteView untrusted_file, uint64_t boot_id) {
+std::pair<uint64_t, uint64_t> HeldSegments::add_file(ByteView untrusted_file, uint64_t boot_id) {
     formats::Findings findings; // damage: what is not whole is not held
     formats::BlockScanner scanner(untrusted_file, findings);
     formats::BlockView block;
+    std::pair<uint64_t, uint64_t> times{0, 0};
     while (scanner.next(block)) {
         if (block.header.type != DBK_TRACE_DATA)
             continue;
@@ -32,10 +33,19 @@ void HeldSegments::add_file(ByteView untrusted_file, uint64_t boot_id) {
                 uint32_t& held =
                     cpus_[{piece.segment.ring_id, piece.segment.cpu}][piece.segment.sequence];
                 held = std::max(held, piece.committed_bytes);
+                uint64_t mono_ns = piece.segment.base_mono_ns;
+                times.first = times.first == 0 ? mono_ns : std::min(times.first, mono_ns);
+                times.second = std::max(times.second, mono_ns);
+            }
+            if (piece.kind == formats::PieceKind::metadata && piece.boot_id == boot_id &&
+                piece.meta.kind == DBK_META_RING) {
+                std::vector<Bytes> one{Bytes(rest.begin(), rest.begin() + piece.committed_bytes)};
+                ids_.add(piece.meta.ring_id, ring_facts(one)->start_mono_ns);
             }
             rest = rest.subspan(bytes);
         }
     }
+    return times;
 }
 
 uint64_t HeldSegments::lowest(uint16_t ring_id, uint16_t cpu) const {

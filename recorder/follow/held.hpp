@@ -7,6 +7,7 @@
 #pragma once
 
 #include "recorder/follow/cpu_tail.hpp"
+#include "recorder/follow/ring_metadata.hpp"
 #include "recorder/follow/series.hpp"
 
 #include <map>
@@ -16,16 +17,20 @@ namespace daybreak::recorder {
 class HeldSegments {
 public:
     /// Reads the pieces of one trace file of this boot; those of other boots do not count.
-    void add_file(ByteView untrusted_file, uint64_t boot_id);
+    /// Returns the times of its first and last segment, CLOCK_MONOTONIC; {0, 0}: it has none.
+    std::pair<uint64_t, uint64_t> add_file(ByteView untrusted_file, uint64_t boot_id);
 
     /// Where copying goes on for a CPU in whose slots `oldest` .. `newest` lie now.
     CpuPosition position(uint16_t ring_id, uint16_t cpu, uint64_t oldest, uint64_t newest) const;
     /// The lowest sequence of the CPU that was read so far; 0: none.
     uint64_t lowest(uint16_t ring_id, uint16_t cpu) const;
     bool empty() const { return cpus_.empty(); }
+    /// The ids that rings have in the files read so far.
+    const RingIds& ids() const { return ids_; }
 
 private:
     using CpuKey = std::pair<uint16_t, uint16_t>;
+    RingIds ids_;
     std::map<CpuKey, std::map<uint64_t, uint32_t>> cpus_; ///< committed bytes by sequence
 };
 

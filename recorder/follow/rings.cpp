@@ -52,19 +52,6 @@ std::vector<Bytes> FollowedRing::metadata() const {
     return blocks;
 }
 
-std::optional<dbk_meta_ring> FollowedRing::facts() const {
-    for (const Bytes& block : metadata()) {
-        dbk_meta_header header;
-        dbk_meta_ring ring;
-        std::memcpy(&header, block.data(), sizeof(header));
-        if (header.kind != DBK_META_RING || block.size() < sizeof(header) + sizeof(ring))
-            continue;
-        std::memcpy(&ring, block.data() + sizeof(header), sizeof(ring));
-        return ring;
-    }
-    return std::nullopt;
-}
-
 Result<void> FollowedRings::update(DeviceApi& device) {
     DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device));
     for (auto& [id, ring] : rings_)
@@ -91,6 +78,13 @@ Result<void> FollowedRings::update(DeviceApi& device) {
             ring.cpus[static_cast<uint16_t>(facts.cpu)].add_region(at.first->second.mapping.live());
     }
     return {};
+}
+
+void FollowedRings::want(uint16_t ring_id) {
+    wanted_.insert(ring_id);
+    std::erase_if(rings_, [&](const auto& entry) {
+        return entry.first != 0 && !wanted_.contains(entry.first);
+    });
 }
 
 bool FollowedRings::empty() const {

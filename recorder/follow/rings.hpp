@@ -20,12 +20,13 @@ struct FollowedRing {
     uint16_t ring_id = 0;
     std::map<uint64_t, Region> regions; ///< by offset; the ring's own, and of ring 0 for that one
     std::map<uint16_t, CpuTail> cpus;
-    bool listed = true; ///< false: it has gone, its memory is still mapped
+    uint16_t file_id = 0;    ///< what the files call it
+    bool aggregates = false; ///< its aggregations are taken here
+    bool is_new = true;      ///< no look at it yet
+    bool listed = true;      ///< false: it has gone, its memory is still mapped
 
     /// Returns copies of its metadata blocks.
     std::vector<Bytes> metadata() const;
-    /// Returns what the ring says of itself; empty when its description is not there.
-    std::optional<dbk_meta_ring> facts() const;
 };
 
 class FollowedRings {
@@ -34,10 +35,12 @@ public:
     explicit FollowedRings(std::vector<uint16_t> wanted) : wanted_(wanted.begin(), wanted.end()) {}
 
     /// Maps what is new since the last call; rings that are not there any more are not `listed`.
-    /// `position` says where a CPU that is new begins.
     Result<void> update(DeviceApi& device);
 
     std::map<uint16_t, FollowedRing>& rings() { return rings_; }
+    /// From now on only rings that are wanted by name, this one among them.
+    void want(uint16_t ring_id);
+    void clear() { rings_.clear(); }
     /// Whether there is a ring (that of the host's metadata does not count).
     bool empty() const;
 

@@ -42,6 +42,8 @@ Result<void> FileSeries::scan() {
         std::optional<SeriesName> parts = parse_series_name(entry.name);
         if (!parts)
             continue;
+        if (entry.bytes == 0 && parts->boot == boot_ && folder_.remove(entry.name).ok())
+            continue; // made, and killed before the first block
         SeriesFile file;
         file.name = entry.name;
         file.parts = *parts;
@@ -63,6 +65,14 @@ Result<void> FileSeries::scan() {
         return a.parts.number < b.parts.number;
     });
     return {};
+}
+
+void FileSeries::set_times(const std::string& name, uint64_t first_mono_ns, uint64_t last_mono_ns) {
+    for (SeriesFile& file : files_)
+        if (file.name == name) {
+            file.first_mono_ns = first_mono_ns;
+            file.last_mono_ns = last_mono_ns;
+        }
 }
 
 uint64_t FileSeries::file_bytes_max() const {
@@ -126,6 +136,7 @@ Result<void> FileSeries::open_file() {
     last_number_++;
     opened_boot_ns_ = now.boot_ns;
     header_.clocks = now;
+    header_.file_number = last_number_;
     Result<formats::TraceWriter> writer = formats::TraceWriter::create(
         [this](ByteView block) { return append(block); }, header_, {options_.zstd_level});
     if (!writer.ok()) { // not even its beginning: the number can be had again
@@ -205,6 +216,14 @@ void FileSeries::note(ByteView piece) {
 Result<void> FileSeries::put(ByteView piece) {
     DBK_TRY_VOID(put_waiting());
     return add(piece);
+}
+
+Result<void> FileSeries::put_skipped(const formats::SkippedSegments& skipped) {
+    DBK_TRY_VOID(put_waiting());
+    Result<void> done = writer_->add_skipped(std::span(&skipped, 1));
+    if (!done.ok())
+        give_up_if_unusable(done.error());
+    return done;
 }
 
 Result<void> FileSeries::flush() {
@@ -314,6 +333,7 @@ Result<void> FileSeries::rotate() {
 Result<void> FileSeries::write_symbols(const formats::SymbolTable& symbols) {
     Bytes content;
     header_.clocks = clocks_();
+    header_.file_number = 0;
     auto sink = [&content](ByteView bytes) -> Result<void> {
         content.insert(content.end(), bytes.begin(), bytes.end());
         return {};

@@ -83,6 +83,8 @@ public:
     /// Reads what files are there.
     Result<void> scan();
     const std::vector<SeriesFile>& files() const { return files_; }
+    /// Says what time a file of an earlier run is from; for pin().
+    void set_times(const std::string& name, uint64_t first_mono_ns, uint64_t last_mono_ns);
 
     /// Adds a metadata block: to this file if it is not known yet, and to each later one.
     void put_metadata(Bytes packed_piece);
@@ -90,6 +92,9 @@ public:
     void forget_ring(uint16_t ring_id);
     /// Adds a segment or an aggregation snapshot, and writes when there is enough for a block.
     Result<void> put(ByteView piece);
+
+    /// Tells what could not be put.
+    Result<void> put_skipped(const formats::SkippedSegments& skipped);
 
     Result<void> flush();
     /// flush(), then returns when all is on the disk.  Starts another file when this one is full or

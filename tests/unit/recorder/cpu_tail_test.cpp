@@ -166,32 +166,30 @@ TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]"
     });
     uint64_t expected = 1, open = 0, copied = 0, skipped = 0;
     bool good = true;
-    for (int i = 0; i < 20000; i++) {
+    // The open one may have been copied as it was when it was closed: it does not come again.
+    auto pass_unchanged = [&](uint64_t next) {
+        if (next == expected + 1 && open == expected)
+            expected++;
+    };
+    for (int i = 0; i < 20000 || (copied < 100 && i < 2000000); i++) {
         f.take(i % 5 == 0);
-        std::map<uint64_t, uint64_t> steps;
+        std::map<uint64_t, std::pair<uint64_t, bool>> steps; // last, whether it is a gap
         for (const TailGap& gap : f.gaps)
-            steps[gap.first] = gap.last;
-        for (const TailSegment& segment : f.segments) {
-            for (auto at = steps.find(expected); at != steps.end(); at = steps.find(expected)) {
-                skipped += at->second - expected + 1;
-                expected = at->second + 1;
-            }
-            // The open one was copied as it was when it was closed: it does not come again.
-            if (segment.sequence == expected + 1 && open == expected)
-                expected++;
-            open = segment.closed ? 0 : segment.sequence;
-            good = good && segment.sequence == expected;
-            copied += segment.closed;
-            expected += segment.closed;
-        }
-        for (auto at = steps.find(expected); at != steps.end(); at = steps.find(expected)) {
-            skipped += at->second - expected + 1;
-            expected = at->second + 1;
+            steps[gap.first] = {gap.last, true};
+        for (const TailSegment& segment : f.segments)
+            steps[segment.sequence] = {segment.sequence, false};
+        for (const auto& [first, step] : steps) {
+            pass_unchanged(first);
+            good = good && first == expected;
+            bool closed = step.second || first < f.tail.position().next;
+            (step.second ? skipped : copied) += closed ? step.first - first + 1 : 0;
+            open = closed ? 0 : first;
+            expected = closed ? step.first + 1 : first;
         }
     }
     done = true;
     writer.join();
     INFO("copied " << copied << ", skipped " << skipped);
     CHECK(good);
-    CHECK(copied > 100);
+    CHECK(copied >= 100);
 }

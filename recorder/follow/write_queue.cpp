@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs one by one, and again when the disk refuses.
+#include "recorder/follow/write_queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace daybreak::recorder {
+
+namespace {
+
+constexpr uint64_t kBackoffMinNs = 100'000'000, kBackoffMaxNs = 5'000'000'000;
+/// What a job takes beside its bytes.
+constexpr size_t kJobBytes = 256;
+
+size_t bytes_of(const WriteJob& job) {
+    return kJobBytes + job.bytes.size();
+}
+
+} // namespace
+
+WriteQueue::~WriteQueue() {
+    finish(0);
+}
+
+size_t WriteQueue::room_bytes() const {
+    std::lock_guard lock(mutex_);
+    return room_bytes_ > jobs_bytes_ ? room_bytes_ - jobs_bytes_ : 0;
+}
+
+void WriteQueue::add(WriteJob job) {
+    std::lock_guard lock(mutex_);
+    bool waits = job.kind == WriteJob::Kind::sync && !jobs_.empty() &&
+                 jobs_.back().kind == WriteJob::Kind::sync;
+    if (waits)
+        return; // one sync covers both
+    jobs_bytes_ += bytes_of(job);
+    jobs_.push_back(std::move(job));
+    changed_.notify_all();
+}
+
+WriteState WriteQueue::state() const {
+    std::lock_guard lock(mutex_);
+    return state_;
+}
+
+formats::SkipCause WriteQueue::hindrance() const {
+    std::lock_guard lock(mutex_);
+    return state_.cause;
+}
+
+std::vector<UnsyncedSegment> WriteQueue::take_lost() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(lost_, {});
+}
+
+Result<void> WriteQueue::run(const WriteJob& job) {
+    switch (job.kind) {
+    case WriteJob::Kind::piece:
+        return series_.put(job.bytes);
+    case WriteJob::Kind::metadata:
+        series_.put_metadata(job.bytes);
+        return {};
+    case WriteJob::Kind::skipped:
+        return series_.put_skipped(job.skipped);
+    case WriteJob::Kind::forget:
+        DBK_TRY_VOID(series_.flush());
+        series_.forget_ring(job.ring_id);
+        return {};
+    case WriteJob::Kind::sync:
+        return series_.sync();
+    case WriteJob::Kind::rotate:
+        return series_.rotate();
+    case WriteJob::Kind::pin:
+        series_.pin(job.trigger, job.from_mono_ns, job.to_mono_ns);
+        return {};
+    case WriteJob::Kind::symbols:
+        return series_.write_symbols(*job.symbols);
+    }
+    return {};
+}
+
+/// Says so once per kind of failure, and tries again later each time.
+void WriteQueue::note_failure(const Error& error) {
+    std::lock_guard lock(mutex_);
+    auto cause = error.code() == ErrorCode::full ? formats::SkipCause::disk_full
+                                                 : formats::SkipCause::disk_error;
+    if (!state_.failing || state_.cause != cause)
+        say_(error.message() + "; recording in the kernel goes on, writing is tried again");
+    state_.failing = true;
+    state_.failures++;
+    state_.cause = cause;
+    state_.error = error.message();
+    backoff_ns_ = std::clamp(backoff_ns_ * 2, kBackoffMinNs, kBackoffMaxNs);
+}
+
+void WriteQueue::note_state() {
+    std::vector<UnsyncedSegment> lost = series_.take_unsynced();
+    std::lock_guard lock(mutex_);
+    lost_.insert(lost_.end(), lost.begin(), lost.end());
+    state_.bytes_written = series_.bytes_written();
+    state_.disk_bytes = series_.total_bytes();
+    state_.files = series_.files().size();
+    state_.pinned_files = static_cast<uint64_t>(
+        std::count_if(series_.files().begin(), series_.files().end(),
+                      [](const SeriesFile& file) { return file.is_pinned(); }));
+    state_.files_removed = series_.files_removed();
+    const SeriesFile* current = series_.current();
+    state_.current = current ? current->name : "";
+    state_.file_bytes = current ? current->bytes : 0;
+    state_.rotation_boot_ns = series_.rotation_boot_ns();
+    state_.rotation_bytes = current && series_.file_bytes_max() > current->bytes
+                                ? series_.file_bytes_max() - current->bytes
+                                : 0;
+}
+
+uint64_t WriteQueue::drain() {
+    for (;;) {
+        WriteJob job;
+        {
+            std::lock_guard lock(mutex_);
+            if (jobs_.empty() || given_up_)
+                return 0;
+            job = std::move(jobs_.front()); // its place is kept: a failed one goes back there
+        }
+        Result<void> done = run(job);
+        note_state();
+        if (!done.ok()) {
+            note_failure(done.error());
+            std::lock_guard lock(mutex_);
+            jobs_.front() = std::move(job);
+            return backoff_ns_;
+        }
+        std::lock_guard lock(mutex_);
+        if (state_.failing && job.kind != WriteJob::Kind::metadata &&
+            job.kind != WriteJob::Kind::pin) {
+            say_("writing works again");
+            state_.failing = false;
+            state_.cause = formats::SkipCause::disk_slow;
+            state_.error.clear();
+            backoff_ns_ = 0;
+        }
+        state_.synced += job.kind == WriteJob::Kind::sync;
+        jobs_bytes_ -= bytes_of(job);
+        jobs_.pop_front();
+    }
+}
+
+void WriteQueue::loop() {
+    for (;;) {
+        uint64_t again_ns = drain();
+        std::unique_lock lock(mutex_);
+        idle_ = jobs_.empty();
+        changed_.notify_all();
+        if (given_up_ || (ending_ && idle_))
+            return;
+        if (idle_)
+            changed_.wait(lock, [this] { return !jobs_.empty() || ending_; });
+        else // not woken by new jobs: the disk gets its pause
+            changed_.wait_for(lock, std::chrono::nanoseconds(ending_ ? kBackoffMinNs : again_ns),
+                              [this] { return given_up_; });
+        idle_ = false;
+    }
+}
+
+void WriteQueue::start_thread() {
+    thread_ = std::thread([this] { loop(); });
+}
+
+bool WriteQueue::finish(uint64_t timeout_ns) {
+    if (!thread_.joinable())
+        return drain() == 0;
+    bool done = false;
+    {
+        std::unique_lock lock(mutex_);
+        ending_ = true;
+        changed_.notify_all();
+        done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                 [this] { return jobs_.empty() && idle_; });
+        given_up_ = !done;
+        changed_.notify_all();
+    }
+    thread_.join();
+    return done;
+}
+
+} // namespace daybreak::recorder
