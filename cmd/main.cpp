@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     add_report(app, status);
     add_info(app, status);
     add_list(app, status);
+    add_status(app, status);
     add_sim(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
 
