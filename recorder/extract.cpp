@@ -21,6 +21,8 @@ using formats::DumpPiece;
 using formats::FindingKind;
 using formats::PieceKind;
 
+constexpr size_t kBootDigits = 16;
+
 /// The pieces of one boot, and what they say together.
 struct Boot {
     std::vector<const DumpPiece*> pieces;
@@ -160,16 +162,28 @@ private:
                                           counts.overlapped));
     }
 
-    Result<Boot*> choose() {
-        if (options_.boot_id) {
-            auto found = boots_.find(*options_.boot_id);
-            if (found == boots_.end())
-                return errorf(base::ErrorCode::not_found,
-                              "the dump holds nothing of boot %016" PRIx64
-                              "; extract --list names those it has",
-                              *options_.boot_id);
-            return &found->second;
+    Result<Boot*> named(std::string wanted) {
+        std::erase(wanted, '-');
+        wanted.resize(std::min(wanted.size(), kBootDigits));
+        Boot* found = nullptr;
+        for (auto& [boot_id, boot] : boots_) {
+            if (!boot_name(boot_id).starts_with(wanted))
+                continue;
+            if (found)
+                return errorf(base::ErrorCode::invalid, "more than one boot begins with %s",
+                              options_.boot.c_str());
+            found = &boot;
         }
+        if (!found)
+            return errorf(base::ErrorCode::not_found,
+                          "the dump holds nothing of boot %s; extract --list names those it has",
+                          options_.boot.c_str());
+        return found;
+    }
+
+    Result<Boot*> choose() {
+        if (!options_.boot.empty())
+            return named(options_.boot);
         auto older = [](const auto& a, const auto& b) {
             const ExtractedBoot &x = a.second.facts, &y = b.second.facts;
             return x.last_wall_ns != y.last_wall_ns ? x.last_wall_ns < y.last_wall_ns
@@ -239,6 +253,13 @@ private:
 };
 
 } // namespace
+
+std::string boot_name(uint64_t boot_id) {
+    std::string name;
+    for (size_t i = 0; i < kBootDigits / 2; i++)
+        name += strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
+    return name;
+}
 
 Result<ExtractSummary> extract(formats::DumpInput& input, const ExtractOptions& options) {
     return Extractor(input, options).run();

@@ -18,12 +18,15 @@ namespace daybreak::recorder {
 using base::Result;
 
 struct ExtractOptions {
-    std::string output_path;         ///< empty: only list the boots
-    std::optional<uint64_t> boot_id; ///< empty: the boot that died
-    std::string symbols_path;        ///< a trace file or kallsyms text; empty: none
+    std::string output_path;  ///< empty: only list the boots
+    std::string boot;         ///< how its UUID begins, dashes or not; empty: the boot that died
+    std::string symbols_path; ///< a trace file or kallsyms text; empty: none
     std::string tool_version;
     formats::ScanOptions scan;
 };
+
+/// Returns the first 16 digits of the boot's UUID, which are all that its pieces tell.
+std::string boot_name(uint64_t boot_id);
 
 /// What one boot left in the dump.
 struct ExtractedBoot {

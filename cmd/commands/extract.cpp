@@ -41,8 +41,8 @@ std::string wall_text(uint64_t wall_ns) {
 
 std::string boot_text(const recorder::ExtractedBoot& boot) {
     std::string text = base::strprintf(
-        "%016" PRIx64 "  last seen %s  %s  %" PRIu64 " records in %" PRIu64 " segments",
-        boot.boot_id, wall_text(boot.last_wall_ns).c_str(),
+        "%s  last seen %s  %s  %" PRIu64 " records in %" PRIu64 " segments",
+        recorder::boot_name(boot.boot_id).c_str(), wall_text(boot.last_wall_ns).c_str(),
         boot.release.empty() ? "(kernel not known)" : boot.release.c_str(), boot.records,
         boot.segments);
     for (size_t i = 0; i < boot.rings.size(); i++)
@@ -76,9 +76,7 @@ base::Result<recorder::ExtractOptions> options_of(const ExtractArguments& argume
     options.symbols_path = arguments.symbols_path;
     if (!arguments.list)
         options.output_path = arguments.output_path;
-    if (!arguments.boot.empty()) {
-        DBK_TRY(options.boot_id, parse_hex(arguments.boot, "--boot"));
-    }
+    options.boot = arguments.boot;
     if (!arguments.address.empty()) {
         DBK_TRY(options.scan.raw_phys_addr, parse_hex(arguments.address, "--at"));
         if (options.scan.raw_phys_addr % formats::kDumpPageBytes != 0)
@@ -134,7 +132,7 @@ void add_extract(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
     command->add_flag("--list", arguments->list, "Only list the boots that the dump has data of");
     command->add_option("--boot", arguments->boot,
-                        "Take this boot, as --list names it (default: the one that died)");
+                        "Take this boot, as its UUID begins (default: the one that died)");
     command->add_option("--symbols", arguments->symbols_path,
                         "Symbols: an earlier trace of that boot or kernel, or its kallsyms");
     command->add_option("--at", arguments->address,

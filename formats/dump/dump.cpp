@@ -3,6 +3,8 @@
 // Telling the formats of dumps apart, and what their readers share.
 #include "formats/dump/dump.hpp"
 
+#include "base/crc32c.hpp"
+#include "formats/abi/bank.h"
 #include "formats/abi/trace.h"
 #include "formats/dump/scan.hpp"
 
@@ -41,6 +43,25 @@ bool begins_with(ByteView head, std::string_view signature) {
     return head.size() >= signature.size() &&
            std::equal(signature.begin(), signature.end(), head.begin(),
                       [](char a, std::byte b) { return std::byte(a) == b; });
+}
+
+/// Returns where the image of a bank, or of one half, says that it lay; empty when it is neither.
+std::optional<uint64_t> bank_address(ByteView page) {
+    static_assert(offsetof(dbk_bank_header, phys_addr) == offsetof(dbk_bank_half, phys_addr));
+    auto number = [&](size_t offset, auto value) {
+        std::memcpy(&value, page.data() + offset, sizeof(value));
+        return value;
+    };
+    if (page.size() < sizeof(dbk_bank_half))
+        return std::nullopt;
+    uint32_t magic = number(0, uint32_t{0});
+    bool bank = magic == DBK_BANK_MAGIC;
+    if (!bank && magic != DBK_BANK_HALF_MAGIC)
+        return std::nullopt;
+    size_t checked = bank ? offsetof(dbk_bank_header, crc32c) : offsetof(dbk_bank_half, crc32c);
+    if (number(checked, uint32_t{0}) != base::crc32c(page.first(checked)))
+        return std::nullopt;
+    return number(offsetof(dbk_bank_header, phys_addr), uint64_t{0});
 }
 
 Result<void> refuse_others(ByteView head) {
@@ -127,11 +148,13 @@ void read_vmcoreinfo(std::string_view untrusted_text, DumpFacts& facts) {
 
 Result<void> scan_raw(Scan& scan) {
     Bytes buffer(kReadBytes);
-    uint64_t total = scan.input.size_bytes().value_or(0);
+    uint64_t total = scan.input.size_bytes().value_or(0), base = scan.options.raw_phys_addr;
     for (uint64_t offset = 0;;) {
         DBK_TRY_VOID(scan.tell(offset, total));
         DBK_TRY(size_t got, scan.input.read_at(offset, buffer));
-        DBK_TRY_VOID(scan.give(scan.options.raw_phys_addr + offset, ByteView(buffer).first(got)));
+        if (offset == 0 && base == 0)
+            base = bank_address(ByteView(buffer).first(got)).value_or(0);
+        DBK_TRY_VOID(scan.give(base + offset, ByteView(buffer).first(got)));
         offset += got;
         if (got < buffer.size())
             return {};

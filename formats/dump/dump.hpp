@@ -53,7 +53,7 @@ struct DumpFacts {
 };
 
 struct ScanOptions {
-    /// Physical address of a raw image's first byte.
+    /// Physical address of a raw image's first byte; 0 also for a bank's, which tells it.
     uint64_t raw_phys_addr = 0;
     /// Called now and then: how far, of how much (0: not known).  False ends the scan.
     std::function<bool(uint64_t done, uint64_t total)> progress;

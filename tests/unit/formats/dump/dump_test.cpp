@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/dump/dump.hpp"
+
+#include "base/crc32c.hpp"
+#include "formats/abi/bank.h"
 #include "formats/dump/piece_finder.hpp"
 #include "formats/dump/unpack.hpp"
 #include "tests/support/dump_writer.hpp"
@@ -94,6 +97,19 @@ TEST_CASE("a part of a physical image needs its address", "[dump]") {
     CHECK(look_through(part).counts.stale_copies > 5);
     CHECK(records_of_ring(
               look_through(part, {.raw_phys_addr = 0x40000, .progress = {}}).recording) == 600);
+}
+
+TEST_CASE("the image of a bank tells where it lay", "[dump]") {
+    Machine machine = make_machine();
+    dbk_bank_header header = {};
+    header.magic = DBK_BANK_MAGIC;
+    header.phys_addr = 0x3f000;
+    header.crc32c = base::crc32c(ByteView(reinterpret_cast<const std::byte*>(&header), 60));
+    machine.put(0x3f000, ByteView(reinterpret_cast<const std::byte*>(&header), sizeof(header)));
+    Bytes image(machine.memory().begin() + 0x3f000, machine.memory().end());
+    CHECK(records_of_ring(look_through(image).recording) == 600);
+    image[17] ^= std::byte{1}; // the checksum does not hold: nobody believes it
+    CHECK(look_through(image).pieces.empty());
 }
 
 TEST_CASE("an ELF dump gives its rings, its kernel and its time", "[dump]") {
