@@ -338,7 +338,7 @@ void dbk_consumer_tend(struct dbk_consumer *consumer);
  * until the machine is awake anyway */
 uint64_t dbk_consumer_tend_interval_ns(const struct dbk_consumer *consumer);
 
-/** dbk_consumer_grows() - whether tending has to come in time: option ringtime */
+/** dbk_consumer_grows() - whether tending has to come in time: option ringtime, and not stopped */
 bool dbk_consumer_grows(const struct dbk_consumer *consumer);
 
 /* What dbk_consumer_seal() seals. */

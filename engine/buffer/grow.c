@@ -31,7 +31,8 @@ uint64_t dbk_consumer_tend_interval_ns(const struct dbk_consumer *consumer)
 
 bool dbk_consumer_grows(const struct dbk_consumer *consumer)
 {
-	return consumer->ringtime_ns != 0;
+	return consumer->ringtime_ns != 0 &&
+	       dbk_load_relaxed(&consumer->activity) < DBK_ACTIVITY_STOPPED;
 }
 
 static const struct dbk_segment_header *header_at(const struct dbk_buffer *buffer,

@@ -43,6 +43,7 @@ struct RingBuilderOptions {
     uint32_t aggbuf_bytes = 0;
     uint64_t boot_id = 0x1122334455667788;
     std::string name = "test";
+    uint64_t ringtime_ns = 0, ringmax_bytes = 0;
 };
 
 class RingBuilder {
@@ -355,6 +356,8 @@ private:
         ring.aggbuf_bytes = options_.aggbuf_bytes;
         ring.stackframes = 20;
         std::strncpy(ring.name, options_.name.c_str(), sizeof(ring.name) - 1);
+        ring.ringtime_ns = options_.ringtime_ns;
+        ring.ringmax_bytes = options_.ringmax_bytes;
         return ring;
     }
 

@@ -390,3 +390,39 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
                        "            0         1        0.001        0.001      0.000\n") !=
         std::string::npos);
 }
+
+TEST_CASE("info tells how far a ring reaches back, and why it is less than was wanted",
+          "[analyze][info]") {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    auto line = [](uint64_t slots, uint64_t refused, uint64_t records, uint64_t step_ns) {
+        ProgramBuilder program;
+        size_t begin = program.clause("dtrace", "", "", "BEGIN");
+        program.trace(begin, Member::integer(8));
+        RecordingOf recording(
+            program, {.cpu_count = 2, .ringtime_ns = 60 * kSecond, .ringmax_bytes = 64 << 10});
+        for (uint64_t i = 0; i < records; i++)
+            recording.fire(1, kSecond + i * step_ns, begin, {i});
+        recording.ring().facts(1).segment_slots = slots;
+        recording.ring().facts(1).growths_refused = refused;
+        formats::Recording built = recording.build();
+        StringSink sink;
+        print_info(built, sink);
+        INFO(sink.text);
+        CHECK(sink.text.find(" 4 segments of 4096 bytes per CPU at first, " +
+                             std::to_string(slots) + " at most now, aggregate=record\n") !=
+              std::string::npos);
+        size_t at = sink.text.find("  ringtime ");
+        REQUIRE(at != std::string::npos);
+        return sink.text.substr(at + 11, sink.text.find('\n', at) - at - 11);
+    };
+    // The ring has four segments of 248 records.
+    CHECK(line(4, 0, 10, kSecond) == "60 s wanted and kept"); // nothing was overwritten
+    CHECK(line(4, 0, 248 * 6, kSecond / 10) == "60 s wanted and kept");
+    CHECK(line(16, 0, 248 * 6, kSecond / 20) ==
+          "60 s wanted, 49.5 s kept on CPU 1: its ring is at its maximum of 64 KiB");
+    CHECK(line(4, 3, 248 * 6, kSecond / 20) ==
+          "60 s wanted, 49.5 s kept on CPU 1: there was no memory for more than 16 KiB, refused 3 "
+          "times");
+    CHECK(line(4, 0, 248 * 6, kSecond / 20) ==
+          "60 s wanted, 49.5 s kept on CPU 1: its ring had not grown to more than 16 KiB");
+}

@@ -10,6 +10,7 @@ namespace daybreak::engine_test {
 
 HostState host;
 constinit thread_local uint32_t host_cpu = 0;
+constinit thread_local void (*host_enter_hook)() = nullptr;
 
 namespace {
 
@@ -125,6 +126,8 @@ void dbk_host_clocks(dbk_clocks* clocks) {
 }
 
 unsigned long dbk_host_enter(void) {
+    if (daybreak::engine_test::host_enter_hook != nullptr)
+        daybreak::engine_test::host_enter_hook();
     return 7;
 }
 void dbk_host_leave(unsigned long flags) {
