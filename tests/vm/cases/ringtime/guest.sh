@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Both CPUs are busy for longer than the ring is to reach back, and one of them goes and comes back.
 load() {
-	while true; do workload 100; done >/dev/null 2>&1 &
+	while true; do workload 2 && sleep 0.02; done >/dev/null 2>&1 &
 	first=$!
-	while true; do workload 100; done >/dev/null 2>&1 &
+	while true; do workload 2 && sleep 0.02; done >/dev/null 2>&1 &
 	second=$!
 }
 unload() {
