@@ -10,7 +10,7 @@ namespace daybreak::engine_test {
 
 HostState host;
 constinit thread_local uint32_t host_cpu = 0;
-constinit thread_local void (*host_enter_hook)() = nullptr;
+constinit thread_local EnterHook host_enter_hook = nullptr;
 
 namespace {
 

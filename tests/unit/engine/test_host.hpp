@@ -49,7 +49,8 @@ struct HostState {
 extern HostState host;
 extern constinit thread_local uint32_t host_cpu;
 /// Runs in this thread whenever interrupts go off; nullptr: nothing does.
-extern constinit thread_local void (*host_enter_hook)();
+using EnterHook = void (*)();
+extern constinit thread_local EnterHook host_enter_hook;
 
 /// A record as found in a segment.
 struct Record {
