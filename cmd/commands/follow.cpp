@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "cmd/dof_files.hpp"
+#include "cmd/notify.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
@@ -22,6 +23,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace daybreak::cmd {
 
@@ -88,6 +90,9 @@ public:
     formats::HostClocks clocks() override { return recorder::read_clocks(); }
 
     recorder::FollowEvents wait(uint64_t timeout_ns) override {
+        // From the first wait on it is at work, be it that it waits for a ring.
+        if (!std::exchange(is_ready_, true))
+            notify_manager("READY=1");
         pollfd wanted = {signals_.get(), POLLIN, 0};
         timespec timeout = {static_cast<time_t>(timeout_ns / 1'000'000'000),
                             static_cast<long>(timeout_ns % 1'000'000'000)};
@@ -100,6 +105,8 @@ public:
             events.rotate |= signal.ssi_signo == SIGHUP;
             events.trigger |= signal.ssi_signo == SIGUSR1;
         }
+        if (events.stop)
+            notify_manager("STOPPING=1");
         return events;
     }
 
@@ -122,6 +129,7 @@ public:
         replace(status_path_, formats::status_json(mine));
         if (!metrics_path_.empty())
             replace(metrics_path_, formats::status_metrics(mine));
+        notify_manager("STATUS=" + mine.state + ": " + mine.disk.file);
     }
 
     void say(const std::string& line) override {
@@ -143,6 +151,7 @@ private:
     std::string folder_, status_path_, metrics_path_;
     double published_at_ = 0, cpu_seconds_ = 0;
     base::ScopedFd signals_;
+    bool is_ready_ = false;
 };
 
 Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments) {
