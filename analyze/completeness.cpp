@@ -5,7 +5,10 @@
 
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/machine_print.hpp"
+#include "analyze/print/text.hpp"
+#include "formats/segment/coverage.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 
 namespace daybreak::analyze {
@@ -19,12 +22,12 @@ const char* records_text(uint64_t count) {
 }
 
 /// What is missing of one CPU, each as a part of a sentence.
-std::vector<std::string> missing_of(const formats::Completeness& cpu) {
+std::vector<std::string> missing_of(const formats::Completeness& cpu, bool is_window) {
     std::vector<std::string> parts;
-    if (cpu.overwritten)
+    if (cpu.overwritten && !is_window)
         parts.push_back(strprintf("%" PRIu64 " oldest %s overwritten", cpu.overwritten,
                                   records_text(cpu.overwritten)));
-    if (cpu.rotated)
+    if (cpu.rotated && !is_window)
         parts.push_back(strprintf("%" PRIu64 " %s in files that are not here", cpu.rotated,
                                   records_text(cpu.rotated)));
     if (cpu.lost)
@@ -41,14 +44,15 @@ std::vector<std::string> missing_of(const formats::Completeness& cpu) {
     return parts;
 }
 
-std::string cpu_sentence(const std::string& where, const formats::Completeness& cpu) {
+std::string cpu_sentence(const std::string& where, const formats::Completeness& cpu,
+                         bool is_window) {
     std::string sentence = where + ": ";
     bool first = true;
-    for (const std::string& part : missing_of(cpu)) {
+    for (const std::string& part : missing_of(cpu, is_window)) {
         sentence += (first ? "" : ", ") + part;
         first = false;
     }
-    if (cpu.overwritten && cpu.present)
+    if (cpu.overwritten && cpu.present && !is_window)
         sentence += strprintf("; newest %" PRIu64 " are here in order", cpu.present);
     return sentence;
 }
@@ -56,16 +60,42 @@ std::string cpu_sentence(const std::string& where, const formats::Completeness& 
 } // namespace
 
 std::string CompletenessNote::verdict() const {
-    std::string text = complete ? "complete: every record since the first probe is here"
-                                : "not complete";
+    const char* whole = is_window ? "complete: every record of the window is here"
+                                  : "complete: every record since the first probe is here";
+    std::string text = complete ? whole : "not complete";
     for (size_t i = 0; i < reasons.size(); i++)
         text += (i == 0 ? ": " : "; ") + reasons[i];
     return end.empty() ? text : text + "; " + end;
 }
 
+namespace {
+
+/// Returns "CPU 2", with its ring when there are several.
+std::string place_of(const formats::Recording& recording, uint16_t ring_id, uint16_t cpu) {
+    std::string ring =
+        recording.rings.size() > 1 ? strprintf("ring %u ", unsigned{ring_id}) : std::string();
+    return ring + strprintf("CPU %u", unsigned{cpu});
+}
+
+/// Tells the CPUs whose rings do not reach back to the window's beginning.
+void add_uncovered(const formats::Recording& recording, CompletenessNote& note) {
+    uint64_t from = recording.window_from_ns, to = recording.window_to_ns;
+    for (const formats::CpuCoverage& cpu : formats::not_covered_since(recording, from)) {
+        uint64_t covered = cpu.is_known && cpu.from_mono_ns < to ? to - cpu.from_mono_ns : 0;
+        note.reasons.push_back(strprintf("%s: the last %s of the window's %s are here",
+                                         place_of(recording, cpu.ring_id, cpu.cpu).c_str(),
+                                         seconds_text(covered).c_str(),
+                                         seconds_text(to - std::min(from, to)).c_str()));
+        note.losses = true;
+    }
+}
+
+} // namespace
+
 CompletenessNote completeness_of(const formats::Recording& recording) {
     CompletenessNote note;
     note.end = end_sentence(recording.machine);
+    note.is_window = recording.window_to_ns != 0;
     uint64_t not_copied = 0;
     for (const formats::RingRecording& ring : recording.rings) {
         if (!ring.has_info)
@@ -75,13 +105,10 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
             const formats::Completeness& facts = cpu.completeness;
             note.faults += facts.errors;
             note.records_present += facts.present;
-            not_copied += facts.not_copied;
-            if (missing_of(facts).empty())
-                continue;
-            std::string where = strprintf("CPU %u", unsigned{cpu.cpu});
-            if (recording.rings.size() > 1)
-                where = strprintf("ring %u ", unsigned{ring.ring_id}) + where;
-            note.reasons.push_back(cpu_sentence(where, facts));
+            not_copied += note.is_window ? 0 : facts.not_copied;
+            if (!missing_of(facts, note.is_window).empty())
+                note.reasons.push_back(cpu_sentence(place_of(recording, ring.ring_id, cpu.cpu),
+                                                    facts, note.is_window));
         }
         if (recording.has_rotated() && ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
             note.reasons.push_back(
@@ -97,7 +124,9 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     if (bad && note.reasons.empty())
         note.reasons.push_back(
             strprintf("%" PRIu64 " damaged %s", bad, bad == 1 ? "piece" : "pieces"));
-    note.losses = recording.has_losses() || recording.rings.empty();
+    if (note.is_window)
+        add_uncovered(recording, note);
+    note.losses = note.losses || recording.has_losses() || recording.rings.empty();
     note.complete = note.reasons.empty() && !note.losses;
     // Recording went on while it was copied: what is here is a whole beginning.
     if (not_copied && note.complete) {

@@ -26,9 +26,11 @@ struct CompletenessNote {
     uint64_t records_present = 0;
     /// How the machine ended, a sentence; empty when it is not known to have.
     std::string end;
+    /// The recording is a snapshot of a window: what was before it does not count.
+    bool is_window = false;
 
-    /// Returns "complete: every record since the first probe is here", or "not complete: " and the
-    /// reasons; behind either, how the machine ended.
+    /// Returns "complete: every record since the first probe is here" ("of the window"), or "not
+    /// complete: " and the reasons; behind either, how the machine ended.
     std::string verdict() const;
     /// Returns the exit status that the recording advises.
     int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }

@@ -7,6 +7,7 @@
 #include "analyze/consume/program.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/print/text.hpp"
+#include "formats/segment/coverage.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -95,6 +96,20 @@ void print_files(std::string& out, const formats::Trace& trace) {
         appendf(out, "%-10s and %zu more\n", "file", trace.files.size() - kListed);
 }
 
+/// The window that a snapshot was made for.
+void print_window(std::string& out, const formats::Trace& trace) {
+    uint64_t from = trace.recording.window_from_ns, to = trace.recording.window_to_ns;
+    if (to == 0)
+        return;
+    const auto& rings = trace.recording.rings;
+    auto boot_ns = [&](uint64_t mono_ns) {
+        return rings.empty() ? mono_ns : rings[0].clock.boot_ns(mono_ns);
+    };
+    appendf(out, "%-10s %s, from %s to %s after boot\n", "window",
+            seconds_text(to - std::min(from, to)).c_str(), seconds_text(boot_ns(from)).c_str(),
+            seconds_text(boot_ns(to)).c_str());
+}
+
 void print_file(std::string& out, const formats::Trace& trace) {
     print_boots(out, trace);
     std::string files =
@@ -114,6 +129,9 @@ void print_file(std::string& out, const formats::Trace& trace) {
     const std::string& version = trace.header.tool_version;
     appendf(out, "%-10s from %s by %s%s\n", "recorded", origin_text(trace.header.origin),
             version.starts_with("daybreak") ? "" : "daybreak ", version.c_str());
+    if (trace.files.size() == 1 && !trace.header.trigger.empty())
+        appendf(out, "%-10s %s\n", "trigger", trace.header.trigger.c_str());
+    print_window(out, trace);
     std::string sources;
     for (const std::string& file : trace.header.d_files)
         sources += (sources.empty() ? "" : ", ") + file;
@@ -270,6 +288,18 @@ void print_cpus(std::string& out, const formats::RingRecording& ring) {
     }
 }
 
+/// Where a CPU's records have a hole: since when nothing more is absent.
+void print_coverage(std::string& out, const formats::RingRecording& ring) {
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        formats::CpuCoverage covered = formats::coverage_of(ring, cpu);
+        if (covered.has_older)
+            appendf(out, "  %-8s CPU %u: without a hole from %s on, %s\n", "covered",
+                    unsigned{cpu.cpu},
+                    seconds_text(ring.clock.boot_ns(covered.from_mono_ns)).c_str(),
+                    seconds_text(covered.to_mono_ns - covered.from_mono_ns).c_str());
+    }
+}
+
 void print_drops(std::string& out, const formats::RingRecording& ring) {
     size_t listed = 0, left = 0;
     auto line = [&](const Message& message, uint16_t cpu) {
@@ -329,6 +359,7 @@ void print_ring(std::string& out, const formats::RingRecording& ring) {
     print_ringtime(out, ring);
     print_aggregations(out, ring);
     print_cpus(out, ring);
+    print_coverage(out, ring);
     print_drops(out, ring);
 }
 

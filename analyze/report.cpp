@@ -65,7 +65,7 @@ private:
     bool is_same_firing(const MergedRecord& a, const MergedRecord& b) const;
     void consume_firing();
     void end();
-    bool in_window(uint64_t boot_ns);
+    bool in_window(const formats::ClockModel& clock, uint64_t mono_ns);
     void tell_drops(uint64_t mono_ns);
     void tell_unseen_drops();
     bool is_told(enum dbk_drop cause) const;
@@ -118,11 +118,12 @@ MergeOrder Renderer::order() const {
     return MergeOrder::arrival;
 }
 
-bool Renderer::in_window(uint64_t boot_ns) {
+bool Renderer::in_window(const formats::ClockModel& clock, uint64_t mono_ns) {
+    uint64_t boot_ns = clock.boot_ns(mono_ns);
     if (!first_boot_ns_)
         first_boot_ns_ = boot_ns;
     const TimeWindow& window = options_.window;
-    uint64_t time = boot_ns;
+    uint64_t time = window.is_monotonic ? mono_ns : boot_ns;
     if (window.from_first_record)
         time = boot_ns > *first_boot_ns_ ? boot_ns - *first_boot_ns_ : 0;
     return (!window.since_ns || time >= *window.since_ns) &&
@@ -145,7 +146,7 @@ void Renderer::consume_firing() {
     // Converting a time costs as much as printing a line: only when somebody asks.
     if (options_.window.is_set() || next_drop_ < drops_.size()) {
         uint64_t mono_ns = clock.mono_ns(ticks);
-        if (!in_window(clock.boot_ns(mono_ns))) {
+        if (!in_window(clock, mono_ns)) {
             firing_.clear();
             return;
         }
@@ -177,8 +178,10 @@ void Renderer::tell_drops(uint64_t mono_ns) {
         uint64_t to = clock.boot_ns(drop.interval->to_mono_ns);
         const TimeWindow& window = options_.window;
         uint64_t origin = window.from_first_record ? first_boot_ns_.value_or(0) : 0;
-        bool before = window.since_ns && to < origin + *window.since_ns;
-        bool after = window.until_ns && from > origin + *window.until_ns;
+        uint64_t since = origin + window.since_ns.value_or(0);
+        uint64_t until = window.until_ns ? origin + *window.until_ns : UINT64_MAX;
+        bool before = (window.is_monotonic ? drop.interval->to_mono_ns : to) < since;
+        bool after = (window.is_monotonic ? drop.interval->from_mono_ns : from) > until;
         if (before || after || !is_told(drop.interval->cause))
             continue;
         shared_.flush();

@@ -24,6 +24,8 @@ struct TimeWindow {
     std::optional<uint64_t> since_ns, until_ns;
     /// false: times are CLOCK_BOOTTIME; true: they count from the first record that is here.
     bool from_first_record = false;
+    /// Times are CLOCK_MONOTONIC, as a snapshot's window is.
+    bool is_monotonic = false;
 
     bool is_set() const { return since_ns || until_ns; }
 };

@@ -20,6 +20,7 @@ void add_recover(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_snapshot(CLI::App& app, int& status);
 void add_status(CLI::App& app, int& status);
 
 } // namespace daybreak::cmd

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
     add_list(app, status);
     add_status(app, status);
     add_sim(app, status);
+    add_snapshot(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
 
     try {

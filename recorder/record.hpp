@@ -9,6 +9,7 @@
 // their lengths.  The trace file appears under its name complete, or not at all.
 #pragma once
 
+#include "formats/segment/coverage.hpp"
 #include "recorder/device.hpp"
 #include "recorder/symbols.hpp"
 
@@ -45,6 +46,9 @@ struct RecordSummary {
     uint32_t anonymous_left = 0; ///< anonymous rings that are still to be claimed
     std::vector<RecordedRing> rings;
     std::vector<formats::Finding> findings;
+    /// Of a snapshot of a window, CLOCK_MONOTONIC; window_to_ns 0: everything.
+    uint64_t window_from_ns = 0, window_to_ns = 0;
+    std::vector<formats::CpuCoverage> uncovered; ///< CPUs of which the window is not whole
 
     /// Whether data that should be in the file is not: exit status 3.  That is: drops of any
     /// cause, records or segments lost to damage, findings of a kind that is a loss, or an

@@ -23,7 +23,20 @@ struct ReportArguments {
     bool temporal = false;
     bool drop_tags = false;
     bool system = false;
+    bool all = false;
 };
+
+/// What the command line asks for, else the window of the snapshot that it is.
+analyze::TimeWindow window_of(const formats::Recording& recording, const ReportArguments& arguments,
+                              const analyze::TimeWindow& asked) {
+    analyze::TimeWindow window = asked;
+    if (!asked.is_set() && !arguments.all && recording.window_to_ns != 0) {
+        window.since_ns = recording.window_from_ns;
+        window.until_ns = recording.window_to_ns;
+        window.is_monotonic = true;
+    }
+    return window;
+}
 
 /// Reads "12.5" or "+12.5" seconds into nanoseconds; `relative_ret` says that it began with '+'.
 base::Result<uint64_t> parse_seconds(const char* option, std::string_view text,
@@ -76,7 +89,7 @@ int report(const ReportArguments& arguments) {
     options.output.flowindent = arguments.flowindent;
     options.output.temporal = arguments.temporal;
     options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
-    options.window = *window;
+    options.window = window_of(trace->recording, arguments, *window);
     options.symbols = &trace->symbols;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
@@ -103,6 +116,8 @@ void add_report(CLI::App& app, int& status) {
                         "Leave out what is older: seconds since the machine started, or +seconds "
                         "since the first record");
     command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
+    command->add_flag("--all", arguments->all,
+                      "Of a snapshot all it holds, not only the window it was made for");
     command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
     command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
     command->add_flag("--temporal", arguments->temporal,

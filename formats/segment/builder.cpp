@@ -71,6 +71,7 @@ private:
                          origin_,
                          offset,
                          options_.file_number,
+                         options_.window_id,
                          rest.size() < piece.committed_bytes};
         if (found.cut) {
             refuse(FindingKind::truncated, offset,
@@ -196,6 +197,7 @@ SegmentInfo segment_info(const FoundPiece& found) {
               info.drops.begin());
     info.bytes = found.bytes;
     info.file_number = found.file_number;
+    info.window_id = found.window_id;
     return info;
 }
 
@@ -312,8 +314,32 @@ void RecordingBuilder::add_file(uint32_t file_number) {
     state_->file_numbers.insert(file_number);
 }
 
+uint32_t RecordingBuilder::add_window() {
+    return ++state_->windows;
+}
+
 void RecordingBuilder::add_finding(FindingKind kind, std::string where, std::string text) {
     state_->findings.add(kind, std::move(where), std::move(text));
+}
+
+std::vector<Unbroken> RecordingBuilder::unbroken(uint64_t boot_id) const {
+    std::map<std::pair<uint16_t, uint16_t>, std::map<uint64_t, uint64_t>> cpus;
+    for (const FoundPiece& found : state_->segments) {
+        const dbk_segment_header& header = found.piece.segment;
+        if (found.piece.boot_id == boot_id)
+            cpus[{header.ring_id, header.cpu}].emplace(header.sequence, header.base_mono_ns);
+    }
+    std::vector<Unbroken> result;
+    for (const auto& [id, segments] : cpus) {
+        auto at = segments.rbegin();
+        Unbroken one{id.first, id.second, at->first, at->second};
+        for (++at; at != segments.rend() && at->first + 1 == one.first_sequence; ++at) {
+            one.first_sequence = at->first;
+            one.from_mono_ns = at->second;
+        }
+        result.push_back(one);
+    }
+    return result;
 }
 
 std::map<uint64_t, uint64_t> RecordingBuilder::boots() const {
@@ -357,7 +383,8 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
         count_records(ring, recording.findings);
         account(ring, recording.file_numbers, recording.findings);
     }
-    recording.storage = storage_in_use(state->storage, {&state->segments, &state->aggregations});
+    recording.storage =
+        storage_in_use(state->storage, {&state->segments, &state->aggregations, &state->metadata});
     return recording;
 }
 

@@ -16,7 +16,7 @@ struct FoundPiece {
     ByteView bytes; ///< committed ones, as far as they were there
     uint32_t origin = 0;
     uint64_t offset_bytes = 0;
-    uint32_t file_number = 0;
+    uint32_t file_number = 0, window_id = 0;
     bool cut = false; ///< bytes end before the committed ones
 };
 
@@ -25,6 +25,7 @@ struct BuilderState {
     std::vector<std::shared_ptr<const Bytes>> storage;
     std::vector<FoundPiece> segments, metadata, aggregations;
     std::set<uint32_t> file_numbers;
+    uint32_t windows = 0;
     Findings findings;
 
     /// Returns "<origin> at 0x<offset>" for findings.

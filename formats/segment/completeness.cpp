@@ -10,7 +10,8 @@
 //
 // A recorder that follows a ring writes a row of numbered files, which reach back further than the
 // ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
-// other's are here it is lost, else it is in the files that are not here, rotated away.
+// other's are here it is lost, else it is in the files that are not here, rotated away.  A snapshot
+// of a window leaves out what is before it, which is no loss either.
 #include "formats/segment/builder_state.hpp"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ private:
     enum class RowSays : uint8_t { nothing, rotated, missing };
 
     RowSays row_between(const SegmentInfo* previous, const SegmentInfo& next) const {
+        if (next.window_id != 0 && (!previous || previous->window_id != next.window_id))
+            return RowSays::rotated; // a snapshot leaves out what is before its window
         uint32_t to = next.file_number, from = previous ? previous->file_number : 1;
         if (to == 0 || from == 0)
             return RowSays::nothing;

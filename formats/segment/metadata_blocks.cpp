@@ -320,8 +320,10 @@ uint64_t block_knowledge(ByteView untrusted_block) {
 
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording) {
     MetadataReader reader(recording);
-    for (const FoundPiece* block : best_copies(blocks))
+    for (const FoundPiece* block : best_copies(blocks)) {
         reader.block(*block);
+        recording.metadata.push_back(block->bytes);
+    }
     reader.finish();
 }
 

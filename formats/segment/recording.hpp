@@ -76,6 +76,7 @@ struct SegmentInfo {
     DropCounts drops{};          ///< while it was the open one
     ByteView bytes;              ///< header and committed bytes; owned by the Recording's storage
     uint32_t file_number = 0;    ///< of the file it came from, in a recorder's row; 0: of none
+    uint32_t window_id = 0;      ///< of the snapshot of a window it came from; 0: of none
 };
 
 /// Sequence numbers that are not there.
@@ -84,7 +85,8 @@ struct Gap {
     uint64_t records = 0;      ///< how many records they held
     bool records_known = true; ///< false: not to be told from the segments around
     bool overwritten = false;  ///< the ring went round: no loss
-    bool rotated = false;      ///< they are in files of the row that are not here: no loss
+    bool rotated = false;      ///< left out on purpose: in files of the row that are not here, or
+                               ///< before a snapshot's window: no loss
 };
 
 /// Data not stored, by cause, in the time one segment was open.
@@ -101,7 +103,8 @@ struct Completeness {
     uint64_t committed = 0;   ///< records committed since the ring was made
     uint64_t present = 0;     ///< readable here
     uint64_t overwritten = 0; ///< the ring went round: no loss by itself
-    uint64_t rotated = 0;     ///< in files of the recorder's row that are not here: no loss
+    uint64_t rotated = 0;     ///< in files of the row that are not here, or before a snapshot's
+                              ///< window: no loss
     uint64_t lost = 0;        ///< damaged, missing, or unreadable
     uint64_t not_copied = 0;  ///< committed after the copy was made
     bool lost_known = true;   ///< false: `lost` counts less than all, segments are missing
@@ -171,6 +174,9 @@ struct Recording {
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
     std::set<uint32_t> file_numbers;                   ///< of a recorder's row, those that are here
+    std::vector<ByteView> metadata; ///< the best copy of each block, by ring, kind, index and part
+    /// CLOCK_MONOTONIC of the window that a snapshot was asked for; window_to_ns 0: everything.
+    uint64_t window_from_ns = 0, window_to_ns = 0;
 
     const RingRecording* find_ring(uint16_t ring_id) const;
     /// Returns whether anything that should be here is not (exit status 3).
@@ -204,11 +210,20 @@ struct AddOptions {
     std::optional<uint64_t> phys_addr;
     /// Of the file the bytes are from, in the row that a recorder writes; see add_file().
     uint32_t file_number = 0;
+    /// Of the snapshot whose window the bytes are; see add_window().
+    uint32_t window_id = 0;
 };
 
 struct BuildOptions {
     /// The boot wanted; empty: that of which most segments were found.
     std::optional<uint64_t> boot_id;
+};
+
+/// The newest segments of a CPU that follow each other, as far as pieces were added.
+struct Unbroken {
+    uint16_t ring_id = 0, cpu = 0;
+    uint64_t first_sequence = 0;
+    uint64_t from_mono_ns = 0; ///< when the first was opened
 };
 
 struct BuilderState;
@@ -231,9 +246,13 @@ public:
     /// Tells that this file of a recorder's row is here, whatever can be read of it.  A gap between
     /// segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);
+    /// Returns an id for what one snapshot of a window holds: what lies before it was left out.
+    uint32_t add_window();
     /// Adds a finding of the caller's, to stand with the builder's own.
     void add_finding(FindingKind kind, std::string where, std::string text);
 
+    /// Returns, for every CPU of which segments were added, from where on there is no hole.
+    std::vector<Unbroken> unbroken(uint64_t boot_id) const;
     /// The boots met so far: boot id and count of segments.
     std::map<uint64_t, uint64_t> boots() const;
     /// Builds; the builder is empty afterwards.

@@ -29,4 +29,16 @@ std::optional<TraceHeader> find_header(ByteView untrusted_beginning);
 /// Returns the number in a recorder's file name: 12 of "DIR/1122aabb-000012+oops.dbrk"; 0: none.
 uint32_t file_number_in(const std::string& path);
 
+/// Returns the names of a folder's trace files, ascending.
+Result<std::vector<std::string>> list_trace_files(const std::string& folder);
+
+/// Returns up to `bytes` from the file's beginning.
+Result<Bytes> read_beginning(const std::string& path, size_t bytes);
+
+/// A header lies within so many bytes: before it is but the schema.
+constexpr size_t kBeginningBytes = 256u << 10;
+
+/// Returns the first 8 bytes of a boot's UUID as segments have them.
+uint64_t boot_of(const std::array<uint8_t, 16>& uuid);
+
 } // namespace daybreak::formats

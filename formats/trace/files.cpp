@@ -10,9 +10,7 @@
 #include <cctype>
 #include <cinttypes>
 #include <cstring>
-#include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace daybreak::formats {
 
@@ -21,19 +19,10 @@ namespace {
 using base::errorf;
 using base::strprintf;
 
-/// A header lies within so many bytes: before it is but the schema.
-constexpr size_t kBeginningBytes = 256u << 10;
 constexpr const char* kSuffix = ".dbrk";
 /// "1122aabb-symbols.dbrk": digits of the boot, and what follows them.
 constexpr size_t kBootDigits = 8;
 constexpr const char* kSymbolsSuffix = "-symbols.dbrk";
-
-uint64_t boot_of(const std::array<uint8_t, 16>& uuid) {
-    uint64_t boot_id = 0;
-    for (unsigned i = 0; i < 8; i++)
-        boot_id |= uint64_t{uuid[i]} << (8 * i);
-    return boot_id;
-}
 
 std::string folder_of(const std::string& path) {
     size_t slash = path.rfind('/');
@@ -59,39 +48,6 @@ struct Source {
     uint64_t boot_id() const { return header ? boot_of(header->boot_uuid) : 0; }
     uint32_t file_number() const { return header ? header->file_number : file_number_in(path); }
 };
-
-Result<std::vector<std::string>> list_folder(const std::string& folder) {
-    std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
-    if (!stream)
-        return base::errno_errorf("cannot read the folder %s", folder.c_str());
-    std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(stream.get())) {
-        std::string name = entry->d_name;
-        if (!name.starts_with('.') && name.ends_with(kSuffix))
-            names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-/// Reads up to `bytes` from the file's beginning.
-Result<Bytes> read_beginning(const std::string& path, size_t bytes) {
-    DBK_TRY(base::ScopedFd fd, base::open_for_reading(path));
-    Bytes content(bytes);
-    size_t have = 0;
-    while (have < bytes) {
-        ssize_t got = ::read(fd.get(), content.data() + have, bytes - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return base::errno_errorf("cannot read %s", path.c_str());
-        if (got == 0)
-            break;
-        have += static_cast<size_t>(got);
-    }
-    content.resize(have);
-    return content;
-}
 
 /// Reads a recording from files.
 class FilesReader {
@@ -119,7 +75,7 @@ private:
             return base::errno_errorf("cannot open %s", path.c_str());
         if (!S_ISDIR(status.st_mode))
             return add_source(path, false);
-        DBK_TRY(std::vector<std::string> names, list_folder(path));
+        DBK_TRY(std::vector<std::string> names, list_trace_files(path));
         if (names.empty())
             return errorf(ErrorCode::not_found, "%s holds no trace files (*%s)", path.c_str(),
                           kSuffix);
@@ -145,7 +101,7 @@ private:
         Result<void> done = read(source.path);
         if (!done.ok() && source.listed && done.error().code() == ErrorCode::not_found) {
             std::string stem = stem_of(name_of(source.path)), folder = folder_of(source.path);
-            DBK_TRY(std::vector<std::string> names, list_folder(folder));
+            DBK_TRY(std::vector<std::string> names, list_trace_files(folder));
             for (const std::string& name : names)
                 if (stem_of(name) == stem) {
                     source.path = folder + "/" + name;
@@ -185,6 +141,7 @@ private:
                           sources_[0].path.c_str(), sources_.size() - 1);
         sum_files();
         trace_.recording = builder_.build({boot});
+        set_window();
         trace_.recording.findings.append(findings_);
         return {};
     }
@@ -307,6 +264,22 @@ private:
         }
     }
 
+    /// The window of a snapshot is the recording's when nothing else has data.
+    void set_window() {
+        const TraceHeader* only = nullptr;
+        for (const TraceFile& file : trace_.files) {
+            if (file.facts.raw_data_bytes == 0)
+                continue;
+            if (only)
+                return;
+            only = &file.header;
+        }
+        if (!only)
+            return;
+        trace_.recording.window_from_ns = only->window_from_ns;
+        trace_.recording.window_to_ns = only->window_to_ns;
+    }
+
     void note_boot(uint64_t boot_id, uint64_t file_bytes, uint64_t wall_ns) {
         auto& boots = trace_.boots;
         auto known = std::find_if(boots.begin(), boots.end(),
@@ -377,13 +350,6 @@ private:
 };
 
 } // namespace
-
-std::string boot_name(uint64_t boot_id) {
-    std::string name;
-    for (unsigned i = 0; i < 8; i++)
-        name += strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
-    return name;
-}
 
 Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options) {
     return FilesReader(options).run(paths);

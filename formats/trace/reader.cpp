@@ -144,8 +144,10 @@ private:
             return errorf(ErrorCode::limit, "the file unpacks to more than %" PRIu64 " bytes",
                           kRawDataBytesMax);
         bytes += raw.size();
-        builder_.add_owned(std::move(raw),
-                           {prefix_ + name_of(block), Packing::packed, std::nullopt, number()});
+        if (content_.file.header.has_window() && window_id_ == 0)
+            window_id_ = builder_.add_window();
+        builder_.add_owned(std::move(raw), {prefix_ + name_of(block), Packing::packed, std::nullopt,
+                                            number(), window_id_});
         return {};
     }
 
@@ -173,6 +175,7 @@ private:
     FileContent content_;
     Findings found_;
     BlockScanner scanner_;
+    uint32_t window_id_ = 0; ///< when it holds a window
 };
 
 } // namespace
@@ -229,6 +232,8 @@ Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
     trace.schema = std::move(content.schema);
     trace.files.push_back(std::move(content.file));
     trace.recording = builder.build();
+    trace.recording.window_from_ns = trace.header.window_from_ns;
+    trace.recording.window_to_ns = trace.header.window_to_ns;
     trace.recording.findings.append(content.findings);
     return trace;
 }

@@ -9,9 +9,10 @@ _daybreak() {
 		[record]="--claim --keep -o --output --follow --max-size --max-age --max-files --file-size --file-age --sync --trigger-before --trigger-after --status-file --metrics --wait --ring -s --script --dof -x -w -q --help"
 		[recover]="-o --output --list --half --sealed --if-any -q --help"
 		[extract]="-o --output --list --boot --symbols --at -q --help"
-		[report]="--boot --since --until --temporal --system -q --help"
+		[report]="--boot --all --since --until --temporal --system -q --help"
 		[info]="--boot --log --help"
 		[list]="--boot --help"
+		[snapshot]="--last -o --output --trigger --dir --status-file -q --help"
 		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --time --inject --privileges --help"
 		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
 	)

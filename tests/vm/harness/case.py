@@ -45,6 +45,7 @@ class Case:
     embedded_modules: dict[str, tuple[str, ...]] = field(default_factory=dict)  # FILE.ko -> embedded programs
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
     arguments: tuple[str, ...] = ()
+    dump_at: str = ""  # when the guest prints this, its memory is dumped into ./dump, then /share/in/dumped is there
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
     dumps: tuple[str, ...] = ()  # the guest panics; its memory in these forms: dump.elf, dump.kdump-zlib, dump.raw
     memory_mib: int = 512
@@ -137,9 +138,11 @@ class Boot:
         self._host_script("prepare")
         machine = self._machine(early)
         with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
-            saver = _MemorySaver(self._case.dumps, self._case.memory_mib, self.folder, Path(sockets) / "monitor")
-            machine.monitor = saver.socket if self._case.dumps else None
-            outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, saver.watch)
+            socket = Path(sockets) / "monitor"
+            saver = _MemorySaver(self._case.dumps, self._case.memory_mib, self.folder, socket)
+            machine.monitor = socket if self._case.dumps or self._case.dump_at else None
+            watch = saver.watch if self._case.dumps else lambda line: self._watch(machine, line)
+            outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
         if saver.done:  # died as it should; QEMU was told to go then
             outcome.findings.done = True
         machine.initrd.unlink(missing_ok=True)
@@ -150,7 +153,18 @@ class Boot:
                 problem = "nothing was checked"
         return Result(checks, problem, outcome.wall_s, outcome.tail)
 
+    def _watch(self, machine: qemu.Machine, line: str) -> None:
+        """Takes the memory of a guest that asks for it, while it stands still."""
+        if not self._case.dump_at or self._case.dump_at not in line:
+            return
+        with qmp.Monitor(machine.monitor) as monitor:
+            monitor.stop()
+            monitor.dump(self.folder / "dump")
+            (self._in / "dumped").touch()
+            monitor.cont()
+
     def _clear_output(self) -> None:
+        (self._in / "dumped").unlink(missing_ok=True)
         shutil.rmtree(self._out)
         self._out.mkdir()
 

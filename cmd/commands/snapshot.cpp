@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak snapshot: what was recorded last, while recording goes on.
+#include "recorder/snapshot.hpp"
+#include "cmd/commands.hpp"
+#include "daybreak_version.hpp"
+#include "recorder/host.hpp"
+#include "recorder/row.hpp"
+
+#include <charconv>
+#include <cinttypes>
+#include <cmath>
+#include <ctime>
+#include <memory>
+#include <sys/stat.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+/// Where a recorder that follows the rings says what it does.
+constexpr const char* kStatusPath = "/run/daybreak/recorder.json";
+/// As long as the name of a trigger may be in the kernel.
+constexpr size_t kTriggerBytesMax = 47;
+constexpr double kLastSecondsMax = 1e9;
+
+struct SnapshotArguments {
+    std::string output_path;
+    std::string last;
+    std::string trigger;
+    std::string folder;
+    std::string status_path = kStatusPath;
+    bool quiet = false;
+};
+
+/// Reads "30s", "500ms", "5m", "2h" or "30" (seconds) into nanoseconds.
+base::Result<uint64_t> parse_duration(const std::string& text) {
+    struct Unit {
+        std::string_view name;
+        double seconds;
+    };
+    static constexpr Unit kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}};
+    double number = 0;
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
+    for (const Unit& unit : kUnits)
+        if (failure == std::errc() && rest == unit.name && std::isfinite(number) && number > 0 &&
+            number * unit.seconds <= kLastSecondsMax)
+            return static_cast<uint64_t>(number * unit.seconds * 1e9);
+    return base::errorf(base::ErrorCode::invalid, "--last %s: expected a time as 30s, 500ms or 5m",
+                        text.c_str());
+}
+
+base::Result<void> check_trigger(const std::string& name) {
+    bool good = name.size() <= kTriggerBytesMax && !name.starts_with('.');
+    for (char c : name)
+        good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ||
+                        c == '.' || c == ':');
+    if (!good)
+        return base::errorf(base::ErrorCode::invalid,
+                            "--trigger %s: a name has at most %zu letters, digits, '_', '-', '.' "
+                            "and ':'",
+                            name.c_str(), kTriggerBytesMax);
+    return {};
+}
+
+/// Returns "snapshot-HOST-TIME.dbrk" or "snapshot-HOST-TIME+TRIGGER.dbrk", a name that is free.
+std::string default_name(const formats::TraceHeader& header, const std::string& trigger) {
+    auto seconds = static_cast<time_t>(header.clocks.wall_ns / 1'000'000'000);
+    struct tm local {};
+    char time[32] = "";
+    if (localtime_r(&seconds, &local))
+        std::strftime(time, sizeof(time), "%Y%m%dT%H%M%S", &local);
+    std::string host = header.hostname.empty() ? "localhost" : header.hostname;
+    for (char& c : host)
+        c = c == '/' ? '_' : c;
+    std::string stem = "snapshot-" + host + "-" + time;
+    std::string suffix = (trigger.empty() ? "" : "+" + trigger) + ".dbrk";
+    struct stat status = {};
+    std::string name = stem + suffix;
+    for (int count = 2; ::lstat(name.c_str(), &status) == 0; count++)
+        name = stem + base::strprintf("-%d", count) + suffix;
+    return name;
+}
+
+std::string seconds(uint64_t ns) {
+    return base::strprintf("%" PRIu64 ".%03" PRIu64 " s", ns / 1'000'000'000,
+                           ns / 1'000'000 % 1000);
+}
+
+void print_summary(const std::string& path, const recorder::RecordSummary& summary) {
+    for (const recorder::RecordedRing& ring : summary.rings) {
+        std::string line =
+            base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(), ring.sum.present);
+        if (ring.sum.drops_total())
+            line += base::strprintf(", %" PRIu64 " drops", ring.sum.drops_total());
+        if (ring.sum.lost)
+            line += base::strprintf(", %" PRIu64 " lost", ring.sum.lost);
+        complain(line);
+    }
+    uint64_t to = summary.window_to_ns, wanted = to - summary.window_from_ns;
+    for (const formats::CpuCoverage& cpu : summary.uncovered) {
+        uint64_t have = cpu.is_known && cpu.from_mono_ns < to ? to - cpu.from_mono_ns : 0;
+        complain(base::strprintf("ring %u CPU %u: the ring holds only the last %s of %s",
+                                 unsigned{cpu.ring_id}, unsigned{cpu.cpu}, seconds(have).c_str(),
+                                 seconds(wanted).c_str()));
+    }
+    for (const formats::Finding& finding : summary.findings)
+        complain(finding.where + ": " + finding.text);
+    complain(base::strprintf("%s: %" PRIu64 " bytes%s; read it with: daybreak report %s",
+                             path.c_str(), summary.file_bytes,
+                             summary.interrupted ? ", interrupted" : "", path.c_str()));
+}
+
+base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& arguments, uint64_t last_ns,
+                                               std::string& path_ret) {
+    DBK_TRY(auto device, recorder::open_device());
+    recorder::ProcSymbolSource symbols;
+    recorder::SnapshotOptions options;
+    options.record.header = recorder::read_host_facts(DAYBREAK_VERSION);
+    options.record.clocks = recorder::read_clocks;
+    options.last_ns = last_ns;
+    options.trigger = arguments.trigger;
+    options.folder = arguments.folder.empty() ? recorder::recorder_folder(arguments.status_path)
+                                              : arguments.folder;
+    path_ret = arguments.output_path.empty()
+                   ? default_name(options.record.header, arguments.trigger)
+                   : arguments.output_path;
+    options.record.output_path = path_ret;
+    Progress progress("daybreak: snapshot");
+    auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
+        progress.step(step == recorder::RecordStep::copying ? "copying" : "writing", done, total);
+    };
+    return recorder::take_snapshot(*device, symbols, options, show,
+                                   [] { return interrupted.load(); });
+}
+
+int run(const SnapshotArguments& arguments) {
+    uint64_t last_ns = 0;
+    if (!arguments.last.empty()) {
+        auto parsed = parse_duration(arguments.last);
+        if (!parsed.ok()) {
+            complain(parsed.error().message());
+            return static_cast<int>(Exit::usage);
+        }
+        last_ns = *parsed;
+    }
+    if (auto checked = check_trigger(arguments.trigger); !checked.ok()) {
+        complain(checked.error().message());
+        return static_cast<int>(Exit::usage);
+    }
+    install_interrupt();
+    std::string path;
+    auto summary = snapshot(arguments, last_ns, path);
+    if (!summary.ok())
+        return fail(summary.error());
+    if (!arguments.quiet)
+        print_summary(path, *summary);
+    return static_cast<int>(summary->has_losses ? Exit::losses : Exit::ok);
+}
+
+} // namespace
+
+void add_snapshot(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<SnapshotArguments>();
+    CLI::App* command = app.add_subcommand(
+        "snapshot", "Write what was recorded last to a trace file; recording goes on");
+    command->add_option("--last", arguments->last,
+                        "How far back, as 30s, 500ms or 5m; without it all that the rings hold");
+    command->add_option("-o,--output", arguments->output_path,
+                        "The trace file to write; else snapshot-HOST-TIME.dbrk here");
+    command->add_option("--trigger", arguments->trigger,
+                        "Why, in a word: it stands in the file, and in its name without -o");
+    command->add_option("--dir", arguments->folder,
+                        "Where `record --follow` writes, to have from there what the rings do not "
+                        "hold any more; else what the recorder's status file says");
+    command->add_option("--status-file", arguments->status_path, "That status file")
+        ->capture_default_str();
+    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command->footer("\nAs root. Exit status 3 when the window is not whole: the summary says what "
+                    "of it each CPU's ring\nstill holds.\n\n"
+                    "Example: what happened in the last half minute\n"
+                    "  daybreak snapshot --last 30s -o slow.dbrk && daybreak report slow.dbrk");
+    command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file around the pieces: room on the disk, header, modules, symbols, summary.
+#include "recorder/output.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <map>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::errorf;
+using formats::FindingKind;
+
+/// Records compress to a quarter or better; less free room than that is not worth trying.
+constexpr uint64_t kLikelyCompression = 4;
+
+} // namespace
+
+Result<dbk_ioc_status> check_version(DeviceApi& device) {
+    DBK_TRY(dbk_ioc_status status, device.status());
+    if (status.abi_version != DBK_IOC_ABI_VERSION)
+        return errorf(ErrorCode::unsupported,
+                      "the loaded daybreak module speaks version %u, this program %u; use the "
+                      "daybreak that the module was installed with",
+                      status.abi_version, DBK_IOC_ABI_VERSION);
+    return status;
+}
+
+Error no_state(const dbk_ioc_status& status) {
+    size_t length = strnlen(status.reason, sizeof(status.reason));
+    std::string reason(status.reason, length);
+    if (!reason.empty())
+        return errorf(ErrorCode::not_found,
+                      "no anonymous tracing state: the embedded enabling was refused: %s",
+                      reason.c_str());
+    return errorf(ErrorCode::not_found,
+                  "no anonymous tracing state: nothing is embedded in the loaded module, or it "
+                  "was claimed before; embed one and boot with rdinit=/daybreak/early-init");
+}
+
+Result<void> RecordOutput::open(DeviceApi& device, bool all_rings) {
+    DBK_TRY(base::OutputFile file, base::OutputFile::create(options_.output_path));
+    file_.emplace(std::move(file));
+    return check_room(device, all_rings);
+}
+
+/// Devices and pipes have no room to look at.
+Result<void> RecordOutput::check_room(DeviceApi& device, bool all_rings) const {
+    struct stat status = {};
+    struct statvfs disk = {};
+    if (::fstat(file_->fd(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        ::fstatvfs(file_->fd(), &disk) != 0 || disk.f_blocks == 0)
+        return {};
+    DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device));
+    std::map<uint32_t, uint64_t> ring_bytes;
+    for (const dbk_ioc_region& region : regions)
+        ring_bytes[region.ring_id] += region.bytes;
+    uint64_t all = 0, largest = 0; // a claim takes one ring, which is not known before
+    for (const auto& [ring, bytes] : ring_bytes) {
+        all += bytes;
+        largest = std::max(largest, bytes);
+    }
+    uint64_t want = (all_rings ? all : largest) / kLikelyCompression;
+    uint64_t have = uint64_t{disk.f_bavail} * disk.f_frsize;
+    if (have < want)
+        return errorf(ErrorCode::io,
+                      "cannot write %s: %" PRIu64 " KiB are free on its disk, about %" PRIu64
+                      " KiB are needed; nothing was claimed",
+                      options_.output_path.c_str(), have >> 10, want >> 10);
+    return {};
+}
+
+Result<void> RecordOutput::begin(formats::TraceHeader header) {
+    header.modules = read_modules();
+    DBK_TRY(formats::TraceWriter writer,
+            formats::TraceWriter::create([this](ByteView bytes) { return file_->write(bytes); },
+                                         header, {options_.zstd_level}));
+    writer_.emplace(std::move(writer));
+    return {};
+}
+
+std::vector<formats::ModuleInfo> RecordOutput::read_modules() {
+    Result<std::string> text = symbols_.modules();
+    if (text.ok())
+        return parse_modules(text.value());
+    findings_.add(FindingKind::no_symbols, "/proc/modules", text.error().message());
+    return {};
+}
+
+Result<void> RecordOutput::add_symbols() {
+    tell(RecordStep::symbols);
+    Result<std::string> text = symbols_.kallsyms();
+    if (!text.ok()) {
+        findings_.add(FindingKind::no_symbols, "/proc/kallsyms", text.error().message());
+        return {};
+    }
+    formats::SymbolTable table;
+    KallsymsFacts facts = parse_kallsyms(text.value(), table);
+    if (facts.hidden)
+        findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
+                      "the kernel hides all addresses (kernel.kptr_restrict): stacks "
+                      "will be numbers; record as root, or set it to 1");
+    else if (facts.symbols == 0)
+        findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
+                      "it lists no symbols: stacks will be numbers");
+    return writer_->add_symbols(table);
+}
+
+Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, bool interrupted) {
+    tell(RecordStep::finishing);
+    formats::Findings findings = findings_;
+    findings.append(recording.findings);
+    formats::TraceSummary summary = formats::summary_of(recording);
+    summary.findings = findings.list();
+    summary.interrupted = interrupted;
+    if (options_.clocks)
+        summary.clocks = options_.clocks();
+    DBK_TRY_VOID(writer_->finish(summary));
+    DBK_TRY_VOID(file_->commit());
+
+    RecordSummary result;
+    result.file_bytes = writer_->bytes_written();
+    result.interrupted = interrupted;
+    result.findings = summary.findings;
+    result.has_losses = interrupted || findings.any_loss() || recording.has_losses();
+    for (const formats::RingRecording& ring : recording.rings) {
+        RecordedRing one{ring.ring_id, ring.info.name, ring.completeness(), {}};
+        for (const formats::CpuSummary& cpu : summary.cpus)
+            if (cpu.ring_id == ring.ring_id)
+                one.cpus.push_back(cpu);
+        result.rings.push_back(std::move(one));
+    }
+    return result;
+}
+
+} // namespace daybreak::recorder

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RecordOutput: the trace file that a recording becomes; what claiming and snapshots share.
+//
+//     open() -> begin() -> writer().add_piece()* -> add_symbols() -> finish()
+#pragma once
+
+#include "base/file.hpp"
+#include "formats/trace/writer.hpp"
+#include "recorder/record.hpp"
+#include "recorder/regions.hpp"
+
+namespace daybreak::recorder {
+
+/// Checks that the module speaks this program's version and returns its status.
+Result<dbk_ioc_status> check_version(DeviceApi& device);
+
+/// Returns the Error for a kernel that has no ring, with the module's reason when it has one.
+Error no_state(const dbk_ioc_status& status);
+
+class RecordOutput {
+public:
+    RecordOutput(const RecordOptions& options, SymbolSource& symbols,
+                 const RecordProgress& progress)
+        : options_(options), symbols_(symbols), progress_(progress) {}
+
+    /// Makes the file, under another name, and looks whether its disk has room for what is likely
+    /// to come: `all_rings`, or the largest.
+    Result<void> open(DeviceApi& device, bool all_rings);
+    /// Writes the header, with the modules of the kernel.
+    Result<void> begin(formats::TraceHeader header);
+    formats::TraceWriter& writer() { return *writer_; }
+    /// Findings of the copying, to stand with those of the recording.
+    formats::Findings& findings() { return findings_; }
+    /// Writes the kernel's symbols.
+    Result<void> add_symbols();
+    /// Writes the end and puts the file in place.  `recording` is what it holds.
+    Result<RecordSummary> finish(const formats::Recording& recording, bool interrupted);
+
+private:
+    Result<void> check_room(DeviceApi& device, bool all_rings) const;
+    std::vector<formats::ModuleInfo> read_modules();
+    void tell(RecordStep step) const {
+        if (progress_)
+            progress_(step, 0, 0);
+    }
+
+    const RecordOptions& options_;
+    SymbolSource& symbols_;
+    const RecordProgress& progress_;
+    std::optional<base::OutputFile> file_;
+    std::optional<formats::TraceWriter> writer_;
+    formats::Findings findings_;
+};
+
+} // namespace daybreak::recorder

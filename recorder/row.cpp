@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading a recorder's files backwards, from the newest, while it goes on writing.
+#include "recorder/row.hpp"
+
+#include "base/file.hpp"
+#include "formats/trace/file_reader.hpp"
+
+#include <algorithm>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+struct RowFile {
+    std::string path;
+    uint32_t number = 0;
+};
+
+/// Returns the files of the boot's row, newest first.
+Result<std::vector<RowFile>> list_row(const std::string& folder, uint64_t boot_id) {
+    DBK_TRY(std::vector<std::string> names, formats::list_trace_files(folder));
+    std::vector<RowFile> row;
+    for (const std::string& name : names) {
+        std::string path = folder + "/" + name;
+        Result<base::Bytes> beginning = formats::read_beginning(path, formats::kBeginningBytes);
+        if (!beginning.ok())
+            continue; // rotated away, or renamed: then it is listed again
+        std::optional<formats::TraceHeader> header = formats::find_header(*beginning);
+        if (header && header->file_number != 0 && formats::boot_of(header->boot_uuid) == boot_id)
+            row.push_back({path, header->file_number});
+    }
+    std::sort(row.begin(), row.end(),
+              [](const RowFile& a, const RowFile& b) { return a.number > b.number; });
+    return row;
+}
+
+/// Reads one row backwards into a builder.
+class RowReader {
+public:
+    RowReader(const std::string& folder, uint64_t boot_id, uint64_t from_mono_ns,
+              formats::RecordingBuilder& builder, formats::Findings& findings)
+        : folder_(folder), boot_id_(boot_id), from_mono_ns_(from_mono_ns), builder_(builder),
+          findings_(findings) {}
+
+    Result<void> run(size_t files_max) {
+        DBK_TRY(std::vector<RowFile> row, list_row(folder_, boot_id_));
+        for (size_t i = 0; i < std::min(row.size(), files_max) && !covered(); i++)
+            read(row[i]);
+        return {};
+    }
+
+private:
+    /// Returns whether nothing more is wanted of any CPU.
+    bool covered() const {
+        for (const formats::Unbroken& cpu : builder_.unbroken(boot_id_))
+            if (cpu.first_sequence != 1 && cpu.from_mono_ns > from_mono_ns_)
+                return false;
+        return true;
+    }
+
+    void read(const RowFile& file) {
+        Result<base::Bytes> bytes = base::read_file(file.path);
+        if (!bytes.ok())
+            return; // rotated away since it was listed
+        Result<formats::FileContent> content =
+            formats::read_blocks(*bytes, file.path, file.path + ": ", builder_);
+        if (!content.ok())
+            return;
+        for (const formats::Finding& finding : content->findings.list())
+            if (finding.kind != formats::FindingKind::unfinished)
+                findings_.add(finding.kind, finding.where, finding.text);
+    }
+
+    const std::string& folder_;
+    uint64_t boot_id_, from_mono_ns_;
+    formats::RecordingBuilder& builder_;
+    formats::Findings& findings_;
+};
+
+/// Returns the string at `at`, which is behind its opening quote; empty when it does not end.
+std::string json_string(std::string_view text, size_t at) {
+    std::string value;
+    for (; at < text.size() && text[at] != '"'; at++) {
+        if (text[at] == '\\' && ++at == text.size())
+            return {};
+        value += text[at];
+    }
+    return at < text.size() ? value : std::string();
+}
+
+} // namespace
+
+Result<void> add_recorder_files(const std::string& folder, uint64_t boot_id, uint64_t from_mono_ns,
+                                size_t files_max, formats::RecordingBuilder& builder,
+                                formats::Findings& findings) {
+    return RowReader(folder, boot_id, from_mono_ns, builder, findings).run(files_max);
+}
+
+std::string recorder_folder(const std::string& status_path) {
+    Result<base::Bytes> bytes = base::read_file(status_path);
+    if (!bytes.ok())
+        return {};
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    size_t key = text.find("\"dir\"");
+    size_t colon = key == std::string_view::npos ? key : text.find_first_not_of(" \t\n", key + 5);
+    if (colon == std::string_view::npos || text[colon] != ':')
+        return {};
+    size_t quote = text.find_first_not_of(" \t\n", colon + 1);
+    if (quote == std::string_view::npos || text[quote] != '"')
+        return {};
+    return json_string(text, quote + 1);
+}
+
+} // namespace daybreak::recorder

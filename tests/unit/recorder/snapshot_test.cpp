@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/snapshot.hpp"
+
+#include "base/file.hpp"
+#include "recorder/row.hpp"
+#include "tests/support/file_row.hpp"
+#include "tests/unit/recorder/fake_device.hpp"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+using namespace daybreak;
+using namespace daybreak::recorder;
+using daybreak::test::FakeDevice;
+using daybreak::test::FakeSymbols;
+using daybreak::test::FileRow;
+using daybreak::test::RingBuilder;
+using daybreak::test::TemporaryFolder;
+
+namespace {
+
+/// A running ring of two CPUs, four segments each; a record a microsecond and CPU.
+struct Fixture {
+    TemporaryFolder output, files;
+    RingBuilder ring;
+    uint32_t epid;
+    FakeDevice device;
+    FakeSymbols symbols;
+    FileRow row;
+    SnapshotOptions options;
+    uint64_t now_ns = 1'000'000;
+
+    explicit Fixture(uint32_t aggregate = 0)
+        : ring({.cpu_count = 2, .aggregate = aggregate, .activity = DBK_ACTIVITY_ACTIVE}),
+          epid(ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
+                            16)),
+          device(ring), row(files.path, ring) {
+        options.record.output_path = output.path + "/snapshot.dbrk";
+        options.record.header = test::row_header(ring, 0);
+        options.record.clocks = [this] { return formats::HostClocks{now_ns, now_ns, now_ns}; };
+    }
+    void records(int count) {
+        for (int i = 0; i < count; i++, now_ns += 1000)
+            for (uint16_t cpu = 0; cpu < 2; cpu++)
+                ring.record(cpu, epid, now_ns + cpu, RingBuilder::words({now_ns}));
+    }
+    RecordSummary take() { return take_snapshot(device, symbols, options).value(); }
+    formats::Trace trace() { return formats::read_trace(options.record.output_path).value(); }
+    static formats::Completeness sum(const formats::Trace& trace) {
+        return trace.recording.rings.at(0).completeness();
+    }
+};
+
+uint64_t oldest_time(const formats::Trace& trace, uint16_t cpu) {
+    const formats::RingRecording& ring = trace.recording.rings.at(0);
+    return ring.cpus.at(cpu).segments.at(0).base_mono_ns;
+}
+
+} // namespace
+
+TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[snapshot]") {
+    Fixture f;
+    f.records(2000); // some 740 of each CPU are still in the ring
+    f.options.last_ns = 300'000;
+    f.options.trigger = "slow";
+    RecordSummary summary = f.take();
+    CHECK_FALSE(f.device.claimed);
+    CHECK_FALSE(f.device.stopped);
+    CHECK(f.device.released.empty());
+    CHECK(f.device.maps() == 0);
+    CHECK_FALSE(summary.has_losses);
+    CHECK(summary.uncovered.empty());
+
+    formats::Trace trace = f.trace();
+    CHECK(trace.header.origin == formats::TraceOrigin::snapshot);
+    CHECK(trace.header.window_to_ns == f.now_ns);
+    CHECK(trace.header.window_from_ns == f.now_ns - 300'000);
+    CHECK(trace.header.trigger == "slow");
+    CHECK(trace.recording.window_from_ns == f.now_ns - 300'000);
+    CHECK_FALSE(trace.has_losses());
+    CHECK(trace.recording.findings.count() == 0);
+    formats::Completeness sum = f.sum(trace);
+    CHECK(sum.present >= 600);
+    CHECK(sum.present < 1200);
+    CHECK(sum.present + sum.rotated == 4000);
+    for (uint16_t cpu : {0, 1})
+        CHECK(oldest_time(trace, cpu) <= f.now_ns - 300'000);
+    // The ring is as it was: the next one is the same, and everything is still there.
+    CHECK(f.take().file_bytes == summary.file_bytes);
+    f.options.last_ns = 0;
+    f.take();
+    CHECK(f.sum(f.trace()).present > sum.present);
+    CHECK_FALSE(f.trace().has_losses());
+    CHECK(f.trace().recording.window_to_ns == 0);
+}
+
+TEST_CASE("what the ring no longer holds of the window is told per CPU", "[snapshot]") {
+    Fixture f;
+    f.records(2000);
+    f.options.last_ns = 1'500'000;
+    RecordSummary summary = f.take();
+    CHECK(summary.has_losses);
+    REQUIRE(summary.uncovered.size() == 2);
+    CHECK(summary.uncovered[1].cpu == 1);
+    uint64_t from = summary.uncovered[1].from_mono_ns;
+    CHECK(from > f.now_ns - 1'000'000);
+    CHECK(from < f.now_ns - 500'000);
+    CHECK(formats::not_covered_since(f.trace().recording, summary.window_from_ns).size() == 2);
+    // A ring that has not gone round covers any window.
+    Fixture young;
+    young.records(300);
+    young.options.last_ns = 1'500'000'000;
+    CHECK_FALSE(young.take().has_losses);
+}
+
+TEST_CASE("a recorder's files reach back further than the ring", "[snapshot]") {
+    Fixture f;
+    for (int i = 0; i < 10; i++) {
+        f.records(500);
+        f.row.write({}, i != 9);
+    }
+    f.records(100); // not in any file yet
+    f.options.folder = f.files.path;
+    f.options.last_ns = 3'000'000;
+    RecordSummary summary = f.take();
+    CHECK_FALSE(summary.has_losses);
+    formats::Trace trace = f.trace();
+    formats::Completeness sum = f.sum(trace);
+    CHECK(sum.present >= 6000);
+    CHECK(sum.present < 7500); // no file older than needed was read
+    CHECK(sum.present + sum.rotated == 10200);
+    CHECK_FALSE(trace.has_losses());
+    SECTION("with a file gone the window is not whole") {
+        std::filesystem::remove(f.row.path(8));
+        summary = f.take();
+        CHECK(summary.uncovered.size() == 2);
+    }
+    SECTION("a damaged file is told, and the window is not whole") {
+        Bytes bytes = base::read_file(f.row.path(8)).value();
+        bytes[bytes.size() / 2] ^= std::byte{1};
+        test::write_bytes(f.row.path(8), bytes);
+        summary = f.take();
+        CHECK(summary.has_losses);
+        CHECK_FALSE(summary.findings.empty());
+    }
+    SECTION("the files of another boot are not looked at") {
+        RingBuilder other({.boot_id = 42});
+        FileRow others(f.files.path, other);
+        others.write();
+        CHECK_FALSE(f.take().has_losses);
+    }
+}
+
+TEST_CASE("what a recorder is about to write is waited for", "[snapshot]") {
+    Fixture f;
+    f.records(500);
+    f.row.write();
+    f.records(400);
+    // The recorder has copied what follows, and is late with writing it.
+    TemporaryFolder late;
+    FileRow row(late.path, f.ring);
+    row.write();
+    f.records(700);
+    row.write();
+    std::thread recorder([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        // Under the number that is next in the row.
+        std::filesystem::copy_file(row.path(1), f.files.path + "/tmp");
+        std::filesystem::rename(f.files.path + "/tmp", f.row.path(2));
+    });
+    f.options.folder = f.files.path;
+    f.options.last_ns = 1'200'000;
+    RecordSummary summary = f.take();
+    recorder.join();
+    CHECK_FALSE(summary.has_losses);
+}
+
+TEST_CASE("two snapshots and the files between them are one recording", "[snapshot]") {
+    Fixture f;
+    f.records(1500);
+    f.row.write();
+    f.options.last_ns = 100'000;
+    f.take();
+    std::string first = f.options.record.output_path;
+    f.records(3000);
+    f.row.write();
+    f.options.record.output_path = f.output.path + "/second.dbrk";
+    f.take();
+    std::vector<std::string> both = {first, f.options.record.output_path};
+    formats::Trace trace = formats::read_traces(both).value();
+    CHECK_FALSE(trace.has_losses()); // what is between two windows was not asked for
+    CHECK(trace.recording.window_to_ns == 0);
+    formats::Completeness sum = f.sum(trace);
+    CHECK(sum.present + sum.rotated == 9000);
+}
+
+TEST_CASE("many snapshots at once, of a ring that is written to", "[snapshot]") {
+    Fixture f;
+    f.records(2000);
+    std::atomic<bool> done = false;
+    std::atomic<uint64_t> now = f.now_ns;
+    std::thread writer([&] {
+        while (!done) {
+            f.ring.record(0, f.epid, now, RingBuilder::words({now}));
+            f.ring.record(1, f.epid, now, RingBuilder::words({now}));
+            now += 1000;
+        }
+    });
+    std::atomic<int> wrong = 0;
+    auto snapshots = [&](int who) {
+        FakeDevice device(f.ring);
+        for (int round = 0; round < 20; round++) {
+            SnapshotOptions options = f.options;
+            options.record.output_path = f.output.path + base::strprintf("/%d-%d.dbrk", who, round);
+            options.record.clocks = [&] {
+                return formats::HostClocks{now.load(), now.load(), now.load()};
+            };
+            options.last_ns = 50'000;
+            RecordSummary summary = take_snapshot(device, f.symbols, options).value();
+            formats::Trace trace = formats::read_trace(options.record.output_path).value();
+            for (const formats::CpuInfo& cpu : trace.recording.rings.at(0).cpus)
+                wrong += cpu.completeness.lost != 0 || cpu.completeness.segments_missing != 0;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int who = 0; who < 4; who++)
+        threads.emplace_back(snapshots, who);
+    for (std::thread& thread : threads)
+        thread.join();
+    done = true;
+    writer.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("counts that the kernel keeps are not taken, and that is told", "[snapshot]") {
+    Fixture f(DBK_AGGREGATE_ENGINE);
+    f.records(10);
+    f.device.snapshots.assign(2, f.ring.aggregation_buffer(0, 1, {}));
+    RecordSummary summary = f.take();
+    CHECK(summary.has_losses);
+    REQUIRE(summary.findings.size() == 1);
+    CHECK(summary.findings[0].kind == formats::FindingKind::bad_aggregation);
+}
+
+TEST_CASE("the recorder's status file names its folder", "[snapshot]") {
+    TemporaryFolder folder;
+    std::string path = folder.path + "/status.json";
+    auto says = [&](const std::string& text) {
+        test::write_bytes(path, base::as_bytes(text));
+        return recorder_folder(path);
+    };
+    CHECK(says(R"({"pid": 12, "dir": "/var/lib/daybreak", "rings": []})") == "/var/lib/daybreak");
+    CHECK(says("{\"dir\" :\n\"/a \\\"b\\\\\"}") == "/a \"b\\");
+    CHECK(says(R"({"dir": 3})").empty());
+    CHECK(says(R"({"dir": "/cut)").empty());
+    CHECK(says(R"({"dir)").empty());
+    CHECK(says("").empty());
+    CHECK(recorder_folder("/nonexistent").empty());
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# The window is the middle one of three runs; before it, behind it and beside it others make calls too.
+uptime_of() {
+	cut -d ' ' -f 1 /proc/uptime
+}
+
+holds load insmod /share/in/three.ko
+mkdir /run/recorder
+daybreak record --follow /run/recorder --sync 300ms 2>/run/recorder.log &
+recorder=$!
+workload 3
+sleep 0.3
+since=$(uptime_of)
+sleep 0.1
+workload 15 &
+workload 15
+wait $!
+sleep 0.1
+until=$(uptime_of)
+sleep 0.3
+workload 3
+echo "$since $until" >/share/out/window
+
+# Two snapshots at once, while calls go on; then all stands still, and the dump is taken.
+while true; do workload 1; sleep 0.2; done &
+load=$!
+daybreak snapshot --last 60s -q -o /share/out/live-2.dbrk &
+holds snapshot daybreak snapshot --last 60s -o /share/out/live.dbrk
+holds snapshot-beside wait $!
+kill $load
+wait $load
+sleep 1
+echo "GUEST stands still"
+while [ ! -e /share/in/dumped ]; do sleep 0.1; done
+
+mkdir /share/out/files
+cp /run/recorder/*.dbrk /share/out/files
+# The window of --trigger is short: what is left of it is told, and by the exit status.
+holds snapshot-short daybreak snapshot --last 500ms --trigger slow:call -q -o /share/out/short.dbrk
+
+# The ring goes round: now the window is only in the recorder's files.
+workload 120 &
+workload 120
+wait $!
+sleep 0.5
+daybreak snapshot --last 60s -q --dir /nonexistent -o /share/out/gone.dbrk
+equal window-gone-is-told $? 3
+holds snapshot-of-files daybreak snapshot --last 60s --dir /run/recorder -o /share/out/both.dbrk
+kill $recorder
+holds recorder-ends wait $recorder
+cp /run/recorder.log /share/out/
+holds unload rmmod daybreak
