@@ -48,8 +48,10 @@ public:
 
     Result<void> run(size_t files_max) {
         DBK_TRY(std::vector<RowFile> row, list_row(folder_, boot_id_));
-        for (size_t i = 0; i < std::min(row.size(), files_max) && !covered(); i++)
-            read(row[i]);
+        for (size_t i = 0; i < std::min(row.size(), files_max); i++)
+            if (from_mono_ns_ == 0 || !covered())
+
+                read(row[i]);
         return {};
     }
 
