@@ -50,7 +50,6 @@ public:
         DBK_TRY(std::vector<RowFile> row, list_row(folder_, boot_id_));
         for (size_t i = 0; i < std::min(row.size(), files_max); i++)
             if (from_mono_ns_ == 0 || !covered())
-
                 read(row[i]);
         return {};
     }

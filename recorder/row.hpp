@@ -10,8 +10,8 @@
 namespace daybreak::recorder {
 
 /// Adds pieces of the boot from the newest files in `folder`, backwards until `builder` has
-/// segments of each CPU since `from_mono_ns`, or `files_max` were read.  Findings go to `findings`.
-/// Error: the folder cannot be read.
+/// segments of each CPU since `from_mono_ns` (0: in any case), or `files_max` were read.  Findings
+/// go to `findings`. Error: the folder cannot be read.
 base::Result<void> add_recorder_files(const std::string& folder, uint64_t boot_id,
                                       uint64_t from_mono_ns, size_t files_max,
                                       formats::RecordingBuilder& builder,

@@ -9,6 +9,12 @@ mkdir /run/recorder
 daybreak record --follow /run/recorder --sync 300ms 2>/run/recorder.log &
 recorder=$!
 workload 3
+# It reads the kernel's symbols before it writes anything.
+tries=0
+while [ ! -e "$(echo /run/recorder/*-000001.dbrk)" ] && [ $tries -lt 600 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
 sleep 0.3
 since=$(uptime_of)
 sleep 0.1
@@ -24,11 +30,13 @@ echo "$since $until" >/share/out/window
 # Two snapshots at once, while calls go on; then all stands still, and the dump is taken.
 while true; do workload 1; sleep 0.2; done &
 load=$!
-daybreak snapshot --last 60s -q -o /share/out/live-2.dbrk &
-holds snapshot daybreak snapshot --last 60s -o /share/out/live.dbrk
-holds snapshot-beside wait $!
+daybreak snapshot --last 90s -q -o /share/out/live-2.dbrk &
+other=$!
+holds snapshot daybreak snapshot --last 90s -o /share/out/live.dbrk
+wait $other
+equal snapshot-beside $? 0
 kill $load
-wait $load
+wait $load 2>/dev/null
 sleep 1
 echo "GUEST stands still"
 while [ ! -e /share/in/dumped ]; do sleep 0.1; done
@@ -43,10 +51,11 @@ workload 120 &
 workload 120
 wait $!
 sleep 0.5
-daybreak snapshot --last 60s -q --dir /nonexistent -o /share/out/gone.dbrk
+daybreak snapshot --last 90s -q --status-file /nonexistent -o /share/out/gone.dbrk
 equal window-gone-is-told $? 3
-holds snapshot-of-files daybreak snapshot --last 60s --dir /run/recorder -o /share/out/both.dbrk
+holds snapshot-of-files daybreak snapshot --last 90s --dir /run/recorder -o /share/out/both.dbrk
 kill $recorder
-holds recorder-ends wait $recorder
+wait $recorder
+equal recorder-ends $? 0
 cp /run/recorder.log /share/out/
 holds unload rmmod daybreak
