@@ -4,6 +4,7 @@
 #include "recorder/row.hpp"
 
 #include "base/file.hpp"
+#include "formats/status/status.hpp"
 #include "formats/trace/file_reader.hpp"
 
 #include <algorithm>
@@ -82,17 +83,6 @@ private:
     formats::Findings& findings_;
 };
 
-/// Returns the string at `at`, which is behind its opening quote; empty when it does not end.
-std::string json_string(std::string_view text, size_t at) {
-    std::string value;
-    for (; at < text.size() && text[at] != '"'; at++) {
-        if (text[at] == '\\' && ++at == text.size())
-            return {};
-        value += text[at];
-    }
-    return at < text.size() ? value : std::string();
-}
-
 } // namespace
 
 Result<void> add_recorder_files(const std::string& folder, uint64_t boot_id, uint64_t from_mono_ns,
@@ -106,14 +96,8 @@ std::string recorder_folder(const std::string& status_path) {
     if (!bytes.ok())
         return {};
     std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    size_t key = text.find("\"dir\"");
-    size_t colon = key == std::string_view::npos ? key : text.find_first_not_of(" \t\n", key + 5);
-    if (colon == std::string_view::npos || text[colon] != ':')
-        return {};
-    size_t quote = text.find_first_not_of(" \t\n", colon + 1);
-    if (quote == std::string_view::npos || text[quote] != '"')
-        return {};
-    return json_string(text, quote + 1);
+    Result<formats::RecorderStatus> status = formats::parse_status_json(text, status_path);
+    return status.ok() ? status->folder : std::string();
 }
 
 } // namespace daybreak::recorder
