@@ -315,8 +315,10 @@ private:
         std::vector<Bytes> metadata;
         if (ring.is_new || all)
             metadata = ring.metadata();
-        if (ring.is_new)
+        if (ring.is_new) {
             begin(ring, metadata);
+            put_metadata(ring, metadata, true); // a file that is cut still explains its segments
+        }
         if (ring.ring_id == 0)
             take_triggers(metadata);
         std::map<uint16_t, dbk_meta_cpu> counters = cpu_counters(metadata);
