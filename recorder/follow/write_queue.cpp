@@ -55,6 +55,18 @@ std::vector<UnsyncedSegment> WriteQueue::take_lost() {
     return std::exchange(lost_, {});
 }
 
+/// Records are worth more than their stacks' names: a disk without room for the symbols does not
+/// hold them up.  They are tried again when a file ends.
+void WriteQueue::write_symbols() {
+    if (!symbols_)
+        return;
+    Result<void> done = series_.write_symbols(*symbols_);
+    if (done.ok())
+        symbols_.reset();
+    else if (!std::exchange(said_symbols_, true))
+        say_("no symbols yet: " + done.error().message());
+}
+
 Result<void> WriteQueue::run(const WriteJob& job) {
     switch (job.kind) {
     case WriteJob::Kind::piece:
@@ -71,12 +83,15 @@ Result<void> WriteQueue::run(const WriteJob& job) {
     case WriteJob::Kind::sync:
         return series_.sync();
     case WriteJob::Kind::rotate:
+        write_symbols();
         return series_.rotate();
     case WriteJob::Kind::pin:
         series_.pin(job.trigger, job.from_mono_ns, job.to_mono_ns);
         return {};
     case WriteJob::Kind::symbols:
-        return series_.write_symbols(*job.symbols);
+        symbols_ = job.symbols;
+        write_symbols();
+        return {};
     }
     return {};
 }

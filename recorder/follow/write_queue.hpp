@@ -73,12 +73,15 @@ public:
 
 private:
     Result<void> run(const WriteJob& job);
+    void write_symbols();
     void note_failure(const Error& error);
     void note_state();
     void loop();
 
     FileSeries& series_;
     FileSeries::Say say_;
+    std::shared_ptr<const formats::SymbolTable> symbols_; ///< not written yet; the drainer's
+    bool said_symbols_ = false;
     const size_t room_bytes_;
 
     mutable std::mutex mutex_; ///< all below
