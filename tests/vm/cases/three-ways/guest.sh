@@ -47,8 +47,8 @@ cp /run/recorder/*.dbrk /share/out/files
 holds snapshot-short daybreak snapshot --last 500ms --trigger slow:call -q -o /share/out/short.dbrk
 
 # The ring goes round: now the window is only in the recorder's files.
-workload 120 &
-workload 120
+workload 300 &
+workload 300
 wait $!
 sleep 0.5
 daybreak snapshot --last 90s -q --status-file /nonexistent -o /share/out/gone.dbrk
