@@ -98,6 +98,9 @@ static __probe_ctx void dbk_dying_console(void *data, const char *text, size_t l
 
 	dbk_dying_log(text, bytes);
 	at = find_word(text, bytes, PANIC_TEXT, sizeof(PANIC_TEXT) - 1);
+	/* "---[ end Kernel panic - not syncing: ..." is the same panic's last line. */
+	if (at >= 4 && find_word(text + at - 4, 4, "end ", 4) == 0)
+		return;
 	if (at >= 0 && READ_ONCE(oops_in_progress)) {
 		at += sizeof(PANIC_TEXT) - 1;
 		said_panic(text + at, bytes - at);
