@@ -201,7 +201,8 @@ private:
     /// whole yet.
     static bool is_begun(ByteView bytes) {
         uint32_t magic = DBK_TRACE_MAGIC;
-        return std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
+        return bytes.empty() ||
+               std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
     }
 
     /// A recorder had just begun this one.  It counts as a file of its row.

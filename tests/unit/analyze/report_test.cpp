@@ -415,14 +415,15 @@ TEST_CASE("info tells how far a ring reaches back, and why it is less than was w
         REQUIRE(at != std::string::npos);
         return sink.text.substr(at + 11, sink.text.find('\n', at) - at - 11);
     };
-    // The ring has four segments of 248 records.
+    // The ring has four segments of 248 records or time bases, of which one comes every 4.29 s: the
+    // last 18 records lie in a seventh segment, before them 3 x 244 or 245.
     CHECK(line(4, 0, 10, kSecond) == "60 s wanted and kept"); // nothing was overwritten
     CHECK(line(4, 0, 248 * 6, kSecond / 10) == "60 s wanted and kept");
     CHECK(line(16, 0, 248 * 6, kSecond / 20) ==
-          "60 s wanted, 49.5 s kept on CPU 1: its ring is at its maximum of 64 KiB");
+          "60 s wanted, 37.5 s kept on CPU 1: its ring is at its maximum of 64 KiB");
     CHECK(line(4, 3, 248 * 6, kSecond / 20) ==
-          "60 s wanted, 49.5 s kept on CPU 1: there was no memory for more than 16 KiB, refused 3 "
+          "60 s wanted, 37.5 s kept on CPU 1: there was no memory for more than 16 KiB, refused 3 "
           "times");
     CHECK(line(4, 0, 248 * 6, kSecond / 20) ==
-          "60 s wanted, 49.5 s kept on CPU 1: its ring had not grown to more than 16 KiB");
+          "60 s wanted, 37.5 s kept on CPU 1: its ring had not grown to more than 16 KiB");
 }
