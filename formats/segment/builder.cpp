@@ -259,26 +259,34 @@ void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* 
                      strprintf("%" PRIu64 " %s, left out", count, what));
 }
 
-/// Returns the storage that any of these pieces lies in: what only lesser copies, other boots or
-/// metadata were in is not needed any more.
+/// Returns the storage that the recording's pieces lie in: what only lesser copies or other boots
+/// were in is not needed any more.
 std::vector<std::shared_ptr<const Bytes>>
 storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
-               std::initializer_list<const std::vector<FoundPiece>*> groups) {
+               const Recording& recording) {
     std::map<const std::byte*, std::shared_ptr<const Bytes>> unused;
     for (const std::shared_ptr<const Bytes>& bytes : storage)
         unused.emplace(bytes->data(), bytes);
     std::vector<std::shared_ptr<const Bytes>> used;
-    for (const std::vector<FoundPiece>* pieces : groups)
-        for (const FoundPiece& found : *pieces) {
-            auto above = unused.upper_bound(found.bytes.data());
-            if (above == unused.begin())
-                continue;
-            auto at = std::prev(above);
-            if (found.bytes.data() >= at->first + at->second->size())
-                continue;
-            used.push_back(std::move(at->second));
-            unused.erase(at);
+    auto keep = [&](ByteView bytes) {
+        auto above = unused.upper_bound(bytes.data());
+        if (above == unused.begin())
+            return;
+        auto at = std::prev(above);
+        if (bytes.data() >= at->first + at->second->size())
+            return;
+        used.push_back(std::move(at->second));
+        unused.erase(at);
+    };
+    for (const RingRecording& ring : recording.rings)
+        for (const CpuInfo& cpu : ring.cpus) {
+            for (const SegmentInfo& segment : cpu.segments)
+                keep(segment.bytes);
+            for (const AggregationSnapshot& snapshot : cpu.aggregations)
+                keep(snapshot.bytes);
         }
+    for (ByteView block : recording.metadata)
+        keep(block);
     return used;
 }
 
@@ -383,8 +391,7 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
         count_records(ring, recording.findings);
         account(ring, recording.file_numbers, recording.findings);
     }
-    recording.storage =
-        storage_in_use(state->storage, {&state->segments, &state->aggregations, &state->metadata});
+    recording.storage = storage_in_use(state->storage, recording);
     return recording;
 }
 
