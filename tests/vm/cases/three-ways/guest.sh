@@ -47,9 +47,12 @@ cp /run/recorder/*.dbrk /share/out/files
 holds snapshot-short daybreak snapshot --last 500ms --trigger slow:call -q -o /share/out/short.dbrk
 
 # The ring goes round: now the window is only in the recorder's files.
-workload 300 &
-workload 300
-wait $!
+for round in 1 2 3 4 5 6 7 8 9 10; do
+	workload 30 &
+	workload 30
+	wait $!
+	sleep 0.2
+done
 sleep 0.5
 daybreak snapshot --last 90s -q --status-file /nonexistent -o /share/out/gone.dbrk
 equal window-gone-is-told $? 3
