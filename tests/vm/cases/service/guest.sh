@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the units as a package would, and lets them work.
+files=/var/log/daybreak
+units=/etc/systemd/system
+
+cp /daybreak-vm/bin/daybreak /usr/bin/daybreak
+cp /share/in/*.service $units/
+mkdir -p $units/service.d $units/daybreak-unit-failed@.service.d /etc/default
+cp /share/in/10-daybreak.conf $units/service.d/
+ln -s /dev/null $units/daybreak-unit-failed@.service.d/10-daybreak.conf
+echo 'DAYBREAK_RECORD="--metrics /run/daybreak/metrics.prom --sync 200ms"' >/etc/default/daybreak
+systemctl daemon-reload
+holds verify systemd-analyze --man=no verify $units/daybreak-record.service $units/daybreak-recover.service
+
+# Type=notify: started means ready.
+holds start systemctl start daybreak-record.service
+equal active "$(systemctl is-active daybreak-record.service)" active
+tries=0
+while [ ! -s /run/daybreak/metrics.prom ] && [ $tries -lt 100 ]; do
+	sleep 0.2
+	tries=$((tries + 1))
+done
+holds status daybreak status
+at_least metrics "$(grep -c '^daybreak_' /run/daybreak/metrics.prom)" 10
+equal says-how-it-is "$(systemctl show -P StatusText daybreak-record.service | cut -d : -f 1)" recording
+
+# Killed, it comes again, and goes on where it was.
+first=$(systemctl show -P MainPID daybreak-record.service)
+kill -9 "$first"
+tries=0
+while [ "$(systemctl show -P MainPID daybreak-record.service)" -le 1 ] ||
+	[ "$(systemctl is-active daybreak-record.service)" != active ]; do
+	sleep 0.2
+	tries=$((tries + 1))
+	[ $tries -lt 100 ] || break
+done
+equal comes-again "$(systemctl is-active daybreak-record.service)" active
+
+# A unit that fails.
+systemd-run --unit falls-over --wait /bin/false 2>/dev/null
+tries=0
+while [ -z "$(ls $files/snapshots 2>/dev/null)" ] && [ $tries -lt 150 ]; do
+	sleep 0.2
+	tries=$((tries + 1))
+done
+sleep 1
+at_least snapshot-of-the-failure "$(ls $files/snapshots | grep -c dbrk)" 1
+systemctl status 'daybreak-unit-failed@*' --no-pager >/share/out/failed.txt 2>&1
+journalctl --no-pager -u daybreak-record.service >/share/out/recorder.txt 2>&1
+cp $files/snapshots/* /share/out/
+holds stop systemctl stop daybreak-record.service
+equal stopped-in-order "$(systemctl show -P Result daybreak-record.service)" success
+mkdir /share/out/files
+cp $files/*.dbrk /share/out/files/
