@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+mkdir -p /run
+
+# until_said FILE TEXT: the recorder has said so
+until_said() {
+	tries=0
+	while ! grep -q -e "$2" "$1" 2>/dev/null && [ $tries -lt 300 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
+# follow FOLDER OPTIONS...: a recorder in the background; $recorder is its process
+follow() {
+	folder=$1
+	shift
+	rm -f /tmp/status
+	daybreak record --follow "$folder" --status-file /tmp/status --sync 200ms "$@" 2>>/tmp/log &
+	recorder=$!
+	until_said /tmp/status '"state": *"recording"'
+}
+
+refuses no-module "no anonymous tracing state" daybreak record --follow /tmp/none
+holds load insmod /share/in/follow.ko
+
+# Killed twice while the workload runs, and stopped in order: not a call is missing.
+follow /tmp/rec --file-size 64k
+workload 10
+kill -KILL $recorder
+wait $recorder
+workload 10
+follow /tmp/rec --file-size 64k
+refuses two-in-one-folder "another daybreak records" daybreak record --follow /tmp/rec
+workload 10
+kill -KILL $recorder
+follow /tmp/rec --file-size 64k
+workload 10
+kill -USR1 $recorder
+sleep 0.5
+kill -HUP $recorder
+workload 10
+kill -TERM $recorder
+wait $recorder
+equal ends-in-order $? 0
+at_least files "$(find /tmp/rec -name '*-0*.dbrk' | wc -l)" 2
+at_least signal-keeps-files "$(find /tmp/rec -name '*+signal*.dbrk' | wc -l)" 1
+equal every-call-once "$(daybreak report /tmp/rec | grep -c CALL)" 5000
+equal status-tells-the-state "$(grep -c '"state": *"recording"' /tmp/status)" 1
+cp -r /tmp/rec /share/out/rec
+
+# A disk of 192 KiB: the oldest files go, the newest calls are there.
+mkdir /tmp/small
+mount -t tmpfs -o size=192k none /tmp/small
+follow /tmp/small --file-size 32k --max-size 64m
+workload 400
+kill -TERM $recorder
+wait $recorder
+equal small-disk-ends-in-order $? 0
+at_least small-disk-has-the-newest "$(daybreak report /tmp/small 2>/dev/null | grep -c CALL)" 1000
+at_least small-disk-is-told "$(grep -c 'the oldest files make room' /tmp/log)" 1
+umount /tmp/small
+
+# Read-only at first: what the ring still has is written once it can be.
+mkdir /tmp/fixed
+mount -t tmpfs -o ro,size=8m none /tmp/fixed
+rm -f /tmp/status
+daybreak record --follow /tmp/fixed --status-file /tmp/status --sync 200ms 2>>/tmp/log &
+recorder=$!
+until_said /tmp/status '"state": *"disk error"'
+workload 10
+at_least read-only-is-told "$(grep -c 'recording in the kernel goes on' /tmp/log)" 1
+mount -o remount,rw /tmp/fixed
+until_said /tmp/status '"state": *"recording"'
+workload 10
+kill -TERM $recorder
+wait $recorder
+equal read-only-ends-in-order $? 0
+at_least read-only-misses-nothing "$(daybreak report /tmp/fixed | grep -c CALL)" 2000
+umount /tmp/fixed
+
+# A program of its own outlives the recorder, and is found again.
+follow /tmp/own -s /share/in/own.d
+workload 10
+kill -KILL $recorder
+wait $recorder
+workload 10
+follow /tmp/own -s /share/in/own.d
+workload 10
+kill -TERM $recorder
+wait $recorder
+equal own-program "$(daybreak report /tmp/own | grep -c OWN)" 3000
+cat /tmp/log
+holds unload rmmod daybreak
