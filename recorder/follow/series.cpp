@@ -13,6 +13,9 @@ namespace daybreak::recorder {
 
 namespace {
 
+/// A block is no larger than a file may be, so that small files on a small disk can be written.
+constexpr size_t kBlockBytesMin = DBK_SEGMENT_BYTES_DEFAULT, kBlockBytesMax = 256u << 10;
+
 using base::strprintf;
 using formats::HostClocks;
 using formats::Piece;
@@ -138,7 +141,9 @@ Result<void> FileSeries::open_file() {
     header_.clocks = now;
     header_.file_number = last_number_;
     Result<formats::TraceWriter> writer = formats::TraceWriter::create(
-        [this](ByteView block) { return append(block); }, header_, {options_.zstd_level});
+        [this](ByteView block) { return append(block); }, header_,
+        {options_.zstd_level,
+         std::clamp<size_t>(file_bytes_max(), kBlockBytesMin, kBlockBytesMax)});
     if (!writer.ok()) { // not even its beginning: the number can be had again
         (void)folder_.remove(files_.back().name);
         files_.pop_back();

@@ -52,7 +52,7 @@ cp -r /tmp/rec /share/out/rec
 mkdir /tmp/small
 mount -t tmpfs -o size=192k none /tmp/small
 follow /tmp/small --file-size 32k --max-size 64m
-workload 400
+workload 200
 kill -TERM $recorder
 wait $recorder
 equal small-disk-ends-in-order $? 0
