@@ -35,29 +35,6 @@ struct Missing {
     uint64_t segments = 0, blocks = 0, bytes = 0;
 };
 
-uint64_t last_wall_ns(const formats::Recording& recording) {
-    uint64_t last = 0;
-    for (const formats::RingRecording& ring : recording.rings) {
-        if (!ring.has_info || ring.info.facts.start_wall_ns == 0)
-            continue;
-        last = std::max<uint64_t>(last, ring.info.facts.start_wall_ns);
-        for (const formats::CpuInfo& cpu : ring.cpus)
-            for (const formats::SegmentInfo& segment : cpu.segments)
-                last = std::max(last, ring.clock.wall_ns(ring.clock.mono_ns(segment.last_ticks)));
-    }
-    for (const formats::CrashInfo& end : recording.machine.ends)
-        last = std::max(last, end.wall_ns);
-    return last;
-}
-
-std::string crash_text(const formats::Recording& recording) {
-    const formats::CrashInfo* end = recording.machine.end();
-    if (!end)
-        return {};
-    std::string text = formats::crash_state_text(end->state);
-    return end->reason.empty() ? text : text + ": " + end->reason;
-}
-
 class Extractor {
 public:
     Extractor(formats::DumpInput& input, const ExtractOptions& options)
@@ -124,8 +101,8 @@ private:
                 facts.rings.push_back(ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
                                                              : ring.info.name);
         }
-        facts.last_wall_ns = last_wall_ns(boot.recording);
-        facts.crash = crash_text(boot.recording);
+        facts.last_wall_ns = boot.recording.last_wall_ns();
+        facts.crash = boot.recording.machine.end_text();
     }
 
     /// What the recording itself cannot know: what the dump did not have.

@@ -26,30 +26,6 @@ struct Half {
     formats::Recording recording;
 };
 
-uint64_t last_wall_ns(const formats::Recording& recording) {
-    uint64_t last = 0;
-    for (const formats::RingRecording& ring : recording.rings) {
-        if (!ring.has_info || ring.info.facts.start_wall_ns == 0)
-            continue;
-        last = std::max<uint64_t>(last, ring.info.facts.start_wall_ns);
-        for (const formats::CpuInfo& cpu : ring.cpus)
-            for (const formats::SegmentInfo& segment : cpu.segments)
-                last = std::max(last, ring.clock.wall_ns(ring.clock.mono_ns(segment.last_ticks)));
-    }
-    for (const formats::CrashInfo& end : recording.machine.ends)
-        last = std::max(last, end.wall_ns);
-    return last;
-}
-
-/// The recording's own word, or else what the half's header says.
-std::string end_text(const formats::Recording& recording, const BankHalf& facts) {
-    const formats::CrashInfo* end = recording.machine.end();
-    if (!end)
-        return formats::bank_state_text(facts.state);
-    std::string text = formats::crash_state_text(end->state);
-    return end->reason.empty() ? text : text + ": " + end->reason;
-}
-
 bool is_unsealed(const formats::Piece& piece) {
     return piece.kind == formats::PieceKind::segment &&
            (piece.segment.flags & DBK_SEGMENT_F_SEALED) == 0;
@@ -107,9 +83,12 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
             half.told.rings.push_back(ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
                                                              : ring.info.name);
     }
-    half.told.end = end_text(half.recording, facts);
+    // The recording's own word, or else what the half's header says.
+    half.told.end = half.recording.machine.end_text();
+    if (half.told.end.empty())
+        half.told.end = formats::bank_state_text(facts.state);
     half.told.log = half.recording.machine.log;
-    half.told.last_wall_ns = std::max(last_wall_ns(half.recording), facts.start_wall_ns);
+    half.told.last_wall_ns = std::max(half.recording.last_wall_ns(), facts.start_wall_ns);
     return half;
 }
 

@@ -54,6 +54,14 @@ const CrashInfo* MachineInfo::end() const {
     return most == ends.end() ? nullptr : &*most;
 }
 
+std::string MachineInfo::end_text() const {
+    const CrashInfo* last = end();
+    if (!last)
+        return {};
+    std::string text = crash_state_text(last->state);
+    return last->reason.empty() ? text : text + ": " + last->reason;
+}
+
 std::string trigger_kind_text(uint16_t kind) {
     switch (kind) {
 #define DBK_TRIGGER_TEXT(name, value, word)                                                        \

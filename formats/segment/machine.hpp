@@ -49,6 +49,8 @@ struct MachineInfo {
 
     /// Returns the end that tells most (panic, then an orderly end, then an oops), or nullptr.
     const CrashInfo* end() const;
+    /// Returns that end in words, "panic: sysrq triggered crash"; "" when there is none.
+    std::string end_text() const;
 };
 
 /// Returns a trigger kind in words ("oom-kill"), or "kind N" for one that is not known.

@@ -43,6 +43,21 @@ const RingRecording* Recording::find_ring(uint16_t ring_id) const {
     return found == rings.end() ? nullptr : &*found;
 }
 
+uint64_t Recording::last_wall_ns() const {
+    uint64_t last = 0;
+    for (const RingRecording& ring : rings) {
+        if (!ring.has_info || ring.info.facts.start_wall_ns == 0)
+            continue;
+        last = std::max<uint64_t>(last, ring.info.facts.start_wall_ns);
+        for (const CpuInfo& cpu : ring.cpus)
+            for (const SegmentInfo& segment : cpu.segments)
+                last = std::max(last, ring.clock.wall_ns(ring.clock.mono_ns(segment.last_ticks)));
+    }
+    for (const CrashInfo& end : machine.ends)
+        last = std::max(last, end.wall_ns);
+    return last;
+}
+
 bool Recording::has_losses() const {
     return findings.any_loss() ||
            std::any_of(rings.begin(), rings.end(),

@@ -179,6 +179,8 @@ struct Recording {
     uint64_t window_from_ns = 0, window_to_ns = 0;
 
     const RingRecording* find_ring(uint16_t ring_id) const;
+    /// Returns CLOCK_REALTIME of the last that is known of this boot; 0: nothing is.
+    uint64_t last_wall_ns() const;
     /// Returns whether anything that should be here is not (exit status 3).
     bool has_losses() const;
     /// Returns whether files of the recorder's row, up to the newest here, are not here.

@@ -4,36 +4,12 @@
 #include "recorder/follow/rings.hpp"
 
 #include "recorder/live_copy.hpp"
+#include "recorder/regions.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace daybreak::recorder {
-
-namespace {
-
-constexpr uint32_t kRegionsMax = 1u << 20;
-constexpr int kListAttemptsMax = 5;
-
-Result<std::vector<dbk_ioc_region>> list_regions(DeviceApi& device) {
-    // Indices move when rings come and go: listed again until the count of rings stays.
-    for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
-        std::vector<dbk_ioc_region> regions;
-        DBK_TRY(dbk_ioc_status before, device.status());
-        for (uint32_t index = 0; index < kRegionsMax; index++) {
-            DBK_TRY(std::optional<dbk_ioc_region> region, device.region(index));
-            if (!region)
-                break;
-            regions.push_back(*region);
-        }
-        DBK_TRY(dbk_ioc_status after, device.status());
-        if (before.ring_count == after.ring_count && before.region_count == after.region_count)
-            return regions;
-    }
-    return base::errorf(ErrorCode::busy, "rings come and go too fast to be listed");
-}
-
-} // namespace
 
 std::vector<Bytes> FollowedRing::metadata() const {
     std::vector<Bytes> blocks;
