@@ -52,6 +52,7 @@ class Case:
     cpus: int = 2
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     timeout_s: float = 120.0
+    disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none
     reboot: bool = False  # a reset of the guest boots it again; otherwise it is the guest's end
 
     @property
@@ -201,14 +202,25 @@ class Boot:
     def _machine(self, early: Path | None) -> qemu.Machine:
         case = self._case
         programs = [self._programs.daybreak, *map(paths.guest_program, case.programs)]
-        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, programs=programs,
+        modules = ("virtio_blk", "crc32c_generic", "ext4") if case.disk_bytes_per_second else ()
+        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, modules=modules, programs=programs,
                              early=early, place=case.early)
         initrd = self.folder / "initrd"
         system.write_initrd(initrd)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
                             case.memory_mib, case.cpus, case.parallel, False, self.folder, case.timeout_s,
-                            [re.compile(pattern) for pattern in case.expected], reboot=case.reboot)
+                            [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
+                            disk=self._disk())
+
+    def _disk(self) -> qemu.Disk | None:
+        """The case's disk, made anew."""
+        if not self._case.disk_bytes_per_second:
+            return None
+        image = self.folder / "disk"
+        image.write_bytes(b"")
+        paths.run([paths.tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", image, "64M"], "making the disk failed")
+        return qemu.Disk(image, self._case.disk_bytes_per_second)
 
     def _host_script(self, name: str) -> str:
         """Runs the case's host script, if it has one, and returns what it printed."""

@@ -22,6 +22,14 @@ SHARE_TAG = "share"
 _PR_SET_PDEATHSIG = 1
 
 
+@dataclass(frozen=True)
+class Disk:
+    """A disk, /dev/vda."""
+
+    image: Path
+    write_bytes_per_second: int
+
+
 @dataclass
 class Machine:
     """What to boot."""
@@ -38,6 +46,7 @@ class Machine:
     expected: list[re.Pattern] = field(default_factory=list)
     monitor: Path | None = None  # a socket for qmp.Monitor
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
+    disk: Disk | None = None
 
 
 @dataclass
@@ -85,6 +94,9 @@ def command_line(machine: Machine) -> list[str]:
     if machine.monitor:
         machine.monitor.unlink(missing_ok=True)
         command += ["-qmp", f"unix:{_escaped(machine.monitor)},server=on,wait=off"]
+    if machine.disk:
+        command += ["-drive", f"file={_escaped(machine.disk.image)},format=raw,if=virtio,cache=unsafe,"
+                    f"throttling.bps-write={machine.disk.write_bytes_per_second}"]
     if machine.share:
         command += ["-virtfs", f"local,path={_escaped(machine.share)},mount_tag={SHARE_TAG},"
                     "security_model=none,multidevs=remap"]
