@@ -219,6 +219,11 @@ void FileSeries::note(ByteView piece) {
 }
 
 Result<void> FileSeries::put(ByteView piece) {
+    // Between two syncs a busy machine fills more than one file.
+    if (file_ && files_.back().bytes >= file_bytes_max()) {
+        DBK_TRY_VOID(rotate());
+        keep_budget();
+    }
     DBK_TRY_VOID(put_waiting());
     return add(piece);
 }
@@ -241,9 +246,10 @@ Result<void> FileSeries::flush() {
     return done;
 }
 
-/// After an error that is more than a lack of room: the next file may be on a disk that works.
+/// After an error that is more than a lack of room the next file may be on a disk that works; and
+/// a file that alone fills its disk must end, so that it can go.
 void FileSeries::give_up_if_unusable(const Error& error) {
-    if (file_ && (error.code() != ErrorCode::full || !file_->is_usable()))
+    if (file_ && (error.code() != ErrorCode::full || !file_->is_usable() || files_.size() == 1))
         abandon_file();
 }
 

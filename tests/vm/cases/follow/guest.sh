@@ -33,6 +33,7 @@ follow /tmp/rec --file-size 64k
 refuses two-in-one-folder "another daybreak records" daybreak record --follow /tmp/rec
 workload 10
 kill -KILL $recorder
+wait $recorder
 follow /tmp/rec --file-size 64k
 workload 10
 kill -USR1 $recorder
@@ -48,11 +49,11 @@ equal every-call-once "$(daybreak report /tmp/rec | grep -c CALL)" 5000
 equal status-tells-the-state "$(grep -c '"state": *"recording"' /tmp/status)" 1
 cp -r /tmp/rec /share/out/rec
 
-# A disk of 192 KiB: the oldest files go, the newest calls are there.
+# A disk of 128 KiB: the oldest files go, the newest calls are there.
 mkdir /tmp/small
-mount -t tmpfs -o size=192k none /tmp/small
+mount -t tmpfs -o size=128k none /tmp/small
 follow /tmp/small --file-size 32k --max-size 64m
-workload 200
+workload 300
 kill -TERM $recorder
 wait $recorder
 equal small-disk-ends-in-order $? 0
