@@ -87,7 +87,7 @@ equal ring-keeps-the-newest "$(dtrace -b 32k -x bufpolicy=ring -qn 'syscall:::en
 equal setopt-switchrate "$(dtrace -x switchrate=1hour -qn 'BEGIN { setopt("switchrate", "20hz"); } tick-20ms { printf("tick\n"); }' | head -n 2 | tr '\n' ' ')" \
 	"tick tick "
 equal setopt-aggrate "$(dtrace -x switchrate=20hz -x aggrate=20hz -qn 'BEGIN { setopt("switchrate", "1hour"); setopt("aggrate", "1hour"); }
-	tick-200ms { @ = count(); printa("%@d", @); } tick-200ms /++n == 3/ { exit(0); }' 2>&1 | tr -d '\n')" 333
+	tick-1s { @ = count(); printa("%@d", @); } tick-1s /++n == 3/ { exit(0); }' 2>&1 | tr -d '\n')" 333
 # The second look at the status is 10 s behind the first, which was before go was printed.
 dtrace -x statusrate=10s -qn 'BEGIN { printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { t = timestamp; exit(0); }
 	END { printf("%s\n", timestamp - t > 1000000000 ? "waited" : "did not wait"); }' >status 2>&1 &

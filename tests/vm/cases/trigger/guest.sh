@@ -6,6 +6,7 @@ cd /tmp
 awaits() {
 	await_name=$1
 	shift
+	rm -f awaited
 	await_trigger 20000 >awaited &
 	waiter=$!
 	tries=0
