@@ -4,6 +4,8 @@
 // checked can change before it is used.
 #include "recorder/live_copy.hpp"
 
+#include <algorithm>
+
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 
@@ -81,6 +83,18 @@ LiveCopy copy_live_piece(ByteView live) {
     default:
         return {};
     }
+}
+
+std::vector<Bytes> copy_live_blocks(ByteView live) {
+    std::vector<Bytes> blocks;
+    for (size_t at = 0; at < live.size();) {
+        LiveCopy piece = copy_live_piece(live.subspan(at));
+        if (piece.outcome != CopyOutcome::copied)
+            break;
+        at += std::max<size_t>(piece.room_bytes, DBK_META_ALIGN_BYTES);
+        blocks.push_back(std::move(piece.bytes));
+    }
+    return blocks;
 }
 
 } // namespace daybreak::recorder

@@ -38,4 +38,7 @@ T live_word(ByteView live, size_t offset) {
 /// long, and may reach further than the piece.
 LiveCopy copy_live_piece(ByteView live);
 
+/// Copies the pieces that lie one behind the other in a region of metadata, up to where none is.
+std::vector<Bytes> copy_live_blocks(ByteView live);
+
 } // namespace daybreak::recorder

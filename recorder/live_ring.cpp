@@ -147,13 +147,8 @@ void LiveRing::take_metadata(LivePieces& pieces) const {
         ByteView live = region.mapping.live();
         if (region.facts.kind != DBK_REGION_META)
             continue;
-        for (size_t at = 0; at < live.size();) {
-            LiveCopy piece = copy_live_piece(live.subspan(at));
-            if (piece.outcome != CopyOutcome::copied)
-                break;
-            at += std::max<size_t>(piece.room_bytes, DBK_META_ALIGN_BYTES);
-            pieces.metadata.push_back(std::move(piece.bytes));
-        }
+        for (Bytes& block : copy_live_blocks(live))
+            pieces.metadata.push_back(std::move(block));
     }
 }
 

@@ -17,13 +17,8 @@ std::vector<Bytes> FollowedRing::metadata() const {
         ByteView live = region.mapping.live();
         if (region.facts.kind != DBK_REGION_META)
             continue;
-        for (size_t at = 0; at < live.size();) {
-            LiveCopy piece = copy_live_piece(live.subspan(at));
-            if (piece.outcome != CopyOutcome::copied)
-                break;
-            at += std::max<size_t>(piece.room_bytes, DBK_META_ALIGN_BYTES);
-            blocks.push_back(std::move(piece.bytes));
-        }
+        for (Bytes& block : copy_live_blocks(live))
+            blocks.push_back(std::move(block));
     }
     return blocks;
 }
