@@ -86,11 +86,18 @@ equal ring-keeps-the-newest "$(dtrace -b 32k -x bufpolicy=ring -qn 'syscall:::en
 # Records, aggregations and the status are read at rates of their own, and setopt() changes them. An hour is for ever here.
 equal setopt-switchrate "$(dtrace -x switchrate=1hour -qn 'BEGIN { setopt("switchrate", "20hz"); } tick-20ms { printf("tick\n"); }' | head -n 2 | tr '\n' ' ')" \
 	"tick tick "
-equal setopt-aggrate "$(dtrace -x switchrate=20hz -x aggrate=20hz -qn 'BEGIN { setopt("switchrate", "1hour"); setopt("aggrate", "1hour"); }
-	tick-1s { @ = count(); printa("%@d", @); } tick-1s /++n == 3/ { exit(0); }' 2>&1 | tr -d '\n')" 333
-# The second look at the status is 10 s behind the first, which was before go was printed.
-dtrace -x statusrate=10s -qn 'BEGIN { printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { t = timestamp; exit(0); }
-	END { printf("%s\n", timestamp - t > 1000000000 ? "waited" : "did not wait"); }' >status 2>&1 &
+# What go was printed with was the last look before the end: all three show what is known then.
+dtrace -x switchrate=20hz -x aggrate=20hz -qn 'BEGIN { setopt("switchrate", "1hour"); setopt("aggrate", "1hour"); printf("go\n"); }
+	syscall::getppid:entry /execname == "workload"/ { on = 1; }
+	tick-1s /on/ { @ = count(); printa("%@d", @); } tick-1s /on && ++n == 3/ { exit(0); }' >aggrate 2>&1 &
+tracer=$!
+until_there aggrate
+workload 1
+wait $tracer
+equal setopt-aggrate "$(tr '\n' ' ' <aggrate)" "go 333 "
+# The first look at the status is behind BEGIN, the second 10 s later.
+dtrace -x statusrate=10s -qn 'BEGIN { t = timestamp; printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { exit(0); }
+	END { printf("%s\n", timestamp - t > 10000000000 ? "waited" : "did not wait"); }' >status 2>&1 &
 tracer=$!
 until_there status
 workload 1
