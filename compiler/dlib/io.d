@@ -4,6 +4,19 @@
  * for, a bio does not say: fileinfo_t has the names that stand for that.
  */
 
+/* formats/abi/io.h */
+typedef struct dbk_io {
+	uint64_t bio;
+	uint64_t sector;
+	uint64_t bytes;
+	uint64_t left_bytes;
+	char *disk_name;
+	uint32_t device;
+	uint32_t operation;
+	uint32_t error;
+	uint32_t reserved;
+} dbk_io_t;
+
 /* b_flags: include/linux/blk_types.h numbers a read 0 and a write 1. */
 inline int B_WRITE = 0x000100;
 inline int B_READ = 0x000040;
@@ -39,29 +52,29 @@ typedef struct fileinfo {
 	int fi_oflags;
 } fileinfo_t;
 
-translator bufinfo_t < struct bio *B > {
-	b_flags = (B->bi_opf & 1) ? B_WRITE : B_READ;
-	b_bcount = B->bi_iter.bi_size;
-	b_addr = (uintptr_t)B;
-	b_lblkno = B->bi_iter.bi_sector;
-	b_blkno = B->bi_iter.bi_sector;
-	b_resid = 0;
-	b_bufsize = B->bi_iter.bi_size;
-	b_error = B->bi_status;
-	b_edev = B->bi_bdev->bd_dev;
+translator bufinfo_t < dbk_io_t *I > {
+	b_flags = (I->operation & 1) ? B_WRITE : B_READ;
+	b_bcount = I->bytes;
+	b_addr = (uintptr_t)I->bio;
+	b_lblkno = I->sector;
+	b_blkno = I->sector;
+	b_resid = I->left_bytes;
+	b_bufsize = I->bytes;
+	b_error = I->error;
+	b_edev = I->device;
 };
 
 /* A dev_t has 20 bits of minor number. */
-translator devinfo_t < struct bio *B > {
-	dev_major = B->bi_bdev->bd_dev >> 20;
-	dev_minor = B->bi_bdev->bd_dev & 0xfffff;
+translator devinfo_t < dbk_io_t *I > {
+	dev_major = I->device >> 20;
+	dev_minor = I->device & 0xfffff;
 	dev_instance = 0;
-	dev_name = B->bi_bdev->bd_disk->disk_name;
-	dev_statname = B->bi_bdev->bd_disk->disk_name;
-	dev_pathname = B->bi_bdev->bd_disk->disk_name;
+	dev_name = stringof(I->disk_name);
+	dev_statname = stringof(I->disk_name);
+	dev_pathname = stringof(I->disk_name);
 };
 
-translator fileinfo_t < struct bio *B > {
+translator fileinfo_t < dbk_io_t *I > {
 	fi_name = "<none>";
 	fi_dirname = "<none>";
 	fi_pathname = "<none>";
@@ -72,6 +85,6 @@ translator fileinfo_t < struct bio *B > {
 };
 
 provider io {
-	probe start(struct bio *B) : (bufinfo_t *B, devinfo_t *B, fileinfo_t *B);
-	probe done(struct bio *B) : (bufinfo_t *B, devinfo_t *B, fileinfo_t *B);
+	probe start(struct bio *B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
+	probe done(struct bio *B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
 };

@@ -4,9 +4,20 @@
  */
 #include "kmod/core/site.h"
 
-static struct dbk_site *site_of(const struct dbk_site_provider *own, const struct dbk_probe *probe)
+/* Mask of the sites that a probe needs. */
+static u32 sites_of(const struct dbk_site_probe *at)
 {
-	return &own->sites[container_of(probe, struct dbk_site_probe, probe)->site];
+	return at->also | BIT(at->site);
+}
+
+static bool has_tracepoints(const struct dbk_site_provider *own, const struct dbk_site_probe *at)
+{
+	u32 i;
+
+	for (i = 0; i < own->site_count; i++)
+		if (sites_of(at) & BIT(i) && !own->sites[i].tracepoint)
+			return false;
+	return true;
 }
 
 static int publish(const struct dbk_site_provider *own, struct dbk_site_probe *at)
@@ -42,7 +53,7 @@ int dbk_sites_init(const struct dbk_site_provider *own)
 	}
 	for (i = 0; i < own->probe_count; i++) {
 		struct dbk_site_probe *at = &own->probes[i];
-		int err = own->sites[at->site].tracepoint ? publish(own, at) : 0;
+		int err = has_tracepoints(own, at) ? publish(own, at) : 0;
 
 		if (err) {
 			dbk_sites_exit(own);
@@ -65,26 +76,49 @@ void dbk_sites_exit(const struct dbk_site_provider *own)
 	dbk_retire_end(&retire);
 }
 
+static bool any_hooked(const struct dbk_site_provider *own)
+{
+	u32 i;
+
+	for (i = 0; i < own->site_count; i++)
+		if (own->sites[i].hooked)
+			return true;
+	return false;
+}
+
 int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *probe)
 {
-	struct dbk_site *site = site_of(own, probe);
-	int err;
+	u32 wanted = sites_of(container_of(probe, struct dbk_site_probe, probe));
+	u32 i;
 
 	dbk_state_assert();
-	if (!site->hooked) {
+	if (own->reset && !any_hooked(own))
+		own->reset();
+	for (i = 0; i < own->site_count; i++) {
+		struct dbk_site *site = &own->sites[i];
+		int err;
+
+		if (!(wanted & BIT(i)) || site->hooked)
+			continue;
 		err = tracepoint_probe_register(site->tracepoint, site->callback, site);
+		/* What was hooked so far goes with the next settle. */
 		if (err)
 			return err;
 		site->hooked = true;
 	}
-	site->enabled++;
+	for (i = 0; i < own->site_count; i++)
+		own->sites[i].enabled += !!(wanted & BIT(i));
 	return 0;
 }
 
 void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *probe)
 {
+	u32 wanted = sites_of(container_of(probe, struct dbk_site_probe, probe));
+	u32 i;
+
 	dbk_state_assert();
-	site_of(own, probe)->enabled--;
+	for (i = 0; i < own->site_count; i++)
+		own->sites[i].enabled -= !!(wanted & BIT(i));
 }
 
 void dbk_sites_settle(const struct dbk_site_provider *own)

@@ -4,7 +4,7 @@
  *
  * A site is one tracepoint with a callback of the provider's, which looks at
  * what happened and fires those of its probes that it means.  A site is hooked
- * while one of its probes is enabled.  A provider of this kind is two tables,
+ * while a probe that needs it is enabled.  A provider of this kind is two tables,
  * sites and probes; the functions here are what struct dbk_provider asks for.
  */
 #ifndef DBK_KMOD_SITE_H
@@ -26,6 +26,7 @@ struct dbk_site_probe {
 	const char *name; /* [C] */
 	u8 site;	  /* [C] index in the provider's table */
 	u8 arg_count;	  /* [C] */
+	u8 also;	  /* [C] mask of the other sites that it needs */
 	struct dbk_probe probe;
 };
 
@@ -34,9 +35,10 @@ struct dbk_site_provider {
 	struct dbk_site *sites;
 	struct dbk_site_probe *probes;
 	u32 site_count, probe_count;
+	void (*reset)(void); /* before the first site is hooked; may be NULL.  Context: [S]. */
 };
 
-/** dbk_sites_init() - publishes the probes whose tracepoints are there.  Context: [S]. */
+/** dbk_sites_init() - publishes the probes whose tracepoints are all there.  Context: [S]. */
 int dbk_sites_init(const struct dbk_site_provider *own);
 
 /** dbk_sites_exit() - takes them out.  Context: [S]. */

@@ -2,41 +2,209 @@
 /*
  * io.c - provider io: requests to block devices
  *
- *   start  a request is about to be handed to its device   arg0: the struct bio
- *   done   it is completed                                 arg0: the struct bio
+ *   start  a bio is about to be handed to its device   arg0: the struct bio
+ *   done   it has ended                                arg0: the struct bio
  *
- * A request to a device that is made of others (md, dm) is one of its own for each.
+ * arg1 of both is a struct dbk_io, what the D translators read.  A bio to a device that is made of
+ * others (md, dm) is one of its own for each.
+ *
+ * The kernel marks a bio whose start it traced (BIO_TRACE_COMPLETION), and reports its end once:
+ * block_bio_complete for a device that takes bios, block_rq_complete for the request that it
+ * became part of, after which the mark is gone.  That is the bio's end unless
+ *
+ *   it was split                     each part ends by itself, the bio with the last of them
+ *   a flush comes after its data     the request is reported for the data and again at its end
+ *   the device did only a part       the request is reported again for the rest
+ *
+ * Such bios are noted, with what they were before the kernel advanced them, until they end.
  */
-#include <linux/blk_types.h>
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hash.h>
+#include <trace/events/block.h>
 
+#include "formats/abi/io.h"
 #include "kmod/core/site.h"
+#include "kmod/core/symbols.h"
 
-enum { QUEUE, COMPLETE, SITES };
+enum { QUEUE, SPLIT, COMPLETE, REQUEST, SITES };
 enum { START, DONE, PROBES };
 
 static struct dbk_site_probe probes[PROBES] = {
-	[START] = { "start", QUEUE, 1 },
-	[DONE] = { "done", COMPLETE, 1 },
+	[START] = { "start", QUEUE, 2 },
+	[DONE] = { "done", REQUEST, 2, .also = BIT(QUEUE) | BIT(SPLIT) | BIT(COMPLETE) },
 };
+
+/* A bio that ends in several steps.  Only its submitter and, later, its completions look at it. */
+struct note {
+	struct bio *bio;       /* atomic; NULL: free */
+	atomic_t parts;	       /* that have not ended */
+	atomic_t failed_bytes; /* of those that have */
+	u32 error;	       /* of one of them */
+	u32 bytes;
+	u64 sector;
+};
+
+/* 1024: bios of that kind under way at once; one that finds no room ends with its first part. */
+#define NOTE_BITS 10
+/* 8: the slots that a bio may lie in. */
+#define NOTE_WALK 8
+
+static struct note notes[1 << NOTE_BITS];
+static bio_end_io_t *chain_end; /* [C] the end of a part, NULL: cannot be told */
+
+static __probe_ctx struct note *note_find(struct bio *bio, struct bio *wanted)
+{
+	u32 at = hash_ptr(bio, NOTE_BITS);
+	u32 i;
+
+	for (i = 0; i < NOTE_WALK; i++) {
+		struct note *note = &notes[(at + i) % ARRAY_SIZE(notes)];
+
+		if (READ_ONCE(note->bio) == wanted)
+			return note;
+	}
+	return NULL;
+}
+
+static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector, u32 bytes)
+{
+	struct note *note = note_find(bio, NULL);
+
+	if (!note || cmpxchg(&note->bio, NULL, bio) != NULL)
+		return NULL;
+	note->sector = sector;
+	note->bytes = bytes;
+	note->error = 0;
+	atomic_set(&note->failed_bytes, 0);
+	atomic_set(&note->parts, parts);
+	return note;
+}
+
+static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe,
+			     const struct bio *bio, struct dbk_io *io)
+{
+	u64 args[] = { (unsigned long)bio, (unsigned long)io };
+
+	io->bio = (unsigned long)bio;
+	io->disk_name = (unsigned long)bio->bi_bdev->bd_disk->disk_name;
+	io->device = bio->bi_bdev->bd_dev;
+	io->operation = bio->bi_opf;
+	dbk_site_fire(site, probe, args);
+}
+
+/* The bio that @bio was split off from, or itself. */
+static __probe_ctx_inline struct bio *whole_of(struct bio *bio)
+{
+	bool is_part = bio_flagged(bio, BIO_CLONED) && chain_end && bio->bi_end_io == chain_end;
+
+	return is_part ? bio->bi_private : bio;
+}
+
+/* @bytes of @bio were done, and with them the bio itself if @ends. */
+static __probe_ctx void done(struct dbk_site *site, struct bio *bio, u32 bytes, bool ends,
+			     blk_status_t error)
+{
+	struct bio *whole = whole_of(bio);
+	struct note *note = note_find(whole, whole);
+	struct dbk_io io = {
+		.sector = bio->bi_iter.bi_sector,
+		.bytes = bio->bi_iter.bi_size,
+		.left_bytes = error ? bio->bi_iter.bi_size : 0,
+		.error = (__force u8)error,
+	};
+
+	if (!note) {
+		if (!bio_flagged(bio, BIO_TRACE_COMPLETION) || whole != bio)
+			return;
+		if (!ends)
+			note = note_make(bio, 1, io.sector, io.bytes);
+		if (!note) {
+			fire(site, &probes[DONE], bio, &io);
+			return;
+		}
+	}
+	if (error) {
+		WRITE_ONCE(note->error, (__force u8)error);
+		atomic_add(bytes, &note->failed_bytes);
+	}
+	if (!ends || !atomic_dec_and_test(&note->parts))
+		return;
+	io.sector = note->sector;
+	io.bytes = note->bytes;
+	io.error = note->error;
+	io.left_bytes = atomic_read(&note->failed_bytes);
+	smp_store_release(&note->bio, NULL);
+	fire(site, &probes[DONE], whole, &io);
+}
 
 static __probe_ctx void on_queue(void *site, struct bio *bio)
 {
-	u64 args[] = { (unsigned long)bio };
+	struct dbk_io io = { .sector = bio->bi_iter.bi_sector, .bytes = bio->bi_iter.bi_size };
+	struct note *stale = note_find(bio, bio);
 
-	dbk_site_fire(site, &probes[START], args);
+	/* An earlier bio at that address, whose end was not seen. */
+	if (unlikely(stale))
+		smp_store_release(&stale->bio, NULL);
+	fire(site, &probes[START], bio, &io);
+}
+
+/* Before the part is handed to the device. */
+static __probe_ctx void on_split(void *site, struct bio *part, unsigned int new_sector)
+{
+	struct bio *whole = whole_of(part);
+	struct note *note = note_find(whole, whole);
+
+	if (whole == part || !bio_flagged(whole, BIO_TRACE_COMPLETION))
+		return;
+	if (note)
+		atomic_inc(&note->parts);
+	else
+		note_make(whole, 2, part->bi_iter.bi_sector,
+			  part->bi_iter.bi_size + whole->bi_iter.bi_size);
 }
 
 static __probe_ctx void on_complete(void *site, struct request_queue *queue, struct bio *bio)
 {
-	u64 args[] = { (unsigned long)bio };
+	done(site, bio, bio->bi_iter.bi_size, true, bio->bi_status);
+}
 
-	dbk_site_fire(site, &probes[DONE], args);
+/* What blk_update_request() is about to do to the request's bios. */
+static __probe_ctx void on_request(void *site, struct request *request, blk_status_t error,
+				   unsigned int bytes)
+{
+	bool flush_follows = request->rq_flags & RQF_FLUSH_SEQ;
+	struct bio *bio;
+
+	for (bio = request->bio; bio; bio = bio->bi_next) {
+		u32 size = bio->bi_iter.bi_size;
+		u32 part = min(size, bytes);
+
+		done(site, bio, part, part == size && !flush_follows, error);
+		bytes -= part;
+		if (bytes == 0)
+			break;
+	}
 }
 
 static struct dbk_site sites[SITES] = {
 	[QUEUE] = { "block_bio_queue", on_queue },
+	[SPLIT] = { "block_split", on_split },
 	[COMPLETE] = { "block_bio_complete", on_complete },
+	[REQUEST] = { "block_rq_complete", on_request },
 };
+
+/* Before any of them is hooked. */
+static void io_reset(void)
+{
+	/* The kernel declares these, and a kernel with other arguments does not build. */
+	check_trace_callback_type_block_bio_queue(on_queue);
+	check_trace_callback_type_block_split(on_split);
+	check_trace_callback_type_block_bio_complete(on_complete);
+	check_trace_callback_type_block_rq_complete(on_request);
+	chain_end = (bio_end_io_t *)dbk_symbol("bio_chain_endio");
+	memset(notes, 0, sizeof(notes));
+}
 
 static const struct dbk_site_provider io = {
 	.provider = &dbk_provider_io,
@@ -44,6 +212,7 @@ static const struct dbk_site_provider io = {
 	.probes = probes,
 	.site_count = SITES,
 	.probe_count = PROBES,
+	.reset = io_reset,
 };
 
 DBK_SITE_PROVIDER(io, "io");

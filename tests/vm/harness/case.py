@@ -53,6 +53,8 @@ class Case:
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     timeout_s: float = 120.0
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none
+    disks: tuple[str, ...] = ()  # empty disks of 64 MiB, by kind (qemu.DISKS)
+    modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
     reboot: bool = False  # a reset of the guest boots it again; otherwise it is the guest's end
 
     @property
@@ -202,8 +204,11 @@ class Boot:
     def _machine(self, early: Path | None) -> qemu.Machine:
         case = self._case
         programs = [self._programs.daybreak, *map(paths.guest_program, case.programs)]
-        modules = ("virtio_blk", "crc32c_generic", "ext4") if case.disk_bytes_per_second else ()
-        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, modules=modules, programs=programs,
+        disks = self._disks()
+        modules = [*case.modules, *(name for disk in disks for name in qemu.DISKS[disk.kind][1])]
+        if case.disk_bytes_per_second:
+            modules += ["crc32c_generic", "ext4"]
+        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, modules=tuple(modules), programs=programs,
                              early=early, place=case.early)
         initrd = self.folder / "initrd"
         system.write_initrd(initrd)
@@ -211,16 +216,22 @@ class Boot:
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
                             case.memory_mib, case.cpus, case.parallel, False, self.folder, case.timeout_s,
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
-                            disk=self._disk())
+                            disks=disks)
 
-    def _disk(self) -> qemu.Disk | None:
-        """The case's disk, made anew."""
-        if not self._case.disk_bytes_per_second:
-            return None
-        image = self.folder / "disk"
-        image.write_bytes(b"")
-        paths.run([paths.tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", image, "64M"], "making the disk failed")
-        return qemu.Disk(image, self._case.disk_bytes_per_second)
+    def _disks(self) -> list[qemu.Disk]:
+        """The case's disks, made anew."""
+        disks = []
+        if self._case.disk_bytes_per_second:
+            disks.append(qemu.Disk(self.folder / "disk",
+                                   write_bytes_per_second=self._case.disk_bytes_per_second))
+            disks[0].image.write_bytes(b"")
+            paths.run([paths.tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", disks[0].image, "64M"],
+                      "making the disk failed")
+        for kind in self._case.disks:
+            disks.append(qemu.Disk(self.folder / f"disk-{kind}", kind))
+            with disks[-1].image.open("wb") as image:
+                image.truncate(64 << 20)
+        return disks
 
     def _host_script(self, name: str) -> str:
         """Runs the case's host script, if it has one, and returns what it printed."""

@@ -22,12 +22,27 @@ SHARE_TAG = "share"
 _PR_SET_PDEATHSIG = 1
 
 
+# What a kind of disk is to QEMU, and the modules it needs; {id}: its own.
+DISKS = {
+    "virtio": (["virtio-blk-pci,drive={id}"], ("virtio_blk",)),
+    "nvme": (["nvme,drive={id},serial={id}"], ("nvme",)),
+    "ahci": (["ahci,id={id}-bus", "ide-hd,drive={id},bus={id}-bus.0"], ("ahci", "sd_mod")),
+}
+
+
 @dataclass(frozen=True)
 class Disk:
-    """A disk, /dev/vda."""
+    """A disk."""
 
     image: Path
-    write_bytes_per_second: int
+    kind: str = "virtio"  # of DISKS
+    write_bytes_per_second: int = 0  # 0: as fast as it goes
+
+    def arguments(self, name: str) -> list[str]:
+        throttle = f",throttling.bps-write={self.write_bytes_per_second}" if self.write_bytes_per_second else ""
+        drive = f"file={_escaped(self.image)},format=raw,if=none,id={name},cache=unsafe,discard=unmap{throttle}"
+        devices = [argument for device in DISKS[self.kind][0] for argument in ("-device", device.format(id=name))]
+        return ["-drive", drive, *devices]
 
 
 @dataclass
@@ -46,7 +61,7 @@ class Machine:
     expected: list[re.Pattern] = field(default_factory=list)
     monitor: Path | None = None  # a socket for qmp.Monitor
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
-    disk: Disk | None = None
+    disks: list[Disk] = field(default_factory=list)
 
 
 @dataclass
@@ -94,9 +109,8 @@ def command_line(machine: Machine) -> list[str]:
     if machine.monitor:
         machine.monitor.unlink(missing_ok=True)
         command += ["-qmp", f"unix:{_escaped(machine.monitor)},server=on,wait=off"]
-    if machine.disk:
-        command += ["-drive", f"file={_escaped(machine.disk.image)},format=raw,if=virtio,cache=unsafe,"
-                    f"throttling.bps-write={machine.disk.write_bytes_per_second}"]
+    for index, disk in enumerate(machine.disks):
+        command += disk.arguments(f"disk{index}")
     if machine.share:
         command += ["-virtfs", f"local,path={_escaped(machine.share)},mount_tag={SHARE_TAG},"
                     "security_model=none,multidevs=remap"]

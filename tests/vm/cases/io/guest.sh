@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Nothing else uses the disks: their counters before and after are what the recording says.
+truncate -s 64M /tmp/file
+holds loop-device losetup /dev/loop0 /tmp/file
+disks="vda nvme0n1 sda loop0 ram0"
+for disk in $disks; do
+	tries=0
+	while [ ! -b /dev/$disk ] && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+	cp /sys/block/$disk/stat /share/out/$disk.before
+done
+holds load insmod /share/in/io.ko
+for disk in $disks; do
+	holds use-$disk disk /dev/$disk
+done
+for disk in vda nvme0n1 sda; do
+	holds use-partition-of-$disk disk /dev/$disk partition
+done
+holds record daybreak record --claim -o /share/out/io.dbrk
+for disk in $disks; do
+	cp /sys/block/$disk/stat /share/out/$disk.after
+done
+holds unload rmmod daybreak
+losetup -d /dev/loop0
