@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "kmod/core/ftrace_args.h"
 #include "kmod/providers/fbt.h"
 
 /*
@@ -32,29 +33,6 @@ static LIST_HEAD(pending); /* [S] probes to be hooked */
 static u32 pending_count;  /* [S] */
 static bool some_idle;	   /* [S] */
 
-static __probe_ctx_inline void arguments_take(struct ftrace_regs *fregs, u64 *args,
-					      unsigned long *sp_ret)
-{
-#ifdef DBK_HAVE_FTRACE_REGS_GET_ARGUMENT
-	args[0] = ftrace_regs_get_argument(fregs, 0);
-	args[1] = ftrace_regs_get_argument(fregs, 1);
-	args[2] = ftrace_regs_get_argument(fregs, 2);
-	args[3] = ftrace_regs_get_argument(fregs, 3);
-	args[4] = ftrace_regs_get_argument(fregs, 4);
-	args[5] = ftrace_regs_get_argument(fregs, 5);
-	*sp_ret = ftrace_regs_get_stack_pointer(fregs);
-#else
-	/* Without SAVE_REGS only these registers are there. */
-	args[0] = fregs->regs.di;
-	args[1] = fregs->regs.si;
-	args[2] = fregs->regs.dx;
-	args[3] = fregs->regs.cx;
-	args[4] = fregs->regs.r8;
-	args[5] = fregs->regs.r9;
-	*sp_ret = fregs->regs.sp;
-#endif
-}
-
 /*
  * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
  * to RCU.  Enabling preemption again might schedule, which code in probes must
@@ -67,11 +45,17 @@ static __probe_ctx noinline void fire(struct fbt_probe *fbt, unsigned long paren
 		.kind = DBK_FRAME_FUNCTION,
 		.ip = fbt->address,
 		.parent_ip = parent_ip,
+		.sp = dbk_ftrace_stack_pointer(fregs),
 	};
 	unsigned long flags;
 	u64 args[6];
 
-	arguments_take(fregs, args, &frame.sp);
+	args[0] = dbk_ftrace_argument(fregs, 0);
+	args[1] = dbk_ftrace_argument(fregs, 1);
+	args[2] = dbk_ftrace_argument(fregs, 2);
+	args[3] = dbk_ftrace_argument(fregs, 3);
+	args[4] = dbk_ftrace_argument(fregs, 4);
+	args[5] = dbk_ftrace_argument(fregs, 5);
 	flags = dbk_host_enter();
 	dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 	dbk_host_leave(flags);

@@ -5,7 +5,7 @@
  * Theory.  Two blocks of the module say it: META_LOG, a ring of the kernel's own
  * messages, and META_CRASH, an entry for each way to end.  They are written by
  * functions whose names begin with dbk_dying_, called while the machine may be
- * dying: from the console tracepoint, a notifier of oopses, one of panics.
+ * dying: from each message (console.h), a notifier of oopses, one of panics.
  *
  *   console text ---------> META_LOG                        the last words
  *   "Kernel panic - ..." -> META_CRASH, then seal           kexec skips notifiers

@@ -13,6 +13,7 @@
 
 #include "engine/trigger/trigger.h"
 #include "kmod/core/tracepoint.h"
+#include "kmod/triggers/console.h"
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
@@ -91,9 +92,8 @@ static __probe_ctx void said_panic(const char *text, u32 bytes)
 	dbk_dying_seal(DBK_SEAL_OPEN);
 }
 
-static __probe_ctx void dbk_dying_console(void *data, const char *text, size_t length)
+__probe_ctx void dbk_dying_console(const char *text, u32 bytes)
 {
-	u32 bytes = length < U16_MAX ? length : U16_MAX;
 	int at;
 
 	dbk_dying_log(text, bytes);
@@ -106,7 +106,9 @@ static __probe_ctx void dbk_dying_console(void *data, const char *text, size_t l
 		said_panic(text + at, bytes - at);
 	} else if (find_word(text, bytes, LOCKUP_TEXT, sizeof(LOCKUP_TEXT) - 1) >= 0) {
 		dbk_trigger_fire(dbk.engine, &soft_lockup, 0);
-	} else if (find_word(text, bytes, BUG_TEXT, sizeof(BUG_TEXT) - 1) == 0) {
+	} else if (find_word(text, bytes, BUG_TEXT, sizeof(BUG_TEXT) - 1) == 0 &&
+		   READ_ONCE(oops_in_progress)) {
+		/* Any process may be called so, and have its segfault logged. */
 		keep_bug_line(text, bytes);
 	}
 }
@@ -192,7 +194,6 @@ static struct {
 	void *callback;
 	struct tracepoint *tracepoint; /* NULL: not hooked */
 } hooks[] = {
-	{ "console", dbk_dying_console },
 	{ "sched_process_hang", on_hung_task },
 	{ "mark_victim", on_oom },
 };
@@ -215,6 +216,8 @@ void dbk_triggers_hook(void)
 		else
 			pr_warn("no tracepoint %s: what it tells is not seen\n", hooks[i].name);
 	}
+	if (dbk_console_hook())
+		pr_warn("vprintk_emit() cannot be hooked: the kernel's messages are not kept\n");
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	register_die_notifier(&die_block);
 	register_reboot_notifier(&reboot_block);
@@ -227,6 +230,7 @@ void dbk_triggers_unhook(void)
 	unregister_reboot_notifier(&reboot_block);
 	unregister_die_notifier(&die_block);
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
+	dbk_console_unhook();
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		if (hooks[i].tracepoint)
 			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].callback, NULL);
