@@ -45,6 +45,8 @@ class Case:
     embedded_modules: dict[str, tuple[str, ...]] = field(default_factory=dict)  # FILE.ko -> embedded programs
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
     arguments: tuple[str, ...] = ()
+    crash_module: bool = False  # tests/vm/crashes/kernel, as /share/in/crash.ko
+    nmi_at: str = ""  # when the guest prints this, each of its CPUs gets an NMI
     dump_at: str = ""  # when the guest prints this, its memory is dumped into ./dump, then /share/in/dumped is there
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
     dumps: tuple[str, ...] = ()  # the guest panics; its memory in these forms: dump.elf, dump.kdump-zlib, dump.raw
@@ -143,7 +145,7 @@ class Boot:
         with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
             socket = Path(sockets) / "monitor"
             saver = _MemorySaver(self._case.dumps, self._case.memory_mib, self.folder, socket)
-            machine.monitor = socket if self._case.dumps or self._case.dump_at else None
+            machine.monitor = socket if self._case.dumps or self._case.dump_at or self._case.nmi_at else None
             watch = saver.watch if self._case.dumps else lambda line: self._watch(machine, line)
             outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
         if saver.done:  # died as it should; QEMU was told to go then
@@ -157,7 +159,10 @@ class Boot:
         return Result(checks, problem, outcome.wall_s, outcome.tail)
 
     def _watch(self, machine: qemu.Machine, line: str) -> None:
-        """Takes the memory of a guest that asks for it, while it stands still."""
+        """Does what the guest asks for: an NMI, or its memory taken while it stands still."""
+        if self._case.nmi_at and self._case.nmi_at in line:
+            with qmp.Monitor(machine.monitor) as monitor:
+                monitor.execute("inject-nmi")
         if not self._case.dump_at or self._case.dump_at not in line:
             return
         with qmp.Monitor(machine.monitor) as monitor:
@@ -178,6 +183,8 @@ class Boot:
             self._compile(program)
         for name, programs in case.embedded_modules.items():
             self._embed(module, tuple(programs), self._in / name)
+        if case.crash_module:
+            shutil.copy(crash_module(self._kernel), self._in)
         if case.early == "none":
             return None
         if case.wrong_kernel:
@@ -262,4 +269,15 @@ def module_of(kernel: kernels.Kernel) -> Path:
         paths.run([paths.ROOT / "kmod/build", kernel.build, folder],
                   f"building the module for {kernel.release} failed")
         module.touch()
+    return module
+
+
+def crash_module(kernel: kernels.Kernel) -> Path:
+    """crash.ko of tests/vm/crashes for a kernel, built when it is older than its source."""
+    source, folder = paths.TESTS_VM / "crashes/kernel", paths.BUILD / "vm/crash" / kernel.release
+    module = folder / "crash.ko"
+    if not module.exists() or module.stat().st_mtime < (source / "crash.c").stat().st_mtime:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder)
+        paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "modules"], "building crash.ko failed")
     return module

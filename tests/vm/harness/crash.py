@@ -58,7 +58,7 @@ class Crash:
         shutil.rmtree(self.folder, ignore_errors=True)
         for part in (self._in, self._out):
             part.mkdir(parents=True)
-        shutil.copy(crash_module(self._kernel), self._in / "crash.ko")
+        shutil.copy(case.crash_module(self._kernel), self._in / "crash.ko")
         with tempfile.TemporaryDirectory(prefix="daybreak-crash.") as sockets:
             machine = self._machine(Path(sockets) / "monitor")
             outcome = qemu.run(machine, self.folder / "console.log", self._watcher(machine))
@@ -141,14 +141,3 @@ def early_archive(kernel: kernels.Kernel, programs: paths.Programs, folder: Path
     paths.run([paths.ROOT / "bootloader-hooks/make-cpio", archive, programs.early_init, module],
               "making the early archive failed")
     return archive
-
-
-def crash_module(kernel: kernels.Kernel) -> Path:
-    """crash.ko for a kernel, built when it is older than its source."""
-    source, folder = CRASHES / "kernel", paths.BUILD / "vm/crash" / kernel.release
-    module = folder / "crash.ko"
-    if not module.exists() or module.stat().st_mtime < (source / "crash.c").stat().st_mtime:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(source, folder)
-        paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "modules"], "building crash.ko failed")
-    return module

@@ -5,13 +5,24 @@
  *   insmod crash.ko how=null     a work item writes through NULL (with oops=panic: a panic)
  *   insmod crash.ko how=triple   no interrupt table any more, then an interrupt: the CPU resets
  *   insmod crash.ko how=lockup   interrupts off, for good, on the CPU that loads it
+ *
+ * or lets the kernel believe for 10 seconds that it is in trouble:
+ *
+ *   insmod crash.ko how=hung     the task that loads it waits and cannot be killed
+ *   insmod crash.ko how=soft     its CPU does not schedule
+ *   insmod crash.ko how=hard     its CPU takes no interrupts
  */
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 static char *how = "";
 module_param(how, charp, 0);
-MODULE_PARM_DESC(how, "null, triple or lockup");
+MODULE_PARM_DESC(how, "null, triple, lockup, hung, soft or hard");
+
+#define TROUBLE_S 10
 
 static void write_null(struct work_struct *work)
 {
@@ -33,6 +44,14 @@ static void triple_fault(void)
 	asm volatile("lidt %0\n\tint3" : : "m"(nothing));
 }
 
+static void spin(void)
+{
+	u64 end_ns = ktime_get_ns() + TROUBLE_S * NSEC_PER_SEC;
+
+	while (ktime_get_ns() < end_ns)
+		cpu_relax();
+}
+
 static int __init crash_init(void)
 {
 	if (sysfs_streq(how, "null")) {
@@ -43,6 +62,18 @@ static int __init crash_init(void)
 		local_irq_disable();
 		for (;;)
 			cpu_relax();
+	} else if (sysfs_streq(how, "hung")) {
+		schedule_timeout_uninterruptible(TROUBLE_S * HZ);
+	} else if (sysfs_streq(how, "soft")) {
+		preempt_disable();
+		spin();
+		preempt_enable();
+	} else if (sysfs_streq(how, "hard")) {
+		/* A grace period that cannot end without it. */
+		start_poll_synchronize_rcu();
+		local_irq_disable();
+		spin();
+		local_irq_enable();
 	} else {
 		pr_err("how=%s is not known\n", how);
 		return -EINVAL;
@@ -51,7 +82,12 @@ static int __init crash_init(void)
 	return 0;
 }
 
+static void __exit crash_exit(void)
+{
+}
+
 module_init(crash_init);
+module_exit(crash_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("takes its machine down");
+MODULE_DESCRIPTION("takes its machine down, or seems to");
