@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/terminal.hpp"
 
+#include "base/visible.hpp"
+
 #include <cerrno>
 #include <cinttypes>
 #include <csignal>
@@ -39,8 +41,18 @@ bool wants_colour(int fd) {
     return ::isatty(fd) && term && std::strcmp(term, "dumb") != 0 && !(no_colour && *no_colour);
 }
 
+std::string for_stream(int fd, std::string_view text) {
+    return ::isatty(fd) ? base::visible(text) : std::string(text);
+}
+
+void say(std::string_view name, std::string_view message) {
+    std::string line = base::visible(std::string(name) + ": " + std::string(message) + "\n");
+    std::fflush(stdout);
+    std::fputs(line.c_str(), stderr);
+}
+
 void complain(std::string_view message) {
-    std::fprintf(stderr, "daybreak: %.*s\n", static_cast<int>(message.size()), message.data());
+    say("daybreak", message);
 }
 
 int fail(const base::Error& error) {
@@ -48,7 +60,9 @@ int fail(const base::Error& error) {
     return static_cast<int>(Exit::failed);
 }
 
-bool put(std::string_view text) {
+bool put(std::string_view untrusted_text) {
+    const std::string shown = for_stream(STDOUT_FILENO, untrusted_text);
+    std::string_view text = shown;
     while (!text.empty() && !stdout_failed && !stdout_closed) {
         ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
         if (written >= 0) {

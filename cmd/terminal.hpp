@@ -24,15 +24,22 @@ enum class Exit : int {
 /// Whether to use colour on a stream: it is a terminal, TERM is not "dumb", NO_COLOR is not set.
 bool wants_colour(int fd);
 
-/// Writes "daybreak: <message>\n" to stderr.
+/// Returns the text as the stream may have it: for a terminal what would drive it is made visible, as
+/// "\033" in four characters; files and pipes get the bytes.  Recordings and names are not trusted.
+std::string for_stream(int fd, std::string_view text);
+
+/// Writes "NAME: MESSAGE\n" to stderr, made visible wherever stderr goes: logs are read on terminals.
+void say(std::string_view name, std::string_view message);
+
+/// The same of "daybreak".
 void complain(std::string_view message);
 
 /// Writes the error's message with complain() and returns Exit::failed.
 int fail(const base::Error& error);
 
-/// Writes all of `text` to stdout.  False when nobody reads any more (a closed pipe): stop quietly.
+/// Writes all of the text to stdout, as for_stream() has it.  False when nobody reads any more (a closed pipe): stop quietly.
 /// Any other failure (a full disk) is complained about once; finish_stdout() then says failed.
-bool put(std::string_view text);
+bool put(std::string_view untrusted_text);
 
 /// Returns ok, or failed when something could not be written to stdout.
 Exit finish_stdout();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/trace_sink.hpp"
 
-#include <cstdio>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -24,8 +23,7 @@ void TerminalSink::message(const analyze::Message& message) {
     std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
     std::string detail =
         options_.details && !message.detail.empty() ? " (" + message.detail + ")" : "";
-    std::fprintf(stderr, "%s: %s%s%s\n", options_.name, tag.c_str(), message.text.c_str(),
-                 detail.c_str());
+    say(options_.name, tag + message.text + detail);
 }
 
 void TerminalSink::flush() {

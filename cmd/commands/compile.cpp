@@ -2,6 +2,7 @@
 //
 // daybreak compile: D to DOF.
 #include "base/file.hpp"
+#include "base/visible.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
@@ -32,7 +33,7 @@ int compile(const CompileArguments& arguments) {
     if (!compiled)
         return static_cast<int>(Exit::failed);
     if (arguments.disassemble)
-        std::fputs(formats::print_ecbs(compiled->program).c_str(), stderr);
+        std::fputs(base::visible(formats::print_ecbs(compiled->program)).c_str(), stderr);
     if (arguments.output_path.empty())
         return static_cast<int>(Exit::ok);
     auto format = formats::dof_format_named(arguments.format).value_or(formats::DofFormat::raw);

@@ -229,8 +229,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
                                      matched, matched == 1 ? "" : "s"));
         if (!arguments.verbose)
             return;
-        std::fputs(stability_text(compiled->description, compiled->stability).c_str(), stdout);
-        std::fflush(stdout); // what is traced goes past stdio
+        put(stability_text(compiled->description, compiled->stability));
     };
     auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
     if (!simulation.ok()) {

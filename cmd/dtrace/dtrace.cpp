@@ -3,6 +3,7 @@
 // `daybreak dtrace`: what each mode of dtrace(1) does, in order.
 #include "cmd/dtrace/dtrace.hpp"
 
+#include "base/visible.hpp"
 #include "cmd/dtrace/anonymous.hpp"
 #include "cmd/dtrace/header.hpp"
 #include "cmd/dtrace/listing.hpp"
@@ -164,7 +165,7 @@ int Dtrace::run() {
         if (!compiled)
             return static_cast<int>(Exit::failed);
         if (arguments_.disassemble)
-            std::fputs(formats::print_ecbs(compiled->program()).c_str(), stderr);
+            std::fputs(base::visible(formats::print_ecbs(compiled->program())).c_str(), stderr);
     }
     const CompiledPrograms* programs = arguments_.programs.empty() ? nullptr : &*compiled;
     if (arguments_.mode == DtraceMode::anonymous)

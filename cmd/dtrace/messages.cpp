@@ -3,16 +3,9 @@
 // What dtrace says on standard error.
 #include "cmd/dtrace/messages.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 
 namespace daybreak::cmd {
-
-void say(std::string_view name, std::string_view message) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(name.size()), name.data(),
-                 static_cast<int>(message.size()), message.data());
-}
 
 bool is_testing() {
     return std::getenv("_DTRACE_TESTING") != nullptr;

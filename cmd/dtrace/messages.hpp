@@ -4,14 +4,12 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "cmd/terminal.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace daybreak::cmd {
-
-/// Writes "NAME: MESSAGE\n" to standard error.
-void say(std::string_view name, std::string_view message);
 
 /// Whether a D test suite looks at what is printed (_DTRACE_TESTING): it expects DTrace's columns
 /// and words, and none of ours.

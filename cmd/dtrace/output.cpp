@@ -11,7 +11,9 @@
 
 namespace daybreak::cmd {
 
-void DtraceOutput::write(std::string_view text) {
+void DtraceOutput::write(std::string_view untrusted_text) {
+    const std::string shown = for_stream(file_.fd(), untrusted_text);
+    std::string_view text = shown;
     while (!text.empty() && !closed_) {
         ssize_t written = ::write(file_.fd(), text.data(), text.size());
         if (written >= 0) {

@@ -26,7 +26,7 @@ public:
     /// What freopen() and ftruncate() are about.
     OutputFile& file() { return file_; }
 
-    void write(std::string_view text) override;
+    void write(std::string_view untrusted_text) override;
     void message(const analyze::Message& message) override;
 
     /// Whether nobody reads any more, or nothing more can be written: stop.

@@ -2,6 +2,7 @@
 //
 // Diagnostics as text: dtrace(1)'s single line, and the rich form with source line and caret.
 #include "base/result.hpp"
+#include "base/visible.hpp"
 #include "compiler/diagnostics/diagnostic.hpp"
 
 #include <algorithm>
@@ -20,27 +21,24 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
-/// One source line as shown: tabs expanded, other control bytes replaced, and where each byte is.
+/// One source line as shown: tabs expanded, what is no printable character replaced, and where each
+/// byte is.
 struct ShownLine {
     std::string text;
     std::vector<size_t> columns; ///< of byte i, counted in characters shown; one more at the end
 
     explicit ShownLine(std::string_view source) {
         size_t column = 0;
-        for (char c : source) {
-            columns.push_back(column);
-            auto byte = static_cast<unsigned char>(c);
-            if (c == '\t') {
-                size_t width = 8 - column % 8;
+        while (!source.empty()) {
+            size_t bytes = base::visible_bytes(source);
+            size_t width = source[0] == '\t' ? 8 - column % 8 : 1;
+            columns.insert(columns.end(), std::max<size_t>(bytes, 1), column);
+            if (source[0] == '\t')
                 text.append(width, ' ');
-                column += width;
-            } else if (byte < 0x20 || byte == 0x7f) {
-                text += '?';
-                column++;
-            } else {
-                text += c;
-                column += (byte & 0xc0) != 0x80; // a UTF-8 continuation byte takes no column
-            }
+            else
+                text += bytes == 0 ? "?" : source.substr(0, bytes);
+            column += width;
+            source.remove_prefix(std::max<size_t>(bytes, 1));
         }
         columns.push_back(column);
     }
@@ -107,7 +105,7 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
     if (span.source != kNoSource)
         line += classic_subject(diagnostic, sources) + ": ";
     if (diagnostic.classic_bare)
-        return line + diagnostic.text;
+        return base::visible(line + diagnostic.text);
     if (style.error_tags)
         line += "[" + std::string(tag_name(diagnostic.tag)) + "] ";
     bool is_string =
@@ -119,7 +117,7 @@ std::string render_classic(const Diagnostic& diagnostic, const SourceManager& so
                           span.line_reached());
     else if (span.valid() && !is_string) // a text of the command line has no lines
         line += strprintf("line %u: ", span.line_reached());
-    return line + diagnostic.text;
+    return base::visible(line + diagnostic.text);
 }
 
 std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sources,
@@ -131,22 +129,24 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
     if (located && sources.kind(span.source) == SourceKind::string)
         text += strprintf("<command line>:%u:%u: ", span.line, span.column);
     else if (located)
-        text +=
-            strprintf("%s:%u:%u: ", sources.file_name(span.file).c_str(), span.line, span.column);
+        text += strprintf("%s:%u:%u: ", base::visible(sources.file_name(span.file)).c_str(),
+                          span.line, span.column);
     else if (span.source < sources.size() && sources.kind(span.source) != SourceKind::string)
-        text += sources.name(span.source) + ": ";
+        text += base::visible(sources.name(span.source)) + ": ";
     bool is_error = diagnostic.severity == Severity::error;
     // A mismatch says more on lines of its own; the tag goes behind the first.
-    size_t first_line = std::min(diagnostic.text.find('\n'), diagnostic.text.size());
-    text += strprintf("%s%s:%s %s%s%s [%s]%s\n", is_error ? paint.red() : paint.magenta(),
-                      is_error ? "error" : "warning", paint.off(), paint.bold(),
-                      diagnostic.text.substr(0, first_line).c_str(), paint.off(),
-                      std::string(tag_name(diagnostic.tag)).c_str(),
-                      diagnostic.text.substr(first_line).c_str());
+    std::string words = base::visible(diagnostic.text);
+    size_t first_line = std::min(words.find('\n'), words.size());
+    text +=
+        strprintf("%s%s:%s %s%s%s [%s]%s\n", is_error ? paint.red() : paint.magenta(),
+                  is_error ? "error" : "warning", paint.off(), paint.bold(),
+                  words.substr(0, first_line).c_str(), paint.off(),
+                  std::string(tag_name(diagnostic.tag)).c_str(), words.substr(first_line).c_str());
     if (located)
         text += source_excerpt(diagnostic, sources, style);
     for (const std::string& hint : diagnostic.hints)
-        text += strprintf("%s      =%s hint: %s\n", paint.blue(), paint.off(), hint.c_str());
+        text += strprintf("%s      =%s hint: %s\n", paint.blue(), paint.off(),
+                          base::visible(hint).c_str());
     return text;
 }
 

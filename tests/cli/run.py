@@ -11,6 +11,7 @@ A bundle holds cases:
     the last line is "status N" unless N is 0
 
 Lines of the expectation that begin with "re:" are regular expressions for the whole line.
+`on-terminal COMMAND` gives a command a terminal for its standard output.
 _DTRACE_TESTING is set unless the commands unset it; a case that needs a module skips where
 /dev/daybreak is absent, and the others where it is there: they are of the simulated machine.
 """
@@ -79,6 +80,8 @@ def main():
     with tempfile.TemporaryDirectory() as binaries:
         for name in ("dtrace", "daybreak"):
             os.symlink(os.path.abspath(arguments.daybreak), os.path.join(binaries, name))
+        os.symlink(os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_terminal.py"),
+                   os.path.join(binaries, "on-terminal"))
         for bundle in arguments.bundles:
             for name, commands, expected in read_cases(bundle):
                 with tempfile.TemporaryDirectory() as folder:
