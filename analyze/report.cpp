@@ -47,7 +47,8 @@ public:
 
     Report render() {
         begin();
-        RecordMerge merge(recording_, small_ring_starts(recording_), order());
+        order_ = order();
+        RecordMerge merge(recording_, small_ring_starts(recording_), order_);
         MergedRecord merged;
         while (merge.next(merged)) {
             if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
@@ -75,6 +76,7 @@ private:
     AddressNames names_;
     ConsumerShared shared_;
     Report report_;
+    MergeOrder order_ = MergeOrder::arrival;
     std::vector<RingState> rings_;
     std::vector<MergedRecord> firing_; // records of one firing, in order
     std::vector<PendingDrop> drops_;   // ascending by to_mono_ns
@@ -143,6 +145,8 @@ void Renderer::consume_firing() {
     RingState& ring = rings_[firing_[0].ring];
     const formats::ClockModel& clock = ring.recording->clock;
     uint64_t ticks = firing_[0].record.ticks;
+    uint64_t place_ticks =
+        order_ == MergeOrder::made ? ticks : firing_.back().record.arrival_ticks();
     // Converting a time costs as much as printing a line: only when somebody asks.
     if (options_.window.is_set() || next_drop_ < drops_.size()) {
         uint64_t mono_ns = clock.mono_ns(ticks);
@@ -152,7 +156,7 @@ void Renderer::consume_firing() {
         }
         tell_drops(mono_ns);
     }
-    ring.merge_until(ticks);
+    ring.merge_until(place_ticks); // what is printed stands where its records stand
     if (report_.records == 0)
         report_.first_boot_ns = clock.boot_ns(clock.mono_ns(ticks));
     report_.records += firing_.size();

@@ -48,8 +48,8 @@ def run_case(commands, folder, binaries):
     environment = dict(os.environ, _DTRACE_TESTING="t", LC_ALL="C", TZ="UTC",
                        PATH=binaries + ":" + os.environ["PATH"])
     ran = subprocess.run(["sh", "-c", commands], cwd=folder, env=environment, text=True,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         timeout=TIMEOUT_S, check=False)
+                         errors="backslashreplace", stdin=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT_S, check=False)
     lines = ran.stdout.splitlines()
     while lines and not lines[-1]:
         lines.pop()
