@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cinttypes>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -119,6 +120,8 @@ public:
         return {};
     }
 
+    std::string remark() const override { return remark_; }
+
     Result<uint16_t> enable(ByteView dof) override {
         dbk_ioc_enable request = {};
         if (dof.size() > DBK_DOF_BYTES_MAX)
@@ -126,10 +129,13 @@ public:
                           DBK_DOF_BYTES_MAX);
         request.dof = reinterpret_cast<uintptr_t>(dof.data());
         request.dof_bytes = static_cast<uint32_t>(dof.size());
-        if (call(DBK_IOC_ENABLE, &request) == 0)
-            return static_cast<uint16_t>(request.ring_id);
+        bool enabled = call(DBK_IOC_ENABLE, &request) == 0;
         int error = errno;
         request.reason[sizeof(request.reason) - 1] = 0;
+        if (enabled) {
+            remark_ = request.reason;
+            return static_cast<uint16_t>(request.ring_id);
+        }
         if (request.reason[0] == 0) {
             errno = error;
             return errno_errorf("cannot enable the program");
@@ -166,7 +172,7 @@ private:
     }
 
     base::ScopedFd fd_;
-    std::string path_;
+    std::string path_, remark_;
 };
 
 } // namespace
@@ -181,8 +187,10 @@ Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path) {
                       "loaded; boot with it and rdinit=/daybreak/early-init",
                       path.c_str());
     if (errno == EACCES || errno == EPERM)
-        return errorf(ErrorCode::io, "cannot open %s: only root may; run this as root",
-                      path.c_str());
+        return errorf(ErrorCode::io,
+                      "cannot open %s: %s; run this as root, with CAP_SYS_ADMIN or with CAP_PERFMON "
+                      "and CAP_BPF",
+                      path.c_str(), strerror(errno));
     return errno_errorf("cannot open %s", path.c_str());
 }
 

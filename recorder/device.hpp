@@ -71,6 +71,8 @@ public:
     /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's.
     /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence.
     virtual Result<uint16_t> enable(ByteView dof) = 0;
+    /// What the program that was enabled last may not do here, a sentence, or "".
+    virtual std::string remark() const { return {}; }
     /// Policy switch: the CPU may reuse its segments up to this one.
     virtual Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) = 0;
     /// What is in reserved memory, of one ring or, with 0, of all.

@@ -54,6 +54,7 @@ public:
     base::Result<std::vector<SessionProbe>> probes() override;
     base::Result<void> make_named(const compiler::ProbeDescription& description) override;
     base::Result<uint32_t> enable(const EnableRequest& request) override;
+    std::string remark() const override { return device_->remark(); }
     base::Result<void> claim() override;
     base::Result<void> start() override { return {}; }
     base::Result<SessionEvent> wait(uint64_t ns) override;

@@ -100,6 +100,8 @@ base::Result<void> Tracing::enable() {
         return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
     DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), destructive}));
     static_cast<void>(matched); // told program by program before
+    if (std::string remark = session_.remark(); !remark.empty())
+        say(arguments_.name, remark);
     return {};
 }
 

@@ -93,6 +93,8 @@ public:
     /// several clauses counted for each of them. Errors: invalid (refused by the verifier), denied
     /// (destructive, privileges), limit.
     virtual base::Result<uint32_t> enable(const EnableRequest& request) = 0;
+    /// What the enabled program may not do on this machine, a sentence, or "".
+    virtual std::string remark() const { return {}; }
     /// -a: takes the oldest anonymous enabling over instead, which goes on tracing.
     /// Error: not_found, when there is none.
     virtual base::Result<void> claim() = 0;

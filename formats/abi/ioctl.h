@@ -59,7 +59,7 @@ struct dbk_ioc_enable {
 	uint32_t ring_id;   /* out */
 	uint32_t matched;   /* out: probes matched now */
 	uint32_t reserved;
-	char reason[DBK_REASON_BYTES]; /* out: why it was refused */
+	char reason[DBK_REASON_BYTES]; /* out: why it was refused, or what it may not do */
 };
 
 /* dbk_ioc_probe.probe_id, in: list what exists, do not publish all functions first */

@@ -16,6 +16,7 @@
 #include <linux/moduleparam.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
+#include <linux/rcupdate.h>
 #include <linux/reboot.h>
 #include <linux/utsname.h>
 #include <linux/workqueue.h>
@@ -199,7 +200,10 @@ static struct notifier_block panic_block = { .notifier_call = on_panic, .priorit
 static int on_reboot(struct notifier_block *block, unsigned long action, void *data)
 {
 	state_set(DBK_BANK_IN_ORDER);
+	/* A ring that goes meanwhile waits until its segments are not looked at. */
+	rcu_read_lock();
 	dbk_dying_seal(DBK_SEAL_OPEN);
+	rcu_read_unlock();
 	write_back();
 	return NOTIFY_DONE;
 }

@@ -16,6 +16,7 @@
 #include "kmod/core/bank.h"
 #include "kmod/core/device.h"
 #include "kmod/core/provider.h"
+#include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
 #include "kmod/triggers/triggers.h"
 
@@ -378,8 +379,12 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 
 static int device_open(struct inode *inode, struct file *file)
 {
-	struct opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
+	int err = dbk_rights_open();
+	struct opener *opener;
 
+	if (err)
+		return err;
+	opener = kzalloc(sizeof(*opener), GFP_KERNEL);
 	if (!opener)
 		return -ENOMEM;
 	file->private_data = opener;

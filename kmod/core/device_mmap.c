@@ -5,7 +5,7 @@
  * A mapping holds a reference of every page it shows, taken when it is made:
  * when the ring goes, its pages stay until the last mapping has gone, and then
  * go by themselves.  Blocks in a bank do the same by counting mappings (bank.c).
- * A mapping can be read, and never be made writable.
+ * A mapping can be read, and never be made writable or longer; it is in no core dump.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -14,12 +14,13 @@
 #include "kmod/core/device.h"
 #include "kmod/core/ring.h"
 
-static void vma_forbid_writing(struct vm_area_struct *vma)
+static void vma_restrict(struct vm_area_struct *vma)
 {
-#ifdef DBK_HAVE_VM_FLAGS_CLEAR
-	vm_flags_clear(vma, VM_MAYWRITE | VM_MAYEXEC);
+#ifdef DBK_HAVE_VM_FLAGS_MOD
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 #else
 	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;
 #endif
 }
 
@@ -43,7 +44,7 @@ int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
-	vma_forbid_writing(vma);
+	vma_restrict(vma);
 
 	/* Under [S] the ring cannot go while its pages' references are taken. */
 	mutex_lock(&dbk.mutex);

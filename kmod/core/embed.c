@@ -63,6 +63,8 @@ static void image_enable(const void *dof, u64 bytes, const char *name, struct to
 		refuse(name, reason.text);
 		return;
 	}
+	if (reason.text[0] != '\0')
+		pr_warn("embedded enabling %s: %s\n", name, reason.text);
 	totals->rings++;
 	totals->probes += ring->matched;
 	totals->ecbs += dbk_ring_ecb_count(ring);

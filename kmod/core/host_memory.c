@@ -120,7 +120,8 @@ __probe_ctx bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes)
  * @load: how to read one piece
  *
  * No piece crosses a page, so that a string at the end of mapped memory is read
- * up to its NUL.  Bounded by @bytes.
+ * up to its NUL.  Bounded by @bytes.  What a piece brought from behind the NUL is cleared: @to
+ * may lie in pages that user space maps.
  *
  * Context: Probe context.
  * Return: the length, or -EFAULT.
@@ -138,8 +139,10 @@ static __probe_ctx_inline int32_t string_load(char *to, uint64_t address, uint32
 		if (!load(to + done, address + done, piece))
 			return -EFAULT;
 		for (i = done; i < done + piece; i++)
-			if (to[i] == '\0')
+			if (to[i] == '\0') {
+				memset(to + i, 0, done + piece - i);
 				return i;
+			}
 		done += piece;
 	}
 	to[bytes - 1] = '\0';

@@ -5,6 +5,7 @@
 #include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/sysctl.h>
 #include <linux/utsname.h>
 #include <linux/uuid.h>
 
@@ -15,22 +16,20 @@
 /*
  * The boot id of /proc/sys/kernel/random/boot_id, so that records and logs of one
  * boot can be told to belong together.  The kernel makes it when it is first
- * read; before /proc is mounted nobody has, and it is made here, as it does:
- * byte 8 is never 0 once it is made.
+ * read, under a lock that it has for itself; /proc need not be mounted yet, so its
+ * handler is called.  Without it the id is our own.
  */
 static void boot_uuid_get(u8 uuid_ret[UUID_SIZE])
 {
-	u8 *kernels = (u8 *)dbk_symbol("sysctl_bootid");
+	proc_handler *read = (proc_handler *)dbk_symbol("proc_do_uuid");
+	struct ctl_table entry = { .data = (void *)dbk_symbol("sysctl_bootid") };
+	char text[UUID_STRING_LEN + 2]; /* its newline, and a NUL */
+	size_t bytes = UUID_STRING_LEN + 1;
+	loff_t at = 0;
 
-	if (!kernels) {
+	if (!read || !entry.data || read(&entry, 0, text, &bytes, &at) != 0 ||
+	    bytes < UUID_STRING_LEN || uuid_parse(text, (uuid_t *)uuid_ret) != 0)
 		generate_random_uuid(uuid_ret);
-		return;
-	}
-	if (READ_ONCE(kernels[8]) == 0) {
-		generate_random_uuid(uuid_ret);
-		memcpy(kernels, uuid_ret, UUID_SIZE);
-	}
-	memcpy(uuid_ret, kernels, UUID_SIZE);
 }
 
 void dbk_boot_id_init(void)

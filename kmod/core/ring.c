@@ -8,6 +8,7 @@
 
 #include "kmod/core/bank.h"
 #include "kmod/core/provider.h"
+#include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
 #include "kmod/triggers/machine.h"
 
@@ -216,6 +217,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
 		    struct dbk_reason *reason, struct dbk_ring **ring_ret)
 {
+	struct dbk_reason remark = { "" };
 	struct dbk_program *program;
 	struct dbk_ring *ring;
 	int err;
@@ -227,6 +229,8 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		return err;
 	err = target_check(program, reason);
 	if (!err)
+		err = dbk_rights_restrict(program, &remark, reason);
+	if (!err)
 		err = ring_create(program, name, owner, reason, &ring);
 	if (err) {
 		dbk_program_destroy(program);
@@ -237,6 +241,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		dbk_ring_destroy(ring);
 		return err;
 	}
+	*reason = remark;
 	*ring_ret = ring;
 	return 0;
 }

@@ -196,6 +196,8 @@ private:
                 there = has_program(ring.metadata(), dof) ? id : there;
             if (there == 0) {
                 DBK_TRY(there, device_->enable(dof));
+                if (std::string remark = device_->remark(); !remark.empty())
+                    host_.say(remark);
                 DBK_TRY_VOID(device_->detach(there));
             }
             rings_.want(there);

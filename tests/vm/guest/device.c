@@ -3,6 +3,7 @@
 // device PROGRAM.dof: asks /dev/daybreak for all that formats/abi/ioctl.md promises.
 //
 // The module is loaded and has nothing embedded.  Prints CHECK lines (checks.sh).
+#define _GNU_SOURCE
 #include "formats/abi/ioctl.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
@@ -119,6 +120,25 @@ static long mapped(const void *address)
 	return address == MAP_FAILED ? -1 : 0;
 }
 
+/* Whether /proc/self/smaps gives the mapping at @address this flag, with a space on both sides. */
+static int has_flag(const void *address, const char *flag)
+{
+	FILE *smaps = fopen("/proc/self/smaps", "r");
+	char line[512];
+	unsigned long start;
+	int inside = 0, found = 0;
+
+	while (smaps && fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%lx-", &start) == 1 && strchr(line, '-') == line + strspn(line, "0123456789abcdef"))
+			inside = start == (unsigned long)address;
+		else if (inside && strncmp(line, "VmFlags:", 8) == 0)
+			found = strstr(line, flag) != NULL;
+	}
+	if (smaps)
+		fclose(smaps);
+	return found;
+}
+
 static void check_mapping_rules(int device, struct dbk_ioc_region *region, void *good)
 {
 	struct dbk_ioc_region inside = *region, nowhere = *region;
@@ -133,6 +153,8 @@ static void check_mapping_rules(int device, struct dbk_ioc_region *region, void 
 	refuses("map-nowhere", mapped(map(device, &nowhere, 4096, PROT_READ, MAP_SHARED)), EINVAL);
 	refuses("make-writable", mprotect(good, 4096, PROT_READ | PROT_WRITE), EACCES);
 	refuses("make-executable", mprotect(good, 4096, PROT_READ | PROT_EXEC), EACCES);
+	refuses("make-longer", mapped(mremap(good, 4096, 8192, MREMAP_MAYMOVE)), EFAULT);
+	check("not-dumped", has_flag(good, " de ") && has_flag(good, " dd "), 0);
 	check("map-a-part", mapped(map(device, region, 4096, PROT_READ, MAP_SHARED)) == 0, 0);
 }
 

@@ -4,5 +4,5 @@
 
 void probe(struct vm_area_struct *vma)
 {
-	vm_flags_clear(vma, VM_MAYWRITE);
+	vm_flags_mod(vma, VM_DONTDUMP, VM_MAYWRITE);
 }
