@@ -48,6 +48,16 @@ at_least() {
 	if [ "$2" -ge "$3" ] 2>/dev/null; then pass "$1" "$2"; else fail "$1" "got '$2', expected at least $3"; fi
 }
 
+# until_it COMMAND...: waits for it to succeed, for ten minutes; a busy host makes the guest slow
+until_it() {
+	until_tries=0
+	until "$@" >/dev/null 2>&1; do
+		until_tries=$((until_tries + 1))
+		[ $until_tries -lt 6000 ] || return 1
+		sleep 0.1
+	done
+}
+
 # kernel_log PATTERN: how many lines of the kernel log have it
 kernel_log() {
 	dmesg | grep -c -e "$1"

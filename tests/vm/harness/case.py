@@ -14,7 +14,6 @@ and with DAYBREAK, MODULE (daybreak.ko, nothing embedded), OTHER_MODULE (the oth
 VMLINUZ, ROOT, IN and OUT in their environment.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -130,9 +129,7 @@ class Boot:
 
     def run(self) -> Result:
         """Prepares, boots, verifies; alone in its folder, however many harnesses run."""
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with open(f"{self.folder}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with paths.locked(self.folder):
             return self._run()
 
     def _run(self) -> Result:
@@ -144,7 +141,7 @@ class Boot:
         machine = self._machine(early)
         with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
             socket = Path(sockets) / "monitor"
-            saver = _MemorySaver(self._case.dumps, self._case.memory_mib, self.folder, socket)
+            saver = _MemorySaver(self._case.dumps, machine.memory_mib, self.folder, socket)
             machine.monitor = socket if self._case.dumps or self._case.dump_at or self._case.nmi_at else None
             watch = saver.watch if self._case.dumps else lambda line: self._watch(machine, line)
             outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
@@ -221,7 +218,8 @@ class Boot:
         system.write_initrd(initrd)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
-                            case.memory_mib, case.cpus, case.parallel, False, self.folder, case.timeout_s,
+                            case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, False, self.folder,
+                            qemu.PATIENCE * self._kernel.slowness * case.timeout_s,
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
                             disks=disks)
 
@@ -265,10 +263,11 @@ def module_of(kernel: kernels.Kernel) -> Path:
     module = folder / "daybreak.ko"
     sources = [file for part in ("kmod", "engine", "formats/abi") for file in (paths.ROOT / part).rglob("*")
                if file.is_file()]
-    if not module.exists() or module.stat().st_mtime < max(file.stat().st_mtime for file in sources):
-        paths.run([paths.ROOT / "kmod/build", kernel.build, folder],
-                  f"building the module for {kernel.release} failed")
-        module.touch()
+    with paths.locked(folder / "daybreak.ko"):
+        if paths.is_older(module, *sources):
+            paths.run([paths.ROOT / "kmod/build", kernel.build, folder],
+                      f"building the module for {kernel.release} failed")
+            module.touch()
     return module
 
 
@@ -276,8 +275,9 @@ def crash_module(kernel: kernels.Kernel) -> Path:
     """crash.ko of tests/vm/crashes for a kernel, built when it is older than its source."""
     source, folder = paths.TESTS_VM / "crashes/kernel", paths.BUILD / "vm/crash" / kernel.release
     module = folder / "crash.ko"
-    if not module.exists() or module.stat().st_mtime < (source / "crash.c").stat().st_mtime:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(source, folder)
-        paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "modules"], "building crash.ko failed")
+    with paths.locked(folder):
+        if paths.is_older(module, source / "crash.c"):
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(source, folder)
+            paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "modules"], "building crash.ko failed")
     return module

@@ -81,7 +81,7 @@ class Crash:
                      f"memmap=1M${WITNESS:#x}", f"daybreak.bank={BANK_MIB}M@{BANK:#x}", f"witness={WITNESS:#x}",
                      f"crash={self.kind}", f"after={self._after_s:.3f}"]
         return qemu.Machine(self._kernel.image, initrd, arguments, share=self.folder, monitor=monitor, reboot=True,
-                            timeout_s=150.0, expected=_EXPECTED)
+                            timeout_s=qemu.PATIENCE * 150.0, expected=_EXPECTED)
 
     def _watcher(self, machine: qemu.Machine):
         """What the host does when the guest says that it dies, and when it is back."""

@@ -11,6 +11,9 @@ from . import HarnessError, paths
 
 SERIES = ("6.1", "6.12")
 
+# For tests/nightly: 6.1 built with KASAN, lockdep and kmemleak, which takes a while; Debian's RT kernel.
+NIGHTLY = ("6.1-debug", "6.1-rt")
+
 # What the shared folder of a guest needs (9p over virtio); built-in ones are passed over.
 SHARE_MODULES = ("virtio_pci", "9pnet_virtio", "9p")
 
@@ -21,6 +24,11 @@ class Kernel:
 
     series: str
     folder: Path
+
+    @property
+    def slowness(self) -> int:
+        """How many times the memory and the patience it takes of what a case asks for."""
+        return 3 if self.series.endswith("-debug") else 1
 
     @property
     def release(self) -> str:
@@ -37,7 +45,7 @@ class Kernel:
 
     def other(self) -> "Kernel":
         """The kernel that this one is not."""
-        return get(next(series for series in SERIES if series != self.series))
+        return get(next(series for series in SERIES if series != like(self.series)))
 
     def module_files(self, names: tuple[str, ...]) -> list[tuple[str, bytes]]:
         """(file name, uncompressed bytes) of the modules and all they need, in loading order."""
@@ -53,15 +61,21 @@ class Kernel:
         return [_plain_module(base / path) for path in order]
 
 
+def like(series: str) -> str:
+    """The one of SERIES whose cases a kernel runs."""
+    return series.split("-")[0]
+
+
 def get(series: str) -> Kernel:
-    """Returns the kernel of a series, fetched first if it is not there."""
-    if series not in SERIES:
-        raise HarnessError(f"no kernel series '{series}': {' or '.join(SERIES)}")
+    """Returns the kernel of a series, fetched or built first if it is not there."""
+    if series not in SERIES + NIGHTLY:
+        raise HarnessError(f"no kernel series '{series}': {', '.join(SERIES + NIGHTLY)}")
     folder = paths.BUILD / "kernels"
     if not (folder / series / ".complete").exists():
-        command = [paths.TESTS_VM / "images/fetch-kernel", series, folder]
+        images = paths.TESTS_VM / "images"
+        command = [images / "build-debug-kernel", folder] if series == "6.1-debug" else [images / "fetch-kernel", series, folder]
         if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
-            raise HarnessError(f"kernel {series} could not be fetched")
+            raise HarnessError(f"kernel {series} could not be made")
     return Kernel(series, (folder / series).resolve())
 
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the parts of the tree lie, and where a build put the programs."""
 
+import contextlib
+import fcntl
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,13 +36,27 @@ class Programs:
         return self.folder / path
 
 
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """While it lasts no other harness makes this file: several run at once."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{file}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def is_older(file: Path, *sources: Path) -> bool:
+    """Whether a file is not there, or older than what it is made from."""
+    return not file.exists() or file.stat().st_mtime < max(source.stat().st_mtime for source in sources)
+
+
 def guest_program(name: str) -> Path:
     """A static program of tests/vm/guest, built when it is older than its source."""
     source, program = TESTS_VM / f"guest/{name}.c", BUILD / "vm/programs" / name
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        program.parent.mkdir(parents=True, exist_ok=True)
-        run([tool("gcc", "build-essential"), "-O2", "-Wall", "-Wextra", "-static", f"-I{ROOT}", source, "-o", program],
-            f"building {source.name} failed")
+    with locked(program):
+        if is_older(program, source):
+            run([tool("gcc", "build-essential"), "-O2", "-Wall", "-Wextra", "-static", f"-I{ROOT}", source, "-o", program],
+                f"building {source.name} failed")
     return program
 
 

@@ -2,6 +2,9 @@
 mkdir -p /deep/er
 mount -t tmpfs none /deep
 mkdir -p /deep/er/still
+dmesg_has() {
+	[ "$(kernel_log "$1")" != 0 ]
+}
 holds load-disallowed insmod /share/in/actions.ko destructive_disallow=1
 equal disallowed "$(kernel_log 'destructive actions are not allowed here')" 1
 equal disallowed-does-nothing "$(actions 1)" "signal 0"
@@ -9,25 +12,25 @@ holds unload rmmod daybreak
 holds load insmod /share/in/actions.ko
 equal raise "$(actions 1)" "signal 10"
 actions 2 &
-sleep 1
+until_it grep -q ') T ' /proc/$!/stat
 equal stop "$(sed 's/.*) \(.\).*/\1/' /proc/$!/stat)" T
 kill -CONT $!
 wait
 equal copyout "$(actions 3)" "written 305419896"
 at_least chill-ms "$(actions 4)" 300
 actions 5
-sleep 1
+until_it dmesg_has 'breakpoint action at probe syscall:vmlinux:getpgid:entry'
 equal breakpoint "$(kernel_log 'breakpoint action at probe syscall:vmlinux:getpgid:entry')" 1
 cd /deep/er/still
 equal d-path "$(actions 6)" "/deep/er/still 0"
 cd /
 equal mutex "$(actions 7)" "01 0"
 actions 8
-sleep 1
+until_it dmesg_has 'breakpoint action at probe dtrace:::ERROR'
 equal fault "$(kernel_log 'breakpoint action at probe dtrace:::ERROR')" 1
 sync
 # The last words: nothing runs behind a panic.
 echo "GUEST done"
 actions 9
-sleep 10
+sleep 100
 fail panic "the machine still runs"

@@ -3,11 +3,7 @@ mkdir -p /run
 
 # until_said FILE TEXT: the recorder has said so
 until_said() {
-	tries=0
-	while ! grep -q -e "$2" "$1" 2>/dev/null && [ $tries -lt 300 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	until_it grep -q -e "$2" "$1"
 }
 
 # follow FOLDER OPTIONS...: a recorder in the background; $recorder is its process

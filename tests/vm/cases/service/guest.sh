@@ -15,11 +15,7 @@ holds verify systemd-analyze --man=no verify $units/daybreak-record.service $uni
 # Type=notify: started means ready.
 holds start systemctl start daybreak-record.service
 equal active "$(systemctl is-active daybreak-record.service)" active
-tries=0
-while [ ! -s /run/daybreak/metrics.prom ] && [ $tries -lt 100 ]; do
-	sleep 0.2
-	tries=$((tries + 1))
-done
+until_it test -s /run/daybreak/metrics.prom
 holds status daybreak status
 at_least metrics "$(grep -c '^daybreak_' /run/daybreak/metrics.prom)" 10
 equal says-how-it-is "$(systemctl show -P StatusText daybreak-record.service | cut -d : -f 1)" recording
@@ -27,23 +23,16 @@ equal says-how-it-is "$(systemctl show -P StatusText daybreak-record.service | c
 # Killed, it comes again, and goes on where it was.
 first=$(systemctl show -P MainPID daybreak-record.service)
 kill -9 "$first"
-tries=0
-while [ "$(systemctl show -P MainPID daybreak-record.service)" -le 1 ] ||
-	[ "$(systemctl is-active daybreak-record.service)" != active ]; do
-	sleep 0.2
-	tries=$((tries + 1))
-	[ $tries -lt 100 ] || break
-done
+comes_again() {
+	another=$(systemctl show -P MainPID daybreak-record.service)
+	[ "$another" -gt 1 ] && [ "$another" != "$first" ] && [ "$(systemctl is-active daybreak-record.service)" = active ]
+}
+until_it comes_again
 equal comes-again "$(systemctl is-active daybreak-record.service)" active
 
 # A unit that fails.
 systemd-run --unit falls-over --wait /bin/false 2>/dev/null
-tries=0
-while [ -z "$(ls $files/snapshots 2>/dev/null)" ] && [ $tries -lt 150 ]; do
-	sleep 0.2
-	tries=$((tries + 1))
-done
-sleep 1
+until_it eval 'ls $files/snapshots | grep -q "\.dbrk$"'
 at_least snapshot-of-the-failure "$(ls $files/snapshots | grep -c dbrk)" 1
 systemctl status 'daybreak-unit-failed@*' --no-pager >/share/out/failed.txt 2>&1
 journalctl --no-pager -u daybreak-record.service >/share/out/recorder.txt 2>&1

@@ -5,11 +5,7 @@ cd /tmp
 
 # until_there FILE: what runs in the background has begun to print
 until_there() {
-	tries=0
-	while [ ! -s "$1" ] && [ $tries -lt 300 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	until_it test -s "$1"
 }
 
 # What was embedded is taken over, goes on, and names the line that faulted.

@@ -10,11 +10,7 @@ daybreak record --follow /run/recorder --sync 300ms 2>/run/recorder.log &
 recorder=$!
 workload 3
 # It reads the kernel's symbols before it writes anything.
-tries=0
-while [ ! -e "$(echo /run/recorder/*-000001.dbrk)" ] && [ $tries -lt 600 ]; do
-	sleep 0.1
-	tries=$((tries + 1))
-done
+until_it eval '[ -e "$(echo /run/recorder/*-000001.dbrk)" ]'
 sleep 0.3
 since=$(uptime_of)
 sleep 0.1

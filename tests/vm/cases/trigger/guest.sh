@@ -7,13 +7,9 @@ awaits() {
 	await_name=$1
 	shift
 	rm -f awaited
-	await_trigger 20000 >awaited &
+	await_trigger 600000 >awaited &
 	waiter=$!
-	tries=0
-	while [ ! -s awaited ] && [ $tries -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	until_it test -s awaited
 	"$@" >/dev/null 2>&1
 	wait $waiter
 	equal "$await_name" "$(tail -n 1 awaited)" "trigger 1"
@@ -33,7 +29,7 @@ equal live-line "$(daybreak dtrace -n 'BEGIN { snapshot("shown"); snapshot("show
 # A process that was chosen to be killed: the one that holds most.
 dd if=/dev/zero of=/dev/null bs=128M count=100000 2>/dev/null &
 hog=$!
-sleep 1
+until_it eval '[ "$(sed -n "s/VmRSS:[^0-9]*\([0-9]*\).*/\1/p" /proc/$hog/status)" -gt 100000 ]'
 awaits oom-wakes sh -c 'echo f >/proc/sysrq-trigger'
 wait $hog
 equal oom-killed $? 137
