@@ -62,7 +62,7 @@ function(dbk_add_test name)
   # A test's own code is mostly the framework's macros; nothing is gained by optimizing those.
   target_compile_options(test_${name} PRIVATE -O0)
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 3600)
 endfunction()
 
 function(dbk_add_fuzzer name source)

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT_S = 60
+TIMEOUT_S = 1800
 
 
 def read_cases(path):

@@ -40,7 +40,7 @@ import tempfile
 import dof_images
 import kernel_btf
 
-TIMEOUT_S = 120
+TIMEOUT_S = 1800
 
 FILTERS = {
     "cpu": lambda text: re.sub(r"(?m)^ {0,2}\d+ (?= *\d+ )", "CPU ", text),

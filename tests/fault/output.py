@@ -38,7 +38,7 @@ class Checker:
 
     def run(self, *arguments, stdout=subprocess.PIPE, before=None):
         return subprocess.run([self.daybreak, "sim", "-q", "-s", "x.d", *arguments], cwd=self.folder, stdout=stdout,
-                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120, preexec_fn=before)
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=1800, preexec_fn=before)
 
     def expect_failure(self, what, *arguments, text, **how):
         before = self.left()

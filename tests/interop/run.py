@@ -37,7 +37,7 @@ LAYOUTS = {
 def execute(*command):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("DTRACE_", "_DTRACE"))}
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
-                          env=environment, timeout=60)
+                          env=environment, timeout=1800)
 
 
 def ours(daybreak, folder):

@@ -8,7 +8,7 @@ import random
 import subprocess
 import tempfile
 
-TIMEOUT_S = 60
+TIMEOUT_S = 1800
 
 
 def arguments(description, rounds):
