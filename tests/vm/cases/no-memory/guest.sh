@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# What may not wait for memory fails as well as what may.
+for kind in failslab fail_page_alloc; do
+	echo N >/sys/kernel/debug/$kind/ignore-gfp-wait
+done
+echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
+echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+
+fail_nth load /share/in/embedded.ko
+holds load-afterwards insmod /share/in/embedded.ko
+holds record-afterwards daybreak record --claim -o /tmp/embedded.dbrk
+fail_nth enable /share/in/small.dof
+fail_nth read /share/in/small.dof
+holds enable-afterwards daybreak dtrace -qn 'BEGIN { exit(0); }'
+holds unload rmmod daybreak
