@@ -27,6 +27,13 @@ uint32_t room_at(ByteView live) {
     return fits ? room : 0;
 }
 
+uint64_t sequence_of(const Bytes& segment) {
+    uint64_t sequence;
+    std::memcpy(&sequence, segment.data() + offsetof(dbk_segment_header, sequence),
+                sizeof(sequence));
+    return sequence;
+}
+
 } // namespace
 
 /// Reads the sequence numbers of all slots, in the order of memory.
@@ -56,14 +63,19 @@ void CpuTail::look() {
     newest_ = std::max(newest_, found_.back().sequence);
 }
 
-/// The segments first .. found - 1 were not seen.  Returns whether that is settled: they are gone.
-bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
+/// The lowest sequence that can still be in a slot.
+uint64_t CpuTail::first_kept() const {
     // Slots keep the newest; the oldest of them may just be reopened.
     uint64_t kept = newest_ + 2 > slots_ ? newest_ + 2 - slots_ : 1;
-    kept = std::max(kept, told_oldest_);
+    return std::max(kept, told_oldest_);
+}
+
+/// The segments first .. found - 1 were not seen.  Returns whether that is settled: they are gone.
+bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
+    uint64_t kept = first_kept();
     if (first < kept) {
         uint64_t last = std::min(found, kept) - 1;
-        gaps.push_back({first, last, true});
+        gaps.push_back({first, last});
         position_ = {last + 1, 0};
         return last + 1 == found;
     }
@@ -71,7 +83,7 @@ bool CpuTail::hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps) {
     hole_at_ = first;
     if (hole_looks_ < kHoleLooksMax)
         return false;
-    gaps.push_back({first, found - 1, false});
+    gaps.push_back({first, found - 1, false, false});
     position_ = {found, 0};
     return true;
 }
@@ -92,10 +104,7 @@ TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {
         hole_at_ = slot.sequence;
         return TailStep::again;
     }
-    uint64_t sequence;
-    std::memcpy(&sequence, copy.bytes.data() + offsetof(dbk_segment_header, sequence),
-                sizeof(sequence));
-    if (sequence != slot.sequence)
+    if (sequence_of(copy.bytes) != slot.sequence)
         return TailStep::again; // it went round under the look
     bool closed = slot.sequence < newest_;
     bool known = slot.sequence == position_.next && copy.bytes.size() <= position_.copied_bytes;
@@ -108,13 +117,46 @@ TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {
     return TailStep::done;
 }
 
+/// Copies what is wanted again, lowest first.
+TailStep CpuTail::take_again(size_t& room_bytes, std::vector<TailSegment>& segments,
+                             std::vector<TailGap>& gaps) {
+    while (!again_.empty()) {
+        auto& [sequence, looks] = *again_.begin();
+        auto slot = std::lower_bound(
+            found_.begin(), found_.end(), sequence,
+            [](const Slot& one, uint64_t wanted) { return one.sequence < wanted; });
+        bool is_there = slot != found_.end() && slot->sequence == sequence;
+        if (is_there && slot->live.size() > room_bytes)
+            return TailStep::full;
+        LiveCopy copy = is_there ? copy_live_piece(slot->live) : LiveCopy();
+        if (copy.outcome == CopyOutcome::copied && sequence_of(copy.bytes) == sequence) {
+            room_bytes -= slot->live.size();
+            segments.push_back({sequence, true, std::move(copy.bytes)});
+        } else if (sequence >= first_kept() && looks++ < kHoleLooksMax) {
+            return TailStep::again;
+        } else {
+            TailGap gap{sequence, sequence, sequence < first_kept(), true};
+            if (!gaps.empty() && gaps.back().last + 1 == sequence &&
+                gaps.back().overwritten == gap.overwritten)
+                gaps.back().last = sequence;
+            else
+                gaps.push_back(gap);
+        }
+        again_.erase(again_.begin());
+    }
+    return TailStep::done;
+}
+
 TailStep CpuTail::take(bool open_too, size_t room_bytes, std::vector<TailSegment>& segments,
                        std::vector<TailGap>& gaps) {
     look();
     if (found_.empty())
         return TailStep::done;
-    if (position_.next == 0) // the first look: what was overwritten before was never ours
+    if (position_.next == 0) // what was overwritten before was never this recorder's
         position_ = {oldest_, 0};
+    TailStep again = take_again(room_bytes, segments, gaps);
+    if (again != TailStep::done)
+        return again;
     size_t taken_bytes = 0;
     for (const Slot& slot : found_) {
         if (slot.sequence < position_.next)
@@ -126,7 +168,7 @@ TailStep CpuTail::take(bool open_too, size_t room_bytes, std::vector<TailSegment
         if (taken_bytes + slot.live.size() > room_bytes)
             return TailStep::full;
         if (slot.sequence == hole_at_ && hole_looks_ >= kHoleLooksMax) {
-            gaps.push_back({slot.sequence, slot.sequence, false});
+            gaps.push_back({slot.sequence, slot.sequence, false, false});
             position_ = {slot.sequence + 1, 0};
             continue;
         }
@@ -139,8 +181,10 @@ TailStep CpuTail::take(bool open_too, size_t room_bytes, std::vector<TailSegment
 }
 
 void CpuTail::go_back(uint64_t sequence) {
-    if (sequence < position_.next || position_.copied_bytes != 0)
-        position_ = {std::min(sequence, position_.next), 0};
+    if (sequence < position_.next)
+        again_.emplace(sequence, 0);
+    else if (sequence == position_.next)
+        position_.copied_bytes = 0;
 }
 
 } // namespace daybreak::recorder

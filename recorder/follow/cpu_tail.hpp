@@ -17,6 +17,7 @@
 
 #include "recorder/device.hpp"
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,7 @@ namespace daybreak::recorder {
 
 /// How far a CPU's segments have been copied.
 struct CpuPosition {
-    uint64_t next = 0;         ///< the first sequence not copied whole; 0: none was looked at yet
+    uint64_t next = 0;         ///< the first sequence not copied whole; 0: the oldest there is
     uint32_t copied_bytes = 0; ///< of `next`
 };
 
@@ -39,6 +40,7 @@ struct TailSegment {
 struct TailGap {
     uint64_t first = 0, last = 0;
     bool overwritten = true; ///< false: its slot holds something that is no segment
+    bool again = false;      ///< it was copied once, and that did not reach the disk
 };
 
 enum class TailStep : uint8_t {
@@ -59,13 +61,15 @@ public:
     /// Where copying begins, when not with the oldest segment that is there.
     void start_at(CpuPosition position) { position_ = position; }
     /// Copies what is new into `segments`, at most `room_bytes` of it, and what is gone into
-    /// `gaps`. The open segment is copied only when `open_too`.
+    /// `gaps`.  The open segment is copied only when `open_too`.
     TailStep take(bool open_too, size_t room_bytes, std::vector<TailSegment>& segments,
                   std::vector<TailGap>& gaps);
 
     const CpuPosition& position() const { return position_; }
-    /// Goes back: what was copied from `sequence` on did not reach the disk.
+    /// What was copied of this segment did not reach the disk: it is to be copied once more.
     void go_back(uint64_t sequence);
+    /// Sequences that are still to be copied again.
+    const std::map<uint64_t, int>& again() const { return again_; }
     uint64_t newest() const { return newest_; }
     uint64_t oldest() const { return oldest_; }
     /// When the oldest segment was opened, CLOCK_MONOTONIC; 0: there is none.
@@ -81,12 +85,16 @@ private:
         ByteView live;
     };
 
+    uint64_t first_kept() const;
     bool hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps);
+    TailStep take_again(size_t& room_bytes, std::vector<TailSegment>& segments,
+                        std::vector<TailGap>& gaps);
     TailStep copy(const Slot& slot, std::vector<TailSegment>& segments);
 
     std::vector<ByteView> regions_;
     std::vector<Slot> found_; // of the latest look, ascending
     CpuPosition position_;
+    std::map<uint64_t, int> again_; // sequences below it that are wanted; looks that missed them
     uint64_t newest_ = 0, oldest_ = 0, slots_ = 0;
     uint32_t segment_bytes_ = 0; // all of a CPU have one size
     uint64_t told_oldest_ = 0;

@@ -18,7 +18,6 @@ using base::ScopedFd;
 using base::strprintf;
 
 constexpr mode_t kFolderMode = 0750, kFileMode = 0640;
-constexpr const char* kLockName = "lock";
 
 /// Returns errno as an Error whose code says what can be done about it.
 Error disk_error(const std::string& what) {
@@ -28,6 +27,8 @@ Error disk_error(const std::string& what) {
         code = ErrorCode::full;
     else if (error == ENOENT || error == ESTALE)
         code = ErrorCode::not_found;
+    else if (error == EEXIST)
+        code = ErrorCode::busy;
     errno = error;
     return Error(code, base::errno_errorf("%s", what.c_str()).message());
 }
@@ -85,17 +86,12 @@ public:
         folder_ = ScopedFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (!folder_.valid())
             return disk_error("cannot open " + path_);
-        lock_ = ScopedFd(::openat(folder_.get(), kLockName,
-                                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-        // On a read-only file system nobody else writes either.
-        if (!lock_.valid() && errno != EROFS)
-            return disk_error("cannot make " + path_ + "/" + kLockName);
-        if (lock_.valid() && ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK)
-                return base::errorf(ErrorCode::busy, "another daybreak records to %s",
-                                    path_.c_str());
-            return disk_error("cannot lock " + path_ + "/" + kLockName);
-        }
+        bool locked = ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0;
+        if (!locked && errno == EWOULDBLOCK)
+            return base::errorf(ErrorCode::busy, "another daybreak records to %s", path_.c_str());
+        bool is_possible = errno != EBADF && errno != EINVAL && errno != ENOLCK;
+        if (!locked && is_possible && errno != EOPNOTSUPP)
+            return disk_error("cannot lock " + path_);
         return {};
     }
 
@@ -136,15 +132,18 @@ public:
         return std::unique_ptr<AppendFile>(new PosixFile(std::move(fd), path_ + "/" + name, 0));
     }
 
-    Result<std::unique_ptr<AppendFile>> reopen(const std::string& name,
-                                               uint64_t keep_bytes) override {
-        ScopedFd fd(::openat(folder_.get(), name.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-        if (!fd.valid())
-            return disk_error("cannot open " + path_ + "/" + name);
+    Result<void> cut(const std::string& name, uint64_t keep_bytes) override {
+        DBK_TRY(ScopedFd fd, open_there(name, O_WRONLY));
         if (::ftruncate(fd.get(), static_cast<off_t>(keep_bytes)) != 0)
             return disk_error("cannot cut " + path_ + "/" + name);
-        return std::unique_ptr<AppendFile>(
-            new PosixFile(std::move(fd), path_ + "/" + name, keep_bytes));
+        return {};
+    }
+
+    Result<void> sync_file(const std::string& name) override {
+        DBK_TRY(ScopedFd fd, open_there(name, O_RDONLY));
+        if (::fdatasync(fd.get()) != 0 && errno != EINVAL && errno != EROFS)
+            return disk_error("cannot write " + path_ + "/" + name + " to the disk");
+        return {};
     }
 
     Result<void> rename(const std::string& from, const std::string& to) override {
@@ -186,6 +185,13 @@ public:
     const std::string& path() const override { return path_; }
 
 private:
+    Result<ScopedFd> open_there(const std::string& name, int how) {
+        ScopedFd fd(::openat(folder_.get(), name.c_str(), how | O_CLOEXEC | O_NOFOLLOW));
+        if (!fd.valid())
+            return disk_error("cannot open " + path_ + "/" + name);
+        return fd;
+    }
+
     /// The path may lead elsewhere by now: a disk was mounted, or the folder was moved and made
     /// again. A folder that has gone is not made again: its disk may just not be mounted.
     Result<void> follow_path() {
@@ -193,17 +199,16 @@ private:
         if (::stat(path_.c_str(), &there) != 0)
             return disk_error("cannot open " + path_);
         if (::fstat(folder_.get(), &mine) == 0 && mine.st_dev == there.st_dev &&
-            mine.st_ino == there.st_ino && lock_.valid())
+            mine.st_ino == there.st_ino)
             return {};
         PosixFolder other(path_);
         DBK_TRY_VOID(other.open());
         folder_ = std::move(other.folder_);
-        lock_ = std::move(other.lock_);
         return {};
     }
 
     std::string path_;
-    ScopedFd folder_, lock_;
+    ScopedFd folder_; ///< locked
 };
 
 } // namespace

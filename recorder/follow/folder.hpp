@@ -3,7 +3,7 @@
 // The folder of a recorder's files, as an interface: tests put faults behind it.
 //
 // Errors are told apart by code: full (the disk, a quota, a limit on sizes), not_found (the folder
-// or the file has gone), busy (somebody else records here), io for all else.
+// or the file has gone), busy (another process records here, the name is taken), io for all else.
 #pragma once
 
 #include "base/file.hpp"
@@ -45,11 +45,12 @@ public:
     virtual ~FolderApi() = default;
     virtual Result<std::vector<FolderEntry>> list() = 0;
     virtual Result<Bytes> read(const std::string& name) = 0;
-    /// Makes a new file; one of that name must not be there.
+    /// Makes a new file.  Error busy: something of that name is there.
     virtual Result<std::unique_ptr<AppendFile>> create(const std::string& name) = 0;
-    /// Opens a file to append behind its first `keep_bytes`; the rest is cut off.
-    virtual Result<std::unique_ptr<AppendFile>> reopen(const std::string& name,
-                                                       uint64_t keep_bytes) = 0;
+    /// Leaves the first `keep_bytes` of a file.
+    virtual Result<void> cut(const std::string& name, uint64_t keep_bytes) = 0;
+    /// Returns when the content of a file is on the disk.
+    virtual Result<void> sync_file(const std::string& name) = 0;
     virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
     virtual Result<void> remove(const std::string& name) = 0;
     /// Puts a whole file in place of whatever had that name.
@@ -60,7 +61,8 @@ public:
 };
 
 /// Opens the folder, makes it when only it is missing, and takes it for this process alone until
-/// the object goes: `lock` in it is locked.
+/// the object goes, by a lock on the folder itself: there is no file that could be deleted.  File
+/// systems that lock no folders (NFS) do without.
 /// Errors: not_found, io; busy, when another process records there.
 Result<std::unique_ptr<FolderApi>> open_folder(const std::string& path);
 

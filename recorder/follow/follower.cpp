@@ -73,6 +73,7 @@ public:
         status_.boot_id = formats::boot_name(boot_id_);
         status_.disk.max_bytes = static_cast<double>(options.series.total_bytes_max);
         status_.started_at = seconds(host.clocks().wall_ns);
+        began_ns_ = host.clocks().mono_ns;
     }
 
     Result<FollowSummary> run() {
@@ -128,12 +129,19 @@ private:
         queue_.add(std::move(job));
     }
 
+    /// What a failing disk lost while the rest was written is copied again, too.
     Result<FollowSummary> finish() {
-        restless_ns_ = 0;
-        look(true);
-        end_sync();
+        uint64_t end_ns = host_.clocks().mono_ns + options_.finish_ns;
+        auto left_ns = [&] { return end_ns - std::min(end_ns, host_.clocks().mono_ns); };
+        bool done = false;
+        do {
+            restless_ns_ = 0;
+            look(true);
+            end_sync();
+            done = queue_.wait_empty(left_ns());
+        } while (done && go_back());
         add(WriteJob::Kind::rotate);
-        bool done = queue_.finish(options_.finish_ns);
+        done = queue_.finish(done ? left_ns() : 0);
         WriteState disk = queue_.state();
         publish(disk);
         if (!done)
@@ -228,9 +236,11 @@ private:
         for (size_t i = files.size(); i-- > 0 && !is_enough();) {
             if (files[i].parts.boot != boot_)
                 break;
+            // What a killed recorder left unsynced counts once it is on the disk.
+            Result<void> synced = folder_.sync_file(files[i].name);
             Result<Bytes> content = folder_.read(files[i].name);
-            if (!content.ok()) {
-                host_.say(content.error().message());
+            if (!synced.ok() || !content.ok()) {
+                host_.say((synced.ok() ? content.error() : synced.error()).message());
                 continue;
             }
             auto [first_ns, last_ns] = held_.add_file(content.value(), boot_id_);
@@ -244,7 +254,9 @@ private:
         for (auto& [id, ring] : rings_.rings())
             for (auto& [cpu, tail] : ring.cpus) {
                 uint64_t lowest = held_.lowest(id, cpu);
-                if (tail.newest() != 0 && (lowest == 0 || lowest > tail.oldest()))
+                if (tail.newest() != 0 &&
+                    (lowest == 0 || lowest > tail.oldest() ||
+                     !held_.holes(id, cpu, tail.oldest(), tail.newest()).empty()))
                     return false;
             }
         return true;
@@ -275,14 +287,24 @@ private:
             ring.aggregates = facts->aggregate == DBK_AGGREGATE_ENGINE;
             aggbuf_bytes_[ring.file_id] = facts->aggbuf_bytes;
         }
-        for (auto& [cpu, tail] : ring.cpus) {
-            tail.look();
-            auto left = left_.find({ring.file_id, cpu});
-            tail.start_at(left != left_.end()
-                              ? left->second
-                              : held_.position(ring.file_id, cpu, tail.oldest(), tail.newest()));
-        }
+        for (auto& [cpu, tail] : ring.cpus)
+            begin(ring, cpu, tail, facts && facts->start_mono_ns >= began_ns_);
         ring.is_new = false;
+    }
+
+    /// Where a CPU begins: behind what the files hold, else with the oldest segment there is.  What
+    /// a CPU records that was seen without a segment is this recorder's from the first on, and so
+    /// is all of a ring that is younger than the recorder.
+    void begin(const FollowedRing& ring, uint16_t cpu, CpuTail& tail, bool is_younger) {
+        tail.look();
+        auto left = left_.find({ring.file_id, cpu});
+        CpuPosition at = left != left_.end() ? left->second : held_.position(ring.file_id, cpu);
+        if (at.next == 0 && (is_younger || tail.newest() == 0))
+            at.next = 1;
+        tail.start_at(at);
+        if (left == left_.end())
+            for (uint64_t hole : held_.holes(ring.file_id, cpu, tail.oldest(), tail.newest()))
+                tail.go_back(hole);
     }
 
     // ---- copying
@@ -321,6 +343,9 @@ private:
             begin(ring, metadata);
             put_metadata(ring, metadata, true); // a file that is cut still explains its segments
         }
+        for (auto& [cpu, tail] : ring.cpus)
+            if (tail.position().next == 0 && tail.newest() == 0) // it has just got its memory
+                begin(ring, cpu, tail, true);
         if (ring.ring_id == 0)
             take_triggers(metadata);
         std::map<uint16_t, dbk_meta_cpu> counters = cpu_counters(metadata);
@@ -396,6 +421,7 @@ private:
         uint64_t count = gap.last - gap.first + 1;
         auto hindered = hindered_.find(key);
         SkipCause cause = !gap.overwritten              ? SkipCause::damaged
+                          : gap.again                   ? SkipCause::disk_error
                           : hindered != hindered_.end() ? hindered->second
                           : restarted_                  ? SkipCause::not_running
                                                         : SkipCause::overrun;
@@ -453,20 +479,33 @@ private:
         host_.say("trigger " + name + ": the files around it are kept");
     }
 
-    /// What a file lost that could not be synced is copied again while the ring has it.
-    void go_back() {
-        for (const UnsyncedSegment& segment : queue_.take_lost())
+    /// What a file lost that could not be synced is copied again while the ring has it.  Returns
+    /// whether anything was lost.
+    bool go_back() {
+        std::vector<UnsyncedSegment> lost = queue_.take_lost();
+        for (const UnsyncedSegment& segment : lost) {
+            bool is_there = false;
             for (auto& [id, ring] : rings_.rings()) {
                 auto tail = ring.cpus.find(segment.cpu);
-                if (ring.file_id == segment.ring_id && tail != ring.cpus.end())
-                    tail->second.go_back(segment.sequence);
+                if (ring.file_id != segment.ring_id || tail == ring.cpus.end())
+                    continue;
+                tail->second.go_back(segment.sequence);
+                is_there = true;
             }
+            if (!is_there) // its ring has ended
+                skip({segment.ring_id, segment.cpu},
+                     {segment.sequence, segment.sequence, true, true});
+        }
+        return !lost.empty();
     }
 
     void end(FollowedRing& ring) {
         host_.say(strprintf("ring %u has ended", ring.ring_id));
-        for (auto& [cpu, tail] : ring.cpus)
+        for (auto& [cpu, tail] : ring.cpus) {
             left_[{ring.file_id, cpu}] = tail.position();
+            for (const auto& [sequence, looks] : tail.again())
+                skip({ring.file_id, cpu}, {sequence, sequence, true, true});
+        }
         WriteJob job;
         job.kind = WriteJob::Kind::forget;
         job.ring_id = ring.file_id;
@@ -597,7 +636,7 @@ private:
     std::string said_, boot_;
     uint64_t boot_id_ = 0, trigger_sequence_ = 0;
     uint64_t next_sync_ns_ = 0, next_list_ns_ = 0, restless_ns_ = 0, looked_ns_ = 0;
-    uint64_t published_ns_ = 0;
+    uint64_t published_ns_ = 0, began_ns_ = 0;
     uint64_t fastest_round_ns_ = UINT64_MAX;
     bool restless_ = false, restarted_ = false, looked_before_ = false;
 };

@@ -53,20 +53,26 @@ uint64_t HeldSegments::lowest(uint16_t ring_id, uint16_t cpu) const {
     return found == cpus_.end() ? 0 : found->second.begin()->first;
 }
 
-CpuPosition HeldSegments::position(uint16_t ring_id, uint16_t cpu, uint64_t oldest,
-                                   uint64_t newest) const {
+CpuPosition HeldSegments::position(uint16_t ring_id, uint16_t cpu) const {
+    auto found = cpus_.find({ring_id, cpu});
+    return found == cpus_.end()
+               ? CpuPosition()
+               : CpuPosition{found->second.rbegin()->first, found->second.rbegin()->second};
+}
+
+std::vector<uint64_t> HeldSegments::holes(uint16_t ring_id, uint16_t cpu, uint64_t oldest,
+                                          uint64_t newest) const {
+    std::vector<uint64_t> holes;
     auto found = cpus_.find({ring_id, cpu});
     if (found == cpus_.end())
-        return {};
-    const std::map<uint64_t, uint32_t>& held = found->second;
-    uint64_t last = held.rbegin()->first;
-    // The last one held may have been open when it was copied.
-    CpuPosition at{last, held.rbegin()->second};
-    // A hole among what the ring still has (a damaged block) is filled.
-    for (uint64_t sequence = oldest; sequence < std::min(last, newest); sequence++)
-        if (!held.contains(sequence))
-            return {sequence, 0};
-    return at;
+        return holes;
+    uint64_t expected = std::max<uint64_t>(oldest, 1);
+    for (auto at = found->second.lower_bound(expected); at != found->second.end(); ++at) {
+        for (; expected < at->first && expected <= newest; expected++)
+            holes.push_back(expected);
+        expected = at->first + 1;
+    }
+    return holes;
 }
 
 } // namespace daybreak::recorder

@@ -20,8 +20,12 @@ public:
     /// Returns the times of its first and last segment, CLOCK_MONOTONIC; {0, 0}: it has none.
     std::pair<uint64_t, uint64_t> add_file(ByteView untrusted_file, uint64_t boot_id);
 
-    /// Where copying goes on for a CPU in whose slots `oldest` .. `newest` lie now.
-    CpuPosition position(uint16_t ring_id, uint16_t cpu, uint64_t oldest, uint64_t newest) const;
+    /// Where copying goes on for a CPU: the last that is held may have grown since.
+    CpuPosition position(uint16_t ring_id, uint16_t cpu) const;
+    /// The sequences in oldest .. newest that are not held though a later one is: a damaged block
+    /// holds them.
+    std::vector<uint64_t> holes(uint16_t ring_id, uint16_t cpu, uint64_t oldest,
+                                uint64_t newest) const;
     /// The lowest sequence of the CPU that was read so far; 0: none.
     uint64_t lowest(uint16_t ring_id, uint16_t cpu) const;
     bool empty() const { return cpus_.empty(); }

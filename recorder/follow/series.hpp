@@ -5,7 +5,6 @@
 //     DIR/4f1c22d0-000011.dbrk           boot (its first 8 digits), number in that boot
 //     DIR/4f1c22d0-000012+slow.dbrk      holds the window of a trigger named "slow"
 //     DIR/4f1c22d0-symbols.dbrk          the kernel's symbols, once per boot
-//     DIR/lock                           held by the recorder at work
 //
 // Each file explains itself but for the symbols: it begins with the metadata as it is then.  It is
 // only appended to.  What is put is gathered, and written as a block when there is enough or at
@@ -16,6 +15,15 @@
 //
 // When a call fails, nothing of it is lost: what was put is still gathered, and flush() or sync()
 // try again, with another file when this one cannot be used any more.
+//
+// Only what a sync confirmed counts as written.  After a sync that failed the kernel may have
+// dropped the pages it was about and report the next sync as good, so the file is given up:
+//
+//     | synced blocks | not synced |      the tail is cut off, or the file removed when nothing of
+//     '-- stays ------'--- void ---'      it was synced; its segments are copied again or reported
+//
+// From then on the series is failing.  It takes nothing, and removes no file that was synced, until
+// what it has left is synced in the next file (the budget is exceeded by that much meanwhile).
 #pragma once
 
 #include "formats/trace/writer.hpp"
@@ -57,7 +65,9 @@ struct SeriesFile {
     std::string name;
     SeriesName parts;
     uint64_t bytes = 0;
-    uint64_t wall_ns = 0; ///< last written to
+    uint64_t synced_bytes = 0; ///< of these on the disk; all, of a file from before
+    bool has_tail = false;     ///< given up: what follows synced_bytes is to be cut off
+    uint64_t wall_ns = 0;      ///< last written to
     int64_t closed_boot_ns =
         0; ///< CLOCK_BOOTTIME when it was last written to; before 0: earlier boots
     uint64_t first_mono_ns = 0; ///< of its first segment; 0: not known
@@ -69,6 +79,7 @@ struct SeriesFile {
 struct UnsyncedSegment {
     uint16_t ring_id = 0, cpu = 0;
     uint64_t sequence = 0;
+    auto operator<=>(const UnsyncedSegment&) const = default;
 };
 
 class FileSeries {
@@ -91,6 +102,7 @@ public:
     /// The ring has gone: later files need not explain it.
     void forget_ring(uint16_t ring_id);
     /// Adds a segment or an aggregation snapshot, and writes when there is enough for a block.
+    /// A snapshot is kept until it is synced: the kernel does not have it any more.
     Result<void> put(ByteView piece);
 
     /// Tells what could not be put.
@@ -114,6 +126,8 @@ public:
     uint64_t bytes_written() const { return bytes_written_; }
     uint64_t total_bytes() const;
     uint64_t files_removed() const { return files_removed_; }
+    /// How many syncs have confirmed what was written.
+    uint64_t syncs() const { return syncs_; }
     /// The file being written, nullptr: none.
     const SeriesFile* current() const { return file_ ? &files_.back() : nullptr; }
     uint64_t file_bytes_max() const;
@@ -127,13 +141,20 @@ private:
     };
 
     static SeriesName pinned(SeriesName parts, const std::string& word);
+    Result<void> create_file(const formats::HostClocks& now);
     Result<void> open_file();
+    Result<void> prove();
     Result<void> put_waiting();
     Result<void> add(ByteView piece);
+    Result<void> refuse(const Error& error);
+    Result<void> sync_file();
+    void settle();
     void give_up_if_unusable(const Error& error);
     void abandon_file();
-    bool left_behind(const UnsyncedSegment& segment) const;
+    void keep_left(bool on_disk);
+    void drop_tails();
     void close_file();
+    Result<bool> cannot_make_room();
     Result<void> append(ByteView block);
     void note(ByteView piece);
     void apply_pins();
@@ -153,14 +174,20 @@ private:
     std::unique_ptr<AppendFile> file_;
     std::optional<formats::TraceWriter> writer_;
     uint64_t opened_boot_ns_ = 0;
-    using BlockKey = std::array<uint16_t, 4>; // ring, kind, index, part
-    std::map<BlockKey, Bytes> metadata_;      ///< the newest copy of each block
-    std::vector<BlockKey> metadata_new_;      ///< that this file does not have yet
-    Bytes left_;                              ///< gathered for a file that became unusable
+    using BlockKey = std::array<uint16_t, 4>;     // ring, kind, index, part
+    std::map<BlockKey, Bytes> metadata_;          ///< the newest copy of each block
+    std::vector<BlockKey> metadata_new_;          ///< that this file does not have yet
+    Bytes left_;                                  ///< pieces that are kept until they are synced
+    size_t left_put_ = 0;                         ///< bytes of these that were put into this file
+    std::vector<formats::SkippedSegments> skips_; ///< the same for what could not be put
+    size_t skips_put_ = 0;
     std::vector<UnsyncedSegment> unsynced_, lost_;
     std::vector<Pin> pins_;
-    uint64_t bytes_written_ = 0, files_removed_ = 0, symbols_bytes_ = 0;
-    bool is_dirty_ = false; ///< something was written since the last sync
+    uint64_t bytes_written_ = 0, files_removed_ = 0, symbols_bytes_ = 0, syncs_ = 0;
+    bool is_dirty_ = false;    ///< something was written since the last sync
+    bool is_named_ = false;    ///< the folder was synced since this file was made
+    bool sync_failed_ = false; ///< of this file
+    bool failing_ = false;     ///< the last sync failed
     bool said_full_ = false;
 };
 

@@ -3,8 +3,12 @@
 // Jobs one by one, and again when the disk refuses.
 #include "recorder/follow/write_queue.hpp"
 
+#include "formats/abi/segment.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <set>
 
 namespace daybreak::recorder {
 
@@ -16,6 +20,16 @@ constexpr size_t kJobBytes = 256;
 
 size_t bytes_of(const WriteJob& job) {
     return kJobBytes + job.bytes.size();
+}
+
+/// Returns which segment the bytes are a copy of; sequence 0: of none.
+UnsyncedSegment segment_in(ByteView bytes) {
+    dbk_segment_header header = {};
+    if (bytes.size() >= sizeof(header))
+        std::memcpy(&header, bytes.data(), sizeof(header));
+    if (header.magic != DBK_SEGMENT_MAGIC)
+        return {};
+    return {header.ring_id, header.cpu, header.sequence};
 }
 
 } // namespace
@@ -35,6 +49,8 @@ void WriteQueue::add(WriteJob job) {
                  jobs_.back().kind == WriteJob::Kind::sync;
     if (waits)
         return; // one sync covers both
+    if (job.kind == WriteJob::Kind::piece)
+        job.segment = segment_in(job.bytes);
     jobs_bytes_ += bytes_of(job);
     jobs_.push_back(std::move(job));
     changed_.notify_all();
@@ -52,6 +68,12 @@ formats::SkipCause WriteQueue::hindrance() const {
 
 std::vector<UnsyncedSegment> WriteQueue::take_lost() {
     std::lock_guard lock(mutex_);
+    if (lost_.empty())
+        return {};
+    std::set<UnsyncedSegment> waiting; // the one that is being written among them
+    for (const WriteJob& job : jobs_)
+        waiting.insert(job.segment);
+    std::erase_if(lost_, [&](const UnsyncedSegment& one) { return waiting.contains(one); });
     return std::exchange(lost_, {});
 }
 
@@ -107,6 +129,7 @@ void WriteQueue::note_failure(const Error& error) {
     state_.failures++;
     state_.cause = cause;
     state_.error = error.message();
+    failed_syncs_ = series_.syncs();
     backoff_ns_ = std::clamp(backoff_ns_ * 2, kBackoffMinNs, kBackoffMaxNs);
 }
 
@@ -148,8 +171,8 @@ uint64_t WriteQueue::drain() {
             return backoff_ns_;
         }
         std::lock_guard lock(mutex_);
-        if (state_.failing && job.kind != WriteJob::Kind::metadata &&
-            job.kind != WriteJob::Kind::pin) {
+        std::erase(lost_, job.segment);
+        if (state_.failing && series_.syncs() != failed_syncs_) {
             say_("writing works again");
             state_.failing = false;
             state_.cause = formats::SkipCause::disk_slow;
@@ -173,7 +196,8 @@ void WriteQueue::loop() {
         if (idle_)
             changed_.wait(lock, [this] { return !jobs_.empty() || ending_; });
         else // not woken by new jobs: the disk gets its pause
-            changed_.wait_for(lock, std::chrono::nanoseconds(ending_ ? kBackoffMinNs : again_ns),
+            changed_.wait_for(lock,
+                              std::chrono::nanoseconds(is_awaited_ ? kBackoffMinNs : again_ns),
                               [this] { return given_up_; });
         idle_ = false;
     }
@@ -183,16 +207,24 @@ void WriteQueue::start_thread() {
     thread_ = std::thread([this] { loop(); });
 }
 
-bool WriteQueue::finish(uint64_t timeout_ns) {
+bool WriteQueue::wait_empty(uint64_t timeout_ns) {
     if (!thread_.joinable())
         return drain() == 0;
-    bool done = false;
+    std::unique_lock lock(mutex_);
+    is_awaited_ = true;
+    bool done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                                  [this] { return jobs_.empty() && idle_; });
+    is_awaited_ = false;
+    return done;
+}
+
+bool WriteQueue::finish(uint64_t timeout_ns) {
+    bool done = wait_empty(timeout_ns);
+    if (!thread_.joinable())
+        return done;
     {
-        std::unique_lock lock(mutex_);
+        std::lock_guard lock(mutex_);
         ending_ = true;
-        changed_.notify_all();
-        done = changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
-                                 [this] { return jobs_.empty() && idle_; });
         given_up_ = !done;
         changed_.notify_all();
     }

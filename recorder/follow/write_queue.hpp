@@ -7,7 +7,8 @@
 //     follower thread --add()--> | jobs, room_bytes at most | --drain()--> FileSeries (writer
 //     thread)
 //
-// A job that fails stays the first and is tried again, less and less often.  Meanwhile the queue
+// A job that fails stays the first and is tried again, less and less often, until a sync succeeds:
+// an append that reached the page cache proves nothing.  Meanwhile the queue
 // fills, the follower stops copying, and the kernel goes round its rings: what is skipped then is a
 // SKIPPED job, with the cause that state() tells, in the place where the segments would have been.
 #pragma once
@@ -25,6 +26,7 @@ struct WriteJob {
     enum class Kind : uint8_t { piece, metadata, skipped, forget, sync, rotate, pin, symbols };
     Kind kind = Kind::piece;
     Bytes bytes;                        ///< piece, metadata (packed)
+    UnsyncedSegment segment{};          ///< what add() read in a piece that is one
     uint16_t ring_id = 0;               ///< forget
     formats::SkippedSegments skipped{}; ///< skipped
     std::string trigger;                ///< pin
@@ -60,7 +62,8 @@ public:
     WriteState state() const;
     /// Why there is no room.
     formats::SkipCause hindrance() const;
-    /// What was written and may not be on the disk, to be copied again; told once.
+    /// What was written, is not on the disk, and is not in a later copy on its way there: to be
+    /// copied again.  Each is returned once.
     std::vector<UnsyncedSegment> take_lost();
 
     /// Does what can be done now, in the caller's thread.  Returns when to try again after a
@@ -68,7 +71,9 @@ public:
     uint64_t drain();
     /// From now on a thread of its own drains.
     void start_thread();
-    /// Waits until all is done, at most that long; whether it was.  No job may be added any more.
+    /// Waits until the queue is empty, at most that long; whether it is.
+    bool wait_empty(uint64_t timeout_ns);
+    /// The same, and ends the thread.  No job may be added any more.
     bool finish(uint64_t timeout_ns);
 
 private:
@@ -91,8 +96,10 @@ private:
     WriteState state_;
     std::vector<UnsyncedSegment> lost_;
     uint64_t backoff_ns_ = 0;
+    uint64_t failed_syncs_ = 0; ///< how many syncs there had been at the last failure
     bool ending_ = false, given_up_ = false;
-    bool idle_ = true; ///< the thread has nothing to do
+    bool is_awaited_ = false; ///< the pauses of a failing disk are short
+    bool idle_ = true;        ///< the thread has nothing to do
     std::thread thread_;
 };
 

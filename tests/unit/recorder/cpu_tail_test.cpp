@@ -118,7 +118,8 @@ TEST_CASE("a restart goes on behind what is held, and with the rest of a grown s
     again.go_back(2);
     segments.clear();
     again.take(false, kMuch, segments, gaps);
-    CHECK(segments.size() == 2);
+    REQUIRE(segments.size() == 1);
+    CHECK(segments[0].sequence == 2);
     CHECK(gaps.empty());
 }
 
@@ -159,12 +160,13 @@ TEST_CASE("a slot that holds no segment costs itself", "[follow]") {
 TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]") {
     Fixture f;
     f.records(1);
+    f.take(true); // the writer may go round the ring before the next look: a gap from here on
     std::atomic<bool> done = false;
     std::thread writer([&] {
         while (!done)
             f.records(100);
     });
-    uint64_t expected = 1, open = 0, copied = 0, skipped = 0;
+    uint64_t expected = 1, open = 1, copied = 0, skipped = 0;
     bool good = true;
     // The open one may have been copied as it was when it was closed: it does not come again.
     auto pass_unchanged = [&](uint64_t next) {

@@ -1,121 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/follow/follower.hpp"
+#include "tests/unit/recorder/follow_fixture.hpp"
 
 #include "formats/trace/reader.hpp"
-#include "tests/unit/recorder/fake_device.hpp"
-#include "tests/unit/recorder/memory_folder.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace daybreak;
-using namespace daybreak::recorder;
-using daybreak::test::FakeDevice;
-using daybreak::test::FakeSymbols;
-using daybreak::test::MemoryDisk;
-using daybreak::test::MemoryFolder;
-using daybreak::test::RingBuilder;
-using daybreak::test::ScriptedHost;
+using namespace daybreak::test;
+using Fixture = daybreak::test::FollowFixture;
 
 namespace {
 
-/// Lets several followers open one fake device, one after the other.
-class Handle : public FakeDevice {
-public:
-    using FakeDevice::FakeDevice;
-};
-
-/// A ring of two CPUs with 16 segments of 248 records each; the value of a record is its number.
-struct Fixture {
-    RingBuilder ring{{.cpu_count = 2, .segments_per_cpu = 16, .activity = DBK_ACTIVITY_ACTIVE}};
-    uint32_t epid =
-        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
-    MemoryDisk disk;
-    FollowOptions options;
-    uint64_t next = 0;
-    std::vector<std::string> said;
-    std::vector<uint64_t> waited;
-    formats::RecorderStatus last;
-
-    Fixture() {
-        for (size_t i = 0; i < 8; i++)
-            options.header.boot_uuid[i] = static_cast<uint8_t>(ring.options().boot_id >> (8 * i));
-        options.threaded = false;
-        options.series.zstd_level = 1;
-    }
-
-    void records(uint64_t count) {
-        for (uint64_t i = 0; i < count; i++, next++)
-            for (uint16_t cpu = 0; cpu < 2; cpu++)
-                ring.record(cpu, epid, 1000 + next, RingBuilder::words({next}));
-    }
-
-    /// Follows; `step` runs at each wait, and the follower is stopped behind the last.
-    Result<FollowSummary> run(uint64_t turns, const std::function<void(uint64_t)>& step,
-                              const std::function<FollowEvents(uint64_t)>& events = {}) {
-        MemoryFolder folder(disk);
-        FakeSymbols symbols;
-        ScriptedHost* at = nullptr;
-        ScriptedHost host(
-            [this]() -> Result<std::unique_ptr<DeviceApi>> {
-                return std::unique_ptr<DeviceApi>(new Handle(ring));
-            },
-            [&](uint64_t turn) {
-                now_ns = at->now_ns;
-                step(turn);
-                FollowEvents now = events ? events(turn) : FollowEvents();
-                now.stop = turn + 1 == turns;
-                return now;
-            });
-        at = &host;
-        host.now_ns = now_ns;
-        auto summary = follow(host, folder, symbols, options);
-        now_ns = host.now_ns;
-        said = host.said;
-        waited = host.waited;
-        last = host.last;
-        return summary;
-    }
-    uint64_t now_ns = 1'000'000'000;
-
-    bool has_said(const std::string& part) const {
-        for (const std::string& line : said)
-            if (line.find(part) != std::string::npos)
-                return true;
-        return false;
-    }
-
-    std::vector<std::string> series() const {
-        std::vector<std::string> names;
-        for (const std::string& name : disk.names())
-            if (parse_series_name(name))
-                names.push_back(name);
-        return names;
-    }
-};
-
-/// What the files hold of a CPU: how many copies of each sequence are whole (as long as the
-/// longest).
+/// The segments of a CPU that the files hold, and how often each is whole.
 std::map<uint64_t, int> whole_copies(const MemoryDisk& disk, uint16_t cpu) {
-    std::map<uint64_t, std::pair<size_t, int>> seen;
-    for (const auto& [name, content] : disk.files) {
-        if (!parse_series_name(name))
-            continue;
-        auto trace = formats::parse_trace(content, name);
-        REQUIRE(trace.ok());
-        for (const formats::RingRecording& ring : trace->recording.rings)
-            for (const formats::CpuInfo& info : ring.cpus)
-                if (info.cpu == cpu)
-                    for (const formats::SegmentInfo& segment : info.segments) {
-                        auto& [bytes, count] = seen[segment.sequence];
-                        if (segment.bytes.size() > bytes)
-                            count = 0;
-                        bytes = std::max(bytes, segment.bytes.size());
-                        count += segment.bytes.size() == bytes;
-                    }
-    }
     std::map<uint64_t, int> copies;
-    for (const auto& [sequence, one] : seen)
-        copies[sequence] = one.second;
+    for (const auto& [segment, count] : read_back(disk.files).whole_copies)
+        if (segment.first == cpu)
+            copies[segment.second] = count;
     return copies;
 }
 
@@ -143,6 +42,7 @@ TEST_CASE("what is recorded while the follower runs is in its files, once", "[fo
     CHECK_FALSE(summary->has_losses());
     CHECK(f.series() == std::vector<std::string>{"88776655-000001.dbrk"});
     CHECK(f.disk.files.contains("88776655-symbols.dbrk"));
+    f.check();
     check_row(f.disk, 1, (100 * 300 + 247) / 248);
     auto trace = formats::parse_trace(f.disk.files.begin()->second, "x");
     REQUIRE(trace.ok());
@@ -204,6 +104,7 @@ TEST_CASE("files rotate by size, by age and when asked to, and the budget holds"
         CHECK(f.series().size() == 3);
         CHECK_FALSE(formats::parse_trace(f.disk.files.begin()->second, "x")->has_losses());
     }
+    f.check(true);
 }
 
 TEST_CASE("a recorder killed at any turn is continued without a gap and without a copy twice",
@@ -224,6 +125,7 @@ TEST_CASE("a recorder killed at any turn is continued without a gap and without 
         REQUIRE(f.run(10, [&](uint64_t) { f.records(200); }).ok());
         uint64_t records = (killed_at + 1) * 200 + 700 + 2000;
         INFO("killed at turn " << killed_at);
+        f.check();
         check_row(f.disk, 1, (records + 247) / 248);
     }
 }
@@ -261,6 +163,7 @@ TEST_CASE("while the disk refuses, recording goes on, and the gap has a cause", 
                             finding.text.find(cause) != std::string::npos);
     }
     CHECK(told);
+    f.check(cause == "the disk was full"); // all that it has goes to make room
 }
 
 TEST_CASE("a full disk costs the oldest files, not the newest records", "[follow]") {
@@ -272,24 +175,150 @@ TEST_CASE("a full disk costs the oldest files, not the newest records", "[follow
     REQUIRE(summary.ok());
     CHECK_FALSE(summary->has_losses());
     CHECK(f.has_said("the oldest files make room"));
-    std::map<uint64_t, int> copies = whole_copies(f.disk, 0);
-    CHECK(copies.rbegin()->first >= 299);
-    CHECK(copies.size() == copies.rbegin()->first - copies.begin()->first + 1);
+    f.check(true);
+    CHECK(whole_copies(f.disk, 0).rbegin()->first >= 299);
 }
 
-TEST_CASE("what a file could not sync is written again", "[follow]") {
+TEST_CASE("what a file could not sync is written again, and its place is the next file's",
+          "[follow]") {
     Fixture f;
     f.options.sync_ns = 100'000'000;
+    bool drops_cache = GENERATE(false, true);
     auto summary = f.run(30, [&](uint64_t turn) {
         f.records(200);
         f.disk.sync_broken = turn == 10;
-        if (turn == 11) // what was not synced is gone: the machine's cache was dropped
-            f.disk.files.erase("88776655-000001.dbrk");
+        if (turn == 11 && drops_cache)
+            f.disk.files = f.disk.after_power_loss();
     });
     REQUIRE(summary.ok());
-    std::map<uint64_t, int> copies = whole_copies(f.disk, 0);
-    CHECK(copies.rbegin()->first == (30 * 200 + 247) / 248);
-    CHECK(copies.size() == copies.rbegin()->first - copies.begin()->first + 1);
+    CHECK_FALSE(summary->has_losses());
+    CHECK(f.series() == std::vector<std::string>{"88776655-000001.dbrk", "88776655-000002.dbrk"});
+    f.check();
+    CHECK(f.disk.after_power_loss() == f.disk.files);
+}
+
+bool begins_with(const Bytes& bytes, const Bytes& begin) {
+    return bytes.size() >= begin.size() && std::equal(begin.begin(), begin.end(), bytes.begin());
+}
+
+/// Records, rotates until the budget is full, and lets the disk fail from turn 100 to 299.
+struct FailingDisk : Fixture {
+    std::map<std::string, Bytes> good; // what was synced when it began to fail
+    std::vector<std::string> states;   // after each turn from 101 on
+    bool held = true;                  // nothing of `good` went while it failed
+
+    FailingDisk() {
+        options.series.file_bytes_max = 20000;
+        options.series.total_bytes_max = 60000;
+        options.sync_ns = 100'000'000;
+    }
+    Result<FollowSummary> run_failing(const std::function<void(bool)>& fail) {
+        return run(320, [&](uint64_t turn) {
+            records(turn < 100 ? 248 : turn < 300 ? 2 : 248); // the machine is nearly idle then
+            if (turn == 100)
+                good = disk.after_power_loss();
+            fail(turn >= 100 && turn < 300);
+            std::map<std::string, Bytes> now = disk.after_power_loss();
+            for (const auto& [name, content] : good)
+                held = held && (turn < 100 || turn >= 300 || begins_with(now[name], content));
+            if (turn > 102)
+                states.push_back(last.state);
+        });
+    }
+};
+
+TEST_CASE("while syncs fail no file that was synced goes", "[follow]") {
+    FailingDisk f;
+    auto summary = f.run_failing([&](bool fails) { f.disk.sync_broken = fails; });
+    REQUIRE(summary.ok());
+    CHECK_FALSE(summary->has_losses());
+    CHECK(f.good.size() >= 3);
+    CHECK(f.held);
+    CHECK(f.disk.bytes() <= 60000);
+    f.check(true);
+    CHECK(f.disk.after_power_loss() == f.disk.files);
+    // It is told once, and stands in the status until a sync succeeds.
+    size_t words = 0;
+    for (const std::string& line : f.said)
+        words += line.find("writing") != std::string::npos;
+    CHECK(words == 2);
+    CHECK(std::count(f.states.begin(), f.states.end(), "disk error") >= 190);
+    CHECK(f.states.back() == "recording");
+}
+
+TEST_CASE("a full disk that does not sync keeps what was synced; one that does makes room",
+          "[follow]") {
+    FailingDisk f;
+    bool never_syncs = GENERATE(true, false);
+    auto summary = f.run_failing([&](bool fails) {
+        bool has_failed = f.last.state == "disk error";
+        f.disk.sync_broken = fails && (never_syncs || !has_failed);
+        f.disk.bytes_max = fails && has_failed ? f.disk.bytes() : UINT64_MAX;
+    });
+    REQUIRE(summary.ok());
+    CHECK((f.held || !never_syncs));
+    f.check(true);
+}
+
+TEST_CASE("files that failed and could not be removed go when the disk works again", "[follow]") {
+    FailingDisk f;
+    auto summary = f.run_failing([&](bool fails) {
+        f.disk.fault = [&f, fails](std::string_view call) -> std::optional<ErrorCode> {
+            bool hit = fails && (call == "remove" || call == "cut" || call == "sync");
+            return hit ? std::optional(ErrorCode::io) : std::nullopt;
+        };
+    });
+    REQUIRE(summary.ok());
+    CHECK(f.held);
+    f.check(true);
+    CHECK(f.disk.bytes() <= 60000);
+}
+
+TEST_CASE("a name that is taken is passed over", "[follow]") {
+    Fixture f;
+    f.options.series.file_bytes_max = 20000;
+    f.options.sync_ns = 100'000'000;
+    auto summary = f.run(60, [&](uint64_t turn) {
+        f.records(248);
+        if (turn == 5)
+            for (const char* name : {"88776655-000003.dbrk", "88776655-000004.dbrk"})
+                f.disk.files[name]; // as another process would make them
+        // A file whose first block fails, on a disk that lets nothing be removed.
+        f.disk.fault = [turn](std::string_view call) -> std::optional<ErrorCode> {
+            bool hit = turn >= 30 && turn < 40 && (call == "append" || call == "remove");
+            return hit ? std::optional(ErrorCode::io) : std::nullopt;
+        };
+    });
+    REQUIRE(summary.ok());
+    CHECK_FALSE(summary->has_losses());
+    CHECK(f.disk.files.at("88776655-000003.dbrk").empty());
+    CHECK(f.series().size() >= 6);
+    f.check();
+}
+
+TEST_CASE("what a CPU records that was seen empty is the recorder's from the first on",
+          "[follow]") {
+    Fixture f;
+    std::string cause;
+    uint16_t kept_of_1 = 15; // slots, less the one that is being opened
+    SECTION("a burst goes round its ring between two looks") {
+        f.records_of(0, 10);
+        auto summary = f.run(10, [&](uint64_t turn) {
+            if (turn == 5)
+                f.records_of(1, 248 * 40);
+        });
+        REQUIRE(summary.ok());
+        CHECK(summary->has_losses());
+        CHECK(summary->skipped >= 40u - kept_of_1 - 1);
+        CHECK(f.last.rings[0].cpus[1].not_copied >= 24);
+        f.check();
+    }
+    SECTION("what it had before the recorder came was never the recorder's") {
+        f.records_of(1, 248 * 40);
+        auto summary = f.run(10, [&](uint64_t) { f.records_of(0, 10); });
+        REQUIRE(summary.ok());
+        CHECK_FALSE(summary->has_losses());
+    }
 }
 
 TEST_CASE("a signal keeps the files around it", "[follow]") {
@@ -312,6 +341,7 @@ TEST_CASE("a signal keeps the files around it", "[follow]") {
     for (const std::string& name : names)
         pinned += name.find("+signal.dbrk") != std::string::npos;
     CHECK(pinned >= 1);
+    f.check(true);
     CHECK(f.last.last_trigger.name == "signal");
     CHECK(f.last.disk.pinned_files == pinned);
 }

@@ -6,7 +6,10 @@
 
 #include "recorder/follow/follower.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 
 namespace daybreak::test {
 
@@ -16,13 +19,36 @@ using base::ErrorCode;
 using base::Result;
 
 /// The files and what is wrong with their disk.  Copy it to have what a killed recorder leaves.
+///
+/// As Linux has it, bytes that a failed sync was about stay readable and never reach the disk,
+/// though later syncs of the file succeed.
 struct MemoryDisk {
-    std::map<std::string, Bytes> files;
+    /// Of a file: what a machine that loses power now would have of it.
+    struct Durable {
+        uint64_t id = 0;
+        bool named = false; ///< its name is on the disk
+        uint64_t synced_bytes = 0;
+        std::vector<std::pair<uint64_t, uint64_t>> failed; ///< from, to
+    };
+    std::map<std::string, Bytes> files; ///< as processes see them
+    std::map<std::string, Durable> durable;
     uint64_t bytes_max = UINT64_MAX;
     bool broken = false;      ///< every call is an I/O error
     bool sync_broken = false; ///< appending works, syncing does not
-    uint64_t syncs = 0;
+    uint64_t syncs = 0, last_id = 0;
+    /// Asked before each call: list, read, create, rename, remove, replace, cut, append, half (of
+    /// an append is written), sync, sync-folder.  Returns the error that it shall be.
+    std::function<std::optional<ErrorCode>(std::string_view call)> fault;
 
+    Result<void> works(const char* call) {
+        bool is_sync = std::string_view(call).starts_with("sync");
+        if (broken || (is_sync && sync_broken))
+            return base::errorf(ErrorCode::io, "the disk is broken (%s)", call);
+        std::optional<ErrorCode> error = fault ? fault(call) : std::nullopt;
+        if (error)
+            return base::errorf(*error, "the disk refuses (%s)", call);
+        return {};
+    }
     uint64_t bytes() const {
         uint64_t total = 0;
         for (const auto& [name, content] : files)
@@ -35,6 +61,38 @@ struct MemoryDisk {
             all.push_back(name);
         return all;
     }
+    Result<void> sync(const std::string& name) {
+        Result<void> done = works("sync");
+        Durable& kept = durable[name];
+        uint64_t bytes = files.at(name).size();
+        if (!done.ok() && kept.synced_bytes != bytes)
+            kept.failed.emplace_back(kept.synced_bytes, bytes);
+        kept.synced_bytes = bytes;
+        syncs += done.ok();
+        return done;
+    }
+    void cut(const std::string& name, uint64_t keep_bytes) {
+        files.at(name).resize(keep_bytes);
+        Durable& kept = durable[name];
+        kept.synced_bytes = std::min(kept.synced_bytes, keep_bytes);
+        std::erase_if(kept.failed, [&](auto& range) { return range.first >= keep_bytes; });
+    }
+    /// Returns the files as they are after a loss of power.
+    std::map<std::string, Bytes> after_power_loss() const {
+        std::map<std::string, Bytes> left;
+        for (const auto& [name, kept] : durable) {
+            auto content = files.find(name);
+            if (!kept.named || content == files.end())
+                continue;
+            Bytes& bytes = left[name] = content->second;
+            bytes.resize(std::min<uint64_t>(bytes.size(), kept.synced_bytes));
+            for (auto [from, to] : kept.failed)
+                std::fill(bytes.begin() + static_cast<ptrdiff_t>(std::min(from, bytes.size())),
+                          bytes.begin() + static_cast<ptrdiff_t>(std::min(to, bytes.size())),
+                          std::byte{0});
+        }
+        return left;
+    }
 };
 
 class MemoryFolder : public recorder::FolderApi {
@@ -42,82 +100,109 @@ public:
     explicit MemoryFolder(MemoryDisk& disk) : disk_(disk) {}
 
     Result<std::vector<recorder::FolderEntry>> list() override {
-        DBK_TRY_VOID(works());
+        DBK_TRY_VOID(disk_.works("list"));
         std::vector<recorder::FolderEntry> entries;
         for (const auto& [name, content] : disk_.files)
-            entries.push_back({name, content.size(), 1});
+            entries.push_back({name, content.size(), wall_ns});
         return entries;
     }
     Result<Bytes> read(const std::string& name) override {
-        DBK_TRY_VOID(works());
+        DBK_TRY_VOID(disk_.works("read"));
         return disk_.files.at(name);
     }
     Result<std::unique_ptr<recorder::AppendFile>> create(const std::string& name) override {
-        DBK_TRY_VOID(works());
-        DBK_ASSERT(!disk_.files.contains(name));
+        DBK_TRY_VOID(disk_.works("create"));
+        if (disk_.files.contains(name))
+            return base::errorf(ErrorCode::busy, "%s: File exists", name.c_str());
         disk_.files[name];
-        return std::unique_ptr<recorder::AppendFile>(new File(disk_, name));
+        disk_.durable[name].id = ++disk_.last_id;
+        return std::unique_ptr<recorder::AppendFile>(new File(disk_, disk_.last_id));
     }
-    Result<std::unique_ptr<recorder::AppendFile>> reopen(const std::string& name,
-                                                         uint64_t keep_bytes) override {
-        DBK_TRY_VOID(works());
-        disk_.files.at(name).resize(keep_bytes);
-        return std::unique_ptr<recorder::AppendFile>(new File(disk_, name));
+    Result<void> cut(const std::string& name, uint64_t keep_bytes) override {
+        DBK_TRY_VOID(there("cut", name));
+        disk_.cut(name, keep_bytes);
+        return {};
+    }
+    Result<void> sync_file(const std::string& name) override {
+        DBK_TRY_VOID(there("read", name));
+        return disk_.sync(name);
     }
     Result<void> rename(const std::string& from, const std::string& to) override {
-        DBK_TRY_VOID(works());
-        auto node = disk_.files.extract(from);
-        node.key() = to;
-        disk_.files.insert(std::move(node));
+        DBK_TRY_VOID(there("rename", from));
+        auto move = [&](auto& map) {
+            auto node = map.extract(from);
+            node.key() = to;
+            map.erase(to);
+            map.insert(std::move(node));
+        };
+        move(disk_.files);
+        move(disk_.durable);
         return {};
     }
     Result<void> remove(const std::string& name) override {
-        DBK_TRY_VOID(works());
+        DBK_TRY_VOID(there("remove", name));
         disk_.files.erase(name);
+        disk_.durable.erase(name);
         return {};
     }
     Result<void> replace(const std::string& name, ByteView content) override {
-        DBK_TRY_VOID(works());
+        DBK_TRY_VOID(disk_.works("replace"));
         disk_.files[name] = Bytes(content.begin(), content.end());
+        disk_.durable[name] = {++disk_.last_id, true, content.size(), {}};
         return {};
     }
-    Result<void> sync() override { return works(); }
+    Result<void> sync() override {
+        DBK_TRY_VOID(disk_.works("sync-folder"));
+        for (auto& [name, kept] : disk_.durable)
+            kept.named = true;
+        return {};
+    }
     const std::string& path() const override { return path_; }
 
+    uint64_t wall_ns = 1; ///< when all of them were written
+
 private:
-    /// Follows its content through renames: by the number in the name, which never changes.
+    /// Follows its content through renames.
     class File : public recorder::AppendFile {
     public:
-        File(MemoryDisk& disk, const std::string& name) : disk_(disk), stem_(name.substr(0, 15)) {}
+        File(MemoryDisk& disk, uint64_t id) : disk_(disk), id_(id) {}
         Result<void> append(ByteView bytes) override {
-            if (disk_.broken)
-                return base::errorf(ErrorCode::io, "the disk is broken");
+            if (!usable_)
+                return base::errorf(ErrorCode::io, "it holds half a block");
+            DBK_TRY_VOID(disk_.works("append"));
             if (disk_.bytes() + bytes.size() > disk_.bytes_max)
                 return base::errorf(ErrorCode::full, "the disk is full");
-            Bytes& content = disk_.files.lower_bound(stem_)->second;
-            content.insert(content.end(), bytes.begin(), bytes.end());
-            return {};
+            Result<void> half = disk_.works("half");
+            usable_ = half.ok();
+            Bytes gone; // a file that was removed can still be written to
+            auto at = find();
+            Bytes& content = at == disk_.durable.end() ? gone : disk_.files.at(at->first);
+            ByteView put = usable_ ? bytes : bytes.first(bytes.size() / 2);
+            content.insert(content.end(), put.begin(), put.end());
+            return half;
         }
         Result<void> sync() override {
-            if (disk_.broken || disk_.sync_broken)
-                return base::errorf(ErrorCode::io, "the disk does not sync");
-            disk_.syncs++;
-            return {};
+            auto at = find();
+            return at == disk_.durable.end() ? disk_.works("sync") : disk_.sync(at->first);
         }
-        bool is_usable() const override { return true; }
-        bool is_gone() const override {
-            auto at = disk_.files.lower_bound(stem_);
-            return at == disk_.files.end() || at->first.substr(0, 15) != stem_;
-        }
+        bool is_usable() const override { return usable_; }
+        bool is_gone() const override { return find() == disk_.durable.end(); }
 
     private:
+        std::map<std::string, MemoryDisk::Durable>::iterator find() const {
+            return std::find_if(disk_.durable.begin(), disk_.durable.end(), [&](const auto& one) {
+                return one.second.id == id_ && disk_.files.contains(one.first);
+            });
+        }
         MemoryDisk& disk_;
-        std::string stem_;
+        uint64_t id_;
+        bool usable_ = true;
     };
 
-    Result<void> works() const {
-        if (disk_.broken)
-            return base::errorf(ErrorCode::io, "the disk is broken");
+    Result<void> there(const char* call, const std::string& name) {
+        DBK_TRY_VOID(disk_.works(call));
+        if (!disk_.files.contains(name))
+            return base::errorf(ErrorCode::not_found, "%s is not there", name.c_str());
         return {};
     }
 

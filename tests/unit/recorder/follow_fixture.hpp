@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring in memory, a disk in memory, and a follower between them.
+#pragma once
+
+#include "recorder/follow/follower.hpp"
+#include "tests/unit/recorder/fake_device.hpp"
+#include "tests/unit/recorder/memory_folder.hpp"
+#include "tests/unit/recorder/read_back.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace daybreak::test {
+
+using namespace daybreak::recorder;
+
+/// Lets several followers open one fake device, one after the other.
+class Handle : public FakeDevice {
+public:
+    using FakeDevice::FakeDevice;
+};
+
+/// A ring of two CPUs with 16 segments of 248 records each; the value of a record is its number.
+struct FollowFixture {
+    RingBuilder ring{{.cpu_count = 2, .segments_per_cpu = 16, .activity = DBK_ACTIVITY_ACTIVE}};
+    uint32_t epid =
+        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    MemoryDisk disk;
+    FollowOptions options;
+    Recorded recorded{2};
+    std::vector<std::string> said;
+    std::vector<uint64_t> waited;
+    formats::RecorderStatus last;
+
+    FollowFixture() {
+        for (size_t i = 0; i < 8; i++)
+            options.header.boot_uuid[i] = static_cast<uint8_t>(ring.options().boot_id >> (8 * i));
+        options.threaded = false;
+        options.series.zstd_level = 1;
+    }
+
+    void records(uint64_t count) {
+        for (uint16_t cpu = 0; cpu < 2; cpu++)
+            records_of(cpu, count);
+    }
+    void records_of(uint16_t cpu, uint64_t count) {
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t value = recorded[cpu].size();
+            ring.record(cpu, epid, 1000 + value, RingBuilder::words({value}));
+            recorded[cpu].push_back(ring.counters(cpu).segments);
+        }
+    }
+    /// Checks the files against what was recorded.
+    void check(bool oldest_may_go = false) const {
+        CHECK(compare(read_back(disk.files), recorded, oldest_may_go) == "");
+    }
+
+    /// Follows; `step` runs at each wait, and the follower is stopped after the last.
+    Result<FollowSummary> run(uint64_t turns, const std::function<void(uint64_t)>& step,
+                              const std::function<FollowEvents(uint64_t)>& events = {}) {
+        MemoryFolder folder(disk);
+        FakeSymbols symbols;
+        ScriptedHost* at = nullptr;
+        ScriptedHost host(
+            [this]() -> Result<std::unique_ptr<DeviceApi>> {
+                return std::unique_ptr<DeviceApi>(new Handle(ring));
+            },
+            [&](uint64_t turn) {
+                now_ns = at->now_ns;
+                last = at->last;
+                step(turn);
+                FollowEvents now = events ? events(turn) : FollowEvents();
+                now.stop = turn + 1 == turns;
+                return now;
+            });
+        at = &host;
+        host.now_ns = now_ns;
+        auto summary = follow(host, folder, symbols, options);
+        now_ns = host.now_ns;
+        said = host.said;
+        waited = host.waited;
+        last = host.last;
+        return summary;
+    }
+    uint64_t now_ns = 1'000'000'000;
+
+    bool has_said(const std::string& part) const {
+        for (const std::string& line : said)
+            if (line.find(part) != std::string::npos)
+                return true;
+        return false;
+    }
+
+    std::vector<std::string> series() const {
+        std::vector<std::string> names;
+        for (const std::string& name : disk.names())
+            if (parse_series_name(name))
+                names.push_back(name);
+        return names;
+    }
+};
+
+} // namespace daybreak::test
