@@ -123,7 +123,6 @@ __probe_ctx void dbk_dying_mark(enum dbk_crash_state state, const struct dbk_lin
 
 __probe_ctx void dbk_dying_seal(enum dbk_seal how)
 {
-	struct dbk_meta_crash *panic = &crash_entries[DBK_CRASH_PANIC - 1];
 	u64 begin_ns = dbk_host_mono_ns();
 	u32 i, cpu, count = 0;
 
@@ -136,8 +135,9 @@ __probe_ctx void dbk_dying_seal(enum dbk_seal how)
 			count += dbk_consumer_seal(consumer, cpu, how);
 		}
 	}
-	if (dbk_load_relaxed(&panic->state) != DBK_CRASH_NONE)
-		dbk_fetch_add(&panic->sealed, count);
+	/* The bank asks from before the block is there until after it has gone; then there are no rings. */
+	if (count != 0 && dbk_load_relaxed(&crash_entries[DBK_CRASH_PANIC - 1].state))
+		dbk_fetch_add(&crash_entries[DBK_CRASH_PANIC - 1].sealed, count);
 }
 
 void dbk_dying_add(struct dbk_consumer *consumer)
@@ -187,6 +187,7 @@ int dbk_machine_create(void)
 		dbk_machine_destroy();
 		return -ENOMEM;
 	}
+	memset(crash_claimed, 0, sizeof(crash_claimed));
 	log_ring->room_bytes = LOG_BLOCK_BYTES - DBK_META_DATA_OFFSET - sizeof(*log_ring);
 	return 0;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.h - what the tests call of the module, whose headers are not C++
+ */
+#ifndef DBK_TEST_KMOD_ACCESS_H
+#define DBK_TEST_KMOD_ACCESS_H
+
+#include "engine/engine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the machine that the module sees: shim.h ---- */
+void test_memory(void *memory, uint64_t address, uint64_t bytes);
+void test_memory_facts(bool used_by_kernel, bool claimed_by_another, bool is_ram);
+const char *test_log(void); /* what was logged since the last call */
+void test_oops_in_progress(int count);
+
+/* ---- the bank: as if the module were loaded with these parameters, and unloaded ---- */
+void test_bank_load(const char *bank, bool salvage);
+void test_bank_unload(void);
+uint32_t test_bank_use(void);
+const char *test_bank_reason(void);
+uint64_t test_bank_address(void);
+uint64_t test_bank_bytes(void);
+void test_panic(const char *text);
+void test_reboot(unsigned long event);
+uint32_t test_seals_outside_rcu(void); /* seals by the bank that a ring could be freed under */
+/* A mapping of a block; 0 when it was made. */
+struct test_mapping {
+	uint64_t bytes;
+	void *vma;
+};
+int test_map(struct test_mapping *mapping, const struct dbk_pages *pages);
+void test_unmap(struct test_mapping *mapping);
+
+bool dbk_bank_alloc(uint32_t bytes, struct dbk_pages *pages_ret);
+void dbk_bank_free(struct dbk_pages *pages);
+uint64_t dbk_bank_free_bytes(void);
+void dbk_bank_leave(void);
+
+/* ---- the dying machine ---- */
+bool test_machine_load(struct dbk_engine *engine);
+void test_machine_unload(void);
+const void *test_machine_log(void);   /* struct dbk_meta_log */
+const void *test_machine_crash(void); /* struct dbk_meta_crash[DBK_CRASH_ENTRIES] */
+void test_oops(const char *text, uint64_t ip);
+const char *test_text(const char *text, uint32_t bytes_max); /* one after the other; NULL: begin anew */
+const char *test_hex(uint64_t value);
+const char *test_decimal(uint64_t value, uint32_t digits);
+void dbk_dying_log(const char *text, uint32_t bytes);
+void dbk_dying_console(const char *text, uint32_t bytes);
+
+/* ---- early-init ---- */
+void test_parameters_keep(char *command_line);
+const char *test_option_find(char **words);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DBK_TEST_KMOD_ACCESS_H */
