@@ -272,6 +272,11 @@ struct dbk_cpu {
 	uint32_t timestamp_serial; /* of the firing that asked */
 	uint64_t vtimestamp;	   /* of the thread, once asked for */
 	uint32_t vtimestamp_serial;
+	/* What the firing may still cost, for one consumer; dif/dif.h. */
+	uint32_t work_serial; /* of the firing ... */
+	const struct dbk_consumer *work_consumer; /* ... and the consumer that it is for */
+	uint32_t work_left;
+	uint32_t error_work_left; /* of its ERROR clauses */
 	/* The fault, when fault_set. */
 	bool fault_set;
 	uint32_t fault;

@@ -64,6 +64,7 @@ struct dbk_difo {
 	uint32_t section;     /* of its DIFOHDR, for messages */
 	struct dif_type type; /* of what it returns; a string's size is strsize */
 	uint32_t tuple_bytes; /* most key bytes that it builds for a dynamic variable */
+	uint32_t work;	      /* of all its instructions, in DBK_WORK_ */
 	bool uses_locals;     /* reads or writes a clause-local variable */
 	struct dbk_expr expr; /* the lowered form */
 };
@@ -101,6 +102,26 @@ struct dbk_predicate {
 	uint64_t name_mask[2];
 };
 
+/* ---- work ------------------------------------------------------------------------- */
+
+/*
+ * What a firing may cost, counted in units of about one instruction of the machine, and rather more
+ * than too few: docs/design/0028.  The kinds of work whose amount the program decides are charged
+ * before, or as they are done; tests/perf/worst-firing compares with what the machine counts.
+ */
+#define DBK_WORK_FIRING (1u << 20) /* of one consumer's clauses in one firing */
+#define DBK_WORK_ERROR	(1u << 18) /* of its ERROR clauses, besides */
+#define DBK_WORK_FAULT	4000u	   /* a fault: the processor's exception, and the ERROR probe */
+#define DBK_WORK_HOT	16u	   /* an instruction that the interpreter asks for first */
+#define DBK_WORK_INSN	64u	   /* any other */
+#define DBK_WORK_CALL	300u	   /* of a subroutine, or of the host */
+#define DBK_WORK_CHAR	12u	   /* a character of a string: its end is found, and it is used */
+#define DBK_WORK_FRAME	400u	   /* a frame of a stack */
+#define DBK_WORK_WALK	16000u	   /* a walk that the host does: at most 120 parents, 24 frames */
+
+/* Clauses that a consumer may have on one probe: the quickest of them are not charged. */
+#define DBK_PROBE_ECBS_MAX 4096u
+
 /* ---- variables ------------------------------------------------------------------- */
 
 #define DBK_VARS_MAX	    4096u  /* of one program */
@@ -110,6 +131,10 @@ struct dbk_predicate {
 #define DBK_SCRATCH_BYTES   32768u     /* per CPU: strings and allocations of one clause */
 #define DBK_INSNS_MAX	    65536u     /* of a DIFO; facts 8: 256 KiB */
 #define DBK_PROGRAM_INSNS   (1u << 20) /* of a program, sections used twice counted twice */
+#define DBK_PROGRAM_VARS    (1u << 18) /* entries of all its variable tables, likewise */
+#define DBK_PROGRAM_SYMBOLS 256u       /* of the kernel, that it names; each is looked up once */
+#define DBK_PROGRAM_RELOCS  16384u     /* places that they are put */
+#define DBK_PROGRAM_BYTES   (48u << 20) /* of memory, its image included */
 #define DBK_ACTIONS_MAX	    16384u     /* of an enabling; facts 8 */
 #define DBK_PROGRAM_ACTIONS (1u << 18)
 #define DBK_SECTIONS_MAX    65536u
@@ -155,6 +180,7 @@ struct dbk_option {
 struct dbk_program {
 	uint8_t *image; /* owned copy of the DOF, file_bytes long */
 	uint32_t image_bytes;
+	uint32_t memory_bytes; /* all that it takes, the image included */
 	uint32_t section_count;
 	struct dbk_difo **difos; /* by section index; NULL: no DIFOHDR */
 	struct dbk_ecbdesc *ecbdescs;
@@ -171,6 +197,7 @@ struct dbk_program {
 	uint32_t globals_bytes;	     /* storage of global scalars */
 	uint32_t locals_bytes;	     /* storage of clause-local scalars, per CPU */
 	uint32_t local_value_bytes;  /* the first part of it: by-value slots */
+	uint32_t locals_work;	     /* to clear it */
 	uint32_t dynamic_data_bytes; /* largest value of a dynamic variable, 0: none */
 	uint32_t dynamic_key_bytes;  /* largest key */
 	const char *target_release;
@@ -247,6 +274,7 @@ struct dbk_plan {
 	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
 	uint32_t classic_align;
+	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	uint32_t step_count;
 	struct dbk_step *steps;		      /* owned */
 	struct dbk_aggregation *aggregations; /* owned */

@@ -38,6 +38,25 @@ static __probe_ctx_inline uint64_t dbk_fault(struct dbk_cpu *cpu, uint32_t code,
 	return 0;
 }
 
+/** dbk_affords() - takes @units from what the firing may still cost; false: not so much is left */
+static __probe_ctx_inline bool dbk_affords(struct dbk_cpu *cpu, uint64_t units)
+{
+	if (unlikely(units > cpu->work_left))
+		return false;
+	cpu->work_left -= (uint32_t)units;
+	return true;
+}
+
+/** dbk_spend() - the same; false after a WORK fault, and then nothing is left */
+static __probe_ctx_inline bool dbk_spend(struct dbk_cpu *cpu, uint64_t units)
+{
+	if (likely(dbk_affords(cpu, units)))
+		return true;
+	cpu->work_left = 0;
+	dbk_fault(cpu, DTRACEFLT_WORK, 0);
+	return false;
+}
+
 /** dbk_argument() - argument @index of the firing */
 static __probe_ctx_inline uint64_t dbk_argument(const struct dbk_probe *probe, const uint64_t *args,
 						void *frame, uint32_t index)
@@ -92,8 +111,14 @@ bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint64_t bytes);
 /** dbk_load() - copies @bytes from anywhere; false after a BADADDR or KPRIV fault */
 bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint32_t bytes);
 
+/** dbk_copy() - the same to D's memory at @to; BADADDR as well when D may not write there */
+void dbk_copy(struct dbk_cpu *cpu, uint64_t from, uint64_t to, uint64_t bytes);
+
 /** dbk_scratch() - @bytes of scratch, 8-aligned; NULL after a NOSCRATCH fault */
 void *dbk_scratch(struct dbk_cpu *cpu, uint64_t bytes);
+
+/** dbk_zeroed_scratch() - the address of @bytes of scratch that are 0; 0 after a fault */
+uint64_t dbk_zeroed_scratch(struct dbk_cpu *cpu, uint64_t bytes);
 
 /* A string wherever it lies: @text has @length bytes and need not end in a NUL. */
 struct dbk_view {

@@ -41,7 +41,8 @@ __probe_ctx static uint64_t op_load_user(struct dbk_cpu *cpu, uint64_t address, 
 {
 	uint64_t value = 0;
 
-	if (dbk_may_see_process(cpu) && !dbk_host_load_user(&value, address, DBK_LOAD_BYTES(arg)))
+	if (dbk_may_see_process(cpu) && dbk_spend(cpu, DBK_WORK_CALL) &&
+	    !dbk_host_load_user(&value, address, DBK_LOAD_BYTES(arg)))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 	return extend(value, arg);
 }
@@ -107,23 +108,6 @@ __probe_ctx static void op_push(struct dbk_cpu *cpu, const struct dbk_insn *insn
 	tuple->bytes = bytes > 0xffffffffu ? 0xffffffffu : (uint32_t)bytes;
 }
 
-__probe_ctx static uint64_t op_allocs(struct dbk_cpu *cpu, uint64_t bytes)
-{
-	void *memory = dbk_scratch(cpu, bytes);
-
-	if (memory != NULL)
-		memset(memory, 0, bytes);
-	return (uint64_t)(uintptr_t)memory;
-}
-
-__probe_ctx static void op_copys(struct dbk_cpu *cpu, uint64_t from, uint64_t to, uint64_t bytes)
-{
-	if (!dbk_may_store(cpu, to, bytes))
-		dbk_fault(cpu, DTRACEFLT_BADADDR, to);
-	else
-		dbk_load(cpu, (void *)(uintptr_t)to, from, (uint32_t)bytes);
-}
-
 __probe_ctx static uint64_t op_uregs(struct dbk_cpu *cpu, uint64_t index)
 {
 	uint64_t value = 0;
@@ -168,6 +152,9 @@ __probe_ctx static void op_variable(struct dbk_cpu *cpu, const struct dbk_insn *
 	const struct dbk_var *var = &cpu->consumer->program->vars[insn->arg];
 	uint8_t *globals = cpu->consumer->globals, *locals = cpu->buffer->locals;
 
+	/* A dynamic variable is found by its key, and what it refers to is copied. */
+	if (insn->op <= DBK_IOP_STORE_THREAD_ARRAY && !dbk_spend(cpu, DBK_WORK_CALL + var->bytes))
+		return;
 	switch (insn->op) {
 	case DBK_IOP_LOAD_THREAD:
 	case DBK_IOP_LOAD_THREAD_ARRAY:
@@ -258,10 +245,10 @@ __probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *ins
 		*rd = op_divide(cpu, insn->op, a, b);
 		break;
 	case DBK_IOP_ALLOCS:
-		*rd = op_allocs(cpu, a);
+		*rd = dbk_zeroed_scratch(cpu, a);
 		break;
 	case DBK_IOP_COPYS:
-		op_copys(cpu, a, *rd, b);
+		dbk_copy(cpu, a, *rd, b);
 		break;
 	default: /* DBK_IOP_NOP */
 		break;
@@ -280,6 +267,10 @@ __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *di
 	uint64_t *regs = x.regs;
 	uint32_t pc = 0;
 
+	if (unlikely(!dbk_spend(cpu, difo->work))) {
+		cpu->fault_pc = 0;
+		return 0;
+	}
 	cpu->tuple_count = 0;
 	for (;;) {
 		const struct dbk_insn *insn = &difo->insns[pc++];

@@ -61,16 +61,26 @@ __probe_ctx bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint3
 {
 	if (bytes == 0) /* from a hostile program @to may be NULL then */
 		return true;
+	if (!dbk_spend(cpu, DBK_WORK_INSN + bytes))
+		return false;
 	if (dbk_own_bytes(cpu, address) >= bytes) {
 		memmove(to, (const void *)(uintptr_t)address, bytes);
 		return true;
 	}
-	if (!dbk_may_see_kernel(cpu))
+	if (!dbk_may_see_kernel(cpu) || !dbk_spend(cpu, DBK_WORK_CALL))
 		return false;
 	if (dbk_host_load(to, address, bytes))
 		return true;
 	dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 	return false;
+}
+
+__probe_ctx void dbk_copy(struct dbk_cpu *cpu, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	if (!dbk_may_store(cpu, to, bytes))
+		dbk_fault(cpu, DTRACEFLT_BADADDR, to);
+	else
+		dbk_load(cpu, (void *)(uintptr_t)to, from, (uint32_t)bytes);
 }
 
 __probe_ctx void *dbk_scratch(struct dbk_cpu *cpu, uint64_t bytes)
@@ -83,6 +93,16 @@ __probe_ctx void *dbk_scratch(struct dbk_cpu *cpu, uint64_t bytes)
 	}
 	cpu->scratch_used += (uint32_t)DBK_ROUND_UP(bytes, 8);
 	return at;
+}
+
+__probe_ctx uint64_t dbk_zeroed_scratch(struct dbk_cpu *cpu, uint64_t bytes)
+{
+	void *memory = dbk_scratch(cpu, bytes);
+
+	if (memory == NULL || !dbk_spend(cpu, bytes))
+		return 0;
+	memset(memory, 0, bytes);
+	return (uint64_t)(uintptr_t)memory;
 }
 
 __probe_ctx static uint32_t length_of(const char *text, uint64_t room)
@@ -104,7 +124,7 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 	if (own != 0) {
 		view_ret->text = (const char *)(uintptr_t)address;
 		view_ret->length = length_of(view_ret->text, own < strsize ? own : strsize);
-		return true;
+		return dbk_spend(cpu, (uint64_t)view_ret->length * DBK_WORK_CHAR);
 	}
 	if (!dbk_may_see_kernel(cpu))
 		return false;
@@ -120,7 +140,7 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(strsize + 1, 8) - DBK_ROUND_UP(length + 1, 8));
 	view_ret->text = copy;
 	view_ret->length = (uint32_t)length;
-	return true;
+	return dbk_spend(cpu, DBK_WORK_CALL + (uint64_t)length * DBK_WORK_CHAR);
 }
 
 __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t address, uint32_t room)
@@ -134,12 +154,14 @@ __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t addr
 		length = address == 0 ? -1 : dbk_host_load_string(to, address, room);
 		if (length < 0)
 			dbk_fault(cpu, DTRACEFLT_BADADDR, address);
-		return length;
+	} else {
+		length = (int32_t)length_of((const char *)(uintptr_t)address,
+					    own < room - 1 ? own : room - 1);
+		memmove(to, (const void *)(uintptr_t)address, (uint32_t)length);
+		to[length] = '\0';
 	}
-	length = (int32_t)length_of((const char *)(uintptr_t)address,
-				    own < room - 1 ? own : room - 1);
-	memmove(to, (const void *)(uintptr_t)address, (uint32_t)length);
-	to[length] = '\0';
+	if (length >= 0 && !dbk_spend(cpu, DBK_WORK_CALL + (uint64_t)length * DBK_WORK_CHAR))
+		return -1;
 	return length;
 }
 
@@ -151,7 +173,7 @@ __probe_ctx uint64_t dbk_new_string(struct dbk_cpu *cpu, const char *text, uint3
 	if (length > most)
 		length = most;
 	copy = dbk_scratch(cpu, (uint64_t)length + 1);
-	if (copy == NULL)
+	if (copy == NULL || !dbk_spend(cpu, (uint64_t)length * DBK_WORK_CHAR))
 		return 0;
 	memmove(copy, text, length);
 	copy[length] = '\0';

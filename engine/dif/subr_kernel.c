@@ -136,6 +136,8 @@ __probe_ctx static bool put_name(struct walk *walk, char *name)
 		dbk_fault(walk->cpu, DTRACEFLT_BADADDR, address);
 		return false;
 	}
+	if (!dbk_spend(walk->cpu, DBK_WORK_CALL + (uint64_t)length * DBK_WORK_CHAR))
+		return false;
 	if ((uint32_t)length + 1 > walk->room)
 		return false;
 	walk->room -= (uint32_t)length + 1;

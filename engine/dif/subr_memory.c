@@ -16,7 +16,8 @@ __probe_ctx uint64_t dbk_subr_speculation(struct dbk_cpu *cpu)
 
 __probe_ctx uint64_t dbk_subr_progenyof(struct dbk_cpu *cpu)
 {
-	return dbk_host_progenyof((uint32_t)dbk_subr_argument(cpu, 0));
+	return dbk_spend(cpu, DBK_WORK_WALK) &&
+	       dbk_host_progenyof((uint32_t)dbk_subr_argument(cpu, 0));
 }
 
 __probe_ctx uint64_t dbk_subr_copyin(struct dbk_cpu *cpu)
@@ -24,7 +25,7 @@ __probe_ctx uint64_t dbk_subr_copyin(struct dbk_cpu *cpu)
 	uint64_t from = dbk_subr_argument(cpu, 0), bytes = dbk_subr_argument(cpu, 1);
 	void *to = dbk_scratch(cpu, bytes);
 
-	if (to == NULL || !dbk_may_see_process(cpu))
+	if (to == NULL || !dbk_may_see_process(cpu) || !dbk_spend(cpu, bytes))
 		return 0;
 	if (bytes != 0 && !dbk_host_load_user(to, from, (uint32_t)bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
@@ -48,6 +49,8 @@ __probe_ctx uint64_t dbk_subr_copyinstr(struct dbk_cpu *cpu)
 	length = dbk_host_load_user_string(to, from, (uint32_t)room);
 	if (length < 0)
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
+	if (!dbk_spend(cpu, (uint64_t)length * DBK_WORK_CHAR))
+		return 0;
 	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(room, 8) - DBK_ROUND_UP(length + 1, 8));
 	return (uint64_t)(uintptr_t)to;
 }
@@ -59,7 +62,7 @@ __probe_ctx uint64_t dbk_subr_copyinto(struct dbk_cpu *cpu)
 
 	if (!dbk_may_store(cpu, to, bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, to);
-	if (!dbk_may_see_process(cpu))
+	if (!dbk_may_see_process(cpu) || !dbk_spend(cpu, bytes))
 		return 0;
 	if (bytes != 0 && !dbk_host_load_user((void *)(uintptr_t)to, from, (uint32_t)bytes))
 		return dbk_fault(cpu, DTRACEFLT_BADADDR, from);
@@ -74,7 +77,7 @@ __probe_ctx uint64_t dbk_subr_copyout(struct dbk_cpu *cpu)
 	uint32_t mark = cpu->scratch_used;
 	void *copy = dbk_scratch(cpu, bytes);
 
-	if (copy == NULL || !dbk_may_see_process(cpu) ||
+	if (copy == NULL || !dbk_may_see_process(cpu) || !dbk_spend(cpu, bytes) ||
 	    !dbk_load(cpu, copy, from, (uint32_t)bytes))
 		return 0;
 	if (bytes != 0 && !dbk_host_store_user(to, copy, (uint32_t)bytes))
@@ -107,22 +110,13 @@ __probe_ctx uint64_t dbk_subr_copyoutstr(struct dbk_cpu *cpu)
 
 __probe_ctx uint64_t dbk_subr_alloca(struct dbk_cpu *cpu)
 {
-	uint64_t bytes = dbk_subr_argument(cpu, 0);
-	void *memory = dbk_scratch(cpu, bytes);
-
-	if (memory != NULL)
-		memset(memory, 0, bytes);
-	return (uint64_t)(uintptr_t)memory;
+	return dbk_zeroed_scratch(cpu, dbk_subr_argument(cpu, 0));
 }
 
 __probe_ctx uint64_t dbk_subr_bcopy(struct dbk_cpu *cpu)
 {
-	uint64_t from = dbk_subr_argument(cpu, 0), to = dbk_subr_argument(cpu, 1);
-	uint64_t bytes = dbk_subr_argument(cpu, 2);
-
-	if (!dbk_may_store(cpu, to, bytes))
-		return dbk_fault(cpu, DTRACEFLT_BADADDR, to);
-	dbk_load(cpu, (void *)(uintptr_t)to, from, (uint32_t)bytes);
+	dbk_copy(cpu, dbk_subr_argument(cpu, 0), dbk_subr_argument(cpu, 1),
+		 dbk_subr_argument(cpu, 2));
 	return 0;
 }
 

@@ -92,7 +92,7 @@ __probe_ctx uint64_t dbk_subr_cleanpath(struct dbk_cpu *cpu)
 	if (!dbk_view_string(cpu, dbk_subr_argument(cpu, 0), &view))
 		return 0;
 	to = dbk_scratch(cpu, (uint64_t)view.length + 1);
-	if (to == NULL)
+	if (to == NULL || !dbk_spend(cpu, (uint64_t)view.length * DBK_WORK_CHAR))
 		return 0;
 	to[clean(&view, to)] = '\0';
 	return (uint64_t)(uintptr_t)to;

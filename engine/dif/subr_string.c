@@ -102,27 +102,83 @@ __probe_ctx uint64_t dbk_subr_strrchr(struct dbk_cpu *cpu)
 	return 0;
 }
 
-__probe_ctx static bool starts_at(const struct dbk_view *view, uint32_t at,
-				  const struct dbk_view *part)
-{
-	uint32_t i;
+/* Characters one after the other, from the first on or from the last back. */
+struct row {
+	const uint8_t *first;
+	int64_t step; /* 1 or -1 */
+	int64_t count;
+};
 
-	if (part->length > view->length || at > view->length - part->length)
-		return false;
-	for (i = 0; i < part->length; i++)
-		if (view->text[at + i] != part->text[i])
-			return false;
-	return true;
+__probe_ctx static struct row row_of(const struct dbk_view *view, int64_t from, int64_t count,
+				     bool back)
+{
+	const uint8_t *text = (const uint8_t *)view->text + from;
+	struct row row = {back ? text + count - 1 : text, back ? -1 : 1, count};
+
+	return row;
 }
 
-/* First or last place of @part in @view at or after (before) @at; -1: none. */
-__probe_ctx static int64_t find(const struct dbk_view *view, const struct dbk_view *part,
-				int64_t at, int64_t step)
+__probe_ctx static bool starts_with(const struct row *row, int64_t at, const struct row *part)
 {
-	for (; at >= 0 && at <= (int64_t)view->length; at += step)
-		if (starts_at(view, (uint32_t)at, part))
-			return at;
-	return -1;
+	int64_t i = 0;
+
+	while (i < part->count && row->first[(at + i) * row->step] == part->first[i * part->step])
+		i++;
+	return i == part->count;
+}
+
+/* Odd, so that no power of it is 0, and without a pattern: 2^64 / golden ratio. */
+#define HASH_BASE 0x9e3779b97f4a7c15ull
+
+/*
+ * The first place of @part in @row, -1: none.  By Karp and Rabin: the hash of as many characters as
+ * the part has moves along, so that the work grows with the sum of the lengths, without memory of
+ * its own.  Only where hashes are equal are characters compared, and that is charged.
+ */
+__probe_ctx static int64_t search(struct dbk_cpu *cpu, const struct row *row,
+				  const struct row *part)
+{
+	uint64_t wanted = 0, window = 0, leaving = 1;
+	int64_t i, at;
+
+	if (part->count > row->count ||
+	    !dbk_spend(cpu, (uint64_t)(row->count + part->count) * DBK_WORK_CHAR))
+		return -1;
+	for (i = 0; i < part->count; i++) {
+		wanted = wanted * HASH_BASE + part->first[i * part->step];
+		window = window * HASH_BASE + row->first[i * row->step];
+		leaving *= HASH_BASE;
+	}
+	for (at = 0;; at++) {
+		if (window == wanted) {
+			if (!dbk_spend(cpu, (uint64_t)part->count * DBK_WORK_CHAR))
+				return -1;
+			if (starts_with(row, at, part))
+				return at;
+		}
+		if (at + part->count == row->count)
+			return -1;
+		window = window * HASH_BASE + row->first[(at + part->count) * row->step] -
+			 leaving * row->first[at * row->step];
+	}
+}
+
+/* First place of @part in @view at or after @at, with @back the last one at or before; -1: none. */
+__probe_ctx static int64_t find(struct dbk_cpu *cpu, const struct dbk_view *view,
+				const struct dbk_view *part, int64_t at, bool back)
+{
+	struct row row, wanted = row_of(part, 0, part->length, back);
+	int64_t last = (int64_t)view->length - part->length, found;
+
+	if (last < 0 || (!back && at > last))
+		return -1;
+	if (back && at > last)
+		at = last;
+	row = row_of(view, back ? 0 : at, back ? at + part->length : view->length - at, back);
+	found = search(cpu, &row, &wanted);
+	if (found < 0)
+		return -1;
+	return back ? at - found : at + found;
 }
 
 __probe_ctx static bool view_two(struct dbk_cpu *cpu, struct dbk_view *a, struct dbk_view *b)
@@ -141,7 +197,7 @@ __probe_ctx uint64_t dbk_subr_strstr(struct dbk_cpu *cpu)
 
 	if (!view_two(cpu, &view, &part))
 		return 0;
-	at = find(&view, &part, 0, 1);
+	at = find(cpu, &view, &part, 0, false);
 	return at < 0 ? 0 : dbk_subr_argument(cpu, 0) + (uint64_t)at;
 }
 
@@ -157,7 +213,7 @@ __probe_ctx uint64_t dbk_subr_index(struct dbk_cpu *cpu)
 		from = 0;
 	if (part.length == 0)
 		return from < (int64_t)view.length ? (uint64_t)from : view.length;
-	return (uint64_t)find(&view, &part, from, 1);
+	return (uint64_t)find(cpu, &view, &part, from, false);
 }
 
 /* rindex(string, part[, from]): the last that begins at or before `from` */
@@ -173,7 +229,7 @@ __probe_ctx uint64_t dbk_subr_rindex(struct dbk_cpu *cpu)
 		from = (int64_t)dbk_subr_argument(cpu, 2);
 	if (from < 0)
 		return part.length == 0 ? 0 : (uint64_t)-1;
-	return (uint64_t)find(&view, &part, from, -1);
+	return (uint64_t)find(cpu, &view, &part, from, true);
 }
 
 /* substr(string, from[, length]): a negative `from` counts from the end, a negative length leaves
@@ -205,14 +261,27 @@ __probe_ctx uint64_t dbk_subr_substr(struct dbk_cpu *cpu)
 	return dbk_new_string(cpu, view.text + (left == 0 ? 0 : from), (uint32_t)length);
 }
 
-__probe_ctx static bool contains(const struct dbk_view *view, char c)
+/* The characters of a string: one bit for each. */
+struct char_set {
+	uint64_t words[4];
+};
+
+__probe_ctx static struct char_set set_of(const struct dbk_view *view)
 {
+	struct char_set set = {{0, 0, 0, 0}};
 	uint32_t i;
 
-	for (i = 0; i < view->length; i++)
-		if (view->text[i] == c)
-			return true;
-	return false;
+	for (i = 0; i < view->length; i++) {
+		uint8_t c = (uint8_t)view->text[i];
+
+		set.words[c / 64] |= 1ull << (c % 64);
+	}
+	return set;
+}
+
+__probe_ctx static bool contains(const struct char_set *set, char c)
+{
+	return (set->words[(uint8_t)c / 64] >> ((uint8_t)c % 64) & 1) != 0;
 }
 
 /* Where strtok() goes on in this firing, in whichever clause; false after a fault. */
@@ -239,14 +308,18 @@ __probe_ctx static bool begin_strtok(struct dbk_cpu *cpu, uint64_t string)
 /* strtok(string, separators): NULL goes on where the last call of this firing stopped. */
 __probe_ctx uint64_t dbk_subr_strtok(struct dbk_cpu *cpu)
 {
-	struct dbk_view separators;
+	struct dbk_view text;
+	struct char_set separators;
 	uint32_t from, to;
 
-	if (!view_argument(cpu, 1, &separators) || !begin_strtok(cpu, dbk_subr_argument(cpu, 0)))
+	if (!view_argument(cpu, 1, &text) || !begin_strtok(cpu, dbk_subr_argument(cpu, 0)))
 		return 0;
+	separators = set_of(&text);
 	from = cpu->strtok_at;
 	while (from < cpu->strtok_length && contains(&separators, cpu->strtok[from]))
 		from++;
+	if (!dbk_spend(cpu, (uint64_t)(from - cpu->strtok_at) * DBK_WORK_CHAR))
+		return 0;
 	if (from == cpu->strtok_length) {
 		cpu->strtok_serial = cpu->serial - 1;
 		return 0;

@@ -63,6 +63,8 @@ __probe_ctx static uint64_t stack_depth(struct dbk_cpu *cpu, bool user)
 	depth = user ? dbk_host_ustack(cpu->frame, pcs, DBK_STACKFRAMES_MAX, &bad)
 		     : dbk_host_stack(cpu->frame, pcs, DBK_STACKFRAMES_MAX);
 	cpu->scratch_used = mark;
+	if (!dbk_spend(cpu, DBK_WORK_WALK + (uint64_t)depth * DBK_WORK_FRAME))
+		return 0;
 	return bad != 0 ? dbk_fault(cpu, DTRACEFLT_BADSTACK, bad) : depth;
 }
 
@@ -86,9 +88,9 @@ __probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)
 	case DIF_VAR_USTACKDEPTH:
 		return stack_depth(cpu, true);
 	case DIF_VAR_CALLER:
-		return dbk_host_caller(cpu->frame);
+		return dbk_spend(cpu, DBK_WORK_WALK) ? dbk_host_caller(cpu->frame) : 0;
 	case DIF_VAR_UCALLER:
-		return dbk_host_ucaller(cpu->frame);
+		return dbk_spend(cpu, DBK_WORK_CALL) ? dbk_host_ucaller(cpu->frame) : 0;
 	case DIF_VAR_ERRNO:
 		return (uint64_t)(int64_t)dbk_host_errno(cpu->probe, cpu->frame);
 	default:

@@ -366,6 +366,15 @@ static int verify_insn(struct verify *v)
 	}
 }
 
+/* What the instruction costs, without what its subroutine or memory does. */
+static uint32_t work_of(const struct dbk_insn *insn)
+{
+	if (insn->op == DBK_IOP_CALL)
+		return DBK_WORK_CALL;
+	return insn->op < DBK_IOP_HOT_END && insn->op != DBK_IOP_LOAD_VAR ? DBK_WORK_HOT
+									  : DBK_WORK_INSN;
+}
+
 int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint8_t *code)
 {
 	struct verify v;
@@ -380,6 +389,7 @@ int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint
 		error = verify_insn(&v);
 		if (error != 0)
 			return error;
+		difo->work += work_of(v.to);
 	}
 	if (difo->insns[difo->insn_count - 1].op != DBK_IOP_RET)
 		return dbk_refuse(loader->reason, -EINVAL, "the last instruction is no ret");

@@ -70,6 +70,17 @@ simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
 
 /* ---- the firing's state ------------------------------------------------------------------ */
 
+/* What a consumer's clauses may cost in a firing, from the first of them on. */
+__probe_ctx static void begin_work(struct dbk_cpu *cpu, const struct dbk_consumer *consumer)
+{
+	if (cpu->work_serial == cpu->serial && cpu->work_consumer == consumer)
+		return;
+	cpu->work_serial = cpu->serial;
+	cpu->work_consumer = consumer;
+	cpu->work_left = DBK_WORK_FIRING;
+	cpu->error_work_left = DBK_WORK_ERROR;
+}
+
 /* What a plan or predicate that is not simple finds in the dbk_cpu. */
 __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				  const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
@@ -83,6 +94,7 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
+	begin_work(cpu, ecb->consumer);
 }
 
 __probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)
@@ -116,8 +128,11 @@ __probe_ctx static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *act
 	const struct dbk_plan *plan = cpu->ecb->plan;
 
 	*action_ret = 0;
-	if (plan->uses_locals && cpu->buffer->locals_serial != cpu->serial)
+	if (plan->uses_locals && cpu->buffer->locals_serial != cpu->serial) {
+		if (!dbk_spend(cpu, cpu->consumer->program->locals_work))
+			return;
 		dbk_locals_clear(cpu);
+	}
 	if (ask) {
 		uint64_t value = dbk_expr_rest(cpu, &plan->predicate.left);
 
@@ -167,8 +182,18 @@ __probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *fa
 {
 	struct dbk_engine *engine = failed->consumer->engine;
 	const struct dbk_ecb *ecb;
+	uint32_t left;
 
 	cpu->buffer->counters->errors++;
+	if (!dbk_affords(cpu, DBK_WORK_FAULT))
+		cpu->work_left = 0;
+	/* ERROR clauses have an account of their own, so that they say why the others stopped. */
+	if (cpu->error_work_left < DBK_WORK_FAULT) {
+		dbk_drop(cpu->buffer, DBK_DROP_DBLERROR);
+		return;
+	}
+	left = cpu->work_left;
+	cpu->work_left = cpu->error_work_left - DBK_WORK_FAULT;
 	cpu->error_args[0] = 0;
 	cpu->error_args[1] = failed->epid;
 	cpu->error_args[2] = action;
@@ -180,6 +205,8 @@ __probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *fa
 	     ecb = dbk_load_acquire(&ecb->next))
 		if (ecb->consumer == failed->consumer)
 			run_error_ecb(cpu, ecb, frame);
+	cpu->error_work_left = cpu->work_left;
+	cpu->work_left = left;
 }
 
 __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu *cpu,
@@ -218,10 +245,14 @@ __probe_ctx __attribute__((__noinline__)) static void run_other(struct dbk_cpu *
 								const uint64_t *args, void *frame,
 								const struct dbk_ecb *ecb)
 {
-	if (ecb->plan->kind == DBK_PLAN_FAST && !must_ask(&ecb->plan->predicate))
-		run_fast(cpu, probe, args, frame, ecb);
-	else
-		run_slowly(cpu, probe, args, frame, ecb);
+	if (ecb->plan->kind == DBK_PLAN_FAST && !must_ask(&ecb->plan->predicate)) {
+		begin_work(cpu, ecb->consumer);
+		if (dbk_affords(cpu, ecb->plan->work)) {
+			run_fast(cpu, probe, args, frame, ecb);
+			return;
+		}
+	}
+	run_slowly(cpu, probe, args, frame, ecb);
 }
 
 __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)

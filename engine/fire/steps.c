@@ -202,6 +202,8 @@ __probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step
 		dbk_fault(run->cpu, DTRACEFLT_BADSTACK, bad);
 		return false;
 	}
+	if (!dbk_spend(run->cpu, (uint64_t)count * DBK_WORK_FRAME))
+		return false;
 	close_tail(build, step->offset, at, (count < room ? count : room) * 8);
 	return true;
 }
@@ -265,6 +267,8 @@ __probe_ctx static bool aggregate(struct run *run, const struct dbk_step *step)
 	if (!run->cpu->fault_set && agg->kind != DTRACEAGG_COUNT)
 		value = (int64_t)value_of(run, &agg->value);
 	if (run->cpu->fault_set)
+		return false;
+	if (!dbk_spend(run->cpu, run->key.used))
 		return false;
 	dbk_aggregate(run->cpu, agg, run->key.base, run->key.used, value, increment);
 	return true;
@@ -409,6 +413,10 @@ __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)
 	run.speculation = 0;
 	run.withdrawn = false;
 	run.dropped = false;
+	if (!dbk_spend(cpu, plan->work)) {
+		*action_ret = 1;
+		return;
+	}
 	if (!begin_record(&run))
 		return;
 	for (i = 0; i < plan->step_count; i++) {

@@ -153,6 +153,21 @@ static void place_values(struct dbk_program *program, struct dbk_difo *difo)
 	}
 }
 
+/* What dbk_locals_clear() does. */
+static uint32_t locals_work(const struct dbk_program *program)
+{
+	uint32_t work = DBK_WORK_CALL + program->local_value_bytes, i;
+
+	for (i = 0; i < program->var_count; i++) {
+		const struct dbk_var *var = &program->vars[i];
+
+		work += DBK_WORK_HOT;
+		if (is_static(var, DIFV_SCOPE_LOCAL) && var->by_ref)
+			work += DBK_WORK_INSN + (var->is_string ? 8 : var->bytes);
+	}
+	return work;
+}
+
 int dbk_vars_layout(struct dbk_loader *loader)
 {
 	struct dbk_program *program = loader->program;
@@ -168,6 +183,7 @@ int dbk_vars_layout(struct dbk_loader *loader)
 	program->globals_bytes = (uint32_t)globals;
 	program->locals_bytes = (uint32_t)locals;
 	program->local_value_bytes = values;
+	program->locals_work = locals_work(program);
 	for (i = 0; i < program->var_count; i++) {
 		const struct dbk_var *var = &program->vars[i];
 		/* Not 0 even for an empty structure: this also says that there are some. */

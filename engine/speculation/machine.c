@@ -69,6 +69,8 @@ __probe_ctx uint64_t dbk_speculation(struct dbk_cpu *cpu)
 	for (i = 0; i < consumer->speculation_count; i++) {
 		uint32_t state = INACTIVE;
 
+		if (!dbk_spend(cpu, DBK_WORK_HOT))
+			return 0;
 		if (dbk_compare_swap(&consumer->speculations[i].state, &state, (uint32_t)ACTIVE))
 			return i + 1;
 		if (state >= COMMITTING)
@@ -114,12 +116,22 @@ __probe_ctx static bool names_one(struct dbk_cpu *cpu, uint32_t id)
 __probe_ctx void dbk_speculation_commit(struct dbk_cpu *cpu, uint32_t id)
 {
 	struct dbk_speculation *speculation;
+	const struct dbk_specbuf *specbuf;
 	uint32_t next;
+	bool mine;
 
 	if (!names_one(cpu, id))
 		return;
 	speculation = &cpu->consumer->speculations[id - 1];
-	next = turn(speculation, &on_commit, specbuf_of(cpu->buffer, id)->used_bytes != 0);
+	specbuf = specbuf_of(cpu->buffer, id);
+	mine = specbuf->used_bytes != 0;
+	/* More than a firing may move is left to the cleaner, as if it were another CPU's. */
+	if (!dbk_affords(cpu,
+			 specbuf->used_bytes + (uint64_t)specbuf->record_count * DBK_WORK_CALL)) {
+		turn(speculation, &on_commit, false);
+		return;
+	}
+	next = turn(speculation, &on_commit, mine);
 	if (next == NOTHING)
 		return;
 	commit_share(cpu->consumer, cpu->buffer, id, cpu->ecb->gate == DBK_GATE_END);

@@ -82,6 +82,17 @@ static void free_ecb(struct dbk_ecb *ecb)
 	dbk_host_free(ecb);
 }
 
+/* The ECBs of this consumer on the probe: they stand together, newest consumer last. */
+static uint32_t ecbs_of(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
+{
+	const struct dbk_ecb *ecb;
+	uint32_t count = 0;
+
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		count += ecb->consumer == consumer;
+	return count;
+}
+
 /* The link at the end of the probe's list: new ECBs run after those that are there. */
 static struct dbk_ecb **end_of_list(struct dbk_probe *probe)
 {
@@ -133,8 +144,8 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 {
 	struct dbk_ecb *chain = NULL, **link = &chain, *ecb;
 	const struct dbk_program *program = consumer->program;
+	uint32_t i, count = 0;
 	int error = 0, published;
-	uint32_t i;
 
 	*matched_ret = false;
 	for (i = 0; i < consumer->plan_count && error == 0; i++) {
@@ -142,6 +153,10 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 
 		if (!dbk_probedesc_match(&program->probedescs[plan->desc->probedesc], probe))
 			continue;
+		if (count == DBK_PROBE_ECBS_MAX) {
+			error = -E2BIG;
+			break;
+		}
 		ecb = make_ecb(consumer, probe, plan, chain == NULL);
 		if (ecb == NULL) {
 			error = -ENOMEM;
@@ -149,6 +164,7 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 		}
 		*link = ecb;
 		link = &ecb->next;
+		count++;
 	}
 	if (chain == NULL)
 		return error;
@@ -160,16 +176,6 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 	return error;
 }
 
-/* Whether the probe has an ECB of this consumer: its ECBs stand together, newest consumer last. */
-static bool has_ecb_of(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
-{
-	const struct dbk_ecb *ecb = probe->ecbs;
-
-	while (ecb != NULL && ecb->consumer != consumer)
-		ecb = ecb->next;
-	return ecb != NULL;
-}
-
 int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
 		      struct dbk_reason *reason, uint32_t *matched)
 {
@@ -177,20 +183,25 @@ int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan
 		&consumer->program->probedescs[plan->desc->probedesc];
 	struct dbk_probe *probe;
 	struct dbk_ecb *ecb;
-	bool first;
+	uint32_t count;
 	int error;
 
 	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
 		if (!dbk_probedesc_match(description, probe))
 			continue;
-		first = !has_ecb_of(probe, consumer);
-		ecb = make_ecb(consumer, probe, plan, first);
+		count = ecbs_of(probe, consumer);
+		if (count == DBK_PROBE_ECBS_MAX)
+			return dbk_refuse(reason, -E2BIG,
+					  "more than %u clauses on probe %s:%s:%s:%s",
+					  DBK_PROBE_ECBS_MAX, probe->provider, probe->module,
+					  probe->function, probe->name);
+		ecb = make_ecb(consumer, probe, plan, count == 0);
 		error = ecb == NULL ? -ENOMEM : publish(consumer, probe, ecb);
 		if (error != 0)
 			return dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
 					  probe->provider, probe->module, probe->function,
 					  probe->name);
-		*matched += first;
+		*matched += count == 0;
 	}
 	return 0;
 }

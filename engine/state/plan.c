@@ -301,6 +301,25 @@ static int allocate(struct dbk_plan *plan, const struct dbk_ecbdesc *desc,
 	return 0;
 }
 
+/* What the steps cost besides their expressions, which charge themselves. */
+static uint32_t plan_work(const struct dbk_plan *plan)
+{
+	uint32_t work = DBK_WORK_CALL + plan->fixed_bytes, i;
+
+	for (i = 0; i < plan->step_count; i++) {
+		uint32_t kind = plan->steps[i].kind;
+
+		if (kind == DBK_STEP_STRING) /* a name that is not charged where it is copied */
+			work += DBK_WORK_CALL + DBK_PROBE_NAME_BYTES_MAX * DBK_WORK_CHAR / 2;
+		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
+			 kind == DBK_STEP_KEY_BEGIN)
+			work += DBK_WORK_INSN;
+		else
+			work += DBK_WORK_CALL;
+	}
+	return work;
+}
+
 static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
 		     struct dbk_plan *plan, struct dbk_reason *reason)
 {
@@ -332,6 +351,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 				  "its records take %u bytes, a segment has room for %u",
 				  plan->fixed_bytes,
 				  limit < DBK_RECORD_BYTES_MAX ? limit : DBK_RECORD_BYTES_MAX);
+	plan->work = plan_work(plan);
 	plan->zero_fixed = p.record.has_gaps || p.record.at != plan->fixed_bytes;
 	if (p.record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))
 		plan->has_record = true;

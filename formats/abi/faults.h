@@ -3,7 +3,8 @@
  * faults.h - why the execution of a DIF object was given up
  *
  * A fault discards the record of the ECB that met it and fires dtrace:::ERROR
- * with the code as arg4.  Numbers and texts are those of every DTrace port.
+ * with the code as arg4.  Numbers and texts are those of every DTrace port; from 2000 on they are
+ * Daybreak's own.
  */
 #ifndef DBK_ABI_FAULTS_H
 #define DBK_ABI_FAULTS_H
@@ -20,7 +21,8 @@
 	X(DTRACEFLT_UPRIV, 7, "invalid user access", 0)                                            \
 	X(DTRACEFLT_TUPOFLOW, 8, "tuple stack overflow", 0)                                        \
 	X(DTRACEFLT_BADSTACK, 9, "bad stack", 1)                                                   \
-	X(DTRACEFLT_LIBRARY, 1000, "library-level fault", 0)
+	X(DTRACEFLT_LIBRARY, 1000, "library-level fault", 0)                                       \
+	X(DTRACEFLT_WORK, 2000, "work limit exceeded", 0)
 
 #define DBK_FAULT_ENUM(name, code, text, has_address) name = code,
 enum dbk_fault { DBK_FAULTS(DBK_FAULT_ENUM) };

@@ -12,8 +12,8 @@
 #include "engine/host.h"
 #include "kmod/core/host.h"
 
-/* 1000: deeper than any tree of processes that a person made; a bound for a damaged one. */
-#define PROGENY_DEPTH_MAX 1000
+/* 120: deeper than any tree of processes that a person made, and what DBK_WORK_WALK pays for. */
+#define PROGENY_DEPTH_MAX 120
 
 static DEFINE_PER_CPU(u64, random_state);
 

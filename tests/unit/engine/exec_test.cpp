@@ -4,6 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
+#include <random>
 
 using namespace daybreak::engine_test;
 
@@ -347,6 +348,31 @@ TEST_CASE("string subroutines", "[engine][dif]") {
     CHECK(text_of(DIF_SUBR_SUBSTR, "hello", nullptr, {1, 0 - 1ull}) == "ell");
     CHECK(text_of(DIF_SUBR_SUBSTR, "hello", nullptr, {5, 1}) == "");
     CHECK(text_of(DIF_SUBR_SUBSTR, "hello", nullptr, {99, 0 - 1ull}) == "");
+}
+
+TEST_CASE("a search finds what a simple one finds", "[engine][dif]") {
+    std::mt19937 random(11);
+    auto word = [&](size_t most) {
+        std::string text;
+        for (size_t left = random() % (most + 1); left > 0; left--)
+            text += "ab\xff"[random() % 8 / 3];
+        return text;
+    };
+    for (int round = 0; round < 400; round++) {
+        std::string text = word(24), part = word(4);
+        size_t from = random() % 28;
+        INFO('"' << text << "\" \"" << part << "\" " << from);
+        auto first = static_cast<int64_t>(text.find(part, std::min(from, text.size())));
+        auto last = static_cast<int64_t>(text.rfind(part, from));
+        if (!part.empty()) {
+            CHECK(number_of(DIF_SUBR_INDEX, text, part.c_str(), {from}) == first);
+            CHECK(number_of(DIF_SUBR_INDEX, text, part.c_str()) ==
+                  static_cast<int64_t>(text.find(part)));
+        }
+        CHECK(number_of(DIF_SUBR_RINDEX, text, part.c_str(), {from}) == last);
+        CHECK((number_of(DIF_SUBR_STRSTR, text, part.c_str()) != 0) ==
+              (text.find(part) != std::string::npos));
+    }
 }
 
 TEST_CASE("strtok() goes on within a clause", "[engine][dif]") {
