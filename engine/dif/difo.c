@@ -109,6 +109,7 @@ static int load_links(struct dbk_loader *loader, const struct dof_section *heade
 static int load_tables(struct dbk_loader *loader, const struct links *links, struct dbk_difo *difo)
 {
 	const uint8_t *image = loader->dof.image;
+	int error;
 
 	difo->insn_count = (uint32_t)(links->code.bytes / 4);
 	difo->integer_count = (uint32_t)(links->integers.bytes / 8);
@@ -117,21 +118,48 @@ static int load_tables(struct dbk_loader *loader, const struct links *links, str
 	if (difo->string_bytes != 0 && difo->strings[difo->string_bytes - 1] != '\0')
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "its string table does not end in a NUL");
-	difo->insns = dbk_host_alloc(difo->insn_count * sizeof(*difo->insns));
-	difo->integers = dbk_host_alloc((difo->integer_count + 1) * sizeof(*difo->integers));
-	if (difo->insns == NULL || difo->integers == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	error = dbk_loader_alloc(loader, difo->insn_count * sizeof(*difo->insns),
+				 (void **)&difo->insns);
+	if (error == 0)
+		error = dbk_loader_alloc(loader,
+					 (difo->integer_count + 1) * sizeof(*difo->integers),
+					 (void **)&difo->integers);
+	if (error != 0)
+		return error;
 	memcpy(difo->integers, image + links->integers.offset, difo->integer_count * 8);
 	return dbk_vars_load(loader, image + links->vars.offset,
 			     (uint32_t)(links->vars.bytes / sizeof(struct dif_var_entry)));
+}
+
+/* The address of the kernel's symbol @name, asked for once in a program. */
+static int find_symbol(struct dbk_loader *loader, const char *name, uint32_t bytes,
+		       uint64_t *address_ret)
+{
+	struct dbk_symbol *symbol = loader->symbols, *end = symbol + loader->symbol_count;
+
+	while (symbol < end && (symbol->bytes != bytes || memcmp(symbol->name, name, bytes) != 0))
+		symbol++;
+	if (symbol == end) {
+		if (loader->symbol_count == DBK_PROGRAM_SYMBOLS)
+			return dbk_refuse(loader->reason, -E2BIG,
+					  "more than %u symbols of the kernel in one program",
+					  DBK_PROGRAM_SYMBOLS);
+		symbol->name = name;
+		symbol->bytes = bytes;
+		symbol->address = dbk_host_symbol(name);
+		loader->symbol_count++;
+	}
+	*address_ret = symbol->address;
+	return 0;
 }
 
 static int relocate(struct dbk_loader *loader, const struct dof_relohdr *header,
 		    const struct dof_relodesc *entry, struct dbk_difo *difo)
 {
 	const char *name = dbk_dof_string(&loader->dof, header->strtab, entry->name);
-	uint64_t address;
+	uint64_t address = 0;
 	uint32_t bytes = 0;
+	int error;
 
 	if (entry->type != DOF_RELO_SETX || entry->offset % 8 != 0 ||
 	    entry->offset / 8 >= difo->integer_count)
@@ -145,7 +173,9 @@ static int relocate(struct dbk_loader *loader, const struct dof_relohdr *header,
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "a symbol's name is no string of 1 to %u bytes",
 				  DBK_SYMBOL_BYTES_MAX);
-	address = dbk_host_symbol(name);
+	error = find_symbol(loader, name, bytes, &address);
+	if (error != 0)
+		return error;
 	if (address == 0)
 		return dbk_refuse(loader->reason, -ENOENT, "this kernel has no symbol %s", name);
 	difo->integers[entry->offset / 8] = address + entry->data;
@@ -180,6 +210,11 @@ static int load_symbols(struct dbk_loader *loader, const struct links *links, st
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "its symbol table has %U bytes for %u integers", table.bytes,
 				  difo->integer_count);
+	loader->reloc_count += (uint32_t)(table.bytes / sizeof(entry));
+	if (loader->reloc_count > DBK_PROGRAM_RELOCS)
+		return dbk_refuse(loader->reason, -E2BIG,
+				  "more than %u references to symbols in one program",
+				  DBK_PROGRAM_RELOCS);
 	for (at = 0; at < table.bytes && error == 0; at += sizeof(entry)) {
 		memcpy(&entry, loader->dof.image + table.offset + at, sizeof(entry));
 		error = relocate(loader, &header, &entry, difo);
@@ -198,9 +233,9 @@ int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **d
 	error = load_links(loader, &header, &links);
 	if (error != 0)
 		return error;
-	difo = dbk_host_alloc(sizeof(*difo));
-	if (difo == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	error = dbk_loader_alloc(loader, sizeof(*difo), (void **)&difo);
+	if (error != 0)
+		return error;
 	difo->section = index;
 	memcpy(&difo->type, loader->dof.image + header.offset, sizeof(difo->type));
 	error = check_type(loader, difo);

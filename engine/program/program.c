@@ -2,6 +2,21 @@
 /* program.c - loads and verifies an untrusted DOF image; see program.h */
 #include "engine/program/program.h"
 
+int dbk_loader_alloc(struct dbk_loader *loader, uint64_t bytes, void **memory_ret)
+{
+	struct dbk_program *program = loader->program;
+
+	if (bytes > DBK_PROGRAM_BYTES - program->memory_bytes)
+		return dbk_refuse(loader->reason, -E2BIG,
+				  "the program needs more than %u bytes of memory",
+				  DBK_PROGRAM_BYTES);
+	*memory_ret = dbk_host_alloc(bytes);
+	if (*memory_ret == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	program->memory_bytes += (uint32_t)bytes;
+	return 0;
+}
+
 static int load_options(struct dbk_loader *loader)
 {
 	struct dbk_program *program = loader->program;
@@ -86,9 +101,10 @@ static int load_difos(struct dbk_loader *loader)
 	uint32_t i;
 	int error;
 
-	program->difos = dbk_host_alloc((loader->dof.section_count + 1) * sizeof(*program->difos));
-	if (program->difos == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	error = dbk_loader_alloc(loader, (loader->dof.section_count + 1) * sizeof(*program->difos),
+				 (void **)&program->difos);
+	if (error != 0)
+		return error;
 	program->section_count = loader->dof.section_count;
 	for (i = 0; i < program->section_count; i++) {
 		if (dbk_dof_section(&loader->dof, i).type != DOF_SECT_DIFOHDR)
@@ -206,13 +222,11 @@ static int load_actions(struct dbk_loader *loader, uint32_t index, struct dbk_ec
 		return dbk_refuse(loader->reason, -E2BIG,
 				  "section %u: %u actions in one enabling, at most %u are done",
 				  index, count, DBK_ACTIONS_MAX);
-	to->actions = dbk_host_alloc((count + 1) * sizeof(*to->actions));
-	if (to->actions == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
 	program->action_count += count;
 	if (program->action_count > DBK_PROGRAM_ACTIONS)
 		return dbk_refuse(loader->reason, -E2BIG, "more than %u actions in one program",
 				  DBK_PROGRAM_ACTIONS);
+	error = dbk_loader_alloc(loader, (count + 1) * sizeof(*to->actions), (void **)&to->actions);
 	for (i = 0; i < count && error == 0; i++)
 		error = load_action(loader, &section, i, &to->actions[i]);
 	if (error != 0)
@@ -264,31 +278,32 @@ static int load_ecbdescs(struct dbk_loader *loader)
 	if (count > DBK_ECBDESCS_MAX)
 		return dbk_refuse(loader->reason, -E2BIG, "%u enablings in one program, at most %u",
 				  count, DBK_ECBDESCS_MAX);
-	program->ecbdescs = dbk_host_alloc((count + 1) * sizeof(*program->ecbdescs));
-	program->probedescs = dbk_host_alloc((count + 1) * sizeof(*program->probedescs));
-	if (program->ecbdescs == NULL || program->probedescs == NULL)
-		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
-	for (i = 0; i < loader->dof.section_count; i++) {
+	error = dbk_loader_alloc(loader, (count + 1) * sizeof(*program->ecbdescs),
+				 (void **)&program->ecbdescs);
+	if (error == 0)
+		error = dbk_loader_alloc(loader, (count + 1) * sizeof(*program->probedescs),
+					 (void **)&program->probedescs);
+	for (i = 0; i < loader->dof.section_count && error == 0; i++) {
 		if (dbk_dof_section(&loader->dof, i).type != DOF_SECT_ECBDESC)
 			continue;
 		error = load_ecbdesc(loader, i);
-		if (error != 0)
-			return error;
 	}
-	return 0;
+	return error;
 }
 
 static int load(struct dbk_loader *loader)
 {
 	struct dbk_program *program = loader->program;
 	uint32_t scope;
-	int error;
+	int error = dbk_loader_alloc(loader, DBK_VARS_MAX * sizeof(*program->vars),
+				     (void **)&program->vars);
 
-	program->vars = dbk_host_alloc(DBK_VARS_MAX * sizeof(*program->vars));
 	for (scope = 0; scope < 3; scope++)
 		loader->var_index[scope] =
 			dbk_host_alloc((DIF_VAR_OTHER_MAX + 1) * sizeof(uint16_t));
-	if (program->vars == NULL || loader->var_index[0] == NULL || loader->var_index[1] == NULL ||
+	if (error != 0)
+		return error;
+	if (loader->var_index[0] == NULL || loader->var_index[1] == NULL ||
 	    loader->var_index[2] == NULL)
 		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
 	error = load_options(loader);
@@ -303,41 +318,50 @@ static int load(struct dbk_loader *loader)
 	return error;
 }
 
+static int load_image(struct dbk_loader *loader, const void *untrusted_dof, size_t bytes)
+{
+	struct dbk_program *program = loader->program;
+	int error = dbk_loader_alloc(loader, bytes + 1, (void **)&program->image);
+
+	if (error != 0)
+		return error;
+	if (bytes != 0)
+		memcpy(program->image, untrusted_dof, bytes);
+	error = dbk_dof_open(program->image, bytes, loader->reason, &loader->dof);
+	if (error != 0)
+		return error;
+	program->image_bytes = loader->dof.bytes;
+	return load(loader);
+}
+
 int dbk_program_load(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,
 		     struct dbk_program **program_ret)
 {
-	struct dbk_loader loader;
+	struct dbk_program *program;
+	struct dbk_loader *loader;
 	uint32_t scope;
 	int error;
 
-	memset(&loader, 0, sizeof(loader));
-	loader.reason = reason;
 	if (bytes > (8u << 20)) /* ioctl.h: DBK_DOF_BYTES_MAX */
 		return dbk_refuse(reason, -E2BIG, "DOF of %U bytes, at most 8 MiB are loaded",
 				  (uint64_t)bytes);
-	loader.program = dbk_host_alloc(sizeof(*loader.program));
-	if (loader.program == NULL)
+	loader = dbk_host_alloc(sizeof(*loader));
+	program = dbk_host_alloc(sizeof(*program));
+	if (loader == NULL || program == NULL) {
+		dbk_host_free(loader);
+		dbk_host_free(program);
 		return dbk_refuse(reason, -ENOMEM, "no memory for the program");
-	loader.program->image = dbk_host_alloc(bytes + 1);
-	if (loader.program->image == NULL) {
-		error = dbk_refuse(reason, -ENOMEM, "no memory for %U bytes of DOF",
-				   (uint64_t)bytes);
-		goto out;
 	}
-	if (bytes != 0)
-		memcpy(loader.program->image, untrusted_dof, bytes);
-	error = dbk_dof_open(loader.program->image, bytes, reason, &loader.dof);
-	if (error != 0)
-		goto out;
-	loader.program->image_bytes = loader.dof.bytes;
-	error = load(&loader);
-out:
+	loader->reason = reason;
+	loader->program = program;
+	error = load_image(loader, untrusted_dof, bytes);
 	for (scope = 0; scope < 3; scope++)
-		dbk_host_free(loader.var_index[scope]);
+		dbk_host_free(loader->var_index[scope]);
+	dbk_host_free(loader);
 	if (error != 0)
-		dbk_program_destroy(loader.program);
+		dbk_program_destroy(program);
 	else
-		*program_ret = loader.program;
+		*program_ret = program;
 	return error;
 }
 

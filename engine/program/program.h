@@ -11,13 +11,28 @@
 
 #include "engine/program/dof.h"
 
+/* A symbol of the kernel that the program names. */
+struct dbk_symbol {
+	const char *name; /* in the image */
+	uint32_t bytes;	  /* of it, without NUL */
+	uint64_t address;
+};
+
 struct dbk_loader {
 	struct dbk_dof dof;
 	struct dbk_reason *reason;
 	struct dbk_program *program;
-	uint32_t insn_count;	/* of all DIFOs so far */
+	uint32_t insn_count; /* of all DIFOs so far, and so on */
+	uint32_t var_count;
+	uint32_t reloc_count;
+	uint32_t symbol_count;
+	struct dbk_symbol symbols[DBK_PROGRAM_SYMBOLS];
 	uint16_t *var_index[3]; /* by scope, then id: index in program->vars + 1 */
 };
+
+/** dbk_loader_alloc() - zeroed memory that the program keeps; -ENOMEM, -E2BIG beyond
+ * DBK_PROGRAM_BYTES, with the reason */
+int dbk_loader_alloc(struct dbk_loader *loader, uint64_t bytes, void **memory_ret);
 
 /** dbk_difo_load() - section @index, a DIFOHDR: verified, decoded, lowered */
 int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **difo_ret);

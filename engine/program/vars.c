@@ -97,6 +97,11 @@ int dbk_vars_load(struct dbk_loader *loader, const uint8_t *table, uint32_t coun
 	uint32_t i;
 	int error;
 
+	loader->var_count += count;
+	if (loader->var_count > DBK_PROGRAM_VARS)
+		return dbk_refuse(loader->reason, -E2BIG,
+				  "more than %u entries in the variable tables of one program",
+				  DBK_PROGRAM_VARS);
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, table + (size_t)i * sizeof(entry), sizeof(entry));
 		error = check_entry(loader, &entry);

@@ -166,8 +166,15 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 		return error;
 	}
 	append_consumer(engine, consumer);
+	engine->program_bytes += program->memory_bytes;
 	*consumer_ret = consumer;
 	return 0;
+}
+
+/* Of what one consumer's buffers may take: all programs together, whoever loads them. */
+static uint64_t programs_max(void)
+{
+	return dbk_host_pages_max() / 4;
 }
 
 int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
@@ -185,6 +192,11 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 		return dbk_refuse(
 			reason, -EINVAL,
 			"option destructive is set, and destructive actions are not allowed here");
+	if (engine->program_bytes + program->memory_bytes > programs_max())
+		return dbk_refuse(reason, -E2BIG,
+				  "the programs of this machine would take %U bytes of memory, at "
+				  "most %U may",
+				  engine->program_bytes + program->memory_bytes, programs_max());
 	error = dbk_options_read(engine, program, config, &options, reason);
 	if (error != 0)
 		return error;
@@ -234,6 +246,7 @@ void dbk_consumer_destroy(struct dbk_consumer *consumer)
 	unlink_consumer(consumer->engine, consumer);
 	dbk_ecbs_remove_consumer(consumer);
 	program = consumer->program;
+	consumer->engine->program_bytes -= program->memory_bytes;
 	release(consumer);
 	dbk_program_destroy(program);
 }

@@ -80,7 +80,7 @@ bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
 }
 
 uint64_t dbk_host_pages_max(void) {
-    return 256u << 20;
+    return host.pages_max;
 }
 void dbk_host_pages_free(dbk_pages* pages) {
     std::free(pages->address);
@@ -104,6 +104,7 @@ int dbk_host_probes_settle(void) {
 }
 
 uint64_t dbk_host_symbol(const char* name) {
+    host.symbols_asked++;
     auto found = host.symbols.find(name);
     return found == host.symbols.end() ? 0 : found->second;
 }

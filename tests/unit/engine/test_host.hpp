@@ -34,7 +34,8 @@ struct HostState {
                              0,    8,    0, -16, -8, 32,    24,   40};
     uint64_t random = 42;
     int64_t allocations_left = -1; ///< fails after so many; -1: never
-    uint64_t pages_allocated = 0;
+    uint64_t pages_allocated = 0, pages_max = 256u << 20;
+    uint64_t symbols_asked = 0; ///< calls of dbk_host_symbol()
     uint32_t synchronized = 0, settled = 0;
     int enable_error = 0, settle_error = 0;
     /// Of the kernel.

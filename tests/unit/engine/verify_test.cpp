@@ -4,6 +4,8 @@
 // limit + 1.
 #include "tests/unit/engine/test_host.hpp"
 
+#include "engine/lowered.h"
+
 #include <catch2/catch.hpp>
 
 using namespace daybreak::engine_test;
@@ -430,4 +432,128 @@ TEST_CASE("a table of symbols is not trusted", "[engine][verify]") {
         host.symbols[std::string(bytes, 'y')] = 1;
         CHECK(refusal(named).empty() == (bytes == DBK_SYMBOL_BYTES_MAX));
     }
+}
+
+namespace {
+
+/// Why a program is refused, or nothing.
+std::string reason_of(Dof& dof) {
+    Loaded loaded = load(dof.build());
+    dbk_program_destroy(loaded.program);
+    return loaded.reason;
+}
+
+} // namespace
+
+TEST_CASE("what a program's tables come to is bounded", "[engine][verify]") {
+    Engine engine;
+    // Every object has the same sections, so that a small image asks for much.
+    auto repeat = [](Dof& dof, std::vector<uint32_t> links, uint32_t count) {
+        std::vector<uint8_t> header(sizeof(dif_type) + links.size() * 4);
+        dif_type type = int_type();
+        std::memcpy(header.data(), &type, sizeof(type));
+        std::memcpy(header.data() + sizeof(type), links.data(), links.size() * 4);
+        for (uint32_t i = 0; i < count; i++)
+            dof.section(DOF_SECT_DIFOHDR, header.data(), header.size(), 4, 0);
+    };
+    auto code = [](Dof& dof) {
+        uint32_t word = ret(0);
+        return dof.section(DOF_SECT_DIF, &word, 4, 4, 4);
+    };
+    SECTION("integers, by the memory that they take") {
+        std::vector<uint64_t> integers(0x10000);
+        for (uint32_t count : {90u, 100u}) { // half a megabyte each, of 48
+            Dof dof;
+            uint32_t table =
+                dof.section(DOF_SECT_INTTAB, integers.data(), integers.size() * 8, 8, 8);
+            repeat(dof, {code(dof), table}, count);
+            if (count == 90)
+                CHECK(reason_of(dof).empty());
+            else
+                says(reason_of(dof), "the program needs more than 50331648 bytes of memory");
+        }
+    }
+    SECTION("entries of variable tables") {
+        std::vector<dif_var_entry> vars(DBK_VARS_MAX,
+                                        variable(DIF_VAR_OTHER_UBASE, DIFV_SCOPE_GLOBAL));
+        for (uint32_t more : {0u, 1u}) {
+            Dof dof;
+            uint32_t table = dof.section(DOF_SECT_VARTAB, vars.data(),
+                                         vars.size() * sizeof(vars[0]), 4, sizeof(vars[0]));
+            repeat(dof, {code(dof), table}, DBK_PROGRAM_VARS / DBK_VARS_MAX + more);
+            if (more == 0)
+                CHECK(reason_of(dof).empty());
+            else
+                says(reason_of(dof), "more than 262144 entries in the variable tables");
+        }
+    }
+}
+
+TEST_CASE("a program's symbols of the kernel are bounded", "[engine][verify]") {
+    Engine engine;
+    for (uint32_t symbols : {DBK_PROGRAM_SYMBOLS, DBK_PROGRAM_SYMBOLS + 1}) {
+        Dof dof;
+        Difo d{{ret(0)}};
+        d.strings = std::string(1, '\0');
+        host.symbols_asked = 0;
+        for (uint32_t i = 0; i < symbols; i++) {
+            std::string name = "s" + std::to_string(i);
+            host.symbols[name] = 1 + i;
+            d.symbols.push_back({static_cast<uint32_t>(d.strings.size()), DOF_RELO_SETX, 8 * i, 0});
+            d.integers.push_back(0);
+            d.strings += name + '\0';
+        }
+        dof.difo(d);
+        dof.difo(d); // the same symbols again are not asked for again
+        if (symbols == DBK_PROGRAM_SYMBOLS)
+            CHECK(reason_of(dof).empty());
+        else
+            says(reason_of(dof), "more than 256 symbols of the kernel in one program");
+        CHECK(host.symbols_asked == DBK_PROGRAM_SYMBOLS);
+    }
+    for (uint32_t more : {0u, 1u}) {
+        Dof dof;
+        Difo d{{ret(0)}};
+        d.strings = std::string("\0jiffies\0", 9);
+        d.symbols.assign(DBK_PROGRAM_RELOCS / 2, {1, DOF_RELO_SETX, 0, 0});
+        d.integers.assign(d.symbols.size(), 0);
+        dof.difo(d);
+        d.symbols.resize(d.symbols.size() + more, d.symbols[0]);
+        d.integers.assign(d.symbols.size(), 0);
+        dof.difo(d);
+        if (more == 0)
+            CHECK(reason_of(dof).empty());
+        else
+            says(reason_of(dof), "more than 16384 references to symbols in one program");
+    }
+}
+
+TEST_CASE("what all programs come to is bounded by the machine's memory", "[engine][verify]") {
+    Engine engine;
+    Difo d{{setx(0, 1), ret(1)}, int_type(), std::vector<uint64_t>(0x10000)};
+    Dof dof;
+    dof.option(DTRACEOPT_BUFSIZE, 65536);
+    dof.ecb("dtrace:::BEGIN", {dof.trace(d)});
+    auto make = [&](dbk_reason* reason) {
+        Loaded loaded = load(dof.build());
+        REQUIRE(loaded.error == 0);
+        dbk_consumer* consumer = nullptr;
+        dbk_consumer_config config{"test", 1, false, false, DBK_AGGREGATE_RECORD};
+        if (dbk_consumer_create(engine.get(), loaded.program, &config, reason, &consumer) != 0)
+            dbk_program_destroy(loaded.program);
+        return consumer;
+    };
+    host.pages_max = 16u << 20; // a quarter of it, 4 MiB, for programs: they take a megabyte each
+    dbk_reason reason{};
+    std::vector<dbk_consumer*> consumers;
+    while (auto* consumer = make(&reason))
+        consumers.push_back(consumer);
+    CHECK(consumers.size() == 3);
+    says(reason.text, "bytes of memory, at most 4194304 may");
+    // What ends makes room.
+    dbk_consumer_destroy(consumers.back());
+    consumers.back() = make(&reason);
+    CHECK(consumers.back() != nullptr);
+    for (auto* consumer : consumers)
+        dbk_consumer_destroy(consumer);
 }
