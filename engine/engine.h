@@ -407,7 +407,7 @@ struct dbk_region {
 };
 
 /** dbk_consumer_region() - the @index-th block of segments or metadata; false behind the last.
- * Regions only get more, at the end, until the consumer is destroyed. */
+ * Regions only get more, at the end, until the consumer is destroyed; this and the next may run beside that. */
 bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
 			 struct dbk_region *region_ret);
 

@@ -147,7 +147,8 @@ struct dbk_buffer {
 	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
 } __attribute__((aligned(64)));
 
-#define DBK_REGION_BLOCKS_MAX (1u << 20)
+#define DBK_REGION_CHUNK	64u
+#define DBK_REGION_CHUNKS	14u /* together 1048512 */
 
 /* ---- dynamic variables ---------------------------------------------------------------------- */
 
@@ -221,9 +222,10 @@ struct dbk_consumer {
 	uint32_t next_epid;	    /* [L] from 1 */
 	uint32_t ecb_count;	    /* [L] */
 	struct dbk_ecb *ecbs;	    /* [L] all, newest first */
-	struct dbk_region *regions; /* [L] */
+	/* Blocks never move and the count is stored last: read without a lock.  Chunk k has
+	 * DBK_REGION_CHUNK << k of them. */
+	struct dbk_region *region_chunks[DBK_REGION_CHUNKS];
 	uint32_t region_count;
-	uint32_t region_room;
 	struct dbk_pages *probes_block;	     /* [L] the META_PROBES block with room */
 	struct dbk_pages *ecbs_block;	     /* [L] the META_ECBS block with room */
 	uint16_t probes_blocks, ecbs_blocks; /* [L] how many there are */

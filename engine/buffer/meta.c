@@ -72,33 +72,38 @@ bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint
 	return true;
 }
 
-static bool grow_regions(struct dbk_consumer *consumer)
+/* Where the @index-th region lies, or is to lie: chunks double. */
+static struct dbk_region **chunk_of(struct dbk_consumer *consumer, uint32_t index, uint32_t *at_ret)
 {
-	uint32_t room = consumer->region_room == 0 ? 64 : consumer->region_room * 2;
-	struct dbk_region *regions;
+	uint32_t chunk = 31u - (uint32_t)__builtin_clz(index / DBK_REGION_CHUNK + 1);
 
-	if (consumer->region_count < consumer->region_room)
-		return true;
-	if (room > DBK_REGION_BLOCKS_MAX)
-		return false;
-	regions = dbk_host_alloc(room * sizeof(*regions));
-	if (regions == NULL)
-		return false;
-	if (consumer->regions != NULL)
-		memcpy(regions, consumer->regions, consumer->region_count * sizeof(*regions));
-	dbk_host_free(consumer->regions);
-	consumer->regions = regions;
-	consumer->region_room = room;
-	return true;
+	*at_ret = index - DBK_REGION_CHUNK * ((1u << chunk) - 1);
+	return chunk < DBK_REGION_CHUNKS ? &consumer->region_chunks[chunk] : NULL;
+}
+
+/* Room for one more region, or NULL. */
+static struct dbk_region *next_region(struct dbk_consumer *consumer)
+{
+	struct dbk_region **chunk;
+	uint32_t at;
+
+	chunk = chunk_of(consumer, consumer->region_count, &at);
+	if (chunk == NULL)
+		return NULL;
+	/* The chunks before this one hold one chunk's worth less than it does. */
+	if (*chunk == NULL)
+		*chunk = dbk_host_alloc((consumer->region_count + DBK_REGION_CHUNK) *
+					sizeof(**chunk));
+	return *chunk != NULL ? *chunk + at : NULL;
 }
 
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
 				 uint32_t bytes)
 {
-	struct dbk_region *region;
+	struct dbk_region *region = next_region(consumer);
 	struct dbk_pages *pages;
 
-	if (!grow_regions(consumer))
+	if (region == NULL)
 		return NULL;
 	pages = dbk_host_alloc(sizeof(*pages));
 	if (pages == NULL)
@@ -108,40 +113,43 @@ struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, u
 		return NULL;
 	}
 	pages->bytes = bytes;
-	region = &consumer->regions[consumer->region_count++];
 	region->kind = kind;
 	region->cpu = cpu;
 	region->pages = pages;
+	dbk_store_release(&consumer->region_count, consumer->region_count + 1);
 	return pages;
 }
 
 void dbk_regions_free(struct dbk_consumer *consumer)
 {
+	struct dbk_region region;
 	uint32_t i;
 
-	for (i = 0; i < consumer->region_count; i++) {
-		struct dbk_pages *pages = (struct dbk_pages *)consumer->regions[i].pages;
-
-		dbk_host_pages_free(pages);
-		dbk_host_free(pages);
+	for (i = 0; dbk_consumer_region(consumer, i, &region); i++) {
+		dbk_host_pages_free((struct dbk_pages *)region.pages);
+		dbk_host_free((struct dbk_pages *)region.pages);
 	}
-	dbk_host_free(consumer->regions);
-	consumer->regions = NULL;
+	for (i = 0; i < DBK_REGION_CHUNKS; i++)
+		dbk_host_free(consumer->region_chunks[i]);
 	consumer->region_count = 0;
 }
 
 bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
 			 struct dbk_region *region_ret)
 {
-	if (index >= consumer->region_count)
+	struct dbk_region *const *chunk;
+	uint32_t at;
+
+	if (index >= dbk_consumer_region_count(consumer))
 		return false;
-	*region_ret = consumer->regions[index];
+	chunk = chunk_of((struct dbk_consumer *)consumer, index, &at);
+	*region_ret = (*chunk)[at];
 	return true;
 }
 
 uint32_t dbk_consumer_region_count(const struct dbk_consumer *consumer)
 {
-	return consumer->region_count;
+	return dbk_load_acquire(&consumer->region_count);
 }
 
 static struct dbk_pages *add_block(struct dbk_consumer *consumer, enum dbk_meta_kind kind,
