@@ -42,7 +42,7 @@ bool names_cpu(enum dbk_drop cause) {
 }
 
 /// What is counted, in the words of drops.h.
-constexpr std::array kNouns = {"drop", "speculation", "overflow", "error", "probe", "record", "return"};
+constexpr std::array kNouns = {"drop", "speculation", "overflow", "error", "probe", "record", "firing"};
 
 std::string plural(std::string text) {
     size_t best = std::string::npos, length = 0;

@@ -25,7 +25,7 @@
 	X(NESTED, 10, "NESTED", "probe fired inside another probe")                                \
 	X(TOOBIG, 11, "TOOBIG", "record larger than a segment")                                    \
 	X(FILLED, 12, "FILLED", "record after the fill buffer was full")                           \
-	X(MISSED, 13, "MISSED", "function return not followed")
+	X(MISSED, 13, "MISSED", "firing missed")
 
 #define DBK_DROP_ENUM(name, slot, tag, text) DBK_DROP_##name = slot,
 enum dbk_drop { DBK_DROPS(DBK_DROP_ENUM) };

@@ -57,12 +57,16 @@ static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
 	struct pt_regs *regs = get_irq_regs();
 	struct dbk_frame frame = { .kind = DBK_FRAME_INTERRUPT, .regs = regs };
 	u64 args[2] = { 0, 0 };
+	u64 passed;
 
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = regs->ip;
 	if (dbk_probe_is_enabled(&profile->probe))
 		dbk_probe_fire(dbk.engine, &profile->probe, args, &frame);
-	hrtimer_forward_now(timer, ns_to_ktime(profile->interval_ns));
+	/* Late by whole intervals: for all but the first of them nothing fired. */
+	passed = hrtimer_forward_now(timer, ns_to_ktime(profile->interval_ns));
+	if (unlikely(passed > 1))
+		dbk_probe_missed(dbk.engine, &profile->probe, min_t(u64, passed - 1, U32_MAX));
 	return HRTIMER_RESTART;
 }
 

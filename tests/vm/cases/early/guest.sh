@@ -8,7 +8,8 @@ if [ -e /share/in/ring.dof ]; then
 fi
 equal device-mode "$(stat -c %a /dev/daybreak)" 400
 number=0
-while daybreak record --claim -o "/tmp/$number.dbrk" 2>/tmp/claim; do
+# Status 3: on a busy host timers come late, and firings missed are drops.
+while daybreak record --claim -o "/tmp/$number.dbrk" 2>/tmp/claim || [ $? = 3 ]; do
 	cp "/tmp/$number.dbrk" /share/out/
 	number=$((number + 1))
 done

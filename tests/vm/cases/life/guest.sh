@@ -8,7 +8,8 @@ holds unload-life rmmod daybreak
 
 holds load-returns insmod /share/in/returns.ko
 workload 50
-holds record-returns daybreak record --claim -o /share/out/returns.dbrk
+# Status 3: on a busy host timers come late, and firings missed are drops.
+holds record-returns sh -c 'daybreak record --claim -o /share/out/returns.dbrk || [ $? = 3 ]'
 holds unload-returns rmmod daybreak
 
 # Calls are always under way when the hooks go and come.

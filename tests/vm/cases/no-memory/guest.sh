@@ -8,7 +8,8 @@ echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
 fail_nth load /share/in/embedded.ko
 holds load-afterwards insmod /share/in/embedded.ko
-holds record-afterwards daybreak record --claim -o /tmp/embedded.dbrk
+# Status 3: on a busy host timers come late, and firings missed are drops.
+holds record-afterwards sh -c 'daybreak record --claim -o /tmp/embedded.dbrk || [ $? = 3 ]'
 fail_nth enable /share/in/small.dof
 fail_nth read /share/in/small.dof
 holds enable-afterwards daybreak dtrace -qn 'BEGIN { exit(0); }'

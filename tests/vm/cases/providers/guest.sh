@@ -14,7 +14,8 @@ at_least later-module-brings-probes "$(daybreak list | wc -l)" $((probes_before 
 holds later-module-unloads rmmod jbd2
 equal later-module-takes-its-probes "$(daybreak list | grep -c jbd2)" 0
 holds later-module-loads-again insmod /share/in/jbd2.ko
-holds record daybreak record --claim -o /share/out/hotplug.dbrk
+# Status 3: on a busy host timers come late, and firings missed are drops.
+holds record sh -c 'daybreak record --claim -o /share/out/hotplug.dbrk || [ $? = 3 ]'
 rmmod jbd2
 holds unload rmmod daybreak
 

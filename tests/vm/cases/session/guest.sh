@@ -69,6 +69,10 @@ equal raise "$(dtrace -wqn 'syscall::getppid:entry /pid == $target/ { raise(9); 
 	proc:::exit /pid == $target/ { printf("%d\n", arg0); }' -c 'workload 1' 2>&1 | tr -d '\n')" 2
 refuses destructive-not-allowed "Destructive actions not allowed" dtrace -qn 'BEGIN { stop(); }'
 
+# A timer that is late by whole intervals: 5 ms of each firing are four firings of the next 1 ms that are missed, at least.
+dtrace -wqn 'tick-1ms /n < 20/ { n++; chill(5000000); } tick-1s { exit(0); }' >late.out 2>late.err
+at_least late-timer-misses "$(awk '/firings missed on CPU/ { n += $2 } END { print n }' late.err)" 80
+
 # Every record of many, while they come; and those that found no room are told.
 equal all-records "$(dtrace -x switchrate=10hz -qn 'syscall::getppid:entry /pid == $target/ { printf("%d\n", n++); }' \
 	-c 'workload 300' 2>drops.err | awk 'NF { if ($1 != n++) bad++ } END { print n, bad + 0 }')" "30000 0"
