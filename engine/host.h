@@ -97,6 +97,9 @@ void dbk_host_probe_disable(struct dbk_probe *probe);
  * dbk_host_probes_settle() - a control operation has made all its probe_enable() and
  * probe_disable() calls; what the host noted is to be done now
  *
+ * This may take long.  Meanwhile the host may add and remove other probes, bracketed
+ * within: the engine calls it when its own structures are in order.
+ *
  * Return: 0, or a negative errno, which the engine hands to whoever asked for the operation.
  */
 int dbk_host_probes_settle(void);

@@ -8,6 +8,16 @@
  * enable, stop, destroy, list; modules coming and going) run one at a time;
  * firing probes runs beside all of them and takes no lock.
  *
+ * Enabling and disabling tens of thousands of probes takes seconds, under [S].  So nobody waits
+ * for [S] who cannot be killed meanwhile:
+ *
+ *   ioctl            killable; what only looks (status, regions, mmap) takes [L] alone
+ *   close            leaves its rings to a worker when [S] is taken
+ *   our workers      try again later
+ *   module notifier  hands its module to whoever holds [S], who handles it between two steps of
+ *                    what takes long (dbk_settle_pause())
+ *   kill -9          ends an enabling between two steps
+ *
  *   /dev/daybreak --ioctl--> rings --> engine --probe_enable/settle--> providers --> kernel's hooks
  *                                        ^                                              |
  *                                        +------------- dbk_probe_fire() <--------------+
@@ -19,15 +29,19 @@
  *     tracepoint module list, module notifier chain    modules coming and going
  *   [S] dbk.mutex            all control operations; the engine's control path; every provider's
  *                            lists
- *     the kernel's own, taken by what we call: cpu hotplug, module_mutex, tracepoints_mutex,
- *     ftrace_lock
+ *   [L] dbk.look_mutex       which rings there are, for those who only look; held for moments.
+ *                            The list changes under [S] and [L]
+ *   [E] events_lock          modules that wait (provider.c); a spinlock, nothing is taken under it
+ *     the kernel's own, taken by what we call under [S]: cpu hotplug, module_mutex,
+ *     tracepoints_mutex, ftrace_lock
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
  *
- * So: no user memory is touched under [S] (a fault takes mmap_lock), no notifier is registered or
- * unregistered under [S], and no cpu hotplug callback of ours takes [S].
+ * So: no user memory is touched under [S] or [L] (a fault takes mmap_lock), no notifier is registered
+ * or unregistered under [S], and no cpu hotplug callback of ours takes [S].
  *
  * Keys of fields:
  *   [S] dbk.mutex
+ *   [L] changed under dbk.mutex and dbk.look_mutex, read under either
  *   [C] constant after init, or after create
  *   [P] this CPU, interrupts off
  *   [R] read by firing probes; changed by one store, freed after dbk_host_synchronize()
@@ -47,9 +61,10 @@ struct file;
 
 /* One enabling at work. */
 struct dbk_ring {
-	struct list_head link;	       /* [S] in dbk.rings, by id */
+	struct list_head link;	       /* [L] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
-	struct file *owner;	       /* [S] who claimed or made it; NULL: nobody yet */
+	struct file *owner;	       /* [L] who claimed or made it; NULL: nobody yet */
+	bool ready;		       /* [L] it is enabled; before that nobody sees it */
 	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
@@ -65,17 +80,21 @@ enum {
 	DBK_BLOCKS
 };
 
+/* The owner of a ring whose file was closed: to be destroyed. */
+#define DBK_OWNER_GONE ((struct file *)-1l)
+
 struct dbk_state {
-	struct mutex mutex;
+	struct mutex mutex;	 /* [S] */
+	struct mutex look_mutex; /* [L] */
 	struct dbk_engine *engine; /* [C] */
 	struct dbk_pages
 		blocks[DBK_BLOCKS];	/* [C] the module's own, in the order they are listed */
 	u8 boot_uuid[16];		/* [C] */
 	u64 boot_id;			/* [C] its first 8 bytes */
-	struct list_head rings;		/* [S] */
+	struct list_head rings;		/* [L] */
 	u16 ring_id_last;		/* [S] */
 	u32 probe_generation;		/* [S] counts removals of probes */
-	char reason[DBK_REASON_BYTES];	/* [S] why an embedded DOF was refused, or "" */
+	char reason[DBK_REASON_BYTES];	/* [L] why an embedded DOF was refused, or "" */
 	struct delayed_work drain_work; /* stops rings whose program called exit() */
 };
 
@@ -85,6 +104,12 @@ extern struct dbk_state dbk;
 static inline void dbk_state_assert(void)
 {
 	lockdep_assert_held(&dbk.mutex);
+}
+
+/** dbk_look_assert() - the caller holds [S] or [L] */
+static inline void dbk_look_assert(void)
+{
+	lockdep_assert(lockdep_is_held(&dbk.mutex) || lockdep_is_held(&dbk.look_mutex));
 }
 
 #endif /* DBK_KMOD_STATE_H */

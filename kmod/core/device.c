@@ -3,7 +3,7 @@
  * device.c - /dev/daybreak: control
  *
  * formats/abi/ioctl.md is what it promises.  A structure is copied in whole
- * before [S] is taken and out after it was released.  Rings belong to an open
+ * before [S] or [L] is taken and out after it was released.  Rings belong to an open
  * file; what belongs to it is destroyed when it is closed.
  */
 #include <linux/fs.h>
@@ -52,6 +52,14 @@ static int on_region(struct file *file, void *argument)
 	return dbk_rings_region(region->index, region) ? 0 : -ENOENT;
 }
 
+static void owner_set(struct dbk_ring *ring, struct file *owner)
+{
+	dbk_state_assert();
+	mutex_lock(&dbk.look_mutex);
+	ring->owner = owner;
+	mutex_unlock(&dbk.look_mutex);
+}
+
 static int on_claim(struct file *file, void *argument)
 {
 	struct dbk_ioc_ring *untrusted = argument;
@@ -67,7 +75,7 @@ static int on_claim(struct file *file, void *argument)
 				return ring->owner == file ? -EALREADY : -EBUSY;
 			continue;
 		}
-		ring->owner = file;
+		owner_set(ring, file);
 		untrusted->ring_id = id;
 		untrusted->activity = dbk_consumer_activity(ring->consumer);
 		return 0;
@@ -118,7 +126,7 @@ static int on_detach(struct file *file, void *argument)
 
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
-	ring->owner = NULL;
+	owner_set(ring, NULL);
 	untrusted->activity = dbk_consumer_activity(ring->consumer);
 	return 0;
 }
@@ -245,13 +253,16 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
 	dof = vmemdup_user(u64_to_user_ptr(untrusted->dof), untrusted->dof_bytes);
 	if (IS_ERR(dof))
 		return PTR_ERR(dof);
-	mutex_lock(&dbk.mutex);
-	err = dbk_ring_create(dof, untrusted->dof_bytes, current->comm, file, &reason, &ring);
+	err = mutex_lock_killable(&dbk.mutex);
 	if (!err) {
-		untrusted->ring_id = dbk_consumer_ring_id(ring->consumer);
-		untrusted->matched = ring->matched;
+		err = dbk_ring_create(dof, untrusted->dof_bytes, current->comm, file, &reason,
+				      &ring);
+		if (!err) {
+			untrusted->ring_id = dbk_consumer_ring_id(ring->consumer);
+			untrusted->matched = ring->matched;
+		}
+		mutex_unlock(&dbk.mutex);
 	}
-	mutex_unlock(&dbk.mutex);
 	kvfree(dof);
 	strscpy(untrusted->reason, reason.text, sizeof(untrusted->reason));
 	return err;
@@ -308,7 +319,8 @@ static long aggsnap_call(struct file *file, void __user *user)
 
 	if (copy_from_user(&untrusted, user, sizeof(untrusted)))
 		return -EFAULT;
-	mutex_lock(&dbk.mutex);
+	if (mutex_lock_killable(&dbk.mutex))
+		return -EINTR;
 	err = aggsnap(file, &untrusted, &image);
 	mutex_unlock(&dbk.mutex);
 	if (!err && (copy_to_user(u64_to_user_ptr(untrusted.buffer), image, untrusted.bytes) ||
@@ -331,14 +343,20 @@ static int on_triggers_seen(struct file *file, void *argument)
 /* The calls that need nothing of user space but their structure. */
 static const struct {
 	unsigned int command;
-	int (*call)(struct file *file, void *argument); /* under [S] */
+	struct mutex *lock; /* [S], or for what only looks [L], which nobody holds for long */
+	int (*call)(struct file *file, void *argument);
 } calls[] = {
-	{ DBK_IOC_STATUS, on_status },	 { DBK_IOC_REGION, on_region },
-	{ DBK_IOC_CLAIM, on_claim },	 { DBK_IOC_STOP, on_stop },
-	{ DBK_IOC_DESTROY, on_destroy }, { DBK_IOC_PROBE, on_probe },
-	{ DBK_IOC_RELEASE, on_release }, { DBK_IOC_PROVIDE, on_provide },
-	{ DBK_IOC_DETACH, on_detach },	 { DBK_IOC_TRIGGERS_SEEN, on_triggers_seen },
-	{ DBK_IOC_BANK, on_bank },
+	{ DBK_IOC_STATUS, &dbk.look_mutex, on_status },
+	{ DBK_IOC_REGION, &dbk.look_mutex, on_region },
+	{ DBK_IOC_RELEASE, &dbk.look_mutex, on_release },
+	{ DBK_IOC_TRIGGERS_SEEN, &dbk.look_mutex, on_triggers_seen },
+	{ DBK_IOC_CLAIM, &dbk.mutex, on_claim },
+	{ DBK_IOC_STOP, &dbk.mutex, on_stop },
+	{ DBK_IOC_DESTROY, &dbk.mutex, on_destroy },
+	{ DBK_IOC_PROBE, &dbk.mutex, on_probe },
+	{ DBK_IOC_PROVIDE, &dbk.mutex, on_provide },
+	{ DBK_IOC_DETACH, &dbk.mutex, on_detach },
+	{ DBK_IOC_BANK, &dbk.mutex, on_bank },
 };
 
 union argument {
@@ -369,9 +387,10 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		return -ENOTTY;
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, user, _IOC_SIZE(command)))
 		return -EFAULT;
-	mutex_lock(&dbk.mutex);
+	if (mutex_lock_killable(calls[i].lock))
+		return -EINTR;
 	err = calls[i].call(file, &argument);
-	mutex_unlock(&dbk.mutex);
+	mutex_unlock(calls[i].lock);
 	if (!err && copy_to_user(user, &argument, _IOC_SIZE(command)))
 		return -EFAULT;
 	return err;
@@ -393,13 +412,7 @@ static int device_open(struct inode *inode, struct file *file)
 
 static int device_release(struct inode *inode, struct file *file)
 {
-	struct dbk_ring *ring, *next;
-
-	mutex_lock(&dbk.mutex);
-	list_for_each_entry_safe(ring, next, &dbk.rings, link)
-		if (ring->owner == file)
-			dbk_ring_destroy(ring);
-	mutex_unlock(&dbk.mutex);
+	dbk_rings_leave(file);
 	kfree(file->private_data);
 	return 0;
 }

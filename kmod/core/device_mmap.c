@@ -46,8 +46,8 @@ int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EACCES;
 	vma_restrict(vma);
 
-	/* Under [S] the ring cannot go while its pages' references are taken. */
-	mutex_lock(&dbk.mutex);
+	/* Under [L] the ring cannot go while its pages' references are taken. */
+	mutex_lock(&dbk.look_mutex);
 	err = dbk_bank_region_mmap(vma, offset);
 	if (err == -ENOENT) {
 		if (!dbk_rings_region_pages(offset, &pages) || bytes > pages.bytes)
@@ -57,6 +57,6 @@ int dbk_device_mmap(struct file *file, struct vm_area_struct *vma)
 		else
 			err = pages_insert(vma, &pages);
 	}
-	mutex_unlock(&dbk.mutex);
+	mutex_unlock(&dbk.look_mutex);
 	return err;
 }

@@ -22,7 +22,9 @@ static const struct dbk_embed_header *container(void)
 static void refuse(const char *name, const char *reason)
 {
 	pr_err("embedded enabling %s refused: %s\n", name, reason);
+	mutex_lock(&dbk.look_mutex);
 	scnprintf(dbk.reason, sizeof(dbk.reason), "%s: %s", name, reason);
+	mutex_unlock(&dbk.look_mutex);
 }
 
 /**

@@ -25,6 +25,7 @@
 
 struct dbk_state dbk = {
 	.mutex = __MUTEX_INITIALIZER(dbk.mutex),
+	.look_mutex = __MUTEX_INITIALIZER(dbk.look_mutex),
 	.rings = LIST_HEAD_INIT(dbk.rings),
 };
 

@@ -3,8 +3,10 @@
  * provider.c - all providers at once, and the engine's calls to each
  */
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
+#include <linux/wait.h>
 
 #include "kmod/core/provider.h"
 
@@ -15,6 +17,7 @@ static const struct dbk_provider *const providers[] = {
 
 static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
 static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
+static bool is_enabling;			     /* [S] a program's probes are being enabled */
 static bool enabling_is_expensive;		     /* [S] */
 
 void dbk_providers_init(void)
@@ -70,6 +73,7 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 	int err;
 
 	dbk_state_assert();
+	is_enabling = true;
 	enabling_is_expensive = dbk_program_is_expensive(dof, bytes);
 	dbk_probe_add_begin(dbk.engine);
 	for (index = 0, err = 0; index < count && !err; index++) {
@@ -82,7 +86,7 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
 	if (err) {
-		enabling_is_expensive = false;
+		dbk_providers_prepare_end();
 		scnprintf(reason->text, sizeof(reason->text),
 			  "cannot make the probes it names (error %d)", -err);
 	}
@@ -91,6 +95,7 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 
 void dbk_providers_prepare_end(void)
 {
+	is_enabling = false;
 	enabling_is_expensive = false;
 }
 
@@ -167,15 +172,93 @@ void dbk_retire_end(struct dbk_retire *retire)
 	dbk.probe_generation++;
 }
 
-void dbk_module_event(unsigned long event, struct module *module,
+/* ---- modules that come and go -------------------------------------------------------------- */
+
+/* A notifier that waits, on its own stack. */
+struct module_event {
+	struct list_head link; /* [E] in module_events */
+	unsigned long event;
+	struct module *module;
+	void (*coming)(struct module *module);
+	void (*going)(struct module *module);
+	bool done;
+};
+
+/* 10 ms: how long [S] may be free, or a long operation be over, before a notifier sees it. */
+#define EVENT_POLL msecs_to_jiffies(10)
+
+static DEFINE_SPINLOCK(events_lock);
+static LIST_HEAD(module_events); /* [E] */
+static DECLARE_WAIT_QUEUE_HEAD(events_done);
+static const struct module *event_module; /* [S] the module being taken in or out, or NULL */
+
+static struct module_event *event_next(void)
+{
+	struct module_event *event;
+
+	spin_lock(&events_lock);
+	event = list_first_entry_or_null(&module_events, struct module_event, link);
+	if (event)
+		list_del(&event->link);
+	spin_unlock(&events_lock);
+	return event;
+}
+
+/* Not from within: an event's own settling handles nothing but its module. */
+static void events_run(void)
+{
+	struct module_event *event;
+
+	dbk_state_assert();
+	while (!event_module && (event = event_next()) != NULL) {
+		event_module = event->module;
+		if (event->event == MODULE_STATE_COMING)
+			event->coming(event->module);
+		else
+			event->going(event->module);
+		event_module = NULL;
+		smp_store_release(&event->done, true);
+		wake_up_all(&events_done);
+	}
+}
+
+const struct module *dbk_settling_for(void)
+{
+	dbk_state_assert();
+	return event_module;
+}
+
+int dbk_settle_pause(void)
+{
+	dbk_state_assert();
+	cond_resched();
+	events_run();
+	return is_enabling && !event_module && fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+void dbk_module_event(unsigned long what, struct module *module,
 		      void (*coming)(struct module *module), void (*going)(struct module *module))
 {
-	mutex_lock(&dbk.mutex);
-	if (event == MODULE_STATE_COMING)
-		coming(module);
-	else if (event == MODULE_STATE_GOING)
-		going(module);
-	mutex_unlock(&dbk.mutex);
+	struct module_event event = {
+		.event = what,
+		.module = module,
+		.coming = coming,
+		.going = going,
+	};
+
+	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
+		return;
+	spin_lock(&events_lock);
+	list_add_tail(&event.link, &module_events);
+	spin_unlock(&events_lock);
+	while (!smp_load_acquire(&event.done)) {
+		if (mutex_trylock(&dbk.mutex)) {
+			events_run();
+			mutex_unlock(&dbk.mutex);
+		} else {
+			wait_event_timeout(events_done, READ_ONCE(event.done), EVENT_POLL);
+		}
+	}
 }
 
 void dbk_providers_watch(void)

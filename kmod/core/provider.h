@@ -29,7 +29,7 @@ struct dbk_provider {
 
 	int (*enable)(struct dbk_probe *probe);	  /* [S] */
 	void (*disable)(struct dbk_probe *probe); /* [S] */
-	int (*settle)(void);			  /* [S]; may be NULL */
+	int (*settle)(void);			  /* [S]; see dbk_settling_for(); may be NULL */
 
 	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL.
 	 */
@@ -56,10 +56,26 @@ void dbk_providers_exit(void);
 void dbk_providers_watch(void);
 void dbk_providers_unwatch(void);
 
-/** dbk_module_event() - what a module notifier was told: @coming or @going is called, under [S].
+/** dbk_module_event() - what a module notifier was told: @coming or @going is called, under [S], by
+ * the caller or by whoever is in the middle of a long operation; it has returned when this does.
  * Context: not [S]. */
 void dbk_module_event(unsigned long event, struct module *module,
 		      void (*coming)(struct module *module), void (*going)(struct module *module));
+
+/** dbk_settling_for() - the module whose hooks alone are to be settled now; NULL: all.
+ * Context: [S]. */
+const struct module *dbk_settling_for(void);
+
+/**
+ * dbk_settle_pause() - between two steps of a long settling
+ *
+ * Modules that come or go meanwhile are handled here: probes of other modules may be added,
+ * and those of a module that goes are disabled and removed.
+ *
+ * Context: [S], for no module.
+ * Return: 0; -EINTR: what is being enabled is no longer wanted, its process is being killed.
+ */
+int dbk_settle_pause(void);
 
 /** dbk_providers_provide() - makes what @description names.  Context: [S]. */
 int dbk_providers_provide(const struct dbk_probedesc *description);

@@ -15,6 +15,8 @@
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
  * cost nothing. */
 #define DRAIN_INTERVAL msecs_to_jiffies(250)
+/* 20 ms: when a worker looks again whether a long operation is over. */
+#define RETRY_INTERVAL msecs_to_jiffies(20)
 
 /* A region's mmap() offset holds its ring and its index in it; a block is at most 4 MiB. */
 #define OFFSET_RING_SHIFT  46
@@ -31,7 +33,7 @@ struct dbk_ring *dbk_ring_find(u32 ring_id)
 {
 	struct dbk_ring *ring;
 
-	dbk_state_assert();
+	dbk_look_assert();
 	list_for_each_entry(ring, &dbk.rings, link)
 		if (dbk_consumer_ring_id(ring->consumer) == ring_id)
 			return ring;
@@ -79,6 +81,16 @@ static u64 ring_memory_bytes(const struct dbk_ring *ring)
 	return bytes + dbk_consumer_speculation_bytes(ring->consumer);
 }
 
+/* Whether [S] was to be had; if not, @work comes again soon. */
+static bool lock_or_later(struct delayed_work *work)
+{
+	bool locked = mutex_trylock(&dbk.mutex);
+
+	if (!locked)
+		schedule_delayed_work(work, RETRY_INTERVAL);
+	return locked;
+}
+
 /* ---- the cleaner of speculations ---------------------------------------------------------- */
 
 static void clean(struct work_struct *work);
@@ -99,7 +111,8 @@ static void clean(struct work_struct *work)
 	unsigned long wait = MAX_JIFFY_OFFSET;
 	struct dbk_ring *ring;
 
-	mutex_lock(&dbk.mutex);
+	if (!lock_or_later(&clean_work))
+		return;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if (dbk_consumer_clean_interval_ns(ring->consumer) == 0)
 			continue;
@@ -206,7 +219,9 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 	ring->owner = owner;
 	ring->anonymous = owner == NULL;
 	ring->memory_bytes = ring_memory_bytes(ring);
+	mutex_lock(&dbk.look_mutex);
 	list_add_tail(&ring->link, &dbk.rings);
+	mutex_unlock(&dbk.look_mutex);
 	dbk_dying_add(ring->consumer);
 	clean_start(ring);
 	grow_start(ring);
@@ -242,6 +257,9 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		return err;
 	}
 	*reason = remark;
+	mutex_lock(&dbk.look_mutex);
+	ring->ready = true;
+	mutex_unlock(&dbk.look_mutex);
 	*ring_ret = ring;
 	return 0;
 }
@@ -249,7 +267,9 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 void dbk_ring_destroy(struct dbk_ring *ring)
 {
 	dbk_state_assert();
+	mutex_lock(&dbk.look_mutex);
 	list_del(&ring->link);
+	mutex_unlock(&dbk.look_mutex);
 	/* Whoever is sealing it now has left before the consumer is freed: that waits. */
 	dbk_dying_remove(ring->consumer);
 	dbk_consumer_destroy(ring->consumer);
@@ -265,7 +285,7 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 {
 	struct dbk_ring *ring;
 
-	dbk_state_assert();
+	dbk_look_assert();
 	*region_ret = (struct dbk_ioc_region){ .index = index };
 	if (index < DBK_BLOCKS) {
 		region_ret->kind = DBK_REGION_META;
@@ -277,6 +297,8 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 	list_for_each_entry(ring, &dbk.rings, link) {
 		struct dbk_region region;
 
+		if (!ring->ready)
+			continue;
 		if (!dbk_consumer_region(ring->consumer, index, &region)) {
 			index -= dbk_consumer_region_count(ring->consumer);
 			continue;
@@ -297,7 +319,7 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
 	struct dbk_region region;
 	struct dbk_ring *ring;
 
-	dbk_state_assert();
+	dbk_look_assert();
 	if (offset >> OFFSET_RING_SHIFT == 0) {
 		if (index >= DBK_BLOCKS || offset != region_offset(0, index))
 			return false;
@@ -305,7 +327,7 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
 		return true;
 	}
 	ring = dbk_ring_find(offset >> OFFSET_RING_SHIFT);
-	if (!ring || offset != region_offset(offset >> OFFSET_RING_SHIFT, index) ||
+	if (!ring || !ring->ready || offset != region_offset(offset >> OFFSET_RING_SHIFT, index) ||
 	    !dbk_consumer_region(ring->consumer, index, &region))
 		return false;
 	*pages_ret = *region.pages;
@@ -335,9 +357,9 @@ u32 dbk_rings_count(bool unclaimed_only)
 	struct dbk_ring *ring;
 	u32 count = 0;
 
-	dbk_state_assert();
+	dbk_look_assert();
 	list_for_each_entry(ring, &dbk.rings, link)
-		if (!unclaimed_only || !ring->owner)
+		if (ring->ready && (!unclaimed_only || !ring->owner))
 			count++;
 	return count;
 }
@@ -347,9 +369,10 @@ u32 dbk_rings_region_count(void)
 	struct dbk_ring *ring;
 	u32 count = DBK_BLOCKS + dbk_bank_region_count();
 
-	dbk_state_assert();
+	dbk_look_assert();
 	list_for_each_entry(ring, &dbk.rings, link)
-		count += dbk_consumer_region_count(ring->consumer);
+		if (ring->ready)
+			count += dbk_consumer_region_count(ring->consumer);
 	return count;
 }
 
@@ -408,7 +431,8 @@ static void grow(struct work_struct *work)
 	struct dbk_ring *ring;
 	u64 wait_ns = 0;
 
-	mutex_lock(&dbk.mutex);
+	if (!lock_or_later(&grow_work))
+		return;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if (!dbk_consumer_grows(ring->consumer))
 			continue;
@@ -435,7 +459,8 @@ static void drain(struct work_struct *work)
 {
 	struct dbk_ring *ring;
 
-	mutex_lock(&dbk.mutex);
+	if (!lock_or_later(&dbk.drain_work))
+		return;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if ((ring->anonymous || !ring->owner) &&
 		    dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
@@ -445,6 +470,52 @@ static void drain(struct work_struct *work)
 	}
 	mutex_unlock(&dbk.mutex);
 	schedule_delayed_work(&dbk.drain_work, DRAIN_INTERVAL);
+}
+
+/* ---- rings of a file that was closed ---------------------------------------------------------- */
+
+static void rings_destroy_of(struct file *owner)
+{
+	struct dbk_ring *ring, *next;
+
+	dbk_state_assert();
+	list_for_each_entry_safe(ring, next, &dbk.rings, link)
+		if (ring->owner == owner)
+			dbk_ring_destroy(ring);
+}
+
+static void reap(struct work_struct *work);
+
+static DECLARE_DELAYED_WORK(reap_work, reap);
+
+static void reap(struct work_struct *work)
+{
+	if (!lock_or_later(&reap_work))
+		return;
+	rings_destroy_of(DBK_OWNER_GONE);
+	mutex_unlock(&dbk.mutex);
+}
+
+void dbk_rings_leave(struct file *owner)
+{
+	struct dbk_ring *ring;
+	bool left = false;
+
+	if (mutex_trylock(&dbk.mutex)) {
+		rings_destroy_of(owner);
+		mutex_unlock(&dbk.mutex);
+		return;
+	}
+	mutex_lock(&dbk.look_mutex);
+	list_for_each_entry(ring, &dbk.rings, link) {
+		if (ring->owner != owner)
+			continue;
+		ring->owner = DBK_OWNER_GONE;
+		left = true;
+	}
+	mutex_unlock(&dbk.look_mutex);
+	if (left)
+		schedule_delayed_work(&reap_work, RETRY_INTERVAL);
 }
 
 void dbk_drain_start(void)
@@ -459,4 +530,5 @@ void dbk_drain_end(void)
 	cancel_delayed_work_sync(&dbk.drain_work);
 	cancel_delayed_work_sync(&clean_work);
 	cancel_delayed_work_sync(&grow_work);
+	cancel_delayed_work_sync(&reap_work);
 }

@@ -26,21 +26,25 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 /** dbk_ring_destroy() - stops without END what still runs, and frees it.  Context: [S]. */
 void dbk_ring_destroy(struct dbk_ring *ring);
 
-/** dbk_ring_find() - by id, or NULL.  Context: [S]. */
+/** dbk_ring_find() - by id, or NULL.  Context: [S] or [L]. */
 struct dbk_ring *dbk_ring_find(u32 ring_id);
 
+/** dbk_rings_leave() - destroys the rings of a file that is closed, at once or soon.  Context: not
+ * [S]. */
+void dbk_rings_leave(struct file *owner);
+
 /** dbk_rings_region() - the @index-th region of all: the module's own blocks, then ring by ring.
- * Context: [S].  Return: whether there is one. */
+ * Context: [L].  Return: whether there is one. */
 bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret);
 
-/** dbk_rings_region_pages() - the block that dbk_rings_region() gave @offset to.  Context: [S]. */
+/** dbk_rings_region_pages() - the block that dbk_rings_region() gave @offset to.  Context: [L]. */
 bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret);
 
 /** dbk_rings_bank_bytes() - blocks of a ring, of all when @ring_id is 0, in the bank and outside.
  * Context: [S]. */
 void dbk_rings_bank_bytes(u32 ring_id, u64 *inside_ret, u64 *outside_ret);
 
-/** dbk_rings_count() - rings, or only those anonymous and without an owner.  Context: [S]. */
+/** dbk_rings_count() - rings, or only those anonymous and without an owner.  Context: [L]. */
 u32 dbk_rings_count(bool unclaimed_only);
 
 /** dbk_rings_region_count() - for DBK_IOC_STATUS.  Context: [S]. */

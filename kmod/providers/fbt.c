@@ -13,6 +13,10 @@
  * - An ops is never used again once its filter was freed: each set has its own.
  * - The callback runs while tens of thousands of other sites are still being
  *   patched, and again while they are restored: a set is armed only in between.
+ * - Sites are patched some at a time: the kernel holds its locks for as long as one call
+ *   takes, and module loads and text patches of others wait for them.
+ * - ftrace may have shut itself down after a mistake of anybody's.  Then nothing can be
+ *   unregistered any more, and what is called stays where it is for good.
  * - With IBT the patched site is 4 bytes into the function: filters get what
  *   ftrace_location() says, stacks the function's own address.
  */
@@ -28,10 +32,13 @@
  */
 #define EXPENSIVE_SITES_MAX 5000u
 
+/* 8192: sites patched in one call of the kernel's: some 80 million instructions, and 28 million for
+ * its walk over all sites. */
+#define SITES_AT_ONCE 8192u
+
 static LIST_HEAD(sets);	   /* [S] */
 static LIST_HEAD(pending); /* [S] probes to be hooked */
 static u32 pending_count;  /* [S] */
-static bool some_idle;	   /* [S] */
 
 /*
  * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
@@ -72,11 +79,13 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 			fire(fbt, parent_ip, fregs);
 }
 
+/* One without ops is still called by the kernel, and finds itself not armed. */
 static void set_free(struct fbt_set *set)
 {
 	kvfree(set->slots);
 	kvfree(set->sites);
-	kfree(set);
+	if (set->ops)
+		kfree(set);
 }
 
 static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind, u32 count)
@@ -138,33 +147,81 @@ static void set_empty(struct fbt_set *set)
 	}
 }
 
-static int set_register(struct fbt_set *set)
+/* A module's set is patched without a pause: the module might go meanwhile. */
+static int set_pause(const struct fbt_set *set)
 {
+	return set->module ? 0 : dbk_settle_pause();
+}
+
+/* Takes the filter back step by step, then the hooks out; when it returns, no CPU is in the
+ * callback or in the trampoline any more.  Return: whether that worked. */
+static bool set_unregister(struct fbt_set *set)
+{
+	u32 left;
 	int err;
 
-	if (set->kind == FBT_RETURN)
-		return fbt_returns_register(set);
-	/* In one call: each costs a walk over all of the kernel's sites. */
-	err = ftrace_set_filter_ips(set->ops, set->sites, set->count, 0, 1);
+	for (left = set->count; left > SITES_AT_ONCE; left -= SITES_AT_ONCE) {
+		if (left != set->count && ftrace_set_filter_ips(set->ops, set->sites, left, 0, 1))
+			break;
+		set_pause(set);
+	}
+	if (set->kind == FBT_RETURN) {
+		err = fbt_returns_unregister(set);
+	} else {
+		err = unregister_ftrace_function(set->ops);
+		if (!err)
+			ftrace_free_filter(set->ops);
+	}
 	if (!err)
-		err = register_ftrace_function(set->ops);
+		return true;
+	pr_err("functions cannot be unhooked (error %d): the module stays until the next boot\n", -err);
+	__module_get(THIS_MODULE);
+	dbk_host_synchronize();
+	return false;
+}
+
+/* One call of the kernel's costs a walk over all of its sites, and the time to patch. */
+static int set_register(struct fbt_set *set)
+{
+	u32 at = min(set->count, SITES_AT_ONCE);
+	int err;
+
+	if (set->kind == FBT_RETURN) {
+		err = fbt_returns_register(set, at);
+	} else {
+		err = ftrace_set_filter_ips(set->ops, set->sites, at, 0, 1);
+		if (!err)
+			err = register_ftrace_function(set->ops);
+		if (err)
+			ftrace_free_filter(set->ops);
+	}
 	if (err)
-		ftrace_free_filter(set->ops);
+		return err;
+	for (; at < set->count; at += SITES_AT_ONCE) {
+		err = set_pause(set);
+		if (!err)
+			err = ftrace_set_filter_ips(set->ops, set->sites + at,
+						    min(set->count - at, SITES_AT_ONCE), 0, 0);
+		if (err)
+			break;
+	}
+	if (!err)
+		return 0;
+	/* What is registered is no more than this. */
+	set->count = at;
+	/* Never armed: nothing of it is looked at. */
+	if (!set_unregister(set))
+		set->ops = NULL;
 	return err;
 }
 
-/* Unregistering waits until no CPU is in the callback or in the trampoline. */
 static void set_destroy(struct fbt_set *set)
 {
 	WRITE_ONCE(set->armed, false);
-	if (set->kind == FBT_RETURN) {
-		fbt_returns_unregister(set);
-	} else {
-		unregister_ftrace_function(set->ops);
-		ftrace_free_filter(set->ops);
-	}
-	set_empty(set);
 	list_del(&set->link);
+	if (!set_unregister(set))
+		set->ops = NULL;
+	set_empty(set);
 	set_free(set);
 }
 
@@ -200,6 +257,7 @@ static void set_narrow(struct fbt_set *set)
 {
 	u32 slot, kept = 0;
 
+	set->some_idle = false;
 	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
 		struct fbt_probe *fbt;
 
@@ -249,6 +307,7 @@ static int fbt_enable(struct dbk_probe *probe)
 		return -E2BIG;
 	list_add_tail(&fbt->pending, &pending);
 	pending_count++;
+	cond_resched();
 	return 0;
 }
 
@@ -262,24 +321,46 @@ static void fbt_disable(struct dbk_probe *probe)
 		pending_count--;
 	} else if (fbt->set) {
 		fbt->idle = true;
-		some_idle = true;
+		fbt->set->some_idle = true;
 	}
+}
+
+/* A pause changes both lists, so each search starts anew. */
+static struct fbt_set *set_with_idle(void)
+{
+	struct fbt_set *set;
+
+	list_for_each_entry(set, &sets, link)
+		if (set->some_idle)
+			return set;
+	return NULL;
+}
+
+static struct fbt_probe *pending_of(const struct module *only)
+{
+	struct fbt_probe *fbt;
+
+	list_for_each_entry(fbt, &pending, pending)
+		if (!only || fbt->module == only)
+			return fbt;
+	return NULL;
 }
 
 static int fbt_settle(void)
 {
-	struct fbt_set *set, *next;
+	const struct module *only = dbk_settling_for();
+	struct fbt_probe *fbt;
+	struct fbt_set *set;
 
 	dbk_state_assert();
-	if (some_idle) {
-		some_idle = false;
-		list_for_each_entry_safe(set, next, &sets, link)
-			set_narrow(set);
-	}
-	while (!list_empty(&pending)) {
-		struct fbt_probe *fbt = list_first_entry(&pending, struct fbt_probe, pending);
-		int err = set_create(fbt->module, fbt->kind);
+	while (!only && (set = set_with_idle()) != NULL)
+		set_narrow(set);
+	while (pending_of(only)) {
+		int err = only ? 0 : dbk_settle_pause();
 
+		fbt = pending_of(only);
+		if (!err && fbt)
+			err = set_create(fbt->module, fbt->kind);
 		if (err)
 			return err;
 	}

@@ -51,13 +51,14 @@ struct fbt_symbol {
 /* Probes that are hooked together. */
 struct fbt_set {
 	struct list_head link;	/* [S] in sets */
-	struct ftrace_ops *ops; /* [C] which has the filter: own_ops, or the fprobe's */
+	struct ftrace_ops *ops; /* [S] which has the filter: own_ops, or the fprobe's; NULL: it is lost */
 	struct ftrace_ops own_ops;
 	struct module *module;	  /* [C] */
 	enum fbt_kind kind;	  /* [C] */
 	bool armed;		  /* [S] all sites are patched; [R] */
 	unsigned long *sites;	  /* [S] scratch for filters */
 	u32 count;		  /* [S] probes hooked */
+	bool some_idle;		  /* [S] of its probes */
 	u32 hash_bits;		  /* [C] */
 	struct fbt_probe **slots; /* [R] */
 #ifdef DBK_HAVE_FPROBE
@@ -111,12 +112,13 @@ static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned l
 /** fbt_returns_init() - whether this kernel lets us follow returns */
 bool fbt_returns_init(void);
 
-/** fbt_returns_register() - hooks what a set of kind FBT_RETURN holds; not armed yet.  Context:
- * [S]. Return: 0 or a negative errno; then nothing is hooked. */
-int fbt_returns_register(struct fbt_set *set);
+/** fbt_returns_register() - hooks the first @count sites of a set of kind FBT_RETURN; not armed yet.
+ * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */
+int fbt_returns_register(struct fbt_set *set, u32 count);
 
-/** fbt_returns_unregister() - when it returns, no code of ours is called for the set any more;
- * calls that are still inside of their functions return unseen.  Context: [S]. */
-void fbt_returns_unregister(struct fbt_set *set);
+/** fbt_returns_unregister() - when it returns 0, no code of ours is called for the set any more;
+ * calls that are still inside of their functions return unseen.  Context: [S].
+ * Return: 0 or a negative errno; then it still is, for good. */
+int fbt_returns_unregister(struct fbt_set *set);
 
 #endif /* DBK_KMOD_FBT_H */

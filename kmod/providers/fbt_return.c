@@ -111,20 +111,23 @@ bool fbt_returns_init(void)
 	return true;
 }
 
-int fbt_returns_register(struct fbt_set *set)
+int fbt_returns_register(struct fbt_set *set, u32 count)
 {
 	set->ops = &set->fprobe.ops;
 	set->fprobe.ops.flags = FTRACE_OPS_FL_PERMANENT;
 	set->fprobe.entry_handler = on_call;
 	set->fprobe.exit_handler = on_return;
 	set->fprobe.nr_maxactive = calls_of(set);
-	return register_fprobe_ips(&set->fprobe, set->sites, set->count);
+	return register_fprobe_ips(&set->fprobe, set->sites, count);
 }
 
-void fbt_returns_unregister(struct fbt_set *set)
+int fbt_returns_unregister(struct fbt_set *set)
 {
-	unregister_fprobe(&set->fprobe);
-	dbk_host_synchronize();
+	int err = unregister_fprobe(&set->fprobe);
+
+	if (!err)
+		dbk_host_synchronize();
+	return err;
 }
 
 #elif defined(DBK_HAVE_RETHOOK_FREELIST)
@@ -201,7 +204,7 @@ static int rethook_create(struct fbt_set *set)
 	return 0;
 }
 
-int fbt_returns_register(struct fbt_set *set)
+int fbt_returns_register(struct fbt_set *set, u32 count)
 {
 	int err;
 
@@ -211,7 +214,7 @@ int fbt_returns_register(struct fbt_set *set)
 	err = rethook_create(set);
 	if (err)
 		return err;
-	err = ftrace_set_filter_ips(set->ops, set->sites, set->count, 0, 1);
+	err = ftrace_set_filter_ips(set->ops, set->sites, count, 0, 1);
 	if (!err)
 		err = register_ftrace_function(set->ops);
 	if (err) {
@@ -221,12 +224,16 @@ int fbt_returns_register(struct fbt_set *set)
 	return err;
 }
 
-void fbt_returns_unregister(struct fbt_set *set)
+int fbt_returns_unregister(struct fbt_set *set)
 {
-	unregister_ftrace_function(set->ops);
+	int err = unregister_ftrace_function(set->ops);
+
+	if (err)
+		return err;
 	ftrace_free_filter(set->ops);
 	rethook_free_found(set->rethook);
 	dbk_host_synchronize();
+	return 0;
 }
 
 #else
@@ -236,13 +243,14 @@ bool fbt_returns_init(void)
 	return false;
 }
 
-int fbt_returns_register(struct fbt_set *set)
+int fbt_returns_register(struct fbt_set *set, u32 count)
 {
 	return -EOPNOTSUPP;
 }
 
-void fbt_returns_unregister(struct fbt_set *set)
+int fbt_returns_unregister(struct fbt_set *set)
 {
+	return 0;
 }
 
 #endif

@@ -7,7 +7,12 @@
  * its type first, because its upper bits are garbage.  How many and how wide,
  * BTF says when the probe is first enabled; without BTF six registers are taken
  * as they are.
+ *
+ * Each tracepoint that is hooked patches text, and holds the CPUs in place for it. CPUs that come
+ * and go all the time would let one tracepoint through between two of them, so some are hooked
+ * at a time while none may come or go.
  */
+#include <linux/cpu.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -27,11 +32,15 @@ struct sdt_probe {
 	struct dbk_tracepoint_args args; /* [C] once described */
 	bool described;			 /* [S] */
 	bool hooked;			 /* [S] */
-	bool idle;			 /* [S] lost its last ECB, to be unhooked */
+	bool wanted;			 /* [S] has an ECB */
+	struct list_head unsettled;	 /* [S] wanted and not hooked, or the other way round */
 };
 
-static LIST_HEAD(sdt_probes); /* [S] */
-static bool sdt_idle;	      /* [S] some probe is idle */
+/* 32: tracepoints hooked while CPUs stay; some 100 us each. */
+#define HOOKS_AT_ONCE 32
+
+static LIST_HEAD(sdt_probes);	 /* [S] */
+static LIST_HEAD(sdt_unsettled); /* [S] */
 
 /* Upper bits of an int are whatever was in the register. */
 static __probe_ctx void args_widen(const struct sdt_probe *sdt, u64 *args)
@@ -119,6 +128,7 @@ static int sdt_publish(struct tracepoint *tracepoint, struct module *module)
 		return -ENOMEM;
 	sdt->tracepoint = tracepoint;
 	sdt->module = module;
+	INIT_LIST_HEAD(&sdt->unsettled);
 	sdt->probe.provider = "sdt";
 	sdt->probe.module = module ? module->name : "vmlinux";
 	sdt->probe.function = "";
@@ -171,7 +181,7 @@ static void sdt_unhook(struct sdt_probe *sdt)
 	if (sdt->hooked)
 		tracepoint_probe_unregister(sdt->tracepoint, callback_of(sdt), sdt);
 	sdt->hooked = false;
-	sdt->idle = false;
+	list_del_init(&sdt->unsettled);
 }
 
 /* Removes the probes of @module, or all. */
@@ -212,43 +222,73 @@ static void sdt_exit(void)
 	dbk_btf_release();
 }
 
+static void want(struct sdt_probe *sdt, bool wanted)
+{
+	dbk_state_assert();
+	sdt->wanted = wanted;
+	list_del_init(&sdt->unsettled);
+	if (sdt->wanted != sdt->hooked)
+		list_add_tail(&sdt->unsettled, &sdt_unsettled);
+}
+
 static int sdt_enable(struct dbk_probe *probe)
 {
 	struct sdt_probe *sdt = container_of(probe, struct sdt_probe, probe);
-	int err;
 
-	dbk_state_assert();
-	sdt->idle = false;
-	if (sdt->hooked)
-		return 0;
 	sdt_describe(sdt);
-	err = tracepoint_probe_register(sdt->tracepoint, callback_of(sdt), sdt);
-	sdt->hooked = err == 0;
-	return err;
+	want(sdt, true);
+	return 0;
 }
 
 static void sdt_disable(struct dbk_probe *probe)
 {
-	struct sdt_probe *sdt = container_of(probe, struct sdt_probe, probe);
+	want(container_of(probe, struct sdt_probe, probe), false);
+}
 
-	dbk_state_assert();
-	sdt->idle = true;
-	sdt_idle = true;
+static struct sdt_probe *unsettled_of(const struct module *only)
+{
+	struct sdt_probe *sdt;
+
+	list_for_each_entry(sdt, &sdt_unsettled, unsettled)
+		if (!only || sdt->module == only)
+			return sdt;
+	return NULL;
+}
+
+/* Hooks and unhooks at most HOOKS_AT_ONCE. */
+static int settle_some(const struct module *only)
+{
+	struct sdt_probe *sdt;
+	int err = 0;
+	u32 i;
+
+	cpu_hotplug_disable();
+	for (i = 0; i < HOOKS_AT_ONCE && !err && (sdt = unsettled_of(only)) != NULL; i++) {
+		if (!sdt->wanted) {
+			sdt_unhook(sdt);
+			continue;
+		}
+		list_del_init(&sdt->unsettled);
+		err = tracepoint_probe_register(sdt->tracepoint, callback_of(sdt), sdt);
+		sdt->hooked = err == 0;
+	}
+	cpu_hotplug_enable();
+	return err;
 }
 
 static int sdt_settle(void)
 {
-	struct sdt_probe *sdt;
+	const struct module *only = dbk_settling_for();
+	int err = 0;
 
 	dbk_state_assert();
 	dbk_btf_release();
-	if (!sdt_idle)
-		return 0;
-	sdt_idle = false;
-	list_for_each_entry(sdt, &sdt_probes, link)
-		if (sdt->idle)
-			sdt_unhook(sdt);
-	return 0;
+	while (!err && unsettled_of(only)) {
+		err = only ? 0 : dbk_settle_pause();
+		if (!err)
+			err = settle_some(only);
+	}
+	return err;
 }
 
 static void module_publish(struct module *module)
@@ -259,7 +299,8 @@ static void module_publish(struct module *module)
 	for (i = 0; i < module->num_tracepoints; i++)
 		if (sdt_publish(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]), module))
 			pr_warn("a tracepoint of module %s is missing: no memory\n", module->name);
-	dbk_probe_add_end(dbk.engine);
+	if (dbk_probe_add_end(dbk.engine))
+		pr_warn("not every tracepoint of module %s is traced\n", module->name);
 }
 
 static void module_remove(struct module *module)

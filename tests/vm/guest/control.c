@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// control looking|killing PROGRAM.dof: what others can do while a long enabling is under way.  Prints CHECK lines.
+// control churn SEED COUNT PROGRAM.dof...: enables, looks, stops, destroys, closes, in turn and at random; 0: until killed.
+// control arm COUNT PROGRAM.dof: enables and closes so often, and says how many probes matched.
+//
+// PROGRAM.dof of the first enables every function there is.
+#include "formats/abi/ioctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct program {
+	void *bytes;
+	size_t length;
+};
+
+/* Shared with children: how far an enabling is. */
+static struct {
+	atomic_int began, ended;
+} *shared;
+
+static void check(const char *name, int holds, long seen)
+{
+	printf("CHECK %s %s %ld\n", name, holds ? "ok" : "fail", seen);
+	fflush(stdout);
+}
+
+static struct program read_program(const char *path)
+{
+	struct program program = { 0 };
+	struct stat status;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		perror(path);
+		exit(2);
+	}
+	program.length = status.st_size;
+	program.bytes = malloc(program.length);
+	if (!program.bytes || read(fd, program.bytes, program.length) != (ssize_t)program.length)
+		exit(2);
+	close(fd);
+	return program;
+}
+
+static int open_device(void)
+{
+	int device = open(DBK_DEVICE_PATH, O_RDONLY);
+
+	if (device < 0) {
+		perror(DBK_DEVICE_PATH);
+		exit(2);
+	}
+	return device;
+}
+
+static int enable(int device, const struct program *program, struct dbk_ioc_enable *answer)
+{
+	memset(answer, 0, sizeof(*answer));
+	answer->dof = (uintptr_t)program->bytes;
+	answer->dof_bytes = program->length;
+	return ioctl(device, DBK_IOC_ENABLE, answer);
+}
+
+static struct dbk_ioc_status status_of(int device)
+{
+	struct dbk_ioc_status status = { 0 };
+
+	if (ioctl(device, DBK_IOC_STATUS, &status) != 0)
+		check("status", 0, errno);
+	return status;
+}
+
+/* Of one read: each waits for the step of patching that is under way. */
+static long functions_hooked(void)
+{
+	int file = open("/sys/kernel/tracing/enabled_functions", O_RDONLY);
+	char lines[4096];
+	ssize_t length = file < 0 ? -1 : read(file, lines, sizeof(lines));
+	long count = 0;
+
+	for (ssize_t i = 0; i < length; i++)
+		count += lines[i] == '\n';
+	close(file);
+	return length < 0 ? -1 : count;
+}
+
+/* A child that enables and waits to be killed. */
+static pid_t start_enabling(const struct program *program)
+{
+	pid_t child;
+
+	atomic_store(&shared->began, 0);
+	atomic_store(&shared->ended, 0);
+	child = fork();
+	if (child == 0) {
+		struct dbk_ioc_enable answer;
+		int device = open_device();
+
+		atomic_store(&shared->began, 1);
+		if (enable(device, program, &answer) != 0)
+			fprintf(stderr, "control: %s: %s\n", strerror(errno), answer.reason);
+		atomic_store(&shared->ended, 1);
+		pause();
+		_exit(0);
+	}
+	while (!atomic_load(&shared->began))
+		;
+	return child;
+}
+
+static int ends_by_kill(pid_t child)
+{
+	int status = 0;
+
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* Until no ring is left: a worker may be about to destroy it. */
+static unsigned rings_left(int device)
+{
+	unsigned left = 0;
+
+	for (int tries = 0; tries < 30000 && (left = status_of(device).ring_count) != 0; tries++)
+		usleep(20000);
+	return left;
+}
+
+static void check_looking(const struct program *program)
+{
+	pid_t child = start_enabling(program);
+	int device = open_device();
+	long looks = 0, regions = 0;
+
+	while (!atomic_load(&shared->ended)) {
+		struct dbk_ioc_region region = { 0 };
+
+		status_of(device);
+		/* One that ended before the enabling did. */
+		looks += !atomic_load(&shared->ended);
+		regions += ioctl(device, DBK_IOC_REGION, &region) == 0 && !atomic_load(&shared->ended);
+		usleep(1000);
+	}
+	check("status-does-not-wait", looks >= 10, looks);
+	check("regions-do-not-wait", regions >= 10, regions);
+	check("killed-when-enabled", ends_by_kill(child), 0);
+	check("nothing-left", rings_left(device) == 0, 0);
+}
+
+/* While sites are being patched, which is most of the time. */
+static void check_killing(const struct program *program)
+{
+	/* The module's own hook is among them. */
+	long others = functions_hooked(), hooked = 0;
+	pid_t child = start_enabling(program), waiting;
+	int device = open_device(), killed;
+	struct dbk_ioc_enable answer;
+
+	while (!atomic_load(&shared->ended) && (hooked = functions_hooked()) < others + 10)
+		;
+	check("killed-while-patching", !atomic_load(&shared->ended), hooked);
+	/* Someone who waits for the long enabling can be killed, too. */
+	waiting = fork();
+	if (waiting == 0) {
+		enable(open_device(), program, &answer);
+		_exit(0);
+	}
+	usleep(100000);
+	check("waiting-is-killed", ends_by_kill(waiting), 0);
+	killed = ends_by_kill(child);
+	check("enabling-is-killed", killed && !atomic_load(&shared->ended), killed);
+	check("nothing-left-of-it", rings_left(device) == 0, 0);
+	check("no-function-left", functions_hooked() == others, functions_hooked());
+}
+
+static void churn(unsigned seed, long count, int programs, char **paths)
+{
+	long refused = 0;
+
+	for (long i = 0; count == 0 || i < count; i++) {
+		struct program program = read_program(paths[rand_r(&seed) % (unsigned)programs]);
+		struct dbk_ioc_region region = { 0 };
+		struct dbk_ioc_ring ring = { 0 };
+		struct dbk_ioc_enable answer;
+		int device = open_device();
+
+		if (enable(device, &program, &answer) != 0) {
+			refused++;
+			fprintf(stderr, "control: %s: %s\n", strerror(errno), answer.reason);
+		}
+		ring.ring_id = answer.ring_id;
+		for (unsigned look = rand_r(&seed) % 64; look != 0; look--, region.index++)
+			if (ioctl(device, DBK_IOC_REGION, &region) == 0)
+				mmap(NULL, region.bytes, PROT_READ, MAP_SHARED, device, region.offset);
+		usleep(rand_r(&seed) % 20000);
+		if (rand_r(&seed) % 3 == 0)
+			ioctl(device, DBK_IOC_STOP, &ring);
+		if (rand_r(&seed) % 5 == 0)
+			ioctl(device, DBK_IOC_DESTROY, &ring);
+		if (rand_r(&seed) % 2 == 0)
+			status_of(device);
+		close(device);
+		free(program.bytes);
+	}
+	printf("control: %ld refused\n", refused);
+}
+
+static void arm(long count, const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+
+	for (long i = 0; i < count; i++) {
+		int device = open_device();
+
+		if (enable(device, program, &answer) != 0) {
+			fprintf(stderr, "control: %s: %s\n", strerror(errno), answer.reason);
+			exit(1);
+		}
+		printf("%u\n", answer.matched);
+		close(device);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct program program;
+
+	if (argc >= 5 && strcmp(argv[1], "churn") == 0) {
+		churn((unsigned)atoi(argv[2]), atol(argv[3]), argc - 4, argv + 4);
+		return 0;
+	}
+	if (argc < 3)
+		return 2;
+	program = read_program(argv[argc - 1]);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (strcmp(argv[1], "looking") == 0)
+		check_looking(&program);
+	else if (strcmp(argv[1], "killing") == 0)
+		check_killing(&program);
+	else
+		arm(atol(argv[2]), &program);
+	return 0;
+}
