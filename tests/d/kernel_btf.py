@@ -3,6 +3,7 @@
 
     struct task_struct { int pid; unsigned int flags; char comm[16]; struct task_struct *parent; };
     struct sample { int a, b; };
+    struct bits { unsigned int low : 3; int middle : 5; unsigned int high : 4; };
     typedef int pid_t;
     long vfs_read(struct task_struct *file, struct sample by_value, unsigned int count);
     tracepoint sched_switch(_Bool preempt, struct task_struct *previous)
@@ -37,6 +38,11 @@ class Writer:
         words = [word for text, kind, bits in members for word in (self.string(text), kind, bits)]
         return self.add(4, name, size, words, len(members))
 
+    def bit_fields(self, name, size, members):
+        """Members are (name, type, first bit, bits)."""
+        words = [word for text, kind, first, bits in members for word in (self.string(text), kind, bits << 24 | first)]
+        return self.add(4 | 1 << 7, name, size, words, len(members))
+
     def prototype(self, result, parameters):
         words = [word for text, kind in parameters for word in (self.string(text), kind)]
         return self.add(13, "", result, words, len(parameters))
@@ -63,6 +69,7 @@ def image():
     handle = writer.add(2, "", 0)
     switch = writer.prototype(0, [("__data", handle), ("preempt", boolean), ("previous", pointer)])
     writer.add(8, "btf_trace_sched_switch", writer.add(2, "", switch))
+    writer.bit_fields("bits", 4, [("low", natural, 0, 3), ("middle", integer, 3, 5), ("high", natural, 8, 4)])
     return writer.image()
 
 

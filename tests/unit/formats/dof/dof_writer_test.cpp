@@ -177,3 +177,17 @@ TEST_CASE("symbols of a DIF object are written and read", "[formats][dof]") {
     REQUIRE(wrong.ok());
     CHECK(parse_dof(*wrong).error().code() == ErrorCode::corrupt);
 }
+
+TEST_CASE("the strings of a DIF object end in a NUL", "[formats][dof]") {
+    DofProgram program = sample_program();
+    for (const auto& [strings, holds] :
+         {std::pair{std::string("text\0", 5), true}, {std::string("text"), false}}) {
+        program.difos[1].strings = strings;
+        program.difos[1].variables.clear();
+        auto bytes = write_dof(program);
+        REQUIRE(bytes.ok());
+        auto image = parse_dof(*bytes);
+        CHECK(image.ok() == holds);
+        CHECK((holds || image.error().code() == ErrorCode::corrupt));
+    }
+}
