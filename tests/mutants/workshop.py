@@ -29,12 +29,12 @@ NEAREST = [
     ("analyze/", ["^analyze$", "^engine_sim$", *UNIT_AND_D]),
     ("base/", ["^base$", "^(trace|segment|recorder|extract|formats_dof)$", *UNIT_AND_D, "^fault_output$"]),
     ("cmd/", ["^(d|cli)_(?!processes|coverage)", "^(fault_output|cli_processes)$", "vm:session"]),
-    ("kmod/providers/fbt", ["vm:life", "vm:providers"]),
-    ("kmod/providers/", ["vm:early", "vm:life", "vm:providers"]),
-    ("kmod/triggers/", ["vm:trigger", "vm:bank"]),
-    ("kmod/core/bank", ["^kmod", "vm:bank"]),
-    ("kmod/", ["^kmod", "vm:device", "vm:loading", "vm:session"]),
-    ("bootloader-hooks/", ["vm:early", "vm:early-wrong"]),
+    ("kmod/providers/fbt", ["^kmod$", "vm:life", "vm:providers"]),
+    ("kmod/providers/", ["^kmod$", "vm:early", "vm:life", "vm:io", "vm:providers"]),
+    ("kmod/triggers/", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
+    ("kmod/core/bank", ["^kmod$", "vm:bank"]),
+    ("kmod/", ["^kmod$", "vm:device", "vm:loading", "vm:session"]),
+    ("bootloader-hooks/", ["^kmod$", "vm:early", "vm:early-wrong"]),
 ]
 
 # What one test may use of the processor and of memory before it counts as failed. A mutant may run for ever.
