@@ -8,14 +8,19 @@
  * built when first needed; a module's BTF continues the kernel's numbering.
  */
 #include <linux/btf.h>
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/vmalloc.h>
 
 #include "kmod/core/symbols.h"
 
+#ifdef CONFIG_DEBUG_INFO_BTF
+
 #define TYPEDEF_PREFIX "btf_trace_"
 /* 32: typedefs of typedefs of const; a bound for a circle. */
 #define CHAIN_MAX 32
+/* 16 MiB: the largest module of a distribution has less than one. */
+#define MODULE_BTF_BYTES_MAX (16u << 20)
 
 /* The bytes of one BTF section, and where its types are. */
 struct btf_view {
@@ -262,31 +267,102 @@ static bool kernel_btf_open(void)
 	return view_open(&kernel_btf, (const void *)start, stop - start, NULL);
 }
 
+/* The module that was asked about last, and what was read for it. */
+static struct {
+	const struct module *module;
+	struct btf_view view;
+	void *read;
+} last; /* [S] */
+
+static void last_close(void)
+{
+	if (last.module)
+		view_close(&last.view);
+	vfree(last.read);
+	last.module = NULL;
+	last.read = NULL;
+}
+
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+/* Bytes read, or a negative errno; @data_ret is the caller's to vfree() either way. */
+static ssize_t module_file_read(const struct module *module, void **data_ret)
+{
+	char path[MODULE_NAME_LEN + 32];
+	ssize_t bytes = -ENOMEM;
+	struct file *file;
+	loff_t at = 0;
+	u64 size;
+
+	scnprintf(path, sizeof(path), "/sys/kernel/btf/%s", module->name);
+	file = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	size = min_t(u64, i_size_read(file_inode(file)), MODULE_BTF_BYTES_MAX);
+	*data_ret = vmalloc(max_t(u64, size, 1));
+	/* sysfs gives a page at a time. */
+	if (*data_ret) {
+		do
+			bytes = kernel_read(file, *data_ret + at, size - at, &at);
+		while (bytes > 0 && at < size);
+	}
+	filp_close(file, NULL);
+	return bytes < 0 ? bytes : at;
+}
+#endif
+
+/*
+ * A module shows its BTF itself only while it is being loaded; afterwards the kernel has a copy, in
+ * a file of sysfs.
+ */
+static const struct btf_view *module_view(const struct module *module)
+{
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+	const void *data = module->btf_data;
+	ssize_t bytes = module->btf_data_size;
+
+	if (last.module == module)
+		return &last.view;
+	last_close();
+	if (!data) {
+		bytes = module_file_read(module, &last.read);
+		data = last.read;
+	}
+	if (bytes > 0 && view_open(&last.view, data, bytes, &kernel_btf)) {
+		last.module = module;
+		return &last.view;
+	}
+#endif
+	return NULL;
+}
+
 bool dbk_btf_tracepoint(const struct module *module, const char *name,
 			struct dbk_tracepoint_args *args_ret)
 {
-#ifdef CONFIG_DEBUG_INFO_BTF
+	const struct btf_view *view = &kernel_btf;
+
 	if (!kernel_btf_open())
 		return false;
-	if (!module)
-		return view_find(&kernel_btf, name, args_ret);
-#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-	{
-		struct btf_view view;
-		bool found;
+	if (module)
+		view = module_view(module);
+	return view && view_find(view, name, args_ret);
+}
 
-		if (!view_open(&view, module->btf_data, module->btf_data_size, &kernel_btf))
-			return false;
-		found = view_find(&view, name, args_ret);
-		view_close(&view);
-		return found;
-	}
-#endif
-#endif
+void dbk_btf_release(void)
+{
+	last_close();
+	view_close(&kernel_btf);
+}
+
+#else
+
+bool dbk_btf_tracepoint(const struct module *module, const char *name,
+			struct dbk_tracepoint_args *args_ret)
+{
 	return false;
 }
 
 void dbk_btf_release(void)
 {
-	view_close(&kernel_btf);
 }
+
+#endif

@@ -9,6 +9,12 @@
 
 #include "kmod/compat/autoconf.h"
 
+/* As on a kernel without BTF, for a test of the build; such a module does not load. */
+#ifdef DBK_WITHOUT_BTF
+#undef CONFIG_DEBUG_INFO_BTF
+#undef CONFIG_DEBUG_INFO_BTF_MODULES
+#endif
+
 #define pr_fmt(text) "daybreak: " text
 
 #endif /* DBK_KMOD_PREFIX_H */
