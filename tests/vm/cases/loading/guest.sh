@@ -19,6 +19,16 @@ echo "victim: $(grep daybreak: /tmp/victim)"
 refuses victim-has-nothing-to-claim "daybreak: " daybreak record --claim -o /tmp/none.dbrk
 holds victim-unloads rmmod daybreak
 
+# A program that has offsets of a kernel: this one's is taken, the other's is not.
+holds typed-loads insmod /share/in/typed.ko
+workload 1
+holds typed-records daybreak record --claim -o /tmp/typed.dbrk
+holds typed-unloads rmmod daybreak
+holds typed-elsewhere-loads insmod /share/in/typed-elsewhere.ko
+at_least typed-elsewhere-is-refused "$(kernel_log 'embedded enabling .* refused: compiled with the types of kernel .*, this is ')" 1
+refuses typed-elsewhere-has-nothing-to-claim "compiled with the types of kernel" daybreak record --claim -o /tmp/none.dbrk
+holds typed-elsewhere-unloads rmmod daybreak
+
 # Unloading while probes fire.
 while true; do workload 20; done >/dev/null 2>&1 &
 load_one=$!
