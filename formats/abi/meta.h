@@ -223,7 +223,9 @@ struct dbk_meta_crash {
 	X(SOFT_LOCKUP, 5, "soft-lockup")                                                           \
 	X(OOM, 6, "oom-kill")                                                                      \
 	X(UNIT, 7, "unit-failed")                                                                  \
-	X(SIGNAL, 8, "signal")
+	X(SIGNAL, 8, "signal")                                                                     \
+	X(SLEEP, 9, "sleep")                                                                       \
+	X(CLOCK, 10, "clock")
 
 #define DBK_TRIGGER_ENUM(name, value, word) DBK_TRIGGER_##name = value,
 enum dbk_trigger_kind { DBK_TRIGGER_KINDS(DBK_TRIGGER_ENUM) };

@@ -221,12 +221,14 @@ void dbk_triggers_hook(void)
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	register_die_notifier(&die_block);
 	register_reboot_notifier(&reboot_block);
+	dbk_clock_watch();
 }
 
 void dbk_triggers_unhook(void)
 {
 	u32 i;
 
+	dbk_clock_unwatch();
 	unregister_reboot_notifier(&reboot_block);
 	unregister_die_notifier(&die_block);
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);

@@ -8,8 +8,11 @@
  *   hung-task    khungtaskd found a task that does not run     tracepoint sched_process_hang
  *   soft-lockup  a CPU does not schedule                       console text
  *   oom-kill     a process was chosen to be killed             tracepoint mark_victim
+ *   suspend      the machine is about to sleep                 PM notifier
+ *   resume       it does not sleep any more                    PM notifier
+ *   tsc-unstable the clock of records is none                  asking, once a second
  *
- * Each is entered at most once a second.
+ * The first five are entered at most once a second each.
  */
 #ifndef DBK_KMOD_TRIGGERS_H
 #define DBK_KMOD_TRIGGERS_H
@@ -23,6 +26,10 @@ void dbk_triggers_hook(void);
 
 /** dbk_triggers_unhook() - no more; waits for those that fire now.  Context: as above. */
 void dbk_triggers_unhook(void);
+
+/** dbk_clock_watch() and _unwatch() - the last three, clock.c.  Context: process, not under [S]. */
+void dbk_clock_watch(void);
+void dbk_clock_unwatch(void);
 
 /** dbk_triggers_poll() - EPOLLPRI when one was entered after @seen */
 __poll_t dbk_triggers_poll(struct file *file, struct poll_table_struct *table, u64 seen);

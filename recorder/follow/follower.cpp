@@ -458,6 +458,8 @@ private:
     void take_triggers(const std::vector<Bytes>& metadata) {
         for (const dbk_meta_trigger& trigger : triggers_after(metadata, trigger_sequence_)) {
             trigger_sequence_ = trigger.sequence;
+            if (trigger.kind == DBK_TRIGGER_SLEEP || trigger.kind == DBK_TRIGGER_CLOCK)
+                continue; // notes for who reads times
             formats::HostClocks when;
             when.mono_ns = trigger.mono_ns;
             when.wall_ns = trigger.wall_ns;

@@ -37,6 +37,14 @@ void dbk_console_unhook(void)
 {
 }
 
+void dbk_clock_watch(void)
+{
+}
+
+void dbk_clock_unwatch(void)
+{
+}
+
 void test_dying_seal(enum dbk_seal how);
 
 void test_dying_seal(enum dbk_seal how)

@@ -11,16 +11,18 @@
  *   insmod crash.ko how=hung     the task that loads it waits and cannot be killed
  *   insmod crash.ko how=soft     its CPU does not schedule
  *   insmod crash.ko how=hard     its CPU takes no interrupts
+ *   insmod crash.ko how=tsc      for good: its TSC is no clock
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
+#include <asm/tsc.h>
 
 static char *how = "";
 module_param(how, charp, 0);
-MODULE_PARM_DESC(how, "null, triple, lockup, hung, soft or hard");
+MODULE_PARM_DESC(how, "null, triple, lockup, hung, soft, hard or tsc");
 
 #define TROUBLE_S 10
 
@@ -74,6 +76,8 @@ static int __init crash_init(void)
 		local_irq_disable();
 		spin();
 		local_irq_enable();
+	} else if (sysfs_streq(how, "tsc")) {
+		mark_tsc_unstable("a test says so");
 	} else {
 		pr_err("how=%s is not known\n", how);
 		return -EINVAL;
