@@ -69,6 +69,10 @@ uint32_t crc32c(ByteView bytes, uint32_t crc) {
     if (__builtin_cpu_supports("sse4.2"))
         return ~crc32c_sse42(bytes, ~crc);
 #endif
+    return crc32c_portable(bytes, crc);
+}
+
+uint32_t crc32c_portable(ByteView bytes, uint32_t crc) {
     return ~crc32c_table(bytes, ~crc);
 }
 

@@ -11,4 +11,7 @@ namespace daybreak::base {
 /// crc32c("123456789") is 0xe3069283.
 uint32_t crc32c(ByteView bytes, uint32_t crc = 0);
 
+/// Returns the same without the processor's instruction, which crc32c() uses where there is one.
+uint32_t crc32c_portable(ByteView bytes, uint32_t crc = 0);
+
 } // namespace daybreak::base
