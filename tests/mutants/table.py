@@ -3,7 +3,7 @@
 
     @ FILE FUNCTION          the function (or table of data) that is changed; "-": the whole file
     - OLD                    text that must occur once in it; more such lines are one text with line ends
-    + NEW                    what comes in its place; none: nothing
+    + NEW                    what comes in its place; none: nothing, or an empty statement for one
     # what a user would lose
     = why nobody can see it  an equivalent mutant
     ! CASE                   a VM case that is nearest (instead of the tests of its folder)
@@ -111,7 +111,8 @@ def _read_block(block: list[str], where: str, seen: dict) -> Mutant:
     text = {name: "\n".join(lines) for name, lines in values.items()}
     key = (head[1], head[2])
     seen[key] = seen.get(key, 0) + 1
-    return Mutant(head[1], head[2], text["old"], text.get("new", ""), seen[key],
+    nothing = ";" if text["old"].endswith(";") else ""
+    return Mutant(head[1], head[2], text["old"], text.get("new", nothing), seen[key],
                   *(" ".join(text.get(name, "").split("\n")) for name in ("loss", "equivalent", "case")))
 
 
