@@ -42,6 +42,22 @@ CPU_SECONDS = 300
 MEMORY_BYTES = 8 << 30
 
 
+_running: set[subprocess.Popen] = set()  # of all workshops
+
+
+def end_all() -> None:
+    """Ends what runs, with all that it started."""
+    for process in list(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 class WorkshopError(Exception):
     """The unchanged tree does not build or does not pass."""
 
@@ -101,14 +117,13 @@ class Workshop:
         process = subprocess.Popen([str(part) for part in command], cwd=self._tree, text=True, errors="replace",
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True, preexec_fn=limit if limited else None)
+        _running.add(process)
         try:
             output, _ = process.communicate()
         finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            _end(process)
             process.wait()
+            _running.discard(process)
         return process.returncode, output
 
     def _must(self, command: list, what: str) -> None:
@@ -183,12 +198,14 @@ class Workshop:
         """Returns the verdict on a mutant, and by what."""
         path = self._tree / mutant.file
         original = path.read_text()
-        stages = [stage for stage in stages_of(mutant) if self._vm or not stage.startswith("vm:")]
-        for stage in stages:
-            self._ensure_sound(stage)
-        path.write_text(mutant.apply(original))
+        mutated = mutant.apply(original)
         try:
-            for stage in stages:
+            for stage in stages_of(mutant):
+                if stage.startswith("vm:") and not self._vm:
+                    continue
+                path.write_text(original)
+                self._ensure_sound(stage)
+                path.write_text(mutated)
                 built, output = self._built(stage)
                 if not built:
                     lines = [line for line in output.splitlines() if "error" in line]
