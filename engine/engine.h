@@ -59,7 +59,7 @@ struct dbk_reason {
 #define DBK_CPUS_MAX 4096u /* a segment header has 16 bits for the CPU; this is a sane machine */
 
 struct dbk_engine_config {
-	uint32_t cpu_count;	   /* possible CPUs, 1 .. DBK_CPUS_MAX */
+	uint32_t cpu_count;	   /* possible CPUs, 1 .. DBK_CPUS_MAX; none is up at first */
 	uint32_t clock;		   /* DBK_CLOCK_: what dbk_host_ticks() counts */
 	uint64_t ticks_per_second; /* of dbk_host_ticks() */
 	uint64_t boot_id;	   /* first 8 bytes of the boot's UUID */
@@ -72,6 +72,23 @@ struct dbk_engine_config {
  * Return: NULL when there is no memory or the config is out of bounds.
  */
 struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config);
+
+/**
+ * dbk_engine_cpu_up() - a CPU is about to come online, or the host says at the start that it is
+ *
+ * The engine, and each consumer there is, get the CPU's memory; what it had before it stays.
+ * What is made later has memory for the CPUs that are up then.  Until this call a CPU has none and
+ * must not fire.  On it runs what dbk_host_cpus_lock() keeps out.
+ *
+ * Context: May sleep.  Beside the control path, not under the host's control mutex.
+ * Return: false when a consumer has no memory there: what fires in it is PRINCIPAL drops until
+ * dbk_consumer_tend() finds some.
+ */
+bool dbk_engine_cpu_up(struct dbk_engine *engine, uint32_t cpu);
+
+/** dbk_engine_cpu_down() - the CPU went offline: what it recorded stays, and consumers made from
+ * now on have no memory for it.  Context as above. */
+void dbk_engine_cpu_down(struct dbk_engine *engine, uint32_t cpu);
 
 /** dbk_engine_destroy() - frees; every consumer is destroyed and every probe removed before */
 void dbk_engine_destroy(struct dbk_engine *engine);
@@ -245,6 +262,7 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 
 /* Limits of options; a value beyond is refused with a reason. */
 #define DBK_BUFSIZE_DEFAULT  (4u << 20)	  /* per CPU; facts 9: dtrace(1) sets 4m */
+#define DBK_BUFSIZE_SWITCH   (2u << 20)	  /* per CPU, policy switch: a reader empties it */
 #define DBK_BUFSIZE_MAX	     (1ull << 36) /* per CPU */
 #define DBK_BUFRESIZE_AUTO   0u
 #define DBK_BUFRESIZE_MANUAL 1u
@@ -328,8 +346,8 @@ bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uin
 /**
  * dbk_consumer_tend() - what a ring needs beside its writers
  *
- * Seals the segments that were closed before the call before this one, and with
- * option ringtime adds memory for more segments.  To be called about every
+ * Seals the segments that were closed before the call before this one, adds memory for more
+ * segments with option ringtime, and asks again for what a CPU that came up did not get.  To be called about every
  * dbk_consumer_tend_interval_ns() while the consumer exists.
  */
 void dbk_consumer_tend(struct dbk_consumer *consumer);

@@ -119,6 +119,14 @@ void dbk_host_synchronize(void);
  */
 void dbk_host_each_cpu(void (*run)(void *argument, uint32_t cpu), void *argument);
 
+/**
+ * dbk_host_cpus_lock() - until dbk_host_cpus_unlock() dbk_engine_cpu_up() and _cpu_down() wait
+ *
+ * Not nested.  Memory is allocated under it, and nothing else of the host is called.
+ */
+void dbk_host_cpus_lock(void);
+void dbk_host_cpus_unlock(void);
+
 /* Four clocks read together, as near as the host can. */
 struct dbk_clocks {
 	uint64_t ticks;	  /* dbk_host_ticks() */

@@ -16,7 +16,8 @@
  *                        '-> dbk_consumer.buffers[cpu]
  *
  * Keys of shared fields: [C] constant once published, [L] control path only,
- * [P] written by its own CPU with interrupts off, [A] atomic, by name.
+ * [P] written by its own CPU with interrupts off, [A] atomic, by name, [H] under
+ * dbk_host_cpus_lock().
  */
 #ifndef DBK_ENGINE_INTERNAL_H
 #define DBK_ENGINE_INTERNAL_H
@@ -28,6 +29,8 @@
 #define DBK_GATE_BEGIN	  0x2u
 #define DBK_GATE_END	  0x4u
 #define DBK_GATE_ERROR	  0x8u
+/* Alone: ordinary ECBs would run, but the CPU has no memory for them. */
+#define DBK_GATE_LOST 0x10u
 
 #define DBK_QUICK_WORDS 8u /* arguments that a quick record may have */
 #define DBK_NOT_QUICK	0xff
@@ -138,6 +141,7 @@ struct dbk_buffer {
 	uint8_t *key;			 /* [P] room to build an aggregation key */
 	uint32_t key_bytes;		 /* [C] */
 	uint16_t cpu;			 /* [C] */
+	bool ready;			 /* [H] it has all its memory */
 	struct dbk_account account;	 /* of a buffer that is smaller than ours can be */
 	struct dbk_specbuf *specbufs;	 /* [P] by speculation; NULL: the program has none */
 	struct dbk_segment_place sealed; /* [L] what is older is sealed, or gone */
@@ -222,7 +226,7 @@ struct dbk_consumer {
 	uint32_t next_epid;	    /* [L] from 1 */
 	uint32_t ecb_count;	    /* [L] */
 	struct dbk_ecb *ecbs;	    /* [L] all, newest first */
-	/* Blocks never move and the count is stored last: read without a lock.  Chunk k has
+	/* Blocks never move and the count is stored last: read without a lock, added under [H].  Chunk k has
 	 * DBK_REGION_CHUNK << k of them. */
 	struct dbk_region *region_chunks[DBK_REGION_CHUNKS];
 	uint32_t region_count;
@@ -262,6 +266,7 @@ struct dbk_cpuinfo {
 struct dbk_cpu {
 	uint32_t nesting; /* 1 while a firing runs */
 	uint32_t index;	  /* [C] */
+	bool up;	  /* [H] it may fire, and consumers have memory for it */
 	uint32_t serial;  /* of firings; tells whether locals were cleared */
 	/* The firing. */
 	const struct dbk_probe *probe;
@@ -316,7 +321,7 @@ struct dbk_engine {
 	uint32_t batch;					/* [L] depth of dbk_probe_add_begin() */
 	int batch_error;				/* [L] */
 	uint64_t program_bytes;				/* [L] memory of all consumers' programs */
-	struct dbk_consumer *consumers, *last_consumer; /* [L] oldest first */
+	struct dbk_consumer *consumers, *last_consumer; /* [L] [H] oldest first */
 };
 
 #endif /* DBK_ENGINE_INTERNAL_H */

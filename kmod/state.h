@@ -34,6 +34,7 @@
  *   [E] events_lock          modules that wait (provider.c); a spinlock, nothing is taken under it
  *     the kernel's own, taken by what we call under [S]: cpu hotplug, module_mutex,
  *     tracepoints_mutex, ftrace_lock
+ *   [H] dbk_host_cpus_lock() which CPUs are up; the engine's list of consumers and their regions
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
  *
  * So: no user memory is touched under [S] or [L] (a fault takes mmap_lock), no notifier is registered

@@ -172,11 +172,12 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, ui
 	for (i = 0; i < 2; i++) {
 		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
 
-		if (!dbk_host_pages_alloc(bytes, &aggbuf->pages)) {
+		if (aggbuf->pages.address == NULL && !dbk_host_pages_alloc(bytes, &aggbuf->pages)) {
 			aggbuf->pages.address = NULL;
 			return -ENOMEM;
 		}
-		aggbuf->slots = dbk_host_alloc(slots * sizeof(*aggbuf->slots));
+		if (aggbuf->slots == NULL)
+			aggbuf->slots = dbk_host_alloc(slots * sizeof(*aggbuf->slots));
 		if (aggbuf->slots == NULL)
 			return -ENOMEM;
 		aggbuf->slot_count = slots;
@@ -208,7 +209,7 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	if (cpu >= consumer->engine->cpu_count)
 		return -EINVAL;
 	buffer = &consumer->buffers[cpu];
-	if (buffer->aggbuf == NULL)
+	if (buffer->aggbuf == NULL) /* nothing is aggregated, or the CPU has not been up */
 		return -EINVAL;
 	old = buffer->aggbuf;
 	fresh = old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0];

@@ -110,13 +110,15 @@ static __probe_ctx_inline void dbk_record_commit(struct dbk_buffer *buffer,
 
 /* ---- control path ---------------------------------------------------------------------- */
 
-/** dbk_buffers_init() - segments, counters, aggregation buffers of all CPUs of @consumer */
-int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
+/** dbk_buffer_fill() - the memory of a CPU that is not there yet: variables, segments, aggregation
+ * buffers; -ENOMEM, with the option that asks for too much in consumer->lacking.  What was got
+ * stays, and the next call goes on from there.  [H] */
+int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer);
 
 /** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
 void dbk_buffers_deinit(struct dbk_consumer *consumer);
 
-/** dbk_slots_add() - memory for @count more segments of a CPU, below slot_max; what there is of it
+/** dbk_slots_add() - [H] memory for @count more segments of a CPU, below slot_max; what there is of it
  * is published slot by slot.  False: there was not enough */
 bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count);
 
@@ -131,9 +133,15 @@ bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
 /** dbk_segments_grow() - more slots while what is to be kept does not fit; see grow.c */
 void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns);
 
+/** dbk_memory_refused() - counts it, and lets some times of tending pass before the next try */
+void dbk_memory_refused(struct dbk_buffer *buffer);
+
+/** dbk_memory_paused() - whether this time of tending is one of those */
+bool dbk_memory_paused(struct dbk_buffer *buffer);
+
 /* ---- aggregation buffers ---------------------------------------------------------------- */
 
-/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM */
+/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM, and then it may be called again */
 int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
 void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
 
@@ -150,7 +158,7 @@ void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value, 
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/** dbk_region_add() - a block of @bytes pages that the consumer owns and lists; NULL: no memory */
+/** dbk_region_add() - [H] a block of @bytes pages that the consumer owns and lists; NULL: no memory */
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
 				 uint32_t bytes);
 

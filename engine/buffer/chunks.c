@@ -7,7 +7,6 @@
  * down to one segment.  A ring that grows gets more of them later.
  */
 #include "engine/buffer/buffer.h"
-#include "engine/program/reason.h"
 
 static struct dbk_pages *add_chunk(struct dbk_consumer *consumer, uint32_t cpu, uint64_t want_bytes,
 				   uint32_t segment_bytes)
@@ -36,7 +35,7 @@ static bool add_block(struct dbk_buffer *buffer, uint32_t index)
 }
 
 /* Fills slots in from a chunk of memory; the writer may use each at once. */
-static bool add_from(struct dbk_buffer *buffer, const struct dbk_pages *pages, uint32_t count)
+static void add_from(struct dbk_buffer *buffer, const struct dbk_pages *pages, uint32_t count)
 {
 	uint32_t i, index = buffer->slot_count;
 
@@ -44,86 +43,73 @@ static bool add_from(struct dbk_buffer *buffer, const struct dbk_pages *pages, u
 		uint64_t offset = (uint64_t)i * buffer->segment_bytes;
 		struct dbk_segment_slot *slot;
 
-		if (!add_block(buffer, index))
-			return false;
 		slot = dbk_slot_at(buffer, index);
 		slot->segment = (uint8_t *)pages->address + offset;
 		slot->phys_addr = pages->phys_addr == 0 ? 0 : pages->phys_addr + offset;
 		dbk_store_release(&buffer->slot_count, index + 1);
 		dbk_store_relaxed(&buffer->counters->segment_slots, index + 1);
 	}
-	return true;
 }
 
 bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count)
 {
-	uint32_t end = buffer->slot_count + count;
+	uint32_t end = buffer->slot_count + count, index;
 
+	for (index = buffer->slot_count; index < end; index += DBK_SLOTS_PER_BLOCK)
+		if (!add_block(buffer, index))
+			return false;
+	if (end != 0 && !add_block(buffer, end - 1))
+		return false;
 	while (buffer->slot_count < end) {
 		uint32_t missing = end - buffer->slot_count;
 		struct dbk_pages *pages =
 			add_chunk(consumer, buffer->cpu, (uint64_t)missing * buffer->segment_bytes,
 				  buffer->segment_bytes);
 
-		if (pages == NULL || !add_from(buffer, pages, missing))
+		if (pages == NULL)
 			return false;
+		add_from(buffer, pages, missing);
 	}
 	return true;
 }
 
-static int init_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+static int fill_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 {
 	uint32_t count = buffer->segment_count + buffer->segment_reserve;
 	uint64_t max = consumer->ring->ringmax_bytes / buffer->segment_bytes;
 
 	buffer->slot_max = max > count ? (uint32_t)max : count;
-	buffer->slots = dbk_host_alloc((buffer->slot_max / DBK_SLOTS_PER_BLOCK + 1) *
-				       sizeof(*buffer->slots));
-	if (buffer->slots == NULL || !dbk_slots_add(consumer, buffer, count))
+	if (buffer->slots == NULL)
+		buffer->slots = dbk_host_alloc((buffer->slot_max / DBK_SLOTS_PER_BLOCK + 1) *
+					       sizeof(*buffer->slots));
+	if (buffer->slots == NULL || !dbk_slots_add(consumer, buffer, count - buffer->slot_count))
 		return -ENOMEM;
 	return 0;
 }
 
-static int init_variables(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+/* Memory that a program may have none of. */
+static int fill_bytes(uint8_t **memory, uint32_t bytes)
 {
-	if (consumer->locals_bytes == 0)
-		return 0;
-	buffer->locals = dbk_host_alloc(consumer->locals_bytes);
-	return buffer->locals == NULL ? -ENOMEM : 0;
+	if (bytes != 0 && *memory == NULL)
+		*memory = dbk_host_alloc(bytes);
+	return bytes != 0 && *memory == NULL ? -ENOMEM : 0;
 }
 
-static int init_one(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 {
-	int error = init_variables(consumer, buffer);
+	int error = fill_bytes(&buffer->locals, consumer->locals_bytes);
 
 	if (error == 0)
-		error = init_segments(consumer, buffer);
+		error = fill_segments(consumer, buffer);
 	if (error != 0)
 		consumer->lacking = DBK_LACKING_BUFSIZE;
 	if (error == 0 && consumer->aggregate == DBK_AGGREGATE_ENGINE) {
 		consumer->lacking = DBK_LACKING_AGGSIZE;
 		error = dbk_aggbuf_init(consumer, buffer, consumer->ring->aggbuf_bytes);
 	}
-	if (error == 0 && buffer->key_bytes != 0) {
-		buffer->key = dbk_host_alloc(buffer->key_bytes);
-		error = buffer->key == NULL ? -ENOMEM : 0;
-	}
+	if (error == 0)
+		error = fill_bytes(&buffer->key, buffer->key_bytes);
 	return error;
-}
-
-int dbk_buffers_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
-{
-	uint32_t cpu;
-	int error;
-
-	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++) {
-		if (consumer->only_cpu != DBK_CPU_ALL && consumer->only_cpu != cpu)
-			continue;
-		error = init_one(consumer, &consumer->buffers[cpu]);
-		if (error != 0)
-			return dbk_refuse(reason, error, "Cannot allocate memory");
-	}
-	return 0;
 }
 
 static void free_slots(struct dbk_buffer *buffer)

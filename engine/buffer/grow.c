@@ -69,9 +69,25 @@ static uint64_t segments_wanted(struct dbk_buffer *buffer, uint64_t open, uint64
 	return buffer->wanted.sequence == 0 ? open : open - buffer->wanted.sequence + 1;
 }
 
+bool dbk_memory_paused(struct dbk_buffer *buffer)
+{
+	if (buffer->growth_pause == 0)
+		return false;
+	buffer->growth_pause--;
+	return true;
+}
+
+void dbk_memory_refused(struct dbk_buffer *buffer)
+{
+	dbk_store_relaxed(&buffer->counters->growths_refused,
+			  buffer->counters->growths_refused + 1);
+	buffer->growth_pause = GROWTH_PAUSE;
+}
+
 static void add_slots(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t need)
 {
 	uint64_t have = buffer->slot_count, count = need - have;
+	bool added;
 
 	/* Few large pieces rather than many small ones. */
 	if (count < have / 8)
@@ -80,17 +96,13 @@ static void add_slots(struct dbk_consumer *consumer, struct dbk_buffer *buffer, 
 		count = GROWTH_BYTES_MAX / buffer->segment_bytes;
 	if (count > buffer->slot_max - have)
 		count = buffer->slot_max - have;
-	if (count == 0)
+	if (count == 0 || dbk_memory_paused(buffer))
 		return;
-	if (buffer->growth_pause != 0) {
-		buffer->growth_pause--;
-		return;
-	}
-	if (!dbk_slots_add(consumer, buffer, (uint32_t)count)) {
-		dbk_store_relaxed(&buffer->counters->growths_refused,
-				  buffer->counters->growths_refused + 1);
-		buffer->growth_pause = GROWTH_PAUSE;
-	}
+	dbk_host_cpus_lock();
+	added = dbk_slots_add(consumer, buffer, (uint32_t)count);
+	dbk_host_cpus_unlock();
+	if (!added)
+		dbk_memory_refused(buffer);
 }
 
 void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns)

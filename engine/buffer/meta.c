@@ -246,7 +246,9 @@ static int append(struct dbk_consumer *consumer, enum dbk_meta_kind kind, struct
 	/* The first is small: most enablings name few probes. */
 	if (*count == 0)
 		room = LIST_BLOCK_MIN - DBK_META_DATA_OFFSET;
+	dbk_host_cpus_lock();
 	*block = add_block(consumer, kind, bytes > room ? bytes : room);
+	dbk_host_cpus_unlock();
 	if (*block == NULL)
 		return -ENOMEM;
 	((struct dbk_meta_header *)(*block)->address)->index = (*count)++;

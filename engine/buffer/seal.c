@@ -208,25 +208,3 @@ __probe_ctx uint32_t dbk_consumer_seal(const struct dbk_consumer *consumer, uint
 	return sealed + seal_closed(buffer, &place, open - 1,
 				    how == DBK_SEAL_CLOSED ? SEALS_PER_TENDING : SEALS_PER_PANIC);
 }
-
-/* ---- tending ------------------------------------------------------------------------------- */
-
-void dbk_consumer_tend(struct dbk_consumer *consumer)
-{
-	struct dbk_clocks clocks = {0};
-	uint32_t cpu;
-
-	if (dbk_consumer_grows(consumer))
-		dbk_host_clocks(&clocks);
-	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++) {
-		struct dbk_buffer *buffer = &consumer->buffers[cpu];
-		uint64_t open = dbk_load_acquire(&buffer->sequence);
-
-		if (open == 0)
-			continue;
-		dbk_segments_seal(buffer);
-		if (dbk_consumer_grows(consumer))
-			dbk_segments_grow(consumer, buffer, clocks.mono_ns);
-		buffer->tended_sequence = open;
-	}
-}

@@ -272,6 +272,14 @@ __probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, const
 	return kind == DBK_PREDICATE_EXECNAME && !execname_holds(&ecb->plan->predicate);
 }
 
+/* A closed gate; the CPU that has no memory would have recorded something, as far as is known. */
+__probe_ctx __attribute__((__noinline__)) static void
+lose(struct dbk_buffer *buffer, const struct dbk_ecb *ecb, const uint64_t *args)
+{
+	if (dbk_load_relaxed(&buffer->gate) == DBK_GATE_LOST && !quickly_rejected(ecb, args))
+		dbk_drop(buffer, DBK_DROP_PRINCIPAL);
+}
+
 /* A record of nothing but arguments; false: no room, or time for a new base. */
 __probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
 					 struct dbk_meta_cpu *counters, const uint64_t *args)
@@ -301,8 +309,10 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 	struct dbk_buffer *buffer = &ecb->buffers[cpu->index];
 	struct dbk_meta_cpu *counters = buffer->counters;
 
-	if (unlikely((dbk_load_relaxed(&buffer->gate) & ecb->gate) == 0))
+	if (unlikely((dbk_load_relaxed(&buffer->gate) & ecb->gate) == 0)) {
+		lose(buffer, ecb, args);
 		return;
+	}
 	counters->firings++;
 	if (ecb->predicate_kind != DBK_PREDICATE_NONE) {
 		if (quickly_rejected(ecb, args))
@@ -408,7 +418,7 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 	compiler_barrier();
 	cpu->serial++;
 	if (consumer->only_cpu == DBK_CPU_ALL || consumer->only_cpu == cpu->index)
-		dbk_store_relaxed(&buffer->gate, gates);
+		dbk_store_relaxed(&buffer->gate, buffer->ready ? gates : DBK_GATE_LOST);
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
 		if (ecb->consumer == consumer)
 			run_ecb(cpu, probe, no_args, NULL, ecb);

@@ -188,6 +188,9 @@ void dbk_host_synchronize(void) {}
 void dbk_host_each_cpu(void (*run)(void* argument, uint32_t cpu), void* argument) {
     HostCalls::each_cpu(run, argument);
 }
+// One thread: a CPU comes up only between two calls.
+void dbk_host_cpus_lock(void) {}
+void dbk_host_cpus_unlock(void) {}
 // Packages of four CPUs, each with memory of its own.
 void dbk_host_cpu_place(uint32_t cpu, uint32_t* package_ret, uint32_t* node_ret) {
     *package_ret = *node_ret = cpu / 4;

@@ -59,6 +59,9 @@ Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
     if (host->engine_ == nullptr)
         return errorf(ErrorCode::limit, "no engine for %u CPUs: there is 1 to %u, and memory",
                       config.cpu_count, DBK_CPUS_MAX);
+    for (uint32_t cpu = 0; cpu < config.cpu_count; cpu++)
+        if (!dbk_engine_cpu_up(host->engine_, cpu))
+            return errorf(ErrorCode::limit, "no memory for CPU %u", cpu);
     return host;
 }
 

@@ -44,19 +44,26 @@ static void free_all_specbufs(struct dbk_consumer *consumer)
 		free_specbufs(consumer, &consumer->buffers[cpu]);
 }
 
-static bool allocate_specbufs(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+int dbk_specbufs_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 {
 	uint32_t i;
 
-	buffer->specbufs = dbk_host_alloc(consumer->speculation_count * sizeof(*buffer->specbufs));
+	if (consumer->speculation_count == 0)
+		return 0;
 	if (buffer->specbufs == NULL)
-		return false;
+		buffer->specbufs =
+			dbk_host_alloc(consumer->speculation_count * sizeof(*buffer->specbufs));
+	if (buffer->specbufs == NULL)
+		return -ENOMEM;
 	for (i = 0; i < consumer->speculation_count; i++) {
-		buffer->specbufs[i].memory = dbk_host_alloc(consumer->spec_memory_bytes);
-		if (buffer->specbufs[i].memory == NULL)
-			return false;
+		struct dbk_specbuf *specbuf = &buffer->specbufs[i];
+
+		if (specbuf->memory == NULL)
+			specbuf->memory = dbk_host_alloc(consumer->spec_memory_bytes);
+		if (specbuf->memory == NULL)
+			return -ENOMEM;
 	}
-	return true;
+	return 0;
 }
 
 /*
@@ -70,7 +77,7 @@ static uint32_t memory_bytes(bool counted, uint32_t bytes)
 	       DBK_SPEC_ENTRY_BYTES;
 }
 
-/* All CPUs' with @bytes each; nothing is left when that fails. */
+/* Those of all CPUs that are ready, with @bytes each; nothing is left when that fails. */
 static bool try_specbufs(struct dbk_consumer *consumer, uint32_t bytes)
 {
 	uint32_t cpu;
@@ -79,9 +86,9 @@ static bool try_specbufs(struct dbk_consumer *consumer, uint32_t bytes)
 	consumer->spec_counted = bytes <= DBK_SPEC_COUNTED_BYTES_MAX;
 	consumer->spec_memory_bytes = memory_bytes(consumer->spec_counted, bytes);
 	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++) {
-		if (consumer->only_cpu != DBK_CPU_ALL && consumer->only_cpu != cpu)
+		if (!consumer->buffers[cpu].ready)
 			continue;
-		if (!allocate_specbufs(consumer, &consumer->buffers[cpu])) {
+		if (dbk_specbufs_fill(consumer, &consumer->buffers[cpu]) != 0) {
 			free_all_specbufs(consumer);
 			return false;
 		}
@@ -147,7 +154,9 @@ uint64_t dbk_consumer_clean_interval_ns(const struct dbk_consumer *consumer)
 
 uint64_t dbk_consumer_speculation_bytes(const struct dbk_consumer *consumer)
 {
-	uint32_t cpus = consumer->only_cpu == DBK_CPU_ALL ? consumer->engine->cpu_count : 1;
+	uint32_t cpu, cpus = 0;
 
+	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
+		cpus += consumer->buffers[cpu].ready;
 	return (uint64_t)consumer->speculation_count * consumer->spec_memory_bytes * cpus;
 }

@@ -119,4 +119,8 @@ void dbk_specbuf_move(const struct dbk_consumer *consumer, struct dbk_buffer *bu
 int dbk_speculations_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
 void dbk_speculations_deinit(struct dbk_consumer *consumer);
 
+/** dbk_specbufs_fill() - a CPU's buffers that are not there yet; -ENOMEM.  Without speculations, or
+ * before their size is known, none.  [H] */
+int dbk_specbufs_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer);
+
 #endif /* DBK_ENGINE_SPECULATION_H */

@@ -40,11 +40,16 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	int error;
 
 	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX ||
-	    consumer->bufsize > dbk_host_pages_max() / engine->cpu_count)
+	    consumer->bufsize > dbk_host_pages_max() / dbk_cpus_up(engine))
 		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
 	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX))
 		return lacking(consumer, DBK_LACKING_AGGSIZE, reason);
+	/* No plan has cells: no CPU needs the buffers for them. */
+	if (consumer->class_count == 0) {
+		consumer->aggregate = consumer->ring->aggregate = DBK_AGGREGATE_RECORD;
+		consumer->ring->aggbuf_bytes = 0;
+	}
 	if (consumer->policy == DBK_POLICY_FILL)
 		reserve = dbk_account_end_reserve(consumer);
 	if (consumer->bufsize < reserve)
@@ -73,7 +78,9 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	}
 	error = dbk_meta_create(consumer, reason);
 	if (error == 0)
-		error = dbk_buffers_init(consumer, reason);
+		error = dbk_cpus_prepare(consumer);
+	if (error != 0 && consumer->lacking != DBK_LACKING_NOTHING)
+		return dbk_refuse(reason, error, "Cannot allocate memory");
 	if (error == 0)
 		error = dbk_speculations_init(consumer, reason);
 	return error;
@@ -158,14 +165,18 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 		error = dbk_plans_init(consumer, reason);
 	if (error == 0)
 		error = init_variables(consumer, options->dynvarsize, reason);
+	/* A CPU that comes up now finds it in the list, or is up before it asks. */
+	dbk_host_cpus_lock();
 	if (error == 0)
 		error = init_buffers(consumer, reason);
+	if (error == 0)
+		append_consumer(engine, consumer);
+	dbk_host_cpus_unlock();
 	if (error != 0) {
 		*lacking_ret = consumer->lacking;
 		release(consumer);
 		return error;
 	}
-	append_consumer(engine, consumer);
 	engine->program_bytes += program->memory_bytes;
 	*consumer_ret = consumer;
 	return 0;
@@ -242,8 +253,10 @@ void dbk_consumer_destroy(struct dbk_consumer *consumer)
 	if (consumer == NULL)
 		return;
 	dbk_activity_set(consumer, DBK_ACTIVITY_KILLED);
-	dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+	dbk_gates_set(consumer, 0);
+	dbk_host_cpus_lock();
 	unlink_consumer(consumer->engine, consumer);
+	dbk_host_cpus_unlock();
 	dbk_ecbs_remove_consumer(consumer);
 	program = consumer->program;
 	consumer->engine->program_bytes -= program->memory_bytes;
@@ -273,20 +286,6 @@ int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason
 	return error;
 }
 
-void dbk_gates_set(struct dbk_consumer *consumer, uint32_t cpu, uint32_t gates)
-{
-	uint32_t i;
-
-	for (i = 0; i < consumer->engine->cpu_count; i++) {
-		uint32_t open = gates;
-
-		if (consumer->only_cpu != DBK_CPU_ALL && consumer->only_cpu != i)
-			open = 0;
-		if (cpu == DBK_CPU_ALL || cpu == i)
-			dbk_store_release(&consumer->buffers[i].gate, open);
-	}
-}
-
 void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity)
 {
 	dbk_store_release(&consumer->activity, (uint32_t)activity);
@@ -304,10 +303,10 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 	if (!dbk_compare_swap(&consumer->activity, &warmup, (uint32_t)DBK_ACTIVITY_ACTIVE))
 		return 0; /* BEGIN called exit() */
 	dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_ACTIVE);
-	dbk_gates_set(consumer, DBK_CPU_ALL, DBK_GATE_ORDINARY | DBK_GATE_ERROR);
+	dbk_gates_set(consumer, DBK_GATE_ORDINARY | DBK_GATE_ERROR);
 	/* A CPU that was let in first may have called exit() and closed gates opened after it. */
 	if (dbk_load_acquire(&consumer->activity) != DBK_ACTIVITY_ACTIVE) {
-		dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+		dbk_gates_set(consumer, 0);
 		dbk_store_release(&consumer->ring->activity, dbk_load_relaxed(&consumer->activity));
 	}
 	return 0;
@@ -324,7 +323,7 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 		return 0;
 	}
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
-	dbk_gates_set(consumer, DBK_CPU_ALL, 0);
+	dbk_gates_set(consumer, 0);
 	/* Whoever is inside finishes, exit() included: nothing opens or closes gates after this. */
 	dbk_host_synchronize();
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
@@ -337,6 +336,46 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
 		dbk_consumer_seal(consumer, cpu, DBK_SEAL_DEAD);
 	return 0;
+}
+
+/* ---- tending ------------------------------------------------------------------------------- */
+
+/* There was no memory for the CPU when it came up. */
+static void prepare_again(struct dbk_consumer *consumer, uint32_t cpu)
+{
+	struct dbk_buffer *buffer = &consumer->buffers[cpu];
+	bool prepared;
+
+	if (dbk_load_relaxed(&consumer->activity) >= DBK_ACTIVITY_COOLDOWN ||
+	    dbk_memory_paused(buffer))
+		return;
+	dbk_host_cpus_lock();
+	prepared = dbk_cpu_prepare(consumer, cpu);
+	dbk_host_cpus_unlock();
+	if (!prepared)
+		dbk_memory_refused(buffer);
+}
+
+void dbk_consumer_tend(struct dbk_consumer *consumer)
+{
+	struct dbk_clocks clocks = {0};
+	uint32_t cpu;
+
+	if (dbk_consumer_grows(consumer))
+		dbk_host_clocks(&clocks);
+	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++) {
+		struct dbk_buffer *buffer = &consumer->buffers[cpu];
+		uint64_t open = dbk_load_acquire(&buffer->sequence);
+
+		if (!buffer->ready)
+			prepare_again(consumer, cpu);
+		if (open == 0)
+			continue;
+		dbk_segments_seal(buffer);
+		if (dbk_consumer_grows(consumer))
+			dbk_segments_grow(consumer, buffer, clocks.mono_ns);
+		buffer->tended_sequence = open;
+	}
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

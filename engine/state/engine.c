@@ -26,9 +26,6 @@ static struct dbk_cpu *create_cpu(uint32_t index)
 	cpu->info.id = (int32_t)index;
 	cpu->info.chip = (int32_t)package;
 	cpu->info.lgrp = (int32_t)node;
-	cpu->scratch = dbk_host_alloc(DBK_SCRATCH_BYTES);
-	cpu->strtok = dbk_host_alloc(DBK_STRSIZE_MAX);
-	cpu->key = dbk_host_alloc(DBK_KEY_BYTES_MAX);
 	return cpu;
 }
 
@@ -51,8 +48,7 @@ struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config)
 	engine->cpus = dbk_host_alloc(engine->cpu_count * sizeof(*engine->cpus));
 	for (i = 0; engine->cpus != NULL && i < engine->cpu_count; i++) {
 		engine->cpus[i] = create_cpu(i);
-		if (engine->cpus[i] == NULL || engine->cpus[i]->scratch == NULL ||
-		    engine->cpus[i]->strtok == NULL || engine->cpus[i]->key == NULL)
+		if (engine->cpus[i] == NULL)
 			break;
 	}
 	if (i < engine->cpu_count || engine->cpus == NULL || !dbk_triggers_create(engine)) {

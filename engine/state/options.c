@@ -56,6 +56,7 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 		     const struct dbk_consumer_config *config, struct dbk_options *o,
 		     struct dbk_reason *reason)
 {
+	uint64_t given;
 	int error;
 
 	o->bufsize = DBK_BUFSIZE_DEFAULT;
@@ -104,7 +105,12 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 	if (error == 0 && !DBK_IS_POWER_OF_TWO(o->segmentsize))
 		error = dbk_refuse(reason, -EINVAL, "option segmentsize is %U, no power of two",
 				   o->segmentsize);
-	return error != 0 ? error : read_ringtime(program, o, reason);
+	if (error == 0)
+		error = read_ringtime(program, o, reason);
+	if (o->bufpolicy == DBK_POLICY_SWITCH &&
+	    !dbk_program_option(program, DTRACEOPT_BUFSIZE, &given))
+		o->bufsize = DBK_BUFSIZE_SWITCH;
+	return error;
 }
 
 /* Rounds an aggregation buffer's size up to pages that the allocator has without waste; a counted
@@ -131,7 +137,7 @@ static void copy_name(char *to, const char *from)
 /* Without option ringmax a quarter of the machine's memory, over all CPUs. */
 static uint64_t ringmax_bytes(const struct dbk_consumer *consumer, const struct dbk_options *o)
 {
-	uint64_t cpus = o->cpu == DBK_CPU_ALL ? consumer->engine->cpu_count : 1;
+	uint64_t cpus = o->cpu == DBK_CPU_ALL ? dbk_cpus_up(consumer->engine) : 1;
 	uint64_t bytes = o->ringmax != 0 ? o->ringmax : dbk_host_pages_max() / 2 / cpus;
 
 	if (bytes < consumer->bufsize)

@@ -40,8 +40,19 @@ bool dbk_probe_is_own(const struct dbk_engine *engine, const struct dbk_probe *p
  * open. Returns @error, or the host's */
 int dbk_engine_settle(struct dbk_engine *engine, int error);
 
-/** dbk_gates_set() - opens exactly @gates on @cpu, or on all with DBK_CPU_ALL */
-void dbk_gates_set(struct dbk_consumer *consumer, uint32_t cpu, uint32_t gates);
+/** dbk_gates_set() - opens exactly @gates on all CPUs that the consumer records on */
+void dbk_gates_set(struct dbk_consumer *consumer, uint32_t gates);
+
+/** dbk_cpus_prepare() - the memory of a new consumer for the CPUs that are up, speculations left
+ * out; -ENOMEM, see dbk_buffer_fill().  [H] */
+int dbk_cpus_prepare(struct dbk_consumer *consumer);
+
+/** dbk_cpu_prepare() - the consumer's memory for @cpu, if it is wanted and not there, and its gates;
+ * false: there is not enough.  [H] */
+bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu);
+
+/** dbk_cpus_up() - how many are, at least 1: what is per CPU is multiplied by it */
+uint32_t dbk_cpus_up(const struct dbk_engine *engine);
 
 /** dbk_activity_set() - stores the activity, in the ring's metadata as well */
 void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity);

@@ -28,4 +28,10 @@ void dbk_act_drain(void);
 /** dbk_stack_init() - learns where the module's own text is, to leave it out of stacks */
 void dbk_stack_init(void);
 
+/** dbk_cpus_init() - the engine, which exists, gets its CPUs: those online, and each that comes */
+int dbk_cpus_init(void);
+
+/** dbk_cpus_exit() - none comes any more */
+void dbk_cpus_exit(void);
+
 #endif /* DBK_KMOD_HOST_H */

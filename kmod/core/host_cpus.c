@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * host_cpus.c - the engine's host: something to be done on every CPU
+ * host_cpus.c - the engine's host: CPUs that come and go, something to be done on every CPU
  */
+#include <linux/cpuhotplug.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/smp.h>
 
-#include "engine/host.h"
+#include "kmod/core/host.h"
+#include "kmod/state.h"
+
+static DEFINE_MUTEX(cpus_mutex);	/* [H] */
+static enum cpuhp_state hotplug_state; /* [C] */
+
+void dbk_host_cpus_lock(void)
+{
+	mutex_lock(&cpus_mutex);
+}
+
+void dbk_host_cpus_unlock(void)
+{
+	mutex_unlock(&cpus_mutex);
+}
+
+/* Before the CPU starts.  Without memory it starts all the same: what it fires is drops. */
+static int on_cpu_prepare(unsigned int cpu)
+{
+	if (!dbk_engine_cpu_up(dbk.engine, cpu))
+		pr_warn("no memory for cpu %u: what it fires is dropped until there is some\n", cpu);
+	return 0;
+}
+
+static int on_cpu_dead(unsigned int cpu)
+{
+	dbk_engine_cpu_down(dbk.engine, cpu);
+	return 0;
+}
+
+/* Calls on_cpu_prepare() for those that are online, too. */
+int dbk_cpus_init(void)
+{
+	int state = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "daybreak:memory", on_cpu_prepare,
+				      on_cpu_dead);
+
+	if (state < 0)
+		return state;
+	hotplug_state = state;
+	return 0;
+}
+
+void dbk_cpus_exit(void)
+{
+	cpuhp_remove_state_nocalls(hotplug_state);
+}
 
 struct each_cpu {
 	void (*run)(void *argument, uint32_t cpu);

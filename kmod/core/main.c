@@ -37,12 +37,22 @@ static int engine_create(void)
 		.ticks_per_second = dbk_clock_ticks_per_second(),
 		.boot_id = dbk.boot_id,
 	};
+	int err;
 
 	dbk.engine = dbk_engine_create(&config);
 	if (!dbk.engine)
 		return -ENOMEM;
 	dbk.blocks[DBK_BLOCK_TRIGGERS] = *dbk_engine_triggers(dbk.engine);
-	return 0;
+	err = dbk_cpus_init();
+	if (err)
+		dbk_engine_destroy(dbk.engine);
+	return err;
+}
+
+static void engine_destroy(void)
+{
+	dbk_cpus_exit();
+	dbk_engine_destroy(dbk.engine);
 }
 
 static void rings_destroy(void)
@@ -105,7 +115,7 @@ out_providers:
 	providers_exit();
 	dbk_act_drain();
 	dbk_triggers_unhook();
-	dbk_engine_destroy(dbk.engine);
+	engine_destroy();
 out_machine:
 	dbk_machine_destroy();
 out_host_meta:
@@ -125,7 +135,7 @@ static void __exit dbk_module_exit(void)
 	providers_exit();
 	dbk_act_drain();
 	dbk_triggers_unhook();
-	dbk_engine_destroy(dbk.engine);
+	engine_destroy();
 	dbk_machine_destroy();
 	dbk_host_meta_destroy();
 	dbk_bank_exit();

@@ -63,13 +63,15 @@ Loaded load(const std::vector<uint8_t>& image) {
     return loaded;
 }
 
-Engine::Engine(uint32_t cpu_count, uint32_t clock) {
+Engine::Engine(uint32_t cpu_count, uint32_t clock, uint32_t cpus_up) {
     host = HostState{};
     host_cpu = 0;
     host.cpu_count = cpu_count;
     dbk_engine_config config{cpu_count, clock, 1'000'000'000, 0xb007};
     engine_ = dbk_engine_create(&config);
     REQUIRE(engine_ != nullptr);
+    for (uint32_t cpu = 0; cpu < std::min(cpu_count, cpus_up); cpu++)
+        REQUIRE(dbk_engine_cpu_up(engine_, cpu));
 }
 
 Engine::~Engine() {

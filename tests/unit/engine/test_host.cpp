@@ -122,6 +122,14 @@ void dbk_host_each_cpu(void (*run)(void*, uint32_t), void* argument) {
     }
 }
 
+void dbk_host_cpus_lock(void) {
+    if (host.cpus_locked++ != 0)
+        std::abort();
+}
+void dbk_host_cpus_unlock(void) {
+    host.cpus_locked--;
+}
+
 void dbk_host_clocks(dbk_clocks* clocks) {
     *clocks = {host.ticks, host.mono_ns, host.mono_ns + 1, host.wall_ns};
 }

@@ -44,6 +44,7 @@ struct HostState {
     std::function<void()> in_load;         ///< runs inside dbk_host_load()
     /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
+    int cpus_locked = 0; ///< between dbk_host_cpus_lock() and _unlock()
     bool real_probe_strings = true; ///< names of probes can be loaded
 };
 
@@ -75,7 +76,9 @@ Loaded load(const std::vector<uint8_t>& image);
 
 class Engine {
 public:
-    explicit Engine(uint32_t cpu_count = 2, uint32_t clock = DBK_CLOCK_MONO_NS);
+    /// All CPUs are up, or the first `cpus_up`.
+    explicit Engine(uint32_t cpu_count = 2, uint32_t clock = DBK_CLOCK_MONO_NS,
+                    uint32_t cpus_up = DBK_CPUS_MAX);
     ~Engine();
     Engine(const Engine&) = delete;
 

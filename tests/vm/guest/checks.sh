@@ -58,6 +58,11 @@ until_it() {
 	done
 }
 
+# less_than NAME GOT LIMIT
+less_than() {
+	if [ "$2" -lt "$3" ] 2>/dev/null; then pass "$1" "$2"; else fail "$1" "got '$2', expected less than $3"; fi
+}
+
 # kernel_log PATTERN: how many lines of the kernel log have it
 kernel_log() {
 	dmesg | grep -c -e "$1"

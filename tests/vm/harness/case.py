@@ -51,6 +51,7 @@ class Case:
     dumps: tuple[str, ...] = ()  # the guest panics; its memory in these forms: dump.elf, dump.kdump-zlib, dump.raw
     memory_mib: int = 512
     cpus: int = 2
+    cpus_possible: int = 0  # that the firmware says may be plugged in; 0: no more than there are
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     timeout_s: float = 120.0
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none
@@ -221,7 +222,7 @@ class Boot:
                             case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, False, self.folder,
                             qemu.PATIENCE * self._kernel.slowness * case.timeout_s,
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
-                            disks=disks)
+                            disks=disks, cpus_possible=case.cpus_possible)
 
     def _disks(self) -> list[qemu.Disk]:
         """The case's disks, made anew."""

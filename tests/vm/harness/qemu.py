@@ -66,6 +66,7 @@ class Machine:
     monitor: Path | None = None  # a socket for qmp.Monitor
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
     disks: list[Disk] = field(default_factory=list)
+    cpus_possible: int = 0  # 0: those there are
 
 
 @dataclass
@@ -100,7 +101,8 @@ def command_line(machine: Machine) -> list[str]:
         arguments = ["nokaslr", "tsc=reliable", "audit=0", "quiet"]
     else:
         threads = "multi" if machine.parallel else "single"
-        processor = ["-accel", f"tcg,thread={threads}", "-smp", str(machine.cpus)]
+        processor = ["-accel", f"tcg,thread={threads}", "-smp",
+                     f"{machine.cpus},maxcpus={max(machine.cpus, machine.cpus_possible)}"]
         # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while.
         arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,

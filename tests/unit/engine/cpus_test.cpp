@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CPUs come and go: memory follows those that are up, and what has none is counted.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+Difo arg(uint32_t index) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
+}
+
+std::vector<uint64_t> values(const dbk_consumer* consumer, uint32_t cpu) {
+    std::vector<uint64_t> result;
+    for (const auto& record : records(consumer, cpu))
+        result.push_back(record.u64(8));
+    return result;
+}
+
+uint64_t region_bytes(const dbk_consumer* consumer) {
+    uint64_t bytes = 0;
+    dbk_region region;
+    for (uint32_t i = 0; dbk_consumer_region(consumer, i, &region); i++)
+        bytes += region.pages->bytes;
+    return bytes;
+}
+
+/// Everything that a CPU may have memory for: locals, a key, cells, a speculation.
+std::vector<uint8_t> whole_program(Dof& dof) {
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    dof.option(DTRACEOPT_BUFSIZE, 256 << 10);
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)}));
+    return dof.build();
+}
+
+} // namespace
+
+TEST_CASE("a consumer has memory for the CPUs that are up", "[engine][cpus]") {
+    auto bytes = [](uint32_t possible, uint32_t up) {
+        Engine engine(possible, DBK_CLOCK_MONO_NS, up);
+        uint64_t before = host.pages_allocated;
+        Dof dof;
+        auto* consumer = engine.consumer(whole_program(dof));
+        CHECK(region_bytes(consumer) <= host.pages_allocated - before);
+        return host.pages_allocated - before;
+    };
+    // 62 CPUs that may come some day: 320 bytes of counters each.
+    CHECK(bytes(64, 2) < bytes(2, 2) + 62 * 1024);
+    CHECK(bytes(64, 3) > bytes(64, 2) + (256 << 10));
+}
+
+TEST_CASE("without aggregations there are no aggregation buffers", "[engine][cpus]") {
+    Engine engine;
+    uint64_t before = host.pages_allocated;
+    Dof dof;
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    dof.option(DTRACEOPT_BUFSIZE, 64 << 10);
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    auto* consumer = engine.start(dof.build());
+    CHECK(host.pages_allocated - before < 2 * (64 << 10) + (256 << 10));
+    CHECK(dbk_consumer_ring(consumer)->aggregate == DBK_AGGREGATE_RECORD);
+    uint32_t size;
+    const void* image;
+    CHECK(dbk_consumer_agg_snapshot(consumer, 0, &size, &image) == -EINVAL);
+}
+
+TEST_CASE("a CPU that comes up later records from its first firing on", "[engine][cpus]") {
+    Engine engine(4, DBK_CLOCK_MONO_NS, 2);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    auto* consumer = engine.start(whole_program(dof));
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 3));
+    engine.fire(go, {7}, 3);
+    CHECK(values(consumer, 3) == std::vector<uint64_t>{7});
+    CHECK(snapshot(consumer, 3).size() == 1);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 3) == 0);
+    uint64_t bytes = region_bytes(consumer);
+    // It goes and comes again: what it had is there, and is enough.
+    dbk_engine_cpu_down(engine.get(), 3);
+    CHECK(values(consumer, 3) == std::vector<uint64_t>{7});
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 3));
+    engine.fire(go, {8}, 3);
+    CHECK(values(consumer, 3) == std::vector<uint64_t>{7, 8});
+    CHECK(region_bytes(consumer) == bytes);
+    // After the end nothing opens.
+    REQUIRE(dbk_consumer_stop(consumer) == 0);
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 2));
+    engine.fire(go, {9}, 2);
+    CHECK(values(consumer, 2).empty());
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 2) == 0);
+}
+
+TEST_CASE("a consumer made while a CPU is away has no memory for it", "[engine][cpus]") {
+    Engine engine(2);
+    auto& go = engine.probe("test", "m", "f", "go");
+    dbk_engine_cpu_down(engine.get(), 1);
+    Dof dof;
+    auto* consumer = engine.start(whole_program(dof));
+    uint64_t bytes = region_bytes(consumer);
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 1));
+    CHECK(region_bytes(consumer) > bytes);
+    engine.fire(go, {1}, 1);
+    CHECK(values(consumer, 1) == std::vector<uint64_t>{1});
+}
+
+TEST_CASE("option cpu: the others get nothing when they come up", "[engine][cpus]") {
+    Engine engine(3, DBK_CLOCK_MONO_NS, 1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DTRACEOPT_CPU, 2);
+    auto* consumer = engine.start(whole_program(dof));
+    uint64_t bytes = region_bytes(consumer);
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 1));
+    CHECK(region_bytes(consumer) == bytes);
+    engine.fire(go, {1}, 1);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 0);
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 2));
+    engine.fire(go, {2}, 2);
+    CHECK(values(consumer, 2) == std::vector<uint64_t>{2});
+}
+
+// Every allocation on the way fails once: the CPU's firings are drops, tending finds the memory
+// later, and nothing is allocated twice.
+TEST_CASE("a CPU without memory counts drops until there is some", "[engine][cpus]") {
+    uint64_t complete = 0;
+    for (int fail_at = 64; fail_at >= 0; fail_at--) {
+        INFO("allocation " << fail_at << " fails");
+        Engine engine(2, DBK_CLOCK_MONO_NS, 1);
+        auto& go = engine.probe("test", "m", "f", "go");
+        Dof dof;
+        auto* consumer = engine.start(whole_program(dof));
+        host.allocations_left = fail_at;
+        bool up = dbk_engine_cpu_up(engine.get(), 1);
+        host.allocations_left = -1;
+        if (up) {
+            complete = region_bytes(consumer);
+            continue;
+        }
+        engine.fire(go, {1}, 1);
+        CHECK(values(consumer, 1).empty());
+        CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 2); // a record, a count
+        CHECK(dbk_consumer_counters(consumer, 1)->firings == 0);
+        dbk_consumer_tend(consumer);
+        engine.fire(go, {2}, 1);
+        CHECK(values(consumer, 1) == std::vector<uint64_t>{2});
+        CHECK(snapshot(consumer, 1).size() == 1);
+        CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 2);
+        CHECK(region_bytes(consumer) == complete);
+    }
+    CHECK(complete != 0);
+}
+
+TEST_CASE("refused memory is asked for again later, and counted", "[engine][cpus]") {
+    Engine engine(2, DBK_CLOCK_MONO_NS, 1);
+    Dof dof;
+    auto* consumer = engine.start(whole_program(dof));
+    host.allocations_left = 0;
+    CHECK_FALSE(dbk_engine_cpu_up(engine.get(), 1));
+    dbk_consumer_tend(consumer);
+    const dbk_meta_cpu* counters = dbk_consumer_counters(consumer, 1);
+    CHECK(counters->growths_refused == 1);
+    dbk_consumer_tend(consumer);
+    CHECK(counters->growths_refused == 1);
+    host.allocations_left = -1;
+    for (int i = 0; i < 20; i++)
+        dbk_consumer_tend(consumer);
+    CHECK(counters->growths_refused == 1);
+    CHECK(counters->segment_slots != 0);
+}
+
+TEST_CASE("BEGIN and END on a CPU without memory are drops", "[engine][cpus]") {
+    Engine engine(2, DBK_CLOCK_MONO_NS, 1);
+    Dof dof;
+    dof.ecb("dtrace:::BEGIN", {dof.trace(arg(0))});
+    auto* consumer = engine.consumer(dof.build());
+    host.allocations_left = 0;
+    CHECK_FALSE(dbk_engine_cpu_up(engine.get(), 1));
+    host.allocations_left = -1;
+    host_cpu = 1;
+    REQUIRE(dbk_consumer_start(consumer) == 0);
+    host_cpu = 0;
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 1);
+    CHECK(values(consumer, 1).empty());
+}

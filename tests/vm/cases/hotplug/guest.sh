@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+cd /tmp
+cpus=/sys/devices/system/cpu
+equal possible "$(cat $cpus/possible)" 0-63
+equal online "$(cat $cpus/online)" 0-1
+holds load insmod /share/in/daybreak.ko
+
+# Two CPUs and dtrace's defaults: what it takes does not depend on those that may come.
+memory /share/in/plain.dof >plain.out
+cat plain.out
+less_than default-consumer "$(sed -n 's/^REGIONS //p' plain.out)" 6000000
+memory /share/in/cells.dof >cells.out
+cat cells.out
+less_than cells "$(sed -n 's/^TAKEN //p' cells.out)" 8000000
+
+# on CPU MASK: umask(MASK) is called on that CPU
+on() {
+	taskset -c "$1" sh -c "umask $2"
+}
+
+# until_said WORD [COMMAND...]: the tracer has printed it; meanwhile the command, again and again
+until_said() {
+	word=$1
+	shift
+	tries=0
+	while ! grep -q "$word" said && [ $tries -lt 600 ]; do
+		"$@"
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	at_least "says-$(echo "$word" | tr " " -)" "$(grep -c "$word" said)" 1
+}
+
+daybreak dtrace -s /share/in/calls.d >said 2>complained &
+tracer=$!
+until_said READY
+on 0 01
+on 1 01
+on 1 01
+on 1 02
+holds offline-1 sh -c "echo 0 >$cpus/cpu1/online"
+holds online-2 sh -c "echo 1 >$cpus/cpu2/online"
+for call in 1 2 3 4 5; do
+	on 2 01
+done
+until_said 'CALL 2'
+# Its speculation was discarded while CPU 1 was away, and cleaned all the same.
+on 0 03
+until_said CLEANED on 0 04
+holds online-1 sh -c "echo 1 >$cpus/cpu1/online"
+on 1 01
+on 1 05
+on 1 06
+until_said COMMITTED
+holds offline-2 sh -c "echo 0 >$cpus/cpu2/online"
+kill -INT $tracer
+wait $tracer
+cat said complained
+equal calls-0 "$(grep -c 'CALL 0' said)" 1
+equal calls-1 "$(grep -c 'CALL 1' said)" 3
+equal calls-2 "$(grep -c 'CALL 2' said)" 5
+equal counts "$(grep COUNT said | sort | tr '\n' ' ')" "COUNT 0 1 COUNT 1 3 COUNT 2 5 "
+equal fresh "$(grep -c FRESH said)" 1
+equal nothing-stale "$(grep -c STALE said)" 0
+equal no-drops "$(cat complained)" ""
+
+# They come and go while rings are made and destroyed.
+while true; do
+	echo 0 >$cpus/cpu1/online
+	echo 1 >$cpus/cpu1/online
+done &
+plugger=$!
+rounds=0
+while [ $rounds -lt 5 ] && memory /share/in/cells.dof >cells.out; do
+	rounds=$((rounds + 1))
+done
+equal beside-hotplug $rounds 5
+kill $plugger
+wait
+holds unload rmmod daybreak
+equal warnings "$(kernel_log 'WARNING:\|BUG:\|Oops')" 0
