@@ -446,8 +446,8 @@ void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t 
  * @image_ret: a struct dbk_segment_header with DBK_AGGBUF_MAGIC, then the entries;
  *             valid until the next call for that CPU
  *
- * The CPU counts into the other buffer from here on; the host's
- * dbk_host_synchronize() makes sure that nobody still writes to this one.
+ * The CPU counts into the other buffer from here on: they are switched on it, between two
+ * firings (dbk_host_on_cpu()), so no probe still writes to this one.
  * Return: 0; -EINVAL for a bad CPU or when the ring has aggregate=record.
  */
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,

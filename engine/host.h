@@ -127,6 +127,13 @@ void dbk_host_each_cpu(void (*run)(void *argument, uint32_t cpu), void *argument
 void dbk_host_cpus_lock(void);
 void dbk_host_cpus_unlock(void);
 
+/** dbk_host_on_cpu() - the same on @cpu alone */
+void dbk_host_on_cpu(uint32_t cpu, void (*run)(void *argument, uint32_t cpu), void *argument);
+
+/** dbk_host_secret() - a number that nobody outside can guess, another each time; for keys of
+ * hashes.  Control path */
+uint64_t dbk_host_secret(void);
+
 /* Four clocks read together, as near as the host can. */
 struct dbk_clocks {
 	uint64_t ticks;	  /* dbk_host_ticks() */

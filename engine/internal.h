@@ -22,6 +22,7 @@
 #ifndef DBK_ENGINE_INTERNAL_H
 #define DBK_ENGINE_INTERNAL_H
 
+#include "engine/hash.h"
 #include "engine/lowered.h"
 
 /* Gates: which ECBs a CPU's buffer lets run. */
@@ -79,10 +80,9 @@ struct dbk_account {
 
 /* An entry of the hash index over an aggregation buffer, outside its bytes. */
 struct dbk_agg_slot {
-	uint32_t hash;
-	uint32_t offset; /* of the entry; 0: empty */
+	uint64_t tag;	 /* the buffer's round << 32 | hash; of another round: empty */
+	uint32_t offset; /* of the entry */
 	uint32_t class_id;
-	uint32_t reserved;
 };
 
 struct dbk_aggbuf {
@@ -90,6 +90,7 @@ struct dbk_aggbuf {
 	struct dbk_agg_slot *slots; /* [P] */
 	uint32_t slot_count;	    /* [C] power of two */
 	uint32_t entry_count;	    /* [P] */
+	uint32_t round;		    /* [L] how often it was cleared; from 1 */
 	uint64_t classic_bytes;	    /* [P] of the entries; see account.h */
 	uint64_t sequence;	    /* [L] */
 };
@@ -226,8 +227,8 @@ struct dbk_consumer {
 	uint32_t next_epid;	    /* [L] from 1 */
 	uint32_t ecb_count;	    /* [L] */
 	struct dbk_ecb *ecbs;	    /* [L] all, newest first */
-	/* Blocks never move and the count is stored last: read without a lock, added under [H].  Chunk k has
-	 * DBK_REGION_CHUNK << k of them. */
+	/* Blocks never move and the count is stored last: read without a lock, added under [H].
+	 * Chunk k has DBK_REGION_CHUNK << k of them. */
 	struct dbk_region *region_chunks[DBK_REGION_CHUNKS];
 	uint32_t region_count;
 	struct dbk_pages *probes_block;	     /* [L] the META_PROBES block with room */
@@ -302,6 +303,7 @@ struct dbk_cpu {
 	struct dbk_cpuinfo info; /* [C] */
 	uint64_t chill_mark_ns;	 /* when the interval of chill() began */
 	uint64_t chilled_ns;	 /* in it */
+	struct dbk_secret secret; /* [C] of the hashes; the engine's, where it is at hand */
 };
 
 #define DBK_FAULT_PC_NONE 0xffffffffu

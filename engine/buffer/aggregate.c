@@ -3,17 +3,26 @@
  * aggregate.c - aggregation buffers: entries one behind the other, and an index beside them
  *
  * A CPU has two.  It counts into the one that buffer->aggbuf points to; a
- * snapshot points it to the other, waits until no probe context can still be
- * writing, and hands out the first.  Entries only ever get added, so a reader of
- * a dump can walk them by their lengths up to committed_bytes.
+ * snapshot points it to the other, on that CPU between two firings, and hands out
+ * the first.  Entries only ever get added, so a reader of a dump can walk them by
+ * their lengths up to committed_bytes.
+ *
+ * The index is open-addressed.  A slot belongs to a buffer's time since it was
+ * cleared, its round, so that clearing all of them is one addition.  Where a key
+ * lands depends on a secret (engine/hash.h), and a key that finds no place within
+ * PROBES_MAX slots is a drop: whoever can choose keys can fill the buffer, and
+ * make no firing longer.
  */
 #include "engine/buffer/account.h"
 #include "engine/buffer/buffer.h"
+#include "engine/hash.h"
 
 #define AGG_DATA_OFFSET DBK_SEGMENT_DATA_OFFSET
 
 /* One slot of the index for so many bytes: a small entry, so that the index never fills first. */
 #define BYTES_PER_SLOT 32u
+/* Random keys in an index that is three quarters full need some 9, hardly ever 100. */
+#define PROBES_MAX 256u
 
 /* ---- probe context: entries ------------------------------------------------------------- */
 
@@ -22,36 +31,21 @@ __probe_ctx static struct dbk_segment_header *header_of(const struct dbk_aggbuf 
 	return (struct dbk_segment_header *)aggbuf->pages.address;
 }
 
-__probe_ctx static uint32_t hash_key(uint32_t class_id, const uint8_t *key, uint32_t bytes)
+/* Round and hash of a slot in one word: most slots are told apart by one comparison. */
+__probe_ctx static uint64_t tag_of(const struct dbk_aggbuf *aggbuf, uint64_t hash)
 {
-	uint64_t hash = ((uint64_t)bytes << 32) ^ class_id, word;
-	uint32_t i;
-
-	for (i = 0; i < bytes; i += 8) {
-		memcpy(&word, key + i, 8);
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 32;
-	}
-	hash *= 0x9e3779b97f4a7c15ull;
-	return (uint32_t)(hash >> 32);
+	return (uint64_t)aggbuf->round << 32 | (uint32_t)hash;
 }
 
-__probe_ctx static bool same_entry(const struct dbk_aggbuf *aggbuf, const struct dbk_agg_slot *slot,
-				   uint32_t hash, uint32_t class_id, const uint8_t *key,
-				   uint32_t key_bytes)
+__probe_ctx static bool same_key(const struct dbk_agg_slot *slot, const struct dbk_agg_entry *entry,
+				 uint32_t class_id, const uint8_t *key, uint32_t key_bytes)
 {
-	const struct dbk_agg_entry *entry;
-	const uint8_t *have;
+	const uint8_t *have = (const uint8_t *)(entry + 1);
 	uint64_t a, b;
 	uint32_t i;
 
-	if (slot->hash != hash || slot->class_id != class_id)
+	if (slot->class_id != class_id || entry->key_bytes != key_bytes)
 		return false;
-	entry = (const struct dbk_agg_entry *)((const uint8_t *)aggbuf->pages.address +
-					       slot->offset);
-	if (entry->key_bytes != key_bytes)
-		return false;
-	have = (const uint8_t *)(entry + 1);
 	for (i = 0; i < key_bytes; i += 8) {
 		memcpy(&a, key + i, 8);
 		memcpy(&b, have + i, 8);
@@ -68,7 +62,7 @@ __probe_ctx static uint64_t *cells_of(struct dbk_agg_entry *entry)
 
 /* Adds an entry with empty cells into the free @slot; NULL: the buffer is full. */
 __probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
-						   struct dbk_agg_slot *slot, uint32_t hash,
+						   struct dbk_agg_slot *slot, uint64_t tag,
 						   const struct dbk_aggregation *aggregation,
 						   const uint8_t *key, uint32_t key_bytes)
 {
@@ -92,7 +86,7 @@ __probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct d
 	memcpy(entry + 1, key, key_bytes);
 	dbk_cells_init(cells_of(entry), aggregation->cell_count, aggregation->kind,
 		       aggregation->arg);
-	slot->hash = hash;
+	slot->tag = tag;
 	slot->offset = used;
 	slot->class_id = aggregation->class_id;
 	aggbuf->entry_count++;
@@ -104,19 +98,23 @@ __probe_ctx static struct dbk_agg_entry *find_entry(struct dbk_cpu *cpu, struct 
 						    const struct dbk_aggregation *aggregation,
 						    const uint8_t *key, uint32_t key_bytes)
 {
-	uint32_t hash = hash_key(aggregation->class_id, key, key_bytes);
-	uint32_t mask = aggbuf->slot_count - 1, at = hash & mask;
+	uint64_t hash = dbk_hash(&cpu->secret,
+				 (uint64_t)aggregation->class_id << 32 | key_bytes, key, key_bytes);
+	uint64_t tag = tag_of(aggbuf, hash);
+	uint32_t mask = aggbuf->slot_count - 1, at = (uint32_t)(hash >> 32), left;
 
-	/* Ends: at least a quarter of the slots is empty. */
-	for (;; at = (at + 1) & mask) {
-		struct dbk_agg_slot *slot = &aggbuf->slots[at];
+	for (left = PROBES_MAX; left != 0; left--, at++) {
+		struct dbk_agg_slot *slot = &aggbuf->slots[at & mask];
+		struct dbk_agg_entry *entry =
+			(struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address + slot->offset);
 
-		if (slot->offset == 0)
-			return add_entry(cpu, aggbuf, slot, hash, aggregation, key, key_bytes);
-		if (same_entry(aggbuf, slot, hash, aggregation->class_id, key, key_bytes))
-			return (struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address +
-							slot->offset);
+		if (slot->tag == tag &&
+		    same_key(slot, entry, aggregation->class_id, key, key_bytes))
+			return entry;
+		if ((uint32_t)(slot->tag >> 32) != aggbuf->round)
+			return add_entry(cpu, aggbuf, slot, tag, aggregation, key, key_bytes);
 	}
+	return NULL;
 }
 
 __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
@@ -146,7 +144,8 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 
 	dbk_store_release(&header->magic, 0);
 	memset(header, 0, AGG_DATA_OFFSET);
-	memset(aggbuf->slots, 0, aggbuf->slot_count * sizeof(*aggbuf->slots));
+	/* One a snapshot: of 2^32 rounds none is met again.  Slots of round 0 were never used. */
+	aggbuf->round++;
 	aggbuf->entry_count = 0;
 	aggbuf->classic_bytes = 0;
 	header->version = DBK_SEGMENT_VERSION;
@@ -200,6 +199,17 @@ void dbk_aggbuf_deinit(struct dbk_buffer *buffer)
 	}
 }
 
+/* On the buffer's CPU, interrupts off: what fired there before is done, what fires later sees the
+ * other one.  An NMI's firing is before or after it as well: it never waits for this. */
+__probe_ctx static void switch_buffers(void *argument, uint32_t cpu)
+{
+	struct dbk_buffer *buffer = &((struct dbk_consumer *)argument)->buffers[cpu];
+	struct dbk_aggbuf *old = buffer->aggbuf;
+
+	dbk_store_release(&buffer->aggbuf,
+			  old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0]);
+}
+
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
 			      const void **image_ret)
 {
@@ -215,8 +225,7 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	fresh = old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0];
 	fresh->sequence = old->sequence;
 	clear(consumer, buffer, fresh);
-	dbk_store_release(&buffer->aggbuf, fresh);
-	dbk_host_synchronize();
+	dbk_host_on_cpu(cpu, switch_buffers, consumer);
 	*bytes_ret = ((const struct dbk_segment_header *)old->pages.address)->committed_bytes;
 	*image_ret = old->pages.address;
 	return 0;

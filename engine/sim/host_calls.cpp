@@ -119,13 +119,12 @@ struct HostCalls {
         }
         return h.clock_.read_ticks();
     }
-    static void each_cpu(void (*run)(void*, uint32_t), void* argument) {
+    static void on_cpu(uint32_t cpu, void (*run)(void*, uint32_t), void* argument) {
         SimHost& h = host();
         DBK_ASSERT(h.depth_ == 0);
-        uint32_t before = h.cpu_;
+        uint32_t before = std::exchange(h.cpu_, cpu);
         unsigned long flags = enter();
-        for (h.cpu_ = 0; h.cpu_ < h.cpu_count(); h.cpu_++)
-            run(argument, h.cpu_);
+        run(argument, cpu);
         leave(flags);
         h.cpu_ = before;
     }
@@ -136,6 +135,7 @@ struct HostCalls {
     }
     static uint32_t ipl() { return host().ipl_; }
     static uint64_t random() { return host().random_.next(); }
+    static uint64_t secret() { return host().secrets_.next(); }
     static bool load_fails() { return host().load_fails(); }
     static bool stack_is_bad() { return host().stack_is_bad(); }
     static void act(SimAct act) { host().acts_.push_back(std::move(act)); }
@@ -185,8 +185,15 @@ uint64_t dbk_host_symbol(const char* name) {
     return daybreak::sim::kernel_symbol(name);
 }
 void dbk_host_synchronize(void) {}
+void dbk_host_on_cpu(uint32_t cpu, void (*run)(void* argument, uint32_t cpu), void* argument) {
+    HostCalls::on_cpu(cpu, run, argument);
+}
 void dbk_host_each_cpu(void (*run)(void* argument, uint32_t cpu), void* argument) {
-    HostCalls::each_cpu(run, argument);
+    for (uint32_t cpu = 0; cpu < host().cpu_count(); cpu++)
+        HostCalls::on_cpu(cpu, run, argument);
+}
+uint64_t dbk_host_secret(void) {
+    return HostCalls::secret();
 }
 // One thread: a CPU comes up only between two calls.
 void dbk_host_cpus_lock(void) {}

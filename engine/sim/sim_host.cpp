@@ -32,7 +32,7 @@ VirtualClockConfig clock_config(const SimHostConfig& config) {
 
 SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
-      random_(config.seed + 1), thread_(config.thread), faults_(config.faults) {
+      random_(config.seed + 1), secrets_(config.seed + 2), thread_(config.thread), faults_(config.faults) {
     kernel_memory_.allow_image();
     idle_thread_ = SimThread{0, 0, 0, 0, 0, {}, 2};
     idle_thread_.set_execname("swapper/0");

@@ -163,7 +163,7 @@ private:
     SimHostConfig config_;
     uint64_t boot_id_;
     VirtualClock clock_;
-    SeededRandom random_;
+    SeededRandom random_, secrets_;
     SimThread thread_, idle_thread_;
     bool idle_ = false; // a timer found the CPU idle
     SimMemory kernel_memory_, user_memory_;

@@ -4,7 +4,7 @@
 #include "engine/state/dynvar.h"
 
 #define SPIN_MAX 100000u /* tries to enter a bucket; a writer inside needs some hundred */
-#define WALK_MAX 4096u	 /* chunks of one chain; there are as many buckets as chunks */
+#define WALK_MAX 64u	 /* chunks of one chain: as many buckets as chunks, a random one has some 8 */
 #define READ_MAX 1000u	 /* readings of a bucket that keeps changing */
 
 #define CHUNK_NONE 0u
@@ -103,20 +103,6 @@ __probe_ctx static bool put_member(struct dbk_cpu *cpu, const struct dbk_tuple *
 	return true;
 }
 
-__probe_ctx static uint32_t hash_words(uint64_t hash, const uint8_t *data, uint32_t bytes)
-{
-	uint64_t word;
-	uint32_t i;
-
-	for (i = 0; i < bytes; i += 8) {
-		memcpy(&word, data + i, 8);
-		/* 2^64 / golden ratio: spreads low bits upward, where they are taken from. */
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 32;
-	}
-	return (uint32_t)(hash ^ (hash >> 32));
-}
-
 /* A store that found no room ends the clause: nothing of it is recorded. */
 __probe_ctx static void drop_store(struct dbk_cpu *cpu)
 {
@@ -128,6 +114,7 @@ __probe_ctx static void drop_store(struct dbk_cpu *cpu)
 __probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread,
 				 struct var_key *key)
 {
+	const struct dbk_secret *secret = &cpu->secret;
 	uint32_t i, used = 0;
 
 	for (i = 0; tuple && i < cpu->tuple_count; i++) {
@@ -145,8 +132,9 @@ __probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, 
 	key->thread = thread ? dbk_host_thread_key() : 0;
 	key->bytes = used;
 	key->data = cpu->key;
-	key->hash = hash_words(((uint64_t)var << 32 | 1) ^ (key->thread * 0x9e3779b97f4a7c15ull),
-			       key->data, used);
+	key->hash = (uint32_t)dbk_hash(
+		secret, dbk_hash_word(secret, key->thread, (uint64_t)used << 32 | var), key->data,
+		used);
 	return true;
 }
 
@@ -160,7 +148,8 @@ __probe_ctx static bool same_key(const struct dbk_dynvars *dynvars, const struct
 
 /* ---- probe context: chains ---------------------------------------------------------------- */
 
-/* The chunk with the key, and the link that leads to it; CHUNK_NONE when there is none. */
+/* The chunk with the key, and the link that leads to it; CHUNK_NONE when there is none.  With
+ * *link_ret NULL the chain is longer than any should be: it may be there or not. */
 __probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct dbk_bucket *bucket,
 				       const struct var_key *key, uint32_t **link_ret)
 {
@@ -173,7 +162,7 @@ __probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct
 			break;
 		link = &chunk(dynvars, number)->next;
 	}
-	*link_ret = link;
+	*link_ret = steps == WALK_MAX ? NULL : link;
 	return steps == WALK_MAX ? CHUNK_NONE : number;
 }
 
@@ -238,8 +227,11 @@ __probe_ctx uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t index, bool t
 		number = find_chunk(dynvars, bucket, &key, &link);
 		value = number == CHUNK_NONE ? 0 : read_chunk(var, chunk(dynvars, number), copy);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (dbk_load_relaxed(&bucket->version) == version)
-			return value;
+		if (dbk_load_relaxed(&bucket->version) != version)
+			continue;
+		if (link == NULL)
+			break;
+		return value;
 	}
 	dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
 	return 0;
@@ -279,7 +271,7 @@ __probe_ctx static void put_value(struct dbk_dynvar *c, const struct dbk_var *va
 	}
 }
 
-/* In the bucket.  false: no chunk is free. */
+/* In the bucket.  false: no chunk is free, or the chain is too long. */
 __probe_ctx static bool store_inside(struct dbk_cpu *cpu, struct dbk_dynvars *dynvars,
 				     struct dbk_bucket *bucket, const struct var_key *key,
 				     const struct dbk_var *var, uint64_t value)
@@ -287,6 +279,8 @@ __probe_ctx static bool store_inside(struct dbk_cpu *cpu, struct dbk_dynvars *dy
 	struct dbk_dynvar *c;
 	uint32_t *link, number = find_chunk(dynvars, bucket, key, &link);
 
+	if (link == NULL)
+		return false;
 	if (number == CHUNK_NONE && value == 0)
 		return true;
 	if (value == 0) {

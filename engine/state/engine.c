@@ -14,7 +14,7 @@ static void init_own_probe(struct dbk_engine *engine, struct dbk_probe *probe, c
 	dbk_probe_add(engine, probe);
 }
 
-static struct dbk_cpu *create_cpu(uint32_t index)
+static struct dbk_cpu *create_cpu(uint32_t index, const struct dbk_secret *secret)
 {
 	struct dbk_cpu *cpu = dbk_host_alloc(sizeof(*cpu));
 	uint32_t package = 0, node = 0;
@@ -22,6 +22,7 @@ static struct dbk_cpu *create_cpu(uint32_t index)
 	if (cpu == NULL)
 		return NULL;
 	cpu->index = index;
+	cpu->secret = *secret;
 	dbk_host_cpu_place(index, &package, &node);
 	cpu->info.id = (int32_t)index;
 	cpu->info.chip = (int32_t)package;
@@ -31,6 +32,7 @@ static struct dbk_cpu *create_cpu(uint32_t index)
 
 struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config)
 {
+	struct dbk_secret secret = {dbk_host_secret(), dbk_host_secret() | 1};
 	struct dbk_engine *engine;
 	uint32_t i;
 
@@ -47,7 +49,7 @@ struct dbk_engine *dbk_engine_create(const struct dbk_engine_config *config)
 	engine->next_probe_id = 1;
 	engine->cpus = dbk_host_alloc(engine->cpu_count * sizeof(*engine->cpus));
 	for (i = 0; engine->cpus != NULL && i < engine->cpu_count; i++) {
-		engine->cpus[i] = create_cpu(i);
+		engine->cpus[i] = create_cpu(i, &secret);
 		if (engine->cpus[i] == NULL)
 			break;
 	}

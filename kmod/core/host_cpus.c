@@ -68,21 +68,35 @@ static void run_here(void *info)
 	each->run(each->argument, raw_smp_processor_id());
 }
 
+/* For a CPU that is offline: nothing else touches what it left behind. */
+static void run_for(const struct each_cpu *each, unsigned int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	each->run(each->argument, cpu);
+	local_irq_restore(flags);
+}
+
+void dbk_host_on_cpu(uint32_t cpu, void (*run)(void *argument, uint32_t cpu), void *argument)
+{
+	struct each_cpu each = { .run = run, .argument = argument };
+
+	cpus_read_lock();
+	if (smp_call_function_single(cpu, run_here, &each, 1))
+		run_for(&each, cpu);
+	cpus_read_unlock();
+}
+
 void dbk_host_each_cpu(void (*run)(void *argument, uint32_t cpu), void *argument)
 {
 	struct each_cpu each = { .run = run, .argument = argument };
-	unsigned long flags;
 	unsigned int cpu;
 
 	cpus_read_lock();
 	on_each_cpu(run_here, &each, 1);
-	/* What one that was taken offline left behind, nobody else touches. */
-	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu))
-			continue;
-		local_irq_save(flags);
-		run(argument, cpu);
-		local_irq_restore(flags);
-	}
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			run_for(&each, cpu);
 	cpus_read_unlock();
 }

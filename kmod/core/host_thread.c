@@ -85,6 +85,11 @@ __probe_ctx uint32_t dbk_host_ipl(void)
 }
 
 /* xorshift64: for sampling in D, not for secrets. */
+uint64_t dbk_host_secret(void)
+{
+	return get_random_u64();
+}
+
 __probe_ctx uint64_t dbk_host_random(void)
 {
 	u64 x = __this_cpu_read(random_state);

@@ -8,7 +8,9 @@ extern "C" {
 }
 
 #include <catch2/catch.hpp>
+#include <mutex>
 #include <random>
+#include <thread>
 
 using namespace daybreak::engine_test;
 
@@ -40,6 +42,15 @@ std::vector<uint64_t> cells(uint32_t kind, uint64_t parameter,
     for (auto [value, increment] : values)
         dbk_cells_add(result.data(), kind, parameter, value, increment);
     return result;
+}
+
+/// `test:::go { @[arg0] = count(); }`
+std::vector<uint8_t> counting(uint64_t aggsize) {
+    Dof dof;
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    dof.option(DTRACEOPT_AGGSIZE, aggsize);
+    dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)}));
+    return dof.build();
 }
 
 size_t bucket(uint32_t kind, uint64_t parameter, int64_t value) {
@@ -169,6 +180,184 @@ TEST_CASE("a full aggregation buffer drops new keys only", "[engine][aggregate]"
     for (uint64_t key = 0; key < 10; key++)
         engine.fire(go, {key});
     CHECK(snapshot(consumer).size() == 10);
+}
+
+TEST_CASE("a snapshot says how many keys were lost in it", "[engine][aggregate]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(counting(1024));
+    for (uint64_t round = 0; round < 3; round++) {
+        uint64_t before = drops(consumer, DBK_DROP_AGGREGATION);
+        for (uint64_t key = 0; key < 200 + round; key++)
+            engine.fire(go, {key});
+        uint32_t bytes;
+        const void* image;
+        REQUIRE(dbk_consumer_agg_snapshot(consumer, 0, &bytes, &image) == 0);
+        uint64_t lost = drops(consumer, DBK_DROP_AGGREGATION) - before;
+        CHECK(lost > 0);
+        CHECK(losses(static_cast<const dbk_segment_header*>(image)).drops[DBK_DROP_AGGREGATION] ==
+              lost);
+    }
+}
+
+TEST_CASE("a thousand snapshots leave the buffer as empty as the first", "[engine][aggregate]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(counting(128 << 10));
+    for (uint64_t round = 0; round < 1000; round++) {
+        for (uint64_t key = 0; key < 100; key++)
+            engine.fire(go, {key * key + round});
+        auto entries = snapshot(consumer);
+        REQUIRE(entries.size() == 100);
+        for (const auto& entry : entries)
+            REQUIRE(entry.cells == std::vector<uint64_t>{1});
+    }
+    // And as much fits as in the first.
+    uint64_t fitted = 0;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t key = 0; key < 10000; key++)
+            engine.fire(go, {key});
+        uint64_t fits = snapshot(consumer).size();
+        CHECK((fitted == 0 || fits == fitted));
+        fitted = fits;
+    }
+    CHECK(fitted > 2000);
+}
+
+TEST_CASE("buffers are switched on their CPU, between two firings", "[engine][aggregate]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(counting(64 << 10));
+    const dbk_aggbuf* counted_into = consumer->buffers[1].aggbuf;
+    int switched = 0;
+    host.on_cpu = [&](uint32_t cpu, const std::function<void()>& run) {
+        CHECK(cpu == 1);
+        CHECK(consumer->buffers[1].aggbuf == counted_into);
+        engine.fire(go, {1}, 1); // a firing that the call waited for
+        run();
+        CHECK(consumer->buffers[1].aggbuf != counted_into);
+        engine.fire(go, {2}, 1); // the next, before the caller knows
+        switched++;
+    };
+    auto first = snapshot(consumer, 1);
+    CHECK(switched == 1);
+    REQUIRE(first.size() == 1);
+    CHECK(first[0].key[0] == 1);
+    counted_into = consumer->buffers[1].aggbuf;
+    auto second = snapshot(consumer, 1);
+    REQUIRE(second.size() == 2); // what came before the switch, and in it
+    CHECK(second[0].key[0] == 2);
+    CHECK(host.synchronized == 0);
+    host.on_cpu = nullptr;
+}
+
+TEST_CASE("no count is lost or torn by snapshots beside firing CPUs", "[engine][aggregate]") {
+    constexpr uint32_t kCpus = 3;
+    constexpr uint64_t kFirings = 20000, kKeys = 50;
+    Engine engine(kCpus);
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(counting(64 << 10));
+    std::mutex interrupts[kCpus]; // held: they are off
+    host.on_cpu = [&](uint32_t cpu, const std::function<void()>& run) {
+        std::lock_guard off(interrupts[cpu]);
+        run();
+    };
+    std::vector<std::thread> cpus;
+    for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+        cpus.emplace_back([&, cpu] {
+            host_cpu = cpu;
+            for (uint64_t i = 0; i < kFirings; i++) {
+                uint64_t args[DBK_PROBE_ARGS_MAX] = {i % kKeys};
+                std::lock_guard off(interrupts[cpu]);
+                dbk_probe_fire(engine.get(), &go, args, nullptr);
+            }
+        });
+    std::map<uint64_t, uint64_t> counts;
+    auto take = [&] {
+        for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+            for (const auto& entry : snapshot(consumer, cpu))
+                counts[entry.key[0]] += entry.cells[0];
+    };
+    for (int i = 0; i < 200; i++)
+        take();
+    for (auto& thread : cpus)
+        thread.join();
+    take();
+    CHECK(counts.size() == kKeys);
+    for (auto [key, count] : counts)
+        CHECK(count == kCpus * kFirings / kKeys);
+    host.on_cpu = nullptr;
+}
+
+namespace {
+
+/// How far from its place a key lies, on average, after these were counted.
+double probes_per_key(const std::vector<std::pair<uint64_t, uint64_t>>& keys) {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0), arg(1)}));
+    auto* consumer = engine.start(dof.build());
+    for (auto [a, b] : keys)
+        engine.fire(go, {a, b});
+    CHECK(drops(consumer, DBK_DROP_AGGREGATION) == 0);
+    const dbk_aggbuf* aggbuf = consumer->buffers[0].aggbuf;
+    CHECK(aggbuf->entry_count == keys.size());
+    const auto& secret = engine.get()->cpus[0]->secret;
+    const auto* base = static_cast<const uint8_t*>(aggbuf->pages.address);
+    uint64_t sum = 0, found = 0;
+    for (uint32_t i = 0; i < aggbuf->slot_count; i++) {
+        const dbk_agg_slot& slot = aggbuf->slots[i];
+        if (slot.tag >> 32 != aggbuf->round)
+            continue;
+        const auto* entry = reinterpret_cast<const dbk_agg_entry*>(base + slot.offset);
+        uint64_t hash = dbk_hash(&secret, uint64_t{slot.class_id} << 32 | entry->key_bytes,
+                                 reinterpret_cast<const uint8_t*>(entry + 1), entry->key_bytes);
+        sum += (i - static_cast<uint32_t>(hash >> 32)) & (aggbuf->slot_count - 1);
+        found++;
+    }
+    CHECK(found == keys.size());
+    return 1 + static_cast<double>(sum) / static_cast<double>(found);
+}
+
+} // namespace
+
+// The second word was the unkeyed hash of the first, so that all keys met in one place.
+TEST_CASE("chosen keys are no slower than random ones", "[engine][aggregate][hash]") {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ull;
+    std::mt19937_64 random(1);
+    std::vector<std::pair<uint64_t, uint64_t>> chosen, any, counted;
+    for (uint64_t i = 0; i < 8000; i++) {
+        uint64_t hash = ((uint64_t{16} << 32 ^ 1) ^ i) * kGolden;
+        hash ^= hash >> 32;
+        chosen.emplace_back(i, hash);
+        any.emplace_back(random(), random());
+        counted.emplace_back(i << 40, 0);
+    }
+    double usual = probes_per_key(any);
+    CHECK(usual < 2);
+    CHECK(probes_per_key(chosen) < 2 * usual);
+    CHECK(probes_per_key(counted) < 2 * usual);
+}
+
+TEST_CASE("a key that finds no place near its own is a drop", "[engine][aggregate][hash]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    // As if the secret were known: the hash is the key, and its upper half the place.
+    for (uint32_t cpu = 0; cpu < 2; cpu++)
+        engine.get()->cpus[cpu]->secret = {0, 1};
+    auto* consumer = engine.start(counting(1 << 20));
+    for (uint64_t key = 0; key < 300; key++)
+        engine.fire(go, {key});
+    CHECK(drops(consumer, DBK_DROP_AGGREGATION) == 300 - 256);
+    for (uint64_t key = 0; key < 256; key++)
+        engine.fire(go, {key});
+    CHECK(drops(consumer, DBK_DROP_AGGREGATION) == 300 - 256);
+    auto entries = snapshot(consumer);
+    CHECK(entries.size() == 256);
+    for (const auto& entry : entries)
+        CHECK(entry.cells[0] == 2);
 }
 
 TEST_CASE("snapshots are refused where there is nothing to take", "[engine][aggregate]") {

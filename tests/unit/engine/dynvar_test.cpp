@@ -3,6 +3,11 @@
 // Dynamic variables: self->, associative arrays, running out of room, several CPUs at once.
 #include "tests/unit/engine/test_host.hpp"
 
+extern "C" {
+#include "engine/state/dynvar.h"
+}
+
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -209,4 +214,70 @@ TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar
         for (const auto& record : records(consumer, cpu))
             CHECK(record.u64(8) == record.u64(16));
     }
+}
+
+namespace {
+
+/// The longest chain of the consumer's table.
+uint32_t longest_chain(const dbk_consumer* consumer) {
+    const dbk_dynvars& dynvars = consumer->dynvars;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < dynvars.bucket_count; i++) {
+        uint32_t length = 0;
+        for (uint32_t at = dynvars.buckets[i].first; at != 0; length++)
+            at = reinterpret_cast<const dbk_dynvar*>(dynvars.chunks + uint64_t{at - 1} *
+                                                                          dynvars.chunk_bytes)
+                     ->next;
+        longest = std::max(longest, length);
+    }
+    return longest;
+}
+
+/// `x[arg0, arg1] = 1` in test:::set.
+struct Pairs {
+    Engine engine;
+    dbk_probe& set = engine.probe("test", "m", "f", "set");
+    dbk_consumer* consumer = nullptr;
+
+    Pairs() {
+        Dof dof;
+        dof.option(DTRACEOPT_DYNVARSIZE, 1 << 20);
+        Difo put{{ldgs(DIF_VAR_ARG0, 1), push_value(1), ldgs(DIF_VAR_ARG1, 2), push_value(2),
+                  ldgs(DIF_VAR_ARG0 + 2, 2), var_op(DIF_OP_STGAA, kVar, 2), flushts(), ret(0)},
+                 no_type(),
+                 {},
+                 "",
+                 arrays(DIFV_SCOPE_GLOBAL)};
+        dof.ecb("test:::set", {dof.trace(put)});
+        consumer = engine.start(dof.build());
+    }
+    void store(uint64_t a, uint64_t b) { engine.fire(set, {a, b, 1}); }
+};
+
+} // namespace
+
+// The second word was the unkeyed hash of the first, so that all keys met in one chain.
+TEST_CASE("chosen keys make no longer chains than others", "[engine][dynvar][hash]") {
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ull;
+    Pairs t;
+    for (uint64_t i = 1; i <= 4000; i++) {
+        uint64_t hash = (1 ^ i) * kGolden; // variable 0
+        hash ^= hash >> 32;
+        t.store(i, hash);
+    }
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 0);
+    CHECK(longest_chain(t.consumer) >= 1);
+    CHECK(longest_chain(t.consumer) < 16);
+}
+
+TEST_CASE("a chain that is too long is a dynamic variable drop", "[engine][dynvar][hash]") {
+    Pairs t;
+    t.engine.get()->cpus[0]->secret = {0, 1}; // as if it were known: the hash is linear
+    for (uint64_t i = 0; i < 100; i++)
+        t.store(i, i);
+    CHECK(longest_chain(t.consumer) == 64);
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 100 - 64);
+    for (uint64_t i = 0; i < 64; i++)
+        t.store(i, i); // those are there still
+    CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 100 - 64);
 }

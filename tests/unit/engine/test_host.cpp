@@ -122,6 +122,16 @@ void dbk_host_each_cpu(void (*run)(void*, uint32_t), void* argument) {
     }
 }
 
+void dbk_host_on_cpu(uint32_t cpu, void (*run)(void*, uint32_t), void* argument) {
+    if (host.on_cpu)
+        host.on_cpu(cpu, [&] { run(argument, cpu); });
+    else
+        run(argument, cpu);
+}
+uint64_t dbk_host_secret(void) {
+    return host.secret = host.secret * 6364136223846793005ull + 1442695040888963407ull;
+}
+
 void dbk_host_cpus_lock(void) {
     if (host.cpus_locked++ != 0)
         std::abort();

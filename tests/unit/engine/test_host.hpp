@@ -44,6 +44,7 @@ struct HostState {
     std::function<void()> in_load;         ///< runs inside dbk_host_load()
     /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
+    uint64_t secret = 0x5ec4e7; ///< dbk_host_secret() goes on from it
     int cpus_locked = 0; ///< between dbk_host_cpus_lock() and _unlock()
     bool real_probe_strings = true; ///< names of probes can be loaded
 };

@@ -18,17 +18,15 @@ on() {
 	taskset -c "$1" sh -c "umask $2"
 }
 
-# until_said WORD [COMMAND...]: the tracer has printed it; meanwhile the command, again and again
+# until_said WORD: the tracer has printed it
 until_said() {
-	word=$1
-	shift
-	tries=0
-	while ! grep -q "$word" said && [ $tries -lt 600 ]; do
-		"$@"
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-	at_least "says-$(echo "$word" | tr " " -)" "$(grep -c "$word" said)" 1
+	holds "says-$1" until_it grep -q "$1" said
+}
+
+# Whether the one speculation is to be had again.
+cleaned() {
+	on 0 04
+	grep -q CLEANED said
 }
 
 daybreak dtrace -s /share/in/calls.d >said 2>complained &
@@ -43,10 +41,10 @@ holds online-2 sh -c "echo 1 >$cpus/cpu2/online"
 for call in 1 2 3 4 5; do
 	on 2 01
 done
-until_said 'CALL 2'
+until_said CALL.2
 # Its speculation was discarded while CPU 1 was away, and cleaned all the same.
 on 0 03
-until_said CLEANED on 0 04
+holds cleaned until_it cleaned
 holds online-1 sh -c "echo 1 >$cpus/cpu1/online"
 on 1 01
 on 1 05
