@@ -343,29 +343,31 @@ int fbt_table_provide(const struct dbk_probedesc *description)
 }
 
 /* What the rings at work named, and is there only now. */
-static void group_provide_retained(struct fbt_group *group)
+static int group_provide_retained(struct fbt_group *group)
 {
 	static const struct dbk_probedesc everything = { "fbt", "", "", "", 0 };
 	struct dbk_probedesc description;
 	struct dbk_ring *ring;
 	u32 i;
 
-	if (table_is_listed) {
-		group_provide_kinds(group, &everything);
-		return;
-	}
+	int err = 0;
+
+	if (table_is_listed)
+		return group_provide_kinds(group, &everything);
 	list_for_each_entry(ring, &dbk.rings, link) {
 		const struct dbk_program *program = dbk_consumer_program(ring->consumer);
 
-		for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+		for (i = 0; !err && dbk_program_probedesc(program, i, &description); i++)
 			if (dbk_glob_match(description.provider, "fbt"))
-				group_provide_kinds(group, &description);
+				err = group_provide_kinds(group, &description);
 	}
+	return err;
 }
 
 void fbt_table_add_module(struct module *module)
 {
 	struct fbt_group *group;
+	int err, added;
 
 	dbk_state_assert();
 	if (!table_is_built)
@@ -374,13 +376,15 @@ void fbt_table_add_module(struct module *module)
 		if (group->module == module)
 			return;
 	group = group_create(module);
-	if (IS_ERR(group)) {
-		pr_warn("functions of module %s are missing: no memory\n", module->name);
-		return;
+	err = PTR_ERR_OR_ZERO(group);
+	if (!err) {
+		dbk_probe_add_begin(dbk.engine);
+		err = group_provide_retained(group);
+		added = dbk_probe_add_end(dbk.engine);
+		err = err ?: added;
 	}
-	dbk_probe_add_begin(dbk.engine);
-	group_provide_retained(group);
-	dbk_probe_add_end(dbk.engine);
+	if (err)
+		pr_warn("functions of module %s are missing (error %d)\n", module->name, -err);
 }
 
 void fbt_table_remove_module(struct module *module)
