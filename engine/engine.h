@@ -230,6 +230,14 @@ uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
 bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
 			   struct dbk_probedesc *description_ret);
 
+/**
+ * dbk_program_probedesc_is_heavy() - whether a firing of the @index-th may take long, in some clause
+ *
+ * It walks a stack, or touches memory that may not be there. A host may bound how many such
+ * probes it enables at once.
+ */
+bool dbk_program_probedesc_is_heavy(const struct dbk_program *program, uint32_t index);
+
 /** dbk_program_option() - value of a DTRACEOPT_ or DBK_OPT_ option; false when it is not set */
 bool dbk_program_option(const struct dbk_program *program, uint32_t option, uint64_t *value_ret);
 

@@ -18,7 +18,6 @@ static const struct dbk_provider *const providers[] = {
 static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
 static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
 static bool is_enabling;			     /* [S] a program's probes are being enabled */
-static bool enabling_is_expensive;		     /* [S] */
 
 void dbk_providers_init(void)
 {
@@ -65,8 +64,48 @@ int dbk_providers_provide(const struct dbk_probedesc *description)
 	return 0;
 }
 
-int dbk_providers_prepare(const struct dbk_program *program, const void *dof, size_t bytes,
-			  struct dbk_reason *reason)
+static bool is_heavy_for(const struct dbk_program *program, const struct dbk_probe *probe)
+{
+	struct dbk_probedesc description;
+	u32 i;
+
+	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+		if (dbk_probedesc_match(&description, probe) &&
+		    dbk_program_probedesc_is_heavy(program, i))
+			return true;
+	return false;
+}
+
+/* Probes that are enabled already count as well: they fire while the others are patched. */
+static int heavy_check(const struct dbk_program *program, struct dbk_reason *reason)
+{
+	u32 counts[ARRAY_SIZE(providers)] = { 0 };
+	struct dbk_probedesc description;
+	const struct dbk_probe *probe;
+	bool heavy = false;
+	u32 i;
+
+	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+		heavy |= dbk_program_probedesc_is_heavy(program, i);
+	for (probe = heavy ? dbk_engine_probe_at(dbk.engine, 0) : NULL; probe; probe = probe->next) {
+		cond_resched();
+		for (i = 0; i < ARRAY_SIZE(providers); i++) {
+			u32 max = providers[i]->heavy_probes_max;
+
+			if (max == 0 || probe->host_data != providers[i] ||
+			    !is_heavy_for(program, probe) || ++counts[i] <= max)
+				continue;
+			scnprintf(reason->text, sizeof(reason->text),
+				  "more than %u probes of %s for clauses that walk stacks or read memory "
+				  "that may not be there: name fewer",
+				  max, providers[i]->name);
+			return -E2BIG;
+		}
+	}
+	return 0;
+}
+
+int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason)
 {
 	u32 count = dbk_program_probedesc_count(program);
 	u32 index;
@@ -74,7 +113,6 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 
 	dbk_state_assert();
 	is_enabling = true;
-	enabling_is_expensive = dbk_program_is_expensive(dof, bytes);
 	dbk_probe_add_begin(dbk.engine);
 	for (index = 0, err = 0; index < count && !err; index++) {
 		struct dbk_probedesc description;
@@ -85,24 +123,19 @@ int dbk_providers_prepare(const struct dbk_program *program, const void *dof, si
 	}
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
-	if (err) {
-		dbk_providers_prepare_end();
+	if (err)
 		scnprintf(reason->text, sizeof(reason->text),
 			  "cannot make the probes it names (error %d)", -err);
-	}
+	else
+		err = heavy_check(program, reason);
+	if (err)
+		dbk_providers_prepare_end();
 	return err;
 }
 
 void dbk_providers_prepare_end(void)
 {
 	is_enabling = false;
-	enabling_is_expensive = false;
-}
-
-bool dbk_enabling_is_expensive(void)
-{
-	dbk_state_assert();
-	return enabling_is_expensive;
 }
 
 int dbk_host_probe_enable(struct dbk_probe *probe)

@@ -17,6 +17,9 @@
 
 struct dbk_provider {
 	const char *name;
+	/* Probes of one program whose firings may take long (dbk_program_probedesc_is_heavy());
+	 * 0: any number. */
+	u32 heavy_probes_max;
 
 	/* init() - publishes what exists.  Context: [S].  0 or a negative errno */
 	int (*init)(void);
@@ -83,12 +86,11 @@ int dbk_providers_provide(const struct dbk_probedesc *description);
 /**
  * dbk_providers_prepare() - before a program's probes are matched
  *
- * Makes the probes that it names, and learns from its verified @dof whether its
- * actions are expensive, which bounds how many functions it may enable.
+ * Makes the probes that it names, and refuses one with too many probes for clauses that may take
+ * long (heavy_probes_max).
  * Context: [S].  Return: 0 or a negative errno, with a reason.
  */
-int dbk_providers_prepare(const struct dbk_program *program, const void *dof, size_t bytes,
-			  struct dbk_reason *reason);
+int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason);
 void dbk_providers_prepare_end(void);
 
 /*
@@ -108,12 +110,5 @@ void dbk_retire_add(struct dbk_retire *retire, struct dbk_probe *probe);
 
 /** dbk_retire_end() - all are gone; their memory is the provider's again */
 void dbk_retire_end(struct dbk_retire *retire);
-
-/** dbk_enabling_is_expensive() - whether the program being enabled walks stacks or reads memory
- * that may fault, at every firing.  Context: [S]. */
-bool dbk_enabling_is_expensive(void);
-
-/** dbk_program_is_expensive() - the same of a verified image */
-bool dbk_program_is_expensive(const void *dof, size_t bytes);
 
 #endif /* DBK_KMOD_PROVIDER_H */

@@ -137,23 +137,17 @@ static void clean_start(struct dbk_ring *ring)
 
 static void grow_start(const struct dbk_ring *ring);
 
-static int ring_enable(struct dbk_ring *ring, const void *dof, size_t bytes,
-		       struct dbk_reason *reason)
+static int ring_enable(struct dbk_ring *ring, struct dbk_reason *reason)
 {
 	const struct dbk_program *program = dbk_consumer_program(ring->consumer);
 	int err;
 
-	err = dbk_providers_prepare(program, dof, bytes, reason);
+	err = dbk_providers_prepare(program, reason);
 	if (err)
 		return err;
 	err = dbk_consumer_enable(ring->consumer, reason, &ring->matched);
 	dbk_providers_prepare_end();
-	if (err == -E2BIG)
-		strscpy(reason->text,
-			"too many functions for actions that walk stacks or read user memory: name "
-			"fewer",
-			sizeof(reason->text));
-	else if (err && reason->text[0] == '\0')
+	if (err && reason->text[0] == '\0')
 		scnprintf(reason->text, sizeof(reason->text),
 			  "a probe could not be enabled (error %d)", -err);
 	if (err)
@@ -251,7 +245,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		dbk_program_destroy(program);
 		return err;
 	}
-	err = ring_enable(ring, untrusted_dof, bytes, reason);
+	err = ring_enable(ring, reason);
 	if (err) {
 		dbk_ring_destroy(ring);
 		return err;

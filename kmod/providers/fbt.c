@@ -30,7 +30,7 @@
  * 5000: with actions that walk stacks or meet faults, patching 37000 sites that
  * fire meanwhile was seen to lock the machine up for 30 to 110 s.
  */
-#define EXPENSIVE_SITES_MAX 5000u
+#define HEAVY_SITES_MAX 5000u
 
 /* 8192: sites patched in one call of the kernel's: some 80 million instructions, and 28 million for
  * its walk over all sites. */
@@ -38,7 +38,6 @@
 
 static LIST_HEAD(sets);	   /* [S] */
 static LIST_HEAD(pending); /* [S] probes to be hooked */
-static u32 pending_count;  /* [S] */
 
 /*
  * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
@@ -127,7 +126,6 @@ static void set_fill(struct fbt_set *set)
 		fbt->set = set;
 		set->sites[set->count++] = fbt->site;
 		list_del_init(&fbt->pending);
-		pending_count--;
 	}
 }
 
@@ -303,10 +301,7 @@ static int fbt_enable(struct dbk_probe *probe)
 		fbt->idle = false;
 		return 0;
 	}
-	if (dbk_enabling_is_expensive() && pending_count >= EXPENSIVE_SITES_MAX)
-		return -E2BIG;
 	list_add_tail(&fbt->pending, &pending);
-	pending_count++;
 	cond_resched();
 	return 0;
 }
@@ -318,7 +313,6 @@ static void fbt_disable(struct dbk_probe *probe)
 	dbk_state_assert();
 	if (!list_empty(&fbt->pending)) {
 		list_del_init(&fbt->pending);
-		pending_count--;
 	} else if (fbt->set) {
 		fbt->idle = true;
 		fbt->set->some_idle = true;
@@ -411,6 +405,7 @@ static void fbt_exit(void)
 
 const struct dbk_provider dbk_provider_fbt = {
 	.name = "fbt",
+	.heavy_probes_max = HEAVY_SITES_MAX,
 	.init = fbt_init,
 	.exit = fbt_exit,
 	.provide = fbt_table_provide,

@@ -18,6 +18,20 @@ cat looking
 at_least modules-do-not-wait $rounds 1
 control killing functions.dof
 
+# Clauses that may take long are for few functions, also when those are enabled already.
+too_many="more than 5000 probes of fbt for clauses that walk stacks or read memory that may not be there: name fewer"
+for clause in '@[stackdepth] = count()' '@[*(int *)arg0] = count()' 'ustack()' 'printf("%s", copyinstr(arg0))'; do
+	refuses "heavy-clause-is-refused" "$too_many" daybreak dtrace -qn "fbt:::entry { $clause; }"
+done
+daybreak dtrace -x switchrate=20hz -qn 'BEGIN { printf("go\n"); } fbt:vmlinux:[a-d]*:entry { @ = count(); }' >light 2>&1 &
+tracer=$!
+while [ ! -s light ] && kill -0 $tracer; do sleep 0.1; done
+refuses heavy-on-enabled-is-refused "$too_many" daybreak dtrace -qn 'fbt:vmlinux:[a-d]*:entry { @[ucaller] = count(); }'
+holds light-on-enabled daybreak dtrace -qn 'fbt:vmlinux:[a-d]*:entry { @[((struct task_struct *)curthread)->pid] = count(); } BEGIN { exit(0); }'
+holds heavy-on-few daybreak dtrace -qn 'fbt:vmlinux:vfs_*:entry { @[stack()] = count(); } BEGIN { exit(0); }'
+kill $tracer
+wait $tracer
+
 # CPUs that come and go do not hold up tracepoints for ever.
 while true; do
 	echo 0 >/sys/devices/system/cpu/cpu1/online

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which clauses may take long: found in what was verified.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+/// Whether the clause is heavy, as the second of three on other probes.
+bool is_heavy(Dof& dof, const std::vector<Action>& actions, uint32_t predicate = DOF_SECIDX_NONE) {
+    dof.ecb("test:::before", {});
+    dof.ecb("test:::go", actions, predicate);
+    dof.ecb("test:::after", {});
+    Loaded loaded = load(dof.build());
+    INFO(loaded.reason);
+    REQUIRE(loaded.error == 0);
+    uint32_t found = 0, heavy = 0;
+    dbk_probedesc description;
+    for (uint32_t i = 0; dbk_program_probedesc(loaded.program, i, &description); i++) {
+        bool is_go = std::string(description.name) == "go";
+        found += is_go;
+        heavy += dbk_program_probedesc_is_heavy(loaded.program, i);
+        CHECK((is_go || !dbk_program_probedesc_is_heavy(loaded.program, i)));
+    }
+    CHECK(found == 1);
+    CHECK_FALSE(dbk_program_probedesc_is_heavy(loaded.program, 99));
+    dbk_program_destroy(loaded.program);
+    return heavy != 0;
+}
+
+bool is_heavy(const Difo& difo) {
+    Dof traced, asked, counted;
+    bool heavy = is_heavy(traced, {traced.trace(difo)});
+    if (difo.type.flags == 0)
+        CHECK(is_heavy(asked, {}, asked.difo(difo)) == heavy);
+    CHECK(is_heavy(counted, counted.aggregate(1, DTRACEAGG_COUNT, {difo})) == heavy);
+    return heavy;
+}
+
+bool action_is_heavy(uint32_t kind) {
+    Dof dof;
+    return is_heavy(dof, {{kind, DOF_SECIDX_NONE, 5, 0, 1}});
+}
+
+} // namespace
+
+TEST_CASE("stacks are heavy", "[engine][cost]") {
+    CHECK(action_is_heavy(DTRACEACT_STACK));
+    CHECK(action_is_heavy(DTRACEACT_USTACK));
+    CHECK(action_is_heavy(DTRACEACT_JSTACK));
+    for (uint32_t var : {DIF_VAR_STACKDEPTH, DIF_VAR_USTACKDEPTH, DIF_VAR_UCALLER})
+        CHECK(is_heavy({{ldgs(var, 1), ret(1)}}));
+}
+
+TEST_CASE("what the engine has at hand is not heavy", "[engine][cost]") {
+    for (uint32_t var : {DIF_VAR_PID, DIF_VAR_ARG0, DIF_VAR_CALLER, DIF_VAR_TIMESTAMP, DIF_VAR_CURTHREAD})
+        CHECK_FALSE(is_heavy({{ldgs(var, 1), ret(1)}}));
+    CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()}));
+    CHECK_FALSE(is_heavy({{call(DIF_SUBR_RAND, 1), ret(1)}}));
+}
+
+TEST_CASE("memory that may not be there is heavy, a task's is not", "[engine][cost]") {
+    auto member_of = [](uint32_t var) {
+        return Difo{{ldgs(var, 1), setx(0, 2), op3(DIF_OP_ADD, 1, 2, 1), load(DIF_OP_LDX, 1, 3), mov(3, 4),
+                     op3(DIF_OP_ADD, 2, 4, 5), load(DIF_OP_LDUW, 5, 6), ret(6)},
+                    int_type(),
+                    {64}};
+    };
+    CHECK(is_heavy(member_of(DIF_VAR_ARG0)));
+    CHECK(is_heavy(member_of(DIF_VAR_TIMESTAMP)));
+    CHECK_FALSE(is_heavy(member_of(DIF_VAR_CURTHREAD)));
+    // The register holds something else by then, or may do so.
+    CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), setx(0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}, int_type(), {64}}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), op3(DIF_OP_SUB, 1, 1, 1), load(DIF_OP_LDX, 1, 2), ret(2)}}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), tst(1), branch(DIF_OP_BE, 4), nop(), load(DIF_OP_LDX, 1, 2),
+                     ret(2)}}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), load(DIF_OP_ULDX, 1, 2), ret(2)}}));
+}
+
+TEST_CASE("subroutines that read where an argument leads are heavy", "[engine][cost]") {
+    CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_value(1), call(DIF_SUBR_COPYINSTR, 2), ret(2)}, string_type()}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)}}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()}));
+    CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_EXECNAME, 1), push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)}}));
+}
