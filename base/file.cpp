@@ -79,7 +79,7 @@ Result<void> write_all(int fd, ByteView bytes, const std::string& path) {
     return {};
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
     struct stat status = {};
     bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
@@ -96,8 +96,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
         return errno_errorf("cannot create %s", path.c_str());
     mode_t mask = ::umask(0);
     ::umask(mask);
-    mode_t mode = exists ? status.st_mode & 07777 : 0666 & ~mask;
-    if (::fchmod(fd.get(), mode) != 0) {
+    // Another user's file may have been put there to have its mode.
+    bool keeps = exists && status.st_uid == ::geteuid();
+    if (::fchmod(fd.get(), keeps ? status.st_mode & 07777 : mode & ~mask) != 0) {
         Error error = errno_errorf("cannot set the mode of %s", path.c_str());
         ::unlink(temporary.c_str());
         return error;
@@ -130,6 +131,22 @@ Result<void> OutputFile::commit() {
     if (folder.valid())
         (void)::fsync(folder.get()); // some file systems refuse it; the rename itself held
     return {};
+}
+
+Result<void> replace_text(const std::string& path, const std::string& text, mode_t mode) {
+    std::string temporary = path + ".new";
+    if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)
+        return errno_errorf("cannot remove %s", temporary.c_str());
+    ScopedFd fd(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (!fd.valid())
+        return errno_errorf("cannot create %s", temporary.c_str());
+    Result<void> done = write_all(fd.get(), as_bytes(text), temporary);
+    if (done.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+        done = errno_errorf("cannot put %s in place", path.c_str());
+    if (!done.ok())
+        ::unlink(temporary.c_str());
+    return done;
 }
 
 } // namespace daybreak::base

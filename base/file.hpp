@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 
 #include <string>
+#include <sys/types.h>
 #include <utility>
 
 namespace daybreak::base {
@@ -44,8 +45,12 @@ Result<void> write_all(int fd, ByteView bytes, const std::string& path);
 /// A path that is not a regular file (/dev/null, a pipe) is written directly.
 class OutputFile {
 public:
+    /// Of what a kernel recorded: addresses, stacks, other users' data.
+    static constexpr mode_t kSecretMode = 0600;
+
+    /// The file gets `mode` less the umask; one of the caller's own that is there keeps its mode.
     /// Errors: invalid when `path` is a directory; io when its folder is not there or not writable.
-    static Result<OutputFile> create(const std::string& path);
+    static Result<OutputFile> create(const std::string& path, mode_t mode = 0666);
 
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
@@ -65,5 +70,9 @@ private:
     std::string path_;
     std::string temporary_; // empty: written in place, or committed
 };
+
+/// Puts a short text in place of whatever `path` names, by rename, not synced.  Follows no symbolic
+/// link and opens nothing that is there, so that the folder may be another user's.
+Result<void> replace_text(const std::string& path, const std::string& text, mode_t mode);
 
 } // namespace daybreak::base

@@ -198,7 +198,8 @@ private:
         if (!options_.symbols_path.empty()) {
             DBK_TRY(symbols, read_old_symbols(options_.symbols_path, boot.recording));
         }
-        DBK_TRY(base::OutputFile file, base::OutputFile::create(options_.output_path));
+        DBK_TRY(base::OutputFile file,
+                base::OutputFile::create(options_.output_path, base::OutputFile::kSecretMode));
         DBK_TRY(formats::TraceWriter writer,
                 formats::TraceWriter::create(
                     [&](base::ByteView bytes) { return file.write(bytes); }, header));

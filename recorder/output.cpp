@@ -44,7 +44,8 @@ Error no_state(const dbk_ioc_status& status) {
 }
 
 Result<void> RecordOutput::open(DeviceApi& device, bool all_rings) {
-    DBK_TRY(base::OutputFile file, base::OutputFile::create(options_.output_path));
+    DBK_TRY(base::OutputFile file,
+            base::OutputFile::create(options_.output_path, base::OutputFile::kSecretMode));
     file_.emplace(std::move(file));
     return check_room(device, all_rings);
 }

@@ -118,7 +118,8 @@ formats::TraceHeader header_of(const Half& half, const RecoverOptions& options) 
 
 Result<void> write(const Half& half, const RecoverOptions& options, RecoverSummary& summary) {
     formats::TraceHeader header = header_of(half, options);
-    DBK_TRY(base::OutputFile file, base::OutputFile::create(options.output_path));
+    DBK_TRY(base::OutputFile file,
+            base::OutputFile::create(options.output_path, base::OutputFile::kSecretMode));
     DBK_TRY(
         formats::TraceWriter writer,
         formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));

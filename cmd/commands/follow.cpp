@@ -32,6 +32,9 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
+/// Of what has no addresses or data in it, for those who watch.
+constexpr mode_t kStatusMode = 0644;
+
 /// Returns the number and its suffix's factor multiplied.
 Result<uint64_t> parse_scaled(const std::string& option, const std::string& text,
                               std::initializer_list<std::pair<const char*, uint64_t>> units) {
@@ -114,7 +117,7 @@ public:
         return recorder::open_device();
     }
 
-    /// By rename, so that readers find the whole of it; not synced: it is of no use after a crash.
+    /// A disk that is full or broken was reported already.
     void publish(const formats::RecorderStatus& status) override {
         formats::RecorderStatus mine = status;
         mine.pid = ::getpid();
@@ -126,9 +129,9 @@ public:
             mine.cost.cpu_per_second = (mine.cost.cpu_seconds - cpu_seconds_) / passed;
         published_at_ = mine.updated_at;
         cpu_seconds_ = mine.cost.cpu_seconds;
-        replace(status_path_, formats::status_json(mine));
+        (void)base::replace_text(status_path_, formats::status_json(mine), kStatusMode);
         if (!metrics_path_.empty())
-            replace(metrics_path_, formats::status_metrics(mine));
+            (void)base::replace_text(metrics_path_, formats::status_metrics(mine), kStatusMode);
         notify_manager("STATUS=" + mine.state + ": " + mine.disk.file);
     }
 
@@ -138,15 +141,6 @@ public:
     }
 
 private:
-    /// A disk that is full or broken was told about already.
-    static void replace(const std::string& path, const std::string& text) {
-        std::string temporary = path + ".new";
-        base::ScopedFd fd(
-            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-        if (fd.valid() && base::write_all(fd.get(), base::as_bytes(text), temporary).ok())
-            (void)::rename(temporary.c_str(), path.c_str());
-    }
-
     bool quiet_;
     std::string folder_, status_path_, metrics_path_;
     double published_at_ = 0, cpu_seconds_ = 0;

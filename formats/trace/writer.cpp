@@ -138,7 +138,7 @@ Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& hea
     TraceSummary summary = summary_of(builder.build());
     summary.clocks = header.clocks;
 
-    DBK_TRY(base::OutputFile file, base::OutputFile::create(path));
+    DBK_TRY(base::OutputFile file, base::OutputFile::create(path, base::OutputFile::kSecretMode));
     DBK_TRY(TraceWriter writer,
             TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
     for (ByteView piece : pieces)

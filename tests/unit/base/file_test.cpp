@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace daybreak::base;
@@ -56,4 +57,45 @@ TEST_CASE("a full disk is an error and leaves the old file", "[base][file]") {
     auto written = out->write(as_bytes("x"));
     REQUIRE_FALSE(written.ok());
     CHECK(written.error().message() == "cannot write /dev/full: No space left on device");
+}
+
+TEST_CASE("an output file has the mode that was asked for, or its own one's", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "out";
+    auto mode_after = [&](mode_t wanted) {
+        auto out = OutputFile::create(name, wanted);
+        REQUIRE(out.ok());
+        REQUIRE(out->commit().ok());
+        struct stat status = {};
+        REQUIRE(::stat(name.c_str(), &status) == 0);
+        return status.st_mode & 07777;
+    };
+    mode_t mask = ::umask(022);
+    CHECK(mode_after(OutputFile::kSecretMode) == 0600);
+    REQUIRE(::chmod(name.c_str(), 0640) == 0);
+    CHECK(mode_after(OutputFile::kSecretMode) == 0640);
+    if (::geteuid() == 0) { // put there by another user, to read what comes
+        REQUIRE(::chown(name.c_str(), 65534, 65534) == 0);
+        REQUIRE(::chmod(name.c_str(), 0666) == 0);
+        CHECK(mode_after(OutputFile::kSecretMode) == 0600);
+    }
+    REQUIRE(::unlink(name.c_str()) == 0);
+    CHECK(mode_after(0666) == 0644);
+    ::umask(mask);
+}
+
+TEST_CASE("replacing a text follows no link and truncates nothing", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "status", precious = folder.path / "precious";
+    REQUIRE(replace_text(precious, "precious", 0600).ok());
+    fs::create_symlink(precious, name);
+    fs::create_symlink(precious, name + ".new");
+    REQUIRE(replace_text(name, "text", 0644).ok());
+    CHECK(read_file(precious)->size() == 8);
+    CHECK(read_file(name)->size() == 4);
+    CHECK_FALSE(fs::is_symlink(name));
+    CHECK(folder.entries() == 2);
+    fs::create_directory(name + ".new"); // what cannot be removed is not written to
+    CHECK_FALSE(replace_text(name, "other", 0644).ok());
+    CHECK(read_file(name)->size() == 4);
 }

@@ -4,6 +4,7 @@
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
 #include "tests/support/dump_writer.hpp"
+#include "tests/support/secret_file.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -64,6 +65,7 @@ TEST_CASE("the boot that died is extracted, not the one with most in memory", "[
     Folder folder;
     Bytes dump = elf_dump(two_boots());
     auto summary = run(dump, {.output_path = folder.file("new.dbrk")});
+    CHECK(test::is_secret(folder.file("new.dbrk")));
     REQUIRE(summary.ok());
     REQUIRE(summary->boots.size() == 2);
     CHECK(summary->boots[0].boot_id == kNew);

@@ -2,6 +2,7 @@
 #include "recorder/record.hpp"
 
 #include "formats/trace/reader.hpp"
+#include "tests/support/secret_file.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
 
 #include <catch2/catch.hpp>
@@ -75,6 +76,7 @@ TEST_CASE("the anonymous state is claimed, stopped, copied and explained", "[rec
     CHECK(summary.rings[0].name == "test");
     CHECK(summary.rings[0].sum.present == 601); // END is in
     CHECK(summary.file_bytes == std::filesystem::file_size(f.options.output_path));
+    CHECK(test::is_secret(f.options.output_path));
     CHECK_FALSE(summary.has_losses);
     CHECK(summary.findings.empty());
 

@@ -4,6 +4,7 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/reader.hpp"
 #include "tests/support/bank_builder.hpp"
+#include "tests/support/secret_file.hpp"
 #include "tests/support/segment_builder.hpp"
 
 #include <catch2/catch.hpp>
@@ -160,6 +161,7 @@ TEST_CASE("the later boot of a bank becomes a trace", "[recover]") {
     REQUIRE(summary.ok());
     CHECK(summary->written == 1);
     CHECK_FALSE(summary->has_losses);
+    CHECK(test::is_secret(output.path));
     REQUIRE(summary->halves.size() == 2);
     CHECK(summary->halves[0].rings == std::vector<std::string>{"counter"});
     CHECK(summary->halves[0].end == "it records, or died without a word");

@@ -5,6 +5,7 @@
 #include "formats/status/status.hpp"
 #include "recorder/row.hpp"
 #include "tests/support/file_row.hpp"
+#include "tests/support/secret_file.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
 
 #include <catch2/catch.hpp>
@@ -71,6 +72,7 @@ TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[
     CHECK(f.device.maps() == 0);
     CHECK_FALSE(summary.has_losses);
     CHECK(summary.uncovered.empty());
+    CHECK(test::is_secret(f.options.record.output_path));
 
     formats::Trace trace = f.trace();
     CHECK(trace.header.origin == formats::TraceOrigin::snapshot);

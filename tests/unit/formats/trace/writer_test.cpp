@@ -2,6 +2,7 @@
 #include "formats/trace/writer.hpp"
 
 #include "base/file.hpp"
+#include "tests/support/secret_file.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
 #include <catch2/catch.hpp>
@@ -91,6 +92,7 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
         write_trace(path, test::sample_header(), regions, snapshots, test::sample_symbols())
             .value();
     REQUIRE(summary.cpus.size() == 2);
+    CHECK(test::is_secret(path));
     CHECK(summary.cpus[0].completeness.present == 100);
     Trace trace = read_trace(path).value();
     CHECK(trace.recording.rings.at(0).completeness().present == 200);
