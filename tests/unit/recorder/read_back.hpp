@@ -96,8 +96,9 @@ inline ReadBack read_back(const Files& files) {
 /// Returns what is wrong with the files; "": nothing.  `oldest_may_go`: files were removed for the
 /// budget, so that what is before the oldest record that is there, or between two files that are
 /// not neighbours, need not be.
+/// `was_killed`: what a file that was given up holds may be there again.
 inline std::string compare(const ReadBack& back, const Recorded& recorded,
-                           bool oldest_may_go = false) {
+                           bool oldest_may_go = false, bool was_killed = false) {
     for (const std::string& wrong : back.wrong)
         return wrong;
     size_t known = 0;
@@ -131,7 +132,7 @@ inline std::string compare(const ReadBack& back, const Recorded& recorded,
             return base::strprintf("cpu %u segment %llu is reported as lost, and is there",
                                    segment.first, static_cast<unsigned long long>(segment.second));
     for (const auto& [segment, count] : back.whole_copies)
-        if (count != 1)
+        if (count != 1 && !was_killed)
             return base::strprintf("cpu %u segment %llu was written %d times", segment.first,
                                    static_cast<unsigned long long>(segment.second), count);
     return "";
