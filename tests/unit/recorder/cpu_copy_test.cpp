@@ -4,6 +4,7 @@
 #include "tests/support/segment_builder.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <thread>
 
 using namespace daybreak;
@@ -47,8 +48,7 @@ TEST_CASE("all segments of a CPU are copied, by sequence", "[recorder][copy]") {
     CHECK(copy_live_cpu({}).segments.empty());
 }
 
-TEST_CASE("a hole that does not close costs nothing else",
-          "[recorder][copy]") {
+TEST_CASE("a hole that does not close costs nothing else", "[recorder][copy]") {
     Fixture f;
     f.segments(11);
     std::byte* slot = f.ring.segment_memory(0).data() + (8 - 1) % 8 * 4096;
@@ -89,4 +89,12 @@ TEST_CASE("copies of a running CPU have no hole among the newest", "[recorder][c
     CHECK(holes == 0);
     INFO(closed << " of 300 closed");
     CHECK(closed > 200);
+}
+
+TEST_CASE("a hole at the second oldest place is a hole", "[cpu_copy]") {
+    Fixture f;
+    f.segments(10);                                                // the slots hold 3 .. 10
+    std::memset(f.ring.segment_memory(0).data() + 4 * 4096, 0, 4); // that of 5: seven are left
+    std::vector<ByteView> regions = f.regions();
+    CHECK_FALSE(copy_live_cpu(regions).holes_closed);
 }

@@ -157,6 +157,56 @@ TEST_CASE("a slot that holds no segment costs itself", "[follow]") {
     CHECK_FALSE(gaps[0].overwritten);
 }
 
+TEST_CASE("a slot that may just be reopened is gone, the next one is waited for", "[follow]") {
+    Fixture f;
+    f.records(248 * 9 + 1); // ten segments: 3 .. 10 have a slot, and 3 is the next to be reopened
+    auto without = [&](uint64_t sequence) {
+        std::memset(f.ring.segment_memory(0).data() + (sequence - 1) % 8 * 4096, 0, 4);
+        f.tail.look();
+        f.tail.start_at({sequence, 0});
+    };
+    SECTION("the oldest") {
+        without(3);
+        CHECK(f.take(false) == TailStep::done);
+        REQUIRE(f.gaps.size() == 1);
+        CHECK(f.gaps[0].last == 3);
+        CHECK(f.gaps[0].overwritten);
+    }
+    SECTION("the second oldest") {
+        without(4);
+        CHECK(f.take(false) == TailStep::again);
+        CHECK(f.gaps.empty());
+        f.tail.set_oldest(5); // unless the CPU itself says that it went
+        CHECK(f.take(false) == TailStep::done);
+        REQUIRE(f.gaps.size() == 1);
+        CHECK(f.gaps[0].overwritten);
+    }
+}
+
+TEST_CASE("what is wanted again comes once, or is a gap of its own kind", "[follow]") {
+    Fixture f;
+    f.records(248 * 7 + 1);
+    f.take(false);
+    f.tail.go_back(3);
+    f.tail.go_back(5);
+    f.tail.go_back(5);
+    f.take(false);
+    CHECK(f.sequences() == Numbers{3, 5});
+    f.take(false);
+    CHECK(f.sequences().empty());
+    f.tail.go_back(1);
+    f.tail.go_back(2);
+    f.tail.go_back(6);
+    f.records(248 * 3);
+    f.take(false);
+    CHECK(f.sequences() == Numbers{6, 8, 9, 10});
+    REQUIRE(f.gaps.size() == 1);
+    CHECK(f.gaps[0].first == 1);
+    CHECK(f.gaps[0].last == 2);
+    CHECK(f.gaps[0].again);
+    CHECK(f.tail.again().empty());
+}
+
 TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]") {
     Fixture f;
     f.records(1);

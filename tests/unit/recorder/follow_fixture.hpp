@@ -14,10 +14,17 @@ namespace daybreak::test {
 
 using namespace daybreak::recorder;
 
-/// Lets several followers open one fake device, one after the other.
+/// One of the devices that followers open one after the other; the test says how many rings it has.
 class Handle : public FakeDevice {
 public:
-    using FakeDevice::FakeDevice;
+    Handle(RingBuilder& ring, const uint32_t& rings) : FakeDevice(ring), rings_(rings) {}
+    base::Result<dbk_ioc_status> status() override {
+        facts().ring_count = rings_;
+        return FakeDevice::status();
+    }
+
+private:
+    const uint32_t& rings_;
 };
 
 /// A ring of two CPUs with 16 segments of 248 records each; the value of a record is its number.
@@ -28,6 +35,7 @@ struct FollowFixture {
     MemoryDisk disk;
     FollowOptions options;
     Recorded recorded{2};
+    uint32_t rings = 1; ///< that the device has
     std::vector<std::string> said;
     std::vector<uint64_t> waited;
     formats::RecorderStatus last;
@@ -63,7 +71,7 @@ struct FollowFixture {
         ScriptedHost* at = nullptr;
         ScriptedHost host(
             [this]() -> Result<std::unique_ptr<DeviceApi>> {
-                return std::unique_ptr<DeviceApi>(new Handle(ring));
+                return std::unique_ptr<DeviceApi>(new Handle(ring, rings));
             },
             [&](uint64_t turn) {
                 now_ns = at->now_ns;

@@ -346,6 +346,66 @@ TEST_CASE("a signal keeps the files around it", "[follow]") {
     CHECK(f.last.disk.pinned_files == pinned);
 }
 
+TEST_CASE("a trigger keeps what is around it, and no older file", "[follow]") {
+    Fixture f;
+    f.options.series.file_age_ns_max = 2'000'000'000;
+    f.options.trigger_before_ns = f.options.trigger_after_ns = 1'000'000'000;
+    REQUIRE(f.run(
+                 200,
+                 [&](uint64_t) {
+                     for (uint16_t cpu = 0; cpu < 2; cpu++)
+                         f.ring.open_segment(cpu, f.now_ns);
+                     f.records(1);
+                 },
+                 [](uint64_t turn) {
+                     return FollowEvents{false, false, turn == 100};
+                 })
+                .ok());
+    size_t pinned = 0;
+    for (const std::string& name : f.series())
+        pinned += name.find('+') != std::string::npos;
+    CHECK(pinned >= 1);
+    CHECK(pinned <= 3);
+    CHECK(f.disk.files.contains("88776655-000001.dbrk"));
+    f.check();
+}
+
+TEST_CASE("a file ends when it is full, however long the next sync takes", "[follow]") {
+    Fixture f;
+    f.options.series.file_bytes_max = 20000;
+    f.options.sync_ns = 1'000'000'000'000;
+    REQUIRE(f.run(400, [&](uint64_t) { f.records(248); }).ok());
+    CHECK(f.series().size() >= 3);
+    for (const auto& [name, content] : f.disk.files)
+        CHECK(content.size() < 60000);
+    f.check();
+}
+
+TEST_CASE("a ring that comes back goes on where it was left", "[follow]") {
+    Fixture f;
+    REQUIRE(f.run(30, [&](uint64_t turn) {
+                 f.records(100);
+                 f.rings = turn >= 10 && turn < 13 ? 0 : 1;
+             }).ok());
+    CHECK(f.has_said("has ended"));
+    f.check();
+}
+
+TEST_CASE("a file of the future is as old as the recorder that finds it", "[follow]") {
+    Fixture f;
+    f.records(10);
+    REQUIRE(f.run(3, [](uint64_t) {}).ok());
+    f.disk.wall_ns = uint64_t{1} << 62; // the clock was set back since
+    f.options.series.age_ns_max = 5'000'000'000;
+    bool is_there = false;
+    REQUIRE(f.run(40, [&](uint64_t turn) {
+                 f.records(1);
+                 is_there = is_there || (turn == 2 && f.series().size() == 2);
+             }).ok());
+    CHECK(is_there);
+    CHECK(f.series() == std::vector<std::string>{"88776655-000002.dbrk"});
+}
+
 TEST_CASE("a ring of another load of the module gets an id of its own in the files", "[follow]") {
     Fixture f;
     f.records(1000);

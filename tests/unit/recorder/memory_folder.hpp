@@ -36,6 +36,7 @@ struct MemoryDisk {
     bool broken = false;      ///< every call is an I/O error
     bool sync_broken = false; ///< appending works, syncing does not
     uint64_t syncs = 0, last_id = 0;
+    uint64_t wall_ns = 1; ///< when all files were written, as the disk has it
     /// Asked before each call: list, read, create, rename, remove, replace, cut, append, half (of
     /// an append is written), sync, sync-folder.  Returns the error that it shall be.
     std::function<std::optional<ErrorCode>(std::string_view call)> fault;
@@ -103,7 +104,7 @@ public:
         DBK_TRY_VOID(disk_.works("list"));
         std::vector<recorder::FolderEntry> entries;
         for (const auto& [name, content] : disk_.files)
-            entries.push_back({name, content.size(), wall_ns});
+            entries.push_back({name, content.size(), disk_.wall_ns});
         return entries;
     }
     Result<Bytes> read(const std::string& name) override {
@@ -158,8 +159,6 @@ public:
         return {};
     }
     const std::string& path() const override { return path_; }
-
-    uint64_t wall_ns = 1; ///< when all of them were written
 
 private:
     /// Follows its content through renames.
