@@ -302,6 +302,14 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_CLEANRATE_MIN_NS	   200000ull
 #define DBK_CLEANRATE_MAX_NS	   60000000000ull
 
+/*
+ * The deadman: a consumer whose clauses take 8 of 10 seconds of a CPU is stopped where it is, in
+ * the activity KILLED.  DTrace's rule (facts 10): nothing is heard of the machine for 10 seconds;
+ * and as there, a program with option destructive is let alone.
+ */
+#define DBK_DEADMAN_WINDOW_NS 10000000000ull
+#define DBK_DEADMAN_BUSY_NS   8000000000ull
+
 struct dbk_consumer_config {
 	const char *name; /* of the enabling, for people; cut to 31 bytes */
 	uint16_t ring_id; /* from 1 */
@@ -339,7 +347,8 @@ int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason
 int dbk_consumer_start(struct dbk_consumer *consumer);
 
 /** dbk_consumer_stop() - lets no probe in, waits for those inside, fires END on this CPU.  Stopping
- * what is stopped is fine; what never started becomes STOPPED without END. */
+ * what is stopped is fine; what never started becomes STOPPED without END, and what the deadman
+ * stopped stays KILLED, without END too. */
 int dbk_consumer_stop(struct dbk_consumer *consumer);
 
 /**
@@ -405,7 +414,8 @@ uint64_t dbk_consumer_speculation_bytes(const struct dbk_consumer *consumer);
  * included.  Does not fire END: stop first.  NULL is fine. */
 void dbk_consumer_destroy(struct dbk_consumer *consumer);
 
-/** dbk_consumer_activity() - DRAINING says that exit() was called: the host should stop it */
+/** dbk_consumer_activity() - DRAINING says that exit() was called, KILLED that the deadman ended it:
+ * the host should stop it */
 enum dbk_activity dbk_consumer_activity(const struct dbk_consumer *consumer);
 
 /** dbk_consumer_ring() - the ring's description as published in META_RING */

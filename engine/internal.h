@@ -150,6 +150,8 @@ struct dbk_buffer {
 	uint64_t tended_sequence;	 /* [L] the open segment when it was tended last */
 	uint64_t opened_lately;		 /* [L] segments between two times of tending, at most */
 	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
+	uint32_t busy_kiloticks; /* [P] in the consumer's clauses, since ...; see fire/deadman.c */
+	uint64_t deadman_ticks;	 /* [P] ... this CPU's window began */
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_CHUNK	64u
@@ -205,6 +207,7 @@ struct dbk_consumer {
 	uint32_t ustackframes; /* [C] */
 	uint32_t jstackframes; /* [C] */
 	uint32_t only_cpu;     /* [C] option cpu, or DBK_CPU_ALL */
+	bool immortal;	       /* [C] the deadman leaves it alone: option destructive */
 	uint64_t bufsize;      /* [C] what the options came to, in the program's bytes */
 	uint64_t aggsize;      /* [C] */
 	uint64_t dynvarsize;   /* [C] */
@@ -285,6 +288,8 @@ struct dbk_cpu {
 	const struct dbk_consumer *work_consumer; /* ... and the consumer that it is for */
 	uint32_t work_left;
 	uint32_t error_work_left; /* of its ERROR clauses */
+	uint32_t unsampled;	  /* clauses to come before the deadman looks at one */
+	uint32_t sample_state;
 	/* The fault, when fault_set. */
 	bool fault_set;
 	uint32_t fault;

@@ -70,6 +70,7 @@ struct dbk_ring {
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
 	bool anonymous;		       /* [C] embedded in the module */
+	bool abort_said;	       /* [S] that the deadman ended it is in the kernel's log */
 };
 
 /* The module's own metadata blocks, ring_id 0. */

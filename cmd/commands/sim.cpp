@@ -4,6 +4,7 @@
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
+#include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/stability.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
@@ -57,6 +58,8 @@ bool parse_injection(std::string_view text, sim::SimFaults& faults) {
         faults.nest_every = count;
     else if (what == "load")
         faults.load_every = count;
+    else if (what == "slow")
+        faults.load_ms = count;
     else if (what == "alloc")
         faults.alloc_at = count;
     else if (what == "missed")
@@ -103,7 +106,7 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
     }
     if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.host.faults))
         return "--inject " + arguments.injection +
-               ": expected nested=N, load=N, alloc=N, missed=N or stack=N";
+               ": expected nested=N, load=N, slow=N, alloc=N, missed=N or stack=N";
     if (!arguments.privileges.empty() && !parse_privileges(arguments.privileges, setting.run.lacks))
         return "--privileges " + arguments.privileges +
                ": expected user, proc and kernel, separated by commas";
@@ -253,7 +256,11 @@ int run(const SimArguments& arguments, SimSetting setting) {
         if (!written.ok())
             return fail(written.error());
     }
-    return print(arguments, **simulation);
+    int status = print(arguments, **simulation);
+    if (!(*simulation)->is_killed())
+        return status;
+    complain(std::string("processing aborted: ") + kUnresponsive);
+    return static_cast<int>(Exit::failed);
 }
 
 } // namespace
@@ -281,7 +288,8 @@ void add_sim(CLI::App& app, int& status) {
                         "the program calls exit())");
     command->add_option("--inject", arguments->injection,
                         "Failures: nested=N (every Nth firing is interrupted by itself), load=N "
-                        "(every Nth load of foreign memory faults), alloc=N (the Nth allocation), "
+                        "(every Nth load of foreign memory faults), slow=N (each takes N "
+                        "milliseconds), alloc=N (the Nth allocation), "
                         "missed=N (every Nth firing does not come), stack=N (every Nth user stack "
                         "is bad)");
     command->add_option("--privileges", arguments->privileges,

@@ -138,7 +138,8 @@ base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
 }
 
 SessionStatus LiveSession::status() {
-    return {ring_->activity() >= DBK_ACTIVITY_DRAINING, ring_->has_filled()};
+    return {ring_->activity() >= DBK_ACTIVITY_DRAINING, ring_->has_filled(),
+            ring_->activity() == DBK_ACTIVITY_KILLED};
 }
 
 base::Result<SessionData> LiveSession::poll(const formats::Readings& wanted) {

@@ -154,6 +154,8 @@ base::Result<void> Tracing::loop() {
         formats::Readings looked_at = schedule.take(now_ns());
         if (looked_at.status) {
             SessionStatus status = session_.status();
+            if (status.killed)
+                return base::Error(base::ErrorCode::limit, kUnresponsive);
             if (status.exited || status.filled)
                 return {};
         }

@@ -69,6 +69,7 @@ enum class SessionEvent : uint8_t {
 struct SessionStatus {
     bool exited = false; ///< exit() was called: stop
     bool filled = false; ///< a buffer of policy fill is full: stop
+    bool killed = false; ///< the deadman ended it: its clauses took a CPU for themselves
 };
 
 class Session {

@@ -225,7 +225,7 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
 }
 
 SessionStatus SimulatedSession::status() {
-    return {simulation_->exit_called(), simulation_->has_filled()};
+    return {simulation_->exit_called(), simulation_->has_filled(), simulation_->is_killed()};
 }
 
 base::Result<SessionData> SimulatedSession::poll(const formats::Readings& wanted) {

@@ -97,25 +97,32 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	begin_work(cpu, ecb->consumer);
 }
 
+__probe_ctx bool dbk_turn_off(struct dbk_consumer *consumer, enum dbk_activity activity,
+			      uint32_t gates, int32_t status)
+{
+	uint32_t before = dbk_load_acquire(&consumer->activity), i;
+
+	do {
+		if (before != DBK_ACTIVITY_WARMUP && before != DBK_ACTIVITY_ACTIVE)
+			return false;
+	} while (!dbk_compare_swap(&consumer->activity, &before, (uint32_t)activity));
+	dbk_store_relaxed(&consumer->exit_status, status);
+	dbk_store_release(&consumer->ring->activity, (uint32_t)activity);
+	for (i = 0; i < consumer->engine->cpu_count; i++)
+		if (dbk_load_relaxed(&consumer->buffers[i].gate) != 0)
+			dbk_store_release(&consumer->buffers[i].gate, gates);
+	return true;
+}
+
 __probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)
 {
 	struct dbk_consumer *consumer = cpu->consumer;
-	uint32_t activity = dbk_load_acquire(&consumer->activity), i;
 
-	while (activity == DBK_ACTIVITY_WARMUP || activity == DBK_ACTIVITY_ACTIVE) {
-		if (!dbk_compare_swap(&consumer->activity, &activity,
-				      (uint32_t)DBK_ACTIVITY_DRAINING))
-			continue;
-		dbk_store_relaxed(&consumer->exit_status, status);
-		dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_DRAINING);
-		/* ERROR goes on: what fails in the clauses that are running is still told. */
-		for (i = 0; i < consumer->engine->cpu_count; i++)
-			if (dbk_load_relaxed(&consumer->buffers[i].gate) != 0)
-				dbk_store_release(&consumer->buffers[i].gate, DBK_GATE_ERROR);
+	/* ERROR goes on: what fails in the clauses that are running is still reported. */
+	if (dbk_turn_off(consumer, DBK_ACTIVITY_DRAINING, DBK_GATE_ERROR, status))
 		return;
-	}
 	/* exit() in END: too late to stop anything, but it still says how. */
-	if (activity == DBK_ACTIVITY_COOLDOWN)
+	if (dbk_load_acquire(&consumer->activity) == DBK_ACTIVITY_COOLDOWN)
 		dbk_store_relaxed(&consumer->exit_status, status);
 }
 
@@ -214,12 +221,16 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 								 const uint64_t *args, void *frame,
 								 const struct dbk_ecb *ecb)
 {
+	bool timed = cpu->unsampled-- == 0;
+	uint64_t began = timed ? dbk_host_ticks() : 0;
 	uint32_t action;
 
 	enter_ecb(cpu, probe, args, frame, ecb);
 	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);
 	if (unlikely(cpu->fault_set) && cpu->fault != DBK_FAULT_DROP)
 		fire_error(cpu, ecb, frame, action);
+	if (unlikely(timed))
+		dbk_deadman(cpu, ecb->consumer, began);
 }
 
 /* Only integers that need nothing set up: no fault can happen. */

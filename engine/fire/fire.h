@@ -26,6 +26,15 @@ void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret);
 /** dbk_act() - a destructive action of DTRACEACT_ @kind; false after a fault.  Probe context */
 bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value);
 
+/** dbk_turn_off() - from probe context: @activity if the consumer is starting or active, with
+ * @status for its exit status, and only @gates stay open; false if it was neither */
+bool dbk_turn_off(struct dbk_consumer *consumer, enum dbk_activity activity, uint32_t gates,
+		  int32_t status);
+
+/** dbk_deadman() - books a clause of this CPU that ended just now, and ends the consumer if it
+ * takes too much.  Probe context */
+void dbk_deadman(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint64_t began_ticks);
+
 /** dbk_exit() - exit(): no ECB of the consumer runs after this clause.  Probe context */
 void dbk_exit(struct dbk_cpu *cpu, int32_t status);
 

@@ -233,6 +233,7 @@ bool SimHost::allocation_fails() {
 }
 
 bool SimHost::load_fails() {
+    clock_.advance(faults_.load_ms * 1'000'000);
     return faults_.load_every != 0 && ++fault_loads_ % faults_.load_every == 0;
 }
 

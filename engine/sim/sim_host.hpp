@@ -56,6 +56,7 @@ struct SimFaults {
     uint64_t alloc_at = 0;         ///< the n-th allocation from here on fails, once
     bool alloc_ever_after = false; ///< and all later ones
     uint64_t load_every = 0;       ///< every n-th load of foreign memory faults
+    uint64_t load_ms = 0;          ///< how long each of them takes
     uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
     uint64_t miss_every = 0;       ///< every n-th firing does not come; the host tells that
     uint64_t stack_every = 0;      ///< in every n-th user stack a frame leads back to itself

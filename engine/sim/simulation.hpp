@@ -100,6 +100,8 @@ public:
 
     /// Whether exit() was called.
     bool exit_called() const;
+    /// Whether the deadman ended it: its clauses took the CPU for themselves.
+    bool is_killed() const { return dbk_consumer_activity(consumer_) == DBK_ACTIVITY_KILLED; }
     int32_t exit_status() const { return dbk_consumer_exit_status(consumer_); }
 
     /// Everything.

@@ -10,6 +10,8 @@
  *                                            ▼
  *                                         STOPPED
  *
+ * From WARMUP and ACTIVE the deadman leads to KILLED, and so does destruction from anywhere.
+ *
  * What a firing looks at is not the activity but the gates of its CPU's
  * buffer: one load says whether ECBs of its kind may run.  The control path
  * changes the activity first, then the gates; exit() does the same from
@@ -150,6 +152,7 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 		  uint32_t *lacking_ret)
 {
 	struct dbk_consumer *consumer = dbk_host_alloc(sizeof(*consumer));
+	uint64_t destructive = 0;
 	int error = 0;
 
 	*lacking_ret = DBK_LACKING_NOTHING;
@@ -159,6 +162,8 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	consumer->program = program;
 	consumer->ring_id = config->ring_id;
 	consumer->next_epid = 1;
+	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
+	consumer->immortal = destructive != 0;
 	if (dbk_options_apply(consumer, config, options) != 0)
 		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
 	if (error == 0)
@@ -312,14 +317,29 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 	return 0;
 }
 
+/* Nothing is recorded any more: whoever copies the ring finds every segment sealed. */
+static void end_ring(struct dbk_consumer *consumer)
+{
+	uint32_t cpu;
+
+	dbk_consumer_clean(consumer);
+	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
+		dbk_consumer_seal(consumer, cpu, DBK_SEAL_DEAD);
+}
+
 int dbk_consumer_stop(struct dbk_consumer *consumer)
 {
-	uint32_t activity = dbk_load_acquire(&consumer->activity), cpu;
+	uint32_t activity = dbk_load_acquire(&consumer->activity);
 
-	if (activity >= DBK_ACTIVITY_COOLDOWN)
+	if (activity == DBK_ACTIVITY_COOLDOWN || activity == DBK_ACTIVITY_STOPPED)
 		return 0;
 	if (activity == DBK_ACTIVITY_INACTIVE) {
 		dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
+		return 0;
+	}
+	if (activity == DBK_ACTIVITY_KILLED) {
+		dbk_host_synchronize();
+		end_ring(consumer);
 		return 0;
 	}
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
@@ -331,10 +351,7 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 	dbk_consumer_clean(consumer);
 	dbk_fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
 	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
-	dbk_consumer_clean(consumer);
-	/* Nothing is recorded any more: whoever copies the ring finds every segment sealed. */
-	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
-		dbk_consumer_seal(consumer, cpu, DBK_SEAL_DEAD);
+	end_ring(consumer);
 	return 0;
 }
 

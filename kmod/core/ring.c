@@ -444,6 +444,19 @@ static void grow_start(const struct dbk_ring *ring)
 		mod_delayed_work(system_wq, &grow_work, 1);
 }
 
+/* What the deadman ended is stopped here, whoever owns it: its segments are to be sealed. */
+static void bury(struct dbk_ring *ring)
+{
+	if (ring->abort_said || dbk_consumer_activity(ring->consumer) != DBK_ACTIVITY_KILLED)
+		return;
+	dbk_consumer_stop(ring->consumer);
+	pr_warn("ring %s: Abort due to systemic unresponsiveness: its clauses took more than %u of %u seconds of a CPU\n",
+		dbk_consumer_ring(ring->consumer)->name,
+		(u32)(DBK_DEADMAN_BUSY_NS / NSEC_PER_SEC),
+		(u32)(DBK_DEADMAN_WINDOW_NS / NSEC_PER_SEC));
+	ring->abort_said = true;
+}
+
 /*
  * exit() cannot stop its ring from inside a probe: END, and the waiting, happen here.
  * A ring that a program made through the device is stopped by that program, when it
@@ -459,6 +472,7 @@ static void drain(struct work_struct *work)
 		if ((ring->anonymous || !ring->owner) &&
 		    dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
 			dbk_consumer_stop(ring->consumer);
+		bury(ring);
 		if (!dbk_consumer_grows(ring->consumer))
 			dbk_consumer_tend(ring->consumer);
 	}
