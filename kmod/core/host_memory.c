@@ -16,12 +16,10 @@
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 #include "kmod/core/bank.h"
+#include "kmod/core/string_load.h"
 
 /* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
 #define DBK_BANK_METADATA_BYTES (384u << 10)
-
-/* 64: a string is copied in pieces, which end at a page's end or before. */
-#define DBK_STRING_PIECE_BYTES 64u
 
 void *dbk_host_alloc(size_t bytes)
 {
@@ -115,46 +113,12 @@ __probe_ctx bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes)
 	return copy_from_user_nofault(to, (const void __user *)(unsigned long)address, bytes) == 0;
 }
 
-/**
- * string_load() - copies a string piece by piece
- * @load: how to read one piece
- *
- * No piece crosses a page, so that a string at the end of mapped memory is read
- * up to its NUL.  Bounded by @bytes.  What a piece brought from behind the NUL is cleared: @to
- * may lie in pages that user space maps.
- *
- * Context: Probe context.
- * Return: the length, or -EFAULT.
- */
-static __probe_ctx_inline int32_t string_load(char *to, uint64_t address, uint32_t bytes,
-					      bool (*load)(void *, uint64_t, uint32_t))
-{
-	uint32_t done = 0;
-
-	while (done < bytes) {
-		uint32_t page_left = PAGE_SIZE - ((address + done) & ~PAGE_MASK);
-		uint32_t piece = min3(bytes - done, page_left, DBK_STRING_PIECE_BYTES);
-		uint32_t i;
-
-		if (!load(to + done, address + done, piece))
-			return -EFAULT;
-		for (i = done; i < done + piece; i++)
-			if (to[i] == '\0') {
-				memset(to + i, 0, done + piece - i);
-				return i;
-			}
-		done += piece;
-	}
-	to[bytes - 1] = '\0';
-	return bytes - 1;
-}
-
 __probe_ctx int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t bytes)
 {
-	return string_load(to, address, bytes, dbk_host_load);
+	return dbk_string_load(to, address, bytes, dbk_host_load);
 }
 
 __probe_ctx int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes)
 {
-	return string_load(to, address, bytes, dbk_host_load_user);
+	return dbk_string_load(to, address, bytes, dbk_host_load_user);
 }
