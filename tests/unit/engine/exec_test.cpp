@@ -399,6 +399,7 @@ TEST_CASE("numbers as text", "[engine][dif]") {
     CHECK(number({1ull << 63}).text() == "-9223372036854775808");
     CHECK(number({255, 16}).text() == "0xff");
     CHECK(number({8, 8}).text() == "010");
+    CHECK(number({0, 8}).text() == "0");
     CHECK(number({~0ull, 2}).text() == std::string(64, '1'));
     CHECK(number({1, 1}).errors == 1);
     CHECK(number({1, 37}).errors == 1);

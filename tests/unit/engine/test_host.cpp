@@ -11,6 +11,7 @@ namespace daybreak::engine_test {
 HostState host;
 constinit thread_local uint32_t host_cpu = 0;
 constinit thread_local EnterHook host_enter_hook = nullptr;
+constinit thread_local EnterHook host_leave_hook = nullptr;
 
 namespace {
 
@@ -111,6 +112,8 @@ uint64_t dbk_host_symbol(const char* name) {
 
 void dbk_host_synchronize(void) {
     host.synchronized++;
+    if (host.in_synchronize)
+        host.in_synchronize();
 }
 
 void dbk_host_each_cpu(void (*run)(void*, uint32_t), void* argument) {
@@ -152,14 +155,20 @@ unsigned long dbk_host_enter(void) {
 void dbk_host_leave(unsigned long flags) {
     if (flags != 7)
         std::abort();
+    if (daybreak::engine_test::host_leave_hook != nullptr)
+        daybreak::engine_test::host_leave_hook();
 }
 uint32_t dbk_host_cpu(void) {
     return host_cpu;
 }
 uint64_t dbk_host_ticks(void) {
+    if (host.in_ticks)
+        host.in_ticks();
     return host.ticks += host.tick_step;
 }
 uint64_t dbk_host_mono_ns(void) {
+    if (host.in_mono_ns)
+        host.in_mono_ns();
     return ++host.mono_ns;
 }
 uint64_t dbk_host_wall_ns(void) {
@@ -217,7 +226,7 @@ static uint32_t give(const std::vector<uint64_t>& from, uint64_t* pcs, uint32_t 
     return count;
 }
 uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) {
-    return give(host.stack, pcs, most);
+    return give(host.stack, pcs, most) + host.frames_more;
 }
 uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most, uint64_t*) {
     return give(host.ustack, pcs, most);

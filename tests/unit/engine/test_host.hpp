@@ -28,7 +28,7 @@ struct HostState {
     char execname[16] = "tester";
     std::vector<uint64_t> stack{0xffffffff81000001, 0xffffffff81000002}, ustack{0x401001};
     std::map<uint64_t, std::string> kernel_memory, user_memory; ///< by address
-    uint64_t triggered = 0; ///< calls of dbk_host_triggered()
+    uint64_t triggered = 0;                                     ///< calls of dbk_host_triggered()
     std::vector<std::string> acts; ///< what destructive actions asked for: "raise 9"
     dbk_kernel_layout layout{true, true, 0, 7,   0,  0x1ff, 0xff, 0xfffffe00,
                              0,    8,    0, -16, -8, 32,    24,   40};
@@ -40,8 +40,11 @@ struct HostState {
     int enable_error = 0, settle_error = 0;
     /// Of the kernel.
     std::map<std::string, uint64_t> symbols = {{"jiffies", 0x1000}, {"ext4`ops", 0x2000}};
-    std::vector<const dbk_probe*> enabled; ///< probes with ECBs now
-    std::function<void()> in_load;         ///< runs inside dbk_host_load()
+    std::vector<const dbk_probe*> enabled;                      ///< probes with ECBs now
+    std::function<void()> in_load;                              ///< runs inside dbk_host_load()
+    std::function<void()> in_ticks, in_mono_ns, in_synchronize; ///< the same, of these calls
+    uint32_t frames_more =
+        0; ///< dbk_host_stack() says that it found so many more than there is room for
     /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
     uint64_t secret = 0x5ec4e7; ///< dbk_host_secret() goes on from it
@@ -54,6 +57,8 @@ extern constinit thread_local uint32_t host_cpu;
 /// Runs in this thread whenever interrupts go off; nullptr: nothing does.
 using EnterHook = void (*)();
 extern constinit thread_local EnterHook host_enter_hook;
+/// The same whenever they come back.
+extern constinit thread_local EnterHook host_leave_hook;
 
 /// A record as found in a segment.
 struct Record {

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who looks in the middle: readers beside the engine's own writer, NMIs while the control path
+// works, threads that share a variable.
+#include "engine/trigger/trigger.h"
+#include "tests/unit/engine/test_host.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
+
+Difo arg(uint32_t index) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
+}
+Difo constant(uint64_t value) {
+    return {{setx(0, 1), ret(1)}, int_type(), {value}};
+}
+Dof small(uint64_t bufsize = 16384) {
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    dof.option(DTRACEOPT_BUFSIZE, bufsize);
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    return dof;
+}
+void fire(dbk_engine* engine, dbk_probe& probe, uint64_t arg0, uint64_t arg1 = 0) {
+    uint64_t args[DBK_PROBE_ARGS_MAX] = {arg0, arg1};
+    dbk_probe_fire(engine, &probe, args, nullptr);
+}
+
+} // namespace
+
+TEST_CASE("a segment that is being reopened has no number", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small().build());
+    // Where the segments lie; all are in use after the first round.
+    std::vector<const dbk_segment_header*> places;
+    for (uint64_t i = 0; i < 4 * 248; i++)
+        fire(engine.get(), go, i);
+    for (const auto& [sequence, header] : segments(consumer, 0))
+        places.push_back(header);
+    REQUIRE(places.size() == 4);
+    uint32_t opened = 0;
+    host.in_mono_ns = [&] { // between the old segment's end and the new one's begin
+        opened++;
+        uint32_t gone = 0;
+        for (const auto* header : places)
+            gone += header->sequence == 0;
+        CHECK(gone == 1);
+    };
+    for (uint64_t i = 0; i < 8 * 248; i++)
+        fire(engine.get(), go, i);
+    host.in_mono_ns = nullptr;
+    CHECK(opened == 8);
+}
+
+TEST_CASE("what is committed is whole, for a reader on another CPU", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    dof.option(DTRACEOPT_BUFSIZE, 4 << 20);
+    dof.option(DBK_OPT_SEGMENTSIZE, 1 << 20);
+    auto* consumer = engine.start(dof.build());
+    constexpr uint64_t kRecords = 60000; // of 16 bytes, in one segment
+    fire(engine.get(), go, 0);
+    const auto* header = segments(consumer, 0).at(1);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(header);
+    std::atomic<uint64_t> wrong{0}, looks{0};
+    std::thread reader([&] {
+        uint64_t seen = 0;
+        while (seen + 1 < kRecords) {
+            uint32_t committed = __atomic_load_n(&header->committed_bytes, __ATOMIC_ACQUIRE);
+            seen = (committed - DBK_SEGMENT_DATA_OFFSET) / 16 - 1;
+            uint64_t record[2];
+            std::memcpy(record, bytes + committed - 16, sizeof(record));
+            wrong += static_cast<uint32_t>(record[0]) != 1 || record[1] != seen;
+            looks++;
+        }
+    });
+    for (uint64_t i = 1; i < kRecords; i++)
+        fire(engine.get(), go, i);
+    reader.join();
+    CHECK(wrong == 0);
+    CHECK(looks > 1);
+    CHECK(records(consumer).size() == kRecords);
+}
+
+TEST_CASE("what an NMI fires while speculations are moved is a nested drop", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto& ask = engine.probe("test", "m", "f", "ask");
+    auto& speculate = engine.probe("test", "m", "f", "speculate");
+    auto& commit = engine.probe("test", "m", "f", "commit");
+    Dof dof = small(1 << 16);
+    dof.ecb("test:::ask", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+    dof.ecb("test:::speculate", {{DTRACEACT_SPECULATE, dof.difo(constant(1))}, dof.trace(arg(0))});
+    dof.ecb("test:::commit", {{DTRACEACT_COMMIT, dof.difo(constant(1))}});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(ask);
+    for (uint64_t i = 0; i < 5; i++)
+        engine.fire(speculate, {70 + i}, 1);
+    engine.fire(commit, {}, 0);
+    uint32_t fired = 0;
+    host.on_cpu = [&](uint32_t cpu, const std::function<void()>& run) {
+        host_cpu = cpu;
+        run();
+        host_cpu = 0;
+    };
+    host.in_ticks = [&] {
+        if (host_cpu != 1 || fired != 0)
+            return;
+        fired++;
+        fire(engine.get(), go, 99);
+    };
+    CHECK(dbk_consumer_clean(consumer));
+    host.in_ticks = nullptr;
+    host.on_cpu = nullptr;
+    CHECK(fired == 1);
+    CHECK(drops(consumer, DBK_DROP_NESTED, 1) == 1);
+    auto all = records(consumer, 1);
+    REQUIRE(all.size() == 5);
+    for (uint64_t i = 0; i < 5; i++)
+        CHECK(all[i].u64(8) == 70 + i);
+}
+
+TEST_CASE("a seal that the segment outlived is not set", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small().build());
+    for (uint64_t i = 0; i < 248 + 1; i++)
+        fire(engine.get(), go, i);
+    static Engine* the_engine;
+    static dbk_probe* the_probe;
+    static uint32_t rounds;
+    the_engine = &engine;
+    the_probe = &go;
+    rounds = 0;
+    // Between the checksum and the flag the ring goes round: what was segment 1 is 5.
+    host_enter_hook = [] {
+        host_enter_hook = nullptr;
+        for (uint64_t i = 0; i < 4 * 248; i++, rounds++)
+            fire(the_engine->get(), *the_probe, i);
+    };
+    dbk_consumer_seal(consumer, 0, DBK_SEAL_CLOSED);
+    host_enter_hook = nullptr;
+    CHECK(rounds == 4 * 248);
+    for (const auto& [sequence, header] : segments(consumer, 0)) {
+        INFO(sequence);
+        if ((header->flags & DBK_SEGMENT_F_SEALED) == 0)
+            CHECK(header->crc32c == 0);
+        CHECK((sequence != 5 || (header->flags & DBK_SEGMENT_F_SEALED) == 0));
+    }
+}
+
+TEST_CASE("a seal that an unseen firing made wrong is taken off", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small().build());
+    for (uint64_t i = 0; i < 7; i++)
+        fire(engine.get(), go, i);
+    static dbk_segment_header* open;
+    open = const_cast<dbk_segment_header*>(segments(consumer, 0).at(1));
+    // Behind the seal, and before it is looked at once more.
+    host_leave_hook = [] {
+        host_leave_hook = nullptr;
+        reinterpret_cast<uint8_t*>(open)[DBK_SEGMENT_DATA_OFFSET + 8] ^= 1;
+    };
+    CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_OPEN) == 0);
+    CHECK(host_leave_hook == nullptr);
+    CHECK((open->flags & DBK_SEGMENT_F_SEALED) == 0);
+}
+
+TEST_CASE("an entry of a trigger that is being written has no number", "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {dof.snapshot("x")});
+    dof.option(DBK_OPT_SNAPSHOTRATE, 0);
+    engine.start(dof.build());
+    const auto* head = reinterpret_cast<const dbk_meta_triggers*>(
+        static_cast<const uint8_t*>(dbk_engine_triggers(engine.get())->address) +
+        DBK_META_DATA_OFFSET);
+    const auto* entries = reinterpret_cast<const dbk_meta_trigger*>(head + 1);
+    for (uint32_t i = 0; i < head->slots; i++)
+        engine.fire(go);
+    uint32_t half_written = 0;
+    host.in_ticks = [&] { // between the entry's first word and its last
+        uint64_t sequence = head->entered;
+        if (sequence > head->slots)
+            half_written += entries[(sequence - 1) % head->slots].sequence == 0;
+    };
+    engine.fire(go);
+    host.in_ticks = nullptr;
+    CHECK(half_written >= 1);
+    CHECK(entries[0].sequence == head->slots + 1);
+}
+
+TEST_CASE("a string that others replace is read whole", "[engine][beside]") {
+    Engine engine(3);
+    auto& put = engine.probe("test", "m", "f", "put");
+    auto& get = engine.probe("test", "m", "f", "get");
+    std::vector<dif_var_entry> vars{
+        variable(kVar, DIFV_SCOPE_GLOBAL, string_type(), DIFV_KIND_ARRAY)};
+    Dof dof;
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    dof.option(DTRACEOPT_BUFSIZE, 8 << 20);
+    // One key for all: x[0] = arg0 as an address; trace(x[0]).
+    dof.ecb("test:::put", {dof.trace({{push_value(0), ldgs(DIF_VAR_ARG0, 2),
+                                       var_op(DIF_OP_STGAA, kVar, 2), flushts(), ret(0)},
+                                      no_type(),
+                                      {},
+                                      "",
+                                      vars})});
+    dof.ecb("test:::get",
+            {dof.trace({{push_value(0), var_op(DIF_OP_LDGAA, kVar, 3), flushts(), ret(3)},
+                        string_type(),
+                        {},
+                        "",
+                        vars})});
+    auto* consumer = engine.start(dof.build());
+    host.tick_step = 0; // shared between the threads
+    host.kernel_memory[0x1000] = std::string(200, 'a') + '\0';
+    host.kernel_memory[0x2000] = std::string(200, 'b') + '\0';
+    host_cpu = 2;
+    fire(engine.get(), put, 0x1000);
+    host_cpu = 0;
+    std::atomic<bool> done{false};
+    std::thread writer([&] {
+        host_cpu = 1;
+        for (uint64_t i = 0; !done; i++)
+            fire(engine.get(), put, i % 2 == 0 ? 0x1000 : 0x2000);
+    });
+    for (uint64_t i = 0; i < 30000; i++)
+        fire(engine.get(), get, 0);
+    done = true;
+    writer.join();
+    uint64_t torn = 0;
+    for (const auto& record : records(consumer)) {
+        std::string text = record.tail(12);
+        torn += text != std::string(200, 'a') && text != std::string(200, 'b');
+    }
+    CHECK(torn == 0);
+    CHECK(records(consumer).size() + drops(consumer, DBK_DROP_DYNAMIC) +
+              dbk_consumer_counters(consumer, 0)->errors >=
+          30000);
+}
+
+TEST_CASE("threads whose keys have one hash have variables of their own", "[engine][beside]") {
+    Engine engine(1);
+    auto& set = engine.probe("test", "m", "f", "set");
+    auto& get = engine.probe("test", "m", "f", "get");
+    std::vector<dif_var_entry> vars{variable(kVar, DIFV_SCOPE_THREAD)};
+    Dof dof;
+    dof.option(DTRACEOPT_DYNVARSIZE, 64 << 20);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    dof.ecb("test:::set", {dof.trace({{ldgs(DIF_VAR_ARG0, 1), var_op(DIF_OP_STTS, kVar, 1), ret(0)},
+                                      no_type(),
+                                      {},
+                                      "",
+                                      vars})});
+    dof.ecb("test:::get",
+            {dof.trace({{var_op(DIF_OP_LDTS, kVar, 1), ret(1)}, int_type(), {}, "", vars}),
+             dof.trace(arg(0))});
+    dof.option(DTRACEOPT_BUFSIZE, 16 << 20);
+    auto* consumer = engine.start(dof.build());
+    // Of 2^18 hashes of 32 bits some eight pairs are equal.
+    constexpr uint32_t kThreads = 1 << 18;
+    for (uint32_t tid = 1; tid <= kThreads; tid++) {
+        host.tid = tid;
+        fire(engine.get(), set, tid);
+    }
+    for (uint32_t tid = 1; tid <= kThreads; tid++) {
+        host.tid = tid;
+        fire(engine.get(), get, tid);
+    }
+    CHECK(drops(consumer, DBK_DROP_DYNAMIC) == 0);
+    uint64_t wrong = 0;
+    for (const auto& record : records(consumer))
+        wrong += record.u64(8) != record.u64(16);
+    CHECK(wrong == 0);
+}
