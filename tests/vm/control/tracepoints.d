@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma D option bufsize=64k
+
+sdt:::
+{
+	@[probename] = count();
+}

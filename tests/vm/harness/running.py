@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a case, and printing what it found."""
+
+import resource
+
+from . import case, kernels, paths
+
+
+def run_one(one: case.Case, series: str, programs: paths.Programs) -> bool:
+    """Runs a case on a kernel and prints what it found; returns whether all held."""
+    boot = case.Boot(one, kernels.get(series), programs)
+    print(f"-- {one.name} on {series}: {one.about}", flush=True)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = boot.run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    for check in result.checks:
+        print(f"   {check.verdict:4} {check.name}{': ' if check.detail else ''}{check.detail}")
+    if result.problem:
+        print("\n".join(f"   | {line}" for line in result.tail))
+        print(f"   fail {result.problem} (log: {boot.folder / 'console.log'})")
+    verdicts = [check.verdict for check in result.checks]
+    print(f"   {result.wall_s:.1f} s, {cpu_s:.1f} s of processors, {verdicts.count('ok')} held, {verdicts.count('fail')} failed, "
+          f"{verdicts.count('skip')} skipped", flush=True)
+    return not result.failed
