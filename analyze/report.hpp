@@ -2,7 +2,7 @@
 //
 // Report: what dtrace(1) would have printed of a recording.
 //
-//     DBK_TRY(auto trace, formats::read_trace(path));
+//     DBK_TRY(auto trace, formats::read_traces(paths));
 //     ReportOptions options;
 //     options.symbols = &trace.symbols;
 //     Report report = render_report(trace.recording, options, sink);

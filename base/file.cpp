@@ -3,6 +3,7 @@
 // POSIX file handling behind file.hpp.
 #include "base/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -65,6 +66,33 @@ Result<Bytes> read_file(const std::string& path) {
             return content;
         content.insert(content.end(), buffer, buffer + got);
     }
+}
+
+Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
+    ScopedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!fd.valid())
+        return errno_errorf("cannot open %s", path.c_str());
+    struct stat status = {};
+    if (::fstat(fd.get(), &status) != 0)
+        return errno_errorf("cannot read %s", path.c_str());
+    if (!S_ISREG(status.st_mode))
+        return errorf(ErrorCode::invalid, "%s is not a regular file", path.c_str());
+    FileBytes content;
+    content.bytes.reserve(std::min(static_cast<size_t>(status.st_size), bytes_max));
+    std::byte buffer[65536];
+    while (content.bytes.size() < bytes_max) {
+        size_t wanted = std::min(sizeof(buffer), bytes_max - content.bytes.size());
+        ssize_t got = ::read(fd.get(), buffer, wanted);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            content.failure = errno_errorf("cannot read %s behind its first %zu bytes",
+                                           path.c_str(), content.bytes.size());
+        if (got <= 0)
+            break;
+        content.bytes.insert(content.bytes.end(), buffer, buffer + got);
+    }
+    return content;
 }
 
 Result<void> write_all(int fd, ByteView bytes, const std::string& path) {

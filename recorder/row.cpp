@@ -27,10 +27,10 @@ Result<std::vector<RowFile>> list_row(const std::string& folder, uint64_t boot_i
     std::vector<RowFile> row;
     for (const std::string& name : names) {
         std::string path = folder + "/" + name;
-        Result<base::Bytes> beginning = formats::read_beginning(path, formats::kBeginningBytes);
+        auto beginning = base::read_regular_file(path, formats::kBeginningBytes);
         if (!beginning.ok())
             continue; // rotated away, or renamed: then it is listed again
-        std::optional<formats::TraceHeader> header = formats::find_header(*beginning);
+        std::optional<formats::TraceHeader> header = formats::find_header(beginning->bytes);
         if (header && header->file_number != 0 && formats::boot_of(header->boot_uuid) == boot_id)
             row.push_back({path, header->file_number});
     }
@@ -65,11 +65,13 @@ private:
     }
 
     void read(const RowFile& file) {
-        Result<base::Bytes> bytes = base::read_file(file.path);
-        if (!bytes.ok())
+        Result<base::FileBytes> read = base::read_regular_file(file.path);
+        if (!read.ok())
             return; // rotated away since it was listed
+        if (read->failure)
+            findings_.add(formats::FindingKind::unreadable, file.path, read->failure->message());
         Result<formats::FileContent> content =
-            formats::read_blocks(*bytes, file.path, file.path + ": ", builder_);
+            formats::read_blocks(read->bytes, file.path, file.path + ": ", builder_);
         if (!content.ok())
             return;
         for (const formats::Finding& finding : content->findings.list())

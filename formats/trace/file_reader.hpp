@@ -15,6 +15,9 @@ struct FileContent {
     std::vector<IndexEntry> index;
     std::string schema;
     Findings findings; ///< about the file itself
+
+    /// Returns the file's number in its row, as it says itself or as its name does; 0: none.
+    uint32_t number() const;
 };
 
 /// Reads a file's blocks.  Pieces go to `builder`, which copies them.  `prefix` is put before the
@@ -31,9 +34,6 @@ uint32_t file_number_in(const std::string& path);
 
 /// Returns the names of a folder's trace files, ascending.
 Result<std::vector<std::string>> list_trace_files(const std::string& folder);
-
-/// Returns up to `bytes` from the file's beginning.
-Result<Bytes> read_beginning(const std::string& path, size_t bytes);
 
 /// A header lies within so many bytes: before it is but the schema.
 constexpr size_t kBeginningBytes = 256u << 10;

@@ -3,7 +3,6 @@
 // Several files and folders as one recording of one boot.
 #include "formats/trace/file_reader.hpp"
 
-#include "base/file.hpp"
 #include "formats/abi/trace.h"
 
 #include <algorithm>
@@ -94,8 +93,8 @@ private:
         return {};
     }
 
-    /// Calls read(path) for the file; again when it got another name meanwhile, or not at all when
-    /// it went.  Returns whether it was read.
+    /// Calls read(path) for the file; again when it got another name meanwhile.  Returns whether it
+    /// was read: of a folder some may have gone, or be none of ours.
     template <typename Read>
     Result<bool> reading(Source& source, Read read) {
         Result<void> done = read(source.path);
@@ -110,13 +109,30 @@ private:
         }
         if (done.ok())
             return true;
-        if (source.listed && done.error().code() == ErrorCode::not_found)
-            return false;
-        return std::move(done).error();
+        if (!source.listed)
+            return std::move(done).error();
+        if (done.error().code() != ErrorCode::not_found)
+            findings_.add(file_number_in(source.path) != 0 ? FindingKind::unreadable
+                                                           : FindingKind::foreign_file,
+                          source.path, done.error().message());
+        return false;
+    }
+
+    /// Reads as much as there is; of a file that fails before anything came the failure is
+    /// returned.
+    Result<Bytes> read_bytes(const std::string& path, size_t bytes_max) {
+        DBK_TRY(base::FileBytes read, options_.read_file(path, bytes_max));
+        if (read.failure && read.bytes.empty())
+            return std::move(*read.failure);
+        if (read.failure && failed_.insert(path).second)
+            findings_.add(FindingKind::unreadable, path, read.failure->message());
+        return std::move(read.bytes);
     }
 
     Result<void> read_single() {
-        DBK_TRY(trace_, read_trace(sources_[0].path));
+        DBK_TRY(Bytes bytes, read_bytes(sources_[0].path, SIZE_MAX));
+        DBK_TRY(trace_, parse_trace(bytes, sources_[0].path));
+        trace_.recording.findings.append(findings_);
         note_boot(trace_.recording.boot_id, sources_[0].bytes,
                   trace_.has_header ? trace_.header.clocks.wall_ns : 0);
         name_boots();
@@ -137,20 +153,29 @@ private:
             if (boot && source.boot_id() == *boot)
                 DBK_TRY_VOID(read_source(source));
         if (trace_.files.empty())
-            return errorf(ErrorCode::invalid, "%s and %zu more: none is a Daybreak trace file",
-                          sources_[0].path.c_str(), sources_.size() - 1);
+            return nothing_read();
         sum_files();
         trace_.recording = builder_.build({boot});
         set_window();
+        judge_damage();
         trace_.recording.findings.append(findings_);
         return {};
+    }
+
+    Error nothing_read() const {
+        size_t count = std::max<size_t>(findings_.count() + damage_.size(), 1);
+        std::string first = !findings_.list().empty() ? findings_.list()[0].text
+                            : !damage_.empty()        ? damage_[0].second.text
+                                                      : "the files are gone";
+        return errorf(ErrorCode::invalid, "no trace file could be read: %s%s", first.c_str(),
+                      count > 1 ? strprintf(" and %zu more", count - 1).c_str() : "");
     }
 
     Result<void> look_at_headers() {
         std::vector<Source> kept;
         for (Source& source : sources_) {
             DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
-                        DBK_TRY(Bytes beginning, read_beginning(path, kBeginningBytes));
+                        DBK_TRY(Bytes beginning, read_bytes(path, kBeginningBytes));
                         source.header = find_header(beginning);
                         return {};
                     }));
@@ -180,7 +205,7 @@ private:
 
     Result<void> read_source(Source& source) {
         DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
-                    DBK_TRY(Bytes bytes, base::read_file(path));
+                    DBK_TRY(Bytes bytes, read_bytes(path, SIZE_MAX));
                     std::string prefix = sources_.size() > 1 ? name_of(path) + ": " : "";
                     Result<FileContent> content = read_blocks(bytes, path, prefix, builder_);
                     if (content.ok())
@@ -188,7 +213,7 @@ private:
                     else if (source.listed && is_begun(bytes))
                         take_begun(path);
                     else if (source.listed)
-                        findings_.add(FindingKind::bad_block, path, content.error().message());
+                        take_ruined(path, content.error());
                     else
                         return content.error();
                     return {};
@@ -212,9 +237,48 @@ private:
             builder_.add_file(number);
     }
 
+    /// Not one good block.  In a row it is a file all the same: what it held must stand elsewhere.
+    void take_ruined(const std::string& path, const Error& why) {
+        uint32_t number = file_number_in(path);
+        if (number != 0)
+            builder_.add_file(number);
+        add_damage(number, {FindingKind::bad_block, path, why.message()});
+    }
+
+    void add_damage(uint32_t file_number, const Finding& finding) {
+        if (file_number != 0 && finding.kind == FindingKind::bad_block)
+            damage_.emplace_back(file_number, finding);
+        else
+            findings_.add(finding.kind, finding.where, finding.text);
+    }
+
+    /// A recorder whose disk fails writes its segments again, into a later file: then damage to a
+    /// file of the row costs nothing.  Sequence numbers and counters say whether anything of a ring
+    /// is missing; values counted in the kernel have none.
+    void judge_damage() {
+        uint32_t newest = 0;
+        for (const TraceFile& file : trace_.files)
+            newest = std::max(newest, file.header.file_number);
+        const Recording& recording = trace_.recording;
+        bool whole = !recording.rings.empty() &&
+                     std::all_of(recording.rings.begin(), recording.rings.end(), is_whole);
+        for (auto& [number, finding] : damage_)
+            findings_.add(whole && number < newest ? FindingKind::spare_block : finding.kind,
+                          std::move(finding.where), std::move(finding.text));
+    }
+
+    static bool is_whole(const RingRecording& ring) {
+        Completeness sum = ring.completeness();
+        return ring.has_info && ring.info.facts.aggregate != DBK_AGGREGATE_ENGINE &&
+               sum.lost == 0 && sum.lost_known && sum.segments_missing == 0;
+    }
+
     /// Takes a file's facts; they come oldest first.
     void take(FileContent content) {
-        findings_.append(content.findings);
+        for (const Finding& finding : content.findings.list())
+            add_damage(content.number(), finding);
+        uint64_t unlisted = content.findings.count() - content.findings.list().size();
+        findings_.add_unlisted(unlisted, unlisted != 0 && content.findings.any_loss());
         if (!content.symbols.empty())
             trace_.symbols = std::move(content.symbols);
         if (content.file.has_header) {
@@ -330,11 +394,11 @@ private:
         std::string name =
             boot_name(trace_.recording.boot_id).substr(0, kBootDigits) + kSymbolsSuffix;
         for (const TraceFile& file : trace_.files) {
-            Result<Bytes> bytes = base::read_file(folder_of(file.path) + "/" + name);
-            if (!bytes.ok())
+            auto read = options_.read_file(folder_of(file.path) + "/" + name, SIZE_MAX);
+            if (!read.ok())
                 continue;
             RecordingBuilder ignored;
-            Result<FileContent> content = read_blocks(*bytes, name, "", ignored);
+            Result<FileContent> content = read_blocks(read->bytes, name, "", ignored);
             if (content.ok() && !content->symbols.empty()) {
                 trace_.symbols = std::move(content->symbols);
                 return;
@@ -347,6 +411,8 @@ private:
     std::set<std::pair<dev_t, ino_t>> identities_;
     RecordingBuilder builder_;
     Findings findings_;
+    std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
+    std::set<std::string> failed_;                     ///< paths of which a read failed
     Trace trace_;
 };
 

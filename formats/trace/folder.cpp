@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <dirent.h>
-#include <unistd.h>
 
 namespace daybreak::formats {
 
@@ -35,24 +34,6 @@ Result<std::vector<std::string>> list_trace_files(const std::string& folder) {
     }
     std::sort(names.begin(), names.end());
     return names;
-}
-
-Result<Bytes> read_beginning(const std::string& path, size_t bytes) {
-    DBK_TRY(base::ScopedFd fd, base::open_for_reading(path));
-    Bytes content(bytes);
-    size_t have = 0;
-    while (have < bytes) {
-        ssize_t got = ::read(fd.get(), content.data() + have, bytes - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return base::errno_errorf("cannot read %s", path.c_str());
-        if (got == 0)
-            break;
-        have += static_cast<size_t>(got);
-    }
-    content.resize(have);
-    return content;
 }
 
 std::string boot_name(uint64_t boot_id) {

@@ -3,7 +3,6 @@
 // Reading trace files: each good block goes where it belongs, each bad one becomes a finding.
 #include "formats/trace/file_reader.hpp"
 
-#include "base/file.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 
@@ -64,11 +63,7 @@ private:
         return strprintf("block %u at 0x%" PRIx64, block.header.number, block.offset_bytes);
     }
 
-    /// Returns the file's number in its row: as it says itself, or as its name does.
-    uint32_t number() const {
-        const TraceFile& file = content_.file;
-        return file.has_header ? file.header.file_number : file_number_in(file.path);
-    }
+    uint32_t number() const { return content_.number(); }
 
     /// Puts the prefix before the places.  The end of a file in a row may be missing: sequence
     /// numbers tell whether anything is.
@@ -184,6 +179,10 @@ bool Trace::has_losses() const {
     return recording.has_losses();
 }
 
+uint32_t FileContent::number() const {
+    return file.has_header ? file.header.file_number : file_number_in(file.path);
+}
+
 Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
                                 const std::string& prefix, RecordingBuilder& builder) {
     return FileReader(untrusted_file, name, prefix, builder).run();
@@ -239,9 +238,7 @@ Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
 }
 
 Result<Trace> read_trace(const std::string& path) {
-    // Read, not mapped: a file that is cut while it is read must not kill the reader.
-    DBK_TRY(Bytes content, base::read_file(path));
-    return parse_trace(content, path);
+    return read_traces(std::span(&path, 1));
 }
 
 } // namespace daybreak::formats

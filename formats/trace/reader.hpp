@@ -11,6 +11,7 @@
 //       |---header, symbols, summary of the newest--------------> Trace
 #pragma once
 
+#include "base/file.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <optional>
@@ -66,18 +67,24 @@ struct Trace {
 };
 
 /// Reads a whole trace file.
-/// Errors: not_found, io; invalid when it holds not one block of a trace file.
+/// Errors: not_found, io; invalid when it is not a regular file, or holds not one block of a trace
+/// file.
 Result<Trace> read_trace(const std::string& path);
+
+/// Reads a file, as base::read_regular_file() does.
+using ReadFile = Result<base::FileBytes> (*)(const std::string& path, size_t bytes_max);
 
 struct ReadOptions {
     /// The boot wanted: how its UUID begins, without regard to dashes; empty: the newest.
     std::string boot;
+    ReadFile read_file = base::read_regular_file;
 };
 
 /// Reads what the paths name, files and folders (their *.dbrk), as one recording: of one boot, the
 /// newest or the wanted.  Symbols lie in the newest file that has any, else in the file
 /// "BOOTID8-symbols.dbrk" beside a file.  A file that vanishes while its folder is read was rotated
-/// away.  In a folder a file that is none of ours is a finding.
+/// away.  In a folder an entry that cannot be read or is none of ours is a finding: a loss when its
+/// name is of a recorder's row.  Of a file that fails in the middle all before counts.
 /// Errors: not_found: no such file, nothing in a folder, no such boot; invalid: no trace file, or
 ///         several boots begin like that; io.
 Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options = {});

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folders in which not all is as it should be, and disks that fail.
+#include "tests/support/file_row.hpp"
+#include "tests/unit/formats/trace/sample.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+using test::FileRow;
+using test::RingBuilder;
+using test::TemporaryFolder;
+
+namespace {
+
+/// Four files of 60 records of one CPU each.
+struct Row {
+    TemporaryFolder folder;
+    RingBuilder ring{{.activity = DBK_ACTIVITY_ACTIVE, .boot_id = 0x1122334455667788}};
+    uint32_t epid;
+    FileRow row{folder.path, ring};
+    uint64_t ticks = 1000;
+
+    Row()
+        : epid(ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
+                            16)) {
+        for (int file = 0; file < 4; file++)
+            write(300);
+    }
+    void write(int records) {
+        for (int i = 0; i < records; i++, ticks += 10)
+            ring.record(0, epid, ticks, RingBuilder::words({ticks}));
+        row.write();
+    }
+    std::string in(const std::string& name) const { return folder.path + "/" + name; }
+    Result<Trace> try_read(const ReadOptions& options = {}) const {
+        return read_traces(std::span(&folder.path, 1), options);
+    }
+    Trace read(const ReadOptions& options = {}) const { return try_read(options).value(); }
+};
+
+uint64_t present(const Trace& trace) {
+    return trace.recording.rings.at(0).completeness().present;
+}
+
+std::vector<FindingKind> kinds(const Trace& trace) {
+    std::vector<FindingKind> kinds;
+    for (const Finding& finding : trace.recording.findings.list())
+        kinds.push_back(finding.kind);
+    return kinds;
+}
+
+/// Reads files of that row number only up to the middle.
+Result<base::FileBytes> fail_in_the_middle(const std::string& path, size_t bytes_max) {
+    auto read = base::read_regular_file(path, bytes_max);
+    if (!read.ok() || path.find("-000002") == std::string::npos)
+        return read;
+    struct stat status = {};
+    ::stat(path.c_str(), &status);
+    size_t good = static_cast<size_t>(status.st_size) / 2;
+    if (read->bytes.size() > good) {
+        read->bytes.resize(good);
+        read->failure = base::errorf(ErrorCode::io, "cannot read %s", path.c_str());
+    }
+    return read;
+}
+
+Result<base::FileBytes> fail_at_once(const std::string& path, size_t bytes_max) {
+    if (path.find("-000002") == std::string::npos)
+        return base::read_regular_file(path, bytes_max);
+    return base::FileBytes{{}, base::errorf(ErrorCode::io, "cannot read %s", path.c_str())};
+}
+
+} // namespace
+
+TEST_CASE("entries that are no regular files are told, and the others read", "[trace][files]") {
+    Row r;
+    ::mkdir(r.in("folder.dbrk").c_str(), 0700);
+    ::symlink("loop.dbrk", r.in("loop.dbrk").c_str());
+    ::mkfifo(r.in("fifo.dbrk").c_str(), 0600);
+    ::symlink("/dev/zero", r.in("zero.dbrk").c_str());
+    ::symlink("/proc/self/mem", r.in("mem.dbrk").c_str()); // its first byte is EIO
+    Trace trace = r.read();
+    CHECK(present(trace) == 1200);
+    CHECK(kinds(trace) == std::vector<FindingKind>(5, FindingKind::foreign_file));
+    CHECK_FALSE(trace.has_losses());
+    CHECK(trace.recording.findings.list()[0].text == r.in("fifo.dbrk") + " is not a regular file");
+}
+
+TEST_CASE("such an entry under a name of the row is a loss", "[trace][files]") {
+    Row r;
+    ::mkfifo(r.in("88776655-000005.dbrk").c_str(), 0600);
+    Trace trace = r.read();
+    CHECK(present(trace) == 1200);
+    CHECK(kinds(trace) == std::vector<FindingKind>{FindingKind::unreadable});
+    CHECK(trace.has_losses());
+}
+
+TEST_CASE("what is no regular file is refused when it is named", "[trace][files]") {
+    Row r;
+    std::string fifo = r.in("fifo.dbrk"), zero = "/dev/zero";
+    ::mkfifo(fifo.c_str(), 0600);
+    for (const std::string& path : {fifo, zero}) {
+        Result<Trace> read = read_traces(std::span(&path, 1));
+        REQUIRE_FALSE(read.ok());
+        CHECK(read.error().message() == path + " is not a regular file");
+    }
+    TemporaryFolder only;
+    ::mkfifo((only.path + "/x.dbrk").c_str(), 0600);
+    Result<Trace> read = read_traces(std::span(&only.path, 1));
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.error().message() ==
+          "no trace file could be read: " + only.path + "/x.dbrk is not a regular file");
+}
+
+TEST_CASE("of a file that fails in the middle all before is kept", "[trace][files]") {
+    Row r;
+    Trace trace = r.read({.boot = "", .read_file = fail_in_the_middle});
+    CHECK(kinds(trace)[0] == FindingKind::unreadable);
+    CHECK(trace.has_losses());
+    CHECK(present(trace) >= 900);
+    std::string path = r.row.path(2);
+    ReadOptions options{.boot = "", .read_file = fail_in_the_middle};
+    Result<Trace> single = read_traces(std::span(&path, 1), options);
+    REQUIRE(single.ok());
+    CHECK(single->file.blocks_good > 0);
+    CHECK(single->has_losses());
+    options.read_file = fail_at_once;
+    CHECK(read_traces(std::span(&path, 1), options).error().message() == "cannot read " + path);
+    Trace others = r.read(options);
+    CHECK(present(others) >= 900);
+    CHECK(kinds(others)[0] == FindingKind::unreadable);
+    CHECK(others.has_losses());
+}
+
+TEST_CASE("a damaged block of which all stands in a later file is no loss", "[trace][files]") {
+    Row r;
+    // As a recorder whose disk failed: the second file was not synced and is ruined, the third has
+    // its segments again.
+    std::filesystem::copy_file(r.row.path(2), r.row.path(5));
+    Bytes bytes = base::read_file(r.row.path(2)).value();
+    uint64_t left = 1200; // the block in the middle is not one of records
+    SECTION("one block of it") {
+        bytes[bytes.size() / 2] ^= std::byte{1};
+    }
+    SECTION("all of it") {
+        bytes.assign(bytes.size(), std::byte{0x55});
+        left = 1004;
+    }
+    test::write_bytes(r.row.path(2), bytes);
+    Trace whole = r.read();
+    CHECK(present(whole) == 1200);
+    CHECK(kinds(whole) == std::vector<FindingKind>{FindingKind::spare_block});
+    CHECK_FALSE(whole.has_losses());
+    std::filesystem::remove(r.row.path(5));
+    Trace lost = r.read();
+    CHECK(present(lost) == left);
+    CHECK(lost.has_losses() == (left < 1200));
+}
+
+TEST_CASE("damage to the newest file of a row is a loss", "[trace][files]") {
+    Row r;
+    Bytes bytes = base::read_file(r.row.path(4)).value();
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    test::write_bytes(r.row.path(4), bytes);
+    CHECK(r.read().has_losses());
+}
