@@ -132,6 +132,25 @@ TEST_CASE("a speculative record that is kept can be committed", "[engine][size]"
     }
 }
 
+TEST_CASE("small buffers count DTrace's bytes, alignment included", "[engine][size]") {
+    // A record without data has 4 bytes; one of 8 bytes begins at a multiple of 8 and has 16.
+    for (uint64_t bufsize : {uint64_t{24}, uint64_t{32}}) {
+        Engine engine;
+        auto& four = engine.probe("test", "m", "f", "four");
+        auto& sixteen = engine.probe("test", "m", "f", "sixteen");
+        Dof dof;
+        dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH);
+        dof.option(DTRACEOPT_BUFSIZE, bufsize);
+        dof.ecb("test:::four", {});
+        dof.ecb("test:::sixteen", {dof.trace(arg(0))});
+        auto* consumer = engine.start(dof.build());
+        engine.fire(four);
+        engine.fire(sixteen); // up to 24
+        engine.fire(four);
+        CHECK(drops(consumer, DBK_DROP_PRINCIPAL) == (bufsize == 24 ? 1 : 0));
+    }
+}
+
 TEST_CASE("policy fill takes nothing after the first record that did not fit", "[engine][size]") {
     Engine engine;
     auto& four = engine.probe("test", "m", "f", "four");

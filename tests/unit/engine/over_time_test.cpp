@@ -176,6 +176,7 @@ TEST_CASE("a reader that releases what was never written does no harm", "[engine
         auto& go = engine.probe("test", "m", "f", "go");
         Dof dof;
         dof.ecb("test:::go", {dof.trace(arg(0))});
+        dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH);
         dof.option(DTRACEOPT_BUFSIZE, 4 * 4096);
         dof.option(DBK_OPT_SEGMENTSIZE, 4096);
         auto* consumer = engine.start(dof.build());
