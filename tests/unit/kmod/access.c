@@ -184,6 +184,20 @@ const void *test_machine_crash(void)
 	return block(DBK_BLOCK_CRASH);
 }
 
+void test_dying_add(struct dbk_consumer *consumer)
+{
+	mutex_lock(&dbk.mutex);
+	dbk_dying_add(consumer);
+	mutex_unlock(&dbk.mutex);
+}
+
+void test_dying_remove(struct dbk_consumer *consumer)
+{
+	mutex_lock(&dbk.mutex);
+	dbk_dying_remove(consumer);
+	mutex_unlock(&dbk.mutex);
+}
+
 void test_oops(const char *text, uint64_t ip)
 {
 	struct pt_regs regs = { ip };

@@ -49,6 +49,8 @@ bool test_machine_load(struct dbk_engine *engine);
 void test_machine_unload(void);
 const void *test_machine_log(void);   /* struct dbk_meta_log */
 const void *test_machine_crash(void); /* struct dbk_meta_crash[DBK_CRASH_ENTRIES] */
+void test_dying_add(struct dbk_consumer *consumer); /* what is sealed with the machine */
+void test_dying_remove(struct dbk_consumer *consumer);
 void test_oops(const char *text, uint64_t ip);
 const char *test_text(const char *text, uint32_t bytes_max); /* one after the other; NULL: begin anew */
 const char *test_hex(uint64_t value);

@@ -11,13 +11,17 @@
 
 namespace {
 
-using daybreak::engine_test::Engine;
-using daybreak::engine_test::host;
+using namespace daybreak::engine_test;
 
 /// The module's blocks and hooks, in a machine of their own.
 class Machine {
 public:
-    Machine() { loaded_ = test_machine_load(engine_.get()); }
+    Machine() {
+        // The module's triggers are static: what one test entered is long ago for the next.
+        static uint64_t loads = 0;
+        host.mono_ns += ++loads * 3'600'000'000'000;
+        loaded_ = test_machine_load(engine_.get());
+    }
     ~Machine() { test_machine_unload(); }
     Machine(const Machine&) = delete;
 
@@ -37,6 +41,7 @@ public:
     static const dbk_meta_crash& crash(dbk_crash_state state) {
         return static_cast<const dbk_meta_crash*>(test_machine_crash())[state - 1];
     }
+    Engine& engine() { return engine_; }
     uint64_t triggers() { return dbk_engine_trigger_sequence(engine_.get()); }
     static void say(const std::string& text) {
         dbk_dying_console(text.data(), static_cast<uint32_t>(text.size()));
@@ -99,6 +104,7 @@ TEST_CASE("a panic is believed while the kernel means it", "[kmod][dying]") {
     test_oops_in_progress(1);
     machine.say("Kernel panic - not syncing: first\nmore");
     machine.say("---[ end Kernel panic - not syncing: last ]---");
+    machine.say("end Kernel panic - not syncing: at the very start");
     test_panic("second");
     machine.say("Kernel panic - not syncing: third");
     test_oops_in_progress(0);
@@ -145,4 +151,42 @@ TEST_CASE("an orderly end is marked with its kind", "[kmod][dying]") {
         test_reboot(event);
         CHECK(machine.crash(DBK_CRASH_RESTART).reason == std::string(what));
     }
+}
+
+TEST_CASE("what CPUs had open is sealed by an oops and by a panic", "[kmod][dying]") {
+    Machine machine;
+    dbk_probe& probe = machine.engine().probe("syscall", "vmlinux", "open", "entry");
+    Dof dof;
+    dof.ecb("syscall:::entry", {dof.snapshot("slow")});
+    dbk_consumer* consumer = machine.engine().start(dof.build());
+    auto open_count = [&] {
+        size_t count = 0;
+        for (uint32_t cpu : {0u, 1u})
+            for (const auto& [sequence, header] : segments(consumer, cpu))
+                count += (header->flags & DBK_SEGMENT_F_SEALED) == 0;
+        return count;
+    };
+    for (uint32_t cpu : {0u, 1u})
+        machine.engine().fire(probe, {}, cpu);
+    test_dying_add(consumer);
+    SECTION("oops, and another at once") {
+        test_oops("Oops", 0);
+        CHECK(open_count() == 0);
+        machine.engine().fire(probe, {}, 0);
+        test_oops("Oops", 0); // too soon after the first to be worth it
+        CHECK(open_count() == 1);
+    }
+    SECTION("panic") {
+        test_panic("now");
+        CHECK(open_count() == 0);
+        CHECK(machine.crash(DBK_CRASH_PANIC).sealed == 2);
+    }
+    SECTION("a ring that has gone is left alone") {
+        test_dying_remove(consumer);
+        test_panic("now");
+        CHECK(open_count() == 2);
+        CHECK(machine.crash(DBK_CRASH_PANIC).sealed == 0);
+        return;
+    }
+    test_dying_remove(consumer);
 }
