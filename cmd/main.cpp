@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -33,12 +34,9 @@ bool is_dtrace(int argc, char** argv, int& first_word) {
     return argc > 1 && std::string_view(argv[1]) == "dtrace";
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
+/// Runs the command that the words name.  Returns the exit status.
+int run(int argc, char** argv) {
     using namespace daybreak::cmd;
-    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), and a quiet end
-
     int first_word = 0;
     if (is_dtrace(argc, argv, first_word))
         return run_dtrace("dtrace", std::vector<std::string>(argv + first_word, argv + argc));
@@ -77,4 +75,17 @@ int main(int argc, char** argv) {
         return static_cast<int>(Exit::usage);
     }
     return status;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace daybreak::cmd;
+    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), and a quiet end
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        complain("out of memory (a recording is read whole: name fewer files, or raise ulimit -v)");
+        return static_cast<int>(Exit::failed);
+    }
 }

@@ -4,6 +4,8 @@ holds run-life life
 holds block-device insmod /share/in/brd.ko rd_nr=1 rd_size=4096
 holds block-write dd if=/dev/zero of=/dev/ram0 bs=64k count=4 conv=fsync
 holds record-life daybreak record --claim -o /share/out/life.dbrk
+refuses out-of-memory-says-so '^daybreak: out of memory' \
+	sh -c 'ulimit -v 13000; daybreak report /share/out/life.dbrk'
 holds unload-life rmmod daybreak
 
 holds load-returns insmod /share/in/returns.ko
