@@ -209,8 +209,11 @@ TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar
     for (auto& thread : threads_)
         thread.join();
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-        CHECK(drops(consumer, DBK_DROP_DYNAMIC, cpu) == 0);
-        CHECK(dbk_consumer_counters(consumer, cpu)->records == 20000);
+        // The host may stop a thread inside a bucket, as the kernel never does: the others wait for
+        // so long only, and then count a drop.
+        uint64_t dropped = drops(consumer, DBK_DROP_DYNAMIC, cpu);
+        CHECK(dropped < 20000 / 10);
+        CHECK(dbk_consumer_counters(consumer, cpu)->records + dropped == 20000);
         for (const auto& record : records(consumer, cpu))
             CHECK(record.u64(8) == record.u64(16));
     }
