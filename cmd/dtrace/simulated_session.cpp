@@ -121,10 +121,11 @@ const formats::SymbolTable* SimulatedSession::symbols() {
         // the real ones count.
         formats::SymbolTable real;
         recorder::parse_kallsyms(*text, real);
-        if (!real.find(sim::kernel_symbols().symbols().front().address))
-            for (const formats::Symbol& symbol : sim::kernel_symbols().symbols())
+        const formats::SymbolTable& simulated = *symbols_;
+        if (!real.find(simulated.symbols().front().address))
+            for (const formats::Symbol& symbol : simulated.symbols())
                 real.add(symbol.address, symbol.type, symbol.name,
-                         sim::kernel_symbols().modules()[symbol.module]);
+                         simulated.modules()[symbol.module]);
         real.finish();
         symbols_ = std::move(real);
     }
