@@ -86,7 +86,7 @@ Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            content.failure = errno_errorf("cannot read %s behind its first %zu bytes",
+            content.failure = errno_errorf("cannot read %s after its first %zu bytes",
                                            path.c_str(), content.bytes.size());
         if (got <= 0)
             break;

@@ -37,7 +37,7 @@ using base::Result;
     X(bad_block, true, "a block of a trace file that was lost")                                    \
     X(unreadable, true, "a file that could not be read to its end")                                \
     X(spare_block, false, "a damaged block of which nothing is missing")                           \
-    X(foreign_file, false, "an entry of a folder that is no trace file")                           \
+    X(foreign_file, false, "an entry of a folder that is not a trace file")                           \
     X(bad_aggregation, true, "an aggregation snapshot that contradicts itself")                    \
     X(unfinished, false, "a file that was not finished, or is still being written")                \
     X(unsealed, false, "segments that a machine left without a checksum")                          \

@@ -94,7 +94,7 @@ private:
     }
 
     /// Calls read(path) for the file; again when it got another name meanwhile.  Returns whether it
-    /// was read: of a folder some may have gone, or be none of ours.
+    /// was read: of a folder some may have gone, or be foreign.
     template <typename Read>
     Result<bool> reading(Source& source, Read read) {
         Result<void> done = read(source.path);

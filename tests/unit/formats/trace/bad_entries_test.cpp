@@ -77,7 +77,7 @@ Result<base::FileBytes> fail_at_once(const std::string& path, size_t bytes_max) 
 
 } // namespace
 
-TEST_CASE("entries that are no regular files are told, and the others read", "[trace][files]") {
+TEST_CASE("entries that are not regular files are findings, the others are read", "[trace][files]") {
     Row r;
     ::mkdir(r.in("folder.dbrk").c_str(), 0700);
     ::symlink("loop.dbrk", r.in("loop.dbrk").c_str());
@@ -100,7 +100,7 @@ TEST_CASE("such an entry under a name of the row is a loss", "[trace][files]") {
     CHECK(trace.has_losses());
 }
 
-TEST_CASE("what is no regular file is refused when it is named", "[trace][files]") {
+TEST_CASE("what is not a regular file is refused when it is named", "[trace][files]") {
     Row r;
     std::string fifo = r.in("fifo.dbrk"), zero = "/dev/zero";
     ::mkfifo(fifo.c_str(), 0600);
