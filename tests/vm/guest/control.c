@@ -5,7 +5,7 @@
 // control arm COUNT PROGRAM.dof: enables and closes so often, and says how many probes matched.
 //
 // PROGRAM.dof of the first enables every function there is.
-#include "formats/abi/ioctl.h"
+#include "tests/vm/guest/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,50 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-struct program {
-	void *bytes;
-	size_t length;
-};
-
 /* Shared with children: how far an enabling is. */
 static struct {
 	atomic_int began, ended;
 } *shared;
-
-static void check(const char *name, int holds, long seen)
-{
-	printf("CHECK %s %s %ld\n", name, holds ? "ok" : "fail", seen);
-	fflush(stdout);
-}
-
-static struct program read_program(const char *path)
-{
-	struct program program = { 0 };
-	struct stat status;
-	int fd = open(path, O_RDONLY);
-
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		perror(path);
-		exit(2);
-	}
-	program.length = status.st_size;
-	program.bytes = malloc(program.length);
-	if (!program.bytes || read(fd, program.bytes, program.length) != (ssize_t)program.length)
-		exit(2);
-	close(fd);
-	return program;
-}
-
-static int open_device(void)
-{
-	int device = open(DBK_DEVICE_PATH, O_RDONLY);
-
-	if (device < 0) {
-		perror(DBK_DEVICE_PATH);
-		exit(2);
-	}
-	return device;
-}
 
 static int enable(int device, const struct program *program, struct dbk_ioc_enable *answer)
 {

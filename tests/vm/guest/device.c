@@ -4,9 +4,9 @@
 //
 // The module is loaded and has nothing embedded.  Prints CHECK lines (checks.sh).
 #define _GNU_SOURCE
-#include "formats/abi/ioctl.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
+#include "tests/vm/guest/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,51 +23,12 @@
 
 #define CALLS 1000
 
-struct program {
-	void *bytes;
-	size_t length;
-};
-
-static void check(const char *name, int holds, long seen)
-{
-	printf("CHECK %s %s %ld\n", name, holds ? "ok" : "fail", seen);
-}
-
 /* The errno of a call that should fail with @wanted; 0 when it did not fail. */
 static void refuses(const char *name, long result, int wanted)
 {
 	int got = result < 0 ? errno : 0;
 
 	printf("CHECK %s %s %s\n", name, got == wanted ? "ok" : "fail", got ? strerror(got) : "it succeeded");
-}
-
-static struct program read_program(const char *path)
-{
-	struct program program = { 0 };
-	struct stat status;
-	int fd = open(path, O_RDONLY);
-
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		perror(path);
-		exit(2);
-	}
-	program.length = status.st_size;
-	program.bytes = malloc(program.length);
-	if (!program.bytes || read(fd, program.bytes, program.length) != (ssize_t)program.length)
-		exit(2);
-	close(fd);
-	return program;
-}
-
-static int open_device(void)
-{
-	int fd = open(DBK_DEVICE_PATH, O_RDONLY);
-
-	if (fd < 0) {
-		perror(DBK_DEVICE_PATH);
-		exit(2);
-	}
-	return fd;
 }
 
 static long enable(int device, const void *dof, size_t bytes, struct dbk_ioc_enable *enable_ret)

@@ -51,10 +51,10 @@ def is_older(file: Path, *sources: Path) -> bool:
 
 
 def guest_program(name: str) -> Path:
-    """A static program of tests/vm/guest, built when it is older than its source."""
+    """A static program of tests/vm/guest, built when it is older than its source or what they share."""
     source, program = TESTS_VM / f"guest/{name}.c", BUILD / "vm/programs" / name
     with locked(program):
-        if is_older(program, source):
+        if is_older(program, source, *TESTS_VM.glob("guest/*.h")):
             run([tool("gcc", "build-essential"), "-O2", "-Wall", "-Wextra", "-static", f"-I{ROOT}", source, "-o", program],
                 f"building {source.name} failed")
     return program
