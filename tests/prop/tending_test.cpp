@@ -122,7 +122,7 @@ TEST_CASE("a seal that a reader sees holds, whatever the writer does", "[prop][s
         // Between a checksum and its seal the writer often has time to reopen the slot.
         host_enter_hook = [] { std::this_thread::yield(); };
         auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(250);
-        while (std::chrono::steady_clock::now() < end) {
+        while (reader.sealed == 0 || std::chrono::steady_clock::now() < end) {
             switch (random() % 4) {
             case 0:
                 dbk_consumer_seal(consumer, 0, DBK_SEAL_OPEN);

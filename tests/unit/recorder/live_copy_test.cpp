@@ -74,7 +74,7 @@ TEST_CASE("copies made while a CPU writes are whole segments of whole records",
 
     ByteView live = ring.segment_memory(0);
     uint64_t copied = 0, records = 0, newest = 0;
-    for (int round = 0; round < 20000 || copied < 1000; round++) {
+    for (int round = 0; round < 20000 || copied < 1000 || newest <= 4; round++) {
         LiveCopy copy = copy_live_piece(live.subspan(static_cast<size_t>(round % 4) * 4096));
         if (copy.outcome != CopyOutcome::copied)
             continue;
@@ -104,5 +104,4 @@ TEST_CASE("copies made while a CPU writes are whole segments of whole records",
     writer.join();
     INFO("copied " << copied << " segments, " << records << " records, up to sequence " << newest);
     CHECK(copied >= 1000);
-    CHECK(newest > 4);
 }
