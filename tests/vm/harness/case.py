@@ -53,6 +53,7 @@ class Case:
     cpus: int = 2
     cpus_possible: int = 0  # that the firmware says may be plugged in; 0: no more than there are
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
+    icount: bool = False  # an instruction is a nanosecond, on the one CPU there is
     timeout_s: float = 120.0
     nightly: bool = False  # too long for every change: not a test of ctest, but of tests/nightly
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none
@@ -220,7 +221,7 @@ class Boot:
         system.write_initrd(initrd)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
-                            case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, False, self.folder,
+                            case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
                             qemu.PATIENCE * self._kernel.slowness * case.timeout_s,
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
                             disks=disks, cpus_possible=case.cpus_possible)
