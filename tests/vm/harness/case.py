@@ -36,6 +36,7 @@ class Case:
     about: str = ""
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
+    left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is no case for, and why
     image: str = "busybox"
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
