@@ -223,9 +223,12 @@ class Boot:
         arguments = ["rdinit=/daybreak/early-init"] if early else []
         return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
                             case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
-                            qemu.PATIENCE * self._kernel.slowness * case.timeout_s,
+                            self._limit_s(),
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
                             disks=disks, cpus_possible=case.cpus_possible)
+
+    def _limit_s(self) -> float:
+        return qemu.PATIENCE * self._kernel.slowness * self._case.timeout_s
 
     def _disks(self) -> list[qemu.Disk]:
         """The case's disks, made anew."""
@@ -253,8 +256,12 @@ class Boot:
             "VMLINUZ": str(self._kernel.image),
             "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
             "PYTHONPATH": str(paths.TESTS_VM)}
-        done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace")
+        limit_s = self._limit_s()
+        try:
+            done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE, timeout=limit_s,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace")
+        except subprocess.TimeoutExpired:
+            return f"CHECK {name} fail did not end in {limit_s:.0f} s\n"
         if done.returncode != 0:
             last = (done.stdout.strip().splitlines() or ["no message"])[-1]
             return f"{done.stdout}\nCHECK {name} fail ended with {done.returncode}: {last}\n"

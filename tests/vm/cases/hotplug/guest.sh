@@ -48,7 +48,8 @@ done
 until_said CALL.2
 # Its speculation was discarded while CPU 1 was away, and cleaned all the same.
 on 0 03
-holds cleaned until_it cleaned
+until_it cleaned
+pass cleaned
 holds online-1 sh -c "echo 1 >$cpus/cpu1/online"
 on 1 01
 on 1 05
