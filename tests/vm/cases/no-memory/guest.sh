@@ -2,6 +2,7 @@
 # What may not wait for memory fails as well as what may.
 for kind in failslab fail_page_alloc; do
 	echo N >/sys/kernel/debug/$kind/ignore-gfp-wait
+	echo 0 >/sys/kernel/debug/$kind/verbose
 done
 echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
