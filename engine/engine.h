@@ -145,7 +145,8 @@ static inline bool dbk_probe_is_enabled(const struct dbk_probe *probe)
  * returns.  A host that adds many brackets them with dbk_probe_add_begin/end(),
  * and they are settled once.
  * Return: 0; -EINVAL for a bad name or arg_count.  Without memory for an ECB the
- * probe is still published, and -ENOMEM tells that not every ECB could be made.
+ * probe is still published, -ENOMEM tells that not every ECB could be made, and each consumer
+ * that lacks one has a MISSED drop.
  */
 int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe);
 void dbk_probe_add_begin(struct dbk_engine *engine);

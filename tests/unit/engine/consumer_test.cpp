@@ -135,6 +135,23 @@ TEST_CASE("a host that cannot arm fails the enabling and keeps nothing", "[engin
     CHECK(host.enabled.empty());
 }
 
+TEST_CASE("a later probe that cannot be armed is a drop of each who named it", "[engine][consumer]") {
+    Engine engine;
+    Dof dof, other;
+    dof.ecb("test:::late", {dof.trace(constant(1))});
+    other.ecb("test:::another", {other.trace(constant(2))});
+    auto* consumer = engine.start(dof.build());
+    auto* second = engine.start(other.build(), {"other", 2, true, false, 0});
+    dbk_probe late = {};
+    late.provider = "test", late.module = "m", late.function = "f", late.name = "late";
+    host.allocations_left = 0;
+    CHECK(dbk_probe_add(engine.get(), &late) == -ENOMEM);
+    host.allocations_left = -1;
+    CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+    CHECK(drops(second, DBK_DROP_MISSED) == 0);
+    dbk_probe_remove(engine.get(), &late);
+}
+
 TEST_CASE("BEGIN is first and alone, END is last", "[engine][consumer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
