@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions to their return: values, nesting, callers; and very many of them. */
 #pragma D option quiet
-#pragma D option bufsize=4m
+#pragma D option bufsize=16m
 
 fbt:vmlinux:vfs_write:entry
 /execname == "workload"/
