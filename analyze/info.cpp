@@ -335,6 +335,17 @@ std::string growth_text(const formats::RingRecording& ring) {
     return base::strprintf(" at first, %" PRIu64 " at most now", slots);
 }
 
+/// Sizes that memory was short for, in the words of the kernel's log.
+void print_lowered(std::string& out, const formats::RingRecording& ring) {
+#define DAYBREAK_TEXT(name, value, option, text) text,
+    static constexpr const char* kNames[] = {DBK_SIZES(DAYBREAK_TEXT)};
+#undef DAYBREAK_TEXT
+    for (size_t which = 0; which < std::size(kNames); which++)
+        if (uint64_t bytes = ring.info.facts.lowered_bytes[which])
+            appendf(out, "  %-8s %s lowered to %s: memory was short\n", "memory", kNames[which],
+                    bytes_text(bytes).c_str());
+}
+
 void print_ring(std::string& out, const formats::RingRecording& ring) {
     appendf(out, "ring %u", unsigned{ring.ring_id});
     if (!ring.has_info) {
@@ -357,6 +368,7 @@ void print_ring(std::string& out, const formats::RingRecording& ring) {
             ring.ecbs.all().size());
     print_time(out, ring);
     print_ringtime(out, ring);
+    print_lowered(out, ring);
     print_aggregations(out, ring);
     print_cpus(out, ring);
     print_coverage(out, ring);

@@ -361,6 +361,11 @@ int dbk_consumer_stop(struct dbk_consumer *consumer);
  */
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret);
 
+/** dbk_consumer_lowered() - the name of a size that is less than was asked for, and what it came
+ * to; NULL: it is as asked.  The caller reports it: "buffer size lowered to 2m" */
+const char *dbk_consumer_lowered(const struct dbk_consumer *consumer, enum dbk_size which,
+				 uint64_t *bytes_ret);
+
 /**
  * dbk_consumer_tend() - what a ring needs beside its writers
  *

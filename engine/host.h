@@ -42,9 +42,13 @@ struct dbk_probe;
 
 /* ---- control path: memory ------------------------------------------------ */
 
-/** dbk_host_alloc() - @bytes of zeroed memory, readable in probe context; NULL when there is none
- */
+/** dbk_host_alloc() - @bytes of zeroed memory, readable in probe context; NULL when there is none.
+ * Failing harms nothing else on the machine. */
 void *dbk_host_alloc(size_t bytes);
+
+/** dbk_host_alloc_max() - bytes of it that one purpose of a consumer may take, on all CPUs: its
+ * dynamic variables, speculations, aggregations; a share of what the machine has left */
+uint64_t dbk_host_alloc_max(void);
 
 /** dbk_host_free() - gives back what dbk_host_alloc() gave; NULL is fine */
 void dbk_host_free(void *memory);

@@ -173,16 +173,8 @@ bool quiet_about_sizes(const CompiledProgram& compiled) {
 }
 
 void tell_lowered(const sim::Simulation& simulation) {
-    static constexpr struct {
-        uint32_t option;
-        const char* name;
-    } kSizes[] = {{DTRACEOPT_BUFSIZE, "buffer size"},
-                  {DTRACEOPT_AGGSIZE, "aggregation size"},
-                  {DTRACEOPT_SPECSIZE, "speculation size"},
-                  {DTRACEOPT_DYNVARSIZE, "dynamic variable size"}};
-    for (const auto& size : kSizes)
-        if (auto lowered = simulation.lowered(size.option))
-            complain(std::string(size.name) + " lowered to " + size_text(*lowered));
+    for (const auto& [name, bytes] : simulation.lowered())
+        complain(name + " lowered to " + size_text(bytes));
 }
 
 /// The images of --dof as one program of Daybreak's.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <sstream>
 
 namespace daybreak::cmd {
 
@@ -100,8 +101,11 @@ base::Result<void> Tracing::enable() {
         return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
     DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), destructive}));
     static_cast<void>(matched); // told program by program before
-    if (std::string remark = session_.remark(); !remark.empty())
-        say(arguments_.name, remark);
+    bool quiet = is_testing() || is_set(DTRACEOPT_QUIETRESIZE);
+    std::istringstream remarks(session_.remark());
+    for (std::string remark; std::getline(remarks, remark);)
+        if (!quiet || remark.find(" lowered to ") == std::string::npos)
+            say(arguments_.name, remark);
     return {};
 }
 

@@ -239,15 +239,17 @@ int dbk_meta_create(struct dbk_consumer *consumer, struct dbk_reason *reason)
 static int append(struct dbk_consumer *consumer, enum dbk_meta_kind kind, struct dbk_pages **block,
 		  uint16_t *count, const void *entry, uint32_t bytes)
 {
-	uint32_t room = LIST_BLOCK_BYTES - DBK_META_DATA_OFFSET;
+	/* The first is small: most enablings name few probes. */
+	uint32_t block_bytes = *count == 0 ? LIST_BLOCK_MIN : LIST_BLOCK_BYTES, room;
 
 	if (*block != NULL && dbk_meta_block_append(*block, entry, bytes))
 		return 0;
-	/* The first is small: most enablings name few probes. */
-	if (*count == 0)
-		room = LIST_BLOCK_MIN - DBK_META_DATA_OFFSET;
 	dbk_host_cpus_lock();
-	*block = add_block(consumer, kind, bytes > room ? bytes : room);
+	do { /* memory in pieces has smaller ones */
+		room = block_bytes - DBK_META_DATA_OFFSET;
+		*block = add_block(consumer, kind, bytes > room ? bytes : room);
+		block_bytes /= 2;
+	} while (*block == NULL && room > bytes && block_bytes >= PAGE_BYTES);
 	dbk_host_cpus_unlock();
 	if (*block == NULL)
 		return -ENOMEM;

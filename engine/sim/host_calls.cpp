@@ -164,6 +164,9 @@ void dbk_host_free(void* memory) {
 bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages* pages_ret) {
     return HostCalls::pages_alloc(bytes, pages_ret);
 }
+uint64_t dbk_host_alloc_max(void) {
+    return daybreak::sim::kAllocBytesMax;
+}
 uint64_t dbk_host_pages_max(void) {
     return daybreak::sim::kPagesBytesMax;
 }

@@ -65,6 +65,8 @@ struct SimFaults {
 
 /// Pages that there are for buffers; more are refused as by a kernel that has none left.
 constexpr uint64_t kPagesBytesMax = 256u << 20;
+/// What dbk_host_alloc_max() says: no limit but the options' own.
+constexpr uint64_t kAllocBytesMax = uint64_t{1} << 40;
 /// Behind each allocation so much can be read, as there is always something in a kernel.
 constexpr uint64_t kSlackBytes = 4096;
 

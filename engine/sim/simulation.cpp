@@ -115,12 +115,14 @@ uint32_t Simulation::count_matches(const formats::DofProgram& program) const {
     return count;
 }
 
-std::optional<uint64_t> Simulation::lowered(uint32_t option) const {
-    uint64_t asked = 0, given = 0;
-    if (!dbk_program_option(dbk_consumer_program(consumer_), option, &asked) ||
-        !dbk_consumer_size(consumer_, option, &given) || given >= (asked & ~uint64_t{7}))
-        return std::nullopt;
-    return given;
+std::vector<Simulation::Lowered> Simulation::lowered() const {
+    std::vector<Lowered> result;
+    uint64_t bytes = 0;
+    for (int which = 0; which < DBK_SIZE_COUNT; which++)
+        if (const char* name =
+                dbk_consumer_lowered(consumer_, static_cast<dbk_size>(which), &bytes))
+            result.push_back({name, bytes});
+    return result;
 }
 
 uint32_t Simulation::ecb_count() const {

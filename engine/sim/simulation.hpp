@@ -95,8 +95,12 @@ public:
     /// All of that.  `stop` is asked between firings.
     Result<SimEnd> run(const std::function<bool()>& stop = {});
 
-    /// What a size option came to, when memory was short for what was asked; empty otherwise.
-    std::optional<uint64_t> lowered(uint32_t option) const;
+    /// A size that memory was short for, and what it came to.
+    struct Lowered {
+        std::string name; ///< "buffer size"
+        uint64_t bytes = 0;
+    };
+    std::vector<Lowered> lowered() const;
 
     /// Whether exit() was called.
     bool exit_called() const;

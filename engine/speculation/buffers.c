@@ -77,6 +77,15 @@ static uint32_t memory_bytes(bool counted, uint32_t bytes)
 	       DBK_SPEC_ENTRY_BYTES;
 }
 
+static uint32_t cpus_ready(const struct dbk_consumer *consumer)
+{
+	uint32_t cpu, count = 0;
+
+	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
+		count += consumer->buffers[cpu].ready;
+	return count == 0 ? 1 : count;
+}
+
 /* Those of all CPUs that are ready, with @bytes each; nothing is left when that fails. */
 static bool try_specbufs(struct dbk_consumer *consumer, uint32_t bytes)
 {
@@ -100,9 +109,12 @@ static int init_specbufs(struct dbk_consumer *consumer, uint64_t specsize,
 			 struct dbk_reason *reason)
 {
 	bool manual = option(consumer, DTRACEOPT_BUFRESIZE, 0) == DBK_BUFRESIZE_MANUAL;
-	uint64_t most = DBK_SPECULATIONS_BYTES_MAX / consumer->speculation_count;
+	uint64_t most = dbk_host_alloc_max() / 2 / cpus_ready(consumer);
 	uint64_t bytes;
 
+	if (most > DBK_SPECULATIONS_BYTES_MAX)
+		most = DBK_SPECULATIONS_BYTES_MAX;
+	most /= consumer->speculation_count;
 	for (bytes = specsize & ~7ull; bytes >= DBK_SPECSIZE_MIN; bytes = (bytes / 2) & ~7ull) {
 		if (bytes <= most && try_specbufs(consumer, (uint32_t)bytes))
 			return 0;
@@ -154,9 +166,6 @@ uint64_t dbk_consumer_clean_interval_ns(const struct dbk_consumer *consumer)
 
 uint64_t dbk_consumer_speculation_bytes(const struct dbk_consumer *consumer)
 {
-	uint32_t cpu, cpus = 0;
-
-	for (cpu = 0; cpu < consumer->engine->cpu_count; cpu++)
-		cpus += consumer->buffers[cpu].ready;
-	return (uint64_t)consumer->speculation_count * consumer->spec_memory_bytes * cpus;
+	return (uint64_t)consumer->speculation_count * consumer->spec_memory_bytes *
+	       cpus_ready(consumer);
 }

@@ -34,6 +34,9 @@ static int lacking(struct dbk_consumer *consumer, uint32_t option, struct dbk_re
 	return dbk_refuse(reason, -ENOMEM, "Cannot allocate memory");
 }
 
+/* Two buffers, and half as much index for each. */
+#define AGGSIZES_PER_CPU 3u
+
 static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason)
 {
 	struct dbk_engine *engine = consumer->engine;
@@ -45,7 +48,9 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	    consumer->bufsize > dbk_host_pages_max() / dbk_cpus_up(engine))
 		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
-	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX))
+	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX ||
+	     (consumer->class_count != 0 &&
+	      consumer->aggsize > dbk_host_alloc_max() / AGGSIZES_PER_CPU / dbk_cpus_up(engine))))
 		return lacking(consumer, DBK_LACKING_AGGSIZE, reason);
 	/* No plan has cells: no CPU needs the buffers for them. */
 	if (consumer->class_count == 0) {
@@ -94,7 +99,8 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 	const struct dbk_program *program = consumer->program;
 	int error;
 
-	if (dynvarsize > DBK_DYNVARSIZE_MAX)
+	if (dynvarsize > DBK_DYNVARSIZE_MAX ||
+	    (program->dynamic_data_bytes != 0 && dynvarsize > dbk_host_alloc_max()))
 		return lacking(consumer, DBK_LACKING_DYNVARSIZE, reason);
 	consumer->globals_bytes = program->globals_bytes;
 	consumer->locals_bytes = program->locals_bytes;
@@ -187,10 +193,34 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	return 0;
 }
 
-/* Of what one consumer's buffers may take: all programs together, whoever loads them. */
+/* In META_RING, the sizes that are less than asked for; rounding to words aside. */
+static void note_lowered(struct dbk_consumer *consumer, const struct dbk_options *asked)
+{
+	uint64_t wanted[DBK_SIZE_COUNT] = {
+		[DBK_SIZE_BUFFER] = asked->bufsize,
+		[DBK_SIZE_AGGREGATION] = asked->aggsize,
+		[DBK_SIZE_SPECULATION] = DBK_SPECSIZE_DEFAULT,
+		[DBK_SIZE_DYNAMIC] = asked->dynvarsize,
+	};
+	const uint64_t given[DBK_SIZE_COUNT] = {
+		[DBK_SIZE_BUFFER] = consumer->bufsize,
+		[DBK_SIZE_AGGREGATION] = consumer->aggsize,
+		[DBK_SIZE_SPECULATION] =
+			consumer->speculation_count != 0 ? consumer->spec_bytes : ~0ull,
+		[DBK_SIZE_DYNAMIC] = consumer->dynvarsize,
+	};
+	int which;
+
+	dbk_program_option(consumer->program, DTRACEOPT_SPECSIZE, &wanted[DBK_SIZE_SPECULATION]);
+	for (which = 0; which < DBK_SIZE_COUNT; which++)
+		if (given[which] < (wanted[which] & ~7ull))
+			consumer->ring->lowered_bytes[which] = given[which];
+}
+
+/* All programs together, of every consumer. */
 static uint64_t programs_max(void)
 {
-	return dbk_host_pages_max() / 4;
+	return dbk_host_alloc_max();
 }
 
 int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
@@ -198,7 +228,7 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 			struct dbk_consumer **consumer_ret)
 {
 	uint64_t destructive = 0;
-	struct dbk_options options;
+	struct dbk_options options, asked;
 	uint64_t *size = NULL;
 	uint32_t lacked;
 	int error;
@@ -216,8 +246,11 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 	error = dbk_options_read(engine, program, config, &options, reason);
 	if (error != 0)
 		return error;
+	asked = options;
 	for (;;) {
 		error = create(engine, program, config, &options, reason, consumer_ret, &lacked);
+		if (error == 0)
+			note_lowered(*consumer_ret, &asked);
 		if (error != -ENOMEM || options.bufresize == DBK_BUFRESIZE_MANUAL)
 			return error;
 		size = lacked == DBK_LACKING_BUFSIZE	  ? &options.bufsize
@@ -249,6 +282,17 @@ bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uin
 	default:
 		return false;
 	}
+}
+
+const char *dbk_consumer_lowered(const struct dbk_consumer *consumer, enum dbk_size which,
+				 uint64_t *bytes_ret)
+{
+#define NAME(name, value, option, text) [DBK_SIZE_##name] = text,
+	static const char *const names[DBK_SIZE_COUNT] = {DBK_SIZES(NAME)};
+#undef NAME
+
+	*bytes_ret = consumer->ring->lowered_bytes[which];
+	return *bytes_ret != 0 ? names[which] : NULL;
 }
 
 void dbk_consumer_destroy(struct dbk_consumer *consumer)

@@ -95,7 +95,20 @@ struct dbk_meta_ring {
 	uint64_t ringtime_ns;	/* option ringtime: how long records are to be kept; 0: not asked */
 	uint64_t ringmax_bytes; /* of segments per CPU that a growing ring may have; 0: it is fixed
 				 */
+	uint64_t lowered_bytes[4]; /* by enum dbk_size: what the option came to when memory was short
+				    * for what it asked for; 0: as asked */
 };
+
+/* X(NAME, value, option, text): sizes that are lowered when memory is short; the words of dtrace(1) */
+#define DBK_SIZES(X)                                                                               \
+	X(BUFFER, 0, DTRACEOPT_BUFSIZE, "buffer size")                                             \
+	X(AGGREGATION, 1, DTRACEOPT_AGGSIZE, "aggregation size")                                   \
+	X(SPECULATION, 2, DTRACEOPT_SPECSIZE, "speculation size")                                  \
+	X(DYNAMIC, 3, DTRACEOPT_DYNVARSIZE, "dynamic variable size")
+
+#define DBK_SIZE_ENUM(name, value, option, text) DBK_SIZE_##name = value,
+enum dbk_size { DBK_SIZES(DBK_SIZE_ENUM) DBK_SIZE_COUNT };
+#undef DBK_SIZE_ENUM
 
 /* X(name, value): a consumer's life, as in DTrace */
 #define DBK_ACTIVITIES(X)                                                                          \
@@ -277,7 +290,7 @@ DBK_ABI_AT(struct dbk_meta_host, release, 32);
 DBK_ABI_AT(struct dbk_meta_host, version, 96);
 DBK_ABI_AT(struct dbk_meta_host, machine, 160);
 DBK_ABI_AT(struct dbk_meta_host, module_version, 192);
-DBK_ABI_SIZE(struct dbk_meta_ring, 128);
+DBK_ABI_SIZE(struct dbk_meta_ring, 160);
 DBK_ABI_AT(struct dbk_meta_ring, policy, 0);
 DBK_ABI_AT(struct dbk_meta_ring, aggregate, 4);
 DBK_ABI_AT(struct dbk_meta_ring, clock, 8);
@@ -296,6 +309,7 @@ DBK_ABI_AT(struct dbk_meta_ring, stackframes, 76);
 DBK_ABI_AT(struct dbk_meta_ring, name, 80);
 DBK_ABI_AT(struct dbk_meta_ring, ringtime_ns, 112);
 DBK_ABI_AT(struct dbk_meta_ring, ringmax_bytes, 120);
+DBK_ABI_AT(struct dbk_meta_ring, lowered_bytes, 128);
 DBK_ABI_SIZE(struct dbk_meta_probe, 16);
 DBK_ABI_AT(struct dbk_meta_probe, entry_bytes, 0);
 DBK_ABI_AT(struct dbk_meta_probe, probe_id, 4);

@@ -21,9 +21,10 @@
 /* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
 #define DBK_BANK_METADATA_BYTES (384u << 10)
 
+/* May fail, and then does: what a program asks for is not worth another process. */
 void *dbk_host_alloc(size_t bytes)
 {
-	return kvzalloc(bytes, GFP_KERNEL);
+	return kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
 void dbk_host_free(void *memory)
@@ -55,19 +56,30 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
 	return true;
 }
 
-/* Half of what the machine has: the rest must go on.  In the bank: all but what metadata needs. */
+/* What the machine can give without swapping: who took it all would have others killed later. */
+static uint64_t available_bytes(void)
+{
+	long pages = si_mem_available();
+
+	return pages > 0 ? (uint64_t)pages << PAGE_SHIFT : 0;
+}
+
+/* An eighth of what the machine has left, each time: vmalloc takes all there is before it fails. */
+uint64_t dbk_host_alloc_max(void)
+{
+	return available_bytes() / 8;
+}
+
+/* Half of what the machine has left: the rest must go on.  In the bank: all but what metadata needs. */
 uint64_t dbk_host_pages_max(void)
 {
-	struct sysinfo info;
-
 	if (dbk_bank_is_only()) {
 		u64 left = dbk_bank_free_bytes();
 		u64 metadata = DBK_BANK_METADATA_BYTES + left / 16;
 
 		return left > metadata ? left - metadata : 0;
 	}
-	si_meminfo(&info);
-	return (uint64_t)info.totalram * info.mem_unit / 2;
+	return available_bytes() / 2;
 }
 
 /*

@@ -165,25 +165,41 @@ static int ring_enable(struct dbk_ring *ring, struct dbk_reason *reason)
 static int consumer_create(struct dbk_program *program, const struct dbk_consumer_config *config,
 			   struct dbk_reason *reason, struct dbk_ring *ring)
 {
-	u64 wanted = DBK_BUFSIZE_DEFAULT, bufsize = wanted;
 	int err = -ENOMEM;
 
 	if (config->anonymous && dbk_bank_only(true)) {
 		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
 		dbk_bank_only(false);
-		dbk_program_option(program, DTRACEOPT_BUFSIZE, &wanted);
-		if (!err)
-			dbk_consumer_size(ring->consumer, DTRACEOPT_BUFSIZE, &bufsize);
-		if (!err && bufsize < wanted)
-			pr_warn("ring %s: bufsize is %llu bytes, not %llu, to fit into the bank\n",
-				config->name, bufsize, wanted);
-		else if (err == -ENOMEM)
+		if (err == -ENOMEM)
 			pr_warn("ring %s does not fit into the bank, it lies in ordinary memory\n",
 				config->name);
 	}
 	if (err == -ENOMEM)
 		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
 	return err;
+}
+
+/* In the kernel's log, and as a line of @remark for who enables it live. */
+static void lowered_say(const struct dbk_ring *ring, const char *name, struct dbk_reason *remark)
+{
+	static const char *const units[] = { " bytes", "k", "m", "g" };
+	unsigned int which, unit;
+	u64 bytes;
+
+	for (which = 0; which < DBK_SIZE_COUNT; which++) {
+		const char *size = dbk_consumer_lowered(ring->consumer, which, &bytes);
+		size_t used = strlen(remark->text);
+
+		if (!size)
+			continue;
+		for (unit = 0; unit < ARRAY_SIZE(units) - 1 && bytes % 1024 == 0; unit++)
+			bytes /= 1024;
+		pr_warn("ring %s: %s lowered to %llu%s\n", name, size, bytes, units[unit]);
+		if (!ring->anonymous)
+			scnprintf(remark->text + used, sizeof(remark->text) - used,
+				  "%s%s lowered to %llu%s", used ? "\n" : "", size, bytes,
+				  units[unit]);
+	}
 }
 
 static int ring_create(struct dbk_program *program, const char *name, struct file *owner,
@@ -250,6 +266,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		dbk_ring_destroy(ring);
 		return err;
 	}
+	lowered_say(ring, name, &remark);
 	*reason = remark;
 	mutex_lock(&dbk.look_mutex);
 	ring->ready = true;

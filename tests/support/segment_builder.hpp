@@ -44,6 +44,7 @@ struct RingBuilderOptions {
     uint64_t boot_id = 0x1122334455667788;
     std::string name = "test";
     uint64_t ringtime_ns = 0, ringmax_bytes = 0;
+    std::array<uint64_t, DBK_SIZE_COUNT> lowered_bytes{};
 };
 
 class RingBuilder {
@@ -358,6 +359,7 @@ private:
         std::strncpy(ring.name, options_.name.c_str(), sizeof(ring.name) - 1);
         ring.ringtime_ns = options_.ringtime_ns;
         ring.ringmax_bytes = options_.ringmax_bytes;
+        std::copy(options_.lowered_bytes.begin(), options_.lowered_bytes.end(), ring.lowered_bytes);
         return ring;
     }
 

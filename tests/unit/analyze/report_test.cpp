@@ -391,6 +391,23 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
         std::string::npos);
 }
 
+TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    auto text = [&](std::array<uint64_t, DBK_SIZE_COUNT> lowered_bytes) {
+        RecordingOf recording(program, {.lowered_bytes = lowered_bytes});
+        StringSink sink;
+        print_info(recording.build(), sink);
+        return sink.text;
+    };
+    CHECK(text({}).find("lowered") == std::string::npos);
+    CHECK(text({64 << 20, 0, 0, 96}).find(
+              "  memory   buffer size lowered to 64 MiB: memory was short\n"
+              "  memory   dynamic variable size lowered to 96 bytes: memory was short\n") !=
+          std::string::npos);
+}
+
 TEST_CASE("info tells how far a ring reaches back, and why it is less than was wanted",
           "[analyze][info]") {
     constexpr uint64_t kSecond = 1'000'000'000;

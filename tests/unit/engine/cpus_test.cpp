@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPUs come and go: memory follows those that are up, and what has none is counted.
+// CPUs come and go: memory follows those that are up, and what has none is counted; memory that is
+// short or in pieces.
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
@@ -185,4 +186,34 @@ TEST_CASE("BEGIN and END on a CPU without memory are drops", "[engine][cpus]") {
     host_cpu = 0;
     CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 1);
     CHECK(values(consumer, 1).empty());
+}
+
+TEST_CASE("metadata goes into smaller blocks when memory is in pieces", "[engine][cpus][memory]") {
+    Engine engine;
+    host.pages_largest = 16384; // a segment; blocks of metadata are 64 and 256 KiB
+    for (int i = 0; i < 600; i++)
+        engine.probe("test", "m", "f", "go");
+    Dof dof;
+    auto* consumer = engine.start(whole_program(dof));
+    CHECK(ecb_info(consumer, 1200));
+}
+
+TEST_CASE("sizes beyond a share of the memory are lowered, and it is said", "[engine][memory]") {
+    Engine engine;
+    host.alloc_max = 3 << 20;
+    Dof dof;
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    dof.option(DTRACEOPT_AGGSIZE, 4 << 20);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 30);
+    dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)}));
+    auto* consumer = engine.consumer(dof.build());
+    uint64_t bytes = 0;
+    // Half of 256 MiB for two CPUs; two buffers of a CPU and half as much index each.
+    CHECK(std::string(dbk_consumer_lowered(consumer, DBK_SIZE_BUFFER, &bytes)) == "buffer size");
+    CHECK(bytes == 128 << 20);
+    CHECK(std::string(dbk_consumer_lowered(consumer, DBK_SIZE_AGGREGATION, &bytes)) ==
+          "aggregation size");
+    CHECK(bytes == 512 << 10);
+    CHECK(dbk_consumer_lowered(consumer, DBK_SIZE_DYNAMIC, &bytes) == nullptr);
+    CHECK(dbk_consumer_lowered(consumer, DBK_SIZE_SPECULATION, &bytes) == nullptr);
 }

@@ -67,7 +67,12 @@ void dbk_host_free(void* memory) {
     std::free(memory);
 }
 
+uint64_t dbk_host_alloc_max(void) {
+    return host.alloc_max;
+}
 bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
+    if (bytes > host.pages_largest)
+        return false;
     if (host.allocations_left == 0)
         return false;
     if (host.allocations_left > 0)

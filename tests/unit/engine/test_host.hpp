@@ -47,6 +47,8 @@ struct HostState {
         0; ///< dbk_host_stack() says that it found so many more than there is room for
     /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
+    uint64_t alloc_max = 1ull << 40;
+    uint32_t pages_largest = DBK_PAGES_BYTES_MAX; ///< larger blocks there are none: memory in pieces
     uint64_t secret = 0x5ec4e7; ///< dbk_host_secret() goes on from it
     int cpus_locked = 0; ///< between dbk_host_cpus_lock() and _unlock()
     bool real_probe_strings = true; ///< names of probes can be loaded

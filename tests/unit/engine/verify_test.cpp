@@ -543,7 +543,7 @@ TEST_CASE("what all programs come to is bounded by the machine's memory", "[engi
             dbk_program_destroy(loaded.program);
         return consumer;
     };
-    host.pages_max = 16u << 20; // a quarter of it, 4 MiB, for programs: they take a megabyte each
+    host.alloc_max = 4u << 20; // for programs: they take a megabyte each
     dbk_reason reason{};
     std::vector<dbk_consumer*> consumers;
     while (auto* consumer = make(&reason))

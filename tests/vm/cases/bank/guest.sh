@@ -57,7 +57,7 @@ case $boot in
 	skip=$((0x$address >> 20))
 	holds load insmod /share/in/large.ko "bank=$bank"
 	taken 1 4
-	at_least buffers-are-halved "$(kernel_log 'ring large: bufsize is .* to fit into the bank')" 1
+	at_least buffers-are-halved "$(kernel_log 'large: buffer size lowered to')" 1
 	equal large-is-inside "$(daybreak recover --list | grep -c ' and 0 KiB in ordinary memory')" 1
 	recovers unloaded "the module was unloaded"
 	holds unload-again rmmod daybreak
