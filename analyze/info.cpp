@@ -359,9 +359,9 @@ void print_ring(std::string& out, const formats::RingRecording& ring) {
                 facts.aggregate == DBK_AGGREGATE_ENGINE ? "engine" : "record");
     }
     RingProgram program(ring);
-    for (const auto& image : program.images())
-        if (image && image->program.target && !image->program.target->main_file.empty())
-            appendf(out, "  %-8s %s\n", "program", image->program.target->main_file.c_str());
+    for (const auto& [index, image] : program.images())
+        if (image.program.target && !image.program.target->main_file.empty())
+            appendf(out, "  %-8s %s\n", "program", image.program.target->main_file.c_str());
     for (const std::string& problem : program.problems())
         appendf(out, "  %-8s %s\n", "problem", problem.c_str());
     appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),

@@ -63,28 +63,24 @@ RingProgram::RingProgram(const formats::RingRecording& ring) : ring_(ring) {
 
 void RingProgram::extend(const formats::RingRecording& ring) {
     for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
-        if (ecb.epid < index_.size() && index_[ecb.epid] != 0)
+        if (index_.find(ecb.epid))
             continue;
         EcbPlan plan;
         plan.ecb = &ecb;
         plan.probe = ring.find_probe(ecb.probe_id);
-        if (ecb.epid >= index_.size())
-            index_.resize(size_t{ecb.epid} + 1);
+        index_.add(ecb.epid, plans_.size());
         plans_.push_back(std::move(plan));
-        index_[ecb.epid] = static_cast<uint32_t>(plans_.size());
     }
 }
 
 const formats::DofProgram* RingProgram::program_of(const formats::EcbInfo& ecb) const {
-    bool is_there = ecb.dof_index < images_.size() && images_[ecb.dof_index];
-    return is_there ? &images_[ecb.dof_index]->program : nullptr;
+    auto image = images_.find(ecb.dof_index);
+    return image == images_.end() ? nullptr : &image->second.program;
 }
 
 const formats::DofEcb* RingProgram::clause_of(const formats::EcbInfo& ecb) const {
-    if (!program_of(ecb))
-        return nullptr;
-    auto clause = clauses_[ecb.dof_index].find(ecb.ecbdesc);
-    return clause == clauses_[ecb.dof_index].end() ? nullptr : clause->second;
+    auto clause = clauses_.find({ecb.dof_index, ecb.ecbdesc});
+    return clause == clauses_.end() ? nullptr : clause->second;
 }
 
 void RingProgram::make_plan(EcbPlan& plan) {
@@ -106,10 +102,6 @@ void RingProgram::make_plan(EcbPlan& plan) {
 
 void RingProgram::read_images() {
     for (const formats::DofBytes& dof : ring_.dof) {
-        if (dof.index >= images_.size()) {
-            images_.resize(size_t{dof.index} + 1);
-            clauses_.resize(images_.size());
-        }
         auto image = formats::parse_dof(dof.bytes);
         if (!image.ok()) {
             problems_.push_back(base::strprintf("DOF image %u: %s", unsigned{dof.index},
@@ -117,13 +109,10 @@ void RingProgram::read_images() {
             continue;
         }
         collect_functions(image->program);
-        images_[dof.index] = std::move(image).value();
+        formats::DofProgram& program = (images_[dof.index] = std::move(image).value()).program;
+        for (const formats::DofEcb& ecb : program.ecbs)
+            clauses_.emplace(std::pair(dof.index, ecb.section), &ecb);
     }
-    // Only now the images stay where they are.
-    for (size_t i = 0; i < images_.size(); i++)
-        if (images_[i])
-            for (const formats::DofEcb& ecb : images_[i]->program.ecbs)
-                clauses_[i].emplace(ecb.section, &ecb);
 }
 
 void RingProgram::collect_functions(const formats::DofProgram& program) {
@@ -147,10 +136,8 @@ void RingProgram::collect_functions(const formats::DofProgram& program) {
 
 std::vector<formats::DofOption> RingProgram::options() const {
     std::vector<formats::DofOption> options;
-    for (const auto& image : images_)
-        if (image)
-            options.insert(options.end(), image->program.options.begin(),
-                           image->program.options.end());
+    for (const auto& [index, image] : images_)
+        options.insert(options.end(), image.program.options.begin(), image.program.options.end());
     return options;
 }
 

@@ -100,9 +100,10 @@ public:
     /// Returns the plan, or null for an EPID that the ring does not have.  It is made when it is
     /// first asked for, and lives as long as the program.
     EcbPlan* find(uint32_t epid) {
-        if (epid >= index_.size() || index_[epid] == 0)
+        std::optional<size_t> at = index_.find(epid);
+        if (!at)
             return nullptr;
-        EcbPlan* plan = &plans_[index_[epid] - 1];
+        EcbPlan* plan = &plans_[*at];
         if (!plan->is_planned)
             make_plan(*plan);
         return plan;
@@ -112,8 +113,8 @@ public:
     const formats::DofProgram* program_of(const formats::EcbInfo& ecb) const;
     /// The functions of the aggregation variables of all images.
     const AggregationFunctions& functions() const { return functions_; }
-    /// The images, by index; empty where one is missing or cannot be read.
-    const std::vector<std::optional<formats::DofImage>>& images() const { return images_; }
+    /// The images that could be read, by index.
+    const std::map<uint16_t, formats::DofImage>& images() const { return images_; }
     /// Why images could not be read: "image 0: ...".
     const std::vector<std::string>& problems() const { return problems_; }
     /// Returns the options of all images, in order.
@@ -125,12 +126,13 @@ private:
     void collect_functions(const formats::DofProgram& program);
 
     const formats::RingRecording& ring_;
-    std::vector<std::optional<formats::DofImage>> images_;
-    std::vector<std::map<uint32_t, const formats::DofEcb*>> clauses_; // by image, by section
+    std::map<uint16_t, formats::DofImage> images_;
+    /// By image and section.
+    std::map<std::pair<uint16_t, uint32_t>, const formats::DofEcb*> clauses_;
     std::vector<std::string> problems_;
     uint32_t next_source_ = 0;
     std::vector<EcbPlan> plans_;
-    std::vector<uint32_t> index_; // by EPID: position in plans_ + 1
+    formats::EpidIndex index_; // in plans_
     AggregationFunctions functions_;
 };
 

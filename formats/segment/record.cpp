@@ -69,9 +69,7 @@ Result<void> EcbTable::add(EcbInfo ecb) {
             return {};
         return errorf(ErrorCode::corrupt, "EPID %u is described twice, differently", ecb.epid);
     }
-    if (ecb.epid >= index_.size())
-        index_.resize(ecb.epid + 1);
-    index_[ecb.epid] = static_cast<uint32_t>(ecbs_.size() + 1);
+    index_.add(ecb.epid, ecbs_.size());
     ecbs_.push_back(std::move(ecb));
     return {};
 }

@@ -10,6 +10,7 @@
 
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
+#include "formats/segment/epid_index.hpp"
 #include "formats/segment/finding.hpp"
 
 #include <cstring>
@@ -40,7 +41,7 @@ struct EcbInfo {
     bool no_record() const { return (flags & DBK_ECB_F_NO_RECORD) != 0; }
 };
 
-/// The ECBs of one ring, found by EPID in constant time.
+/// The ECBs of one ring, found by EPID.
 class EcbTable {
 public:
     /// Takes a checked ECB.  Error: corrupt, with the contradiction; the table is unchanged.
@@ -48,14 +49,15 @@ public:
     Result<void> add(EcbInfo ecb);
     /// Returns the ECB, or nullptr.  It lives as long as the table is not added to.
     const EcbInfo* find(uint32_t epid) const {
-        return epid < index_.size() && index_[epid] != 0 ? &ecbs_[index_[epid] - 1] : nullptr;
+        std::optional<size_t> at = index_.find(epid);
+        return at ? &ecbs_[*at] : nullptr;
     }
     const std::vector<EcbInfo>& all() const { return ecbs_; }
     bool empty() const { return ecbs_.empty(); }
 
 private:
     std::vector<EcbInfo> ecbs_;
-    std::vector<uint32_t> index_; // by EPID: position in ecbs_ + 1
+    EpidIndex index_; // in ecbs_
 };
 
 /// A stack's program counters, innermost first.  The bytes need not be aligned.

@@ -242,3 +242,20 @@ TEST_CASE("an ECB that contradicts itself does not enter the table", "[segment][
     CHECK(table.find(2) == nullptr);
     CHECK(table.find(UINT32_MAX) == nullptr);
 }
+
+TEST_CASE("EPIDs are found however they lie", "[segment][record]") {
+    EcbTable table;
+    std::vector<uint32_t> epids{kEpidMax, 3, 1, 70000, 2, 63, 64, 65, 500, 501, 4};
+    for (uint32_t epid = 1000; epid < 1400; epid++)
+        epids.push_back(epid);
+    for (uint32_t epid : epids) {
+        EcbInfo ecb;
+        ecb.epid = epid;
+        ecb.fixed_bytes = 16;
+        REQUIRE(table.add(std::move(ecb)).ok());
+    }
+    for (uint32_t epid : epids)
+        REQUIRE(table.find(epid)->epid == epid);
+    for (uint32_t epid : {0u, 5u, 66u, 502u, 999u, 1400u, 69999u, kEpidMax - 1, kEpidMax + 1})
+        CHECK(table.find(epid) == nullptr);
+}
