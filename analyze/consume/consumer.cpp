@@ -38,8 +38,8 @@ void ConsumerShared::note(const std::string& text) {
 
 Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& options,
                    ConsumerShared& shared, uint64_t aggregation_bytes_max)
-    : ring_(&ring), shared_(shared), program_(ring),
-      options_(options), context_{options_, shared.names}, table_(aggregation_bytes_max) {
+    : ring_(&ring), shared_(shared), program_(ring), options_(options),
+      context_{options_, shared.names, &shared.field_was_cut}, table_(aggregation_bytes_max) {
     options_.apply(program_.options());
     // What the command line asks for holds whatever the program says.
     options_.quiet |= options.quiet;
@@ -207,6 +207,9 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
     }
     if (!statement_problem_.empty())
         problem(plan, &statement, statement_problem_);
+    if (shared_.field_was_cut && !std::exchange(shared_.told_cut, true))
+        shared_.note(base::strprintf("fields of more than %d characters are cut to that",
+                                     options_.field_width_max));
 }
 
 void Consumer::tell_fault(const EcbPlan& plan, base::ByteView record) {

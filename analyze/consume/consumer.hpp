@@ -44,6 +44,7 @@ struct ConsumerShared {
     bool has_heading = false;
     uint64_t problems = 0; ///< statements that could not be carried out
     bool told_system = false;
+    bool field_was_cut = false, told_cut = false;
     std::optional<int> exit_status;
 
     void flush();

@@ -12,6 +12,7 @@ namespace daybreak::analyze {
 struct PrintContext {
     const OutputOptions& options;
     const AddressNames& names;
+    bool* field_was_cut = nullptr; ///< set when a field is wider than options allow
 };
 
 } // namespace daybreak::analyze

@@ -6,6 +6,7 @@
 #include "analyze/print/options.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace daybreak::analyze {
 
@@ -69,7 +70,7 @@ private:
             return true;
         int64_t value = 0;
         for (; !rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9'; rest_.remove_prefix(1))
-            value = std::min<int64_t>(value * 10 + (rest_[0] - '0'), kFieldWidthMax);
+            value = std::min<int64_t>(value * 10 + (rest_[0] - '0'), INT32_MAX);
         number = static_cast<int>(value);
         return false;
     }

@@ -246,7 +246,10 @@ base::Result<void> print_formatted(std::string& out, const Format& format,
             *number = static_cast<int32_t>(values[next_value++].signed_integer());
         }
         field.left |= field.width < 0;
-        field.width = static_cast<int>(std::min<int64_t>(std::abs(int64_t{field.width}), limit));
+        int64_t width = std::abs(int64_t{field.width});
+        if (context.field_was_cut && (width > limit || field.precision > limit))
+            *context.field_was_cut = true;
+        field.width = static_cast<int>(std::min<int64_t>(width, limit));
         field.precision = std::min(field.precision, limit);
         if (spec.aggregation) {
             if (aggregations.empty())

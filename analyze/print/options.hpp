@@ -14,9 +14,9 @@ namespace daybreak::analyze {
 
 /// DTrace: the stackindent that is used when none is set.
 constexpr int kStackIndentDefault = 14;
-/// The widest field printf() fills; wider ones are cut to it, so that a hostile format cannot ask
-/// for gigabytes.
-constexpr int kFieldWidthMax = 1 << 24;
+/// The widest field printf() fills, and the largest precision; more is cut to it, with a note, so
+/// that a hostile format cannot ask for gigabytes.  dtrace(1) has no bound.
+constexpr int kFieldWidthMax = 1 << 16;
 
 /// What became of a setopt().
 enum class SetOption : uint8_t {

@@ -155,4 +155,20 @@ TEST_CASE("what a format cannot print is an error after what it could", "[analyz
 TEST_CASE("a hostile width is cut", "[analyze][print]") {
     CHECK(print("%99999999999999999999d", {number(1)}).size() == size_t{kFieldWidthMax});
     CHECK(print("%*d", {number(INT32_MIN), number(1)}).size() == size_t{kFieldWidthMax});
+    auto cuts = [](const char* format) {
+        bool cut = false;
+        std::string out;
+        Given one = number(1);
+        Value value{one.type, one.bytes};
+        AddressNames names(nullptr);
+        CHECK(print_formatted(out, *parse_format(format), std::span(&value, 1), {},
+                              {kOptions, names, &cut})
+                  .ok());
+        return cut;
+    };
+    STATIC_REQUIRE(kFieldWidthMax <= 1 << 16); // 60 such fields in a record: 4 MB
+    CHECK_FALSE(cuts("%65536d"));
+    CHECK(cuts("%65537d"));
+    CHECK(cuts("%-99999999999999999999d"));
+    CHECK(cuts("%.65537d"));
 }
