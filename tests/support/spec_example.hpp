@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worked examples of the specifications: the hex block that follows a heading of a .md file.
+// Of the specifications: worked examples, the hex block that follows a heading of a .md file, and
+// tables of numbers and names.
 #pragma once
 
 #include "base/byte_reader.hpp"
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -30,6 +32,52 @@ inline base::Bytes spec_example(const std::string& path, const std::string& head
             bytes.push_back(static_cast<std::byte>(std::stoul(word, nullptr, 16)));
     }
     return bytes;
+}
+
+/// Returns the name of each number in the first table after the line that begins with `intro`: of
+/// its columns "number" and "name", which may be there several times.
+inline std::map<uint64_t, std::string> spec_numbers(const std::string& path,
+                                                    const std::string& intro) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line) && !line.starts_with(intro)) {
+    }
+    while (std::getline(file, line) && !line.starts_with("| number | name")) {
+    }
+    bool pairs = line.find("name | number") != std::string::npos;
+    std::map<uint64_t, std::string> numbers;
+    while (std::getline(file, line) && line.starts_with("|")) {
+        std::istringstream cells(line.substr(1));
+        std::string number, name;
+        while (std::getline(cells, number, '|') && std::getline(cells, name, '|')) {
+            size_t digit = number.find_first_of("0123456789"), letter = name.find_first_not_of(' ');
+            if (digit != std::string::npos && letter != std::string::npos)
+                numbers[std::stoull(number.substr(digit), nullptr, 0)] =
+                    name.substr(letter, name.find_last_not_of(' ') + 1 - letter);
+            if (!pairs)
+                break;
+        }
+    }
+    return numbers;
+}
+
+/// Returns offset and size of each field in the table of a structure: "| at | bytes | field of
+/// `struct NAME` | ...".
+inline std::map<std::string, std::pair<size_t, size_t>> spec_fields(const std::string& path,
+                                                                    const std::string& structure) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line) &&
+           !line.starts_with("| at | bytes | field of `struct " + structure)) {
+    }
+    std::map<std::string, std::pair<size_t, size_t>> fields;
+    while (std::getline(file, line) && line.starts_with("|")) {
+        size_t at = 0, bytes = 0;
+        char name[64];
+        if (std::sscanf(line.c_str(), "| %zu | %zu | %63s |", &at, &bytes, name) == 3)
+            fields[name] = {at, bytes};
+    }
+    return fields;
 }
 
 } // namespace daybreak::test

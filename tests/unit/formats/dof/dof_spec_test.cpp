@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worked examples of dof.md and dif.md are true.
+// The worked examples of dof.md and dif.md are true, and so are the numbers of dof.md.
 #include "base/file.hpp"
 #include "formats/dof/dof_printer.hpp"
+#include "tests/support/spec_example.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -65,4 +66,30 @@ TEST_CASE("the example instructions of dif.md are what they say", "[formats][dif
         count++;
     }
     CHECK(count >= 10);
+}
+
+TEST_CASE("the numbers of dof.md are those of dof.h", "[formats][dof][spec]") {
+    using Numbers = std::map<uint64_t, std::string>;
+    auto numbers = [](const char* intro) {
+        return daybreak::test::spec_numbers("formats/abi/dof.md", intro);
+    };
+    Numbers actions{{DBK_ACT_SNAPSHOT, "SNAPSHOT"}};
+#define NUMBER(name, value) actions[value] = std::string(#name).substr(sizeof("DTRACEACT_") - 1);
+    DBK_DTRACE_ACTIONS(NUMBER)
+#undef NUMBER
+    CHECK(numbers("Actions") == actions);
+#define NUMBER(name, value, text, cells) {value, text},
+    CHECK(numbers("Aggregating functions") == Numbers{DBK_DTRACE_AGGS(NUMBER)});
+#undef NUMBER
+    static_assert(DT_ACT_BASE == 46);
+#define NUMBER(name, value, text) {value, text},
+    CHECK(numbers("Library actions") == Numbers{DBK_LIBRARY_ACTIONS(NUMBER)});
+    CHECK(numbers("Options (") == Numbers{DBK_DTRACE_OPTIONS(NUMBER)});
+#undef NUMBER
+    CHECK(numbers("Options of Daybreak's own") == Numbers{{DBK_OPT_AGGREGATE, "aggregate"},
+                                                          {DBK_OPT_SEGMENTSIZE, "segmentsize"},
+                                                          {DBK_OPT_TEMPORAL, "temporal"},
+                                                          {DBK_OPT_RINGTIME, "ringtime"},
+                                                          {DBK_OPT_SNAPSHOTRATE, "snapshotrate"},
+                                                          {DBK_OPT_RINGMAX, "ringmax"}});
 }

@@ -46,3 +46,50 @@ TEST_CASE("the worked examples of segment.md and meta.md say what their text say
     CHECK_FALSE(cursor.next(record));
     CHECK_FALSE(cursor.damage());
 }
+
+TEST_CASE("the numbers and layouts of meta.md are those of meta.h", "[segment][spec]") {
+    using Numbers = std::map<uint64_t, std::string>;
+    auto numbers = [](const char* intro) {
+        return test::spec_numbers("formats/abi/meta.md", intro);
+    };
+    CHECK(numbers("Policies of a ring") == Numbers{{DBK_POLICY_RING, "RING"},
+                                                   {DBK_POLICY_FILL, "FILL"},
+                                                   {DBK_POLICY_SWITCH, "SWITCH"}});
+    CHECK(numbers("Where values are aggregated") ==
+          Numbers{{DBK_AGGREGATE_RECORD, "RECORD"}, {DBK_AGGREGATE_ENGINE, "ENGINE"}});
+    CHECK(numbers("Clocks of a ring") ==
+          Numbers{{DBK_CLOCK_MONO_NS, "MONO_NS"}, {DBK_CLOCK_TSC, "TSC"}});
+#define NUMBER(name, value) {value, #name},
+    CHECK(numbers("Activities of a ring") == Numbers{DBK_ACTIVITIES(NUMBER)});
+#undef NUMBER
+    using Fields = std::map<std::string, std::pair<size_t, size_t>>;
+#define FIELD(type, field)                                                                         \
+    {                                                                                              \
+        #field, { offsetof(type, field), sizeof(type::field) }                                     \
+    }
+    CHECK(test::spec_fields("formats/abi/meta.md", "dbk_meta_host") ==
+          Fields{FIELD(dbk_meta_host, boot_uuid), FIELD(dbk_meta_host, kernel_text_start),
+                 FIELD(dbk_meta_host, cpu_count), FIELD(dbk_meta_host, page_bytes),
+                 FIELD(dbk_meta_host, release), FIELD(dbk_meta_host, version),
+                 FIELD(dbk_meta_host, machine), FIELD(dbk_meta_host, module_version)});
+    CHECK(test::spec_fields("formats/abi/meta.md", "dbk_meta_ring") ==
+          Fields{FIELD(dbk_meta_ring, policy),
+                 FIELD(dbk_meta_ring, aggregate),
+                 FIELD(dbk_meta_ring, clock),
+                 FIELD(dbk_meta_ring, segment_bytes),
+                 FIELD(dbk_meta_ring, segments_per_cpu),
+                 FIELD(dbk_meta_ring, strsize_bytes),
+                 FIELD(dbk_meta_ring, ticks_per_second),
+                 FIELD(dbk_meta_ring, start_ticks),
+                 FIELD(dbk_meta_ring, start_mono_ns),
+                 FIELD(dbk_meta_ring, start_boot_ns),
+                 FIELD(dbk_meta_ring, start_wall_ns),
+                 FIELD(dbk_meta_ring, anonymous),
+                 FIELD(dbk_meta_ring, activity),
+                 FIELD(dbk_meta_ring, aggbuf_bytes),
+                 FIELD(dbk_meta_ring, stackframes),
+                 FIELD(dbk_meta_ring, name),
+                 FIELD(dbk_meta_ring, ringtime_ns),
+                 FIELD(dbk_meta_ring, ringmax_bytes)});
+#undef FIELD
+}
