@@ -71,7 +71,7 @@ private:
         if (read->failure)
             findings_.add(formats::FindingKind::unreadable, file.path, read->failure->message());
         Result<formats::FileContent> content =
-            formats::read_blocks(read->bytes, file.path, file.path + ": ", builder_);
+            formats::read_blocks(read->bytes, file.path, file.path + ": ", builder_, budget_);
         if (!content.ok())
             return;
         for (const formats::Finding& finding : content->findings.list())
@@ -82,6 +82,7 @@ private:
     const std::string& folder_;
     uint64_t boot_id_, from_mono_ns_;
     formats::RecordingBuilder& builder_;
+    formats::RawBudget budget_;
     formats::Findings& findings_;
 };
 

@@ -20,11 +20,30 @@ struct FileContent {
     uint32_t number() const;
 };
 
+/// What the files of one reading may unpack to, all blocks counted: a small file must not fill the
+/// memory.
+class RawBudget {
+public:
+    static constexpr uint64_t kBytesAlways = 256u << 20, kPerFileByte = 256;
+
+    void add_file(uint64_t file_bytes) { left_ += file_bytes * kPerFileByte; }
+    /// Returns whether so many bytes were left; they are not any more.
+    bool take(uint64_t bytes) {
+        bool enough = bytes <= left_;
+        left_ -= enough ? bytes : 0;
+        return enough;
+    }
+
+private:
+    uint64_t left_ = kBytesAlways;
+};
+
 /// Reads a file's blocks.  Pieces go to `builder`, which copies them.  `prefix` is put before the
 /// places that findings name: "FILE: " when there are several files, else "".
 /// Error: invalid when it holds not one block of a trace file.
 Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
-                                const std::string& prefix, RecordingBuilder& builder);
+                                const std::string& prefix, RecordingBuilder& builder,
+                                RawBudget& budget);
 
 /// Returns the header that lies near the beginning of a file, empty when it is not there.
 std::optional<TraceHeader> find_header(ByteView untrusted_beginning);

@@ -207,7 +207,8 @@ private:
         DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
                     DBK_TRY(Bytes bytes, read_bytes(path, SIZE_MAX));
                     std::string prefix = sources_.size() > 1 ? name_of(path) + ": " : "";
-                    Result<FileContent> content = read_blocks(bytes, path, prefix, builder_);
+                    Result<FileContent> content =
+                        read_blocks(bytes, path, prefix, builder_, budget_);
                     if (content.ok())
                         take(std::move(*content));
                     else if (source.listed && is_begun(bytes))
@@ -398,7 +399,7 @@ private:
             if (!read.ok())
                 continue;
             RecordingBuilder ignored;
-            Result<FileContent> content = read_blocks(read->bytes, name, "", ignored);
+            Result<FileContent> content = read_blocks(read->bytes, name, "", ignored, budget_);
             if (content.ok() && !content->symbols.empty()) {
                 trace_.symbols = std::move(content->symbols);
                 return;
@@ -410,6 +411,7 @@ private:
     std::vector<Source> sources_;
     std::set<std::pair<dev_t, ino_t>> identities_;
     RecordingBuilder builder_;
+    RawBudget budget_;
     Findings findings_;
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
     std::set<std::string> failed_;                     ///< paths of which a read failed

@@ -59,6 +59,15 @@ Result<T> decode(ByteView untrusted, const char* what, Read read) {
     }
 }
 
+/// Refuses a list whose elements are smaller than the first version's: elements of no bytes would
+/// fill the memory.
+Result<void> check_list(size_t count, size_t element_bytes, ByteView message, const char* what) {
+    if (count > message.size() / element_bytes)
+        return errorf(ErrorCode::corrupt, "%zu %s do not fit into %zu bytes", count, what,
+                      message.size());
+    return {};
+}
+
 Error wrong_kind(const char* what) {
     return errorf(ErrorCode::corrupt, "the message in the block is not a %s", what);
 }
@@ -157,6 +166,8 @@ Result<void> add_symbols(wire::Symbols::Reader in, SymbolTable& table) {
     if (indices.size() != deltas.size() || types.size() != deltas.size())
         return errorf(ErrorCode::corrupt, "%u addresses, %u modules and %zu types do not fit",
                       deltas.size(), indices.size(), types.size());
+    if (deltas.size() > kSymbolsMax - table.symbols().size())
+        return errorf(ErrorCode::limit, "more than %zu symbols", kSymbolsMax);
     std::vector<std::string> module_names;
     for (auto module : modules)
         module_names.push_back(wire_text(module));
@@ -209,7 +220,7 @@ Bytes encode_header(const TraceHeader& header) {
 
 Result<TraceHeader> decode_header(ByteView untrusted) {
     return decode<TraceHeader>(
-        untrusted, "header", [](wire::Message::Reader root) -> Result<TraceHeader> {
+        untrusted, "header", [&](wire::Message::Reader root) -> Result<TraceHeader> {
             if (!root.isHeader())
                 return wrong_kind("header");
             auto in = root.getHeader();
@@ -229,6 +240,7 @@ Result<TraceHeader> decode_header(ByteView untrusted) {
             header.command_line = wire_text(in.getCommandLine());
             header.cpus_online = in.getCpusOnline();
             header.memory_bytes = in.getMemoryBytes();
+            DBK_TRY_VOID(check_list(in.getModules().size(), 32, untrusted, "modules"));
             for (auto file : in.getDFiles())
                 header.d_files.push_back(wire_text(file));
             for (auto module : in.getModules())
@@ -296,9 +308,10 @@ Bytes encode_index(std::span<const IndexEntry> entries) {
 
 Result<std::vector<IndexEntry>> decode_index(ByteView untrusted) {
     using Entries = std::vector<IndexEntry>;
-    return decode<Entries>(untrusted, "index", [](wire::Message::Reader root) -> Result<Entries> {
+    return decode<Entries>(untrusted, "index", [&](wire::Message::Reader root) -> Result<Entries> {
         if (!root.isIndex())
             return wrong_kind("time index");
+        DBK_TRY_VOID(check_list(root.getIndex().getEntries().size(), 48, untrusted, "entries"));
         Entries entries;
         for (auto in : root.getIndex().getEntries())
             entries.push_back({in.getFileOffset(), in.getBlockNumber(), in.getRingId(), in.getCpu(),
@@ -327,10 +340,12 @@ Bytes encode_summary(const TraceSummary& summary) {
 
 Result<TraceSummary> decode_summary(ByteView untrusted) {
     return decode<TraceSummary>(
-        untrusted, "summary", [](wire::Message::Reader root) -> Result<TraceSummary> {
+        untrusted, "summary", [&](wire::Message::Reader root) -> Result<TraceSummary> {
             if (!root.isSummary())
                 return wrong_kind("summary");
             auto in = root.getSummary();
+            DBK_TRY_VOID(check_list(in.getCpus().size(), 96, untrusted, "CPUs"));
+            DBK_TRY_VOID(check_list(in.getFindings().size(), 24, untrusted, "findings"));
             TraceSummary summary;
             summary.clocks = get_clocks(in.getClocks());
             summary.interrupted = in.getInterrupted();
@@ -363,9 +378,10 @@ Bytes encode_skipped(std::span<const SkippedSegments> skipped) {
 
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted) {
     using List = std::vector<SkippedSegments>;
-    return decode<List>(untrusted, "skipped", [](wire::Message::Reader root) -> Result<List> {
+    return decode<List>(untrusted, "skipped", [&](wire::Message::Reader root) -> Result<List> {
         if (!root.isSkipped())
             return wrong_kind("list of skipped segments");
+        DBK_TRY_VOID(check_list(root.getSkipped().size(), 40, untrusted, "stretches"));
         List list;
         for (auto in : root.getSkipped()) {
             std::string name = wire_text(in.getCause());

@@ -62,6 +62,9 @@ struct Symbol {
 /// An address further behind the nearest symbol belongs to none: no function is that long.
 constexpr uint64_t kSymbolBytesMax = 1u << 20;
 
+/// The most symbols a file may have: some four times what a kernel with all its modules has.
+constexpr size_t kSymbolsMax = 1u << 21;
+
 /// Kernel symbols, looked up by address.
 class SymbolTable {
 public:
@@ -73,10 +76,12 @@ public:
 
     /// Takes the symbols in any order.
     void add(uint64_t address, char type, std::string_view name, std::string_view module);
+    /// Those that come after the last one added are not known: how long that one is, neither.
+    void add_hole();
     /// Sorts; call after the last add() and before lookups.
     void finish();
     /// Returns the nearest symbol at or below the address; empty when there is none within
-    /// kSymbolBytesMax, or the end of the kernel's image was passed.  Of several at one address:
+    /// kSymbolBytesMax, the end of the kernel's image was passed, or a hole begins in between.  Of several at one address:
     /// code before data, global before local.
     std::optional<Match> find(uint64_t address) const;
     const std::vector<Symbol>& symbols() const { return symbols_; }
@@ -85,6 +90,7 @@ public:
 
 private:
     std::vector<Symbol> symbols_;
+    std::vector<uint64_t> holes_; // addresses of the symbols before them
     std::vector<std::string> modules_;
     std::map<std::string, uint32_t, std::less<>> module_index_;
 };

@@ -16,8 +16,6 @@ namespace {
 using base::errorf;
 using base::strprintf;
 
-/// The most that a file's data may unpack to: a small file must not fill the memory.
-constexpr uint64_t kRawDataBytesMax = uint64_t{32} << 30;
 /// In a recorder's row of files, digits of the number.
 constexpr size_t kNumberDigitsMin = 6;
 
@@ -25,8 +23,9 @@ constexpr size_t kNumberDigitsMin = 6;
 class FileReader {
 public:
     FileReader(ByteView untrusted_file, const std::string& name, const std::string& prefix,
-               RecordingBuilder& builder)
-        : prefix_(prefix), builder_(builder), scanner_(untrusted_file, found_) {
+               RecordingBuilder& builder, RawBudget& budget)
+        : prefix_(prefix), builder_(builder), budget_(budget), scanner_(untrusted_file, found_) {
+        budget_.add_file(untrusted_file.size());
         content_.file.path = name;
         content_.file.facts.file_bytes = untrusted_file.size();
     }
@@ -36,7 +35,15 @@ public:
         content_.file.header.file_number = 0;
         BlockView block;
         while (scanner_.next(block)) {
+            if (block.header.number != next_number_)
+                end_symbols();
+            next_number_ = uint64_t{block.header.number} + 1;
             Result<void> taken = take(block);
+            bool has_symbols = block.header.type == DBK_TRACE_SYMBOLS;
+            after_symbols_ |= has_symbols;
+            if (!taken.ok())
+                end_symbols();
+            after_symbols_ = has_symbols;
             if (taken.ok()) {
                 facts.blocks_good++;
                 continue;
@@ -44,6 +51,7 @@ public:
             scanner_.count_lost();
             found_.add(FindingKind::bad_block, name_of(block), taken.error().message());
         }
+        end_symbols();
         if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",
                           content_.file.path.c_str());
@@ -64,6 +72,13 @@ private:
     }
 
     uint32_t number() const { return content_.number(); }
+
+    /// What follows the symbols read so far is not there, or not known.
+    void end_symbols() {
+        if (after_symbols_)
+            content_.symbols.add_hole();
+        after_symbols_ = false;
+    }
 
     /// Puts the prefix before the places.  The end of a file in a row may be missing: sequence
     /// numbers tell whether anything is.
@@ -103,6 +118,12 @@ private:
                 strprintf("type %u is not known to this version, left out", block.header.type));
             return {};
         }
+        if (!budget_.take(block.header.raw_bytes))
+            return errorf(ErrorCode::limit,
+                          "%u bytes unpacked are too much for so small a file (%" PRIu64
+                          " MiB and %" PRIu64 " times its size)",
+                          block.header.raw_bytes, RawBudget::kBytesAlways >> 20,
+                          RawBudget::kPerFileByte);
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
@@ -134,11 +155,7 @@ private:
     }
 
     Result<void> take_data(const BlockView& block, Bytes raw) {
-        uint64_t& bytes = content_.file.facts.raw_data_bytes;
-        if (raw.size() > kRawDataBytesMax - bytes)
-            return errorf(ErrorCode::limit, "the file unpacks to more than %" PRIu64 " bytes",
-                          kRawDataBytesMax);
-        bytes += raw.size();
+        content_.file.facts.raw_data_bytes += raw.size();
         if (content_.file.header.has_window() && window_id_ == 0)
             window_id_ = builder_.add_window();
         builder_.add_owned(std::move(raw), {prefix_ + name_of(block), Packing::packed, std::nullopt,
@@ -167,10 +184,13 @@ private:
 
     const std::string& prefix_;
     RecordingBuilder& builder_;
+    RawBudget& budget_;
     FileContent content_;
     Findings found_;
     BlockScanner scanner_;
     uint32_t window_id_ = 0; ///< when it holds a window
+    uint64_t next_number_ = 0;
+    bool after_symbols_ = false; ///< the block before had symbols
 };
 
 } // namespace
@@ -184,8 +204,9 @@ uint32_t FileContent::number() const {
 }
 
 Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
-                                const std::string& prefix, RecordingBuilder& builder) {
-    return FileReader(untrusted_file, name, prefix, builder).run();
+                                const std::string& prefix, RecordingBuilder& builder,
+                                RawBudget& budget) {
+    return FileReader(untrusted_file, name, prefix, builder, budget).run();
 }
 
 std::optional<TraceHeader> find_header(ByteView untrusted_beginning) {
@@ -219,7 +240,8 @@ uint32_t file_number_in(const std::string& path) {
 
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
     RecordingBuilder builder;
-    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder));
+    RawBudget budget;
+    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget));
     Trace trace;
     trace.path = name;
     trace.file = content.file.facts;

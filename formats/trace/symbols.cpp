@@ -31,7 +31,13 @@ void SymbolTable::add(uint64_t address, char type, std::string_view name, std::s
     symbols_.push_back({address, found->second, type, std::string(name)});
 }
 
+void SymbolTable::add_hole() {
+    if (!symbols_.empty())
+        holes_.push_back(symbols_.back().address);
+}
+
 void SymbolTable::finish() {
+    std::sort(holes_.begin(), holes_.end());
     std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
         return a.address != b.address ? a.address < b.address : preference(a) < preference(b);
     });
@@ -47,7 +53,9 @@ std::optional<SymbolTable::Match> SymbolTable::find(uint64_t address) const {
     auto below = std::lower_bound(
         symbols_.begin(), above, (above - 1)->address,
         [](const Symbol& symbol, uint64_t wanted) { return symbol.address < wanted; });
-    if (address - below->address > kSymbolBytesMax || below->name == "_end")
+    bool in_hole = address != below->address &&
+                   std::binary_search(holes_.begin(), holes_.end(), below->address);
+    if (address - below->address > kSymbolBytesMax || below->name == "_end" || in_hole)
         return std::nullopt;
     return Match{modules_[below->module], below->name, address - below->address};
 }

@@ -73,3 +73,46 @@ TEST_CASE("symbols come back through their blocks, in stretches", "[trace][symbo
         CHECK(table.modules()[a.module] == trace.symbols.modules()[b.module]);
     }
 }
+
+TEST_CASE("symbols of a lost block are not given another's name", "[trace][symbols]") {
+    SymbolTable table;
+    for (uint64_t i = 0; i < kSymbolsPerBlock * 3; i++)
+        table.add(0x1000 + i * 16, 'T', base::strprintf("f%llu", (unsigned long long)i), "vmlinux");
+    table.finish();
+    Bytes file;
+    std::vector<size_t> starts;
+    auto sink = [&](ByteView bytes) {
+        starts.push_back(file.size());
+        file.insert(file.end(), bytes.begin(), bytes.end());
+        return Result<void>();
+    };
+    auto writer = TraceWriter::create(sink, {}).value();
+    REQUIRE(writer.add_symbols(table).ok());
+    REQUIRE(writer.finish({}).ok());
+    auto address = [](uint64_t i) { return 0x1000 + i * 16; };
+    constexpr uint64_t n = kSymbolsPerBlock;
+    REQUIRE(starts.size() > 5); // schema, header, three of symbols, what ends the file
+
+    auto names_without = [&](size_t block) {
+        Bytes damaged = file;
+        damaged[starts[block] + sizeof(dbk_trace_block) + 9] ^= std::byte{1};
+        Trace trace = parse_trace(damaged, "x").value();
+        REQUIRE(trace.file.blocks_lost == 1);
+        return std::move(trace.symbols);
+    };
+    SymbolTable middle = names_without(3);
+    CHECK(name_at(middle, address(n - 2) + 4) == "vmlinux`f16382+0x4");
+    CHECK(name_at(middle, address(n - 1)) == "vmlinux`f16383+0x0");
+    CHECK(name_at(middle, address(n - 1) + 1).empty());
+    CHECK(name_at(middle, address(n + 7)).empty());
+    CHECK(name_at(middle, address(2 * n) + 4) == "vmlinux`f32768+0x4");
+    SymbolTable last = names_without(4);
+    CHECK(name_at(last, address(2 * n - 1) + 1).empty());
+    CHECK(name_at(last, address(2 * n - 2) + 1) == "vmlinux`f32766+0x1");
+    // A file that was cut behind a stretch, too; one that goes on with another block has no hole.
+    CHECK(name_at(parse_trace(ByteView(file).first(starts[4]), "x").value().symbols,
+                  address(2 * n - 1) + 1)
+              .empty());
+    CHECK(name_at(parse_trace(file, "x").value().symbols, address(3 * n - 1) + 1) ==
+          "vmlinux`f49151+0x1");
+}
