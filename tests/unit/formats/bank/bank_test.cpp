@@ -218,3 +218,28 @@ TEST_CASE("an image that was cut has what it has", "[bank]") {
     CHECK(bank->halves[0].cut);
     CHECK(bank->findings.any_loss());
 }
+
+TEST_CASE("one changed bit of a half's header costs the header, not the half", "[bank]") {
+    for (size_t byte = 0; byte < offsetof(dbk_bank_half, crc32c) + 4; byte++) {
+        BankImage image = two_boots();
+        image.at(image.header().half_offset[1])[byte] ^= std::byte{0x20};
+        Result<BankHalf> half = parse_bank_half(image.half_image(1));
+        if (!half.ok()) { // of another version, says its header
+            CHECK(half.error().code() == ErrorCode::unsupported);
+            continue;
+        }
+        CHECK(half->from_copy);
+        CHECK(half->boot_id == 5);
+        CHECK(half->release == "6.1.0-test");
+    }
+}
+
+TEST_CASE("the copy of a header counts for a half of its size alone", "[bank]") {
+    BankImage image = two_boots(), larger(DBK_BANK_BYTES_MIN * 2);
+    larger.put(1, {.generation = 9, .boot_id = 9});
+    dbk_bank_half other = larger.half_header(1);
+    uint64_t begin = image.header().half_offset[1];
+    image.scribble(begin);
+    std::memcpy(image.at(begin + image.header().half_bytes - 4096), &other, sizeof(other));
+    CHECK(code_of(parse_bank_half(image.half_image(1))) == ErrorCode::not_found);
+}

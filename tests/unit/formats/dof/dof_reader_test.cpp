@@ -156,3 +156,22 @@ TEST_CASE("a small image cannot describe a huge program", "[formats][dof]") {
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().code() == ErrorCode::limit);
 }
+
+TEST_CASE("strings of an object that do not end are refused", "[formats][dof]") {
+    Bytes bytes = sample_bytes();
+    auto image = parse_dof(bytes);
+    REQUIRE(image.ok());
+    size_t refused = 0;
+    for (size_t i = 1; i < image->sections.size(); i++) {
+        const dof_section& header = image->sections[i].header;
+        if (header.type != DOF_SECT_STRTAB || header.bytes == 0)
+            continue;
+        Bytes changed = bytes;
+        put<uint8_t>(changed, header.offset + header.bytes - 1, 'x');
+        auto read = parse_dof(changed);
+        REQUIRE_FALSE(read.ok());
+        CHECK(read.error().message().find("does not end in a NUL") != std::string::npos);
+        refused++;
+    }
+    CHECK(refused > 0);
+}

@@ -108,6 +108,23 @@ TEST_CASE("a block that lies about its unpacked size is refused", "[trace][block
     }
 }
 
+TEST_CASE("a block that is too large is refused before any memory is taken", "[trace][block]") {
+    // A frame of one segment that says its size in 4 bytes, and holds an empty last block.
+    for (uint32_t raw_bytes : {DBK_TRACE_RAW_BYTES_MAX, DBK_TRACE_RAW_BYTES_MAX + 1, UINT32_MAX}) {
+        Bytes frame(12);
+        const uint8_t start[] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
+        std::memcpy(frame.data(), start, sizeof(start));
+        std::memcpy(frame.data() + 5, &raw_bytes, sizeof(raw_bytes));
+        frame[9] = std::byte{1};
+        BlockView view;
+        view.header.raw_bytes = raw_bytes;
+        view.stored = frame;
+        ErrorCode expected =
+            raw_bytes > DBK_TRACE_RAW_BYTES_MAX ? ErrorCode::limit : ErrorCode::corrupt;
+        CHECK(unpack_block(view).error().code() == expected);
+    }
+}
+
 TEST_CASE("headers that claim each other's bytes do not cost quadratic time", "[trace][block]") {
     Bytes file(1 << 20);
     dbk_trace_block header = {};

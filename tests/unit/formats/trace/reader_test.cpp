@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/trace/reader.hpp"
+#include "formats/trace/file_reader.hpp"
 
 #include "tests/unit/formats/trace/sample.hpp"
 
@@ -97,4 +97,35 @@ TEST_CASE("a block of an unknown type is left out, of another version lost", "[t
     REQUIRE(trace.recording.findings.list().size() == 1);
     CHECK(trace.recording.findings.list()[0].kind == FindingKind::unknown_kind);
     CHECK_FALSE(trace.has_losses());
+}
+
+TEST_CASE("bytes that are missing before the end are reported", "[trace][reader]") {
+    test::RingBuilder ring = test::sample_ring(5);
+    Bytes file = test::sample_file(ring), shorter;
+    Findings findings;
+    BlockScanner scanner(file, findings);
+    BlockView block;
+    while (scanner.next(block)) { // the schema is another, all numbers hold
+        bool schema = block.header.type == DBK_TRACE_SCHEMA;
+        Bytes one = schema ? make_block(DBK_TRACE_SCHEMA, 0, base::as_bytes("?"), 3) : Bytes();
+        ByteView as_it_is = ByteView(file).subspan(
+            block.offset_bytes, (sizeof(block.header) + block.stored.size() + 7) / 8 * 8);
+        ByteView kept = schema ? ByteView(one) : as_it_is;
+        shorter.insert(shorter.end(), kept.begin(), kept.end());
+    }
+    Trace trace = parse_trace(shorter, "x").value();
+    REQUIRE(trace.recording.findings.list().size() == 1);
+    const Finding& finding = trace.recording.findings.list()[0];
+    CHECK(finding.kind == FindingKind::bad_block);
+    CHECK(finding.text.find("bytes were written before it") != std::string::npos);
+    CHECK(trace.has_losses());
+}
+
+TEST_CASE("only a recorder's names have a file number", "[trace][reader]") {
+    CHECK(file_number_in("DIR/1122aabb-000012+oops.dbrk") == 12);
+    CHECK(file_number_in("1122aabb-000012.dbrk") == 12);
+    CHECK(file_number_in("1122aabb-123456789.dbrk") == 123456789);
+    for (const char* name : {"1122aabb-00012.dbrk", "boot-1.dbrk", "1122aabb-1234567890.dbrk",
+                             "1122aabb-000012", "1122aabb-000012x.dbrk", "1122aabb.dbrk", ""})
+        CHECK(file_number_in(name) == 0);
 }

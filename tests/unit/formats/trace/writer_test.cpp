@@ -108,3 +108,57 @@ TEST_CASE("a file that cannot be written is not there", "[trace][writer]") {
     CHECK_FALSE(write_trace(folder.path + "/none/x.dbrk", {}, {}, {}, {}).ok());
     CHECK(folder.files() == 0);
 }
+
+TEST_CASE("a write that failed and is made again leaves a whole file", "[trace][writer]") {
+    Bytes file;
+    bool fails = false;
+    auto sink = [&](ByteView bytes) -> Result<void> {
+        if (std::exchange(fails, false))
+            return base::errorf(ErrorCode::io, "no space left");
+        file.insert(file.end(), bytes.begin(), bytes.end());
+        return {};
+    };
+    TraceWriter writer = TraceWriter::create(sink, test::sample_header()).value();
+    test::RingBuilder ring = test::sample_ring(10);
+    REQUIRE(writer.add_piece(ring.metadata_memory()).ok());
+    REQUIRE(writer.flush().ok());
+    REQUIRE(writer.add_piece(ring.segment_memory(0)).ok());
+    fails = true;
+    REQUIRE_FALSE(writer.flush().ok());
+    CHECK_FALSE(writer.unwritten().empty());
+    REQUIRE(writer.flush().ok());
+    REQUIRE(writer.finish({}).ok());
+    CHECK(writer.bytes_written() == file.size());
+    Trace trace = parse_trace(file, "file").value();
+    CHECK(trace.file.blocks_lost == 0);
+    REQUIRE(trace.recording.rings.size() == 1);
+    CHECK(trace.recording.rings[0].completeness().segments_present == 1);
+}
+
+TEST_CASE("the index says where each block is, and what is in it", "[trace][writer]") {
+    test::RingBuilder ring = test::sample_ring(2000, 32);
+    Bytes file = test::sample_file(ring);
+    Trace trace = parse_trace(file, "file").value();
+    REQUIRE(trace.index.size() > 4);
+    for (const IndexEntry& entry : trace.index) {
+        Findings findings;
+        BlockScanner scanner(ByteView(file).subspan(entry.file_offset), findings);
+        BlockView block;
+        REQUIRE(scanner.next(block));
+        CHECK(block.offset_bytes == 0);
+        CHECK(block.header.number == entry.block_number);
+        CHECK(block.header.type == DBK_TRACE_DATA);
+        RecordingBuilder builder;
+        builder.add_owned(unpack_block(block).value(), {"block", Packing::packed, std::nullopt});
+        Recording found = builder.build();
+        uint64_t first = UINT64_MAX, last = 0;
+        for (const CpuInfo& cpu : found.rings.at(0).cpus)
+            for (const SegmentInfo& segment : cpu.segments)
+                if (cpu.cpu == entry.cpu) {
+                    first = std::min(first, segment.sequence);
+                    last = std::max(last, segment.sequence);
+                }
+        CHECK(first == entry.first_sequence);
+        CHECK(last == entry.last_sequence);
+    }
+}
