@@ -16,10 +16,30 @@ uptime_s() {
 	cut -d. -f1 /proc/uptime
 }
 
-free_kib() {
+# memory FIELD: KiB of /proc/meminfo; Used: what is neither free nor in files
+memory() {
+	awk -v field="$1:" '{ kib[$1] = $2 }
+		END { kib["Used:"] = kib["MemTotal:"] - kib["MemFree:"] - kib["Cached:"] - kib["Buffers:"]; print kib[field] }' /proc/meminfo
+}
+
+# What the kernel takes besides, and by how much it varies by itself: workers and their stacks come and go.
+fields="SUnreclaim VmallocUsed Percpu Used"
+slack_of_SUnreclaim=1536 slack_of_VmallocUsed=2048 slack_of_Percpu=128 slack_of_Used=8192
+
+# settle: what is freed later is free
+settle() {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	sed -n 's/^MemFree: *\([0-9]*\).*/\1/p' /proc/meminfo
+	echo 1 >/proc/sys/vm/compact_memory
+	sleep 1
+}
+
+# Whether no field is more than it was after the first round, but for its slack.
+memory_is_back() {
+	settle 2>/dev/null
+	for field in $fields; do
+		eval "[ $(memory $field) -le \$((first_$field + slack_of_$field)) ]" || return 1
+	done
 }
 
 modules() {
@@ -39,21 +59,32 @@ hotplug() {
 	done
 }
 
-# Arms each provider in turn; some are killed on the way.
+# Arms each provider in turn, from round to round; some are killed on the way.
 arming() {
 	while [ -e go ]; do
-		for program in functions stacks tracepoints calls waiting; do
-			[ -e go ] || break
-			control arm 1 $program.dof >/dev/null &
-			armed=$!
-			below 3
-			if [ $number = 0 ]; then
-				below 8
-				sleep $number
-				kill -9 $armed
-			fi
-			wait $armed
-		done
+		read -r program rest <turn
+		echo $rest $program >turn
+		control arm 1 $program.dof >>armed.$program &
+		armed=$!
+		below 3
+		if [ $number = 0 ]; then
+			below 8
+			sleep $number
+			kill -9 $armed
+		fi
+		wait $armed
+	done
+}
+
+# most_armed PROGRAM: how many probes it had at most
+most_armed() {
+	sort -n armed.$1 2>/dev/null | tail -n 1 | grep . || echo 0
+}
+
+# PROGRAM:N: each was armed once with so many probes at least
+all_armed() {
+	for one in $programs; do
+		[ "$(most_armed ${one%:*})" -ge ${one#*:} ] || return 1
 	done
 }
 
@@ -88,20 +119,25 @@ round() {
 }
 
 rounds=0
+programs="functions:30000 stacks:100 tracepoints:500 calls:300 waiting:10"
+echo functions stacks tracepoints calls waiting >turn
 end=$(($(uptime_s) + minutes * 60))
+functions_before=$(wc -l </sys/kernel/tracing/enabled_functions)
 round >round.log 2>&1
 grep CHECK round.log
-first=$(free_kib)
-hooked=$(wc -l </sys/kernel/tracing/enabled_functions)
+for tries in 1 2 3 4 5 6 7 8 9 10; do settle; done 2>/dev/null
+for field in $fields; do eval first_$field=$(memory $field); done
 # One at least: what the first round left is there after the second, too, or it is a leak.
-while [ $rounds = 0 ] || [ $(uptime_s) -lt $end ]; do
+while [ $rounds = 0 ] || [ $(uptime_s) -lt $end ] || { [ $rounds -lt 50 ] && ! all_armed; }; do
 	rounds=$((rounds + 1))
 	below 1000
 	round >round.log 2>&1
 	grep CHECK round.log
 done
 pass rounds $rounds
-equal no-function-left "$hooked" 0
-last=$(free_kib)
-# 8 MiB: what the kernel itself keeps for the next time varies by some.
-at_least memory-is-back "$last" $((first - 8192))
+for one in $programs; do at_least armed-${one%:*} "$(most_armed ${one%:*})" ${one#*:}; done
+equal no-function-left "$(wc -l </sys/kernel/tracing/enabled_functions)" "$functions_before"
+for tries in $(seq 60); do memory_is_back && break; done
+for field in $fields; do
+	eval "less_than memory-is-back-$field $(memory $field) \$((first_$field + slack_of_$field + 1))"
+done
