@@ -90,6 +90,14 @@ TEST_CASE("the numbers and layouts of meta.md are those of meta.h", "[segment][s
                  FIELD(dbk_meta_ring, stackframes),
                  FIELD(dbk_meta_ring, name),
                  FIELD(dbk_meta_ring, ringtime_ns),
-                 FIELD(dbk_meta_ring, ringmax_bytes)});
+                 FIELD(dbk_meta_ring, ringmax_bytes),
+                 FIELD(dbk_meta_ring, lowered_bytes)});
 #undef FIELD
+    for (auto [name, bytes] : {std::pair{"dbk_meta_host", sizeof(dbk_meta_host)},
+                               {"dbk_meta_ring", sizeof(dbk_meta_ring)}}) {
+        size_t described = 0;
+        for (const auto& [field, place] : test::spec_fields("formats/abi/meta.md", name))
+            described += place.second;
+        CHECK(described == bytes); // a field that is new is in no list above
+    }
 }
