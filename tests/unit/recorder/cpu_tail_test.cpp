@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <map>
+#include <sys/mman.h>
 #include <thread>
 
 using namespace daybreak;
@@ -244,4 +246,71 @@ TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]"
     INFO("copied " << copied << ", skipped " << skipped);
     CHECK(good);
     CHECK(copied >= 100);
+}
+
+namespace {
+
+/// Two segments of 8 KiB each, whose second pages cannot be read: who copies the first segment
+/// finds that the CPU has gone round the ring since it looked at the header.
+struct WrappingMemory {
+    static constexpr size_t kBytes = 16384;
+    static inline std::byte* memory;
+    static inline struct sigaction before;
+
+    WrappingMemory() {
+        void* mapped =
+            ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(mapped != MAP_FAILED);
+        memory = static_cast<std::byte*>(mapped);
+    }
+    ~WrappingMemory() {
+        ::sigaction(SIGSEGV, &before, nullptr);
+        ::munmap(memory, kBytes);
+    }
+    void arm() {
+        struct sigaction action = {};
+        action.sa_handler = [](int) {
+            ::mprotect(memory, kBytes, PROT_READ | PROT_WRITE);
+            uint64_t sequence;
+            std::memcpy(&sequence, memory + offsetof(dbk_segment_header, sequence), 8);
+            sequence += 2;
+            std::memcpy(memory + offsetof(dbk_segment_header, sequence), &sequence, 8);
+        };
+        ::sigaction(SIGSEGV, &action, &before);
+        ::mprotect(memory + 4096, 4096, PROT_NONE);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a segment that went round between look and copy keeps its own number", "[follow]") {
+    RingBuilder ring({.segment_bytes = 8192, .segments_per_cpu = 2});
+    uint32_t epid =
+        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    for (uint64_t i = 0; i < 600; i++)
+        ring.record(0, epid, 1000 + i, RingBuilder::words({i}));
+    WrappingMemory live;
+    const base::Bytes& written = ring.segment_memory(0);
+    REQUIRE(written.size() == WrappingMemory::kBytes);
+    std::memcpy(live.memory, written.data(), written.size());
+    CpuTail tail;
+    tail.add_region({live.memory, WrappingMemory::kBytes});
+    live.arm();
+    std::vector<TailSegment> segments;
+    std::vector<TailGap> gaps;
+    std::map<uint64_t, int> seen;
+    for (int looks = 0; looks < 3; looks++) {
+        segments.clear();
+        (void)tail.take(true, kMuch, segments, gaps);
+        for (const TailSegment& segment : segments) {
+            uint64_t says;
+            std::memcpy(&says, segment.bytes.data() + offsetof(dbk_segment_header, sequence), 8);
+            CHECK(says == segment.sequence);
+            seen[segment.sequence]++;
+        }
+    }
+    CHECK(seen == std::map<uint64_t, int>{{2, 1}, {3, 1}});
+    REQUIRE(gaps.size() == 1);
+    CHECK(gaps[0].first == 1);
+    CHECK(gaps[0].last == 1);
 }

@@ -2,7 +2,7 @@
 #include "recorder/recover.hpp"
 
 #include "formats/segment/piece.hpp"
-#include "formats/trace/reader.hpp"
+#include "formats/trace/file_reader.hpp"
 #include "tests/support/bank_builder.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/support/segment_builder.hpp"
@@ -323,4 +323,20 @@ TEST_CASE("what cannot be recovered is said, and no file is made", "[recover]") 
         CHECK(result.error().message() == "the module refused the bank: too small");
     }
     CHECK_FALSE(output.exists());
+}
+
+TEST_CASE("what an older boot left in the half is not in the recovered file", "[recover]") {
+    BankImage image = two_boots();
+    uint64_t at = slot_offset(image, 5);
+    // A whole segment of boot 77, where it says that it lies.
+    base::Bytes old = blocks_of(image, 1, 77, 0);
+    std::memcpy(image.at(at), old.data() + old.size() - 3 * kSegmentBytes, kSegmentBytes);
+    Output output;
+    REQUIRE(recover_image(image.bytes(), "bank", {output.path, {}, "test", false}).ok());
+    base::Bytes file = base::read_file(output.path).value();
+    formats::RecordingBuilder builder;
+    formats::RawBudget budget;
+    REQUIRE(formats::read_blocks(file, "x", "", builder, budget).ok());
+    REQUIRE(builder.boots().size() == 1);
+    CHECK(builder.boots().begin()->first == kBoot);
 }
