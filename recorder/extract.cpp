@@ -4,6 +4,7 @@
 #include "recorder/extract.hpp"
 
 #include "base/file.hpp"
+#include "formats/segment/piece.hpp"
 #include "formats/trace/writer.hpp"
 #include "recorder/old_symbols.hpp"
 
@@ -144,7 +145,7 @@ private:
         wanted.resize(std::min(wanted.size(), kBootDigits));
         Boot* found = nullptr;
         for (auto& [boot_id, boot] : boots_) {
-            if (!boot_name(boot_id).starts_with(wanted))
+            if (!formats::boot_name(boot_id).starts_with(wanted))
                 continue;
             if (found)
                 return errorf(base::ErrorCode::invalid, "more than one boot begins with %s",
@@ -231,13 +232,6 @@ private:
 };
 
 } // namespace
-
-std::string boot_name(uint64_t boot_id) {
-    std::string name;
-    for (size_t i = 0; i < kBootDigits / 2; i++)
-        name += strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
-    return name;
-}
 
 Result<ExtractSummary> extract(formats::DumpInput& input, const ExtractOptions& options) {
     return Extractor(input, options).run();

@@ -25,9 +25,6 @@ struct ExtractOptions {
     formats::ScanOptions scan;
 };
 
-/// Returns the first 16 digits of the boot's UUID, which are all that its pieces tell.
-std::string boot_name(uint64_t boot_id);
-
 /// What one boot left in the dump.
 struct ExtractedBoot {
     uint64_t boot_id = 0;

@@ -42,7 +42,7 @@ std::string wall_text(uint64_t wall_ns) {
 std::string boot_text(const recorder::ExtractedBoot& boot) {
     std::string text = base::strprintf(
         "%s  last seen %s  %s  %" PRIu64 " records in %" PRIu64 " segments",
-        recorder::boot_name(boot.boot_id).c_str(), wall_text(boot.last_wall_ns).c_str(),
+        formats::boot_name(boot.boot_id).c_str(), wall_text(boot.last_wall_ns).c_str(),
         boot.release.empty() ? "(kernel not known)" : boot.release.c_str(), boot.records,
         boot.segments);
     for (size_t i = 0; i < boot.rings.size(); i++)

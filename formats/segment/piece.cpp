@@ -151,4 +151,11 @@ Result<Bytes> packed_piece(ByteView untrusted_piece) {
     return packed;
 }
 
+std::string boot_name(uint64_t boot_id) {
+    std::string name;
+    for (unsigned i = 0; i < 8; i++)
+        name += base::strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
+    return name;
+}
+
 } // namespace daybreak::formats

@@ -39,4 +39,8 @@ bool metadata_checksum_holds(const dbk_meta_header& header, ByteView bytes);
 /// Returns the checksum of a segment: over `bytes` (committed ones) with the field itself 0.
 uint32_t segment_checksum(ByteView bytes);
 
+/// Returns how the UUID begins whose first 8 bytes these are: 16 hexadecimal digits, as
+/// /proc/sys/kernel/random/boot_id has them, without dashes.
+std::string boot_name(uint64_t boot_id);
+
 } // namespace daybreak::formats

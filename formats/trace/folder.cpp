@@ -36,11 +36,4 @@ Result<std::vector<std::string>> list_trace_files(const std::string& folder) {
     return names;
 }
 
-std::string boot_name(uint64_t boot_id) {
-    std::string name;
-    for (unsigned i = 0; i < 8; i++)
-        name += base::strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
-    return name;
-}
-
 } // namespace daybreak::formats

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/file.hpp"
+#include "formats/segment/piece.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <optional>
@@ -88,9 +89,6 @@ struct ReadOptions {
 /// Errors: not_found: no such file, nothing in a folder, no such boot; invalid: no trace file, or
 ///         several boots begin like that; io.
 Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options = {});
-
-/// Returns how the UUID begins whose first 8 bytes these are: 16 hexadecimal digits.
-std::string boot_name(uint64_t boot_id);
 
 /// The same as read_trace() from bytes in memory; `name` stands for the path in messages.
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name);
