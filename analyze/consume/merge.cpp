@@ -105,9 +105,8 @@ bool RecordMerge::advance(Run& run) {
     run.current_index = run.following_index;
     read_following(run);
     uint64_t ticks = order_ == MergeOrder::made ? run.current.ticks : run.current.arrival_ticks();
-    uint64_t key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
-    // A CPU's records are in the order it wrote them, whatever its clock did.
-    run.key = std::max(run.key, key);
+    // A record that lies before the last one of its CPU comes next, whatever its key.
+    run.key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
     return true;
 }
 

@@ -215,7 +215,7 @@ AggregationSnapshot snapshot_of(const FoundPiece& found) {
     return snapshot;
 }
 
-void make_clock(RingRecording& ring, bool segments_say_tsc) {
+void make_clock(RingRecording& ring, const MachineInfo& machine, bool segments_say_tsc) {
     const dbk_meta_ring& facts = ring.info.facts;
     ClockFacts clock;
     clock.ticks_are_tsc = ring.has_info ? facts.clock == DBK_CLOCK_TSC : segments_say_tsc;
@@ -225,10 +225,36 @@ void make_clock(RingRecording& ring, bool segments_say_tsc) {
     clock.start_boot_ns = facts.start_boot_ns;
     clock.start_wall_ns = facts.start_wall_ns;
     std::vector<ClockPair> pairs;
-    for (const CpuInfo& cpu : ring.cpus)
+    auto add = [&pairs](uint64_t ticks, uint64_t mono_ns) {
+        if (ticks != 0 || mono_ns != 0)
+            pairs.push_back({ticks, mono_ns});
+    };
+    for (const CpuInfo& cpu : ring.cpus) {
         for (const SegmentInfo& segment : cpu.segments)
-            pairs.push_back({segment.base_ticks, segment.base_mono_ns});
+            add(segment.base_ticks, segment.base_mono_ns);
+        for (const AggregationSnapshot& snapshot : cpu.aggregations)
+            add(snapshot.base_ticks, snapshot.base_mono_ns);
+    }
+    for (const TriggerInfo& trigger : machine.triggers) // sleep and waking are among them
+        add(trigger.ticks, trigger.mono_ns);
     ring.clock = ClockModel(clock, std::move(pairs));
+}
+
+/// Makes the ticks of a ring such that they run on where its clock jumped.
+void shift_ticks(RingRecording& ring) {
+    for (CpuInfo& cpu : ring.cpus) {
+        for (AggregationSnapshot& snapshot : cpu.aggregations)
+            snapshot.base_ticks =
+                ring.clock.shifted_ticks({snapshot.base_ticks, snapshot.base_mono_ns});
+        size_t last_epoch = std::max<size_t>(ring.clock.epochs().size(), 1) - 1;
+        for (auto segment = cpu.segments.rbegin(); segment != cpu.segments.rend(); ++segment) {
+            segment->recorded_ticks = segment->base_ticks;
+            segment->base_ticks =
+                ring.clock.shifted_ticks({segment->base_ticks, segment->base_mono_ns});
+            segment->epoch = ring.clock.epoch_at(segment->base_mono_ns);
+            segment->last_epoch = std::exchange(last_epoch, segment->epoch);
+        }
+    }
 }
 
 uint64_t choose_boot(const BuilderState& state, const std::map<uint64_t, uint64_t>& boots) {
@@ -255,7 +281,7 @@ void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* 
         return other;
     });
     for (const auto& [boot, count] : others)
-        findings.add(FindingKind::other_boot, strprintf("boot %016" PRIx64, boot),
+        findings.add(FindingKind::other_boot, "boot " + boot_name(boot),
                      strprintf("%" PRIu64 " %s, left out", count, what));
 }
 
@@ -387,7 +413,8 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
             .aggregations.push_back(snapshot_of(found));
     read_metadata(state->metadata, recording);
     for (RingRecording& ring : recording.rings) {
-        make_clock(ring, says_tsc[ring.ring_id]);
+        make_clock(ring, recording.machine, says_tsc[ring.ring_id]);
+        shift_ticks(ring);
         count_records(ring, recording.findings);
         account(ring, recording.file_numbers, recording.findings);
     }

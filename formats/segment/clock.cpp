@@ -32,6 +32,14 @@ uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
+std::optional<uint64_t> median(std::vector<uint64_t>& rates) {
+    if (rates.empty())
+        return std::nullopt;
+    auto middle = rates.begin() + static_cast<ptrdiff_t>(rates.size() / 2);
+    std::nth_element(rates.begin(), middle, rates.end());
+    return *middle;
+}
+
 /// Returns the median slope, in ticks per second, over pairs half the list apart; empty when they
 /// span too little to say.  `pairs` is ascending by ticks.
 std::optional<uint64_t> median_rate(const std::vector<ClockPair>& pairs) {
@@ -45,16 +53,40 @@ std::optional<uint64_t> median_rate(const std::vector<ClockPair>& pairs) {
             continue;
         rates.push_back(scaled(high.ticks - low.ticks, kNsPerSecond, high.mono_ns - low.mono_ns));
     }
-    if (rates.empty())
-        return std::nullopt;
-    std::nth_element(rates.begin(), rates.begin() + static_cast<ptrdiff_t>(rates.size() / 2),
-                     rates.end());
-    return rates[rates.size() / 2];
+    return median(rates);
+}
+
+/// Returns the median slope over pairs just kRateSpanNs apart: coarse, and most of them are of one
+/// epoch.  `pairs` is ascending by mono_ns.
+std::optional<uint64_t> near_rate(const std::vector<ClockPair>& pairs) {
+    std::vector<uint64_t> rates;
+    size_t high = 0;
+    for (const ClockPair& low : pairs) {
+        while (high < pairs.size() && (pairs[high].mono_ns < low.mono_ns ||
+                                       pairs[high].mono_ns - low.mono_ns < ClockModel::kRateSpanNs))
+            high++;
+        if (high == pairs.size())
+            break;
+        if (pairs[high].ticks > low.ticks)
+            rates.push_back(scaled(pairs[high].ticks - low.ticks, kNsPerSecond,
+                                   pairs[high].mono_ns - low.mono_ns));
+    }
+    return median(rates);
+}
+
+/// Returns how far `pair` is ahead (behind: negative) of where `anchor` points, in ticks; 0 when it
+/// is near enough.
+__int128 jump_ticks(const ClockPair& anchor, const ClockPair& pair, uint64_t rate) {
+    __int128 ticks = static_cast<__int128>(pair.ticks) - anchor.ticks;
+    __int128 nominal = scaled(distance(pair.mono_ns, anchor.mono_ns), rate, kNsPerSecond);
+    __int128 tolerance = scaled(ClockModel::kJumpNs, rate, kNsPerSecond) +
+                         nominal * ClockModel::kSlopeTolerancePpm / 1'000'000;
+    __int128 jump = ticks - nominal;
+    return jump > tolerance || jump < -tolerance ? jump : 0;
 }
 
 /// Decides the nominal rate; never 0.
-uint64_t choose_rate(uint64_t told, const std::vector<ClockPair>& pairs) {
-    std::optional<uint64_t> seen = median_rate(pairs);
+uint64_t choose_rate(uint64_t told, std::optional<uint64_t> seen) {
     if (told > kTicksPerSecondMax)
         told = 0;
     if (seen && (*seen == 0 || *seen > kTicksPerSecondMax))
@@ -64,6 +96,11 @@ uint64_t choose_rate(uint64_t told, const std::vector<ClockPair>& pairs) {
     if (told && distance(*seen, told) > told / 100 * ClockModel::kRateTolerancePercent)
         return told;
     return *seen;
+}
+
+/// Compares shifted ticks, which may lie before 0 when they are of another epoch.
+bool is_before(uint64_t a, uint64_t b) {
+    return static_cast<int64_t>(a - b) < 0;
 }
 
 /// Returns whether `next` continues the chain after `last`; both ascend in the walk's direction.
@@ -93,9 +130,14 @@ ClockModel::ClockModel(const ClockFacts& facts, std::vector<ClockPair> pairs) : 
     if (has_start)
         pairs.push_back(start);
     std::sort(pairs.begin(), pairs.end(), [](const ClockPair& a, const ClockPair& b) {
+        return a.mono_ns != b.mono_ns ? a.mono_ns < b.mono_ns : a.ticks < b.ticks;
+    });
+    split(pairs, choose_rate(facts.ticks_per_second, near_rate(pairs)));
+    start.ticks = shifted_ticks(start);
+    std::sort(pairs.begin(), pairs.end(), [](const ClockPair& a, const ClockPair& b) {
         return a.ticks != b.ticks ? a.ticks < b.ticks : a.mono_ns < b.mono_ns;
     });
-    facts_.ticks_per_second = choose_rate(facts.ticks_per_second, pairs);
+    facts_.ticks_per_second = choose_rate(facts.ticks_per_second, median_rate(pairs));
     if (pairs.empty())
         return;
     ClockPair reference = has_start ? start : pairs.front();
@@ -107,6 +149,38 @@ ClockModel::ClockModel(const ClockFacts& facts, std::vector<ClockPair> pairs) : 
     for (const ClockPair& pair : pairs)
         if (continues(anchors_.back(), pair, facts_.ticks_per_second, true))
             anchors_.push_back(pair);
+}
+
+/// Finds the epochs of `pairs`, which ascend by mono_ns, and shifts their ticks.  A pair that the
+/// next one contradicts is no jump: its reader was interrupted.
+void ClockModel::split(std::vector<ClockPair>& pairs, uint64_t rate) {
+    ClockPair anchor; // the last that fitted, as recorded
+    for (size_t i = 0; i < pairs.size(); i++) {
+        ClockPair pair = pairs[i];
+        __int128 jump = epochs_.empty() ? 0 : jump_ticks(anchor, pair, rate);
+        bool is_late =
+            jump != 0 && i + 1 < pairs.size() && jump_ticks(anchor, pairs[i + 1], rate) == 0;
+        if (epochs_.empty() || (jump != 0 && !is_late)) {
+            uint64_t past = scaled(pair.mono_ns - anchor.mono_ns, rate, kNsPerSecond);
+            uint64_t from = epochs_.empty()
+                                ? pair.ticks
+                                : add_saturating(anchor.ticks + epochs_.back().shift, past);
+            epochs_.push_back({from - pair.ticks, from, from, pair.mono_ns, jump < 0});
+        }
+        ClockEpoch& epoch = epochs_.back();
+        pairs[i].ticks += epoch.shift;
+        if (is_late)
+            continue;
+        epoch.to_ticks = std::max(epoch.to_ticks, pairs[i].ticks);
+        anchor = pair;
+    }
+}
+
+size_t ClockModel::epoch_at(uint64_t mono_ns) const {
+    auto above = std::upper_bound(
+        epochs_.begin(), epochs_.end(), mono_ns,
+        [](uint64_t ns, const ClockEpoch& epoch) { return ns < epoch.from_mono_ns; });
+    return above == epochs_.begin() ? 0 : static_cast<size_t>(above - epochs_.begin()) - 1;
 }
 
 uint64_t ClockModel::mono_ns(uint64_t ticks) const {
@@ -125,6 +199,34 @@ uint64_t ClockModel::mono_ns(uint64_t ticks) const {
     if (above == anchors_.end())
         return add_saturating(low.mono_ns, scaled(past, kNsPerSecond, facts_.ticks_per_second));
     return low.mono_ns + scaled(past, above->mono_ns - low.mono_ns, above->ticks - low.ticks);
+}
+
+TickLine::TickLine(const ClockModel& clock, uint64_t ticks, size_t epoch, size_t last_epoch)
+    : clock_(clock.has_jumps() ? &clock : nullptr), ticks_(ticks),
+      slack_ticks_(scaled(ClockModel::kJumpNs, clock.ticks_per_second(), kNsPerSecond)),
+      epoch_(epoch), last_epoch_(last_epoch) {}
+
+uint64_t TickLine::arrived(uint64_t ticks) {
+    const std::vector<ClockEpoch>& epochs = clock_->epochs();
+    while (epoch_ < last_epoch_ &&
+           (ticks < ticks_ || is_before(epochs[epoch_ + 1].from_ticks + slack_ticks_,
+                                        ticks + epochs[epoch_].shift))) {
+        epoch_++;
+        ticks_ = 0;
+    }
+    ticks_ = ticks;
+    return ticks + epochs[epoch_].shift;
+}
+
+uint64_t TickLine::made(uint64_t ticks) const {
+    const std::vector<ClockEpoch>& epochs = clock_->epochs();
+    size_t epoch = epoch_;
+    if (epoch > 0 && ticks > ticks_)
+        epoch--;
+    while (epoch > 0 &&
+           is_before(ticks + epochs[epoch].shift + slack_ticks_, epochs[epoch - 1].to_ticks))
+        epoch--;
+    return ticks + epochs[epoch].shift;
 }
 
 uint64_t ClockModel::shifted(uint64_t mono_ns, uint64_t start_ns) const {

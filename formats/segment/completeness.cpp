@@ -205,6 +205,10 @@ private:
             sum_.drops[cause] = std::max(counted, seen[cause]);
             sum_.drops_unseen[cause] = sum_.drops[cause] - seen[cause];
         }
+        // Counters are copied before the segments: what came since fired at least once each.
+        uint64_t since = cpu_.counters ? minus(sum_.committed, cpu_.counters->records) : 0;
+        sum_.firings =
+            std::max(sum_.committed, cpu_.counters ? plus(cpu_.counters->firings, since) : 0);
         sum_.errors = cpu_.counters ? cpu_.counters->errors : 0;
     }
 

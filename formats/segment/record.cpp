@@ -150,7 +150,7 @@ bool RecordCursor::control(size_t left) {
         auto commit = load<dbk_control_commit>(bytes_.data() + offset_);
         // What it says too much of is not there; what is there has its own lengths.
         commit_end_ = offset_ + header.bytes + commit.covered_bytes;
-        commit_ticks_ = commit.commit_ticks;
+        commit_ticks_ = line_.shifts() ? line_.arrived(commit.commit_ticks) : commit.commit_ticks;
         commit_speculation_ = commit.speculation;
     }
     offset_ += header.bytes;
@@ -190,6 +190,8 @@ bool RecordCursor::next(RecordView& record) {
         record.ticks = base_ticks_ + header.delta_ticks;
         record.bytes = bytes_.subspan(offset_, length);
         bool committed = offset_ < commit_end_;
+        if (line_.shifts()) [[unlikely]]
+            record.ticks = committed ? line_.made(record.ticks) : line_.arrived(record.ticks);
         record.commit_ticks = committed ? commit_ticks_ : 0;
         record.speculation = committed ? commit_speculation_ : 0;
         offset_ += length;

@@ -10,6 +10,7 @@
 
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
+#include "formats/segment/clock.hpp"
 #include "formats/segment/epid_index.hpp"
 #include "formats/segment/finding.hpp"
 
@@ -30,10 +31,10 @@ using FieldInfo = dbk_meta_field;
 struct EcbInfo {
     uint32_t epid = 0;
     uint32_t probe_id = 0;
-    uint16_t dof_index = 0;   ///< which of the ring's DOF images
-    uint32_t ecbdesc = 0;     ///< section index of the ECBDESC in it
-    uint32_t flags = 0;       ///< DBK_ECB_F_
-    uint32_t fixed_bytes = 0; ///< header and fixed part; at least 8, multiple of 8
+    uint16_t dof_index = 0;     ///< which of the ring's DOF images
+    uint32_t ecbdesc = 0;       ///< section index of the ECBDESC in it
+    uint32_t flags = 0;         ///< DBK_ECB_F_
+    uint32_t fixed_bytes = 0;   ///< header and fixed part; at least 8, multiple of 8
     uint32_t classic_bytes = 0; ///< of a record in DTrace's layout; 0 when not known
     std::vector<FieldInfo> fields;
 
@@ -122,8 +123,9 @@ struct RecordDamage {
 class RecordCursor {
 public:
     /// `segment` is the committed bytes, header included; both must outlive the cursor.
-    RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs)
-        : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks) {}
+    /// `base_ticks` are as recorded; `line` makes the ticks of the records shifted ones.
+    RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs, TickLine line = {})
+        : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks), line_(line) {}
 
     /// Yields the next record; false at the end and at damage.
     bool next(RecordView& record);
@@ -138,6 +140,7 @@ private:
     ByteView bytes_;
     const EcbTable* ecbs_;
     uint64_t base_ticks_;
+    TickLine line_;
     size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
     size_t commit_end_ = 0; // records before this offset are of the commit read last
     uint64_t commit_ticks_ = 0;

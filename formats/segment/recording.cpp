@@ -28,6 +28,7 @@ Completeness RingRecording::completeness() const {
         sum.segments_present += one.segments_present;
         sum.segments_missing += one.segments_missing;
         sum.segments_damaged += one.segments_damaged;
+        sum.firings += one.firings;
         sum.errors += one.errors;
         for (size_t i = 0; i < sum.drops.size(); i++) {
             sum.drops[i] += one.drops[i];

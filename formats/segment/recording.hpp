@@ -66,17 +66,19 @@ struct DofBytes {
 /// One checked segment.  Its header fields hold; its records were walked once by build().
 struct SegmentInfo {
     uint64_t sequence = 0;
-    uint64_t base_ticks = 0;
+    uint64_t base_ticks = 0;     ///< shifted, as all ticks but the next; see clock.hpp
+    uint64_t recorded_ticks = 0; ///< base_ticks as recorded
     uint64_t base_mono_ns = 0;
-    uint64_t records_before = 0; ///< records this CPU had committed before it
-    uint64_t record_count = 0;   ///< readable ones
-    uint64_t last_ticks = 0;     ///< of the last readable record, else base_ticks
-    bool sealed = false;         ///< its checksum was there and held
-    bool damaged = false;        ///< the walk ended early; a finding says why
-    DropCounts drops{};          ///< while it was the open one
-    ByteView bytes;              ///< header and committed bytes; owned by the Recording's storage
-    uint32_t file_number = 0;    ///< of the file it came from, in a recorder's row; 0: of none
-    uint32_t window_id = 0;      ///< of the snapshot of a window it came from; 0: of none
+    size_t epoch = 0, last_epoch = 0; ///< of the clock, in which its records may lie
+    uint64_t records_before = 0;      ///< records this CPU had committed before it
+    uint64_t record_count = 0;        ///< readable ones
+    uint64_t last_ticks = 0;          ///< of the last readable record, else base_ticks
+    bool sealed = false;              ///< its checksum was there and held
+    bool damaged = false;             ///< the walk ended early; a finding says why
+    DropCounts drops{};               ///< while it was the open one
+    ByteView bytes;           ///< header and committed bytes; owned by the Recording's storage
+    uint32_t file_number = 0; ///< of the file it came from, in a recorder's row; 0: of none
+    uint32_t window_id = 0;   ///< of the snapshot of a window it came from; 0: of none
 };
 
 /// Sequence numbers that are not there.
@@ -111,6 +113,7 @@ struct Completeness {
     uint64_t segments_present = 0;
     uint64_t segments_missing = 0; ///< that should be there
     uint64_t segments_damaged = 0; ///< present, but not to the end
+    uint64_t firings = 0;          ///< of ECBs; of one each record is
     uint64_t errors = 0;           ///< faults, each has fired dtrace:::ERROR
     DropCounts drops{};            ///< in all, from the CPU's counters or the segments
     DropCounts drops_unseen{};     ///< of these, outside the segments that are here
@@ -191,7 +194,9 @@ struct Recording {
 
 /// Returns a cursor over the segment's records.
 inline RecordCursor records_of(const SegmentInfo& segment, const RingRecording& ring) {
-    return RecordCursor(segment.bytes, segment.base_ticks, ring.ecbs);
+    return RecordCursor(
+        segment.bytes, segment.recorded_ticks, ring.ecbs,
+        TickLine(ring.clock, segment.recorded_ticks, segment.epoch, segment.last_epoch));
 }
 inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
                                     const RingRecording& ring) {

@@ -202,9 +202,15 @@ public:
     uint64_t mono_of(uint64_t ticks) const {
         if (options_.clock == DBK_CLOCK_MONO_NS)
             return ticks;
-        auto past = static_cast<__int128>(ticks) - options_.start_ticks;
-        return static_cast<uint64_t>(options_.start_mono_ns +
+        auto past = static_cast<__int128>(ticks) - (jumped_ ? jump_ticks_ : options_.start_ticks);
+        return static_cast<uint64_t>((jumped_ ? jump_mono_ns_ : options_.start_mono_ns) +
                                      past * 1'000'000'000 / options_.ticks_per_second);
+    }
+    /// The machine sleeps: at the instant that was `before`, the TSC is `ticks` when it wakes.
+    void sleep(uint64_t before, uint64_t ticks) {
+        jump_mono_ns_ = mono_of(before);
+        jump_ticks_ = ticks;
+        jumped_ = true;
     }
 
     Bytes& segment_memory(uint16_t cpu) { return cpus_[cpu].memory; }
@@ -398,6 +404,8 @@ private:
     }
 
     RingBuilderOptions options_;
+    bool jumped_ = false;
+    uint64_t jump_ticks_ = 0, jump_mono_ns_ = 0;
     std::vector<Cpu> cpus_;
     Bytes probes_, ecbs_;
     std::vector<Bytes> dof_;

@@ -123,3 +123,48 @@ TEST_CASE("without pairs or a rate ticks count as nanoseconds", "[segment][clock
     facts.ticks_per_second = 1'000'000'000'000;
     CHECK(ClockModel(facts, {}).mono_ns(123'000) == 123);
 }
+
+TEST_CASE("a TSC that restarts, or runs on in a sleep, begins an epoch", "[segment][clock]") {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    ClockFacts facts = tsc_facts(2 * kSecond);
+    facts.start_ticks = 100 * kSecond;
+    facts.start_mono_ns = 50 * kSecond;
+    std::vector<ClockPair> pairs;
+    auto run = [&](uint64_t ticks, uint64_t mono_ns) {
+        for (uint64_t s = 0; s < 10; s++)
+            pairs.push_back({ticks + s * 2 * kSecond, mono_ns + s * kSecond});
+    };
+    run(100 * kSecond, 50 * kSecond);
+    run(7 * kSecond, 60 * kSecond);     // restarted
+    run(7'000 * kSecond, 70 * kSecond); // ran on while the machine slept
+    pairs[5].mono_ns += 300'000'000;    // its reader was interrupted
+    ClockModel clock(facts, pairs);
+    REQUIRE(clock.epochs().size() == 3);
+    CHECK(clock.epochs()[1].went_back);
+    CHECK_FALSE(clock.epochs()[2].went_back);
+    for (const ClockPair& pair : pairs)
+        if (&pair != &pairs[5])
+            CHECK(clock.mono_ns(clock.shifted_ticks(pair)) == pair.mono_ns);
+
+    SECTION("a CPU that made no segment moves on by its ticks") {
+        TickLine line(clock, 101 * kSecond, 0, 2);
+        CHECK(clock.mono_ns(line.arrived(102 * kSecond)) == 51 * kSecond);
+        CHECK(clock.mono_ns(line.arrived(9 * kSecond)) == 61 * kSecond);
+        CHECK(clock.mono_ns(line.made(104 * kSecond)) == 52 * kSecond);
+        CHECK(clock.mono_ns(line.made(8 * kSecond)) == 60'500'000'000);
+        CHECK(clock.mono_ns(line.arrived(7'002 * kSecond)) == 71 * kSecond);
+        CHECK(clock.mono_ns(line.made(11 * kSecond)) == 62 * kSecond);
+        CHECK(clock.mono_ns(line.arrived(7'001 * kSecond)) == 70'500'000'000);
+    }
+    SECTION("but not past its next segment") {
+        TickLine line(clock, 101 * kSecond, 0, 0);
+        CHECK(clock.mono_ns(line.arrived(9 * kSecond)) < 50 * kSecond);
+    }
+}
+
+TEST_CASE("a TSC that never jumped shifts nothing", "[segment][clock]") {
+    ClockModel clock(tsc_facts(1'000'000'000), {{5'000'000, 6'000'000}, {9'000'000, 10'000'000}});
+    CHECK_FALSE(clock.has_jumps());
+    CHECK_FALSE(TickLine(clock, 1, 0, 0).shifts());
+    CHECK(clock.epoch_at(0) == 0);
+}

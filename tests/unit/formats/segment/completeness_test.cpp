@@ -40,6 +40,7 @@ const CpuInfo& cpu_of(const Recording& recording) {
 
 void check_sum(const Completeness& c) {
     CHECK(c.committed == c.present + c.overwritten + c.lost + c.not_copied);
+    CHECK(c.firings >= c.committed);
 }
 
 } // namespace

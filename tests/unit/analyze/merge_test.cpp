@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of records of several CPUs, with clocks that do what clocks do.
+#include "analyze/consume/merge.hpp"
+#include "tests/support/segment_builder.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+using daybreak::test::RingBuilder;
+
+namespace {
+
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr uint64_t kRate = 2 * kNsPerSecond;
+
+/// A ring whose records hold the CLOCK_MONOTONIC of their making.
+struct Written {
+    RingBuilder ring;
+    uint32_t epid;
+    std::vector<dbk_meta_trigger> triggers;
+    std::vector<std::pair<uint64_t, uint16_t>> truth; ///< time and CPU, in the order of writing
+
+    explicit Written(const test::RingBuilderOptions& options) : ring(options) {
+        epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
+                            16);
+    }
+    void record(uint16_t cpu, uint64_t ticks) {
+        uint64_t now = ring.mono_of(ticks);
+        ring.record(cpu, epid, ticks, RingBuilder::words({now}));
+        truth.emplace_back(now, cpu);
+    }
+    void trigger(uint64_t ticks) {
+        dbk_meta_trigger entry = {};
+        entry.kind = DBK_TRIGGER_SLEEP;
+        entry.ticks = ticks;
+        entry.mono_ns = ring.mono_of(ticks);
+        triggers.push_back(entry);
+    }
+    formats::Recording build() {
+        formats::RecordingBuilder builder;
+        base::Bytes metadata = ring.metadata_memory();
+        if (!triggers.empty())
+            ring.machine_block(metadata, DBK_META_TRIGGERS,
+                               RingBuilder::triggers_payload(64, triggers));
+        builder.add_owned(metadata, {});
+        for (uint16_t cpu = 0; cpu < ring.options().cpu_count; cpu++)
+            builder.add_owned(ring.segment_memory(cpu), {});
+        return builder.build();
+    }
+};
+
+std::vector<std::pair<uint64_t, uint16_t>> merged(const formats::Recording& recording) {
+    std::vector<std::pair<uint64_t, uint16_t>> result;
+    RecordMerge merge(recording);
+    MergedRecord record;
+    while (merge.next(record))
+        result.emplace_back(*record.record.integer(0), record.cpu);
+    return result;
+}
+
+test::RingBuilderOptions tsc_ring() {
+    test::RingBuilderOptions options;
+    options.cpu_count = 2;
+    options.segments_per_cpu = 64;
+    options.clock = DBK_CLOCK_TSC;
+    options.ticks_per_second = kRate;
+    options.start_ticks = 100 * kNsPerSecond;
+    options.start_mono_ns = options.start_boot_ns = 50 * kNsPerSecond;
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("records of one instant come by ring, then by CPU", "[analyze][merge]") {
+    formats::RecordingBuilder builder;
+    for (uint16_t ring_id : {2, 1}) {
+        RingBuilder ring({.ring_id = ring_id, .cpu_count = 3});
+        uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"),
+                                     {RingBuilder::integer_field(8, 8)}, 16);
+        builder.add_owned(ring.metadata_memory(), {});
+        for (uint16_t cpu : {2, 0, 1}) {
+            for (uint64_t ticks : {1000, 1000, 2000})
+                ring.record(cpu, epid, ticks, RingBuilder::words({ticks}));
+            builder.add_owned(ring.segment_memory(cpu), {});
+        }
+    }
+    formats::Recording recording = builder.build();
+    RecordMerge merge(recording);
+    MergedRecord record;
+    std::vector<std::tuple<uint64_t, size_t, uint16_t>> got;
+    while (merge.next(record))
+        got.emplace_back(record.record.ticks, record.ring, record.cpu);
+    CHECK(got.size() == 18);
+    CHECK(std::is_sorted(got.begin(), got.end()));
+}
+
+TEST_CASE("a CPU whose clock goes back keeps its own order and holds up no other",
+          "[analyze][merge]") {
+    Written w({.cpu_count = 2});
+    for (uint64_t ticks : {1000, 400, 700, 1100})
+        w.record(0, ticks);
+    for (uint64_t ticks : {500, 1000, 1050})
+        w.record(1, ticks);
+    using Order = std::vector<std::pair<uint64_t, uint16_t>>;
+    CHECK(merged(w.build()) ==
+          Order{{500, 1}, {1000, 0}, {400, 0}, {700, 0}, {1000, 1}, {1050, 1}, {1100, 0}});
+}
+
+TEST_CASE("CPUs stay merged by time when the TSC restarts, or runs on while the machine sleeps",
+          "[analyze][merge][prop]") {
+    uint64_t seed = GENERATE(range(1, 41));
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    bool has_triggers = random() % 2;
+    Written w(tsc_ring());
+    uint64_t ticks = 100 * kNsPerSecond;
+    size_t sleeps = random() % 4;
+    std::vector<uint64_t> woke;
+    for (size_t sleep = 0; sleep <= sleeps; sleep++) {
+        if (!has_triggers)
+            for (uint16_t cpu : {0, 1})
+                w.ring.open_segment(cpu, ticks += 100);
+        for (uint64_t i = 1 + random() % 500; i > 0; i--) {
+            ticks += 1000 + random() % (random() % 50 ? 200'000'000 : 20 * kNsPerSecond);
+            w.record(static_cast<uint16_t>(random() % 2), ticks);
+        }
+        if (sleep == sleeps)
+            break;
+        ticks += 5000;
+        if (has_triggers)
+            w.trigger(ticks);
+        uint64_t after = random() % 2 ? random() % kRate : ticks + (1 + random() % 5000) * kRate;
+        w.ring.sleep(ticks, after);
+        ticks = after + 5000;
+        if (has_triggers)
+            w.trigger(ticks);
+        woke.push_back(w.ring.mono_of(ticks));
+    }
+    formats::Recording recording = w.build();
+    CHECK(merged(recording) == w.truth);
+    const formats::RingRecording& ring = recording.rings[0];
+    REQUIRE(ring.clock.epochs().size() == sleeps + 1);
+    for (size_t i = 0; i < sleeps; i++)
+        CHECK(std::abs(static_cast<int64_t>(ring.clock.epochs()[i + 1].from_mono_ns - woke[i])) <
+              1'000'000);
+    RecordMerge merge(recording);
+    MergedRecord record;
+    while (merge.next(record)) {
+        auto off = static_cast<int64_t>(ring.clock.mono_ns(record.record.ticks) -
+                                        *record.record.integer(0));
+        REQUIRE(std::abs(off) < 1'000'000);
+    }
+}
