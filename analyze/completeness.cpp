@@ -10,12 +10,16 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <span>
 
 namespace daybreak::analyze {
 
 namespace {
 
 using base::strprintf;
+
+/// How many jumps of the clock are listed with their times.
+constexpr size_t kJumpsListed = 5;
 
 const char* records_text(uint64_t count) {
     return count == 1 ? "record" : "records";
@@ -62,10 +66,13 @@ std::string cpu_sentence(const std::string& where, const formats::Completeness& 
 std::string CompletenessNote::verdict() const {
     const char* whole = is_window ? "complete: every record of the window is here"
                                   : "complete: every record since the first probe is here";
-    std::string text = complete ? whole : "not complete";
+    std::string text = !complete ? "not complete" : until.empty() ? whole : until;
     for (size_t i = 0; i < reasons.size(); i++)
         text += (i == 0 ? ": " : "; ") + reasons[i];
-    return end.empty() ? text : text + "; " + end;
+    for (const std::string* sentence : {&clock, &end})
+        if (!sentence->empty())
+            text += "; " + *sentence;
+    return text;
 }
 
 namespace {
@@ -90,11 +97,50 @@ void add_uncovered(const formats::Recording& recording, CompletenessNote& note) 
     }
 }
 
+/// Returns CLOCK_BOOTTIME up to which every CPU that recorded more than is here has all: the oldest
+/// of their last records.
+uint64_t last_boot_ns(const formats::Recording& recording) {
+    uint64_t last = UINT64_MAX;
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            if (cpu.completeness.not_copied != 0)
+                last =
+                    std::min(last, ring.clock.boot_ns(formats::coverage_of(ring, cpu).to_mono_ns));
+    return last;
+}
+
+/// How often the TSC restarted or jumped, and when.
+std::string clock_sentence(const formats::Recording& recording) {
+    const formats::ClockModel* clock = nullptr; // all rings have the machine's; this one saw most
+    for (const formats::RingRecording& ring : recording.rings)
+        if (ring.clock.has_jumps() &&
+            (!clock || ring.clock.epochs().size() > clock->epochs().size()))
+            clock = &ring.clock;
+    if (!clock)
+        return "";
+    auto jumps = std::span(clock->epochs()).subspan(1);
+    auto restarts = static_cast<size_t>(
+        std::count_if(jumps.begin(), jumps.end(), [](auto& epoch) { return epoch.went_back; }));
+    std::string text;
+    for (auto [count, verb] :
+         {std::pair(restarts, "restarted"), std::pair(jumps.size() - restarts, "jumped ahead")}) {
+        if (count == 0)
+            continue;
+        text += strprintf("%s %s %zu %s", text.empty() ? "the TSC" : " and", verb, count,
+                          count == 1 ? "time" : "times");
+    }
+    text += " (sleep, or an unstable clock), before";
+    for (size_t i = 0; i < std::min(jumps.size(), kJumpsListed); i++)
+        text += (i == 0 ? " " : ", ") + seconds_text(clock->boot_ns(jumps[i].from_mono_ns));
+    return text + (jumps.size() > kJumpsListed ? " ..." : "") + " after boot";
+}
+
 } // namespace
 
 CompletenessNote completeness_of(const formats::Recording& recording) {
     CompletenessNote note;
     note.end = end_sentence(recording.machine);
+    note.clock = clock_sentence(recording);
     note.is_window = recording.window_to_ns != 0;
     uint64_t not_copied = 0;
     for (const formats::RingRecording& ring : recording.rings) {
@@ -129,11 +175,10 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     note.losses = note.losses || recording.has_losses() || recording.rings.empty();
     note.complete = note.reasons.empty() && !note.losses;
     // Recording went on while it was copied: what is here is a whole beginning.
-    if (not_copied && note.complete) {
-        note.complete = false;
-        note.reasons.push_back(strprintf("%" PRIu64 " %s came after the copy was made", not_copied,
-                                         records_text(not_copied)));
-    }
+    if (not_copied && note.complete)
+        note.until = strprintf("complete up to %s after boot: %" PRIu64 " %s came after the copy",
+                               seconds_text(last_boot_ns(recording)).c_str(), not_copied,
+                               records_text(not_copied));
     return note;
 }
 

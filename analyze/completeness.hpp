@@ -17,6 +17,8 @@ constexpr int kStatusLosses = 3;
 struct CompletenessNote {
     /// Nothing was overwritten, dropped or lost since the first probe fired.
     bool complete = true;
+    /// "complete up to ...", when recording went on after the copy was made; else empty.
+    std::string until;
     /// Data that should be here is not.  Overwriting is what a ring is for and no loss.
     bool losses = false;
     /// What is not here, a sentence per ring and CPU and reason; empty when complete.
@@ -26,11 +28,13 @@ struct CompletenessNote {
     uint64_t records_present = 0;
     /// How the machine ended, a sentence; empty when it is not known to have.
     std::string end;
+    /// Where the clock of records jumped, a sentence; empty when it did not.
+    std::string clock;
     /// The recording is a snapshot of a window: what was before it does not count.
     bool is_window = false;
 
     /// Returns "complete: every record since the first probe is here" ("of the window"), or "not
-    /// complete: " and the reasons; behind either, how the machine ended.
+    /// complete: " and the reasons; after either, what its clock did and how the machine ended.
     std::string verdict() const;
     /// Returns the exit status that the recording advises.
     int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }

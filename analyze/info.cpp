@@ -150,7 +150,7 @@ void print_host(std::string& out, const formats::Recording& recording,
                 host->module_version.empty() ? "" : ", module ", host->module_version.c_str());
         appendf(out, "%-10s %s\n", "boot", uuid_text(host->boot_uuid).c_str());
     } else {
-        appendf(out, "%-10s %016" PRIx64 "\n", "boot", recording.boot_id);
+        appendf(out, "%-10s %s\n", "boot", formats::boot_name(recording.boot_id).c_str());
     }
 }
 
@@ -283,7 +283,7 @@ void print_cpus(std::string& out, const formats::RingRecording& ring) {
                 "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64
                 " %8" PRIu64 " %12" PRIu64 " %9" PRIu64 "%s\n",
                 unsigned{cpu.cpu}, facts.committed, facts.present, facts.overwritten, facts.lost,
-                facts.drops_total(), facts.errors, cpu.counters ? cpu.counters->firings : 0,
+                facts.drops_total(), facts.errors, facts.firings,
                 facts.segments_present, interval_columns(ring, span_of(ring, cpu)).c_str());
     }
 }

@@ -97,9 +97,11 @@ int report(const ReportArguments& arguments) {
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.flush();
-    bool is_told = !result.completeness.complete || !result.completeness.end.empty();
+    const analyze::CompletenessNote& note = result.completeness;
+    bool is_told =
+        !note.complete || !note.until.empty() || !note.end.empty() || !note.clock.empty();
     if (is_told && !options.testing)
-        complain(result.completeness.verdict());
+        complain(note.verdict());
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = result.status();
