@@ -327,10 +327,10 @@ TEST_CASE("what cannot be recovered is said, and no file is made", "[recover]") 
 
 TEST_CASE("what an older boot left in the half is not in the recovered file", "[recover]") {
     BankImage image = two_boots();
-    uint64_t at = slot_offset(image, 5);
+    uint64_t at = slot_offset(image, 2);
     // A whole segment of boot 77, where it says that it lies.
     base::Bytes old = blocks_of(image, 1, 77, 0);
-    std::memcpy(image.at(at), old.data() + old.size() - 3 * kSegmentBytes, kSegmentBytes);
+    std::memcpy(image.at(at), old.data() + old.size() - 6 * kSegmentBytes, kSegmentBytes);
     Output output;
     REQUIRE(recover_image(image.bytes(), "bank", {output.path, {}, "test", false}).ok());
     base::Bytes file = base::read_file(output.path).value();
