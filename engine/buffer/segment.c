@@ -159,7 +159,10 @@ __probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_b
 		dbk_drop(buffer, DBK_DROP_TOOBIG);
 		return false;
 	}
-	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer)) {
+	/* A segment's ticks do not fall, so that its pair of clocks holds for all of it: a TSC may
+	 * restart when the machine slept. */
+	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer) ||
+	    now < buffer->base_ticks) {
 		if (!dbk_segment_open(ecb->consumer, buffer, ecb->gate == DBK_GATE_END))
 			return false;
 		now = buffer->base_ticks;

@@ -13,6 +13,7 @@
 
 #include "engine/trigger/trigger.h"
 #include "kmod/core/host.h"
+#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #define LOOK_INTERVAL HZ
@@ -42,15 +43,19 @@ static void look(struct work_struct *work)
 	enter(&unstable);
 }
 
+/* Open segments are closed: a TSC may restart, and each segment has one pair of it and
+ * CLOCK_MONOTONIC.  Before the sleep too, since not every machine comes back. */
 static int on_sleep(struct notifier_block *block, unsigned long event, void *unused)
 {
 	switch (event) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 		enter(&suspended);
+		dbk_dying_seal(DBK_SEAL_OPEN);
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
+		dbk_dying_seal(DBK_SEAL_OPEN);
 		enter(&resumed);
 		break;
 	}

@@ -11,6 +11,9 @@ from pathlib import Path
 _LOSSES = 3
 
 
+_COLUMNS = ("CPU", "RECORDS", "OVERWRITTEN", "FIRINGS", "SEGMENTS")
+
+
 @dataclass(frozen=True)
 class Cpu:
     """One CPU's line of `daybreak info`."""
@@ -19,6 +22,7 @@ class Cpu:
     records: int
     overwritten: int
     firings: int
+    segments: int
 
 
 class Recording:
@@ -46,11 +50,11 @@ def parse_cpus(info: str) -> list[Cpu]:
     found = []
     for line in info.splitlines():
         words = line.split()
-        if {"CPU", "RECORDS", "OVERWRITTEN", "FIRINGS"} <= set(words):
+        if set(_COLUMNS) <= set(words):
             columns = words
         elif columns and len(words) >= len(columns) and words[0].isdigit():
             row = dict(zip(columns, words))
-            found.append(Cpu(*(int(row[name]) for name in ("CPU", "RECORDS", "OVERWRITTEN", "FIRINGS"))))
+            found.append(Cpu(*(int(row[name]) for name in _COLUMNS)))
         else:
             columns = []
     return found

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-syscall::reboot:entry
+syscall::getppid:entry
 {
 	trace(arg0);
 }

@@ -2,9 +2,11 @@
 clocksource=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
 echo "$clocksource" >/share/out/clocksource
 holds load insmod /share/in/embedded.ko
+workload 1
 # Processes are frozen for 5 s and thawed again: all of it but the sleep itself.
 echo freezer >/sys/power/pm_test
 holds sleeps sh -c 'echo freeze >/sys/power/state'
+workload 1
 if [ "$clocksource" = tsc ]; then
 	await_trigger 100000 >/tmp/awaited &
 	waiter=$!
