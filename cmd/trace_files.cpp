@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/trace_files.hpp"
 
+#include "cmd/terminal.hpp"
+
+#include <fstream>
+
 namespace daybreak::cmd {
 
 void add_trace_files(CLI::App& command, TraceFiles& files, bool required) {
@@ -9,11 +13,18 @@ void add_trace_files(CLI::App& command, TraceFiles& files, bool required) {
     if (required)
         paths->required();
     command.add_option("--boot", files.options.boot,
-                       "Of files of several boots, the one whose ID begins so, not the newest");
+                       "Boot to read, by ID prefix (default: this one, else the newest)");
 }
 
 base::Result<formats::Trace> read_trace_files(const TraceFiles& files) {
-    return formats::read_traces(files.paths, files.options);
+    formats::ReadOptions options = files.options;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> options.running_boot;
+    DBK_TRY(formats::Trace trace, formats::read_traces(files.paths, options));
+    if (trace.boots.size() > 1 && options.boot.empty())
+        complain(base::strprintf("boot %s, of %zu that files are of; --boot reads another",
+                                 formats::boot_name(trace.recording.boot_id).c_str(),
+                                 trace.boots.size()));
+    return trace;
 }
 
 } // namespace daybreak::cmd

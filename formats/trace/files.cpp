@@ -188,9 +188,10 @@ private:
         return {};
     }
 
-    /// What files are ordered by: when they were begun, and in a recorder's row by number.
+    /// What the files of a boot are ordered by: when they were begun, by a clock that is not set,
+    /// and in a recorder's row by number.
     static std::tuple<uint64_t, uint32_t> age(const Source& source) {
-        return {source.header ? source.header->clocks.wall_ns : 0, source.file_number()};
+        return {source.header ? source.header->clocks.mono_ns : 0, source.file_number()};
     }
 
     Result<void> read_unknown(Source& source) {
@@ -363,15 +364,33 @@ private:
             [](const TraceBoot& a, const TraceBoot& b) { return a.last_wall_ns < b.last_wall_ns; });
     }
 
-    /// Returns the wanted boot, else the newest; empty when no file says any.
+    /// Returns how a boot's name begins, from a UUID or its beginning.
+    static std::string beginning_of(const std::string& uuid) {
+        std::string name;
+        for (char c : uuid)
+            if (c != '-' && name.size() < 16)
+                name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return name;
+    }
+
+    /// The one that runs, for a machine without a clock may date it before all others; else the
+    /// newest; empty when no file says any.
+    std::optional<uint64_t> default_boot() const {
+        const std::vector<TraceBoot>& boots = trace_.boots;
+        auto running = std::find_if(boots.begin(), boots.end(), [&](const TraceBoot& boot) {
+            return boot.name == beginning_of(options_.running_boot);
+        });
+        if (running != boots.end())
+            return running->boot_id;
+        return boots.empty() ? std::nullopt : std::optional(boots.back().boot_id);
+    }
+
+    /// Returns the wanted boot.
     Result<std::optional<uint64_t>> choose_boot() const {
         const std::vector<TraceBoot>& boots = trace_.boots;
         if (options_.boot.empty())
-            return boots.empty() ? std::nullopt : std::optional(boots.back().boot_id);
-        std::string wanted, known;
-        for (char c : options_.boot)
-            if (c != '-' && wanted.size() < 16)
-                wanted += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            return default_boot();
+        std::string wanted = beginning_of(options_.boot), known;
         const TraceBoot* found = nullptr;
         for (const TraceBoot& boot : boots) {
             known += (known.empty() ? "" : ", ") + boot.name;

@@ -76,13 +76,15 @@ Result<Trace> read_trace(const std::string& path);
 using ReadFile = Result<base::FileBytes> (*)(const std::string& path, size_t bytes_max);
 
 struct ReadOptions {
-    /// The boot wanted: how its UUID begins, without regard to dashes; empty: the newest.
+    /// The boot wanted: how its UUID begins, without regard to dashes; empty: the running one when
+    /// files of it are there, else the newest by the wall clock.
     std::string boot;
     ReadFile read_file = base::read_regular_file;
+    std::string running_boot; ///< UUID of the boot that runs; empty: not known
 };
 
 /// Reads what the paths name, files and folders (their *.dbrk), as one recording: of one boot, the
-/// newest or the wanted.  Symbols lie in the newest file that has any, else in the file
+/// wanted, the running or the newest.  Symbols lie in the newest file that has any, else in the file
 /// "BOOTID8-symbols.dbrk" beside a file.  A file that vanishes while its folder is read was rotated
 /// away.  In a folder an entry that cannot be read, or is foreign, is a finding: a loss when its
 /// name is of a recorder's row.  Of a file that fails in the middle all before counts.

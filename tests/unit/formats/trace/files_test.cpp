@@ -197,6 +197,15 @@ TEST_CASE("of several boots the newest is read, or the wanted", "[trace][files]"
     Trace wanted = read_traces(paths, {"01020202-02"}).value();
     CHECK(sum_of(wanted).present == 40);
     CHECK(read_traces(paths, {"01"}).error().code() == ErrorCode::invalid);
+    // A machine without a clock: the boot that runs is the older one by its date.
+    CHECK(read_traces(paths, {.running_boot = "01020202-0202-0202-0000-000000000000"})
+              .value()
+              .recording.boot_id == 0x0202020202020201);
+    CHECK(read_traces(paths, {.boot = "0101", .running_boot = "01020202-0202-0202-0000-000000000000"})
+              .value()
+              .recording.boot_id == 0x0101010101010101);
+    CHECK(read_traces(paths, {.running_boot = "0f"}).value().recording.boot_id ==
+          0x0101010101010101);
     Result<Trace> none = read_traces(paths, {"ff"});
     CHECK(none.error().code() == ErrorCode::not_found);
     CHECK(none.error().message() ==
