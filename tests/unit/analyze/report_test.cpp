@@ -387,7 +387,7 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
         sink.text.find("   CPU      RECORDS         HERE  OVERWRITTEN       LOST    DROPS   FAULTS"
                        "      FIRINGS  SEGMENTS         FROM           TO    SECONDS\n"
                        "     0            1            1            0          0        0        0"
-                       "            0         1        0.001        0.001      0.000\n") !=
+                       "            1         1        0.001        0.001      0.000\n") !=
         std::string::npos);
 }
 
