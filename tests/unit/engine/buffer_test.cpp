@@ -175,6 +175,21 @@ TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
     CHECK(header->committed_bytes == DBK_SEGMENT_DATA_OFFSET + 6 * 16 + 2 * 16);
 }
 
+TEST_CASE("ticks that fall begin a segment", "[engine][buffer]") {
+    Engine engine(1, DBK_CLOCK_TSC);
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    host.ticks = 0x900000000;
+    engine.fire(go, {1});
+    host.ticks = 1000; // the machine slept
+    engine.fire(go, {2});
+    auto written = segments(consumer, 0);
+    REQUIRE(written.size() == 2);
+    CHECK(written.at(1)->base_ticks > 0x900000000);
+    CHECK(written.at(2)->base_ticks < 2000);
+    CHECK(records(consumer).size() == 2);
+}
+
 TEST_CASE("a rebase that no longer fits opens a segment", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
