@@ -91,17 +91,27 @@ void LiveReport::consume_records(const formats::Recording& recording,
 
     RecordMerge merge(recording, starts_);
     MergedRecord merged;
-    std::vector<MergedRecord> firing;
+    std::vector<MergedRecord> read;
     while (merge.next(merged)) {
         if (horizon_mono_ns && ring.clock.mono_ns(merged.record.arrival_ticks()) > *horizon_mono_ns)
             break;
+        starts_[{ring.ring_id, merged.cpu}] = {merged.sequence, merged.index + 1};
+        read.push_back(merged);
+    }
+    // As dtrace(1) does it: in order within what one reading finds.
+    bool temporal = consumer_->options().temporal;
+    if (temporal)
+        std::stable_sort(read.begin(), read.end(), [](const auto& a, const auto& b) {
+            return a.record.ticks < b.record.ticks;
+        });
+    std::vector<MergedRecord> firing;
+    for (const MergedRecord& merged : read) {
         bool same = !firing.empty() && firing.back().cpu == merged.cpu &&
                     firing.back().record.ticks == merged.record.ticks &&
                     firing.back().record.ecb->probe_id == merged.record.ecb->probe_id;
         if (!same)
             consume_firing(firing);
-        merge_until(merged.record.arrival_ticks());
-        starts_[{ring.ring_id, merged.cpu}] = {merged.sequence, merged.index + 1};
+        merge_until(temporal ? merged.record.ticks : merged.record.arrival_ticks());
         firing.push_back(merged);
     }
     consume_firing(firing);
