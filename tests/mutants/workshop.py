@@ -13,7 +13,7 @@ import table
 
 # Folder -> tests (regular expressions of ctest names, or "vm:CASE"), the nearest first: what one stage lets live
 # goes on to the next. The first that fits counts.
-UNIT_AND_D = ["^d_", "^(cli_(anonymous|options|probes|status)|prop_aggregates|interop_(ours|theirs))$"]
+UNIT_AND_D = ["^d_(cl|[abd-z])", "^(cli_(anonymous|options|probes|status)|prop_aggregates|interop_(ours|theirs))$"]
 NEAREST = [
     ("engine/sim/", ["^engine_sim$", *UNIT_AND_D]),
     ("engine/", ["^engine$", "^(engine_sim|prop_ring|prop_tending|fault_engine)$", *UNIT_AND_D, "^prop_expressions$"]),
@@ -28,7 +28,7 @@ NEAREST = [
     ("recorder/", ["^(recorder|extract)$", "^(prop_tending|fault_follow|fault_output)$", *UNIT_AND_D, "vm:follow"]),
     ("analyze/", ["^analyze$", "^engine_sim$", *UNIT_AND_D]),
     ("base/", ["^base$", "^(trace|segment|recorder|extract|formats_dof)$", *UNIT_AND_D, "^fault_output$"]),
-    ("cmd/", ["^(d|cli)_(?!processes|coverage)", "^(fault_output|cli_processes)$", "vm:session"]),
+    ("cmd/", ["^cli_", "^d_(cl|[abd-z])", "^fault_output$", "vm:session"]),
     ("kmod/providers/fbt", ["^kmod$", "vm:life", "vm:providers"]),
     ("kmod/providers/", ["^kmod$", "vm:early", "vm:life", "vm:io", "vm:providers"]),
     ("kmod/triggers/", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
@@ -159,12 +159,14 @@ class Workshop:
     def _ctest(self, stage: str) -> tuple[str, str]:
         """The first test that fails, or "", and where it does if it says so."""
         status, output = self._run(["ctest", "--test-dir", self._build, "-R", stage, "--stop-on-failure", "-LE", "vm|perf",
-                                    "--no-tests=ignore", "--output-on-failure"], limited=True)
-        if status == 0:
+                                    "--no-tests=error", "--output-on-failure"], limited=True)
+        if status == 0 and "tests passed" in output:
             return "", ""
         failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
+        if not failed:  # an expression that ctest cannot read, or that names nothing
+            raise WorkshopError(f"ctest -R '{stage}' runs no test: {output[-500:]}")
         where = re.findall(r"([\w.-]+_test\.cpp:\d+): FAILED", output)
-        return (failed or ["ctest"])[0], (where or [""])[0]
+        return failed[0], (where or [""])[0]
 
     def _passes(self, stage: str) -> tuple[bool, str]:
         """Whether a stage passes; if not, by what it was noticed."""
