@@ -23,6 +23,7 @@ struct ReadBack {
     std::map<SegmentOf, int> values;       ///< by CPU and value: how often it is there
     std::map<SegmentOf, int> whole_copies; ///< by segment: in how many files, as long as anywhere
     std::set<SegmentOf> lost;              ///< segments that are reported as not there
+    std::set<SegmentOf> lost_first;        ///< of these, the first of each report
     std::set<SegmentOf> rotated;           ///< segments that are said to be in files that went
     std::vector<std::string> wrong;        ///< what contradicts itself
 
@@ -41,10 +42,11 @@ inline void read_findings(const formats::Recording& recording, ReadBack& back) {
         bool is_lost = finding.kind == formats::FindingKind::skipped ||
                        finding.kind == formats::FindingKind::missing_segment;
         if (is_lost && place && std::sscanf(place, "ring %u cpu %u", &ring, &cpu) == 2 &&
-            std::sscanf(finding.text.c_str(), "segments %llu..%llu", &first, &last) == 2)
+            std::sscanf(finding.text.c_str(), "segments %llu..%llu", &first, &last) == 2) {
+            back.lost_first.insert({static_cast<uint16_t>(cpu), first});
             for (; first <= last; first++)
                 back.lost.insert({static_cast<uint16_t>(cpu), first});
-        else if (formats::finding_is_loss(finding.kind))
+        } else if (formats::finding_is_loss(finding.kind))
             back.wrong.push_back(finding.where + ": " + finding.text);
     }
 }
@@ -127,8 +129,7 @@ inline std::string compare(const ReadBack& back, const Recorded& recorded,
     // One that was open when it was copied may have closed without another record: a recorder that
     // has not seen that reports it, with those after it.
     for (const SegmentOf& segment : back.lost)
-        if (!incomplete.contains(segment) &&
-            back.lost.contains({segment.first, segment.second - 1}))
+        if (!incomplete.contains(segment) && !back.lost_first.contains(segment))
             return base::strprintf("cpu %u segment %llu is reported as lost, and is there",
                                    segment.first, static_cast<unsigned long long>(segment.second));
     for (const auto& [segment, count] : back.whole_copies)
