@@ -75,8 +75,17 @@ uint64_t FileSeries::rotation_boot_ns() const {
 /// Removes the oldest file, but only on a disk that has just synced what was written.  Returns
 /// whether there was none.
 Result<bool> FileSeries::cannot_make_room() {
-    if (is_dirty_ || failing_)
+    if (is_dirty_ || failing_) {
         DBK_TRY_VOID(sync_file());
+        // What was written is on the disk now; what is gathered for the next block is not.
+        std::set<UnsyncedSegment> gathered;
+        if (writer_)
+            for_each_piece(writer_->unwritten(), [&](const Piece& piece, ByteView) {
+                gathered.insert(key_of(piece).second);
+            });
+        std::erase_if(unsynced_,
+                      [&](const UnsyncedSegment& one) { return !gathered.contains(one); });
+    }
     return !remove_oldest();
 }
 
@@ -283,10 +292,12 @@ Result<void> FileSeries::flush() {
     return done;
 }
 
-/// After an error that is more than a lack of room the next file may be on a disk that works; and
-/// a file that alone fills its disk must end, so that it can go.
+/// After an error that is more than a lack of room the next file may be on a disk that works; a
+/// file that alone fills its disk must end, so that it can go; and after a failed sync, for want of
+/// room as well, a sync that succeeds says nothing about what was written before.
 void FileSeries::give_up_if_unusable(const Error& error) {
-    if (file_ && (error.code() != ErrorCode::full || !file_->is_usable() || files_.size() == 1))
+    if (file_ && (sync_failed_ || error.code() != ErrorCode::full || !file_->is_usable() ||
+                  files_.size() == 1))
         abandon_file();
 }
 

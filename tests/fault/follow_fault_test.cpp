@@ -78,7 +78,8 @@ private:
             at++;
         if (!chance(percent_[at]))
             return std::nullopt;
-        return is_small_ && call == "append" && chance(30) ? ErrorCode::full : ErrorCode::io;
+        bool may_be_full = call == "sync" || (is_small_ && call == "append");
+        return may_be_full && chance(30) ? ErrorCode::full : ErrorCode::io;
     }
 
     void step(uint64_t turn, uint64_t turns) {
