@@ -34,12 +34,9 @@ insmod /share/in/crash.ko how=hung && rmmod crash
 reported hung-task "INFO: task insmod:[0-9]* blocked for more than"
 insmod /share/in/crash.ko how=soft && rmmod crash
 reported soft-lockup "BUG: soft lockup"
-# The other CPU must look while the grace period hangs; when it gets no time to, it is asked again.
-tries=0
-while [ "$(kernel_log 'detected \(expedited \)\?stalls')" = 0 ] && [ $tries -lt 5 ]; do
-	insmod /share/in/crash.ko how=hard && rmmod crash
-	tries=$((tries + 1))
-done
+# The thread that begins grace periods stays off the CPU that hangs: else none begins that could stall.
+holds grace-periods-elsewhere taskset -p 1 "$(basename "$(dirname "$(grep -lx rcu_preempt /proc/[0-9]*/comm)")")"
+taskset 2 insmod /share/in/crash.ko how=hard && rmmod crash
 reported stall "detected \(expedited \)\?stalls"
 
 echo "GUEST waits for an NMI"
