@@ -256,17 +256,34 @@ private:
 
     /// A recorder whose disk fails writes its segments again, into a later file: then damage to a
     /// file of the row costs nothing.  Sequence numbers and counters say whether anything of a ring
-    /// is missing; values counted in the kernel have none.
+    /// is missing after its first segment; values counted in the kernel have none.
     void judge_damage() {
         uint32_t newest = 0;
         for (const TraceFile& file : trace_.files)
             newest = std::max(newest, file.header.file_number);
-        const Recording& recording = trace_.recording;
-        bool whole = !recording.rings.empty() &&
-                     std::all_of(recording.rings.begin(), recording.rings.end(), is_whole);
         for (auto& [number, finding] : damage_)
-            findings_.add(whole && number < newest ? FindingKind::spare_block : finding.kind,
+            findings_.add(number < newest && is_spare(number) ? FindingKind::spare_block
+                                                              : finding.kind,
                           std::move(finding.where), std::move(finding.text));
+    }
+
+    /// Returns whether all that the file held stands elsewhere.
+    bool is_spare(uint32_t file_number) const {
+        const std::vector<RingRecording>& rings = trace_.recording.rings;
+        return !rings.empty() && std::all_of(rings.begin(), rings.end(), [&](const auto& ring) {
+            return is_whole(ring) && std::all_of(ring.cpus.begin(), ring.cpus.end(), [&](auto& cpu) {
+                       return begins_before(cpu, file_number);
+                   });
+        });
+    }
+
+    /// Returns whether segments that this file held would be missed: what is absent before the
+    /// first that is here counts as overwritten.
+    static bool begins_before(const CpuInfo& cpu, uint32_t file_number) {
+        return cpu.segments.empty() || cpu.segments.front().sequence == 1 ||
+               std::any_of(cpu.segments.begin(), cpu.segments.end(), [&](const SegmentInfo& one) {
+                   return one.file_number != 0 && one.file_number < file_number;
+               });
     }
 
     static bool is_whole(const RingRecording& ring) {

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,6 +161,18 @@ TEST_CASE("a damaged block of which all stands in a later file is no loss", "[tr
     Trace lost = r.read();
     CHECK(present(lost) == left);
     CHECK(lost.has_losses() == (left < 1200));
+}
+
+TEST_CASE("ruined files before the first segment that is left are a loss", "[trace][files]") {
+    Row r;
+    uint32_t count = GENERATE(1U, 3U); // then the ring is in the newest file only
+    for (uint32_t number = 1; number <= count; number++)
+        test::write_bytes(r.row.path(number), Bytes(5000, std::byte{0x55}));
+    Trace trace = r.read();
+    CHECK(present(trace) < 1200);
+    std::vector<FindingKind> found = kinds(trace);
+    CHECK(std::count(found.begin(), found.end(), FindingKind::bad_block) == count);
+    CHECK(trace.has_losses());
 }
 
 TEST_CASE("damage to the newest file of a row is a loss", "[trace][files]") {
