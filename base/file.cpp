@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace daybreak::base {
@@ -24,6 +26,16 @@ std::string folder_of(const std::string& path) {
 std::string name_of(const std::string& path) {
     size_t slash = path.rfind('/');
     return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// Returns whether another user made this FIFO, to read what is written to it.  The pipe of a shell
+/// has no name and is whose the shell is.
+bool is_foreign_fifo(int fd) {
+    struct stat status = {};
+    struct statfs system = {};
+    return ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_uid != 0 &&
+           status.st_uid != ::geteuid() && ::fstatfs(fd, &system) == 0 &&
+           system.f_type != PIPEFS_MAGIC;
 }
 
 } // namespace
@@ -78,7 +90,12 @@ Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
     if (!S_ISREG(status.st_mode))
         return errorf(ErrorCode::invalid, "%s is not a regular file", path.c_str());
     FileBytes content;
-    content.bytes.reserve(std::min(static_cast<size_t>(status.st_size), bytes_max));
+    size_t expected = std::min(static_cast<size_t>(status.st_size), bytes_max);
+    if (expected / static_cast<size_t>(::sysconf(_SC_PAGESIZE)) >=
+        static_cast<size_t>(::sysconf(_SC_PHYS_PAGES))) // a sparse file has any size
+        return errorf(ErrorCode::io, "%s has %zu bytes, more than this machine has memory",
+                      path.c_str(), expected);
+    content.bytes.reserve(expected);
     std::byte buffer[65536];
     while (content.bytes.size() < bytes_max) {
         size_t wanted = std::min(sizeof(buffer), bytes_max - content.bytes.size());
@@ -116,6 +133,8 @@ Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
         ScopedFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
         if (!fd.valid())
             return errno_errorf("cannot write %s", path.c_str());
+        if (is_foreign_fifo(fd.get()))
+            return errorf(ErrorCode::invalid, "%s is another user's FIFO", path.c_str());
         return OutputFile(std::move(fd), path, "");
     }
     std::string temporary = folder_of(path) + "/." + name_of(path) + ".XXXXXX";
@@ -124,8 +143,9 @@ Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
         return errno_errorf("cannot create %s", path.c_str());
     mode_t mask = ::umask(0);
     ::umask(mask);
-    // Another user's file may have been put there to have its mode.
-    bool keeps = exists && status.st_uid == ::geteuid();
+    // Another user's file, or a link to one of ours, may have been put there to have its mode.
+    bool keeps = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+                 status.st_nlink == 1 && status.st_uid == ::geteuid();
     if (::fchmod(fd.get(), keeps ? status.st_mode & 07777 : mode & ~mask) != 0) {
         Error error = errno_errorf("cannot set the mode of %s", path.c_str());
         ::unlink(temporary.c_str());

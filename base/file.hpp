@@ -46,7 +46,8 @@ struct FileBytes {
 
 /// Returns up to `bytes_max` from the beginning of a regular file; a read that fails ends it, and
 /// what came before is kept.  Never waits: a FIFO is not opened for its writer.
-/// Errors: not_found; invalid: a folder, a FIFO, a socket or a device; io: it cannot be opened.
+/// Errors: not_found; invalid: a folder, a FIFO, a socket or a device; io: it cannot be opened, or
+/// is larger than memory.
 Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max = SIZE_MAX);
 
 /// Writes everything, through short writes and EINTR.  `path` is for the message.
@@ -60,8 +61,9 @@ public:
     /// Of what a kernel recorded: addresses, stacks, other users' data.
     static constexpr mode_t kSecretMode = 0600;
 
-    /// The file gets `mode` less the umask; one of the caller's own that is there keeps its mode.
-    /// Errors: invalid when `path` is a directory; io when its folder is not there or not writable.
+    /// The file gets `mode` less the umask; one of the caller's own that is there keeps its mode,
+    /// unless it has another link or is one.
+    /// Errors: invalid when `path` is a directory or another user's FIFO; io when its folder is not there or not writable.
     static Result<OutputFile> create(const std::string& path, mode_t mode = 0666);
 
     OutputFile(OutputFile&& other) noexcept;

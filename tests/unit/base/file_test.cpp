@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +83,56 @@ TEST_CASE("an output file has the mode that was asked for, or its own one's", "[
     REQUIRE(::unlink(name.c_str()) == 0);
     CHECK(mode_after(0666) == 0644);
     ::umask(mask);
+}
+
+TEST_CASE("a link in the place of an output file lends it no mode", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "out", readable = folder.path / "readable";
+    REQUIRE(replace_text(readable, "x", 0644).ok());
+    SECTION("symbolic") {
+        fs::create_symlink(readable, name);
+    }
+    SECTION("hard") {
+        fs::create_hard_link(readable, name);
+    }
+    auto out = OutputFile::create(name, OutputFile::kSecretMode);
+    REQUIRE(out.ok());
+    REQUIRE(out->write(as_bytes("secret")).ok());
+    REQUIRE(out->commit().ok());
+    struct stat status = {};
+    REQUIRE(::lstat(name.c_str(), &status) == 0);
+    CHECK(status.st_mode == (S_IFREG | 0600));
+    CHECK(read_file(readable)->size() == 1);
+}
+
+TEST_CASE("a FIFO of another user is not written to, a shell's pipe is", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "fifo";
+    REQUIRE(::mkfifo(name.c_str(), 0666) == 0);
+    ScopedFd reader(::open(name.c_str(), O_RDONLY | O_NONBLOCK));
+    CHECK(OutputFile::create(name).ok());
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    ScopedFd first(ends[0]), second(ends[1]);
+    std::string shells = "/dev/fd/" + std::to_string(ends[1]);
+    CHECK(OutputFile::create(shells).ok());
+    if (::geteuid() != 0)
+        return;
+    REQUIRE(::chown(name.c_str(), 65534, 65534) == 0);
+    REQUIRE(::fchown(ends[1], 65534, 65534) == 0);
+    CHECK(OutputFile::create(name).error().message() == name + " is another user's FIFO");
+    CHECK(OutputFile::create(shells).ok());
+}
+
+TEST_CASE("a file larger than memory is an error that says so", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "sparse";
+    REQUIRE(replace_text(name, "x", 0644).ok());
+    fs::resize_file(name, uint64_t{1} << 43);
+    auto read = read_regular_file(name);
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.error().message() == name + " has 8796093022208 bytes, more than this machine has memory");
+    CHECK(read_regular_file(name, 1)->bytes.size() == 1);
 }
 
 TEST_CASE("replacing a text follows no link and truncates nothing", "[base][file]") {
