@@ -17,7 +17,7 @@ namespace {
 using base::ScopedFd;
 using base::strprintf;
 
-constexpr mode_t kFolderMode = 0750, kFileMode = 0640;
+constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
 
 /// Returns errno as an Error whose code says what can be done about it.
 Error disk_error(const std::string& what) {
@@ -88,7 +88,7 @@ public:
             return disk_error("cannot open " + path_);
         bool locked = ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0;
         if (!locked && errno == EWOULDBLOCK)
-            return base::errorf(ErrorCode::busy, "another daybreak records to %s", path_.c_str());
+            return busy();
         bool is_possible = errno != EBADF && errno != EINVAL && errno != ENOLCK;
         if (!locked && is_possible && errno != EOPNOTSUPP)
             return disk_error("cannot lock " + path_);
@@ -185,6 +185,16 @@ public:
     const std::string& path() const override { return path_; }
 
 private:
+    /// Whoever may read a folder may lock it.
+    Error busy() const {
+        struct stat status = {};
+        bool wide = ::fstat(folder_.get(), &status) == 0 && (status.st_mode & 0044) != 0;
+        std::string text = "another daybreak records to " + path_;
+        if (wide)
+            text += ", or a user who may read it holds its lock (chmod 700 prevents that)";
+        return Error(ErrorCode::busy, text);
+    }
+
     Result<ScopedFd> open_there(const std::string& name, int how) {
         ScopedFd fd(::openat(folder_.get(), name.c_str(), how | O_CLOEXEC | O_NOFOLLOW));
         if (!fd.valid())

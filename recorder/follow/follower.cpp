@@ -141,7 +141,7 @@ private:
             done = queue_.wait_empty(left_ns());
         } while (done && go_back());
         add(WriteJob::Kind::rotate);
-        done = queue_.finish(done ? left_ns() : 0);
+        done = queue_.finish(done ? left_ns() : 0) && done;
         WriteState disk = queue_.state();
         publish(disk);
         if (!done)

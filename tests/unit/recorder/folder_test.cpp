@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/follow/folder.hpp"
 
+#include "tests/support/secret_file.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 using namespace daybreak;
 using namespace daybreak::recorder;
@@ -56,9 +58,27 @@ TEST_CASE("a folder is for one recorder, whatever is deleted in it", "[follow][f
         auto second = open_folder(at.path);
         REQUIRE_FALSE(second.ok());
         CHECK(second.error().code() == ErrorCode::busy);
+        std::string busy = "another daybreak records to " + at.path.string();
+        std::filesystem::permissions(at.path, std::filesystem::perms(0755));
+        CHECK(open_folder(at.path).error().message() ==
+              busy + ", or a user who may read it holds its lock (chmod 700 prevents that)");
+        std::filesystem::permissions(at.path, std::filesystem::perms(0700));
+        CHECK(open_folder(at.path).error().message() == busy);
     }
     CHECK(open_folder(at.path).ok());
     CHECK(std::filesystem::is_empty(at.path));
+}
+
+TEST_CASE("what is made is for its owner alone", "[follow][folder]") {
+    test::TempFolder at;
+    mode_t mask = ::umask(0);
+    auto folder = open_folder(at.path / "made");
+    REQUIRE(folder.ok());
+    REQUIRE((*folder)->create("a").ok());
+    ::umask(mask);
+    CHECK(test::is_secret(at.path / "made/a"));
+    CHECK(std::filesystem::status(at.path / "made").permissions() ==
+          std::filesystem::perms::owner_all);
 }
 
 TEST_CASE("names that are taken, cuts and what is not there", "[follow][folder]") {
