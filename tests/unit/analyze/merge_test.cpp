@@ -98,6 +98,26 @@ TEST_CASE("records of one instant come by ring, then by CPU", "[analyze][merge]"
     CHECK(std::is_sorted(got.begin(), got.end()));
 }
 
+TEST_CASE("rings whose clocks tick differently are merged by time", "[analyze][merge]") {
+    test::RingBuilderOptions options = tsc_ring();
+    options.ring_id = 2;
+    Written tsc(options), mono({.cpu_count = 2});
+    for (uint64_t i = 0; i < 200; i++) { // 5 us and 10 us apart
+        tsc.record(i % 2, options.start_ticks + 10'000 * i);
+        mono.record(i % 2, options.start_mono_ns + 10'000 * i);
+    }
+    formats::RecordingBuilder builder;
+    for (Written* one : {&tsc, &mono}) {
+        builder.add_owned(one->ring.metadata_memory(), {});
+        for (uint16_t cpu : {0, 1})
+            builder.add_owned(one->ring.segment_memory(cpu), {});
+    }
+    auto got = merged(builder.build());
+    CHECK(got.size() == 400);
+    CHECK(std::is_sorted(got.begin(), got.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; }));
+}
+
 TEST_CASE("a CPU whose clock goes back keeps its own order and holds up no other",
           "[analyze][merge]") {
     Written w({.cpu_count = 2});

@@ -238,6 +238,60 @@ TEST_CASE("the consumer's own ERROR clause becomes messages", "[analyze][report]
           "error on enabled probe ID 99 (ID 0: :::): unknown fault in action #2");
 }
 
+TEST_CASE("a value outside its record is told", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t read = program.clause("syscall", "vmlinux", "read", "entry");
+    program.printf(read, "<%s>\n", {Member::text()});
+    RecordingOf recording(program);
+    recording.fire(0, 100, read, {"inside"});
+    struct {
+        uint32_t record_bytes = 16;
+        dbk_tail_ref text{0xff00, 16};
+    } outside;
+    auto body = std::as_bytes(std::span(&outside, 1));
+    recording.ring().record(0, recording.epid(read), 200, Bytes(body.begin(), body.end()));
+    ReportOptions options;
+    options.output.quiet = true;
+    Rendered got = render(recording, options);
+    CHECK(got.text.starts_with("<inside>\n"));
+    REQUIRE(got.messages.size() == 1);
+    CHECK(got.messages[0].text == "ring 1: EPID 1 action 0: conversion %s has no value");
+    CHECK(got.report.problems == 1);
+}
+
+TEST_CASE("-q holds whatever the program says", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET, DTRACEOPT_UNSET);
+    size_t read = program.clause("syscall", "vmlinux", "read", "entry");
+    program.printf(read, "<%d>\n", {Member::integer()});
+    RecordingOf recording(program);
+    recording.fire(0, 100, read, {uint64_t{7}});
+    ReportOptions options;
+    CHECK(render(recording, options).text.starts_with("CPU "));
+    options.output.quiet = true;
+    CHECK(render(recording, options).text.starts_with("<7>\n"));
+}
+
+TEST_CASE("an aggregation of more or fewer cells than its function has is told",
+          "[analyze][report]") {
+    ProgramBuilder program;
+    size_t read = program.clause("syscall", "vmlinux", "read", "entry");
+    program.aggregate(read, 1, kCount, {Member::integer(8)});
+    RecordingOf recording(program, {.aggregate = DBK_AGGREGATE_ENGINE});
+    std::vector<uint64_t> cells{7, 8, 9};
+    Bytes entries = recording.entry(read, {uint64_t{1}}, cells);
+    for (size_t count : {0, 1}) {
+        Bytes more = recording.entry(read, {uint64_t{2}}, std::span(cells).first(count));
+        entries.insert(entries.end(), more.begin(), more.end());
+    }
+    recording.snapshot(0, 1, entries);
+    Rendered got = render(recording);
+    CHECK(got.text == "\n                2                7\n");
+    REQUIRE(got.messages.size() == 2);
+    CHECK(got.messages[0].text == "ring 1: EPID 1 action 2: 3 cells, expected 1");
+    CHECK(got.messages[1].text == "ring 1: EPID 1 action 2: 0 cells, expected 1");
+}
+
 TEST_CASE("a setopt() that cannot be is told in DTrace's words", "[analyze][report]") {
     ProgramBuilder program;
     size_t begin = program.clause("dtrace", "", "", "BEGIN");

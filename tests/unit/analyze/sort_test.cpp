@@ -58,6 +58,10 @@ TEST_CASE("entries sort by variable, value, key", "[analyze][aggregate]") {
     CHECK(fixture.order(1) == "a1 a2 b1 c-1 ");
     fixture.options.aggsortkeypos = 1; // numbers compare unsigned
     CHECK(fixture.order(1) == "a1 b1 a2 c-1 ");
+    for (uint64_t beyond : {2, 3, 1000}) {
+        fixture.options.aggsortkeypos = beyond;
+        CHECK(fixture.order(1) == "a1 a2 b1 c-1 ");
+    }
 }
 
 TEST_CASE("trunc keeps the largest, or the smallest", "[analyze][aggregate]") {

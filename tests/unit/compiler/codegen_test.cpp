@@ -113,6 +113,11 @@ TEST_CASE("arithmetic reuses registers", "[compiler][codegen]") {
 }
 
 TEST_CASE("narrow values are extended where it matters only", "[compiler][codegen]") {
+    CHECK(trace_code("(int)(signed char)arg0") == "ldgs arg0, %r1\n"
+                                                  "setx 0x38, %r2\n"
+                                                  "sll %r1, %r2, %r1\n"
+                                                  "sra %r1, %r2, %r1\n"
+                                                  "ret %r1\n");
     CHECK(trace_code("(int)arg0") == "ldgs arg0, %r1\nret %r1\n");
     CHECK(trace_code("(long)(int)arg0") == "ldgs arg0, %r1\n"
                                            "setx 0x20, %r2\n"

@@ -88,6 +88,8 @@ TEST_CASE("operands of the wrong type", "[compiler][errors]") {
         {"D_DEREF_NONPTR", "trace(*v);"},
         {"D_DEREF_VOID", "trace(*(void *)arg0);"},
         {"D_ADDROF_LVAL", "trace(&1);"},
+        {"D_IDENT_UNDEF", "trace(&nosuch);"},
+        {"D_PROTO_LEN", "ftruncate(1);"},
         {"D_ADDROF_VAR", "trace(&v);"},
         {"D_ADDROF_VAR", "trace(&pid);"},
         {"D_ADDROF_BITFIELD", "trace(&((struct s *)arg0)->b);"},
@@ -161,6 +163,10 @@ TEST_CASE("printf() formats that do not fit", "[compiler][errors]") {
         {"D_PRINTF_AGG_CONV", "printf(\"%@d\", 1);"},
         {"D_PRINTF_DYN_PROTO", "printf(\"%*d\");"},
         {"D_PRINTF_DYN_TYPE", "printf(\"%*d\", execname, 1);"},
+        {"D_PRINTF_DYN_TYPE", "@k[execname, pid] = count(); printa(\"%*d %@d\", @k);"},
+        {"D_PRINTF_DYN_TYPE", "@k[stack(), pid] = count(); printa(\"%*d %@d\", @k);"},
+        {"D_PRINTF_DYN_PROTO", "@k[pid] = count(); printa(\"%d %*@d\", @k);"},
+        {"", "@k[pid, ppid] = count(); printa(\"%*d %@d\", @k);"},
         {"D_SYNTAX", "printf(\"%q\", 1);"},
         {"D_PROTO_LEN", "printa();"},
         {"D_PRINTA_PROTO", "printa(\"%d\\n\");"},
@@ -287,4 +293,11 @@ TEST_CASE("errors say where, what and what to do", "[compiler][errors]") {
     CHECK(errors_of(args).find("--btf FILE") != std::string::npos);
     CompileOutput many = compile_text("BEGIN { trace(a); trace(b); trace(c); }");
     CHECK(many.diagnostics.error_count() == 3);
+}
+
+TEST_CASE("what has no value is called void, not an aggregation", "[compiler][errors]") {
+    CompileOutput output = compile_text("BEGIN { x = exit(0) + 1; }");
+    REQUIRE(output.diagnostics.first_error());
+    CHECK(output.diagnostics.first_error()->text ==
+          "operands have incompatible types: \"void\" + \"int\"");
 }

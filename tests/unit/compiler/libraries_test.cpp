@@ -98,6 +98,17 @@ TEST_CASE("a library that needs what is not there defines nothing", "[compiler][
           "D_PRAGMA_DEPEND");
 }
 
+TEST_CASE("what is wrong in an inline of the system's is told where it is used",
+          "[compiler][libraries]") {
+    std::string text = "inline int bad[int n] = *n;\n";
+    for (const char* path : {"a.d", "/lib/a.d"}) { // a user's own: where it stands
+        CompileOutput output = compile_with({{"a.d", path, text}}, "BEGIN { trace(bad[1]); }");
+        const Diagnostic* first = output.diagnostics.first_error();
+        REQUIRE(first);
+        CHECK(output.sources.name(first->span.source) == (path[0] == '/' ? path : "x.d"));
+    }
+}
+
 TEST_CASE("each of the system's libraries compiles", "[compiler][libraries]") {
     for (const Library& one : system_libraries()) {
         INFO(one.name);
