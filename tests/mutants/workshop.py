@@ -38,7 +38,7 @@ NEAREST = [
 ]
 
 # What one test may use of the processor and of memory before it counts as failed. A mutant may run for ever.
-CPU_SECONDS = 300
+CPU_SECONDS = 100
 MEMORY_BYTES = 8 << 30
 
 
