@@ -93,6 +93,7 @@ struct dbk_aggbuf {
 	uint32_t round;		    /* [L] how often it was cleared; from 1 */
 	uint64_t classic_bytes;	    /* [P] of the entries; see account.h */
 	uint64_t sequence;	    /* [L] */
+	bool kept;		    /* [L] who took it could not use it */
 };
 
 /* Where a segment can lie.  The slots of a CPU form a ring by `next`, in the order of their

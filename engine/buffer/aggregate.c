@@ -223,10 +223,22 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 		return -EINVAL;
 	old = buffer->aggbuf;
 	fresh = old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0];
-	fresh->sequence = old->sequence;
-	clear(consumer, buffer, fresh);
-	dbk_host_on_cpu(cpu, switch_buffers, consumer);
+	if (fresh->kept) {
+		old = fresh;
+		old->kept = false;
+	} else {
+		fresh->sequence = old->sequence;
+		clear(consumer, buffer, fresh);
+		dbk_host_on_cpu(cpu, switch_buffers, consumer);
+	}
 	*bytes_ret = ((const struct dbk_segment_header *)old->pages.address)->committed_bytes;
 	*image_ret = old->pages.address;
 	return 0;
+}
+
+void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu)
+{
+	struct dbk_buffer *buffer = &consumer->buffers[cpu];
+
+	buffer->aggbufs[buffer->aggbuf == &buffer->aggbufs[0]].kept = true;
 }

@@ -304,8 +304,10 @@ static int aggsnap(struct file *file, struct dbk_ioc_aggsnap *untrusted, void **
 	if (err)
 		return err;
 	*image_ret = kvmalloc(bytes, GFP_KERNEL);
-	if (!*image_ret)
+	if (!*image_ret) {
+		dbk_consumer_agg_keep(ring->consumer, untrusted->cpu);
 		return -ENOMEM;
+	}
 	memcpy(*image_ret, image, bytes);
 	untrusted->bytes = bytes;
 	return 0;
