@@ -159,6 +159,59 @@ TEST_CASE("enumerators count on and know those before them", "[compiler][types]"
     }
 }
 
+TEST_CASE("constant expressions have C's values", "[compiler][types]") {
+#define IS(expression)                                                                             \
+    { #expression, static_cast < int>(expression) }
+    const std::pair<const char*, int> kCases[] = {IS(7 * -3),
+                                                  IS(7 - 9),
+                                                  IS(-7 / 2),
+                                                  IS(-7 % 3),
+                                                  IS(1 << 10),
+                                                  IS(-9 >> 1),
+                                                  IS(2 < 3),
+                                                  IS(3 < 3),
+                                                  IS(3 <= 3),
+                                                  IS(4 <= 3),
+                                                  IS(4 > 3),
+                                                  IS(3 > 3),
+                                                  IS(3 >= 3),
+                                                  IS(2 >= 3),
+                                                  IS(3 == 3),
+                                                  IS(3 == 4),
+                                                  IS(3 != 3),
+                                                  IS(3 != 4),
+                                                  IS(12 & 10),
+                                                  IS(12 ^ 10),
+                                                  IS(12 | 10),
+                                                  IS(2 && 4),
+                                                  IS(2 && 0),
+                                                  IS(0 || 8),
+                                                  IS(0 || 0),
+                                                  IS(+5),
+                                                  IS(-(5)),
+                                                  IS(~5),
+                                                  IS(!5),
+                                                  IS(!0),
+                                                  IS(1 ? 5 : 6),
+                                                  IS(0 ? 5 : 6),
+                                                  IS((char)300),
+                                                  IS((short)-1),
+                                                  IS((unsigned char)-1),
+                                                  IS(sizeof(short)),
+                                                  IS(2 + 3 * 4 - 5)};
+#undef IS
+    for (const auto& [expression, value] : kCases) {
+        INFO(expression);
+        Declared declared("enum c { A = " + std::string(expression) + " };");
+        REQUIRE(declared.types.find_enumerator("A"));
+        CHECK(declared.types.find_enumerator("A")->value == value);
+    }
+    for (const auto& [expression, value] : {std::pair("2 ^^ 4", 0), {"2 ^^ 0", 1}, {"0 ^^ 0", 0}})
+        CHECK(Declared("enum c { A = " + std::string(expression) + " };")
+                  .types.find_enumerator("A")
+                  ->value == value);
+}
+
 TEST_CASE("each mistake in specifiers has its tag", "[compiler][types]") {
     const std::pair<const char*, const char*> rows[] = {
         {"short char x;", "D_DECL_CHARATTR"},
