@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // control looking|killing PROGRAM.dof: what others can do while a long enabling is under way.  Prints CHECK lines.
+// control snapshots PROGRAM.dof: how long it takes to read the aggregations of all CPUs.
 // control churn SEED COUNT PROGRAM.dof...: enables, looks, stops, destroys, closes, in turn and at random; 0: until killed.
 // control arm COUNT PROGRAM.dof: enables and closes so often, and says how many probes matched.
 //
@@ -104,16 +105,34 @@ static unsigned rings_left(int device)
 	return left;
 }
 
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* Times mean something where an emulator counts instructions. */
+static int counts_instructions(void)
+{
+	return getenv("ICOUNT") != NULL;
+}
+
 static void check_looking(const struct program *program)
 {
 	pid_t child = start_enabling(program);
 	int device = open_device();
-	long looks = 0, regions = 0;
+	long looks = 0, regions = 0, longest_ns = 0;
 
 	while (!atomic_load(&shared->ended)) {
 		struct dbk_ioc_region region = { 0 };
+		long begin_ns = now_ns(), took_ns;
 
 		status_of(device);
+		took_ns = now_ns() - begin_ns;
+		if (took_ns > longest_ns)
+			longest_ns = took_ns;
 		/* One that ended before the enabling did. */
 		looks += !atomic_load(&shared->ended);
 		regions += ioctl(device, DBK_IOC_REGION, &region) == 0 && !atomic_load(&shared->ended);
@@ -121,6 +140,8 @@ static void check_looking(const struct program *program)
 	}
 	check("status-does-not-wait", looks >= 10, looks);
 	check("regions-do-not-wait", regions >= 10, regions);
+	if (counts_instructions())
+		check("status-takes-at-most-50-ms", longest_ns <= 50000000, longest_ns);
 	check("killed-when-enabled", ends_by_kill(child), 0);
 	check("nothing-left", rings_left(device) == 0, 0);
 }
@@ -183,6 +204,41 @@ static void churn(unsigned seed, long count, int programs, char **paths)
 	printf("control: %ld refused\n", refused);
 }
 
+/* Of all CPUs, one after the other, as a consumer reads them. */
+static void check_snapshots(const struct program *program)
+{
+	static char image[16 << 20];
+	long longest_ns = 0, cpus = sysconf(_SC_NPROCESSORS_ONLN), bytes = 0;
+	struct dbk_ioc_enable answer;
+	int device = open_device();
+
+	if (enable(device, program, &answer) != 0)
+		check("snapshots-enable", 0, errno);
+	for (int round = 0; round < 20; round++) {
+		long begin_ns;
+
+		if (system("for cpu in 0 1 2 3; do taskset -c $cpu sh -c 'ls -l /proc /dev; sleep 0'; done >/dev/null") != 0)
+			check("workload", 0, round);
+		begin_ns = now_ns();
+		for (long cpu = 0; cpu < cpus; cpu++) {
+			struct dbk_ioc_aggsnap taken = { .ring_id = answer.ring_id,
+							 .cpu = (unsigned)cpu,
+							 .buffer = (uintptr_t)image,
+							 .bytes = sizeof(image) };
+
+			if (ioctl(device, DBK_IOC_AGGSNAP, &taken) != 0)
+				check("snapshot", 0, errno);
+			bytes += taken.bytes;
+		}
+		begin_ns = now_ns() - begin_ns;
+		if (begin_ns > longest_ns && round > 0) /* at first the image's own pages are made */
+			longest_ns = begin_ns;
+	}
+	check("snapshots-hold-keys", bytes > 100000, bytes);
+	check("snapshot-takes-at-most-1-ms", longest_ns <= 1000000, longest_ns);
+	close(device);
+}
+
 static void arm(long count, const struct program *program)
 {
 	struct dbk_ioc_enable answer;
@@ -213,6 +269,8 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (strcmp(argv[1], "looking") == 0)
 		check_looking(&program);
+	else if (strcmp(argv[1], "snapshots") == 0)
+		check_snapshots(&program);
 	else if (strcmp(argv[1], "killing") == 0)
 		check_killing(&program);
 	else

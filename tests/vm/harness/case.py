@@ -54,7 +54,7 @@ class Case:
     cpus: int = 2
     cpus_possible: int = 0  # that the firmware says may be plugged in; 0: no more than there are
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
-    icount: bool = False  # an instruction is a nanosecond, on the one CPU there is
+    icount: bool = False  # an instruction is a nanosecond, of all CPUs together
     timeout_s: float = 120.0
     nightly: bool = False  # too long for every change: not a test of ctest, but of tests/nightly
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none

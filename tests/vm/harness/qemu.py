@@ -96,7 +96,7 @@ def command_line(machine: Machine) -> list[str]:
     """QEMU's arguments.  With icount one instruction takes one nanosecond of guest time, and two
     runs of the same input are the same to the instruction."""
     if machine.icount:
-        processor = ["-accel", "tcg", "-smp", "1", "-icount", "shift=0,sleep=off",
+        processor = ["-accel", "tcg", "-smp", str(machine.cpus), "-icount", "shift=0,sleep=off",
                      "-rtc", "base=2024-01-01,clock=vm", "-seed", "1"]
         arguments = ["nokaslr", "tsc=reliable", "audit=0", "quiet"]
     else:

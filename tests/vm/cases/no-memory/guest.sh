@@ -7,6 +7,7 @@ done
 echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
+echo 1 >/sys/kernel/tracing/events/module/module_load/enable
 fail_nth load /share/in/embedded.ko
 holds load-afterwards insmod /share/in/embedded.ko
 # Status 3: on a busy host timers come late, and firings missed are drops.
