@@ -28,14 +28,39 @@ std::string name_of(const std::string& path) {
     return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-/// Returns whether another user made this FIFO, to read what is written to it.  The pipe of a shell
-/// has no name and is whose the shell is.
-bool is_foreign_fifo(int fd) {
+/// The pipe of a shell has no name and is whose the shell is.
+bool is_named_fifo(const struct stat& status, const struct statfs& system) {
+    return S_ISFIFO(status.st_mode) && system.f_type != PIPEFS_MAGIC;
+}
+
+bool is_foreign(const struct stat& status) {
+    return status.st_uid != 0 && status.st_uid != ::geteuid();
+}
+
+/// Returns what another user put in the place of an output, to read what is written to it or to
+/// have it written elsewhere; nullptr: nothing.
+const char* trap_at(const std::string& path) {
+    struct stat status = {};
+    if (::lstat(path.c_str(), &status) != 0 || !is_foreign(status))
+        return nullptr;
+    return S_ISFIFO(status.st_mode) ? "FIFO" : S_ISLNK(status.st_mode) ? "link" : nullptr;
+}
+
+/// Opens what is there and is not a regular file.
+Result<ScopedFd> open_special(const std::string& path) {
+    if (const char* trap = trap_at(path))
+        return errorf(ErrorCode::invalid, "%s is another user's %s", path.c_str(), trap);
+    ScopedFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     struct stat status = {};
     struct statfs system = {};
-    return ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_uid != 0 &&
-           status.st_uid != ::geteuid() && ::fstatfs(fd, &system) == 0 &&
-           system.f_type != PIPEFS_MAGIC;
+    if (!fd.valid() || ::fstat(fd.get(), &status) != 0 || ::fstatfs(fd.get(), &system) != 0)
+        return errno_errorf("cannot write %s", path.c_str());
+    // A link, or what a race put there.
+    if (S_ISREG(status.st_mode))
+        return errorf(ErrorCode::invalid, "%s was replaced while it was opened", path.c_str());
+    if (is_named_fifo(status, system) && is_foreign(status))
+        return errorf(ErrorCode::invalid, "%s is another user's FIFO", path.c_str());
+    return fd;
 }
 
 } // namespace
@@ -103,8 +128,8 @@ Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            content.failure = errno_errorf("cannot read %s after its first %zu bytes",
-                                           path.c_str(), content.bytes.size());
+            content.failure = errno_errorf("cannot read %s after its first %zu bytes", path.c_str(),
+                                           content.bytes.size());
         if (got <= 0)
             break;
         content.bytes.insert(content.bytes.end(), buffer, buffer + got);
@@ -130,11 +155,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
     if (exists && S_ISDIR(status.st_mode))
         return errorf(ErrorCode::invalid, "%s is a directory; name a file in it", path.c_str());
     if (exists && !S_ISREG(status.st_mode)) {
-        ScopedFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-        if (!fd.valid())
-            return errno_errorf("cannot write %s", path.c_str());
-        if (is_foreign_fifo(fd.get()))
-            return errorf(ErrorCode::invalid, "%s is another user's FIFO", path.c_str());
+        DBK_TRY(ScopedFd fd, open_special(path));
         return OutputFile(std::move(fd), path, "");
     }
     std::string temporary = folder_of(path) + "/." + name_of(path) + ".XXXXXX";

@@ -63,7 +63,8 @@ public:
 
     /// The file gets `mode` less the umask; one of the caller's own that is there keeps its mode,
     /// unless it has another link or is one.
-    /// Errors: invalid when `path` is a directory or another user's FIFO; io when its folder is not there or not writable.
+    /// Errors: invalid when `path` is a directory, another user's FIFO, or another user's link to
+    /// what is not a regular file; io when its folder is not there or not writable.
     static Result<OutputFile> create(const std::string& path, mode_t mode = 0666);
 
     OutputFile(OutputFile&& other) noexcept;

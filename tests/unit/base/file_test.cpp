@@ -124,6 +124,19 @@ TEST_CASE("a FIFO of another user is not written to, a shell's pipe is", "[base]
     CHECK(OutputFile::create(shells).ok());
 }
 
+TEST_CASE("another user's link leads an output nowhere", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "out";
+    fs::create_symlink("/dev/null", name);
+    CHECK(OutputFile::create(name).ok());
+    if (::geteuid() != 0)
+        return;
+    REQUIRE(::lchown(name.c_str(), 65534, 65534) == 0);
+    auto out = OutputFile::create(name);
+    REQUIRE_FALSE(out.ok());
+    CHECK(out.error().message() == name + " is another user's link");
+}
+
 TEST_CASE("a file larger than memory is an error that says so", "[base][file]") {
     TemporaryFolder folder;
     std::string name = folder.path / "sparse";
@@ -131,7 +144,8 @@ TEST_CASE("a file larger than memory is an error that says so", "[base][file]") 
     fs::resize_file(name, uint64_t{1} << 43);
     auto read = read_regular_file(name);
     REQUIRE_FALSE(read.ok());
-    CHECK(read.error().message() == name + " has 8796093022208 bytes, more than this machine has memory");
+    CHECK(read.error().message() ==
+          name + " has 8796093022208 bytes, more than this machine has memory");
     CHECK(read_regular_file(name, 1)->bytes.size() == 1);
 }
 
