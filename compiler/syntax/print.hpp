@@ -27,8 +27,4 @@ std::string quoted(std::string_view text);
 /// Returns "+", "<<", "&&" ...
 std::string_view operator_text(BinaryOp op);
 
-/// Returns a deep copy whose nodes have ids from `next_id` on, which is counted up: for passes that
-/// look at one body in several ways, such as an inline used twice.
-ExprPtr clone(const Expr& expression, NodeId& next_id);
-
 } // namespace daybreak::compiler

@@ -315,14 +315,3 @@ TEST_CASE("spans cover what was written", "[compiler][parser]") {
     CHECK(call.span.column == 2);
     CHECK(parsed.sources.text(call.get_if<Call>()->arguments[0]->span) == "arg0 + 1");
 }
-
-TEST_CASE("node ids are dense, and clones have their own", "[compiler][parser]") {
-    Parsed parsed("BEGIN /a + b/ { x[1, sizeof(int[3])] = (foo *)c ? d : @e[f] ; }");
-    REQUIRE(parsed.error().empty());
-    NodeId next = parsed.program.node_count;
-    NodeId first = next;
-    ExprPtr copy = clone(parsed.expression(), next);
-    CHECK(next > first);
-    CHECK(copy->id == next - 1);
-    CHECK(expression_text(*copy) == expression_text(parsed.expression()));
-}
