@@ -86,7 +86,14 @@ Result<ScopedFd> open_for_reading(const std::string& path) {
     return fd;
 }
 
-Result<Bytes> read_file(const std::string& path) {
+bool is_nameless_pipe(const std::string& path) {
+    struct stat status = {};
+    struct statfs system = {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode) &&
+           ::statfs(path.c_str(), &system) == 0 && !is_named_fifo(status, system);
+}
+
+Result<Bytes> read_file(const std::string& path, size_t bytes_max) {
     DBK_TRY(ScopedFd fd, open_for_reading(path));
     Bytes content;
     struct stat status = {};
@@ -101,6 +108,9 @@ Result<Bytes> read_file(const std::string& path) {
             return errno_errorf("cannot read %s", path.c_str());
         if (got == 0)
             return content;
+        if (static_cast<size_t>(got) > bytes_max - content.size())
+            return errorf(ErrorCode::invalid, "%s has more than %zu bytes", path.c_str(),
+                          bytes_max);
         content.insert(content.end(), buffer, buffer + got);
     }
 }

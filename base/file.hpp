@@ -36,7 +36,12 @@ private:
 Result<ScopedFd> open_for_reading(const std::string& path);
 
 /// Returns the whole content.  Works on pipes and /proc files.  A directory is an Error.
-Result<Bytes> read_file(const std::string& path);
+/// Error invalid when it has more than `bytes_max`.
+Result<Bytes> read_file(const std::string& path, size_t bytes_max = SIZE_MAX);
+
+/// Returns whether `path` leads to a pipe that has no name of its own: a shell's <(COMMAND), or
+/// /dev/stdin after a |.  Opening it never waits for a writer, as a FIFO's does.
+bool is_nameless_pipe(const std::string& path);
 
 /// What came of a file before `failure`.
 struct FileBytes {

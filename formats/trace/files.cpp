@@ -21,6 +21,8 @@ using base::strprintf;
 constexpr const char* kSuffix = ".dbrk";
 /// "1122aabb-symbols.dbrk": digits of the boot, and what follows them.
 constexpr size_t kBootDigits = 8;
+/// Of a pipe, which does not say how much comes: as much as a recorder's folder has by default.
+constexpr size_t kPipeBytesMax = 1u << 30;
 constexpr const char* kSymbolsSuffix = "-symbols.dbrk";
 
 std::string folder_of(const std::string& path) {
@@ -89,7 +91,13 @@ private:
         if (::stat(path.c_str(), &status) == 0 &&
             !identities_.emplace(status.st_dev, status.st_ino).second)
             return {};
-        sources_.push_back({path, listed, static_cast<uint64_t>(status.st_size), std::nullopt});
+        auto bytes = static_cast<uint64_t>(status.st_size);
+        if (!listed && base::is_nameless_pipe(path)) {
+            DBK_TRY(Bytes content, base::read_file(path, kPipeBytesMax));
+            bytes = content.size();
+            piped_[path] = std::move(content);
+        }
+        sources_.push_back({path, listed, bytes, std::nullopt});
         return {};
     }
 
@@ -121,6 +129,12 @@ private:
     /// Reads as much as there is; of a file that fails before anything came the failure is
     /// returned.
     Result<Bytes> read_bytes(const std::string& path, size_t bytes_max) {
+        if (auto piped = piped_.find(path); piped != piped_.end()) {
+            if (bytes_max == SIZE_MAX) // nothing asks after that
+                return std::exchange(piped->second, {});
+            ByteView whole = piped->second, some = whole.first(std::min(bytes_max, whole.size()));
+            return Bytes(some.begin(), some.end());
+        }
         DBK_TRY(base::FileBytes read, options_.read_file(path, bytes_max));
         if (read.failure && read.bytes.empty())
             return std::move(*read.failure);
@@ -271,9 +285,9 @@ private:
     bool is_spare(uint32_t file_number) const {
         const std::vector<RingRecording>& rings = trace_.recording.rings;
         return !rings.empty() && std::all_of(rings.begin(), rings.end(), [&](const auto& ring) {
-            return is_whole(ring) && std::all_of(ring.cpus.begin(), ring.cpus.end(), [&](auto& cpu) {
-                       return begins_before(cpu, file_number);
-                   });
+            return is_whole(ring) &&
+                   std::all_of(ring.cpus.begin(), ring.cpus.end(),
+                               [&](auto& cpu) { return begins_before(cpu, file_number); });
         });
     }
 
@@ -450,6 +464,7 @@ private:
     RawBudget budget_;
     Findings findings_;
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
+    std::map<std::string, Bytes> piped_;               ///< a pipe is read once, at the beginning
     std::set<std::string> failed_;                     ///< paths of which a read failed
     Trace trace_;
 };

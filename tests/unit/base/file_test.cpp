@@ -137,6 +137,27 @@ TEST_CASE("another user's link leads an output nowhere", "[base][file]") {
     CHECK(out.error().message() == name + " is another user's link");
 }
 
+TEST_CASE("a shell's pipe is told from a FIFO, and read up to a bound", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "fifo";
+    REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
+    CHECK_FALSE(is_nameless_pipe(name));
+    CHECK_FALSE(is_nameless_pipe("/dev/null"));
+    for (size_t bytes_max : {4, 3}) {
+        int ends[2];
+        REQUIRE(::pipe(ends) == 0);
+        ScopedFd first(ends[0]), second(ends[1]);
+        std::string shells = "/dev/fd/" + std::to_string(ends[0]);
+        CHECK(is_nameless_pipe(shells));
+        REQUIRE(write_all(second.get(), as_bytes("four"), shells).ok());
+        second.reset();
+        auto read = read_file(shells, bytes_max);
+        CHECK(read.ok() == (bytes_max == 4));
+        if (!read.ok())
+            CHECK(read.error().message() == shells + " has more than 3 bytes");
+    }
+}
+
 TEST_CASE("a file larger than memory is an error that says so", "[base][file]") {
     TemporaryFolder folder;
     std::string name = folder.path / "sparse";

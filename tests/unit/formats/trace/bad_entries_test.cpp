@@ -78,7 +78,8 @@ Result<base::FileBytes> fail_at_once(const std::string& path, size_t bytes_max) 
 
 } // namespace
 
-TEST_CASE("entries that are not regular files are findings, the others are read", "[trace][files]") {
+TEST_CASE("entries that are not regular files are findings, the others are read",
+          "[trace][files]") {
     Row r;
     ::mkdir(r.in("folder.dbrk").c_str(), 0700);
     ::symlink("loop.dbrk", r.in("loop.dbrk").c_str());
@@ -90,6 +91,15 @@ TEST_CASE("entries that are not regular files are findings, the others are read"
     CHECK(kinds(trace) == std::vector<FindingKind>(5, FindingKind::foreign_file));
     CHECK_FALSE(trace.has_losses());
     CHECK(trace.recording.findings.list()[0].text == r.in("fifo.dbrk") + " is not a regular file");
+}
+
+TEST_CASE("a sparse file larger than memory is a finding, the others are read", "[trace][files]") {
+    Row r;
+    test::write_bytes(r.in("big.dbrk"), Bytes(1));
+    std::filesystem::resize_file(r.in("big.dbrk"), uint64_t{1} << 43);
+    Trace trace = r.read();
+    CHECK(present(trace) == 1200);
+    CHECK(kinds(trace) == std::vector<FindingKind>{FindingKind::foreign_file});
 }
 
 TEST_CASE("such an entry under a name of the row is a loss", "[trace][files]") {
@@ -116,6 +126,33 @@ TEST_CASE("what is not a regular file is refused when it is named", "[trace][fil
     REQUIRE_FALSE(read.ok());
     CHECK(read.error().message() ==
           "no trace file could be read: " + only.path + "/x.dbrk is not a regular file");
+}
+
+TEST_CASE("a shell's pipe that is named is read, alone and with files", "[trace][files]") {
+    Row r;
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    base::ScopedFd first(ends[0]), second(ends[1]);
+    // A part of one file, which fits into the pipe, and from which a row's file is whole.
+    Bytes bytes = base::read_file(r.row.path(4)).value();
+    REQUIRE(bytes.size() < 65536);
+    REQUIRE(base::write_all(second.get(), bytes, "pipe").ok());
+    second.reset();
+    std::filesystem::remove(r.row.path(4));
+    std::vector<std::string> paths{"/dev/fd/" + std::to_string(first.get())};
+    uint64_t expected = 0;
+    SECTION("alone") {
+        test::write_bytes(r.in("same"), bytes);
+        std::string same = r.in("same");
+        expected = present(read_traces(std::span(&same, 1)).value());
+    }
+    SECTION("with the folder") {
+        paths.push_back(r.folder.path);
+        expected = 1200;
+    }
+    Trace trace = read_traces(paths).value();
+    CHECK(present(trace) == expected);
+    CHECK_FALSE(trace.has_losses());
 }
 
 TEST_CASE("of a file that fails in the middle all before is kept", "[trace][files]") {
