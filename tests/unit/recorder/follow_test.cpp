@@ -2,6 +2,7 @@
 #include "tests/unit/recorder/follow_fixture.hpp"
 
 #include "formats/trace/reader.hpp"
+#include "recorder/follow/ring_metadata.hpp"
 
 using namespace daybreak;
 using namespace daybreak::test;
@@ -164,6 +165,26 @@ TEST_CASE("while the disk refuses, recording goes on, and the gap has a cause", 
     }
     CHECK(told);
     f.check(cause == "the disk was full"); // all that it has goes to make room
+}
+
+TEST_CASE("what the disk loses at the very end is not said to be written", "[follow]") {
+    Fixture f;
+    f.options.sync_ns = 1'000'000'000'000;
+    bool ends = false, failed = false;
+    f.disk.fault = [&](std::string_view call) -> std::optional<ErrorCode> {
+        // Once: the next try succeeds, and what this one was about is not on the disk all the same.
+        bool now = ends && !failed && call == "sync";
+        failed |= now;
+        return now ? std::optional(ErrorCode::io) : std::nullopt;
+    };
+    auto summary = f.run(20, [&](uint64_t turn) {
+        f.records(248);
+        ends = turn == 19;
+    });
+    CHECK(failed);
+    CHECK(compare(read_back(f.disk.after_power_loss()), f.recorded, false) != "");
+    REQUIRE_FALSE(summary.ok());
+    CHECK(summary.error().code() == ErrorCode::io);
 }
 
 TEST_CASE("a full disk costs the oldest files, not the newest records", "[follow]") {
@@ -368,6 +389,22 @@ TEST_CASE("a trigger keeps what is around it, and no older file", "[follow]") {
     CHECK(pinned <= 3);
     CHECK(f.disk.files.contains("88776655-000001.dbrk"));
     f.check();
+}
+
+TEST_CASE("each trigger is told once, in their order", "[follow]") {
+    Fixture f;
+    std::vector<Bytes> blocks(1);
+    std::vector<dbk_meta_trigger> entered(6);
+    f.ring.machine_block(blocks[0], DBK_META_TRIGGERS, RingBuilder::triggers_payload(4, entered));
+    auto sequences_after = [&](uint64_t sequence) {
+        std::vector<uint64_t> sequences;
+        for (const dbk_meta_trigger& trigger : triggers_after(blocks, sequence))
+            sequences.push_back(trigger.sequence);
+        return sequences;
+    };
+    CHECK(sequences_after(0) == std::vector<uint64_t>{3, 4, 5, 6});
+    CHECK(sequences_after(4) == std::vector<uint64_t>{5, 6});
+    CHECK(sequences_after(6).empty());
 }
 
 TEST_CASE("a file ends when it is full, however long the next sync takes", "[follow]") {
