@@ -351,6 +351,60 @@ TEST_CASE("an overwritten ring says what is left", "[analyze][report]") {
     CHECK(got.report.status() == 0);
 }
 
+TEST_CASE("a copy of a ring that runs on says up to when it is complete", "[analyze][report]") {
+    ProgramBuilder program;
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 3, .activity = DBK_ACTIVITY_ACTIVE});
+    for (uint64_t second : {1, 4, 6})
+        recording.fire(static_cast<uint16_t>(second % 3), second * 1'000'000'000, tick, {second});
+    recording.fire(0, 8'000'000'000, tick, {uint64_t{8}});
+    recording.fire(2, 9'000'000'000, tick, {uint64_t{9}});
+    recording.ring().facts(0).records += 3;
+    recording.ring().facts(2).records += 4;
+    CompletenessNote note = render(recording).report.completeness;
+    CHECK(note.verdict() == "complete up to 8.000000 s after boot: 7 records came after the copy");
+    CHECK(note.complete);
+    CHECK(note.advised_status() == 0);
+    recording.ring().set_activity(DBK_ACTIVITY_STOPPED); // nothing can have come since
+    CHECK(render(recording).report.completeness.advised_status() == 3);
+}
+
+TEST_CASE("the verdict says when the TSC restarted or jumped", "[analyze][report]") {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    ProgramBuilder program;
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.segments_per_cpu = 64,
+                                    .clock = DBK_CLOCK_TSC,
+                                    .ticks_per_second = 2 * kSecond,
+                                    .start_ticks = 100 * kSecond,
+                                    .start_mono_ns = 50 * kSecond,
+                                    .start_boot_ns = 50 * kSecond});
+    uint64_t ticks = 100 * kSecond;
+    auto run = [&] {
+        for (int i = 0; i < 3; i++, ticks += 2 * kSecond) {
+            recording.ring().open_segment(0, ticks);
+            recording.fire(0, ticks, tick, {ticks});
+        }
+    };
+    auto verdict = [&] { return render(recording).report.completeness.verdict(); };
+    std::string whole = "complete: every record since the first probe is here";
+    run();
+    CHECK(verdict() == whole);
+    recording.ring().sleep(ticks, 0);
+    ticks = 0;
+    run();
+    whole += "; the TSC restarted 1 time";
+    std::string why = " (sleep, or an unstable clock), before ";
+    CHECK(verdict() == whole + why + "53.000000 s after boot");
+    recording.ring().sleep(ticks, ticks + 1000 * kSecond);
+    ticks += 1000 * kSecond;
+    run();
+    CHECK(verdict() ==
+          whole + " and jumped ahead 1 time" + why + "53.000000 s, 56.000000 s after boot");
+}
+
 TEST_CASE("a window counts and prints what lies in it", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);
@@ -456,9 +510,9 @@ TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
         return sink.text;
     };
     CHECK(text({}).find("lowered") == std::string::npos);
-    CHECK(text({64 << 20, 0, 0, 96}).find(
-              "  memory   buffer size lowered to 64 MiB: memory was short\n"
-              "  memory   dynamic variable size lowered to 96 bytes: memory was short\n") !=
+    CHECK(text({64 << 20, 0, 0, 96})
+              .find("  memory   buffer size lowered to 64 MiB: memory was short\n"
+                    "  memory   dynamic variable size lowered to 96 bytes: memory was short\n") !=
           std::string::npos);
 }
 
