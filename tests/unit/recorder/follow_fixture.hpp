@@ -14,17 +14,37 @@ namespace daybreak::test {
 
 using namespace daybreak::recorder;
 
-/// One of the devices that followers open one after the other; the test says how many rings it has.
+/// One of the devices that followers open one after the other; the test says how many rings it has,
+/// and what the machine's own blocks are.
 class Handle : public FakeDevice {
 public:
-    Handle(RingBuilder& ring, const uint32_t& rings) : FakeDevice(ring), rings_(rings) {}
+    Handle(RingBuilder& ring, const uint32_t& rings, const Bytes& machine)
+        : FakeDevice(ring), rings_(rings), machine_(machine),
+          machine_index_(ring.options().cpu_count + 1u) {}
     base::Result<dbk_ioc_status> status() override {
         facts().ring_count = rings_;
         return FakeDevice::status();
     }
+    base::Result<std::optional<dbk_ioc_region>> region(uint32_t index) override {
+        if (rings_ == 0 || machine_.empty() || index != machine_index_)
+            return FakeDevice::region(index);
+        dbk_ioc_region region = {};
+        region.index = index;
+        region.kind = DBK_REGION_META;
+        region.offset = uint64_t{index} << 32;
+        region.bytes = machine_.size();
+        return std::optional(region);
+    }
+    base::Result<recorder::Mapping> map(const dbk_ioc_region& region) override {
+        if (region.index != machine_index_)
+            return FakeDevice::map(region);
+        return recorder::Mapping(machine_, [] {});
+    }
 
 private:
     const uint32_t& rings_;
+    const Bytes& machine_;
+    uint32_t machine_index_;
 };
 
 /// A ring of two CPUs with 16 segments of 248 records each; the value of a record is its number.
@@ -36,6 +56,7 @@ struct FollowFixture {
     FollowOptions options;
     Recorded recorded{2};
     uint32_t rings = 1; ///< that the device has
+    Bytes machine;      ///< ring 0: blocks of the machine's; keeps its size while a follower runs
     std::vector<std::string> said;
     std::vector<uint64_t> waited;
     formats::RecorderStatus last;
@@ -58,6 +79,16 @@ struct FollowFixture {
             recorded[cpu].push_back(ring.counters(cpu).segments);
         }
     }
+    /// Makes these all that the module has entered since it was loaded.
+    void set_triggers(const std::vector<std::string>& names) {
+        std::vector<dbk_meta_trigger> entered(names.size());
+        for (size_t i = 0; i < names.size(); i++)
+            names[i].copy(entered[i].name, sizeof(entered[i].name) - 1);
+        Bytes block;
+        ring.machine_block(block, DBK_META_TRIGGERS, RingBuilder::triggers_payload(8, entered));
+        machine.resize(block.size());
+        std::copy(block.begin(), block.end(), machine.begin());
+    }
     /// Checks the files against what was recorded.
     void check(bool oldest_may_go = false) const {
         CHECK(compare(read_back(disk.files), recorded, oldest_may_go) == "");
@@ -71,7 +102,7 @@ struct FollowFixture {
         ScriptedHost* at = nullptr;
         ScriptedHost host(
             [this]() -> Result<std::unique_ptr<DeviceApi>> {
-                return std::unique_ptr<DeviceApi>(new Handle(ring, rings));
+                return std::unique_ptr<DeviceApi>(new Handle(ring, rings, machine));
             },
             [&](uint64_t turn) {
                 now_ns = at->now_ns;

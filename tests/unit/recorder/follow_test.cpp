@@ -407,6 +407,26 @@ TEST_CASE("each trigger is told once, in their order", "[follow]") {
     CHECK(sequences_after(6).empty());
 }
 
+TEST_CASE("triggers are news once, and those of a module that was loaded again, too", "[follow]") {
+    Fixture f;
+    f.options.sync_ns = 1;
+    f.set_triggers({"before"});
+    std::vector<double> counts;
+    REQUIRE(f.run(60, [&](uint64_t turn) {
+                 f.records(100);
+                 counts.push_back(f.last.triggers);
+                 if (turn == 10)
+                     f.set_triggers({"before", "first", "second"});
+                 if (turn == 30)
+                     f.set_triggers({"again"});
+                 f.rings = turn >= 30 && turn < 33 ? 0 : 1;
+             }).ok());
+    CHECK(counts[9] == 0);
+    CHECK(counts[29] == 2);
+    CHECK(f.last.triggers == 3);
+    CHECK(f.last.last_trigger.name == "again");
+}
+
 TEST_CASE("a file ends when it is full, however long the next sync takes", "[follow]") {
     Fixture f;
     f.options.series.file_bytes_max = 20000;
