@@ -15,6 +15,7 @@ Prints one line per finding, `file:line: rule: text`, then a count. Exit status 
 import argparse
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -138,10 +139,12 @@ def findings(path, text):
 
 
 def tracked(root):
-    out = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-                         cwd=root, capture_output=True, text=True)
-    if out.returncode == 0:
-        return sorted(set(out.stdout.split("\n")) - {""})
+    """Git's files below `root`; where there is no git or no repository, all but the build folders."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    if shutil.which(command[0]):
+        out = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        if out.returncode == 0:
+            return sorted(set(out.stdout.split("\n")) - {""})
     return sorted(str(p.relative_to(root)) for p in pathlib.Path(root).rglob("*")
                   if p.is_file() and not p.relative_to(root).parts[0].startswith("build"))
 
