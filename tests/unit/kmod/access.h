@@ -61,6 +61,10 @@ void dbk_dying_console(const char *text, uint32_t bytes);
 /* ---- early-init ---- */
 void test_parameters_keep(char *command_line);
 const char *test_option_find(char **words);
+/* Runs it with what the kernel puts on the stack: argc, argv, NULL, envp, NULL. Returns when it became another or exited. */
+void test_early_init(long *stack);
+/* The kernel of that run, which the test is: the result of a system call, and whether early-init ends with it. */
+long test_early_syscall(long number, long a, long b, long c, bool *is_end_ret);
 
 #ifdef __cplusplus
 }
