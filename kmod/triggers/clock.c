@@ -7,6 +7,7 @@
  * unstable: it is asked now and then, as long as records are stamped with it.
  */
 #include <linux/notifier.h>
+#include <linux/rcupdate.h>
 #include <linux/suspend.h>
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
@@ -44,18 +45,26 @@ static void look(struct work_struct *work)
 }
 
 /* Open segments are closed: a TSC may restart, and each segment has one pair of it and
- * CLOCK_MONOTONIC.  Before the sleep too, since not every machine comes back. */
+ * CLOCK_MONOTONIC.  Processes still run, and may end a ring: that waits for us. */
+static void close_segments(void)
+{
+	rcu_read_lock();
+	dbk_dying_seal(DBK_SEAL_OPEN);
+	rcu_read_unlock();
+}
+
+/* Before the sleep too, since not every machine comes back. */
 static int on_sleep(struct notifier_block *block, unsigned long event, void *unused)
 {
 	switch (event) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 		enter(&suspended);
-		dbk_dying_seal(DBK_SEAL_OPEN);
+		close_segments();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
-		dbk_dying_seal(DBK_SEAL_OPEN);
+		close_segments();
 		enter(&resumed);
 		break;
 	}

@@ -58,7 +58,7 @@ void dbk_dying_log(const char *text, u32 bytes);
 void dbk_dying_mark(enum dbk_crash_state state, const struct dbk_line *reason);
 
 /** dbk_dying_seal() - seals the segments of all rings and CPUs, as long as that takes less than
- * half a second.  Any context */
+ * half a second.  Any context in which RCU waits for the caller, or when no ring can go */
 void dbk_dying_seal(enum dbk_seal how);
 
 /** dbk_dying_add() and _remove() - whose segments that are.  A ring beyond the first 64 is not

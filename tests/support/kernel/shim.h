@@ -38,7 +38,8 @@ struct shim {
 	bool memory_is_ram;	/* of the firmware's map */
 	u32 rcu_depth, work_count, mapped_count;
 	u64 mapped_address;
-	struct notifier_block *panic, *reboot, *die;
+	struct notifier_block *panic, *reboot, *die, *sleep;
+	bool tsc_is_unstable;
 	char log[4096]; /* what was printed, back to back */
 };
 extern struct shim shim;
@@ -170,6 +171,10 @@ extern struct shim_chain {
 #define unregister_reboot_notifier(block)	       (shim.reboot = NULL)
 #define register_die_notifier(block)		       (shim.die = (block))
 #define unregister_die_notifier(block)		       (shim.die = NULL)
+enum { PM_HIBERNATION_PREPARE = 1, PM_POST_HIBERNATION, PM_SUSPEND_PREPARE, PM_POST_SUSPEND };
+#define register_pm_notifier(block)   (shim.sleep = (block))
+#define unregister_pm_notifier(block) (shim.sleep = NULL)
+#define check_tsc_unstable()	      (shim.tsc_is_unstable)
 
 struct pt_regs {
 	unsigned long ip;

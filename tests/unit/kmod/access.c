@@ -4,6 +4,7 @@
  */
 #include "kmod/core/bank.h"
 #include "kmod/core/bank_state.h"
+#include "kmod/core/host.h"
 #include "kmod/core/tracepoint.h"
 #include "kmod/triggers/console.h"
 #include "kmod/triggers/machine.h"
@@ -37,12 +38,9 @@ void dbk_console_unhook(void)
 {
 }
 
-void dbk_clock_watch(void)
+bool dbk_clock_tsc(void)
 {
-}
-
-void dbk_clock_unwatch(void)
-{
+	return true;
 }
 
 void test_dying_seal(enum dbk_seal how);
@@ -128,6 +126,11 @@ void test_panic(const char *text)
 void test_reboot(unsigned long event)
 {
 	shim.reboot->notifier_call(shim.reboot, event, NULL);
+}
+
+void test_sleep(bool begins)
+{
+	shim.sleep->notifier_call(shim.sleep, begins ? PM_SUSPEND_PREPARE : PM_POST_SUSPEND, NULL);
 }
 
 uint32_t test_seals_outside_rcu(void)

@@ -30,7 +30,8 @@ uint64_t test_bank_address(void);
 uint64_t test_bank_bytes(void);
 void test_panic(const char *text);
 void test_reboot(unsigned long event);
-uint32_t test_seals_outside_rcu(void); /* seals by the bank that a ring could be freed under */
+void test_sleep(bool begins);
+uint32_t test_seals_outside_rcu(void); /* seals by bank and clock that a ring could be freed under */
 /* A mapping of a block; 0 when it was made. */
 struct test_mapping {
 	uint64_t bytes;

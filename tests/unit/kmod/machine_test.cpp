@@ -153,7 +153,7 @@ TEST_CASE("an orderly end is marked with its kind", "[kmod][dying]") {
     }
 }
 
-TEST_CASE("what CPUs had open is sealed by an oops and by a panic", "[kmod][dying]") {
+TEST_CASE("what CPUs had open is sealed by an oops, a panic and a sleep", "[kmod][dying]") {
     Machine machine;
     dbk_probe& probe = machine.engine().probe("syscall", "vmlinux", "open", "entry");
     Dof dof;
@@ -180,6 +180,16 @@ TEST_CASE("what CPUs had open is sealed by an oops and by a panic", "[kmod][dyin
         test_panic("now");
         CHECK(open_count() == 0);
         CHECK(machine.crash(DBK_CRASH_PANIC).sealed == 2);
+    }
+    SECTION("sleep, before and after: processes run, and may end a ring meanwhile") {
+        uint32_t unsafe = test_seals_outside_rcu();
+        for (bool begins : {true, false}) {
+            test_sleep(begins);
+            CHECK(open_count() == 0);
+            machine.engine().fire(probe, {}, 0);
+        }
+        CHECK(test_seals_outside_rcu() == unsafe);
+        CHECK(machine.triggers() == 3); // one of the program, two of sleep
     }
     SECTION("a ring that has gone is left alone") {
         test_dying_remove(consumer);
