@@ -111,13 +111,16 @@ struct dbk_predicate {
  */
 #define DBK_WORK_FIRING (1u << 20) /* of one consumer's clauses in one firing */
 #define DBK_WORK_ERROR	(1u << 18) /* of its ERROR clauses, besides */
-#define DBK_WORK_FAULT	4000u	   /* a fault: the processor's exception, and the ERROR probe */
+#define DBK_WORK_FAULT	4000u	   /* a fault: the processor's exception, and the ERROR probe; or a
+				    * host's reading that may meet one and says nothing of it */
 #define DBK_WORK_HOT	16u	   /* an instruction that the interpreter asks for first */
 #define DBK_WORK_INSN	64u	   /* any other */
 #define DBK_WORK_CALL	300u	   /* of a subroutine, or of the host */
 #define DBK_WORK_CHAR	12u	   /* a character of a string: its end is found, and it is used */
 #define DBK_WORK_FRAME	400u	   /* a frame of a stack */
 #define DBK_WORK_WALK	16000u	   /* a walk that the host does: at most 120 parents, 24 frames */
+
+#define DBK_ARGS_AT_HAND 6u /* arguments behind these the host may have to read from its stack */
 
 /* Clauses that a consumer may have on one probe: the quickest of them are not charged. */
 #define DBK_PROBE_ECBS_MAX 4096u

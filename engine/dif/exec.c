@@ -129,6 +129,11 @@ __probe_ctx static uint64_t op_args(struct dbk_cpu *cpu, uint64_t index)
 {
 	if (index > 0xffff)
 		return dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	/* Behind those at hand the host reads its stack, and far behind them what lies there. */
+	if (index >= cpu->probe->arg_count && !dbk_spend(cpu, DBK_WORK_FAULT))
+		return 0;
+	if (index >= DBK_PROBE_ARGS_MAX && !dbk_may_see_kernel(cpu))
+		return 0;
 	return dbk_argument(cpu->probe, cpu->args, cpu->frame, (uint32_t)index);
 }
 

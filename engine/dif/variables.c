@@ -90,7 +90,7 @@ __probe_ctx static uint64_t rare_builtin(struct dbk_cpu *cpu, uint32_t id)
 	case DIF_VAR_CALLER:
 		return dbk_spend(cpu, DBK_WORK_WALK) ? dbk_host_caller(cpu->frame) : 0;
 	case DIF_VAR_UCALLER:
-		return dbk_spend(cpu, DBK_WORK_CALL) ? dbk_host_ucaller(cpu->frame) : 0;
+		return dbk_spend(cpu, DBK_WORK_FAULT) ? dbk_host_ucaller(cpu->frame) : 0;
 	case DIF_VAR_ERRNO:
 		return (uint64_t)(int64_t)dbk_host_errno(cpu->probe, cpu->frame);
 	default:

@@ -369,7 +369,8 @@ static int verify_insn(struct verify *v)
 /* What the instruction costs, without what its subroutine or memory does. */
 static uint32_t work_of(const struct dbk_insn *insn)
 {
-	if (insn->op == DBK_IOP_CALL)
+	if (insn->op == DBK_IOP_CALL ||
+	    (insn->op == DBK_IOP_LOAD_ARG && insn->arg >= DBK_ARGS_AT_HAND))
 		return DBK_WORK_CALL;
 	return insn->op < DBK_IOP_HOT_END && insn->op != DBK_IOP_LOAD_VAR ? DBK_WORK_HOT
 									  : DBK_WORK_INSN;

@@ -314,6 +314,8 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
 			work += DBK_WORK_INSN;
+		else if (kind == DBK_STEP_USTACK) /* the process chooses where it leads */
+			work += DBK_WORK_FAULT;
 		else
 			work += DBK_WORK_CALL;
 	}

@@ -112,6 +112,18 @@ TEST_CASE("loads from the process need the privilege", "[engine][hostile]") {
     }
 }
 
+TEST_CASE("args[] behind all arguments is the kernel's stack", "[engine][hostile]") {
+    auto element = [](uint64_t index, uint32_t lacks) {
+        return run_lacking({{setx(0, 1), DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_ARGS, 1, 2), ret(2)},
+                            int_type(),
+                            {index}},
+                           lacks);
+    };
+    CHECK(element(DBK_PROBE_ARGS_MAX - 1, DBK_LACKS_KERNEL).errors == 0);
+    CHECK(element(DBK_PROBE_ARGS_MAX, 0).errors == 0);
+    CHECK(element(DBK_PROBE_ARGS_MAX, DBK_LACKS_KERNEL).errors == 1);
+}
+
 TEST_CASE("copyinstr() of no bytes is the empty string", "[engine][hostile]") {
     host = HostState{};
     host.user_memory[0x2000] = std::string("text\0", 5);

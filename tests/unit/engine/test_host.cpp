@@ -222,6 +222,7 @@ uint64_t dbk_host_caller(void*) {
     return host.caller;
 }
 uint64_t dbk_host_ucaller(void*) {
+    host.silent_reads++;
     return host.ucaller;
 }
 
@@ -234,6 +235,7 @@ uint32_t dbk_host_stack(void*, uint64_t* pcs, uint32_t most) {
     return give(host.stack, pcs, most) + host.frames_more;
 }
 uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most, uint64_t*) {
+    host.silent_reads++;
     return give(host.ustack, pcs, most);
 }
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
@@ -241,6 +243,7 @@ bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
     return index < 16;
 }
 uint64_t dbk_host_arg(const dbk_probe*, void*, uint32_t index) {
+    host.silent_reads++;
     return 9000 + index;
 }
 

@@ -142,6 +142,34 @@ TEST_CASE("ERROR has an account of its own, and it ends too", "[engine][work]") 
     CHECK(codes[DTRACEFLT_BADADDR] > 20);
 }
 
+TEST_CASE("what the host reads and may not find is paid as a fault", "[engine][work]") {
+    // Each reading may be an exception of the processor's, of which nothing is said.
+    auto reads = [](const std::vector<uint32_t>& each, uint32_t action = DTRACEACT_DIFEXPR) {
+        Bench bench;
+        Difo d{{setx(0, 2)}, int_type(), {500}};
+        for (uint32_t i = 0; i < 8000; i++)
+            d.code.insert(d.code.end(), each.begin(), each.end());
+        d.code.insert(d.code.end(), {op3(DIF_OP_ADD, 1, 1, 1), ret(1)}); // not to be lowered
+        std::vector<Action> actions(action == DTRACEACT_DIFEXPR ? 1 : 2000,
+                                    Action{action, DOF_SECIDX_NONE, 2, 0, 1});
+        if (action == DTRACEACT_DIFEXPR)
+            actions[0] = bench.dof.trace(d);
+        bench.dof.ecb("test:::read", actions);
+        auto& read = bench.engine.probe("test", "m", "f", "read");
+        bench.start();
+        host.silent_reads = 0;
+        bench.engine.fire(read, {0});
+        CHECK(bench.errors() == 1);
+        return host.silent_reads;
+    };
+    constexpr uint64_t kMost = DBK_WORK_FIRING / DBK_WORK_FAULT;
+    CHECK(reads({DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_ARGS, 2, 1)}) <= kMost);
+    CHECK(reads({ldgs(DIF_VAR_UCALLER, 1)}) <= kMost);
+    CHECK(reads({}, DTRACEACT_USTACK) <= kMost);
+    // The stack is there.
+    CHECK(reads({ldgs(DIF_VAR_ARG9, 1)}) <= DBK_WORK_FIRING / DBK_WORK_CALL);
+}
+
 TEST_CASE("a probe takes so many clauses of a program and no more", "[engine][work]") {
     for (uint32_t more : {0u, 1u}) {
         Engine engine;
