@@ -53,22 +53,6 @@ struct dbk_expr {
 	const struct dbk_difo *difo; /* the interpreted form; NULL: there is none */
 };
 
-/* A DIF object: one compiled expression. */
-struct dbk_difo {
-	struct dbk_insn *insns; /* owned */
-	uint32_t insn_count;
-	uint32_t integer_count;
-	uint64_t *integers;  /* owned: a copy, the image need not be aligned */
-	const char *strings; /* in the program's image; ends in a NUL */
-	uint32_t string_bytes;
-	uint32_t section;     /* of its DIFOHDR, for messages */
-	struct dif_type type; /* of what it returns; a string's size is strsize */
-	uint32_t tuple_bytes; /* most key bytes that it builds for a dynamic variable */
-	uint32_t work;	      /* of all its instructions, in DBK_WORK_ */
-	bool uses_locals;     /* reads or writes a clause-local variable */
-	struct dbk_expr expr; /* the lowered form */
-};
-
 /*
  * A predicate, hottest kinds first.  Comparisons of one value with a constant
  * are found by trying all outcomes (dif/lower.c).  `simple` ones need nothing of
@@ -100,6 +84,24 @@ struct dbk_predicate {
 	uint64_t constant;
 	uint64_t name[2]; /* EXECNAME: the literal, and the bytes of it that count */
 	uint64_t name_mask[2];
+};
+
+/* A DIF object: one compiled expression. */
+struct dbk_difo {
+	struct dbk_insn *insns; /* owned */
+	uint32_t insn_count;
+	uint32_t integer_count;
+	uint64_t *integers;  /* owned: a copy, the image need not be aligned */
+	const char *strings; /* in the program's image; ends in a NUL */
+	uint32_t string_bytes;
+	uint32_t section;     /* of its DIFOHDR, for messages */
+	struct dif_type type; /* of what it returns; a string's size is strsize */
+	uint32_t tuple_bytes; /* most key bytes that it builds for a dynamic variable */
+	uint32_t work;	      /* of all its instructions, in DBK_WORK_ */
+	bool uses_locals;     /* reads or writes a clause-local variable */
+	bool heavy;	      /* may take long; program/cost.c */
+	struct dbk_expr expr; /* the lowered form */
+	struct dbk_predicate predicate; /* and what it is as a predicate */
 };
 
 /* ---- work ------------------------------------------------------------------------- */
@@ -190,6 +192,7 @@ struct dbk_program {
 	uint32_t ecbdesc_count;
 	struct dbk_probedesc *probedescs;
 	uint32_t probedesc_count;
+	uint8_t *heavy; /* by probedesc: whether a firing may take long; cost.c */
 	struct dbk_actdesc *actions; /* of all ECBDESCs */
 	uint32_t action_count;
 	struct dbk_option options[DBK_OPTIONS_MAX];

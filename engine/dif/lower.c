@@ -206,7 +206,7 @@ static bool expr_of_symbol(struct symbol s, struct dbk_expr *expr)
 	return true;
 }
 
-void dbk_difo_lower(struct dbk_difo *difo)
+static void lower_expression(struct dbk_difo *difo)
 {
 	struct symbol result;
 	struct run run;
@@ -315,4 +315,10 @@ void dbk_predicate_lower(const struct dbk_difo *difo, struct dbk_predicate *pred
 	if (difo->expr.kind == DBK_EXPR_NAME)
 		predicate_ret->left.kind = DBK_EXPR_DIF;
 	predicate_ret->simple = dbk_is_simple(&predicate_ret->left);
+}
+
+void dbk_difo_lower(struct dbk_difo *difo)
+{
+	lower_expression(difo);
+	dbk_predicate_lower(difo, &difo->predicate);
 }

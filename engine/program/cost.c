@@ -3,13 +3,32 @@
  * cost.c - clauses whose firings may take long, found in the verified program
  *
  * Long is what walks a stack, and what touches memory that may not be there: each such access is
- * a page fault.  What hangs on curthread is there.
+ * a page fault.  There are the engine's own strings and variables by reference, and what hangs on
+ * curthread.  An expression is followed instruction by instruction, with the registers that lead
+ * to such memory whichever way was taken: branches go forward, so one pass will do.
  */
 #include "engine/dif/insn.h"
+#include "engine/program/program.h"
+
+#define ALL_REGISTERS 0xffu /* nobody gets here: the neutral one of an intersection */
+
+struct walk {
+	const struct dbk_program *program;
+	const struct dbk_difo *difo;
+	uint8_t *arriving; /* by instruction: what is known in all branches to it, a bit a register */
+	bool has_number;   /* from outside the expression: it may lead anywhere */
+	bool follows;	   /* a subroutine goes where such a number leads */
+};
 
 static bool variable_is_heavy(uint32_t id)
 {
 	return id == DIF_VAR_STACKDEPTH || id == DIF_VAR_USTACKDEPTH || id == DIF_VAR_UCALLER;
+}
+
+static bool variable_leads_somewhere(uint32_t id)
+{
+	return id == DIF_VAR_CURTHREAD || id == DIF_VAR_CURCPU || id == DIF_VAR_EXECNAME ||
+	       id == DIF_VAR_ZONENAME || (id >= DIF_VAR_PROBEPROV && id <= DIF_VAR_PROBENAME);
 }
 
 static bool subroutine_is_heavy(uint32_t id)
@@ -28,82 +47,206 @@ static bool subroutine_is_heavy(uint32_t id)
 	}
 }
 
-/* Registers whose value was computed from curthread, bit by bit. */
-static uint32_t known_after(const struct dbk_insn *insn, uint32_t known)
+/* Whether it reads where a number leads that is no string. */
+static bool subroutine_follows(uint32_t id)
 {
-	uint32_t rd = 1u << insn->rd;
-	bool from_r1 = (known & 1u << insn->r1) != 0, from_r2 = (known & 1u << insn->r2) != 0;
+	return (id >= DIF_SUBR_MUTEX_OWNED && id <= DIF_SUBR_RW_ISWRITER) || id == DIF_SUBR_BCOPY ||
+	       id == DIF_SUBR_INET_NTOP || id == DIF_SUBR_INET_NTOA || id == DIF_SUBR_INET_NTOA6 ||
+	       id == DIF_SUBR_LINK_NTOP;
+}
 
-	/* What lies behind a branch may be reached in two ways. */
-	if ((insn->op >= DBK_IOP_BE && insn->op <= DBK_IOP_BA) ||
-	    (insn->op >= DBK_IOP_BG && insn->op <= DBK_IOP_BLEU))
-		return 0;
+static bool is_branch(uint32_t op)
+{
+	return (op >= DBK_IOP_BE && op <= DBK_IOP_BA) || (op >= DBK_IOP_BG && op <= DBK_IOP_BLEU);
+}
+
+static bool refers(const struct walk *walk, const struct dbk_insn *insn)
+{
+	return walk->program->vars[insn->arg].by_ref;
+}
+
+/* Registers that it reads memory through. */
+static uint32_t followed(const struct walk *walk, const struct dbk_insn *insn)
+{
+	uint32_t rd = 1u << insn->rd, r1 = 1u << insn->r1, r2 = 1u << insn->r2;
+
 	switch (insn->op) {
-	case DBK_IOP_LOAD_VAR:
-		return insn->arg == DIF_VAR_CURTHREAD ? known | rd : known & ~rd;
-	case DBK_IOP_MOV:
 	case DBK_IOP_LOAD:
-		return from_r1 ? known | rd : known & ~rd;
-	case DBK_IOP_ADD:
-		return from_r1 || from_r2 ? known | rd : known & ~rd;
+	case DBK_IOP_COPYS:
+		return r1;
+	case DBK_IOP_SCMP:
+		return r1 | r2;
+	case DBK_IOP_PUSH_REF:
+	case DBK_IOP_STORE_GLOBAL_REF:
+	case DBK_IOP_STORE_LOCAL_REF:
+		return rd;
+	case DBK_IOP_STORE_THREAD:
+	case DBK_IOP_STORE_ARRAY:
+	case DBK_IOP_STORE_THREAD_ARRAY:
+		return refers(walk, insn) ? rd : 0;
 	case DBK_IOP_RET:
-	case DBK_IOP_CMP:
-	case DBK_IOP_TST:
-		return known;
+		return (walk->difo->type.flags & DIF_TF_BYREF) != 0 ? rd : 0;
 	default:
-		return known & ~rd;
+		return 0;
 	}
 }
 
-static bool difo_is_heavy(const struct dbk_difo *difo)
+/* Whether what it puts into rd leads to memory that is there. */
+static bool leads_somewhere(const struct walk *walk, const struct dbk_insn *insn, uint32_t known)
 {
-	bool has_argument = false, calls = false;
+	bool from_r1 = (known & 1u << insn->r1) != 0, from_r2 = (known & 1u << insn->r2) != 0;
+
+	switch (insn->op) {
+	case DBK_IOP_LOAD_VAR:
+		return variable_leads_somewhere(insn->arg);
+	case DBK_IOP_MOV:
+	case DBK_IOP_LOAD:
+		return from_r1;
+	case DBK_IOP_ADD:
+		return from_r1 || from_r2;
+	case DBK_IOP_LOAD_THREAD:
+	case DBK_IOP_LOAD_ARRAY:
+	case DBK_IOP_LOAD_THREAD_ARRAY:
+		return refers(walk, insn);
+	case DBK_IOP_SETS:
+	case DBK_IOP_LOAD_GLOBAL_REF:
+	case DBK_IOP_LOAD_LOCAL_REF:
+	case DBK_IOP_CALL: /* mostly a string of ours */
+	case DBK_IOP_ALLOCS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool writes_rd(uint32_t op)
+{
+	switch (op) {
+	case DBK_IOP_CMP:
+	case DBK_IOP_TST:
+	case DBK_IOP_SCMP:
+	case DBK_IOP_STORE:
+	case DBK_IOP_STORE_GLOBAL:
+	case DBK_IOP_STORE_LOCAL:
+	case DBK_IOP_STORE_THREAD:
+	case DBK_IOP_STORE_ARRAY:
+	case DBK_IOP_STORE_THREAD_ARRAY:
+	case DBK_IOP_STORE_GLOBAL_REF:
+	case DBK_IOP_STORE_LOCAL_REF:
+	case DBK_IOP_PUSH_REF:
+	case DBK_IOP_PUSH_VALUE:
+	case DBK_IOP_POP:
+	case DBK_IOP_FLUSH:
+	case DBK_IOP_COPYS:
+	case DBK_IOP_NOP:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What is known behind the instruction, when it goes on there. */
+static uint32_t known_after(struct walk *walk, const struct dbk_insn *insn, uint32_t known)
+{
+	uint32_t rd = 1u << insn->rd;
+
+	if (is_branch(insn->op)) {
+		walk->arriving[insn->arg] &= (uint8_t)known;
+		return insn->op == DBK_IOP_BA ? ALL_REGISTERS : known;
+	}
+	if (insn->op == DBK_IOP_RET)
+		return ALL_REGISTERS;
+	if (!writes_rd(insn->op))
+		return known;
+	return leads_somewhere(walk, insn, known) ? known | rd : known & ~rd;
+}
+
+/* Numbers from outside, and whether somebody goes where they lead. */
+static void note(struct walk *walk, const struct dbk_insn *insn)
+{
+	switch (insn->op) {
+	case DBK_IOP_LOAD_ARG:
+	case DBK_IOP_LOAD_ARGS:
+	case DBK_IOP_LOAD_GLOBAL:
+	case DBK_IOP_LOAD_LOCAL:
+		walk->has_number = true;
+		break;
+	case DBK_IOP_LOAD_THREAD:
+	case DBK_IOP_LOAD_ARRAY:
+	case DBK_IOP_LOAD_THREAD_ARRAY:
+		walk->has_number |= !refers(walk, insn);
+		break;
+	case DBK_IOP_CALL:
+		walk->follows |= subroutine_follows(insn->arg);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool difo_is_heavy(const struct dbk_program *program, const struct dbk_difo *difo,
+			  uint8_t *arriving)
+{
+	struct walk walk = {.program = program, .difo = difo, .arriving = arriving};
 	uint32_t known = 0, i;
 
-	if (difo == NULL)
-		return false;
+	memset(arriving, ALL_REGISTERS, difo->insn_count);
 	for (i = 0; i < difo->insn_count; i++) {
 		const struct dbk_insn *insn = &difo->insns[i];
 
-		has_argument |= insn->op == DBK_IOP_LOAD_ARG || insn->op == DBK_IOP_LOAD_ARGS;
-		calls |= insn->op == DBK_IOP_CALL;
-		if ((insn->op == DBK_IOP_LOAD && !(known & 1u << insn->r1)) ||
-		    insn->op == DBK_IOP_LOAD_USER || insn->op == DBK_IOP_LOAD_UREGS ||
+		known &= arriving[i];
+		if ((followed(&walk, insn) & ~known) != 0 || insn->op == DBK_IOP_LOAD_USER ||
+		    insn->op == DBK_IOP_LOAD_UREGS ||
 		    (insn->op == DBK_IOP_LOAD_VAR && variable_is_heavy(insn->arg)) ||
 		    (insn->op == DBK_IOP_CALL && subroutine_is_heavy(insn->arg)))
 			return true;
-		known = known_after(insn, known);
+		note(&walk, insn);
+		known = known_after(&walk, insn, known);
 	}
-	/* A subroutine, or the action, reads where the argument leads. */
-	return has_argument && (calls || (difo->type.flags & DIF_TF_BYREF) != 0);
+	return walk.has_number && walk.follows;
 }
 
-static bool action_is_heavy(const struct dbk_actdesc *action)
+static bool clause_is_heavy(const struct dbk_ecbdesc *clause)
 {
-	switch (action->kind) {
-	case DTRACEACT_STACK:
-	case DTRACEACT_USTACK:
-	case DTRACEACT_JSTACK:
+	uint32_t i;
+
+	if (clause->predicate != NULL && clause->predicate->heavy)
 		return true;
-	default:
-		return difo_is_heavy(action->difo);
+	for (i = 0; i < clause->action_count; i++) {
+		const struct dbk_actdesc *action = &clause->actions[i];
+
+		if (action->kind == DTRACEACT_STACK || action->kind == DTRACEACT_USTACK ||
+		    action->kind == DTRACEACT_JSTACK ||
+		    (action->difo != NULL && action->difo->heavy))
+			return true;
 	}
+	return false;
+}
+
+int dbk_cost_find(struct dbk_loader *loader)
+{
+	struct dbk_program *program = loader->program;
+	uint8_t *arriving = dbk_host_alloc(DBK_INSNS_MAX);
+	uint32_t i;
+	int error;
+
+	if (arriving == NULL)
+		return dbk_refuse(loader->reason, -ENOMEM, "no memory for the program");
+	/* Each object once, however many clauses have it. */
+	for (i = 0; i < program->section_count; i++)
+		if (program->difos[i] != NULL)
+			program->difos[i]->heavy =
+				difo_is_heavy(program, program->difos[i], arriving);
+	dbk_host_free(arriving);
+	error = dbk_loader_alloc(loader, program->probedesc_count + 1ull,
+				 (void **)&program->heavy);
+	for (i = 0; error == 0 && i < program->ecbdesc_count; i++)
+		program->heavy[program->ecbdescs[i].probedesc] |=
+			clause_is_heavy(&program->ecbdescs[i]);
+	return error;
 }
 
 bool dbk_program_probedesc_is_heavy(const struct dbk_program *program, uint32_t index)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < program->ecbdesc_count; i++) {
-		const struct dbk_ecbdesc *clause = &program->ecbdescs[i];
-
-		if (clause->probedesc != index)
-			continue;
-		if (difo_is_heavy(clause->predicate))
-			return true;
-		for (k = 0; k < clause->action_count; k++)
-			if (action_is_heavy(&clause->actions[k]))
-				return true;
-	}
-	return false;
+	return index < program->probedesc_count && program->heavy[index] != 0;
 }

@@ -315,6 +315,8 @@ static int load(struct dbk_loader *loader)
 		error = load_difos(loader);
 	if (error == 0)
 		error = load_ecbdescs(loader);
+	if (error == 0)
+		error = dbk_cost_find(loader);
 	return error;
 }
 
@@ -378,6 +380,7 @@ void dbk_program_destroy(struct dbk_program *program)
 	dbk_host_free(program->difos);
 	dbk_host_free(program->ecbdescs);
 	dbk_host_free(program->probedescs);
+	dbk_host_free(program->heavy);
 	dbk_host_free(program->vars);
 	dbk_host_free(program->image);
 	dbk_host_free(program);

@@ -65,7 +65,10 @@ const char *dbk_action_name(uint32_t kind);
 /** dbk_agg_cells() - cells of an aggregation of @kind with @arg; 0: @arg is unusable */
 uint32_t dbk_agg_cells(uint32_t kind, uint64_t arg);
 
-/** dbk_difo_lower() - finds the lowered form of a decoded DIFO */
+/** dbk_cost_find() - which probe descriptions have a heavy clause, once all are loaded */
+int dbk_cost_find(struct dbk_loader *loader);
+
+/** dbk_difo_lower() - finds the lowered forms of a decoded DIFO: many clauses may have the same */
 void dbk_difo_lower(struct dbk_difo *difo);
 
 /** dbk_predicate_lower() - the same for one used as a predicate; NULL: always true */

@@ -334,7 +334,8 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->desc = desc;
 	plan->kind = DBK_PLAN_FAST;
 	plan->uses_locals = uses_locals(desc);
-	dbk_predicate_lower(desc->predicate, &plan->predicate);
+	if (desc->predicate != NULL)
+		plan->predicate = desc->predicate->predicate;
 	/* A clause without actions records that it fired, and so does one that only speculates. */
 	plan->has_record =
 		desc->action_count == 0 ||

@@ -3,6 +3,8 @@
 // Which clauses may take long: found in what was verified.
 #include "tests/unit/engine/test_host.hpp"
 
+#include "engine/lowered.h"
+
 #include <catch2/catch.hpp>
 
 using namespace daybreak::engine_test;
@@ -75,8 +77,16 @@ TEST_CASE("memory that may not be there is heavy, a task's is not", "[engine][co
     // The register holds something else by then, or may do so.
     CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), setx(0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}, int_type(), {64}}));
     CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), op3(DIF_OP_SUB, 1, 1, 1), load(DIF_OP_LDX, 1, 2), ret(2)}}));
-    CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), tst(1), branch(DIF_OP_BE, 4), nop(), load(DIF_OP_LDX, 1, 2),
-                     ret(2)}}));
+    // Two ways lead to the load.
+    auto either = [](uint32_t first, uint32_t second) {
+        return Difo{{ldgs(DIF_VAR_ARG1, 2), tst(2), branch(DIF_OP_BE, 5), ldgs(first, 1), branch(DIF_OP_BA, 6),
+                     ldgs(second, 1), load(DIF_OP_LDX, 1, 2), ret(2)}};
+    };
+    CHECK(is_heavy(either(DIF_VAR_ARG0, DIF_VAR_CURTHREAD)));
+    CHECK(is_heavy(either(DIF_VAR_CURTHREAD, DIF_VAR_ARG0)));
+    CHECK_FALSE(is_heavy(either(DIF_VAR_CURTHREAD, DIF_VAR_CURTHREAD)));
+    CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), tst(1), branch(DIF_OP_BE, 4), nop(), load(DIF_OP_LDX, 1, 2),
+                           ret(2)}}));
     CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), load(DIF_OP_ULDX, 1, 2), ret(2)}}));
 }
 
@@ -85,4 +95,49 @@ TEST_CASE("subroutines that read where an argument leads are heavy", "[engine][c
     CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)}}));
     CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()}));
     CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_EXECNAME, 1), push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)}}));
+    CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_value(1), call(DIF_SUBR_LLTOSTR, 2), ret(2)}, string_type()}));
+}
+
+TEST_CASE("what was kept in a variable leads as far as what it was", "[engine][cost]") {
+    constexpr uint32_t kNumber = DIF_VAR_OTHER_UBASE, kText = kNumber + 1;
+    for (auto [fetch, store, scope] : {std::tuple{DIF_OP_LDLS, DIF_OP_STLS, DIFV_SCOPE_LOCAL},
+                                       {DIF_OP_LDGS, DIF_OP_STGS, DIFV_SCOPE_GLOBAL},
+                                       {DIF_OP_LDTS, DIF_OP_STTS, DIFV_SCOPE_THREAD}}) {
+        auto with = [&](std::vector<uint32_t> code, dif_type type = int_type()) {
+            uint8_t place = scope;
+            return Difo{std::move(code), type, {}, std::string("x", 2), {variable(kNumber, place), variable(kText, place, string_type())}};
+        };
+        uint32_t number = var_op(fetch, kNumber, 1), text = var_op(fetch, kText, 1);
+        CHECK(is_heavy(with({number, ret(1)}, string_type()))); // trace(stringof(x))
+        CHECK(is_heavy(with({number, load(DIF_OP_LDUB, 1, 2), ret(2)})));
+        CHECK(is_heavy(with({number, push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)})));
+        CHECK(is_heavy(with({number, push_value(1), call(DIF_SUBR_MUTEX_OWNER, 2), ret(2)})));
+        CHECK(is_heavy(with({number, sets(0, 2), op3(DIF_OP_SCMP, 1, 2, 0), ret(0)})));
+        CHECK(is_heavy(with({ldgs(DIF_VAR_ARG0, 1), var_op(store, kText, 1), ret(0)})));
+        CHECK_FALSE(is_heavy(with({number, ret(1)})));
+        CHECK_FALSE(is_heavy(with({text, ret(1)}, string_type())));
+        CHECK_FALSE(is_heavy(with({text, push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)})));
+        CHECK_FALSE(is_heavy(with({text, sets(0, 2), op3(DIF_OP_SCMP, 1, 2, 0), ret(0)})));
+        CHECK_FALSE(is_heavy(with({ldgs(DIF_VAR_EXECNAME, 1), var_op(store, kText, 1), ret(0)})));
+        CHECK_FALSE(is_heavy(with({ldgs(DIF_VAR_ARG0, 1), var_op(store, kNumber, 1), ret(0)})));
+    }
+}
+
+TEST_CASE("an object that many clauses have is looked at once", "[engine][cost]") {
+    // Each time would be four billion steps.
+    constexpr uint32_t kClauses = 60000;
+    Engine engine;
+    Dof dof;
+    Difo idle{std::vector<uint32_t>(DBK_INSNS_MAX - 1, nop())};
+    idle.code.push_back(ret(0));
+    auto probe = dof.probe("test:::none"), predicate = dof.difo(idle);
+    auto actions = dof.actions({dof.trace({{ldgs(DIF_VAR_ARG0, 1), ret(1)}})});
+    for (uint32_t i = 0; i < kClauses; i++) {
+        dof_ecbdesc desc{};
+        desc.probes = probe;
+        desc.actions = actions;
+        desc.predicate = predicate;
+        dof.section(DOF_SECT_ECBDESC, &desc, sizeof(desc), 8, 0);
+    }
+    CHECK(dbk_consumer_activity(engine.start(dof.build())) == DBK_ACTIVITY_ACTIVE);
 }
