@@ -22,8 +22,6 @@ using formats::DumpPiece;
 using formats::FindingKind;
 using formats::PieceKind;
 
-constexpr size_t kBootDigits = 16;
-
 /// The pieces of one boot, and what they say together.
 struct Boot {
     std::vector<const DumpPiece*> pieces;
@@ -140,12 +138,10 @@ private:
                                           counts.overlapped));
     }
 
-    Result<Boot*> named(std::string wanted) {
-        std::erase(wanted, '-');
-        wanted.resize(std::min(wanted.size(), kBootDigits));
+    Result<Boot*> named(const std::string& wanted) {
         Boot* found = nullptr;
         for (auto& [boot_id, boot] : boots_) {
-            if (!formats::boot_name(boot_id).starts_with(wanted))
+            if (!formats::boot_begins_with(boot_id, wanted))
                 continue;
             if (found)
                 return errorf(base::ErrorCode::invalid, "more than one boot begins with %s",

@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "daybreak_version.hpp"
+#include "formats/segment/piece.hpp"
 
 #include <cinttypes>
 #include <ctime>
@@ -39,10 +40,11 @@ std::string half_text(const recorder::RecoveredHalf& half) {
     if (!half.problem.empty())
         return base::strprintf("half %u: %s", half.half, half.problem.c_str());
     std::string text =
-        base::strprintf("half %u: boot %016" PRIx64 ", kernel %s, last seen %s, %" PRIu64
+        base::strprintf("half %u: boot %s, kernel %s, last seen %s, %" PRIu64
                         " records in %" PRIu64 " segments",
-                        half.half, half.facts.boot_id, half.facts.release.c_str(),
-                        wall_text(half.last_wall_ns).c_str(), half.records, half.segments);
+                        half.half, formats::boot_name(half.facts.boot_id).c_str(),
+                        half.facts.release.c_str(), wall_text(half.last_wall_ns).c_str(),
+                        half.records, half.segments);
     for (size_t i = 0; i < half.rings.size(); i++)
         text += (i == 0 ? ", rings " : " ") + half.rings[i];
     return text + "; " + half.end;

@@ -6,6 +6,7 @@
 #include "base/crc32c.hpp"
 
 #include <bit>
+#include <cctype>
 #include <cinttypes>
 
 namespace daybreak::formats {
@@ -154,8 +155,18 @@ Result<Bytes> packed_piece(ByteView untrusted_piece) {
 std::string boot_name(uint64_t boot_id) {
     std::string name;
     for (unsigned i = 0; i < 8; i++)
-        name += base::strprintf("%02x", static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
+        name += base::strprintf(i == 4 || i == 6 ? "-%02x" : "%02x",
+                                static_cast<unsigned>(boot_id >> (8 * i) & 0xff));
     return name;
+}
+
+bool boot_begins_with(uint64_t boot_id, std::string_view text) {
+    std::string name = boot_name(boot_id), wanted;
+    std::erase(name, '-');
+    for (char c : text)
+        if (c != '-' && wanted.size() < name.size())
+            wanted += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name.starts_with(wanted);
 }
 
 } // namespace daybreak::formats

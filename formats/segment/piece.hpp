@@ -39,8 +39,12 @@ bool metadata_checksum_holds(const dbk_meta_header& header, ByteView bytes);
 /// Returns the checksum of a segment: over `bytes` (committed ones) with the field itself 0.
 uint32_t segment_checksum(ByteView bytes);
 
-/// Returns how the UUID begins whose first 8 bytes these are: 16 hexadecimal digits, as
-/// /proc/sys/kernel/random/boot_id has them, without dashes.
+/// Returns how the UUID begins whose first 8 bytes these are, as /proc/sys/kernel/random/boot_id
+/// has it: 1b4e28ba-2fa1-11d2.
 std::string boot_name(uint64_t boot_id);
+
+/// Returns whether the boot's UUID begins with `text`; dashes and capitals make no difference, nor
+/// does what lies behind the first 8 bytes of a whole UUID.
+bool boot_begins_with(uint64_t boot_id, std::string_view text);
 
 } // namespace daybreak::formats

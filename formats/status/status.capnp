@@ -11,7 +11,7 @@ $Cxx.namespace("daybreak::formats::wire");
 struct RecorderStatus {
   pid @0 :Float64;
   toolVersion @1 :Text;
-  bootId @2 :Text;               # as /proc/sys/kernel/random/boot_id
+  bootId @2 :Text;               # how /proc/sys/kernel/random/boot_id begins, to 16 digits
   state @3 :Text;                # "recording", "waiting" (nothing records), "disk full", "disk error", "disk slow"
   folder @4 :Text;
   startedAt @5 :Float64;

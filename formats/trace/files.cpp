@@ -6,7 +6,6 @@
 #include "formats/abi/trace.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cinttypes>
 #include <cstring>
 #include <sys/stat.h>
@@ -395,21 +394,13 @@ private:
             [](const TraceBoot& a, const TraceBoot& b) { return a.last_wall_ns < b.last_wall_ns; });
     }
 
-    /// Returns how a boot's name begins, from a UUID or its beginning.
-    static std::string beginning_of(const std::string& uuid) {
-        std::string name;
-        for (char c : uuid)
-            if (c != '-' && name.size() < 16)
-                name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return name;
-    }
-
     /// The one that runs, for a machine without a clock may date it before all others; else the
     /// newest; empty when no file says any.
     std::optional<uint64_t> default_boot() const {
         const std::vector<TraceBoot>& boots = trace_.boots;
         auto running = std::find_if(boots.begin(), boots.end(), [&](const TraceBoot& boot) {
-            return boot.name == beginning_of(options_.running_boot);
+            return !options_.running_boot.empty() &&
+                   boot_begins_with(boot.boot_id, options_.running_boot);
         });
         if (running != boots.end())
             return running->boot_id;
@@ -421,11 +412,11 @@ private:
         const std::vector<TraceBoot>& boots = trace_.boots;
         if (options_.boot.empty())
             return default_boot();
-        std::string wanted = beginning_of(options_.boot), known;
+        std::string known;
         const TraceBoot* found = nullptr;
         for (const TraceBoot& boot : boots) {
             known += (known.empty() ? "" : ", ") + boot.name;
-            if (!boot.name.starts_with(wanted))
+            if (!boot_begins_with(boot.boot_id, options_.boot))
                 continue;
             if (found)
                 return errorf(ErrorCode::invalid, "boots %s and %s both begin with %s",

@@ -225,7 +225,7 @@ TEST_CASE("the boot with most segments is built, or the one asked for", "[segmen
         CHECK(recording.rings.at(0).cpus.at(0).completeness.present ==
               (recording.boot_id == 1 ? 3u : 251u));
         CHECK(recording.findings.list().at(0).where ==
-              (recording.boot_id == 1 ? "boot 0200000000000000" : "boot 0100000000000000"));
+              (recording.boot_id == 1 ? "boot 02000000-0000-0000" : "boot 01000000-0000-0000"));
         CHECK_FALSE(recording.has_losses()); // another boot's data is told, but is no loss
         CHECK(recording.findings.count() == 2);
     }

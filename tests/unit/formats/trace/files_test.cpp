@@ -68,7 +68,7 @@ TEST_CASE("a row of files is one recording, each record once", "[trace][files]")
     CHECK(trace.files.size() == 8);
     CHECK(trace.files[3].header.file_number == 4);
     CHECK(trace.boots.size() == 1);
-    CHECK(trace.boots[0].name == "8877665544332211");
+    CHECK(trace.boots[0].name == "88776655-4433-2211");
     Completeness sum = sum_of(trace);
     CHECK(sum.present == 9600);
     CHECK(sum.committed == 9600);
@@ -209,7 +209,7 @@ TEST_CASE("of several boots the newest is read, or the wanted", "[trace][files]"
     Result<Trace> none = read_traces(paths, {"ff"});
     CHECK(none.error().code() == ErrorCode::not_found);
     CHECK(none.error().message() ==
-          "no boot begins with ff; there are: 0102020202020202, 0101010101010101");
+          "no boot begins with ff; there are: 01020202-0202-0202, 01010101-0101-0101");
 }
 
 TEST_CASE("files that do not say their boot are of the boot of their pieces", "[trace][files]") {

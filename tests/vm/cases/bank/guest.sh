@@ -60,6 +60,8 @@ case $boot in
 	at_least buffers-are-halved "$(kernel_log 'large: buffer size lowered to')" 1
 	equal large-is-inside "$(daybreak recover --list | grep -c ' and 0 KiB in ordinary memory')" 1
 	recovers unloaded "the module was unloaded"
+	equal unloaded-names-the-boot "$(sed -n 's/.*half 0: boot \([^,]*\),.*/\1/p' /share/out/unloaded.txt)" \
+		"$(cut -c 1-18 /proc/sys/kernel/random/boot_id)"
 	holds unload-again rmmod daybreak
 	case $bank in
 	*@*)
