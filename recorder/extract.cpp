@@ -94,11 +94,9 @@ private:
         }
         if (boot.recording.host)
             facts.release = boot.recording.host->release;
-        for (const formats::RingRecording& ring : boot.recording.rings) {
-            facts.records += ring.completeness().present;
-            if (ring.ring_id != 0)
-                facts.rings.push_back(ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
-                                                             : ring.info.name);
+        for (const RecordedRing& ring : recorded_rings(boot.recording)) {
+            facts.records += ring.sum.present;
+            facts.rings.push_back(ring.name);
         }
         facts.last_wall_ns = boot.recording.last_wall_ns();
         facts.crash = boot.recording.machine.end_text();
@@ -214,6 +212,7 @@ private:
         DBK_TRY_VOID(writer.finish(end));
         DBK_TRY_VOID(file.commit());
         summary_.file_bytes = writer.bytes_written();
+        summary_.rings = recorded_rings(boot.recording);
         summary_.findings = boot.recording.findings.list();
         summary_.has_losses = boot.recording.has_losses();
         return {};

@@ -12,6 +12,7 @@
 
 #include "formats/dump/piece_finder.hpp"
 #include "formats/trace/metadata.hpp"
+#include "recorder/record.hpp"
 
 namespace daybreak::recorder {
 
@@ -39,7 +40,8 @@ struct ExtractSummary {
     formats::DumpFacts dump;
     std::vector<ExtractedBoot> boots; ///< the one that was written (or would be) first
     uint64_t file_bytes = 0;
-    std::vector<formats::Finding> findings; ///< of the boot that was written
+    std::vector<RecordedRing> rings; ///< this and the next: of the boot that was written
+    std::vector<formats::Finding> findings;
     /// Whether data that should be in the file is not: exit status 3.
     bool has_losses = false;
 };

@@ -14,6 +14,7 @@ namespace daybreak::recorder {
 namespace {
 
 using base::errorf;
+using base::strprintf;
 using formats::FindingKind;
 
 /// Records compress to a quarter or better; less free room than that is not worth trying.
@@ -112,6 +113,17 @@ Result<void> RecordOutput::add_symbols() {
     return writer_->add_symbols(table);
 }
 
+std::vector<RecordedRing> recorded_rings(const formats::Recording& recording) {
+    std::vector<RecordedRing> rings;
+    for (const formats::RingRecording& ring : recording.rings)
+        if (ring.ring_id != 0) // 0 has the machine's own metadata
+            rings.push_back({ring.ring_id,
+                             ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
+                                                    : ring.info.name,
+                             ring.completeness()});
+    return rings;
+}
+
 Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, bool interrupted) {
     tell(RecordStep::finishing);
     formats::Findings findings = findings_;
@@ -129,13 +141,7 @@ Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, 
     result.interrupted = interrupted;
     result.findings = summary.findings;
     result.has_losses = interrupted || findings.any_loss() || recording.has_losses();
-    for (const formats::RingRecording& ring : recording.rings) {
-        RecordedRing one{ring.ring_id, ring.info.name, ring.completeness(), {}};
-        for (const formats::CpuSummary& cpu : summary.cpus)
-            if (cpu.ring_id == ring.ring_id)
-                one.cpus.push_back(cpu);
-        result.rings.push_back(std::move(one));
-    }
+    result.rings = recorded_rings(recording);
     return result;
 }
 

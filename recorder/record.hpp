@@ -37,8 +37,10 @@ struct RecordedRing {
     uint16_t ring_id = 0;
     std::string name;
     formats::Completeness sum;
-    std::vector<formats::CpuSummary> cpus;
 };
+
+/// Returns what `recording` has of each ring.
+std::vector<RecordedRing> recorded_rings(const formats::Recording& recording);
 
 struct RecordSummary {
     uint64_t file_bytes = 0;

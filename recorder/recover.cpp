@@ -77,11 +77,9 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
     half.recording = builder.build({facts.boot_id});
     if (sealed_only)
         half.recording = rebuild(half, half.recording);
-    for (const formats::RingRecording& ring : half.recording.rings) {
-        half.told.records += ring.completeness().present;
-        if (ring.ring_id != 0)
-            half.told.rings.push_back(ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
-                                                             : ring.info.name);
+    for (const RecordedRing& ring : recorded_rings(half.recording)) {
+        half.told.records += ring.sum.present;
+        half.told.rings.push_back(ring.name);
     }
     // The recording's own word, or else what the half's header says.
     half.told.end = half.recording.machine.end_text();
@@ -131,6 +129,7 @@ Result<void> write(const Half& half, const RecoverOptions& options, RecoverSumma
     DBK_TRY_VOID(file.commit());
     summary.written = half.told.half;
     summary.file_bytes = writer.bytes_written();
+    summary.rings = recorded_rings(half.recording);
     summary.findings = half.recording.findings.list();
     summary.has_losses = half.recording.has_losses();
     return {};

@@ -8,7 +8,7 @@
 
 #include "formats/bank/bank.hpp"
 #include "formats/trace/metadata.hpp"
-#include "recorder/device.hpp"
+#include "recorder/record.hpp"
 
 namespace daybreak::recorder {
 
@@ -37,7 +37,8 @@ struct RecoverSummary {
     std::vector<RecoveredHalf> halves; ///< readable ones first, the later before the earlier
     std::optional<uint32_t> written;   ///< which half is in the file
     uint64_t file_bytes = 0;
-    std::vector<formats::Finding> findings; ///< of the half that was written
+    std::vector<RecordedRing> rings; ///< this and the next: of the half that was written
+    std::vector<formats::Finding> findings;
     /// Whether data that should be in the file is not: exit status 3.
     bool has_losses = false;
 };

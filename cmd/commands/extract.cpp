@@ -3,6 +3,7 @@
 // daybreak extract: the recording of a machine that died, out of a dump of its memory.
 #include "recorder/extract.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 
 #include <cinttypes>
@@ -63,11 +64,8 @@ void print_summary(const ExtractArguments& arguments, const recorder::ExtractSum
     complain("boot " + boot_text(summary.boots.front()));
     if (summary.boots.size() > 1)
         complain(base::strprintf("%zu more in the dump: extract --list", summary.boots.size() - 1));
-    for (const formats::Finding& finding : summary.findings)
-        complain(finding.where + ": " + finding.text);
-    complain(base::strprintf("%s: %" PRIu64 " bytes; read it with: daybreak report %s",
-                             arguments.output_path.c_str(), summary.file_bytes,
-                             arguments.output_path.c_str()));
+    complain_of_rings(summary.rings);
+    complain_of_file(summary.findings, arguments.output_path, summary.file_bytes);
 }
 
 base::Result<recorder::ExtractOptions> options_of(const ExtractArguments& arguments) {

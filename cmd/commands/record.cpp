@@ -4,10 +4,10 @@
 #include "recorder/record.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
+#include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"
 
-#include <cinttypes>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -51,26 +51,12 @@ const char* step_text(recorder::RecordStep step) {
 }
 
 void print_summary(const RecordArguments& arguments, const recorder::RecordSummary& summary) {
-    for (const recorder::RecordedRing& ring : summary.rings) {
-        std::string line =
-            base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(), ring.sum.present);
-        if (ring.sum.overwritten)
-            line += base::strprintf(", %" PRIu64 " older ones overwritten", ring.sum.overwritten);
-        if (ring.sum.drops_total())
-            line += base::strprintf(", %" PRIu64 " drops", ring.sum.drops_total());
-        if (ring.sum.lost)
-            line += base::strprintf(", %" PRIu64 " lost", ring.sum.lost);
-        complain(line);
-    }
+    complain_of_rings(summary.rings);
     if (summary.anonymous_left)
         complain(base::strprintf("%u more ring%s to claim: record --claim again, with another -o",
                                  summary.anonymous_left, summary.anonymous_left == 1 ? "" : "s"));
-    for (const formats::Finding& finding : summary.findings)
-        complain(finding.where + ": " + finding.text);
-    complain(base::strprintf("%s: %" PRIu64 " bytes%s; read it with: daybreak report %s",
-                             arguments.output_path.c_str(), summary.file_bytes,
-                             summary.interrupted ? ", interrupted" : "",
-                             arguments.output_path.c_str()));
+    complain_of_file(summary.findings, arguments.output_path, summary.file_bytes,
+                     summary.interrupted);
 }
 
 base::Result<recorder::RecordSummary> record(const RecordArguments& arguments) {

@@ -4,6 +4,7 @@
 #include "recorder/recover.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "formats/segment/piece.hpp"
 
@@ -74,11 +75,8 @@ void print_summary(const RecoverArguments& arguments, const recorder::RecoverSum
         if (!half.log.empty())
             complain("the kernel's last lines:\n" + log_tail(half.log));
     }
-    for (const formats::Finding& finding : summary.findings)
-        complain(finding.where + ": " + finding.text);
-    complain(base::strprintf("%s: %" PRIu64 " bytes; read it with: daybreak report %s",
-                             arguments.output_path.c_str(), summary.file_bytes,
-                             arguments.output_path.c_str()));
+    complain_of_rings(summary.rings);
+    complain_of_file(summary.findings, arguments.output_path, summary.file_bytes);
 }
 
 /// What this boot does with the bank; empty when it only reads it.

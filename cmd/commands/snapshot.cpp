@@ -3,6 +3,7 @@
 // daybreak snapshot: what was recorded last, while recording goes on.
 #include "recorder/snapshot.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"
 #include "recorder/row.hpp"
@@ -89,15 +90,7 @@ std::string seconds(uint64_t ns) {
 }
 
 void print_summary(const std::string& path, const recorder::RecordSummary& summary) {
-    for (const recorder::RecordedRing& ring : summary.rings) {
-        std::string line =
-            base::strprintf("%s: %" PRIu64 " records", ring.name.c_str(), ring.sum.present);
-        if (ring.sum.drops_total())
-            line += base::strprintf(", %" PRIu64 " drops", ring.sum.drops_total());
-        if (ring.sum.lost)
-            line += base::strprintf(", %" PRIu64 " lost", ring.sum.lost);
-        complain(line);
-    }
+    complain_of_rings(summary.rings, summary.window_to_ns != 0);
     uint64_t to = summary.window_to_ns, wanted = to - summary.window_from_ns;
     for (const formats::CpuCoverage& cpu : summary.uncovered) {
         uint64_t have = cpu.is_known && cpu.from_mono_ns < to ? to - cpu.from_mono_ns : 0;
@@ -105,11 +98,7 @@ void print_summary(const std::string& path, const recorder::RecordSummary& summa
                                  unsigned{cpu.ring_id}, unsigned{cpu.cpu}, seconds(have).c_str(),
                                  seconds(wanted).c_str()));
     }
-    for (const formats::Finding& finding : summary.findings)
-        complain(finding.where + ": " + finding.text);
-    complain(base::strprintf("%s: %" PRIu64 " bytes%s; read it with: daybreak report %s",
-                             path.c_str(), summary.file_bytes,
-                             summary.interrupted ? ", interrupted" : "", path.c_str()));
+    complain_of_file(summary.findings, path, summary.file_bytes, summary.interrupted);
 }
 
 base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& arguments, uint64_t last_ns,

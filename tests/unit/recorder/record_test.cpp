@@ -105,8 +105,9 @@ TEST_CASE("overwritten records are told per CPU and are no loss; drops are", "[r
     if (drops)
         f.ring.drop(1, DBK_DROP_NESTED, 3);
     RecordSummary summary = f.run().value();
-    REQUIRE(summary.rings.at(0).cpus.size() == 2);
-    const formats::Completeness& cpu = summary.rings[0].cpus[1].completeness;
+    formats::Trace trace = f.trace();
+    REQUIRE(trace.recording.rings.at(0).cpus.size() == 2);
+    const formats::Completeness& cpu = trace.recording.rings[0].cpus[1].completeness;
     CHECK(cpu.committed == 2000);
     CHECK(cpu.overwritten == 2000 - cpu.present);
     CHECK(cpu.overwritten > 0);

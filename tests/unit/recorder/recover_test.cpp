@@ -58,7 +58,8 @@ void place(base::Bytes& memory, uint64_t phys_addr) {
 }
 
 /// Blocks of a ring as a boot leaves them in a half: its metadata, then eight segments of CPU 0.
-base::Bytes blocks_of(BankImage& image, uint32_t half, uint64_t boot_id, uint64_t first) {
+base::Bytes blocks_of(BankImage& image, uint32_t half, uint64_t boot_id, uint64_t first,
+                      uint32_t drops = 0) {
     RingBuilder ring({.segment_bytes = kSegmentBytes,
                       .segments_per_cpu = 8,
                       .activity = DBK_ACTIVITY_ACTIVE,
@@ -68,6 +69,8 @@ base::Bytes blocks_of(BankImage& image, uint32_t half, uint64_t boot_id, uint64_
     uint32_t epid = ring.add_ecb(probe, {RingBuilder::integer_field(8, 8)}, 16);
     for (uint64_t i = 0; i < 1200; i++)
         ring.record(0, epid, 1000 + i, RingBuilder::words({first + i}));
+    if (drops != 0)
+        ring.drop(0, DBK_DROP_MISSED, drops);
     base::Bytes bytes = ring.metadata_memory();
     const base::Bytes& segments = ring.segment_memory(0);
     bytes.insert(bytes.end(), segments.begin(), segments.end());
@@ -153,6 +156,20 @@ private:
 };
 
 } // namespace
+
+TEST_CASE("what was dropped before the crash is said, for it makes the exit status", "[recover]") {
+    BankImage image;
+    image.put(0, {.boot_id = kBoot, .blocks = blocks_of(image, 0, kBoot, 0, 71)});
+    Output output;
+    auto summary = recover_image(image.bytes(), "bank", {output.path, {}, "test", false});
+    REQUIRE(summary.ok());
+    CHECK(summary->has_losses);
+    CHECK(summary->findings.empty());
+    REQUIRE(summary->rings.size() == 1);
+    CHECK(summary->rings[0].name == "counter");
+    CHECK(summary->rings[0].sum.present == summary->halves[0].records);
+    CHECK(summary->rings[0].sum.drops_total() == 71);
+}
 
 TEST_CASE("the later boot of a bank becomes a trace", "[recover]") {
     BankImage image = two_boots();
