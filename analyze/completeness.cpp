@@ -151,7 +151,7 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
             const formats::Completeness& facts = cpu.completeness;
             note.faults += facts.errors;
             note.records_present += facts.present;
-            not_copied += note.is_window ? 0 : facts.not_copied;
+            not_copied += facts.not_copied;
             if (!missing_of(facts, note.is_window).empty())
                 note.reasons.push_back(cpu_sentence(place_of(recording, ring.ring_id, cpu.cpu),
                                                     facts, note.is_window));
@@ -174,11 +174,18 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
         add_uncovered(recording, note);
     note.losses = note.losses || recording.has_losses() || recording.rings.empty();
     note.complete = note.reasons.empty() && !note.losses;
-    // Recording went on while it was copied: what is here is a whole beginning.
-    if (not_copied && note.complete)
-        note.until = strprintf("complete up to %s after boot: %" PRIu64 " %s came after the copy",
-                               seconds_text(last_boot_ns(recording)).c_str(), not_copied,
-                               records_text(not_copied));
+    // Recording went on while it was copied: what is here is a whole beginning.  Of a window that
+    // is no news, unless they may lie in what is damaged.
+    if (not_copied == 0 || (note.is_window && bad == 0))
+        return note;
+    std::string later =
+        strprintf("%" PRIu64 " %s came after the copy%s", not_copied, records_text(not_copied),
+                  bad ? ", or lie in what is damaged" : "");
+    if (note.complete)
+        note.until = strprintf("complete up to %s after boot: %s",
+                               seconds_text(last_boot_ns(recording)).c_str(), later.c_str());
+    else
+        note.reasons.push_back(later);
     return note;
 }
 

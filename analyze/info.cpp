@@ -121,9 +121,10 @@ void print_file(std::string& out, const formats::Trace& trace) {
     print_files(out, trace);
     if (trace.file.blocks_lost || trace.file.bytes_skipped || trace.file.bytes_cut)
         appendf(out,
-                "%-10s %" PRIu64 " blocks lost, %" PRIu64 " bytes skipped, %" PRIu64
+                "%-10s %" PRIu64 " %s lost, %" PRIu64 " bytes skipped, %" PRIu64
                 " bytes of a last block cut off\n",
-                "damage", trace.file.blocks_lost, trace.file.bytes_skipped, trace.file.bytes_cut);
+                "damage", trace.file.blocks_lost, trace.file.blocks_lost == 1 ? "block" : "blocks",
+                trace.file.bytes_skipped, trace.file.bytes_cut);
     if (!trace.has_header)
         return;
     const std::string& version = trace.header.tool_version;
