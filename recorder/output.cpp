@@ -17,8 +17,10 @@ using base::errorf;
 using base::strprintf;
 using formats::FindingKind;
 
-/// Records compress to a quarter or better; less free room than that is not worth trying.
+/// Records compress to a quarter or better, and a kernel's symbols take 1 to 2 MiB; less free room
+/// than that is not worth trying.
 constexpr uint64_t kLikelyCompression = 4;
+constexpr uint64_t kLikelySymbolBytes = 2 << 20;
 
 } // namespace
 
@@ -67,7 +69,7 @@ Result<void> RecordOutput::check_room(DeviceApi& device, bool all_rings) const {
         all += bytes;
         largest = std::max(largest, bytes);
     }
-    uint64_t want = (all_rings ? all : largest) / kLikelyCompression;
+    uint64_t want = (all_rings ? all : largest) / kLikelyCompression + kLikelySymbolBytes;
     uint64_t have = uint64_t{disk.f_bavail} * disk.f_frsize;
     if (have < want)
         return errorf(ErrorCode::io,
@@ -111,6 +113,17 @@ Result<void> RecordOutput::add_symbols() {
         findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
                       "it lists no symbols: stacks will be numbers");
     return writer_->add_symbols(table);
+}
+
+Error RecordOutput::keep_what_fitted(Error why) {
+    struct stat status = {};
+    if (::fstat(file_->fd(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return why;
+    if (Result<void> kept = file_->commit(); !kept.ok())
+        return errorf(why.code(), "%s; what was claimed is lost: %s", why.message().c_str(),
+                      kept.error().message().c_str());
+    return errorf(why.code(), "%s; what was claimed is gone, the file has what could be written",
+                  why.message().c_str());
 }
 
 std::vector<RecordedRing> recorded_rings(const formats::Recording& recording) {

@@ -36,6 +36,9 @@ public:
     Result<void> add_symbols();
     /// Writes the end and puts the file in place.  `recording` is what it holds.
     Result<RecordSummary> finish(const formats::Recording& recording, bool interrupted);
+    /// When `why` kept a claimed ring from being written, which nobody can read again: puts a file
+    /// in place that ends where writing failed.  Returns the Error to report.
+    Error keep_what_fitted(Error why);
 
 private:
     Result<void> check_room(DeviceApi& device, bool all_rings) const;

@@ -32,22 +32,29 @@ public:
         if (stop_now())
             return errorf(ErrorCode::interrupted, "interrupted; nothing was claimed");
         DBK_TRY_VOID(claim(status));
-        DBK_TRY_VOID(map_regions());
+        Result<RecordSummary> written = write();
+        if (!written.ok())
+            return output_.keep_what_fitted(std::move(written).error());
+        written->anonymous_left = anonymous_left_;
+        return written;
+    }
 
+private:
+    /// Makes the claimed ring the file.
+    Result<RecordSummary> write() {
+        DBK_TRY_VOID(map_regions());
         formats::TraceHeader header = options_.header;
         header.origin = formats::TraceOrigin::device;
         DBK_TRY_VOID(output_.begin(std::move(header)));
         for (const MappedRegion& region : regions_)
             DBK_TRY_VOID(copy_region(region));
         DBK_TRY_VOID(take_aggregations());
+        // If there is no room for the symbols, the records are in the file already.
+        DBK_TRY_VOID(output_.writer().flush());
         DBK_TRY_VOID(output_.add_symbols());
-        formats::Recording recording = builder_.build();
-        DBK_TRY(RecordSummary summary, output_.finish(recording, interrupted_));
-        summary.anonymous_left = anonymous_left_;
-        return summary;
+        return output_.finish(builder_.build(), interrupted_);
     }
 
-private:
     bool stop_now() const { return stop_requested_ && stop_requested_(); }
     void tell(RecordStep step, uint64_t done = 0, uint64_t total = 0) const {
         if (progress_)

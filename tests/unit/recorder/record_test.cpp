@@ -171,20 +171,34 @@ TEST_CASE("a full disk leaves nothing half-written", "[recorder]") {
     CHECK(f.device.maps() == 0);
 }
 
-TEST_CASE("a disk that fills up while writing leaves nothing half-written", "[recorder]") {
+TEST_CASE("a disk that fills up while writing leaves what fitted, for a claimed ring is gone",
+          "[recorder]") {
     Fixture f;
     f.records(300);
+    for (unsigned i = 0; i < 20000; i++)
+        f.symbols.kallsyms_text += base::strprintf("%016x t f%x\n", 0x81002000 + i * 16, i * 7919);
+    bool keep = GENERATE(false, true);
+    f.options.keep = keep;
     rlimit before = {};
     REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-    rlimit small = {2048, before.rlim_max};
+    rlimit small = {24 << 10, before.rlim_max};
     auto handler = ::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
     Result<RecordSummary> done = f.run();
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
     ::signal(SIGXFSZ, handler);
     REQUIRE_FALSE(done.ok());
-    CHECK(done.error().message() == "cannot write " + f.options.output_path + ": File too large");
-    CHECK(f.empty_folder());
+    std::string why = "cannot write " + f.options.output_path + ": File too large";
+    if (keep) { // the ring is there still
+        CHECK(done.error().message() == why);
+        CHECK(f.empty_folder());
+        return;
+    }
+    CHECK(done.error().message() ==
+          why + "; what was claimed is gone, the file has what could be written");
+    formats::Trace trace = f.trace();
+    CHECK(trace.has_losses()); // it has no end
+    CHECK(trace.recording.rings.at(0).completeness().present == 601);
 }
 
 TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {

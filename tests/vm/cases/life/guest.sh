@@ -3,6 +3,10 @@ holds load-life insmod /share/in/life.ko
 holds run-life life
 holds block-device insmod /share/in/brd.ko rd_nr=1 rd_size=4096
 holds block-write dd if=/dev/zero of=/dev/ram0 bs=64k count=4 conv=fsync
+# A claimed ring is gone, so a disk without room for it and the kernel's symbols is refused before.
+mkdir /tmp/small
+mount -t tmpfs -o size=600k small /tmp/small
+refuses record-needs-room "are needed; nothing was claimed" daybreak record --claim -o /tmp/small/life.dbrk
 holds record-life daybreak record --claim -o /share/out/life.dbrk
 refuses out-of-memory-says-so '^daybreak: out of memory' \
 	sh -c 'ulimit -v 13000; daybreak report /share/out/life.dbrk'
