@@ -18,6 +18,7 @@
 #include <linux/panic_notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/reboot.h>
+#include <linux/sched.h>
 #include <linux/utsname.h>
 #include <linux/workqueue.h>
 
@@ -28,6 +29,9 @@
 /* A pass of writing back is not to take more than a thousandth of a CPU. */
 #define WRITE_BACK_SHARE    1000
 #define WRITE_BACK_INTERVAL HZ
+
+/* Between two of these others may run: a bank of gigabytes takes seconds. */
+#define STEP_BYTES (4ull << 20)
 
 static char *bank_text;
 module_param_named(bank, bank_text, charp, 0400);
@@ -134,13 +138,19 @@ static void bank_header_write(void)
  */
 static void half_take(void)
 {
+	u64 at;
+
 	dbk_bank.half = half_choose(&dbk_bank.generation);
 	dbk_bank_half_header(dbk_bank.half, false)->magic = 0;
 	dbk_bank_half_header(dbk_bank.half, true)->magic = 0;
 	arch_wb_cache_pmem(dbk_bank_half_header(dbk_bank.half, false),
 			   sizeof(struct dbk_bank_half));
 	arch_wb_cache_pmem(dbk_bank_half_header(dbk_bank.half, true), sizeof(struct dbk_bank_half));
-	memset(dbk_bank.memory + dbk_bank_half_offset(dbk_bank.half), 0, dbk_bank.half_bytes);
+	for (at = 0; at < dbk_bank.half_bytes; at += STEP_BYTES) {
+		memset(dbk_bank.memory + dbk_bank_half_offset(dbk_bank.half) + at, 0,
+		       min(dbk_bank.half_bytes - at, STEP_BYTES));
+		cond_resched();
+	}
 	half_headers_write();
 	bank_header_write();
 }
@@ -164,11 +174,17 @@ static void state_set(u32 state)
 /*
  * By line, whichever cache has it.  What nobody has in a cache costs a look-up.
  *
- * Context: Any.
+ * Context: Any; with @pause one that may sleep.
  */
-static void write_back(void)
+static void write_back(bool pause)
 {
-	arch_wb_cache_pmem(dbk_bank_blocks(), READ_ONCE(dbk_bank.used_count) * PAGE_SIZE);
+	u64 bytes = READ_ONCE(dbk_bank.used_count) * PAGE_SIZE, at;
+
+	for (at = 0; at < bytes; at += STEP_BYTES) {
+		arch_wb_cache_pmem(dbk_bank_blocks() + at, min(bytes - at, STEP_BYTES));
+		if (pause)
+			cond_resched();
+	}
 }
 
 static void write_back_work(struct work_struct *work);
@@ -180,7 +196,7 @@ static void write_back_work(struct work_struct *work)
 {
 	u64 began_ns = ktime_get_ns(), took_ns;
 
-	write_back();
+	write_back(true);
 	took_ns = ktime_get_ns() - began_ns;
 	schedule_delayed_work(&write_back_later,
 			      max_t(unsigned long, WRITE_BACK_INTERVAL,
@@ -190,7 +206,7 @@ static void write_back_work(struct work_struct *work)
 static int on_panic(struct notifier_block *block, unsigned long action, void *data)
 {
 	state_set(DBK_BANK_PANIC);
-	write_back();
+	write_back(false);
 	return NOTIFY_DONE;
 }
 
@@ -204,7 +220,7 @@ static int on_reboot(struct notifier_block *block, unsigned long action, void *d
 	rcu_read_lock();
 	dbk_dying_seal(DBK_SEAL_OPEN);
 	rcu_read_unlock();
-	write_back();
+	write_back(true);
 	return NOTIFY_DONE;
 }
 

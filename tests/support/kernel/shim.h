@@ -38,6 +38,8 @@ struct shim {
 	bool memory_is_ram;	/* of the firmware's map */
 	u32 rcu_depth, work_count, mapped_count;
 	u64 mapped_address;
+	u64 busy_bytes, busy_bytes_most; /* written back while nobody else could run */
+	struct delayed_work *work;	 /* what was scheduled last */
 	struct notifier_block *panic, *reboot, *die, *sleep;
 	bool tsc_is_unstable;
 	char log[4096]; /* what was printed, back to back */
@@ -98,7 +100,7 @@ struct delayed_work {
 	void (*run)(struct work_struct *work);
 };
 #define DECLARE_DEFERRABLE_WORK(name, run) struct delayed_work name = { run }
-#define schedule_delayed_work(work, delay) ((void)(work), (void)(delay), shim.work_count++)
+#define schedule_delayed_work(later, delay) ((void)(delay), shim.work = (later), shim.work_count++)
 #define cancel_delayed_work_sync(work)	   ((void)(work), shim.work_count = 0)
 #define nsecs_to_jiffies(ns)		   ((ns) / (NSEC_PER_SEC / HZ))
 
@@ -122,7 +124,9 @@ void *memremap(u64 address, u64 bytes, int flags);
 #define region_intersects(address, bytes, flags, what) (shim.memory_is_used ? 1 : REGION_DISJOINT)
 #define e820__mapped_any(start, end, type)	(shim.memory_is_used)
 #define e820__mapped_raw_any(start, end, type)	(shim.memory_is_ram)
-#define arch_wb_cache_pmem(address, bytes)	((void)(address))
+#define arch_wb_cache_pmem(address, bytes)                                                                             \
+	((void)(address), shim.busy_bytes += (bytes), shim.busy_bytes_most = max(shim.busy_bytes_most, shim.busy_bytes))
+#define cond_resched() ((void)(shim.busy_bytes = 0))
 
 struct file;
 struct poll_table_struct;

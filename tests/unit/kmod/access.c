@@ -98,6 +98,13 @@ void test_bank_unload(void)
 	dbk_bank_exit();
 }
 
+uint64_t test_bank_write_back(void)
+{
+	shim.busy_bytes = shim.busy_bytes_most = 0;
+	shim.work->run(NULL);
+	return shim.busy_bytes_most;
+}
+
 uint32_t test_bank_use(void)
 {
 	return dbk_bank.use;

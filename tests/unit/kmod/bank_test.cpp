@@ -256,6 +256,20 @@ TEST_CASE("blocks never overlap, and all come back", "[kmod][bank]") {
     CHECK_FALSE(dbk_bank_alloc(static_cast<uint32_t>((kBlockPages + 1) * kPage), &more));
 }
 
+TEST_CASE("a large bank is written back in steps", "[kmod][bank]") {
+    std::vector<uint8_t> memory(64 << 20);
+    test_memory(memory.data(), kAddress, memory.size());
+    Loaded module(false, "64M@0x10000000");
+    std::vector<dbk_pages> blocks;
+    for (int i = 0; i < 5; i++)
+        blocks.push_back(allocated(1024));
+    uint64_t most = test_bank_write_back();
+    CHECK(most > 0);
+    CHECK(most <= 4 << 20);
+    for (dbk_pages& block : blocks)
+        dbk_bank_free(&block);
+}
+
 TEST_CASE("how the boot ended is in both headers", "[kmod][bank]") {
     Memory memory;
     Loaded module;
