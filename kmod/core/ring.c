@@ -108,7 +108,7 @@ static unsigned long clean_interval(const struct dbk_ring *ring)
 /* Cleans the rings whose time has come, and comes again for the next; while there is one. */
 static void clean(struct work_struct *work)
 {
-	unsigned long wait = MAX_JIFFY_OFFSET;
+	unsigned long wait = MAX_JIFFY_OFFSET, now = jiffies;
 	struct dbk_ring *ring;
 
 	if (!lock_or_later(&clean_work))
@@ -116,11 +116,12 @@ static void clean(struct work_struct *work)
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if (dbk_consumer_clean_interval_ns(ring->consumer) == 0)
 			continue;
-		if (time_after_eq(jiffies, ring->clean_due)) {
+		if (time_after_eq(now, ring->clean_due)) {
 			dbk_consumer_clean(ring->consumer);
-			ring->clean_due = jiffies + clean_interval(ring);
+			ring->clean_due = now + clean_interval(ring);
 		}
-		wait = min(wait, ring->clean_due - jiffies);
+		/* Of one reading: due is never before it, and the wait never for ever. */
+		wait = min(wait, ring->clean_due - now);
 	}
 	mutex_unlock(&dbk.mutex);
 	if (wait != MAX_JIFFY_OFFSET)
@@ -306,14 +307,15 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 	}
 	index -= DBK_BLOCKS;
 	list_for_each_entry(ring, &dbk.rings, link) {
+		/* Asked for once: a CPU that comes, or a ring that grows, adds to it meanwhile. */
+		u32 count = ring->ready ? dbk_consumer_region_count(ring->consumer) : 0;
 		struct dbk_region region;
 
-		if (!ring->ready)
-			continue;
-		if (!dbk_consumer_region(ring->consumer, index, &region)) {
-			index -= dbk_consumer_region_count(ring->consumer);
+		if (index >= count) {
+			index -= count;
 			continue;
 		}
+		dbk_consumer_region(ring->consumer, index, &region);
 		region_ret->kind = region.kind;
 		region_ret->cpu = region.cpu;
 		region_ret->ring_id = dbk_consumer_ring_id(ring->consumer);
