@@ -109,6 +109,13 @@ void dbk_host_probe_disable(struct dbk_probe *probe);
 int dbk_host_probes_settle(void);
 
 /**
+ * dbk_host_pause() - between two steps of an operation on many probes: others may run
+ *
+ * Return: 0, or a negative errno: what is being enabled is no longer wanted.
+ */
+int dbk_host_pause(void);
+
+/**
  * dbk_host_synchronize() - returns when every probe context that was running has left
  *
  * In the kernel: synchronize_rcu() and what else covers the contexts that probes fire in.

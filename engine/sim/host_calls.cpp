@@ -181,6 +181,9 @@ int dbk_host_probe_enable(struct dbk_probe* probe) {
 void dbk_host_probe_disable(struct dbk_probe* probe) {
     HostCalls::probe_disable(probe);
 }
+int dbk_host_pause(void) {
+    return 0;
+}
 int dbk_host_probes_settle(void) {
     return 0;
 }

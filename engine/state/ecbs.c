@@ -176,6 +176,29 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 	return error;
 }
 
+/* ECBs that are made or freed between two pauses. */
+#define ECBS_AT_ONCE 1024u
+
+/* A few clauses on every function are a million ECBs. */
+static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	uint64_t each = sizeof(struct dbk_ecb) + sizeof(struct dbk_meta_ecb);
+	uint64_t most = dbk_host_alloc_max();
+
+	if (consumer->ecb_count * each <= most)
+		return 0;
+	return dbk_refuse(reason, -E2BIG,
+			  "its clauses on all their probes take more than %U bytes of memory",
+			  most);
+}
+
+static int pause_enabling(const struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	int error = dbk_host_pause();
+
+	return error != 0 ? error : check_memory(consumer, reason);
+}
+
 int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
 		      struct dbk_reason *reason, uint32_t *matched)
 {
@@ -184,11 +207,18 @@ int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan
 	struct dbk_probe *probe;
 	struct dbk_ecb *ecb;
 	uint32_t count;
-	int error;
+	int error = pause_enabling(consumer, reason);
 
+	if (error != 0)
+		return error;
 	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
 		if (!dbk_probedesc_match(description, probe))
 			continue;
+		if (consumer->ecb_count % ECBS_AT_ONCE == ECBS_AT_ONCE - 1) {
+			error = pause_enabling(consumer, reason);
+			if (error != 0)
+				return error;
+		}
 		count = ecbs_of(probe, consumer);
 		if (count == DBK_PROBE_ECBS_MAX)
 			return dbk_refuse(reason, -E2BIG,
@@ -225,10 +255,13 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 {
 	struct dbk_ecb *ecb;
 	bool disabled = false;
+	uint32_t count = 0;
 
 	for (ecb = consumer->ecbs; ecb != NULL; ecb = ecb->sibling) {
 		struct dbk_probe *probe = ecb->probe;
 
+		if (++count % ECBS_AT_ONCE == 0)
+			dbk_host_pause();
 		/* Later ECBs of the same probe find that it was done. */
 		if (probe->ecbs == NULL || !unlink_consumer(consumer, probe) ||
 		    dbk_probe_is_own(consumer->engine, probe))
@@ -239,6 +272,9 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 	if (disabled)
 		dbk_engine_settle(consumer->engine, 0);
 	dbk_host_synchronize();
-	while (consumer->ecbs != NULL)
+	while (consumer->ecbs != NULL) {
 		free_ecb(consumer->ecbs);
+		if (consumer->ecb_count % ECBS_AT_ONCE == 0)
+			dbk_host_pause();
+	}
 }

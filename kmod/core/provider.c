@@ -76,7 +76,19 @@ static bool is_heavy_for(const struct dbk_program *program, const struct dbk_pro
 	return false;
 }
 
-/* Probes that are enabled already count as well: they fire while the others are patched. */
+/* For a ring at work, or the one that is being enabled: all of them fire while the others are
+ * patched, and what a light clause hooked is as heavy as its heaviest. */
+static bool is_heavy(const struct dbk_probe *probe)
+{
+	struct dbk_ring *ring;
+
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (dbk_consumer_activity(ring->consumer) < DBK_ACTIVITY_COOLDOWN &&
+		    is_heavy_for(dbk_consumer_program(ring->consumer), probe))
+			return true;
+	return false;
+}
+
 static int heavy_check(const struct dbk_program *program, struct dbk_reason *reason)
 {
 	u32 counts[ARRAY_SIZE(providers)] = { 0 };
@@ -88,12 +100,15 @@ static int heavy_check(const struct dbk_program *program, struct dbk_reason *rea
 	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
 		heavy |= dbk_program_probedesc_is_heavy(program, i);
 	for (probe = heavy ? dbk_engine_probe_at(dbk.engine, 0) : NULL; probe; probe = probe->next) {
-		cond_resched();
+		int err = dbk_host_pause();
+
+		if (err)
+			return err;
 		for (i = 0; i < ARRAY_SIZE(providers); i++) {
 			u32 max = providers[i]->heavy_probes_max;
 
 			if (max == 0 || probe->host_data != providers[i] ||
-			    !is_heavy_for(program, probe) || ++counts[i] <= max)
+			    !is_heavy(probe) || ++counts[i] <= max)
 				continue;
 			scnprintf(reason->text, sizeof(reason->text),
 				  "more than %u probes of %s for clauses that walk stacks or read memory "
@@ -119,7 +134,7 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 
 		/* A probe named by its id exists. */
 		if (dbk_program_probedesc(program, index, &description) && description.id == 0)
-			err = dbk_providers_provide(&description);
+			err = dbk_host_pause() ?: dbk_providers_provide(&description);
 	}
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
@@ -261,12 +276,17 @@ const struct module *dbk_settling_for(void)
 	return event_module;
 }
 
-int dbk_settle_pause(void)
+int dbk_host_pause(void)
 {
 	dbk_state_assert();
 	cond_resched();
-	events_run();
 	return is_enabling && !event_module && fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+int dbk_settle_pause(void)
+{
+	events_run();
+	return dbk_host_pause();
 }
 
 void dbk_module_event(unsigned long what, struct module *module,

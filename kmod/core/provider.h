@@ -17,8 +17,8 @@
 
 struct dbk_provider {
 	const char *name;
-	/* Probes of one program whose firings may take long (dbk_program_probedesc_is_heavy());
-	 * 0: any number. */
+	/* Probes whose firings may take long (dbk_program_probedesc_is_heavy()), of all rings at
+	 * work; 0: any number. */
 	u32 heavy_probes_max;
 
 	/* init() - publishes what exists.  Context: [S].  0 or a negative errno */

@@ -289,6 +289,8 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 		const char *name = group->names + symbol->name;
 		int err;
 
+		if (i % 1024 == 0)
+			cond_resched();
 		if (symbol->probes[kind] || (by_glob && symbol->is_alias))
 			continue;
 		if (by_glob ? !dbk_glob_match(description->function, name)
@@ -297,8 +299,6 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 		err = symbol_publish(group, symbol, kind);
 		if (err)
 			return err;
-		if (i % 1024 == 0)
-			cond_resched();
 	}
 	return 0;
 }

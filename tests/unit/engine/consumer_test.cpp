@@ -302,6 +302,44 @@ TEST_CASE("ERROR belongs to the consumer that failed", "[engine][fault]") {
     CHECK(records(b).empty());
 }
 
+TEST_CASE("an enabling pauses, and ends when nobody wants it or it takes too much", "[engine][consumer]") {
+    constexpr uint32_t kProbes = 3000, kClauses = 5;
+    Engine engine;
+    for (uint32_t i = 0; i < kProbes; i++)
+        engine.probe("test", "m", "f", "go");
+    Dof dof;
+    for (uint32_t i = 0; i < kClauses; i++)
+        dof.ecb("test:::go", {dof.trace(load_arg0())});
+    dof.ecb("test:::other", {dof.trace(load_arg0())});
+    Loaded loaded = load(dof.build());
+    REQUIRE(loaded.error == 0);
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 1, false, false, 0};
+    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    uint32_t matched = 0, before = host.pauses;
+    SECTION("it is wanted") {
+        CHECK(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+        CHECK(matched == kProbes);
+        // Each clause, and each thousand of what was made.
+        CHECK(host.pauses - before >= kClauses + 1 + kProbes * kClauses / 1024);
+        before = host.pauses;
+    }
+    SECTION("its process is being killed") {
+        host.pauses_left = 7;
+        CHECK(dbk_consumer_enable(consumer, &reason, &matched) == -EINTR);
+        CHECK(host.pauses - before == 8);
+    }
+    SECTION("too many clauses on too many probes") {
+        host.alloc_max = 1 << 20;
+        CHECK(dbk_consumer_enable(consumer, &reason, &matched) == -E2BIG);
+        CHECK(std::string(reason.text) == "its clauses on all their probes take more than 1048576 bytes of memory");
+    }
+    dbk_consumer_destroy(consumer);
+    CHECK(host.pauses > before);
+    CHECK(host.enabled.empty());
+}
+
 TEST_CASE("a nested firing is a drop, never a recursion", "[engine][nested]") {
     Engine engine;
     auto& outer = engine.probe("test", "m", "f", "outer");

@@ -104,6 +104,10 @@ void dbk_host_probe_disable(dbk_probe* probe) {
     host.enabled.erase(std::find(host.enabled.begin(), host.enabled.end(), probe));
 }
 
+int dbk_host_pause(void) {
+    host.pauses++;
+    return host.pauses_left >= 0 && host.pauses_left-- == 0 ? -EINTR : 0;
+}
 int dbk_host_probes_settle(void) {
     host.settled++;
     return host.settle_error;

@@ -31,6 +31,21 @@ holds light-on-enabled daybreak dtrace -qn 'fbt:vmlinux:[a-d]*:entry { @[((struc
 holds heavy-on-few daybreak dtrace -qn 'fbt:vmlinux:vfs_*:entry { @[stack()] = count(); } BEGIN { exit(0); }'
 kill $tracer
 wait $tracer
+# Two rings, each with as many as one may have nearly: 2501 to 5000 functions begin with a letter.
+many=""
+for letter in s p i t c n; do
+	found=$(daybreak dtrace -ln "fbt:vmlinux:$letter*:entry" | grep -c fbt)
+	[ $found -gt 2500 ] && [ $found -lt 5000 ] && many="$many $letter"
+done
+set -- $many
+at_least letters-of-many-functions $# 2
+daybreak dtrace -x switchrate=20hz -qn "BEGIN { printf(\"go\n\"); } fbt:vmlinux:$1*:entry /pid == -1/ { @[stackdepth] = count(); }" >heavy 2>&1 &
+tracer=$!
+while [ ! -s heavy ] && kill -0 $tracer; do sleep 0.1; done
+refuses heavy-beside-heavy-is-refused "$too_many" daybreak dtrace -qn "fbt:vmlinux:$2*:entry /pid == -1/ { @[stackdepth] = count(); }"
+kill $tracer
+wait $tracer
+holds heavy-alone daybreak dtrace -qn "fbt:vmlinux:$2*:entry /pid == -1/ { @[stackdepth] = count(); } BEGIN { exit(0); }"
 
 # CPUs that come and go do not hold up tracepoints for ever.
 while true; do
