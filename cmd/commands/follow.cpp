@@ -19,6 +19,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <set>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -34,6 +35,8 @@ using base::Result;
 
 /// Of what has no addresses or data in it, for those who watch.
 constexpr mode_t kStatusMode = 0644;
+/// Somebody who writes --max-size 1 means something else.
+constexpr uint64_t kBudgetBytesMin = 64 << 10;
 
 /// Returns the number and its suffix's factor multiplied.
 Result<uint64_t> parse_scaled(const std::string& option, const std::string& text,
@@ -117,7 +120,6 @@ public:
         return recorder::open_device();
     }
 
-    /// A disk that is full or broken was reported already.
     void publish(const formats::RecorderStatus& status) override {
         formats::RecorderStatus mine = status;
         mine.pid = ::getpid();
@@ -129,9 +131,9 @@ public:
             mine.cost.cpu_per_second = (mine.cost.cpu_seconds - cpu_seconds_) / passed;
         published_at_ = mine.updated_at;
         cpu_seconds_ = mine.cost.cpu_seconds;
-        (void)base::replace_text(status_path_, formats::status_json(mine), kStatusMode);
+        put(status_path_, formats::status_json(mine));
         if (!metrics_path_.empty())
-            (void)base::replace_text(metrics_path_, formats::status_metrics(mine), kStatusMode);
+            put(metrics_path_, formats::status_metrics(mine));
         notify_manager("STATUS=" + mine.state + ": " + mine.disk.file);
     }
 
@@ -141,8 +143,18 @@ public:
     }
 
 private:
+    /// Replaces the file; why that fails is said once.
+    void put(const std::string& path, const std::string& text) {
+        Result<void> done = base::replace_text(path, text, kStatusMode);
+        if (!done.ok() && failing_.insert(path).second)
+            say(done.error().message() + "; recording goes on");
+        else if (done.ok())
+            failing_.erase(path);
+    }
+
     bool quiet_;
     std::string folder_, status_path_, metrics_path_;
+    std::set<std::string> failing_; ///< of the two, those that could not be written
     double published_at_ = 0, cpu_seconds_ = 0;
     base::ScopedFd signals_;
     bool is_ready_ = false;
@@ -152,6 +164,9 @@ Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments)
     recorder::FollowOptions options;
     recorder::SeriesOptions& series = options.series;
     DBK_TRY(series.total_bytes_max, parse_size("--max-size", arguments.max_size));
+    if (series.total_bytes_max < kBudgetBytesMin)
+        return base::errorf(ErrorCode::invalid, "--max-size: %s is less than a file takes, 64k",
+                            arguments.max_size.c_str());
     if (!arguments.max_age.empty()) {
         DBK_TRY(series.age_ns_max, parse_time("--max-age", arguments.max_age));
     }
@@ -303,10 +318,9 @@ int run_follow(const FollowArguments& arguments, bool quiet) {
     if (!summary.ok())
         return fail(summary.error());
     if (!quiet)
-        complain(base::strprintf("%s: %" PRIu64 " segments, %" PRIu64 " bytes written%s; read them "
-                                 "with: daybreak report %s",
-                                 arguments.folder.c_str(), summary->segments, summary->file_bytes,
-                                 summary->has_losses() ? ", some were not copied in time" : "",
+        complain(base::strprintf("%s: %" PRIu64 " bytes written%s; read them with: daybreak report %s",
+                                 arguments.folder.c_str(), summary->file_bytes,
+                                 summary->has_losses() ? ", some segments are missing" : "",
                                  arguments.folder.c_str()));
     return static_cast<int>(summary->has_losses() ? Exit::losses : Exit::ok);
 }

@@ -113,7 +113,7 @@ TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {
                     : CpuPosition{slot.sequence, std::max(static_cast<uint32_t>(copy.bytes.size()),
                                                           position_.copied_bytes)};
     if (!known)
-        segments.push_back({slot.sequence, closed, std::move(copy.bytes)});
+        segments.push_back({slot.sequence, std::move(copy.bytes)});
     return TailStep::done;
 }
 
@@ -131,7 +131,7 @@ TailStep CpuTail::take_again(size_t& room_bytes, std::vector<TailSegment>& segme
         LiveCopy copy = is_there ? copy_live_piece(slot->live) : LiveCopy();
         if (copy.outcome == CopyOutcome::copied && sequence_of(copy.bytes) == sequence) {
             room_bytes -= slot->live.size();
-            segments.push_back({sequence, true, std::move(copy.bytes)});
+            segments.push_back({sequence, std::move(copy.bytes)});
         } else if (sequence >= first_kept() && looks++ < kHoleLooksMax) {
             return TailStep::again;
         } else {

@@ -32,7 +32,6 @@ struct CpuPosition {
 /// A copy of a segment, header to committed bytes.
 struct TailSegment {
     uint64_t sequence = 0;
-    bool closed = false; ///< it will not grow
     Bytes bytes;
 };
 

@@ -224,7 +224,9 @@ private:
 } // namespace
 
 Result<std::unique_ptr<FolderApi>> open_folder(const std::string& path) {
-    if (::mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST && errno != EROFS)
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0 && ::mkdir(path.c_str(), kFolderMode) != 0 &&
+        errno != EEXIST)
         return disk_error("cannot make " + path);
     auto folder = std::make_unique<PosixFolder>(path);
     DBK_TRY_VOID(folder->open());

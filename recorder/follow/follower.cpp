@@ -191,9 +191,11 @@ private:
         trigger_sequence_ = 0; // another load counts anew
         std::string reason(status.reason, strnlen(status.reason, sizeof(status.reason)));
         return errorf(ErrorCode::not_found, "nothing records: %s",
-                      reason.empty() ? "nothing is embedded in the loaded module, or it was "
-                                       "claimed; enable a program with -s, or wait with --wait"
-                                     : reason.c_str());
+                      !options_.rings.empty()
+                          ? "the rings that --ring names are not there"
+                      : reason.empty() ? "nothing is embedded in the loaded module, or it was "
+                                         "claimed; enable a program with -s, or wait with --wait"
+                                       : reason.c_str());
     }
 
     /// Enables the programs that no ring has yet, and lets them go: they outlive this process.
@@ -402,10 +404,8 @@ private:
             step = tail.take(open_too, room, segments, gaps);
             for (const TailGap& gap : gaps)
                 skip(key, gap);
-            for (TailSegment& segment : segments) {
-                summary_.segments += segment.closed;
+            for (TailSegment& segment : segments)
                 put_piece(ring, std::move(segment.bytes));
-            }
         }
         if (step == TailStep::done)
             hindered_.erase(key);

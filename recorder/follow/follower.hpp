@@ -57,7 +57,6 @@ struct FollowOptions {
 };
 
 struct FollowSummary {
-    uint64_t segments = 0;   ///< closed ones copied
     uint64_t bytes = 0;      ///< of pieces copied
     uint64_t file_bytes = 0; ///< written
     uint64_t skipped = 0;    ///< segments that went round before they were copied

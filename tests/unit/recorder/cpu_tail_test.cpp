@@ -66,7 +66,7 @@ TEST_CASE("closed segments come once, the open one when it is wanted and has gro
     CHECK(f.segments.empty());
     f.take(true);
     CHECK(f.sequences() == Numbers{3});
-    CHECK_FALSE(f.segments[0].closed);
+    CHECK(f.segments[0].bytes.size() < 4096);
     f.take(true);
     CHECK(f.segments.empty());
     f.records(1);
@@ -75,7 +75,6 @@ TEST_CASE("closed segments come once, the open one when it is wanted and has gro
     f.records(248);
     f.take(false);
     CHECK(f.sequences() == Numbers{3});
-    CHECK(f.segments[0].closed);
     CHECK(f.segments[0].bytes.size() == 4096);
     CHECK(f.gaps.empty());
     CHECK(f.tail.slots() == 8);

@@ -18,6 +18,7 @@ follow() {
 
 refuses no-module "no anonymous tracing state" daybreak record --follow /tmp/none
 holds load insmod /share/in/follow.ko
+refuses no-such-ring "the rings that --ring names are not there" daybreak record --follow /tmp/none --ring 77
 
 # Killed twice while the workload runs, and stopped in order: not a call is missing.
 follow /tmp/rec --file-size 64k
@@ -60,6 +61,7 @@ umount /tmp/small
 # Read-only at first: what the ring still has is written once it can be.
 mkdir /tmp/fixed
 mount -t tmpfs -o ro,size=8m none /tmp/fixed
+refuses read-only-folder "cannot make /tmp/fixed/sub: Read-only file system" daybreak record --follow /tmp/fixed/sub
 rm -f /tmp/status
 daybreak record --follow /tmp/fixed --status-file /tmp/status --sync 200ms 2>>/tmp/log &
 recorder=$!
@@ -75,8 +77,8 @@ equal read-only-ends-in-order $? 0
 at_least read-only-misses-nothing "$(daybreak report /tmp/fixed | grep -c CALL)" 2000
 umount /tmp/fixed
 
-# A program of its own outlives the recorder, and is found again.
-follow /tmp/own -s /share/in/own.d
+# A program of its own outlives the recorder, and is found again.  Figures that cannot be written are told, once.
+follow /tmp/own -s /share/in/own.d --metrics /nowhere/figures
 workload 10
 kill -KILL $recorder
 wait $recorder
@@ -85,6 +87,7 @@ follow /tmp/own -s /share/in/own.d
 workload 10
 kill -TERM $recorder
 wait $recorder
+equal unwritten-figures-are-told-once "$(grep -c 'cannot create /nowhere/figures.*; recording goes on' /tmp/log)" 1
 equal own-program "$(daybreak report /tmp/own | grep -c OWN)" 3000
 cat /tmp/log
 holds unload rmmod daybreak
