@@ -102,6 +102,8 @@ int report(const ReportArguments& arguments) {
         !note.complete || !note.until.empty() || !note.end.empty() || !note.clock.empty();
     if (is_told && !options.testing)
         complain(note.verdict());
+    if (window->is_set() && result.records == 0 && note.records_present != 0)
+        complain("no record is of that time: columns FROM and TO of daybreak info say what is there");
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = result.status();
