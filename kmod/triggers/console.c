@@ -3,6 +3,7 @@
  * console.c - hooks the function that every message of the kernel passes; see console.h
  */
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 
 #include "kmod/core/ftrace_args.h"
@@ -11,6 +12,16 @@
 
 /* The kernel's own limit of a message. */
 #define TEXT_BYTES_MAX 1024u
+/* 5: in a thread, softirq, interrupt and NMI, and in an exception of one of them. */
+#define DEPTH_MAX      5u
+
+/* Not on the stack: an NMI's has 4096 bytes, and a report of a lockup takes most of them. */
+struct texts {
+	u32 depth; /* messages that are being formatted on this CPU, each in the middle of another */
+	char text[DEPTH_MAX][TEXT_BYTES_MAX];
+};
+
+static struct texts __percpu *texts; /* [C] while hooked */
 
 /*
  * vprintk_emit(facility, level, dev_info, format, arguments).  What a process wrote into
@@ -22,16 +33,22 @@ static __probe_ctx noinline void dbk_dying_printk(unsigned long ip, unsigned lon
 	int facility = dbk_ftrace_argument(fregs, 0);
 	const char *format = (const char *)dbk_ftrace_argument(fregs, 3);
 	va_list *given = (va_list *)dbk_ftrace_argument(fregs, 4);
-	char text[TEXT_BYTES_MAX];
-	u32 begin = 0, end;
+	struct texts *here = this_cpu_ptr(texts);
+	u32 begin = 0, end, depth = here->depth;
+	char *text = here->text[depth];
 	va_list arguments;
 
+	if (depth == DEPTH_MAX)
+		return;
+	/* Whoever interrupts from here on finds it, and has taken it back when we go on. */
+	WRITE_ONCE(here->depth, depth + 1);
 	va_copy(arguments, *given);
-	end = min_t(u32, vsnprintf(text, sizeof(text), format, arguments), sizeof(text) - 1);
+	end = min_t(u32, vsnprintf(text, TEXT_BYTES_MAX, format, arguments), TEXT_BYTES_MAX - 1);
 	va_end(arguments);
 	while (facility == 0 && begin < end && printk_get_level(text + begin))
 		begin += 2;
 	dbk_dying_console(text + begin, end - begin);
+	WRITE_ONCE(here->depth, depth);
 }
 
 /* RECURSION: a message while one is formatted is passed over, and preemption is off.
@@ -46,13 +63,19 @@ static bool hooked; /* [C] */
 int dbk_console_hook(void)
 {
 	static char name[] = "vprintk_emit";
-	int err = ftrace_set_filter(&printk_ops, name, strlen(name), 1);
+	int err;
 
+	texts = alloc_percpu(struct texts);
+	if (!texts)
+		return -ENOMEM;
+	err = ftrace_set_filter(&printk_ops, name, strlen(name), 1);
 	/* Without a filter it would see every function. */
 	if (!err)
 		err = register_ftrace_function(&printk_ops);
-	if (err)
+	if (err) {
 		ftrace_free_filter(&printk_ops);
+		free_percpu(texts);
+	}
 	hooked = !err;
 	return err;
 }
@@ -63,5 +86,6 @@ void dbk_console_unhook(void)
 		return;
 	unregister_ftrace_function(&printk_ops);
 	ftrace_free_filter(&printk_ops);
+	free_percpu(texts);
 	hooked = false;
 }

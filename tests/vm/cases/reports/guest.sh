@@ -37,6 +37,10 @@ reported soft-lockup "BUG: soft lockup"
 # The thread that begins grace periods stays off the CPU that hangs: else none begins that could stall.
 holds grace-periods-elsewhere taskset -p 1 "$(basename "$(dirname "$(grep -lx rcu_preempt /proc/[0-9]*/comm)")")"
 taskset 2 insmod /share/in/crash.ko how=hard && rmmod crash
+# 4096 bytes, of which the report itself takes most; with KASAN frames and stack are others.
+if ! grep -q kasan_report /proc/kallsyms; then
+	at_least nmi-stack-left "$(dmesg | sed -n 's/.* \([0-9]*\) bytes of the stack of NMIs were left/\1/p')" 1024
+fi
 reported stall "detected \(expedited \)\?stalls"
 
 echo "GUEST waits for an NMI"

@@ -10,14 +10,16 @@
  *
  *   insmod crash.ko how=hung     the task that loads it waits and cannot be killed
  *   insmod crash.ko how=soft     its CPU does not schedule
- *   insmod crash.ko how=hard     its CPU takes no interrupts
+ *   insmod crash.ko how=hard     its CPU takes no interrupts; says what NMIs left of their stack
  *   insmod crash.ko how=tsc      for good: its TSC is no clock
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/workqueue.h>
+#include <asm/nmi.h>
 #include <asm/tsc.h>
 
 static char *how = "";
@@ -54,6 +56,38 @@ static void spin(void)
 		cpu_relax();
 }
 
+/* Where the stack is that this CPU's NMIs run on, a page, until one says. */
+static const u8 *nmi_stack;
+static int nmi_cpu;
+
+static int on_nmi(unsigned int kind, struct pt_regs *regs)
+{
+	if (raw_smp_processor_id() == nmi_cpu && !user_mode(regs))
+		nmi_stack = (const u8 *)((unsigned long)__builtin_frame_address(0) & PAGE_MASK);
+	return NMI_DONE;
+}
+
+/* Nobody was there yet: it is as zero as it was at boot. */
+static unsigned long nmi_stack_left(void)
+{
+	unsigned long left = 0;
+
+	while (nmi_stack && left < PAGE_SIZE && nmi_stack[left] == 0)
+		left++;
+	return left;
+}
+
+static void spin_hard(void)
+{
+	/* A grace period that cannot end without it. */
+	start_poll_synchronize_rcu();
+	local_irq_disable();
+	nmi_cpu = raw_smp_processor_id();
+	spin();
+	local_irq_enable();
+	pr_info("%lu bytes of the stack of NMIs were left\n", nmi_stack_left());
+}
+
 static int __init crash_init(void)
 {
 	if (sysfs_streq(how, "null")) {
@@ -71,11 +105,10 @@ static int __init crash_init(void)
 		spin();
 		preempt_enable();
 	} else if (sysfs_streq(how, "hard")) {
-		/* A grace period that cannot end without it. */
-		start_poll_synchronize_rcu();
-		local_irq_disable();
-		spin();
-		local_irq_enable();
+		nmi_cpu = -1;
+		register_nmi_handler(NMI_LOCAL, on_nmi, 0, "crash");
+		spin_hard();
+		unregister_nmi_handler(NMI_LOCAL, "crash");
 	} else if (sysfs_streq(how, "tsc")) {
 		mark_tsc_unstable("a test says so");
 	} else {
