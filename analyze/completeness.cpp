@@ -147,6 +147,9 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
         if (!ring.has_info)
             note.reasons.push_back(
                 strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
+        if (ring.is_aborted())
+            note.reasons.push_back(
+                strprintf("ring %u was ended: %s", unsigned{ring.ring_id}, kUnresponsive));
         for (const formats::CpuInfo& cpu : ring.cpus) {
             const formats::Completeness& facts = cpu.completeness;
             note.faults += facts.errors;

@@ -14,6 +14,9 @@ namespace daybreak::analyze {
 constexpr int kStatusComplete = 0;
 constexpr int kStatusLosses = 3;
 
+/// What is said of a program that the deadman ended (engine/engine.h), in DTrace's words.
+inline constexpr const char* kUnresponsive = "Abort due to systemic unresponsiveness";
+
 struct CompletenessNote {
     /// Nothing was overwritten, dropped or lost since the first probe fired.
     bool complete = true;

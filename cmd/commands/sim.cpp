@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
+#include "analyze/completeness.hpp"
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
-#include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/stability.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
@@ -251,7 +251,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
     int status = print(arguments, **simulation);
     if (!(*simulation)->is_killed())
         return status;
-    complain(std::string("processing aborted: ") + kUnresponsive);
+    complain(std::string("processing aborted: ") + analyze::kUnresponsive);
     return static_cast<int>(Exit::failed);
 }
 

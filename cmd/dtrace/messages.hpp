@@ -15,9 +15,6 @@ namespace daybreak::cmd {
 /// and words, and none of ours.
 bool is_testing();
 
-/// What is said of a program that the deadman ended (engine/engine.h), in DTrace's words.
-inline constexpr const char* kUnresponsive = "Abort due to systemic unresponsiveness";
-
 /// Returns why a file cannot be had, as strerror() says it, from an error that names it too.
 std::string system_reason(const std::string& path, const base::Error& error);
 

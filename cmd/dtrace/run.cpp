@@ -3,6 +3,7 @@
 // Tracing: from the compiled programs to the last line of output.
 #include "cmd/dtrace/run.hpp"
 
+#include "analyze/completeness.hpp"
 #include "analyze/live_report.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/process_names.hpp"
@@ -159,7 +160,7 @@ base::Result<void> Tracing::loop() {
         if (looked_at.status) {
             SessionStatus status = session_.status();
             if (status.killed)
-                return base::Error(base::ErrorCode::limit, kUnresponsive);
+                return base::Error(base::ErrorCode::limit, analyze::kUnresponsive);
             if (status.exited || status.filled)
                 return {};
         }

@@ -62,7 +62,7 @@ uint64_t Recording::last_wall_ns() const {
 bool Recording::has_losses() const {
     return findings.any_loss() ||
            std::any_of(rings.begin(), rings.end(),
-                       [](const RingRecording& ring) { return ring.completeness().has_losses(); });
+                       [](const RingRecording& ring) { return ring.has_losses(); });
 }
 
 } // namespace daybreak::formats

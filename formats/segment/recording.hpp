@@ -160,6 +160,9 @@ struct RingRecording {
     }
     /// The sums over the CPUs; intervals are left empty.
     Completeness completeness() const;
+    /// Returns whether the deadman ended it: what came after was not recorded.
+    bool is_aborted() const { return has_info && info.facts.activity == DBK_ACTIVITY_KILLED; }
+    bool has_losses() const { return is_aborted() || completeness().has_losses(); }
 };
 
 /// Movable, not copyable: segments are views into its storage.

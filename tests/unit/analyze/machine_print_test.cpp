@@ -100,6 +100,20 @@ TEST_CASE("of many triggers the newest are listed", "[analyze][machine]") {
     has(out, " t30 ");
 }
 
+TEST_CASE("the verdict names a ring that the deadman ended", "[analyze][machine]") {
+    formats::Recording recording;
+    recording.rings.resize(1);
+    recording.rings[0].ring_id = 3;
+    recording.rings[0].has_info = true;
+    recording.rings[0].info.facts.activity = GENERATE(DBK_ACTIVITY_STOPPED, DBK_ACTIVITY_KILLED);
+    const bool is_killed = recording.rings[0].info.facts.activity == DBK_ACTIVITY_KILLED;
+    CompletenessNote note = completeness_of(recording);
+    CHECK(note.verdict() ==
+          (is_killed ? "not complete: ring 3 was ended: Abort due to systemic unresponsiveness"
+                     : "complete: every record since the first probe is here"));
+    CHECK(note.advised_status() == (is_killed ? kStatusLosses : kStatusComplete));
+}
+
 TEST_CASE("the verdict names the crash", "[analyze][machine]") {
     formats::Recording recording = died();
     CHECK(completeness_of(recording).verdict() ==
