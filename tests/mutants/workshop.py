@@ -37,7 +37,8 @@ NEAREST = [
     ("bootloader-hooks/", ["^kmod$", "vm:early", "vm:early-wrong"]),
 ]
 
-# What one test may use of the processor and of memory before it counts as failed. A mutant may run for ever.
+# What one test may use of time, of the processor and of memory before it counts as failed. A mutant may run, or wait, for ever.
+TEST_SECONDS = 400
 CPU_SECONDS = 100
 MEMORY_BYTES = 8 << 30
 
@@ -159,7 +160,7 @@ class Workshop:
     def _ctest(self, stage: str) -> tuple[str, str]:
         """The first test that fails, or "", and where it does if it says so."""
         status, output = self._run(["ctest", "--test-dir", self._build, "-R", stage, "--stop-on-failure", "-LE", "vm|perf",
-                                    "--no-tests=error", "--output-on-failure"], limited=True)
+                                    "--timeout", str(TEST_SECONDS), "--no-tests=error", "--output-on-failure"], limited=True)
         if status == 0 and "tests passed" in output:
             return "", ""
         failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
