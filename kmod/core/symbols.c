@@ -4,6 +4,8 @@
  *
  * kallsyms_lookup_name() is not exported, but a kprobe resolves a name: one is
  * registered there and taken away again, and the function asked from then on.
+ * It is never armed: taking what is armed away needs memory, and where there is
+ * none the kernel warns and goes on to use the kprobe.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -28,11 +30,11 @@ static int (*on_each_symbol)(walk_callback each, void *data);
 
 int dbk_symbols_init(void)
 {
-	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
+	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name", .flags = KPROBE_FLAG_DISABLED };
 	int err = register_kprobe(&kprobe);
 
 	if (err)
-		return -ENOENT;
+		return err;
 	lookup_name = (void *)((unsigned long)kprobe.addr & ~(FUNCTION_ALIGN_BYTES - 1));
 	unregister_kprobe(&kprobe);
 	lookup_size_offset = (void *)dbk_symbol("kallsyms_lookup_size_offset");
