@@ -33,7 +33,7 @@ static __probe_ctx noinline void dbk_dying_printk(unsigned long ip, unsigned lon
 	int facility = dbk_ftrace_argument(fregs, 0);
 	const char *format = (const char *)dbk_ftrace_argument(fregs, 3);
 	va_list *given = (va_list *)dbk_ftrace_argument(fregs, 4);
-	struct texts *here = this_cpu_ptr(texts);
+	struct texts *here = raw_cpu_ptr(texts); /* preemption is off: see printk_ops */
 	u32 begin = 0, end, depth = here->depth;
 	char *text = here->text[depth];
 	va_list arguments;
