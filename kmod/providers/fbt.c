@@ -63,7 +63,10 @@ static __probe_ctx noinline void fire(struct fbt_probe *fbt, unsigned long paren
 	args[4] = dbk_ftrace_argument(fregs, 4);
 	args[5] = dbk_ftrace_argument(fregs, 5);
 	flags = dbk_host_enter();
-	dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+	if (unlikely(fbt_is_cramped()))
+		dbk_probe_missed(dbk.engine, &fbt->probe, 1);
+	else
+		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 	dbk_host_leave(flags);
 }
 

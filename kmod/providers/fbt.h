@@ -22,6 +22,8 @@
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/hash.h>
+#include <linux/preempt.h>
+#include <linux/sched/task_stack.h>
 
 #include "kmod/core/frame.h"
 #include "kmod/core/provider.h"
@@ -107,6 +109,20 @@ static __probe_ctx_inline struct fbt_probe *fbt_at(const struct fbt_set *set, un
 static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned long ip)
 {
 	return fbt->site == ip && dbk_probe_is_enabled(&fbt->probe);
+}
+
+/* An NMI's stack has 4096 bytes, half of which a report takes for itself.  A firing takes some 1300,
+ * and 600 more when what it reads is not there. */
+#define FBT_NMI_STACK_BYTES 2304ul
+
+/** fbt_is_cramped() - whether this is an NMI, on a stack of its own that has no room for a firing;
+ * then it is a MISSED drop.  Probe context. */
+static __probe_ctx_inline bool fbt_is_cramped(void)
+{
+	unsigned long sp = current_stack_pointer;
+
+	return unlikely(in_nmi()) && (sp & ~PAGE_MASK) < FBT_NMI_STACK_BYTES &&
+	       sp - (unsigned long)task_stack_page(current) >= THREAD_SIZE;
 }
 
 /** fbt_returns_init() - whether this kernel lets us follow returns */

@@ -47,7 +47,10 @@ static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs)
 	};
 	u64 args[2] = { -1, regs->ax };
 
-	dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+	if (unlikely(fbt_is_cramped()))
+		dbk_probe_missed(dbk.engine, &fbt->probe, 1);
+	else
+		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 }
 
 static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs)

@@ -10,6 +10,14 @@ fbt:vmlinux:watchdog_timer_fn:, fbt:vmlinux:console_unlock:, fbt:vmlinux:prb_*:
 	@[probefunc, probename] = count();
 }
 
+/* In NMI, where they lie deep, with as much stack as a clause takes. */
+fbt:vmlinux:number:entry, fbt:vmlinux:format_decode:entry, fbt:vmlinux:string_nocheck:entry, fbt:vmlinux:prb_*:entry,
+fbt:vmlinux:kallsyms_lookup*:entry
+/ipl == 3/
+{
+	@deep[stack(), strjoin(probefunc, lltostr(arg0)), *(int *)arg0] = count();
+}
+
 profile-97
 {
 	@["profile", ""] = count();
