@@ -269,3 +269,30 @@ TEST_CASE("facts that contradict each other do not overflow", "[segment][complet
     CHECK(recording.has_losses());
     CHECK(recording.findings.count() > 0);
 }
+
+TEST_CASE("a segment between two files of a row lay in one that is not here, or is lost",
+          "[segment][completeness]") {
+    Fixture f;
+    f.records(kPerSegment * 3);
+    const bool is_here = GENERATE(false, true); // file 2, of which nothing can be read
+    RecordingBuilder builder;
+    builder.add_owned(f.ring.metadata_memory(), {"metadata"});
+    for (uint32_t number : {1u, 3u}) {
+        Bytes segment(f.slot(number - 1), f.slot(number));
+        AddOptions options{"file"};
+        options.file_number = number;
+        builder.add_file(number);
+        REQUIRE(builder.add_owned(std::move(segment), options) == 1);
+    }
+    if (is_here)
+        builder.add_file(2);
+    Recording recording = builder.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.present == kPerSegment * 2);
+    CHECK(c.rotated == (is_here ? 0 : kPerSegment));
+    CHECK(c.lost == (is_here ? kPerSegment : 0));
+    CHECK(c.segments_missing == (is_here ? 1 : 0));
+    CHECK(c.lost_known);
+    CHECK(recording.has_rotated() == !is_here);
+    CHECK(recording.has_losses() == is_here);
+}
