@@ -72,6 +72,26 @@ TEST_CASE("of several copies of a segment the fullest is kept", "[segment][build
     }
 }
 
+TEST_CASE("of two copies of a segment the one with a checksum is kept", "[segment][builder]") {
+    Fixture f;
+    f.records(1000, 9);
+    std::vector<Bytes> copies = {packed_piece(f.ring.segment_memory(0)).value(), {}};
+    copies[1] = copies[0]; // as a ring's open segment has it, and with another value
+    copies[1][6] &= ~std::byte{DBK_SEGMENT_F_SEALED};
+    copies[1].back() ^= std::byte{1};
+    for (size_t first : {0u, 1u}) {
+        RecordingBuilder builder;
+        builder.add_owned(f.ring.metadata_memory(), {"metadata"});
+        for (size_t i : {first, 1 - first})
+            REQUIRE(builder.add_owned(copies[i], {"file", Packing::packed}) == 1);
+        Recording recording = builder.build();
+        REQUIRE(recording.rings.at(0).cpus.at(0).segments.size() == 1);
+        const SegmentInfo& kept = recording.rings[0].cpus[0].segments[0];
+        CHECK(kept.sealed);
+        CHECK(kept.bytes.back() == copies[0].back());
+    }
+}
+
 TEST_CASE("a refused piece is told and costs only itself", "[segment][builder]") {
     Fixture f;
     f.records(1000, 248 * 2 + 5);
