@@ -10,7 +10,8 @@
  *                                            ▼
  *                                         STOPPED
  *
- * From WARMUP and ACTIVE the deadman leads to KILLED, and so does destruction from anywhere.
+ * From WARMUP and ACTIVE the deadman leads to KILLED, and so does destruction from anywhere; but in
+ * META_RING, which may outlive the consumer (a bank, a mapping), that is STOPPED.
  *
  * What a firing looks at is not the activity but the gates of its CPU's
  * buffer: one load says whether ECBs of its kind may run.  The control path
@@ -298,10 +299,14 @@ const char *dbk_consumer_lowered(const struct dbk_consumer *consumer, enum dbk_s
 void dbk_consumer_destroy(struct dbk_consumer *consumer)
 {
 	struct dbk_program *program;
+	bool aborted;
 
 	if (consumer == NULL)
 		return;
-	dbk_activity_set(consumer, DBK_ACTIVITY_KILLED);
+	aborted = dbk_load_acquire(&consumer->activity) == DBK_ACTIVITY_KILLED;
+	dbk_store_release(&consumer->activity, (uint32_t)DBK_ACTIVITY_KILLED);
+	if (!aborted)
+		dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_STOPPED);
 	dbk_gates_set(consumer, 0);
 	dbk_host_cpus_lock();
 	unlink_consumer(consumer->engine, consumer);

@@ -117,3 +117,17 @@ TEST_CASE("the deadman ends one consumer and no other", "[engine][deadman]") {
     bench.engine.fire(bench.heavy);
     CHECK(dbk_consumer_counters(second, 0)->firings == firings + 1);
 }
+
+TEST_CASE("what is destroyed was stopped, not killed, for whoever reads the ring", "[engine][deadman]") {
+    bool aborts = GENERATE(false, true);
+    Bench bench;
+    if (aborts)
+        bench.run(60 * kSecond, 0);
+    REQUIRE(bench.killed() == aborts);
+    // The block may outlive the consumer: in a bank, or mapped.
+    uint32_t told = DBK_ACTIVITY_INACTIVE;
+    host.in_synchronize = [&] { told = dbk_consumer_ring(bench.consumer)->activity; };
+    bench.engine.destroy(bench.consumer);
+    host.in_synchronize = nullptr;
+    CHECK(told == (aborts ? DBK_ACTIVITY_KILLED : DBK_ACTIVITY_STOPPED));
+}
