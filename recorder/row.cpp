@@ -69,14 +69,20 @@ private:
         if (!read.ok())
             return; // rotated away since it was listed
         if (read->failure)
-            findings_.add(formats::FindingKind::unreadable, file.path, read->failure->message());
+            tell({formats::FindingKind::unreadable, file.path, read->failure->message()});
         Result<formats::FileContent> content =
             formats::read_blocks(read->bytes, file.path, file.path + ": ", builder_, budget_);
         if (!content.ok())
             return;
         for (const formats::Finding& finding : content->findings.list())
             if (finding.kind != formats::FindingKind::unfinished)
-                findings_.add(finding.kind, finding.where, finding.text);
+                tell(finding);
+    }
+
+    /// The newest files are read several times.
+    void tell(const formats::Finding& finding) {
+        if (std::ranges::find(findings_.list(), finding) == findings_.list().end())
+            findings_.add(finding.kind, finding.where, finding.text);
     }
 
     const std::string& folder_;

@@ -69,6 +69,8 @@ struct Finding {
     FindingKind kind;
     std::string where; ///< "ring 1 cpu 0 segment 17", "vmcore at 0x1234000"
     std::string text;  ///< why, lower case, no full stop
+
+    bool operator==(const Finding&) const = default;
 };
 
 /// A list of findings with an end: hostile input can make no more than kFindingsMax of them, the
