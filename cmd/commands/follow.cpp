@@ -254,6 +254,8 @@ std::optional<std::vector<base::Bytes>> programs_of(const FollowArguments& argum
 
 Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
                                        const recorder::FollowOptions& options, bool quiet) {
+    if (auto device = recorder::open_device(); !device.ok() && !options.wait)
+        return std::move(device).error(); // and no folder was made
     DBK_TRY(auto folder, recorder::open_folder(arguments.folder));
     // What is traced comes first.
     ::setpriority(PRIO_PROCESS, 0, 10);
