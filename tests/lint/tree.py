@@ -7,6 +7,7 @@
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
   todo       nothing is left marked to be done at once
+  test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
 
 Prints one line per finding, `file:line: rule: text`, then a count. Exit status 1 if any was found.
 `--self-test` feeds each rule something wrong and fails if it is not found.
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
 # The interpreter's dispatch: one case per opcode, each at most three lines.
@@ -123,7 +125,19 @@ def check_todo(path, lines):
             yield number, "todo", "marked to be done at once"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_todo]
+def check_tests_named(path, lines):
+    """Of a CMakeLists.txt: the files of tests beside it that it does not name."""
+    if pathlib.PurePosixPath(path).name != "CMakeLists.txt":
+        return
+    text = "\n".join(lines)
+    if re.search(r"GLOB .*\*_test\.cpp", text):
+        return
+    for test in sorted((ROOT / path).parent.glob("*_test.cpp")):
+        if test.name not in text:
+            yield 1, "test", f"{test.name} is not named, so it is not built"
+
+
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_todo, check_tests_named]
 
 
 def findings(path, text):
@@ -157,6 +171,7 @@ def self_test():
         "function": ("base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 70 + "}\n"),
         "arrow": ("base/a.cpp", spdx + '#include "engine/engine.h"\n'),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
+        "test": ("tests/unit/analyze/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"),
     }
     bad = [rule for rule, (path, text) in wrong.items()
            if rule not in {r for _, r in findings(path, text)}]
