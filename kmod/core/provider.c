@@ -70,8 +70,8 @@ static bool is_heavy_for(const struct dbk_program *program, const struct dbk_pro
 	u32 i;
 
 	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
-		if (dbk_probedesc_match(&description, probe) &&
-		    dbk_program_probedesc_is_heavy(program, i))
+		if (dbk_program_probedesc_is_heavy(program, i) &&
+		    dbk_probedesc_match(&description, probe))
 			return true;
 	return false;
 }
