@@ -380,18 +380,20 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 {
 	uint32_t activity = dbk_load_acquire(&consumer->activity);
 
-	if (activity == DBK_ACTIVITY_COOLDOWN || activity == DBK_ACTIVITY_STOPPED)
-		return 0;
-	if (activity == DBK_ACTIVITY_INACTIVE) {
-		dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
-		return 0;
-	}
-	if (activity == DBK_ACTIVITY_KILLED) {
-		dbk_host_synchronize();
-		end_ring(consumer);
-		return 0;
-	}
-	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
+	/* exit() and the deadman may come before; what the latter ended fires no END. */
+	do {
+		if (activity == DBK_ACTIVITY_COOLDOWN || activity == DBK_ACTIVITY_STOPPED)
+			return 0;
+		if (activity == DBK_ACTIVITY_INACTIVE) {
+			dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
+			return 0;
+		}
+		if (activity == DBK_ACTIVITY_KILLED) {
+			dbk_host_synchronize();
+			end_ring(consumer);
+			return 0;
+		}
+	} while (!dbk_compare_swap(&consumer->activity, &activity, (uint32_t)DBK_ACTIVITY_COOLDOWN));
 	dbk_gates_set(consumer, 0);
 	/* Whoever is inside finishes, exit() included: nothing opens or closes gates after this. */
 	dbk_host_synchronize();
