@@ -378,6 +378,13 @@ Result<void> FileSeries::sync() {
     apply_pins();
     if (!file_)
         return {};
+    if (file_->is_gone()) {
+        say_(folder_.path() + "/" + files_.back().name + " was removed by another process");
+        keep_left(false); // what came since the last sync may have come since it was removed
+        close_file();
+        files_.pop_back();
+        return {};
+    }
     if (is_dirty_) {
         Result<void> done = sync_file();
         if (!done.ok()) {
@@ -387,12 +394,6 @@ Result<void> FileSeries::sync() {
         settle();
     }
     files_.back().last_mono_ns = clocks_().mono_ns;
-    if (file_->is_gone()) {
-        say_(folder_.path() + "/" + files_.back().name + " was removed by another process");
-        close_file();
-        files_.pop_back();
-        return {};
-    }
     uint64_t rotation = rotation_boot_ns();
     if (files_.back().bytes >= file_bytes_max() || (rotation != 0 && clocks_().boot_ns >= rotation))
         DBK_TRY_VOID(rotate());

@@ -108,6 +108,23 @@ TEST_CASE("files rotate by size, by age and when asked to, and the budget holds"
     f.check(true);
 }
 
+TEST_CASE("a file that somebody removes takes with it only what was synced", "[follow]") {
+    Fixture f;
+    f.options.sync_ns = 1;
+    REQUIRE(f.run(10, [&](uint64_t turn) {
+                 f.records(300); // 1500 were synced when the file goes: six segments and a piece
+                 if (turn != 5)
+                     return;
+                 std::string name = f.series().back();
+                 f.disk.files.erase(name);
+                 f.disk.durable.erase(name);
+             }).ok());
+    CHECK(f.has_said("was removed by another process"));
+    f.check(true);
+    for (uint16_t cpu : {0, 1})
+        CHECK(read_back(f.disk.files).first(cpu) == 6 * 248);
+}
+
 TEST_CASE("a recorder killed at any turn is continued without a gap and without a copy twice",
           "[follow]") {
     for (uint64_t killed_at : {1, 2, 3, 5, 8, 13, 21, 34}) {
