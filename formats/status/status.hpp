@@ -25,6 +25,7 @@ struct RecorderStatus {
     struct Drop {
         std::string cause; ///< the tag of drops.h
         double count = 0;
+        bool operator==(const Drop&) const = default;
     };
     struct Cpu {
         double cpu = 0;
@@ -37,11 +38,13 @@ struct RecorderStatus {
         double copied_segment = 0; ///< the last that is in the files
         double not_copied = 0;     ///< segments overwritten before they could be copied
         std::vector<Drop> drops;   ///< those that happened
+        bool operator==(const Cpu&) const = default;
     };
     struct Ring {
         double id = 0;
         std::string name, activity, policy;
         std::vector<Cpu> cpus;
+        bool operator==(const Ring&) const = default;
     };
     struct Disk {
         double used_bytes = 0, max_bytes = 0, files = 0;
@@ -53,16 +56,19 @@ struct RecorderStatus {
         double failures = 0;          ///< writes that did not go well
         double pinned_files = 0;      ///< that hold a trigger's window
         double queued_bytes = 0;      ///< copied, and not yet written
+        bool operator==(const Disk&) const = default;
     };
     struct Cost {
         double cpu_seconds = 0, written_bytes = 0, copied_bytes = 0;
         /// Over the latest interval.
         double cpu_per_second = 0, written_per_second = 0, copied_per_second = 0;
         double not_copied = 0; ///< segments overwritten before they could be copied
+        bool operator==(const Cost&) const = default;
     };
     struct Trigger {
         std::string name; ///< "": none yet
         double at = 0;
+        bool operator==(const Trigger&) const = default;
     };
 
     double pid = 0;
@@ -74,6 +80,7 @@ struct RecorderStatus {
     Trigger last_trigger;
     double triggers = 0;
     std::vector<Ring> rings;
+    bool operator==(const RecorderStatus&) const = default;
 };
 
 /// Returns the status as JSON, indented, with a newline at the end.
