@@ -127,7 +127,7 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) 
 
 int Dtrace::trace(const CompiledPrograms* compiled, ProbeIndex& probes) {
     if (arguments_.compile_only && !arguments_.claim_anonymous)
-        return static_cast<int>(Exit::ok);
+        return compiled != nullptr ? static_cast<int>(Exit::ok) : fail("no probes specified");
     if (arguments_.claim_anonymous && compiled != nullptr)
         return fail("Can't claim anonymous state and enable probes");
     if (compiled != nullptr)
