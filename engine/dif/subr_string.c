@@ -327,8 +327,7 @@ __probe_ctx uint64_t dbk_subr_strtok(struct dbk_cpu *cpu)
 	to = from;
 	while (to < cpu->strtok_length && !contains(&separators, cpu->strtok[to]))
 		to++;
-	/* Behind the separator; at the end nothing is left, not even an empty field. */
-	cpu->strtok_at = to < cpu->strtok_length ? to + 1 : to;
+	cpu->strtok_at = to; /* the next call may have other separators */
 	return dbk_new_string(cpu, cpu->strtok + from, to - from);
 }
 
