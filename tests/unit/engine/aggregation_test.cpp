@@ -440,6 +440,23 @@ TEST_CASE("recorded and engine aggregation make the same cells", "[engine][aggre
     }
 }
 
+TEST_CASE("snapshots of a CPU are numbered without a hole", "[engine][aggregate]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(counting(128 << 10));
+    uint64_t last = 0;
+    for (uint64_t round = 0; round < 100; round++) {
+        engine.fire(go, {round});
+        const void* image;
+        uint32_t bytes;
+        REQUIRE(dbk_consumer_agg_snapshot(consumer, 0, &bytes, &image) == 0);
+        const uint64_t sequence = static_cast<const dbk_segment_header*>(image)->sequence;
+        if (round > 0)
+            REQUIRE(sequence == last + 1);
+        last = sequence;
+    }
+}
+
 TEST_CASE("a snapshot that could not be used comes again", "[engine][aggregate]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");

@@ -490,3 +490,21 @@ TEST_CASE("several consumers on one probe keep apart", "[engine][consumer]") {
     CHECK_FALSE(dbk_probe_is_enabled(&go));
     engine.fire(go, {3});
 }
+
+TEST_CASE("a consumer that comes after the newest went is one of all", "[engine][consumer]") {
+    Engine engine;
+    Dof dof;
+    dof.ecb("test:::later*", {dof.trace(arg(0))});
+    auto* a = engine.start(dof.build());
+    auto* b = engine.start(dof.build(), {"b", 2, true, false, 0});
+    engine.destroy(b);
+    auto* c = engine.start(dof.build(), {"c", 3, true, false, 0});
+    engine.fire(engine.probe("test", "m", "f", "later-1"), {1}); // is matched with each
+    CHECK(values(a) == std::vector<uint64_t>{1});
+    CHECK(values(c) == std::vector<uint64_t>{1});
+    engine.destroy(a);
+    engine.destroy(c);
+    auto* d = engine.start(dof.build(), {"d", 4, true, false, 0});
+    engine.fire(engine.probe("test", "m", "f", "later-2"), {2});
+    CHECK(values(d) == std::vector<uint64_t>{2});
+}

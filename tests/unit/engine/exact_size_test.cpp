@@ -168,6 +168,32 @@ TEST_CASE("policy fill takes nothing after the first record that did not fit", "
     CHECK(drops(consumer, DBK_DROP_FILLED) == 2);
 }
 
+TEST_CASE("policy fill takes nothing after the first commit that did not fit", "[engine][size]") {
+    Engine engine;
+    auto& ask = engine.probe("test", "m", "f", "ask");
+    auto& speculate = engine.probe("test", "m", "f", "speculate");
+    auto& commit = engine.probe("test", "m", "f", "commit");
+    auto& four = engine.probe("test", "m", "f", "four");
+    Dof dof;
+    dof.option(DTRACEOPT_BUFSIZE, 64);
+    dof.option(DTRACEOPT_SPECSIZE, 4096);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_FILL);
+    dof.ecb("test:::ask", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+    dof.ecb("test:::speculate",
+            {{DTRACEACT_SPECULATE, dof.difo(constant(1))}, dof.trace(arg(0))});
+    dof.ecb("test:::commit", {{DTRACEACT_COMMIT, dof.difo(constant(1))}});
+    dof.ecb("test:::four", {});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(ask);
+    for (uint64_t i = 0; i < 10; i++)
+        engine.fire(speculate, {i});
+    engine.fire(commit);
+    CHECK(drops(consumer, DBK_DROP_FILLED) == 10);
+    engine.fire(four); // would fit
+    CHECK(records(consumer).size() == 1);
+    CHECK(drops(consumer, DBK_DROP_FILLED) == 11);
+}
+
 TEST_CASE("of two checksums of a block one is for what was there before", "[engine][size]") {
     Engine engine;
     alignas(4096) static uint8_t memory[4096];

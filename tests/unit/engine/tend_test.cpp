@@ -224,6 +224,32 @@ TEST_CASE("a ring with ringtime grows while its segments are younger", "[engine]
     }
 }
 
+TEST_CASE("a ring that grows forgets a burst after a while", "[engine][grow]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof = small(8192);
+    dof.option(DBK_OPT_RINGTIME, 3'000'000'000);
+    dof.option(DBK_OPT_RINGMAX, 256 * 4096);
+    auto* consumer = engine.start(dof.build());
+    const dbk_meta_cpu* facts = dbk_consumer_counters(consumer, 0);
+    auto pass = [&](uint64_t segments) {
+        for (uint64_t i = 0; i < segments * kPerSegment; i++)
+            engine.fire(go, {i});
+        host.mono_ns += 100'000'000;
+        dbk_consumer_tend(consumer);
+    };
+    pass(10); // room for 20 more at once
+    CHECK(facts->segment_slots >= 20);
+    CHECK(facts->segment_slots <= 32);
+    for (int i = 0; i < 100; i++)
+        pass(0);
+    // 30 segments reach into three seconds; with the burst in mind 20 more would be wanted.
+    for (int i = 0; i < 40; i++)
+        pass(1);
+    CHECK(facts->segment_slots >= 31);
+    CHECK(facts->segment_slots <= 40);
+}
+
 TEST_CASE("ringtime and what goes with it", "[engine][grow]") {
     Engine engine;
     auto refusal = [&](std::initializer_list<std::pair<uint32_t, uint64_t>> options) {
