@@ -52,17 +52,11 @@ std::string describe(const ProgramArguments& arguments) {
 /// Where the kernel's types are; empty when the program is compiled without.
 base::Result<std::optional<compiler::KernelSource>>
 kernel_source(const ProgramArguments& arguments) {
-    if (arguments.kernel.empty() && arguments.btf.empty())
+    if (!arguments.btf.empty())
+        return std::optional(compiler::KernelSource{.file = arguments.btf});
+    if (arguments.kernel.empty())
         return std::optional<compiler::KernelSource>();
-    compiler::KernelSource where;
-    where.file = arguments.btf;
-    if (arguments.kernel.find('/') == std::string::npos) {
-        where.release = arguments.kernel;
-    } else {
-        where.file = arguments.kernel;
-        DBK_TRY(base::Bytes image, base::read_file(where.file));
-        where.release = compiler::release_of_kernel_image(image);
-    }
+    DBK_TRY(compiler::KernelSource where, kernel_source_of(arguments.kernel));
     return std::optional(std::move(where));
 }
 
@@ -101,6 +95,18 @@ void print_diagnostics(const ProgramArguments& arguments, const compiler::Compil
 }
 
 } // namespace
+
+base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {
+    compiler::KernelSource where;
+    if (kernel.find('/') == std::string::npos) {
+        where.release = kernel;
+        return where;
+    }
+    where.file = kernel;
+    DBK_TRY(base::Bytes image, base::read_file(where.file));
+    where.release = compiler::release_of_kernel_image(image);
+    return where;
+}
 
 std::map<std::string, int64_t, std::less<>> process_macros() {
     return {{"pid", ::getpid()},   {"ppid", ::getppid()}, {"uid", ::getuid()},

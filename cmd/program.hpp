@@ -45,6 +45,10 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments);
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
                                                const std::string& subcommand);
 
+/// Returns where the types are of what --kernel names: a release, or the path of a kernel image.
+/// Error: not_found, io, when there is no such file.
+base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel);
+
 /// Returns the values of $pid, $uid and their kin for this process.
 std::map<std::string, int64_t, std::less<>> process_macros();
 

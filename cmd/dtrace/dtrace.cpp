@@ -9,6 +9,7 @@
 #include "cmd/dtrace/listing.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/run.hpp"
+#include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "formats/abi/ioctl.h"
@@ -148,10 +149,14 @@ int Dtrace::run() {
             return fail(done.error().message());
     }
     std::optional<compiler::BtfKernelTypes> kernel;
-    if (!arguments_.kernel.empty())
-        kernel.emplace(compiler::KernelSource{.release = arguments_.kernel});
-    else if (!session_->is_simulated())
+    if (!arguments_.kernel.empty()) {
+        auto where = kernel_source_of(arguments_.kernel);
+        if (!where.ok())
+            return fail(where.error().message());
+        kernel.emplace(std::move(*where));
+    } else if (!session_->is_simulated()) {
         kernel.emplace(compiler::KernelSource{.release = session_->release()});
+    }
 
     ProbeIndex probes(*session_);
     CompileSetting setting;
