@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <filesystem>
 #include <sys/stat.h>
 
 namespace daybreak::formats {
@@ -118,7 +119,10 @@ private:
             return true;
         if (!source.listed)
             return std::move(done).error();
-        if (done.error().code() != ErrorCode::not_found)
+        std::error_code ignored;
+        // What is gone was rotated away; a link that leads nowhere is still there.
+        if (done.error().code() != ErrorCode::not_found ||
+            std::filesystem::is_symlink(source.path, ignored))
             findings_.add(file_number_in(source.path) != 0 ? FindingKind::unreadable
                                                            : FindingKind::foreign_file,
                           source.path, done.error().message());

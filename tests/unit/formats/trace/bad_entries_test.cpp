@@ -83,12 +83,13 @@ TEST_CASE("entries that are not regular files are findings, the others are read"
     Row r;
     ::mkdir(r.in("folder.dbrk").c_str(), 0700);
     ::symlink("loop.dbrk", r.in("loop.dbrk").c_str());
+    ::symlink("/nowhere", r.in("nowhere.dbrk").c_str());
     ::mkfifo(r.in("fifo.dbrk").c_str(), 0600);
     ::symlink("/dev/zero", r.in("zero.dbrk").c_str());
     ::symlink("/proc/self/mem", r.in("mem.dbrk").c_str()); // its first byte is EIO
     Trace trace = r.read();
     CHECK(present(trace) == 1200);
-    CHECK(kinds(trace) == std::vector<FindingKind>(5, FindingKind::foreign_file));
+    CHECK(kinds(trace) == std::vector<FindingKind>(6, FindingKind::foreign_file));
     CHECK_FALSE(trace.has_losses());
     CHECK(trace.recording.findings.list()[0].text == r.in("fifo.dbrk") + " is not a regular file");
 }
