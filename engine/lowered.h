@@ -122,7 +122,7 @@ struct dbk_difo {
 #define DBK_WORK_FRAME	400u	   /* a frame of a stack */
 #define DBK_WORK_WALK	16000u	   /* a walk that the host does: at most 120 parents, 24 frames */
 
-#define DBK_ARGS_AT_HAND 6u /* arguments behind these the host may have to read from its stack */
+#define DBK_ARGS_AT_HAND 6u /* arguments from this one on the host may read from its stack */
 
 /* Clauses that a consumer may have on one probe: the quickest of them are not charged. */
 #define DBK_PROBE_ECBS_MAX 4096u

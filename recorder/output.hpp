@@ -36,7 +36,7 @@ public:
     Result<void> add_symbols();
     /// Writes the end and puts the file in place.  `recording` is what it holds.
     Result<RecordSummary> finish(const formats::Recording& recording, bool interrupted);
-    /// When `why` kept a claimed ring from being written, which nobody can read again: puts a file
+    /// When `why` kept a claimed ring, which cannot be read again, from being written: puts a file
     /// in place that ends where writing failed.  Returns the Error to report.
     Error keep_what_fitted(Error why);
 

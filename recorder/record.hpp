@@ -65,8 +65,8 @@ struct RecordSummary {
 /// (interrupted) and nothing has changed.
 ///
 /// The output file is made, and the room on its disk looked at, before anything is claimed: a ring
-/// that was claimed goes when the device is closed.  So when writing fails behind the claim, the
-/// file stays as far as it was written, which is told in the Error.
+/// that was claimed goes when the device is closed.  So when writing fails after the claim, the
+/// file stays as far as it was written, and the Error says so.
 ///
 /// Errors: not_found, when there is no anonymous state (or, with keep, no ring); busy; unsupported,
 ///         when the module speaks another version; invalid, io for the output; io for the device.

@@ -35,7 +35,7 @@ using base::Result;
 
 /// Of what has no addresses or data in it, for those who watch.
 constexpr mode_t kStatusMode = 0644;
-/// Somebody who writes --max-size 1 means something else.
+/// Less than a file takes: a suffix was left out, as in --max-size 1 for 1g.
 constexpr uint64_t kBudgetBytesMin = 64 << 10;
 
 /// Returns the number and its suffix's factor multiplied.

@@ -103,7 +103,8 @@ int report(const ReportArguments& arguments) {
     if (is_told && !options.testing)
         complain(note.verdict());
     if (window->is_set() && result.records == 0 && note.records_present != 0)
-        complain("no record is of that time: columns FROM and TO of daybreak info say what is there");
+        complain("there is no record in that window; daybreak info has the first and last time of each "
+                 "CPU");
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = result.status();

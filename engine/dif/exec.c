@@ -129,7 +129,7 @@ __probe_ctx static uint64_t op_args(struct dbk_cpu *cpu, uint64_t index)
 {
 	if (index > 0xffff)
 		return dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
-	/* Behind those at hand the host reads its stack, and far behind them what lies there. */
+	/* The host reads later ones from its stack; after the last argument that is other data. */
 	if (index >= cpu->probe->arg_count && !dbk_spend(cpu, DBK_WORK_FAULT))
 		return 0;
 	if (index >= DBK_PROBE_ARGS_MAX && !dbk_may_see_kernel(cpu))

@@ -10,7 +10,7 @@
 #include "engine/dif/insn.h"
 #include "engine/program/program.h"
 
-#define ALL_REGISTERS 0xffu /* nobody gets here: the neutral one of an intersection */
+#define ALL_REGISTERS 0xffu /* where no branch arrives: neutral for an intersection */
 
 struct walk {
 	const struct dbk_program *program;
@@ -145,7 +145,7 @@ static bool writes_rd(uint32_t op)
 	}
 }
 
-/* What is known behind the instruction, when it goes on there. */
+/* What is known after the instruction, if the next one follows it. */
 static uint32_t known_after(struct walk *walk, const struct dbk_insn *insn, uint32_t known)
 {
 	uint32_t rd = 1u << insn->rd;
@@ -161,7 +161,7 @@ static uint32_t known_after(struct walk *walk, const struct dbk_insn *insn, uint
 	return leads_somewhere(walk, insn, known) ? known | rd : known & ~rd;
 }
 
-/* Numbers from outside, and whether somebody goes where they lead. */
+/* Numbers from outside, and whether a subroutine uses one as an address. */
 static void note(struct walk *walk, const struct dbk_insn *insn)
 {
 	switch (insn->op) {

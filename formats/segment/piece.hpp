@@ -44,7 +44,7 @@ uint32_t segment_checksum(ByteView bytes);
 std::string boot_name(uint64_t boot_id);
 
 /// Returns whether the boot's UUID begins with `text`; dashes and capitals make no difference, nor
-/// does what lies behind the first 8 bytes of a whole UUID.
+/// does what follows the first 8 bytes of a whole UUID.
 bool boot_begins_with(uint64_t boot_id, std::string_view text);
 
 } // namespace daybreak::formats

@@ -79,8 +79,10 @@ static int __init dbk_module_init(void)
 {
 	int err;
 
-	if (dbk_symbols_init())
-		pr_warn("kernel symbols cannot be resolved: no functions, no argument types\n");
+	err = dbk_symbols_init();
+	if (err)
+		pr_warn("kernel symbols cannot be resolved (error %d): no functions, no argument types\n",
+			-err);
 	dbk_clock_init();
 	dbk_thread_init();
 	dbk_act_init();

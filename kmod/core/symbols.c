@@ -30,7 +30,10 @@ static int (*on_each_symbol)(walk_callback each, void *data);
 
 int dbk_symbols_init(void)
 {
-	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name", .flags = KPROBE_FLAG_DISABLED };
+	struct kprobe kprobe = {
+		.symbol_name = "kallsyms_lookup_name",
+		.flags = KPROBE_FLAG_DISABLED,
+	};
 	int err = register_kprobe(&kprobe);
 
 	if (err)

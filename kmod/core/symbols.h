@@ -9,8 +9,8 @@
 
 struct module;
 
-/** dbk_symbols_init() - finds kallsyms_lookup_name().  Return: 0, or -ENOENT: nothing can be found.
- */
+/** dbk_symbols_init() - finds kallsyms_lookup_name().  Return: 0, or a negative errno: no symbol
+ * can be found. */
 int dbk_symbols_init(void);
 
 /** dbk_symbol() - address of a symbol of the kernel, 0 when there is none.  Context: may sleep. */

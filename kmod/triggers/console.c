@@ -35,12 +35,13 @@ static __probe_ctx noinline void dbk_dying_printk(unsigned long ip, unsigned lon
 	va_list *given = (va_list *)dbk_ftrace_argument(fregs, 4);
 	struct texts *here = raw_cpu_ptr(texts); /* preemption is off: see printk_ops */
 	u32 begin = 0, end, depth = here->depth;
-	char *text = here->text[depth];
 	va_list arguments;
+	char *text;
 
 	if (depth == DEPTH_MAX)
 		return;
-	/* Whoever interrupts from here on finds it, and has taken it back when we go on. */
+	text = here->text[depth];
+	/* An interrupt from here on takes the next one, and has given it back when we go on. */
 	WRITE_ONCE(here->depth, depth + 1);
 	va_copy(arguments, *given);
 	end = min_t(u32, vsnprintf(text, TEXT_BYTES_MAX, format, arguments), TEXT_BYTES_MAX - 1);

@@ -38,7 +38,7 @@ struct shim {
 	bool memory_is_ram;	/* of the firmware's map */
 	u32 rcu_depth, work_count, mapped_count;
 	u64 mapped_address;
-	u64 busy_bytes, busy_bytes_most; /* written back while nobody else could run */
+	u64 busy_bytes, busy_bytes_most; /* written back without a pause */
 	struct delayed_work *work;	 /* what was scheduled last */
 	struct notifier_block *panic, *reboot, *die, *sleep;
 	bool tsc_is_unstable;

@@ -302,7 +302,7 @@ TEST_CASE("ERROR belongs to the consumer that failed", "[engine][fault]") {
     CHECK(records(b).empty());
 }
 
-TEST_CASE("an enabling pauses, and ends when nobody wants it or it takes too much", "[engine][consumer]") {
+TEST_CASE("an enabling pauses, and ends when its process is killed or it takes too much", "[engine][consumer]") {
     constexpr uint32_t kProbes = 3000, kClauses = 5;
     Engine engine;
     for (uint32_t i = 0; i < kProbes; i++)

@@ -118,16 +118,16 @@ TEST_CASE("the deadman ends one consumer and no other", "[engine][deadman]") {
     CHECK(dbk_consumer_counters(second, 0)->firings == firings + 1);
 }
 
-TEST_CASE("what is destroyed was stopped, not killed, for whoever reads the ring", "[engine][deadman]") {
+TEST_CASE("the ring of a consumer that was destroyed says STOPPED, or KILLED after the deadman", "[engine][deadman]") {
     bool aborts = GENERATE(false, true);
     Bench bench;
     if (aborts)
         bench.run(60 * kSecond, 0);
     REQUIRE(bench.killed() == aborts);
     // The block may outlive the consumer: in a bank, or mapped.
-    uint32_t told = DBK_ACTIVITY_INACTIVE;
-    host.in_synchronize = [&] { told = dbk_consumer_ring(bench.consumer)->activity; };
+    uint32_t left = DBK_ACTIVITY_INACTIVE;
+    host.in_synchronize = [&] { left = dbk_consumer_ring(bench.consumer)->activity; };
     bench.engine.destroy(bench.consumer);
     host.in_synchronize = nullptr;
-    CHECK(told == (aborts ? DBK_ACTIVITY_KILLED : DBK_ACTIVITY_STOPPED));
+    CHECK(left == (aborts ? DBK_ACTIVITY_KILLED : DBK_ACTIVITY_STOPPED));
 }

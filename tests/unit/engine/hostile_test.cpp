@@ -112,7 +112,7 @@ TEST_CASE("loads from the process need the privilege", "[engine][hostile]") {
     }
 }
 
-TEST_CASE("args[] behind all arguments is the kernel's stack", "[engine][hostile]") {
+TEST_CASE("args[] after the last argument is the kernel's stack", "[engine][hostile]") {
     auto element = [](uint64_t index, uint32_t lacks) {
         return run_lacking({{setx(0, 1), DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_ARGS, 1, 2), ret(2)},
                             int_type(),

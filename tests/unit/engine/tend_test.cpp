@@ -52,6 +52,30 @@ std::vector<uint64_t> sealed(const dbk_consumer* consumer) {
 
 using Numbers = std::vector<uint64_t>;
 
+/// A ring that grows from two segments, and is tended every 100 ms.
+struct Growing {
+    Engine engine;
+    dbk_probe& go = engine.probe("test", "m", "f", "go");
+    dbk_consumer* consumer;
+    const dbk_meta_cpu* facts;
+    uint64_t value = 0;
+
+    Growing(uint64_t ringtime_ns, uint64_t segments_max) {
+        Dof dof = small(8192);
+        dof.option(DBK_OPT_RINGTIME, ringtime_ns);
+        dof.option(DBK_OPT_RINGMAX, segments_max * 4096);
+        consumer = engine.start(dof.build());
+        facts = dbk_consumer_counters(consumer, 0);
+    }
+    /// Fills so many segments, then tends.
+    void pass(uint64_t segments) {
+        for (uint64_t i = 0; i < segments * kPerSegment; i++)
+            engine.fire(go, {value++});
+        host.mono_ns += 100'000'000;
+        dbk_consumer_tend(consumer);
+    }
+};
+
 } // namespace
 
 TEST_CASE("segments are sealed once they were closed for a while", "[engine][seal]") {
@@ -162,27 +186,16 @@ TEST_CASE("policies that do not overwrite keep their room", "[engine][seal]") {
 }
 
 TEST_CASE("a ring with ringtime grows while its segments are younger", "[engine][grow]") {
-    Engine engine;
-    auto& go = engine.probe("test", "m", "f", "go");
-    Dof dof = small(8192);
-    dof.option(DBK_OPT_RINGTIME, 1'000'000'000);
-    dof.option(DBK_OPT_RINGMAX, 64 * 4096);
-    auto* consumer = engine.start(dof.build());
-    const dbk_meta_cpu* facts = dbk_consumer_counters(consumer, 0);
+    Growing ring(1'000'000'000, 64);
+    auto* consumer = ring.consumer;
+    const dbk_meta_cpu* facts = ring.facts;
     CHECK(dbk_consumer_grows(consumer));
     CHECK(dbk_consumer_ring(consumer)->ringtime_ns == 1'000'000'000);
     CHECK(dbk_consumer_ring(consumer)->ringmax_bytes == 64 * 4096);
     CHECK(facts->segment_slots == 2);
-    uint64_t value = 0;
-    auto pass = [&](uint64_t segments) { // a time of tending
-        for (uint64_t i = 0; i < segments * kPerSegment; i++)
-            engine.fire(go, {value++});
-        host.mono_ns += 100'000'000;
-        dbk_consumer_tend(consumer);
-    };
-    pass(1);
+    ring.pass(1);
     for (int i = 0; i < 30; i++)
-        pass(1);
+        ring.pass(1);
     // 10 or 11 segments reach into a second, the open one, and room for what may come.
     CHECK(facts->segment_slots >= 11);
     CHECK(facts->segment_slots <= 16);
@@ -197,7 +210,7 @@ TEST_CASE("a ring with ringtime grows while its segments are younger", "[engine]
         regions++;
     SECTION("up to ringmax") {
         for (int i = 0; i < 30; i++)
-            pass(20);
+            ring.pass(20);
         CHECK(facts->segment_slots == 64);
         CHECK(segments(consumer, 0).size() == 64);
         CHECK(facts->growths_refused == 0);
@@ -205,49 +218,37 @@ TEST_CASE("a ring with ringtime grows while its segments are younger", "[engine]
         auto all = records(consumer);
         for (size_t i = 1; i < all.size(); i++)
             REQUIRE(all[i].u64(8) == all[i - 1].u64(8) + 1);
-        CHECK(all.back().u64(8) == value - 1);
+        CHECK(all.back().u64(8) == ring.value - 1);
         CHECK(facts->oldest_sequence == segments(consumer, 0).begin()->first);
     }
     SECTION("unless there is no memory, which is counted, and tried again") {
         host.allocations_left = 0;
         for (int i = 0; i < 9; i++)
-            pass(4);
+            ring.pass(4);
         CHECK(facts->growths_refused == 1);
         for (int i = 0; i < 9; i++)
-            pass(4);
+            ring.pass(4);
         CHECK(facts->growths_refused == 2);
         uint64_t slots = facts->segment_slots;
         host.allocations_left = -1;
         for (int i = 0; i < 12; i++)
-            pass(4);
+            ring.pass(4);
         CHECK(facts->segment_slots > slots);
     }
 }
 
 TEST_CASE("a ring that grows forgets a burst after a while", "[engine][grow]") {
-    Engine engine;
-    auto& go = engine.probe("test", "m", "f", "go");
-    Dof dof = small(8192);
-    dof.option(DBK_OPT_RINGTIME, 3'000'000'000);
-    dof.option(DBK_OPT_RINGMAX, 256 * 4096);
-    auto* consumer = engine.start(dof.build());
-    const dbk_meta_cpu* facts = dbk_consumer_counters(consumer, 0);
-    auto pass = [&](uint64_t segments) {
-        for (uint64_t i = 0; i < segments * kPerSegment; i++)
-            engine.fire(go, {i});
-        host.mono_ns += 100'000'000;
-        dbk_consumer_tend(consumer);
-    };
-    pass(10); // room for 20 more at once
-    CHECK(facts->segment_slots >= 20);
-    CHECK(facts->segment_slots <= 32);
+    Growing ring(3'000'000'000, 256);
+    ring.pass(10); // room for 20 more at once
+    CHECK(ring.facts->segment_slots >= 20);
+    CHECK(ring.facts->segment_slots <= 32);
     for (int i = 0; i < 100; i++)
-        pass(0);
+        ring.pass(0);
     // 30 segments reach into three seconds; with the burst in mind 20 more would be wanted.
     for (int i = 0; i < 40; i++)
-        pass(1);
-    CHECK(facts->segment_slots >= 31);
-    CHECK(facts->segment_slots <= 40);
+        ring.pass(1);
+    CHECK(ring.facts->segment_slots >= 31);
+    CHECK(ring.facts->segment_slots <= 40);
 }
 
 TEST_CASE("ringtime and what goes with it", "[engine][grow]") {

@@ -38,7 +38,7 @@ struct HostState {
     uint64_t symbols_asked = 0; ///< calls of dbk_host_symbol()
     uint64_t silent_reads = 0;  ///< of what may not be there: arguments on the stack, user stacks
     uint32_t synchronized = 0, settled = 0, pauses = 0;
-    int64_t pauses_left = -1; ///< the next but so many says that nobody wants it any more; -1: none
+    int64_t pauses_left = -1; ///< after so many the next says that its process is being killed; -1: none does
     int enable_error = 0, settle_error = 0;
     /// Of the kernel.
     std::map<std::string, uint64_t> symbols = {{"jiffies", 0x1000}, {"ext4`ops", 0x2000}};

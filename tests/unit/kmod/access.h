@@ -24,7 +24,7 @@ void test_oops_in_progress(int count);
 /* ---- the bank: as if the module were loaded with these parameters, and unloaded ---- */
 void test_bank_load(const char *bank, bool salvage);
 void test_bank_unload(void);
-uint64_t test_bank_write_back(void); /* by its worker: most bytes while nobody else could run */
+uint64_t test_bank_write_back(void); /* by its worker: most bytes without a pause */
 uint32_t test_bank_use(void);
 const char *test_bank_reason(void);
 uint64_t test_bank_address(void);

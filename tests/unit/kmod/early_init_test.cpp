@@ -134,7 +134,7 @@ TEST_CASE("early-init keeps the module's parameters of a command line", "[kmod][
     CHECK(kept("daybreak.a=\"one two\" x daybreak.b=3") == "a=\"one two\" b=3 ");
     CHECK(kept("other=\"x daybreak.a=1\" daybreak.b=2") == "b=2 ");
     CHECK(kept("daybreak.a=\"never closed daybreak.b=2") == "a=\"never closed daybreak.b=2 ");
-    // Behind "--" words are init's.
+    // After "--" words are init's.
     CHECK(kept("daybreak.a=1 -- daybreak.b=2") == "a=1 ");
     CHECK(kept("--x daybreak.a=1") == "a=1 ");
     CHECK(kept("daybreak.a=1 --\n") == "a=1 ");
@@ -214,7 +214,7 @@ TEST_CASE("early-init without a module, or with one that is none, boots on", "[k
 
 TEST_CASE("early-init runs the init that was asked for, else the kernel's list", "[kmod][early-init]") {
     Boot boot = boot_with_module();
-    SECTION("asked for behind --") {
+    SECTION("asked for after --") {
         boot.argv.emplace_back("daybreak_init=/sbin/mine");
         boot.runnable = {"/init", "/sbin/mine"};
         boot.run();

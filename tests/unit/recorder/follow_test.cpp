@@ -108,7 +108,7 @@ TEST_CASE("files rotate by size, by age and when asked to, and the budget holds"
     f.check(true);
 }
 
-TEST_CASE("a file that somebody removes takes with it only what was synced", "[follow]") {
+TEST_CASE("a file that is removed takes with it only what was synced", "[follow]") {
     Fixture f;
     f.options.sync_ns = 1;
     REQUIRE(f.run(10, [&](uint64_t turn) {

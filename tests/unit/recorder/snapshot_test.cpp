@@ -139,7 +139,7 @@ TEST_CASE("a recorder's files reach back further than the ring", "[snapshot]") {
         summary = f.take();
         CHECK(summary.uncovered.size() == 2);
     }
-    SECTION("a damaged file is told once, and the window is not whole") {
+    SECTION("a damaged file is one finding, and the window is not whole") {
         for (uint32_t number : {8, 10}) { // the newest is read again and again for the hole
             Bytes bytes = base::read_file(f.row.path(number)).value();
             bytes[bytes.size() / 2] ^= std::byte{1};

@@ -78,7 +78,7 @@ equal read-only-ends-in-order $? 0
 at_least read-only-misses-nothing "$(daybreak report /tmp/fixed | grep -c CALL)" 2000
 umount /tmp/fixed
 
-# A program of its own outlives the recorder, and is found again.  Figures that cannot be written are told, once.
+# A program of its own outlives the recorder, and is found again.  Figures that cannot be written have one line in the log.
 follow /tmp/own -s /share/in/own.d --metrics /nowhere/figures
 workload 10
 kill -KILL $recorder
@@ -88,7 +88,7 @@ follow /tmp/own -s /share/in/own.d
 workload 10
 kill -TERM $recorder
 wait $recorder
-equal unwritten-figures-are-told-once "$(grep -c 'cannot create /nowhere/figures.*; recording goes on' /tmp/log)" 1
+equal unwritten-figures-have-one-line "$(grep -c 'cannot create /nowhere/figures.*; recording goes on' /tmp/log)" 1
 equal own-program "$(daybreak report /tmp/own | grep -c OWN)" 3000
 cat /tmp/log
 holds unload rmmod daybreak

@@ -67,7 +67,7 @@ static int on_nmi(unsigned int kind, struct pt_regs *regs)
 	return NMI_DONE;
 }
 
-/* Nobody was there yet: it is as zero as it was at boot. */
+/* Not used yet: as zero as at boot. */
 static unsigned long nmi_stack_left(void)
 {
 	unsigned long left = 0;
