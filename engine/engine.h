@@ -278,7 +278,7 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_SEGMENTS_MIN     2u		/* one is written while one is read */
 #define DBK_RINGTIME_MIN_NS  1000000ull /* 1 ms; tending comes later than that */
 #define DBK_RINGTIME_MAX_NS  (366ull * 86400 * 1000000000)
-#define DBK_AGGSIZE_DEFAULT  (1u << 20) /* of one buffer; a CPU has two */
+#define DBK_AGGSIZE_DEFAULT  (1u << 20) /* of one buffer; a CPU has two, and an index */
 #define DBK_AGGSIZE_MIN	     4096u
 #define DBK_AGGSIZE_MAX                                                                            \
 	(4u << 20) /* one block of pages; option bufresize says what becomes of more */

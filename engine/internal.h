@@ -87,7 +87,7 @@ struct dbk_agg_slot {
 
 struct dbk_aggbuf {
 	struct dbk_pages pages;	    /* [C] */
-	struct dbk_agg_slot *slots; /* [P] */
+	struct dbk_agg_slot *slots; /* [P] the same of a CPU's two */
 	uint32_t slot_count;	    /* [C] power of two */
 	uint32_t entry_count;	    /* [P] */
 	uint32_t round;		    /* [L] how often it was cleared; from 1 */

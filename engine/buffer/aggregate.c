@@ -7,8 +7,9 @@
  * the first.  Entries only ever get added, so a reader of a dump can walk them by
  * their lengths up to committed_bytes.
  *
- * The index is open-addressed.  A slot belongs to a buffer's time since it was
- * cleared, its round, so that clearing all of them is one addition.  Where a key
+ * The index is open-addressed, and one for both: only the buffer that is counted
+ * into needs it.  A slot belongs to a buffer's time since it was cleared, its
+ * round, so that clearing all of them is one addition.  Where a key
  * lands depends on a secret (engine/hash.h), and a key that finds no place within
  * PROBES_MAX slots is a drop: whoever can choose keys can fill the buffer, and
  * make no firing longer.
@@ -137,6 +138,12 @@ __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation
 
 /* ---- control path -------------------------------------------------------------------------- */
 
+__probe_ctx static struct dbk_aggbuf *other_of(struct dbk_buffer *buffer,
+					       const struct dbk_aggbuf *aggbuf)
+{
+	return &buffer->aggbufs[aggbuf == &buffer->aggbufs[0]];
+}
+
 static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 		  struct dbk_aggbuf *aggbuf)
 {
@@ -145,7 +152,7 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 	dbk_store_release(&header->magic, 0);
 	memset(header, 0, AGG_DATA_OFFSET);
 	/* One a snapshot: of 2^32 rounds none is met again.  Slots of round 0 were never used. */
-	aggbuf->round++;
+	aggbuf->round = other_of(buffer, aggbuf)->round + 1;
 	aggbuf->entry_count = 0;
 	aggbuf->classic_bytes = 0;
 	header->version = DBK_SEGMENT_VERSION;
@@ -164,10 +171,15 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 
 int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes)
 {
-	uint32_t i, slots = 1;
+	struct dbk_agg_slot **slots = &buffer->aggbufs[0].slots;
+	uint32_t i, slot_count = 1;
 
-	while (slots < bytes / BYTES_PER_SLOT)
-		slots <<= 1;
+	while (slot_count < bytes / BYTES_PER_SLOT)
+		slot_count <<= 1;
+	if (*slots == NULL)
+		*slots = dbk_host_alloc(slot_count * sizeof(**slots));
+	if (*slots == NULL)
+		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
 
@@ -175,11 +187,8 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, ui
 			aggbuf->pages.address = NULL;
 			return -ENOMEM;
 		}
-		if (aggbuf->slots == NULL)
-			aggbuf->slots = dbk_host_alloc(slots * sizeof(*aggbuf->slots));
-		if (aggbuf->slots == NULL)
-			return -ENOMEM;
-		aggbuf->slot_count = slots;
+		aggbuf->slots = *slots;
+		aggbuf->slot_count = slot_count;
 	}
 	/* The sequence goes up by one at each switch: one buffer has the odd, one the even ones. */
 	buffer->aggbufs[0].sequence = 0;
@@ -192,8 +201,8 @@ void dbk_aggbuf_deinit(struct dbk_buffer *buffer)
 {
 	uint32_t i;
 
+	dbk_host_free(buffer->aggbufs[0].slots);
 	for (i = 0; i < 2; i++) {
-		dbk_host_free(buffer->aggbufs[i].slots);
 		if (buffer->aggbufs[i].pages.address != NULL)
 			dbk_host_pages_free(&buffer->aggbufs[i].pages);
 	}
@@ -204,10 +213,8 @@ void dbk_aggbuf_deinit(struct dbk_buffer *buffer)
 __probe_ctx static void switch_buffers(void *argument, uint32_t cpu)
 {
 	struct dbk_buffer *buffer = &((struct dbk_consumer *)argument)->buffers[cpu];
-	struct dbk_aggbuf *old = buffer->aggbuf;
 
-	dbk_store_release(&buffer->aggbuf,
-			  old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0]);
+	dbk_store_release(&buffer->aggbuf, other_of(buffer, buffer->aggbuf));
 }
 
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
@@ -222,7 +229,7 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	if (buffer->aggbuf == NULL) /* nothing is aggregated, or the CPU has not been up */
 		return -EINVAL;
 	old = buffer->aggbuf;
-	fresh = old == &buffer->aggbufs[0] ? &buffer->aggbufs[1] : &buffer->aggbufs[0];
+	fresh = other_of(buffer, old);
 	if (fresh->kept) {
 		old = fresh;
 		old->kept = false;
@@ -240,5 +247,5 @@ void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu)
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
 
-	buffer->aggbufs[buffer->aggbuf == &buffer->aggbufs[0]].kept = true;
+	other_of(buffer, buffer->aggbuf)->kept = true;
 }

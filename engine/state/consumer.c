@@ -35,14 +35,27 @@ static int lacking(struct dbk_consumer *consumer, uint32_t option, struct dbk_re
 	return dbk_refuse(reason, -ENOMEM, "Cannot allocate memory");
 }
 
-/* Two buffers, and half as much index for each. */
-#define AGGSIZES_PER_CPU 3u
+/* Of the memory for them: a CPU has two buffers, and an index of half a buffer's size. */
+#define AGGSIZE_SHARE(bytes) ((bytes) / 5 * 2)
+
+/* A program that only counts records nothing but its faults: so much, if it does not ask for more. */
+#define SEGMENTS_OF_FAULTS 8u
+
+static bool has_record(const struct dbk_consumer *consumer)
+{
+	uint32_t i;
+
+	for (i = 0; i < consumer->plan_count; i++)
+		if (consumer->plans[i].has_record)
+			return true;
+	return false;
+}
 
 static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason)
 {
 	struct dbk_engine *engine = consumer->engine;
 	uint32_t cpu, key_bytes = dbk_plan_key_bytes(consumer);
-	uint64_t reserve = 0;
+	uint64_t reserve = 0, given;
 	int error;
 
 	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX ||
@@ -51,13 +64,16 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
 	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX ||
 	     (consumer->class_count != 0 &&
-	      consumer->aggsize > dbk_host_alloc_max() / AGGSIZES_PER_CPU / dbk_cpus_up(engine))))
+	      consumer->aggsize > AGGSIZE_SHARE(dbk_host_alloc_max()) / dbk_cpus_up(engine))))
 		return lacking(consumer, DBK_LACKING_AGGSIZE, reason);
 	/* No plan has cells: no CPU needs the buffers for them. */
 	if (consumer->class_count == 0) {
 		consumer->aggregate = consumer->ring->aggregate = DBK_AGGREGATE_RECORD;
 		consumer->ring->aggbuf_bytes = 0;
 	}
+	if (consumer->ring->segments_per_cpu > SEGMENTS_OF_FAULTS && !has_record(consumer) &&
+	    !dbk_program_option(consumer->program, DTRACEOPT_BUFSIZE, &given))
+		consumer->ring->segments_per_cpu = SEGMENTS_OF_FAULTS;
 	if (consumer->policy == DBK_POLICY_FILL)
 		reserve = dbk_account_end_reserve(consumer);
 	if (consumer->bufsize < reserve)

@@ -69,6 +69,24 @@ TEST_CASE("without aggregations there are no aggregation buffers", "[engine][cpu
     CHECK(dbk_consumer_agg_snapshot(consumer, 0, &size, &image) == -EINVAL);
 }
 
+TEST_CASE("what only counts has little room for records, unless it asks", "[engine][cpus]") {
+    auto bytes = [](bool traces, uint64_t bufsize) {
+        Engine engine;
+        Dof dof;
+        dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+        if (bufsize != 0)
+            dof.option(DTRACEOPT_BUFSIZE, bufsize);
+        dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)}));
+        if (traces)
+            dof.ecb("test:::go", {dof.trace(arg(0))});
+        return region_bytes(engine.consumer(dof.build()));
+    };
+    const uint64_t room = bytes(true, 0) - bytes(false, 0);
+    CHECK(room == 2 * (DBK_BUFSIZE_DEFAULT - (128 << 10)));
+    CHECK(bytes(false, 1 << 20) == bytes(true, 1 << 20));
+    CHECK(bytes(false, 64 << 10) == bytes(true, 64 << 10));
+}
+
 TEST_CASE("a CPU that comes up later records from its first firing on", "[engine][cpus]") {
     Engine engine(4, DBK_CLOCK_MONO_NS, 2);
     auto& go = engine.probe("test", "m", "f", "go");

@@ -15,7 +15,7 @@ cat plain.out
 less_than default-consumer "$(sed -n 's/^REGIONS //p' plain.out)" 6000000
 memory /share/in/cells.dof >cells.out
 cat cells.out
-less_than cells "$(sed -n 's/^TAKEN //p' cells.out)" 8000000
+less_than cells "$(sed -n 's/^TAKEN //p' cells.out)" 6000000
 
 # on CPU MASK: umask(MASK) is called on that CPU
 on() {
