@@ -2,12 +2,15 @@
 /*
  * internal.h - the engine's own structures, shared by its folders
  *
- *   program/  untrusted DOF in, struct dbk_program out; dif/ verifies and lowers
- *   state/    engine, probes, consumers, ECBs, dynamic variables: the control path
- *   buffer/   segments, metadata blocks, aggregation buffers
- *   dif/      the interpreter
- *   speculation/  records held back until commit()
+ *   state/    engine, probes, consumers, ECBs: the control path
  *   fire/     what a firing does: predicate, actions, record, ERROR
+ *   program/  untrusted DOF in, struct dbk_program out: verified, decoded, lowered
+ *   dif/      the interpreter, and the variables of a program
+ *   speculation/  records held back until commit()
+ *   buffer/   segments, metadata blocks, aggregation buffers
+ *   trigger/  what asks for a snapshot
+ *
+ * Each includes only what stands below it (tests/lint/tree.py, rule circle).
  *
  * How the structures hang together:
  *

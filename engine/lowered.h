@@ -55,7 +55,7 @@ struct dbk_expr {
 
 /*
  * A predicate, hottest kinds first.  Comparisons of one value with a constant
- * are found by trying all outcomes (dif/lower.c).  `simple` ones need nothing of
+ * are found by trying all outcomes (program/lower.c).  `simple` ones need nothing of
  * the firing but its arguments, and are asked before anything else is set up.
  */
 enum dbk_predicate_kind {

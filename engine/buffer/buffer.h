@@ -17,7 +17,7 @@
 #ifndef DBK_ENGINE_BUFFER_H
 #define DBK_ENGINE_BUFFER_H
 
-#include "engine/dif/dif.h"
+#include "engine/internal.h"
 
 /* Where a record is being built. */
 struct dbk_slot {
@@ -41,6 +41,12 @@ static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer
 
 	return room > buffer->used_bytes ? room - buffer->used_bytes : 0;
 }
+
+/** dbk_drop() - counts a drop of a consumer on this CPU.  Probe context */
+void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
+
+/** dbk_drops() - counts several */
+void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops);
 
 /** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  @end: those
  * kept for END may be used.  Probe context */

@@ -7,7 +7,7 @@
  */
 #include "engine/buffer/buffer.h"
 #include "engine/buffer/checksum.h"
-#include "engine/program/reason.h"
+#include "engine/reason.h"
 
 #define PAGE_BYTES 4096u
 

@@ -6,13 +6,13 @@
  * (scratch, string tables, variables), which is range-checked and then touched
  * directly, and everything else, which only dbk_host_load*() may touch.
  *
- * A fault is noted in the dbk_cpu and the operation returns something harmless;
+ * A fault is noted (engine/work.h) and the operation returns something harmless;
  * whoever runs a sequence looks at fault_set after each step that can fault.
  */
 #ifndef DBK_ENGINE_DIF_H
 #define DBK_ENGINE_DIF_H
 
-#include "engine/internal.h"
+#include "engine/work.h"
 
 /** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
 uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo);
@@ -26,36 +26,6 @@ const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret);
 
 /** dbk_subr() - runs subroutine @id on the tuple stack */
 uint64_t dbk_subr(struct dbk_cpu *cpu, uint32_t id);
-
-/** dbk_fault() - notes the fault that ends this clause; the first one counts.  Returns 0 */
-static __probe_ctx_inline uint64_t dbk_fault(struct dbk_cpu *cpu, uint32_t code, uint64_t address)
-{
-	if (!cpu->fault_set) {
-		cpu->fault_set = true;
-		cpu->fault = code;
-		cpu->fault_address = address;
-	}
-	return 0;
-}
-
-/** dbk_affords() - takes @units from what the firing may still cost; false: not so much is left */
-static __probe_ctx_inline bool dbk_affords(struct dbk_cpu *cpu, uint64_t units)
-{
-	if (unlikely(units > cpu->work_left))
-		return false;
-	cpu->work_left -= (uint32_t)units;
-	return true;
-}
-
-/** dbk_spend() - the same; false after a WORK fault, and then nothing is left */
-static __probe_ctx_inline bool dbk_spend(struct dbk_cpu *cpu, uint64_t units)
-{
-	if (likely(dbk_affords(cpu, units)))
-		return true;
-	cpu->work_left = 0;
-	dbk_fault(cpu, DTRACEFLT_WORK, 0);
-	return false;
-}
 
 /** dbk_argument() - argument @index of the firing */
 static __probe_ctx_inline uint64_t dbk_argument(const struct dbk_probe *probe, const uint64_t *args,
@@ -156,11 +126,5 @@ uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thr
 
 /** dbk_dynvar_store() - stores; 0 frees.  No room is a DYNAMIC drop, not a fault */
 void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread, uint64_t value);
-
-/** dbk_drop() - counts a drop of the current consumer on this CPU */
-void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
-
-/** dbk_drops() - counts several */
-void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops);
 
 #endif /* DBK_ENGINE_DIF_H */

@@ -14,6 +14,7 @@
 #define DBK_ENGINE_FIRE_H
 
 #include "engine/buffer/buffer.h"
+#include "engine/dif/dif.h"
 
 /** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
  * meanwhile. With option cpu set to another CPU it fires nothing. */

@@ -10,7 +10,7 @@
 #define DBK_ENGINE_DOF_H
 
 #include "engine/internal.h"
-#include "engine/program/reason.h"
+#include "engine/reason.h"
 
 struct dbk_dof {
 	const uint8_t *image;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* buffers.c - memory for speculations, as the options ask; see speculation.h.  Control path */
-#include "engine/program/reason.h"
+#include "engine/reason.h"
 #include "engine/speculation/speculation.h"
 
 /* What the C library calls ENOMEM. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* machine.c - what speculation(), speculate(), commit() and discard() do; see speculation.h */
 #include "engine/speculation/speculation.h"
+#include "engine/work.h"
 
 #define INACTIVE	DBK_SPECULATION_INACTIVE
 #define ACTIVE		DBK_SPECULATION_ACTIVE

@@ -20,7 +20,7 @@
  */
 #include "engine/buffer/account.h"
 #include "engine/buffer/buffer.h"
-#include "engine/state/dynvar.h"
+#include "engine/dif/dynvar.h"
 #include "engine/fire/fire.h"
 #include "engine/speculation/speculation.h"
 #include "engine/state/options.h"

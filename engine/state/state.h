@@ -6,7 +6,7 @@
 #define DBK_ENGINE_STATE_H
 
 #include "engine/internal.h"
-#include "engine/program/reason.h"
+#include "engine/reason.h"
 
 /** dbk_plans_init() - a plan for each enabling of the consumer's program */
 int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason);

@@ -4,7 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/state/dynvar.h"
+#include "engine/dif/dynvar.h"
 }
 
 #include <algorithm>

@@ -5,7 +5,7 @@
  * Control path.  What the tables hold is bounded here; what the instructions
  * do with it is verify.c's.
  */
-#include "engine/dif/verify.h"
+#include "engine/program/verify.h"
 
 static int check_type(struct dbk_loader *loader, struct dbk_difo *difo)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* reason.c - a very small formatter; see reason.h */
-#include "engine/program/reason.h"
+#include "engine/reason.h"
 
 struct text {
 	char *to;

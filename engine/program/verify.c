@@ -12,7 +12,7 @@
  */
 #include "engine/dif/insn.h"
 #include "engine/dif/subr.h"
-#include "engine/dif/verify.h"
+#include "engine/program/verify.h"
 
 static const struct {
 	uint8_t form; /* enum dif_form; op 0 and the gaps are not listed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* dynvar_memory.c - chunks and buckets of dynamic variables, as dynvarsize says; see dynvar.h.
  * Control path */
-#include "engine/state/dynvar.h"
+#include "engine/dif/dynvar.h"
 
 static uint32_t power_of_two_from(uint64_t n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* dynvar.c - loads and stores of dynamic variables; see dynvar.h */
+#include "engine/buffer/buffer.h"
 #include "engine/dif/dif.h"
-#include "engine/state/dynvar.h"
+#include "engine/dif/dynvar.h"
 
 #define SPIN_MAX 100000u /* tries to enter a bucket; a writer inside needs some hundred */
 #define WALK_MAX 64u	 /* chunks of one chain: as many buckets as chunks, a random one has some 8 */
