@@ -11,7 +11,7 @@
 
 #include "analyze/completeness.hpp"
 #include "analyze/consume/consumer.hpp"
-#include "analyze/print/options.hpp"
+#include "analyze/options.hpp"
 #include "analyze/print/sink.hpp"
 #include "formats/trace/metadata.hpp"
 

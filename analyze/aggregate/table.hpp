@@ -12,7 +12,7 @@
 #pragma once
 
 #include "analyze/aggregate/function.hpp"
-#include "analyze/print/value.hpp"
+#include "analyze/value.hpp"
 
 #include <cstdint>
 #include <functional>

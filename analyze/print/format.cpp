@@ -3,7 +3,7 @@
 // Format strings of printf() and printa(), taken apart.
 #include "analyze/print/format.hpp"
 
-#include "analyze/print/options.hpp"
+#include "analyze/options.hpp"
 
 #include <algorithm>
 #include <cstdint>

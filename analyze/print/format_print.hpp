@@ -6,7 +6,7 @@
 #include "analyze/aggregate/function.hpp"
 #include "analyze/print/context.hpp"
 #include "analyze/print/format.hpp"
-#include "analyze/print/value.hpp"
+#include "analyze/value.hpp"
 
 #include <span>
 #include <string>
