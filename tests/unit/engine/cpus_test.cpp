@@ -142,6 +142,26 @@ TEST_CASE("option cpu: the others get nothing when they come up", "[engine][cpus
     CHECK(values(consumer, 2) == std::vector<uint64_t>{2});
 }
 
+TEST_CASE("a CPU without memory loses only what a predicate would have let through", "[engine][cpus]") {
+    Engine engine(2, DBK_CLOCK_MONO_NS, 1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    uint32_t is_seven = dof.difo({{ldgs(DIF_VAR_ARG0, 1), setx(0, 2), cmp(1, 2), branch(DIF_OP_BE, 5), ret(0), setx(1, 3),
+                                   ret(3)},
+                                  int_type(4),
+                                  {7, 1}});
+    for (int clause = 0; clause < 2; clause++)
+        dof.ecb("test:::go", {dof.trace(arg(0))}, is_seven);
+    auto* consumer = engine.start(dof.build());
+    host.allocations_left = 0;
+    REQUIRE_FALSE(dbk_engine_cpu_up(engine.get(), 1));
+    host.allocations_left = -1;
+    engine.fire(go, {1}, 1);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 0);
+    engine.fire(go, {7}, 1);
+    CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 2);
+}
+
 // Every allocation on the way fails once: the CPU's firings are drops, tending finds the memory
 // later, and nothing is allocated twice.
 TEST_CASE("a CPU without memory counts drops until there is some", "[engine][cpus]") {
