@@ -88,6 +88,10 @@ TEST_CASE("memory that may not be there is heavy, a task's is not", "[engine][co
     CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), tst(1), branch(DIF_OP_BE, 4), nop(), load(DIF_OP_LDX, 1, 2),
                            ret(2)}}));
     CHECK(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), load(DIF_OP_ULDX, 1, 2), ret(2)}}));
+    // Only one way leads to the load: not that of the instruction before it.
+    for (uint32_t away : {branch(DIF_OP_BA, 6), ret(1)})
+        CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), tst(1), branch(DIF_OP_BE, 5), ldgs(DIF_VAR_ARG0, 1), away,
+                               load(DIF_OP_LDX, 1, 2), ret(2)}}));
 }
 
 TEST_CASE("subroutines that read where an argument leads are heavy", "[engine][cost]") {
