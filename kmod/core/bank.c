@@ -24,7 +24,7 @@
 
 #include "engine/buffer/checksum.h"
 #include "kmod/core/bank_state.h"
-#include "kmod/triggers/machine.h"
+#include "kmod/core/machine.h"
 
 /* A pass of writing back is not to take more than a thousandth of a CPU. */
 #define WRITE_BACK_SHARE    1000

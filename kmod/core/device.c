@@ -15,10 +15,10 @@
 
 #include "kmod/core/bank.h"
 #include "kmod/core/device.h"
+#include "kmod/core/host.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
-#include "kmod/triggers/triggers.h"
 
 #include "engine/trigger/trigger.h"
 
@@ -423,7 +423,7 @@ static __poll_t device_poll(struct file *file, struct poll_table_struct *table)
 {
 	struct opener *opener = file->private_data;
 
-	return dbk_triggers_poll(file, table, READ_ONCE(opener->triggers_seen));
+	return dbk_triggered_poll(file, table, READ_ONCE(opener->triggers_seen));
 }
 
 static const struct file_operations device_operations = {

@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
+struct file;
+struct poll_table_struct;
+
 /** dbk_clock_init() - chooses the clock of records; before any ring exists */
 void dbk_clock_init(void);
 
@@ -27,6 +30,16 @@ void dbk_act_drain(void);
 
 /** dbk_stack_init() - learns where the module's own text is, to leave it out of stacks */
 void dbk_stack_init(void);
+
+/** dbk_triggered_init() - before any trigger fires */
+void dbk_triggered_init(void);
+
+/** dbk_triggered_poll() - EPOLLPRI when a trigger was entered after @seen; until then @table's waiter
+ * is woken when one is */
+__poll_t dbk_triggered_poll(struct file *file, struct poll_table_struct *table, u64 seen);
+
+/** dbk_triggered_drain() - waits until nobody is being woken; no trigger fires any more */
+void dbk_triggered_drain(void);
 
 /** dbk_cpus_init() - the engine, which exists, gets its CPUs: those online, and each that comes */
 int dbk_cpus_init(void);

@@ -7,10 +7,10 @@
 #include <linux/utsname.h>
 
 #include "kmod/core/bank.h"
+#include "kmod/core/machine.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
-#include "kmod/triggers/machine.h"
 
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
  * cost nothing. */

@@ -14,7 +14,7 @@
 
 #include "engine/trigger/trigger.h"
 #include "kmod/core/host.h"
-#include "kmod/triggers/machine.h"
+#include "kmod/core/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #define LOOK_INTERVAL HZ

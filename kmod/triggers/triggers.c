@@ -2,19 +2,18 @@
 /*
  * triggers.c - the machine's own triggers: hooks; see triggers.h and machine.h
  */
-#include <linux/irq_work.h>
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/printk.h>
 #include <linux/ptrace.h>
 #include <linux/reboot.h>
-#include <linux/wait.h>
 
 #include "engine/trigger/trigger.h"
+#include "kmod/core/host.h"
+#include "kmod/core/machine.h"
 #include "kmod/core/tracepoint.h"
 #include "kmod/triggers/console.h"
-#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #define INTERVAL_NS    NSEC_PER_SEC /* between two of a name */
@@ -28,29 +27,6 @@ static const char BUG_TEXT[] = "BUG: ";
 static struct dbk_trigger oops, panicked, hung_task, soft_lockup, oom_kill;
 /* What the kernel said of the bug that it is about to die of; ends in a NUL at all times. */
 static char bug_line[BUG_LINE_BYTES];
-
-/* ---- waiting for a trigger --------------------------------------------------- */
-
-static DECLARE_WAIT_QUEUE_HEAD(waiting);
-
-static void wake(struct irq_work *work)
-{
-	wake_up_interruptible_poll(&waiting, EPOLLPRI);
-}
-
-static struct irq_work wake_work;
-
-/* Nobody can be woken here; the interrupt that this asks for can do it. */
-__probe_ctx void dbk_host_triggered(void)
-{
-	irq_work_queue(&wake_work);
-}
-
-__poll_t dbk_triggers_poll(struct file *file, struct poll_table_struct *table, u64 seen)
-{
-	poll_wait(file, &waiting, table);
-	return dbk_engine_trigger_sequence(dbk.engine) > seen ? EPOLLPRI : 0;
-}
 
 /* ---- what the kernel says ------------------------------------------------------ */
 
@@ -207,7 +183,6 @@ void dbk_triggers_hook(void)
 	dbk_trigger_init(&hung_task, DBK_TRIGGER_HUNG_TASK, 0, "hung-task", INTERVAL_NS);
 	dbk_trigger_init(&soft_lockup, DBK_TRIGGER_SOFT_LOCKUP, 0, "soft-lockup", INTERVAL_NS);
 	dbk_trigger_init(&oom_kill, DBK_TRIGGER_OOM, 0, "oom-kill", INTERVAL_NS);
-	init_irq_work(&wake_work, wake);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		struct tracepoint *tracepoint = dbk_tracepoint_find(hooks[i].name);
 
@@ -237,5 +212,5 @@ void dbk_triggers_unhook(void)
 		if (hooks[i].tracepoint)
 			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].callback, NULL);
 	tracepoint_synchronize_unregister();
-	irq_work_sync(&wake_work);
+	dbk_triggered_drain();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * triggers.h - the machine's own triggers, and waiting for any
+ * triggers.h - the machine's own triggers
  *
  *   name         fires when                                    by
  *   oops         the kernel hit a bug                          die notifier
@@ -17,10 +17,6 @@
 #ifndef DBK_KMOD_TRIGGERS_H
 #define DBK_KMOD_TRIGGERS_H
 
-#include <linux/poll.h>
-
-#include "kmod/state.h"
-
 /** dbk_triggers_hook() - from here on they fire.  Context: process, not under [S]. */
 void dbk_triggers_hook(void);
 
@@ -30,8 +26,5 @@ void dbk_triggers_unhook(void);
 /** dbk_clock_watch() and _unwatch() - the last three, clock.c.  Context: process, not under [S]. */
 void dbk_clock_watch(void);
 void dbk_clock_unwatch(void);
-
-/** dbk_triggers_poll() - EPOLLPRI when one was entered after @seen */
-__poll_t dbk_triggers_poll(struct file *file, struct poll_table_struct *table, u64 seen);
 
 #endif /* DBK_KMOD_TRIGGERS_H */

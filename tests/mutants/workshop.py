@@ -31,6 +31,7 @@ NEAREST = [
     ("cmd/", ["^cli_", "^d_(cl|[abd-z])", "^fault_output$", "vm:session"]),
     ("kmod/providers/fbt", ["^kmod$", "vm:life", "vm:providers"]),
     ("kmod/providers/", ["^kmod$", "vm:early", "vm:life", "vm:io", "vm:providers"]),
+    ("kmod/core/machine", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/triggers/", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/core/bank", ["^kmod$", "vm:bank"]),
     ("kmod/", ["^kmod$", "vm:device", "vm:loading", "vm:session"]),

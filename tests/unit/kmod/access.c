@@ -7,7 +7,7 @@
 #include "kmod/core/host.h"
 #include "kmod/core/tracepoint.h"
 #include "kmod/triggers/console.h"
-#include "kmod/triggers/machine.h"
+#include "kmod/core/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #include "engine/trigger/trigger.h"

@@ -15,10 +15,10 @@
 #include "kmod/core/embed.h"
 #include "kmod/core/host.h"
 #include "kmod/core/host_meta.h"
+#include "kmod/core/machine.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
 #include "kmod/core/symbols.h"
-#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #include "engine/trigger/trigger.h"
@@ -86,6 +86,7 @@ static int __init dbk_module_init(void)
 	dbk_clock_init();
 	dbk_thread_init();
 	dbk_act_init();
+	dbk_triggered_init();
 	dbk_stack_init();
 	dbk_boot_id_init();
 	dbk_bank_init();

@@ -14,7 +14,7 @@
  *   reboot notifier ------> META_CRASH                      it went down in order
  *
  * Whatever they call is listed in kmod/triggers/panic_allowed.txt, and
- * tests/lint/probe_ctx.py proves it: no lock, no waiting, no allocation, no
+ * tests/lint/panic_path.py proves it: no lock, no waiting, no allocation, no
  * message.  The reason is marked before anything else is done, each kind of end
  * is claimed by one atomic operation, so that a panic within the panic finds it
  * taken, and sealing has a bound.

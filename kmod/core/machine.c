@@ -6,7 +6,7 @@
 #include <linux/sched.h>
 #include <linux/time64.h>
 
-#include "kmod/triggers/machine.h"
+#include "kmod/core/machine.h"
 
 #define LOG_BLOCK_BYTES	   (64u << 10) /* the last thousand lines or so; a power of two: no waste */
 #define LOG_TEXT_BYTES_MAX 1024u       /* of a message; the kernel's own limit */
