@@ -6,6 +6,7 @@
   size       no source file over 800 lines
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
+  circle     nor do those between the sub-folders of a folder lead back to where they began
   todo       nothing is left marked to be done at once
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
 
@@ -41,7 +42,6 @@ ARROWS = {
     "compiler": ["base", "formats/dof", "formats/abi"],
     "recorder": ["base", "formats"],
     "analyze": ["base", "formats"],
-    "analyze/replay": ["base", "formats", "engine/sim", "analyze"],
     "cmd": ["base", "formats", "engine/sim", "compiler", "recorder", "analyze"],
     "bootloader-hooks": ["formats/abi"],
 }
@@ -153,6 +153,37 @@ def findings(path, text):
             yield f"{path}:{number}: {rule}: {message}", rule
 
 
+def part_of(path):
+    """The sub-folder that a file lies in; one beside them stands for itself, header and source as one."""
+    folder, name, *deeper = path.split("/")
+    return f"{folder}/{name}" if deeper else f"{folder}/{name.split('.')[0]}"
+
+
+def circles(texts):
+    """Of {path: text}: the includes between parts of a folder that some way of includes leads back over."""
+    lines = {}  # (from, to) -> where
+    for path, text in texts.items():
+        for number, line in enumerate(text.split("\n"), 1):
+            m = re.match(r'\s*#\s*include "([^"/]+)(/[^"]+)"', line)
+            if m and m[1] == path.split("/")[0] and part_of(path) != part_of(m[1] + m[2]):
+                lines.setdefault((part_of(path), part_of(m[1] + m[2])), []).append((path, number, m[1] + m[2]))
+
+    def reached(start):
+        found, waiting = set(), [start]
+        while waiting:
+            new = {b for a, b in lines if a == waiting[-1]} - found
+            waiting.pop()
+            found |= new
+            waiting += new
+        return found
+
+    folders = {path.rsplit("/", 1)[0] for path in texts}
+    for (a, b), places in sorted(lines.items()):
+        if a in reached(b) and {a, b} & folders:
+            for path, number, target in places:
+                yield f"{path}:{number}: circle: {target} leads back to {a}"
+
+
 def tracked(root):
     """Git's files below `root`; where there is no git or no repository, all but the build folders."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -176,6 +207,9 @@ def self_test():
     }
     bad = [rule for rule, (path, text) in wrong.items()
            if rule not in {r for _, r in findings(path, text)}]
+    one_way = {"base/a/x.hpp": '#include "base/b/y.hpp"\n', "base/b/y.hpp": '#include "base/c.hpp"\n', "base/c.hpp": ""}
+    if list(circles(one_way)) or len(list(circles({**one_way, "base/c.hpp": '#include "base/a/x.hpp"\n'}))) != 3:
+        bad.append("circle")
     right = [line for line, _ in findings(
         "base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 68 + "}\n" + '#include "base/b.hpp"\n')]
     for rule in bad:
@@ -193,14 +227,21 @@ def main():
     if options.self_test:
         return self_test()
     count = files = 0
+    texts = {}
     for path in tracked(options.root):
         full = pathlib.Path(options.root, path)
         if not is_source(path) or not full.is_file():
             continue
         files += 1
-        for line, _ in findings(path, full.read_text(errors="replace")):
+        text = full.read_text(errors="replace")
+        if full.suffix in CODE and longest_prefix(path, ARROWS):
+            texts[path] = text
+        for line, _ in findings(path, text):
             print(line)
             count += 1
+    for line in circles(texts):
+        print(line)
+        count += 1
     print(f"lint: {files} files, {count} findings")
     return 1 if count or not files else 0
 
