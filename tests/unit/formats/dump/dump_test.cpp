@@ -331,6 +331,19 @@ TEST_CASE("headers that claim too much are refused without allocating", "[dump]"
     CHECK(cut.facts.cut);
 }
 
+TEST_CASE("a page that claims more than a page, or nothing, costs itself only", "[dump]") {
+    Bytes dump = kdump_dump(make_machine(), 1, zlib_packed);
+    uint32_t claimed = GENERATE(0u, static_cast<uint32_t>(kPage) + 1, 0xffffffffu);
+    size_t victim = 4 * kPage + 0x40 * sizeof(KdumpPage) + offsetof(KdumpPage, bytes); // the first segment's page
+    std::memcpy(dump.data() + victim, &claimed, sizeof(claimed));
+    Found found = look_through(dump);
+    CHECK_FALSE(found.facts.cut);
+    CHECK(found.facts.bytes_damaged == kPage);
+    REQUIRE(found.facts.damage.size() == 1);
+    CHECK(found.facts.damage[0].find("claims " + std::to_string(claimed) + " bytes") != std::string::npos);
+    CHECK(records_of_ring(found.recording) > 300);
+}
+
 TEST_CASE("a page that does not unpack costs itself only", "[dump]") {
     Machine machine = make_machine();
     Bytes dump = kdump_dump(machine, 1, zlib_packed);

@@ -209,6 +209,22 @@ TEST_CASE("what a running ring committed after the copy is no loss", "[segment][
     check_sum(c);
 }
 
+TEST_CASE("what came after the counters were copied has fired, too", "[segment][completeness]") {
+    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    f.records(10);
+    f.ring.facts(0).firings = 100; // most of them with a predicate that did not hold
+    Bytes early = f.ring.metadata_memory();
+    f.records(5);
+    RecordingBuilder builder;
+    builder.add_owned(std::move(early), {"metadata"});
+    builder.add_owned(f.ring.segment_memory(0), {"ring"});
+    Recording recording = builder.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.committed == 15);
+    CHECK(c.firings == 105);
+    check_sum(c);
+}
+
 TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][completeness]") {
     Fixture f({.policy = DBK_POLICY_FILL});
     f.records(kPerSegment * 4);
@@ -232,6 +248,21 @@ TEST_CASE("records behind damage inside a segment are lost, and counted by the n
     CHECK(c.lost == kPerSegment - 100);
     CHECK(c.lost_known);
     CHECK(c.segments_damaged == 1);
+    check_sum(c);
+}
+
+TEST_CASE("damage in the newest segment of a running ring: how much is lost is not known",
+          "[segment][completeness]") {
+    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    f.records(10);
+    uint32_t bad = 4711;
+    std::memcpy(f.slot(0) + 128 + 16 * 4, &bad, 4);
+    Recording recording = f.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.present == 4);
+    CHECK(c.not_copied == 6); // or lost
+    CHECK_FALSE(c.lost_known);
+    CHECK(c.has_losses());
     check_sum(c);
 }
 
