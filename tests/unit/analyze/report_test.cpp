@@ -3,6 +3,7 @@
 // Whole reports, byte for byte.
 #include "analyze/info.hpp"
 #include "analyze/list.hpp"
+#include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
 #include "tests/unit/analyze/program_builder.hpp"
 
@@ -331,6 +332,50 @@ TEST_CASE("drops are told when the records have passed them", "[analyze][report]
     CHECK(got.report.status() == 3);
     CHECK(got.report.completeness.verdict() ==
           "not complete: CPU 0: 12 drops, 1 probe fired inside another probe");
+}
+
+TEST_CASE("of drops a window tells those that may lie in it", "[analyze][report]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 1});
+    recording.fire(0, 2'000'000, tick, {uint64_t{1}});
+    recording.ring().drop(0, DBK_DROP_NESTED, 1);
+    recording.ring().open_segment(0, 5'000'000);
+    recording.fire(0, 6'000'000, tick, {uint64_t{2}});
+    recording.ring().drop(0, DBK_DROP_PRINCIPAL, 12);
+    recording.ring().open_segment(0, 9'000'000);
+    recording.fire(0, 9'500'000, tick, {uint64_t{3}});
+    auto told = [&](TimeWindow window) {
+        ReportOptions options;
+        options.window = window;
+        std::vector<std::string> tags;
+        for (const Message& message : render(recording, options).messages)
+            tags.push_back(message.tag);
+        return tags;
+    };
+    using Tags = std::vector<std::string>;
+    CHECK(told({.since_ns = 0, .until_ns = 3'000'000}) == Tags{"DTRACEDROP_NESTED"});
+    CHECK(told({.since_ns = 6'000'000, .until_ns = std::nullopt}) == Tags{"DTRACEDROP_PRINCIPAL"});
+    CHECK(told({.since_ns = 4'000'000, .until_ns = 7'000'000}) == Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
+}
+
+TEST_CASE("while tracing goes on each drop is told once", "[analyze][live]") {
+    ProgramBuilder program;
+    size_t tick = program.clause("profile", "", "", "tick-1");
+    program.trace(tick, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 1, .activity = DBK_ACTIVITY_ACTIVE});
+    recording.fire(0, 2'000'000, tick, {uint64_t{1}});
+    StringSink sink;
+    LiveReport live({}, sink);
+    for (uint32_t drops : {3, 0, 2}) {
+        recording.ring().drop(0, DBK_DROP_PRINCIPAL, drops);
+        live.add({{recording.ring().metadata_memory()}, {recording.ring().segment_memory(0)}, {}, {}, {true, true, true}});
+    }
+    REQUIRE(sink.messages.size() == 2);
+    CHECK(sink.messages[0].text == "3 drops on CPU 0");
+    CHECK(sink.messages[1].text == "2 drops on CPU 0");
 }
 
 TEST_CASE("an overwritten ring says what is left", "[analyze][report]") {

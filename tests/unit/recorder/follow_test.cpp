@@ -359,6 +359,43 @@ TEST_CASE("what a CPU records that was seen empty is the recorder's from the fir
     }
 }
 
+/// What the follower said of segments that it did not write, without where: the causes in order.
+std::vector<std::string> causes(const Fixture& f) {
+    constexpr std::string_view kSaid = " were not written: ";
+    std::vector<std::string> found;
+    for (const std::string& line : f.said)
+        if (size_t at = line.find(kSaid); at != std::string::npos)
+            found.push_back(line.substr(at + kSaid.size()));
+    return found;
+}
+
+TEST_CASE("what a CPU overwrote is put down to who missed it", "[follow]") {
+    Fixture f;
+    REQUIRE(f.run(3, [&](uint64_t) { f.records(10); }).ok());
+    f.records(248 * 40); // while no recorder is there
+    REQUIRE(f.run(10, [&](uint64_t turn) { f.records(turn == 5 ? 248 * 40 : 1); }).ok());
+    std::string absent = formats::skip_text(formats::SkipCause::not_running);
+    std::string overrun = formats::skip_text(formats::SkipCause::overrun);
+    CHECK(causes(f) == std::vector<std::string>{absent, absent, overrun, overrun}); // of two CPUs
+}
+
+TEST_CASE("what the disk lost and the ring has no more is put down to the disk", "[follow]") {
+    Fixture f;
+    f.options.sync_ns = 1'000'000'000'000;
+    f.options.series.file_bytes_max = 20000; // blocks of a few segments
+    REQUIRE(f.run(
+                 20,
+                 [&](uint64_t turn) {
+                     f.records(turn == 10 ? 248 * 40 : 248);
+                     f.disk.sync_broken = turn == 10;
+                 },
+                 [](uint64_t turn) { return FollowEvents{false, turn == 10, false}; })
+                .ok());
+    std::vector<std::string> all = causes(f);
+    CHECK(std::count(all.begin(), all.end(), formats::skip_text(formats::SkipCause::disk_error)) >= 2);
+    CHECK(std::count(all.begin(), all.end(), formats::skip_text(formats::SkipCause::overrun)) == 2);
+}
+
 TEST_CASE("a signal keeps the files around it", "[follow]") {
     Fixture f;
     f.options.series.file_age_ns_max = 2'000'000'000;

@@ -161,6 +161,40 @@ TEST_CASE("an output that cannot be written is noticed before anything is claime
     CHECK(f.empty_folder());
 }
 
+namespace {
+
+/// A device with two more rings, each of which would leave a part of the disk free.
+struct LargeRings : FakeDevice {
+    LargeRings(RingBuilder& ring, uint64_t ring_bytes) : FakeDevice(ring), bytes(ring_bytes) {}
+    base::Result<std::optional<dbk_ioc_region>> region(uint32_t index) override {
+        DBK_TRY(std::optional<dbk_ioc_region> known, FakeDevice::region(index));
+        uint32_t beyond = index - 3; // metadata and two CPUs are the claimed ring's
+        if (known || beyond > 1)
+            return known;
+        dbk_ioc_region more = {};
+        more.kind = DBK_REGION_SEGMENTS;
+        more.ring_id = 100 + beyond;
+        more.bytes = bytes;
+        return std::optional(more);
+    }
+    uint64_t bytes;
+};
+
+} // namespace
+
+TEST_CASE("a claim needs room for one ring, a copy for all", "[recorder]") {
+    Fixture f;
+    f.records(3);
+    // A quarter is what they likely come to in the file: three quarters of the disk each.
+    LargeRings device(f.ring, 3 * std::filesystem::space(f.folder).available);
+    f.options.keep = GENERATE(false, true);
+    auto done = claim_and_record(device, f.symbols, f.options);
+    CHECK(done.ok() == !f.options.keep);
+    CHECK(device.claimed == !f.options.keep);
+    if (!done.ok())
+        CHECK(done.error().message().find("KiB are free on its disk") != std::string::npos);
+}
+
 TEST_CASE("a full disk leaves nothing half-written", "[recorder]") {
     Fixture f;
     f.records(300);
