@@ -74,7 +74,7 @@ void print_disk(const RecorderStatus& status) {
     }
     if (disk.failures != 0 || !status.last_error.empty())
         line("trouble",
-             strprintf("%.0f writes failed%s%s", disk.failures,
+             strprintf("%.0f %s failed%s%s", disk.failures, disk.failures == 1 ? "write" : "writes",
                        status.last_error.empty() ? "" : "; the last: ", status.last_error.c_str()));
 }
 
@@ -89,7 +89,7 @@ void print_ring(const RecorderStatus::Ring& ring) {
     put(strprintf("\nring %.0f %s: %s, policy %s\n", ring.id, ring.name.c_str(),
                   ring.activity.c_str(), ring.policy.c_str()));
     put(strprintf("%5s %14s %11s %9s %9s %8s %8s %11s\n", "CPU", "RECORDS", "PER SECOND", "MEMORY",
-                  "KEPT", "DROPS", "ERRORS", "NOT COPIED"));
+                  "KEPT", "DROPS", "FAULTS", "NOT COPIED"));
     for (const RecorderStatus::Cpu& cpu : ring.cpus) {
         double drops = 0;
         for (const RecorderStatus::Drop& drop : cpu.drops)

@@ -340,6 +340,11 @@ TEST_CASE("an expression too deep for the registers is an error", "[compiler][co
     }
     CHECK(first_tag("BEGIN { trace(" + flat + "); }").empty());
     CHECK(first_tag("BEGIN { trace(" + deep + "); }") == "D_NOREG");
+    // A tree of 64 leaves needs seven registers, a chain two, however long: the tree comes first.
+    std::string tree = "arg0";
+    for (int i = 0; i < 6; i++)
+        tree = "(" + tree + " + " + tree + ")";
+    CHECK(first_tag("BEGIN { trace(" + flat + " - " + tree + "); }").empty());
 }
 
 TEST_CASE("an expression too large for an object is an error", "[compiler][codegen]") {

@@ -135,9 +135,12 @@ void test_reboot(unsigned long event)
 	shim.reboot->notifier_call(shim.reboot, event, NULL);
 }
 
-void test_sleep(bool begins)
+void test_sleep(bool begins, bool hibernates)
 {
-	shim.sleep->notifier_call(shim.sleep, begins ? PM_SUSPEND_PREPARE : PM_POST_SUSPEND, NULL);
+	static const unsigned long events[2][2] = {{PM_POST_SUSPEND, PM_POST_HIBERNATION},
+						   {PM_SUSPEND_PREPARE, PM_HIBERNATION_PREPARE}};
+
+	shim.sleep->notifier_call(shim.sleep, events[begins][hibernates], NULL);
 }
 
 uint32_t test_seals_outside_rcu(void)

@@ -31,7 +31,7 @@ uint64_t test_bank_address(void);
 uint64_t test_bank_bytes(void);
 void test_panic(const char *text);
 void test_reboot(unsigned long event);
-void test_sleep(bool begins);
+void test_sleep(bool begins, bool hibernates);
 uint32_t test_seals_outside_rcu(void); /* seals by bank and clock that a ring could be freed under */
 /* A mapping of a block; 0 when it was made. */
 struct test_mapping {

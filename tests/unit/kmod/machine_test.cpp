@@ -183,13 +183,20 @@ TEST_CASE("what CPUs had open is sealed by an oops, a panic and a sleep", "[kmod
     }
     SECTION("sleep, before and after: processes run, and may end a ring meanwhile") {
         uint32_t unsafe = test_seals_outside_rcu();
+        bool hibernates = GENERATE(false, true);
         for (bool begins : {true, false}) {
-            test_sleep(begins);
+            test_sleep(begins, hibernates);
             CHECK(open_count() == 0);
             machine.engine().fire(probe, {}, 0);
         }
         CHECK(test_seals_outside_rcu() == unsafe);
         CHECK(machine.triggers() == 3); // one of the program, two of sleep
+    }
+    SECTION("panic, and sealing takes its time: the others' segments stay as they are") {
+        host.in_mono_ns = [] { host.mono_ns += 300'000'000; };
+        test_panic("now");
+        host.in_mono_ns = nullptr;
+        CHECK(open_count() == 1);
     }
     SECTION("a ring that has gone is left alone") {
         test_dying_remove(consumer);
