@@ -152,7 +152,6 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
                 strprintf("ring %u was ended: %s", unsigned{ring.ring_id}, kUnresponsive));
         for (const formats::CpuInfo& cpu : ring.cpus) {
             const formats::Completeness& facts = cpu.completeness;
-            note.faults += facts.errors;
             note.records_present += facts.present;
             not_copied += facts.not_copied;
             if (!missing_of(facts, note.is_window).empty())

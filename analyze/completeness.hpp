@@ -26,8 +26,6 @@ struct CompletenessNote {
     bool losses = false;
     /// What is not here, a sentence per ring and CPU and reason; empty when complete.
     std::vector<std::string> reasons;
-    /// Faults in all: their ECBs' records were discarded, as DTrace does.
-    uint64_t faults = 0;
     uint64_t records_present = 0;
     /// How the machine ended, a sentence; empty when it is not known to have.
     std::string end;

@@ -21,8 +21,7 @@ int info(const TraceFiles& files, std::optional<size_t> log_lines) {
     sink.flush();
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    bool losses = note.losses || trace->has_losses();
-    return static_cast<int>(losses ? Exit::losses : Exit::ok);
+    return note.advised_status();
 }
 
 } // namespace

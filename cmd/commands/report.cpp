@@ -107,8 +107,7 @@ int report(const ReportArguments& arguments) {
                  "CPU");
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    int status = result.status();
-    return status == 0 && trace->has_losses() ? static_cast<int>(Exit::losses) : status;
+    return result.status();
 }
 
 } // namespace
