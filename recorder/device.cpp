@@ -177,6 +177,16 @@ private:
 
 } // namespace
 
+Result<dbk_ioc_status> check_version(DeviceApi& device) {
+    DBK_TRY(dbk_ioc_status status, device.status());
+    if (status.abi_version != DBK_IOC_ABI_VERSION)
+        return errorf(ErrorCode::unsupported,
+                      "the loaded daybreak module speaks version %u, this program %u; use the "
+                      "daybreak that the module was installed with",
+                      status.abi_version, DBK_IOC_ABI_VERSION);
+    return status;
+}
+
 Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path) {
     base::ScopedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.valid())

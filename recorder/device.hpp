@@ -81,6 +81,10 @@ public:
     }
 };
 
+/// Checks that the module speaks this program's version and returns its status.
+/// Error: unsupported, when it speaks another.
+Result<dbk_ioc_status> check_version(DeviceApi& device);
+
 /// Opens the device.  What it claims is its own until it is destroyed.
 /// Errors: not_found, when the module is not loaded; io, with what to do when not permitted.
 Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path = DBK_DEVICE_PATH);

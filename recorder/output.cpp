@@ -24,16 +24,6 @@ constexpr uint64_t kLikelySymbolBytes = 2 << 20;
 
 } // namespace
 
-Result<dbk_ioc_status> check_version(DeviceApi& device) {
-    DBK_TRY(dbk_ioc_status status, device.status());
-    if (status.abi_version != DBK_IOC_ABI_VERSION)
-        return errorf(ErrorCode::unsupported,
-                      "the loaded daybreak module speaks version %u, this program %u; use the "
-                      "daybreak that the module was installed with",
-                      status.abi_version, DBK_IOC_ABI_VERSION);
-    return status;
-}
-
 Error no_state(const dbk_ioc_status& status) {
     size_t length = strnlen(status.reason, sizeof(status.reason));
     std::string reason(status.reason, length);

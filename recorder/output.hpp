@@ -12,9 +12,6 @@
 
 namespace daybreak::recorder {
 
-/// Checks that the module speaks this program's version and returns its status.
-Result<dbk_ioc_status> check_version(DeviceApi& device);
-
 /// Returns the Error for a kernel that has no ring, with the module's reason when it has one.
 Error no_state(const dbk_ioc_status& status);
 

@@ -162,12 +162,7 @@ base::Result<void> LiveSession::stop() {
 
 base::Result<std::unique_ptr<Session>> open_live_session() {
     DBK_TRY(auto device, recorder::open_device());
-    DBK_TRY(dbk_ioc_status status, device->status());
-    if (status.abi_version != DBK_IOC_ABI_VERSION)
-        return base::errorf(base::ErrorCode::unsupported,
-                            "the loaded daybreak module speaks version %u, this program %u; use "
-                            "the daybreak that the module was installed with",
-                            status.abi_version, DBK_IOC_ABI_VERSION);
+    DBK_TRY_VOID(recorder::check_version(*device));
     utsname names = {};
     ::uname(&names);
     return std::unique_ptr<Session>(

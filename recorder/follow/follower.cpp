@@ -155,17 +155,11 @@ private:
 
     Result<void> open_device() {
         DBK_TRY(device_, host_.open_device());
-        Result<dbk_ioc_status> status = device_->status();
-        bool speaks = status.ok() && status.value().abi_version == DBK_IOC_ABI_VERSION;
-        if (speaks)
+        Result<dbk_ioc_status> status = check_version(*device_);
+        if (status.ok())
             return {};
         device_.reset();
-        if (!status.ok())
-            return std::move(status).error();
-        return errorf(ErrorCode::unsupported,
-                      "the loaded daybreak module speaks version %u, this program %u; use the "
-                      "daybreak that the module was installed with",
-                      status.value().abi_version, DBK_IOC_ABI_VERSION);
+        return std::move(status).error();
     }
 
     /// Finds out which rings there are now.
