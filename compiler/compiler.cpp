@@ -2,19 +2,13 @@
 #include "compiler/compilation.hpp"
 
 #include "compiler/diagnostics/messages/identifiers.hpp"
+#include "formats/abi/limits.h"
 #include "formats/dof/options.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
 
 namespace daybreak::compiler {
-
-namespace {
-
-/// engine/engine.h: DBK_PROBE_NAME_BYTES_MAX.
-constexpr size_t kProbePartBytesMax = 127;
-
-} // namespace
 
 void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
     Diagnostic diagnostic;
@@ -94,10 +88,10 @@ void Compilation::parse_source(const CompileSource& source) {
 
 bool Compilation::check_probe(const ProbeDescription& probe) {
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
-        if (part->size() > kProbePartBytesMax) {
+        if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
             error(Tag::D_PDESC_INVAL, probe.span,
-                  base::strprintf("a part of the probe description is longer than %zu bytes",
-                                  kProbePartBytesMax));
+                  base::strprintf("a part of the probe description is longer than %u bytes",
+                                  DBK_PROBE_NAME_BYTES_MAX));
             return false;
         }
     if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {

@@ -3,6 +3,7 @@
 // Pragmas and options: what they make the compilation do.
 #include "compiler/compilation.hpp"
 
+#include "formats/abi/limits.h"
 #include "formats/dof/options.hpp"
 
 namespace daybreak::compiler {
@@ -128,12 +129,10 @@ void Compilation::apply_option(const Span& span, std::string_view name,
         return;
     }
     if (setting.id == DTRACEOPT_STRSIZE) {
-        constexpr uint64_t kStrsizeMin = 16, kStrsizeMax = 8192; // engine/engine.h
-        if (setting.value < kStrsizeMin || setting.value > kStrsizeMax)
-            return option_error(span, name, value, std::string(formats::kInvalidOptionValue),
-                                base::strprintf("strsize can be %llu to %llu",
-                                                static_cast<unsigned long long>(kStrsizeMin),
-                                                static_cast<unsigned long long>(kStrsizeMax)));
+        if (setting.value < DBK_STRSIZE_MIN || setting.value > DBK_STRSIZE_MAX)
+            return option_error(
+                span, name, value, std::string(formats::kInvalidOptionValue),
+                base::strprintf("strsize can be %u to %u", DBK_STRSIZE_MIN, DBK_STRSIZE_MAX));
         types_.set_string_bytes(setting.value);
     }
     linker_.set_option(setting.id, setting.value);

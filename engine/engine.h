@@ -36,6 +36,7 @@
 #include "formats/abi/dof.h"
 #include "formats/abi/drops.h"
 #include "formats/abi/faults.h"
+#include "formats/abi/limits.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 
@@ -96,7 +97,6 @@ void dbk_engine_destroy(struct dbk_engine *engine);
 /* ---- probes ------------------------------------------------------------------ */
 
 #define DBK_PROBE_ARGS_MAX	 10u  /* arg0 .. arg9 */
-#define DBK_PROBE_NAME_BYTES_MAX 127u /* of each of the four names; a longer one is refused */
 
 /*
  * A probe, in the host's memory from dbk_probe_add() until dbk_probe_remove()
@@ -269,7 +269,7 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 
 /* ---- consumers ------------------------------------------------------------------- */
 
-/* Limits of options; a value beyond is refused with a reason. */
+/* Limits of options; a value beyond is refused with a reason.  Those that compilers know are in limits.h. */
 #define DBK_BUFSIZE_DEFAULT  (4u << 20)	  /* per CPU; facts 9: dtrace(1) sets 4m */
 #define DBK_BUFSIZE_SWITCH   (2u << 20)	  /* per CPU, policy switch: a reader empties it */
 #define DBK_BUFSIZE_MAX	     (1ull << 36) /* per CPU */
@@ -282,14 +282,10 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_AGGSIZE_MIN	     4096u
 #define DBK_AGGSIZE_MAX                                                                            \
 	(4u << 20) /* one block of pages; option bufresize says what becomes of more */
-#define DBK_STRSIZE_DEFAULT	 256u
-#define DBK_STRSIZE_MIN		 16u
-#define DBK_STRSIZE_MAX		 8192u
 #define DBK_DYNVARSIZE_DEFAULT	 (1u << 20) /* facts 9 */
 #define DBK_DYNVARSIZE_MAX	 (1u << 30)
 #define DBK_STACKFRAMES_DEFAULT	 20u
 #define DBK_JSTACKFRAMES_DEFAULT 50u
-#define DBK_STACKFRAMES_MAX	 512u
 #define DBK_CHILL_MAX_NS	 500000000ull /* of a second, per CPU; facts 10 */
 #define DBK_NSPEC_DEFAULT	 1u	      /* facts 9 */
 #define DBK_NSPEC_MAX		 65536u	      /* speculation() looks at each of them */
@@ -300,8 +296,6 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_SNAPSHOTRATE_DEFAULT_NS 1000000000ull /* a second between two of a name and ring */
 #define DBK_SNAPSHOT_NAMES_MAX	   64u		 /* of a program */
 #define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz, facts 9 */
-#define DBK_CLEANRATE_MIN_NS	   200000ull
-#define DBK_CLEANRATE_MAX_NS	   60000000000ull
 
 /*
  * The deadman: a consumer whose clauses take 8 of 10 seconds of a CPU is stopped where it is, in

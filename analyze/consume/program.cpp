@@ -4,17 +4,11 @@
 #include "analyze/consume/program.hpp"
 
 #include "analyze/consume/planner.hpp"
+#include "formats/abi/limits.h"
 
 #include <algorithm>
 
 namespace daybreak::analyze {
-
-namespace {
-
-/// DTrace: option strsize, when the ring does not tell.
-constexpr uint32_t kStrsizeDefault = 256;
-
-} // namespace
 
 std::optional<uint64_t> constant_of(const formats::Difo& difo) {
     uint64_t registers[256] = {};
@@ -96,7 +90,7 @@ void RingProgram::make_plan(EcbPlan& plan) {
     uint32_t strsize = ring_.info.facts.strsize_bytes;
     Planner(plan, *program,
             clause->actions ? program->action_lists[*clause->actions].actions : kNone,
-            strsize ? strsize : kStrsizeDefault)
+            strsize ? strsize : DBK_STRSIZE_DEFAULT)
         .plan(next_source_);
 }
 

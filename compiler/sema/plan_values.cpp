@@ -7,6 +7,7 @@
 #include "compiler/diagnostics/messages/prototypes.hpp"
 #include "compiler/syntax/print.hpp"
 #include "formats/abi/dof.h"
+#include "formats/abi/limits.h"
 
 namespace daybreak::compiler {
 
@@ -73,8 +74,6 @@ std::optional<uint64_t> ClausePlanner::positive_constant(const Expr& argument, T
 
 bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, ActionName action,
                                    PlannedAction& planned) {
-    constexpr uint64_t kFramesMax = 512;   // engine/engine.h: DBK_STACKFRAMES_MAX
-    constexpr uint64_t kStrsizeMax = 8192; // DBK_STRSIZE_MAX
     bool user = action != ActionName::stack;
     planned.kind = action == ActionName::stack    ? DTRACEACT_STACK
                    : action == ActionName::ustack ? DTRACEACT_USTACK
@@ -87,14 +86,14 @@ bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, Act
     if (!call.arguments.empty()) {
         auto frames = positive_constant(
             *call.arguments[0], user ? Tag::D_USTACK_FRAMES : Tag::D_STACK_SIZE,
-            user ? messages::ustack_frames() : messages::stack_size(), 1, kFramesMax);
+            user ? messages::ustack_frames() : messages::stack_size(), 1, DBK_STACKFRAMES_MAX);
         if (!frames)
             return false;
         planned.arg = *frames;
     }
     if (call.arguments.size() == 2) {
         auto bytes = positive_constant(*call.arguments[1], Tag::D_USTACK_STRSIZE,
-                                       messages::ustack_string_size(), 0, kStrsizeMax);
+                                       messages::ustack_string_size(), 0, DBK_STRSIZE_MAX);
         if (!bytes)
             return false;
         planned.arg |= *bytes << 32;

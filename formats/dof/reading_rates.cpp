@@ -4,6 +4,7 @@
 #include "formats/dof/reading_rates.hpp"
 
 #include "base/result.hpp"
+#include "formats/abi/limits.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -14,8 +15,6 @@ namespace daybreak::formats {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
-/// DTrace guide, "Options"; the engine has the same (engine/engine.h).
-constexpr uint64_t kCleanMinNs = 200'000, kCleanMaxNs = 60 * kNsPerSecond;
 
 /// In the words of dtrace(1): the unit that needs no fraction.
 std::string rate_text(uint64_t interval_ns) {
@@ -67,7 +66,8 @@ std::vector<std::string> changed_rates(const std::vector<DofOption>& options) {
     }
     std::vector<std::string> texts;
     if (clean_ns)
-        if (auto text = changed_rate("cleaning rate", *clean_ns, kCleanMinNs, kCleanMaxNs))
+        if (auto text = changed_rate("cleaning rate", *clean_ns, DBK_CLEANRATE_MIN_NS,
+                                     DBK_CLEANRATE_MAX_NS))
             texts.push_back(*text);
     if (status_ns)
         if (auto text = changed_rate("status rate", *status_ns, 0, ReadingRates::kStatusMaxNs))

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * limits.h - what a program may ask for
+ *
+ * The engine refuses more.  A compiler says so before, in the program's own words.
+ */
+#ifndef DBK_ABI_LIMITS_H
+#define DBK_ABI_LIMITS_H
+
+#define DBK_PROBE_NAME_BYTES_MAX 127u /* of each of a probe's four names */
+#define DBK_STRSIZE_DEFAULT	 256u
+#define DBK_STRSIZE_MIN		 16u
+#define DBK_STRSIZE_MAX		 8192u
+#define DBK_STACKFRAMES_MAX	 512u
+#define DBK_CLEANRATE_MIN_NS	 200000ull
+#define DBK_CLEANRATE_MAX_NS	 60000000000ull
+
+#endif /* DBK_ABI_LIMITS_H */
