@@ -376,6 +376,18 @@ TEST_CASE("while tracing goes on each drop is told once", "[analyze][live]") {
     REQUIRE(sink.messages.size() == 2);
     CHECK(sink.messages[0].text == "3 drops on CPU 0");
     CHECK(sink.messages[1].text == "2 drops on CPU 0");
+    // Each with what was looked at, as dtrace(1) learns of it.
+    recording.ring().drop(0, DBK_DROP_PRINCIPAL, 1);
+    recording.ring().drop(0, DBK_DROP_AGGREGATION, 1);
+    recording.ring().drop(0, DBK_DROP_DYNAMIC, 1);
+    auto told = [&](formats::Readings looked_at) {
+        sink.messages.clear();
+        live.add({{recording.ring().metadata_memory()}, {}, {}, {}, looked_at});
+        return sink.messages.size() == 1 ? sink.messages[0].tag : "";
+    };
+    CHECK(told({.aggregations = true}) == "DTRACEDROP_AGGREGATION");
+    CHECK(told({.status = true}) == "DTRACEDROP_DYNAMIC");
+    CHECK(told({.records = true}) == "DTRACEDROP_PRINCIPAL");
 }
 
 TEST_CASE("an overwritten ring says what is left", "[analyze][report]") {

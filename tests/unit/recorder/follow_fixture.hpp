@@ -18,14 +18,17 @@ using namespace daybreak::recorder;
 /// and what the machine's own blocks are.
 class Handle : public FakeDevice {
 public:
-    Handle(RingBuilder& ring, const uint32_t& rings, const Bytes& machine)
-        : FakeDevice(ring), rings_(rings), machine_(machine),
+    Handle(RingBuilder& ring, const uint32_t& rings, const uint32_t& cpus_listed, const Bytes& machine)
+        : FakeDevice(ring), rings_(rings), cpus_listed_(cpus_listed), machine_(machine),
           machine_index_(ring.options().cpu_count + 1u) {}
     base::Result<dbk_ioc_status> status() override {
         facts().ring_count = rings_;
+        facts().region_count = 1 + cpus_listed_;
         return FakeDevice::status();
     }
     base::Result<std::optional<dbk_ioc_region>> region(uint32_t index) override {
+        if (index > cpus_listed_ && index < machine_index_)
+            return std::optional<dbk_ioc_region>();
         if (rings_ == 0 || machine_.empty() || index != machine_index_)
             return FakeDevice::region(index);
         dbk_ioc_region region = {};
@@ -42,7 +45,7 @@ public:
     }
 
 private:
-    const uint32_t& rings_;
+    const uint32_t &rings_, &cpus_listed_;
     const Bytes& machine_;
     uint32_t machine_index_;
 };
@@ -55,7 +58,8 @@ struct FollowFixture {
     MemoryDisk disk;
     FollowOptions options;
     Recorded recorded{2};
-    uint32_t rings = 1; ///< that the device has
+    uint32_t rings = 1;       ///< that the device has
+    uint32_t cpus_listed = 2; ///< whose memory it has
     Bytes machine;      ///< ring 0: blocks of the machine's; keeps its size while a follower runs
     std::vector<std::string> said;
     std::vector<uint64_t> waited;
@@ -84,6 +88,10 @@ struct FollowFixture {
         std::vector<dbk_meta_trigger> entered(names.size());
         for (size_t i = 0; i < names.size(); i++)
             names[i].copy(entered[i].name, sizeof(entered[i].name) - 1);
+        for (dbk_meta_trigger& trigger : entered)
+            trigger.kind = trigger.name == std::string("suspend")        ? DBK_TRIGGER_SLEEP
+                           : trigger.name == std::string("tsc-unstable") ? DBK_TRIGGER_CLOCK
+                                                                         : DBK_TRIGGER_ACTION;
         Bytes block;
         ring.machine_block(block, DBK_META_TRIGGERS, RingBuilder::triggers_payload(8, entered));
         machine.resize(block.size());
@@ -102,7 +110,7 @@ struct FollowFixture {
         ScriptedHost* at = nullptr;
         ScriptedHost host(
             [this]() -> Result<std::unique_ptr<DeviceApi>> {
-                return std::unique_ptr<DeviceApi>(new Handle(ring, rings, machine));
+                return std::unique_ptr<DeviceApi>(new Handle(ring, rings, cpus_listed, machine));
             },
             [&](uint64_t turn) {
                 now_ns = at->now_ns;

@@ -244,6 +244,25 @@ TEST_CASE("a copy elsewhere than it says is left out", "[dump]") {
     CHECK(found.counts.stale_copies >= 4);
 }
 
+TEST_CASE("of two copies of one piece the fuller counts", "[dump]") {
+    RingBuilder ring({.segment_bytes = 16384, .segments_per_cpu = 1});
+    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    for (uint64_t i = 0; i < 900; i++)
+        ring.record(0, epid, 1000 + i, RingBuilder::words({i}));
+    Machine machine(1 << 20);
+    machine.place(0x40000, ring.segment_memory(0));
+    ByteView memory = machine.memory();
+    PieceFinder finder;
+    bool fuller_first = GENERATE(false, true);
+    for (bool whole : {fuller_first, !fuller_first}) { // as a kernel's image is in a dump
+        REQUIRE(finder.pages(0x40000, memory.subspan(0x40000, whole ? 4 * kPage : 2 * kPage)).ok());
+        REQUIRE(finder.pages(0, memory.first(kPage)).ok());
+    }
+    std::vector<DumpPiece> pieces = finder.finish();
+    REQUIRE(pieces.size() == 1);
+    CHECK(pieces[0].missing_bytes == 0);
+}
+
 TEST_CASE("of two that overlap the outer one counts only when its checksum holds", "[dump]") {
     RingBuilder old({.ring_id = 7, .segment_bytes = 65536, .segments_per_cpu = 1});
     uint32_t probe = old.add_probe("p", "m", "f", "n");

@@ -251,6 +251,22 @@ TEST_CASE("records behind damage inside a segment are lost, and counted by the n
     check_sum(c);
 }
 
+TEST_CASE("a segment that was cut between two records is damaged", "[segment][completeness]") {
+    Fixture f;
+    f.records(10);
+    Bytes memory = f.ring.segment_memory(0);
+    memory.resize(128 + 16 * 6);
+    RecordingBuilder builder;
+    builder.add_owned(f.ring.metadata_memory(), {"metadata"});
+    builder.add_owned(std::move(memory), {"ring"});
+    Recording recording = builder.build();
+    const Completeness& c = cpu_of(recording).completeness;
+    CHECK(c.present == 6);
+    CHECK(c.lost == 4);
+    CHECK(c.segments_damaged == 1);
+    check_sum(c);
+}
+
 TEST_CASE("damage in the newest segment of a running ring: how much is lost is not known",
           "[segment][completeness]") {
     Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
