@@ -7,6 +7,7 @@
 #include "cmd/dof_files.hpp"
 #include "cmd/notify.hpp"
 #include "cmd/possible_probes.hpp"
+#include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "daybreak_version.hpp"
@@ -14,7 +15,6 @@
 #include "recorder/follow/follower.hpp"
 #include "recorder/host.hpp"
 
-#include <charconv>
 #include <cinttypes>
 #include <csignal>
 #include <fcntl.h>
@@ -37,47 +37,6 @@ using base::Result;
 constexpr mode_t kStatusMode = 0644;
 /// Less than a file takes: a suffix was left out, as in --max-size 1 for 1g.
 constexpr uint64_t kBudgetBytesMin = 64 << 10;
-
-/// Returns the number and its suffix's factor multiplied.
-Result<uint64_t> parse_scaled(const std::string& option, const std::string& text,
-                              std::initializer_list<std::pair<const char*, uint64_t>> units) {
-    uint64_t value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    std::string suffix(end, text.data() + text.size());
-    for (char& c : suffix)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    uint64_t product = 0;
-    for (const auto& [unit, factor] : units)
-        if (error == std::errc() && suffix == unit &&
-            !__builtin_mul_overflow(value, factor, &product))
-            return product;
-    return base::errorf(ErrorCode::invalid, "%s: '%s' is no %s", option.c_str(), text.c_str(),
-                        units.begin()->first[0] == 'n' ? "time (30s, 5m, 2h, 7d)"
-                                                       : "size (64m, 2g)");
-}
-
-Result<uint64_t> parse_size(const std::string& option, const std::string& text) {
-    return parse_scaled(option, text,
-                        {{"b", 1},
-                         {"", 1},
-                         {"k", 1u << 10},
-                         {"m", 1u << 20},
-                         {"g", 1u << 30},
-                         {"t", uint64_t{1} << 40}});
-}
-
-Result<uint64_t> parse_time(const std::string& option, const std::string& text) {
-    constexpr uint64_t kSecond = 1'000'000'000;
-    return parse_scaled(option, text,
-                        {{"ns", 1},
-                         {"us", 1000},
-                         {"ms", 1'000'000},
-                         {"s", kSecond},
-                         {"", kSecond},
-                         {"m", 60 * kSecond},
-                         {"h", 3600 * kSecond},
-                         {"d", 86400 * kSecond}});
-}
 
 /// The process: its signals come by a descriptor, so that waiting ends when one does.
 class ProcessHost : public recorder::FollowHost {
@@ -171,7 +130,7 @@ Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments)
         DBK_TRY(series.age_ns_max, parse_time("--max-age", arguments.max_age));
     }
     if (!arguments.max_files.empty()) {
-        DBK_TRY(series.files_max, parse_scaled("--max-files", arguments.max_files, {{"", 1}}));
+        DBK_TRY(series.files_max, parse_count("--max-files", arguments.max_files));
     }
     if (!arguments.file_size.empty()) {
         DBK_TRY(series.file_bytes_max, parse_size("--file-size", arguments.file_size));
@@ -194,7 +153,7 @@ std::string status_path(const FollowArguments& arguments) {
         return arguments.status_file;
     (void)::mkdir("/run/daybreak", 0755);
     if (::access("/run/daybreak", W_OK) == 0)
-        return "/run/daybreak/recorder.json";
+        return kStatusPath;
     return arguments.folder + "/status.json";
 }
 

@@ -10,12 +10,15 @@
 
 namespace daybreak::cmd {
 
+/// Where a recorder says what it does, when it may write there.
+inline constexpr const char* kStatusPath = "/run/daybreak/recorder.json";
+
 /// The options of --follow, as given.
 struct FollowArguments {
     std::string folder; ///< empty: not asked for
     std::string max_size = "1g", max_age, max_files, file_size, file_age, sync = "1s";
     std::string trigger_before = "30s", trigger_after = "5s";
-    std::string status_file;  ///< empty: /run/daybreak/recorder.json, else DIR/status.json
+    std::string status_file;  ///< empty: kStatusPath, else DIR/status.json
     std::string metrics_file; ///< empty: none
     bool wait = false;
     ProgramArguments program;           ///< -s and its kin: what to enable

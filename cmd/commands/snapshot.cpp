@@ -3,14 +3,15 @@
 // daybreak snapshot: what was recorded last, while recording goes on.
 #include "recorder/snapshot.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/commands/follow.hpp"
+#include "cmd/quantity.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
+#include "formats/abi/dof.h"
 #include "recorder/host.hpp"
 #include "recorder/row.hpp"
 
-#include <charconv>
 #include <cinttypes>
-#include <cmath>
 #include <ctime>
 #include <memory>
 #include <sys/stat.h>
@@ -19,11 +20,8 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// Where a recorder that follows the rings says what it does.
-constexpr const char* kStatusPath = "/run/daybreak/recorder.json";
 /// As long as the name of a trigger may be in the kernel.
-constexpr size_t kTriggerBytesMax = 47;
-constexpr double kLastSecondsMax = 1e9;
+constexpr size_t kTriggerBytesMax = DBK_SNAPSHOT_NAME_MAX;
 
 struct SnapshotArguments {
     std::string output_path;
@@ -33,24 +31,6 @@ struct SnapshotArguments {
     std::string status_path = kStatusPath;
     bool quiet = false;
 };
-
-/// Reads "30s", "500ms", "5m", "2h" or "30" (seconds) into nanoseconds.
-base::Result<uint64_t> parse_duration(const std::string& text) {
-    struct Unit {
-        std::string_view name;
-        double seconds;
-    };
-    static constexpr Unit kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}};
-    double number = 0;
-    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
-    for (const Unit& unit : kUnits)
-        if (failure == std::errc() && rest == unit.name && std::isfinite(number) && number > 0 &&
-            number * unit.seconds <= kLastSecondsMax)
-            return static_cast<uint64_t>(number * unit.seconds * 1e9);
-    return base::errorf(base::ErrorCode::invalid, "--last %s: expected a time as 30s, 500ms or 5m",
-                        text.c_str());
-}
 
 base::Result<void> check_trigger(const std::string& name) {
     bool good = name.size() <= kTriggerBytesMax && !name.starts_with('.');
@@ -127,9 +107,9 @@ base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& argument
 int run(const SnapshotArguments& arguments) {
     uint64_t last_ns = 0;
     if (!arguments.last.empty()) {
-        auto parsed = parse_duration(arguments.last);
-        if (!parsed.ok()) {
-            complain(parsed.error().message());
+        auto parsed = parse_time("--last", arguments.last);
+        if (!parsed.ok() || *parsed == 0) {
+            complain(parsed.ok() ? "--last: a time of 0 holds nothing" : parsed.error().message());
             return static_cast<int>(Exit::usage);
         }
         last_ns = *parsed;

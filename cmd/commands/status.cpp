@@ -4,6 +4,7 @@
 #include "formats/status/status.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/commands/follow.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -16,8 +17,6 @@ namespace {
 
 using base::strprintf;
 using formats::RecorderStatus;
-
-constexpr const char* kStatusPath = "/run/daybreak/recorder.json";
 
 struct StatusArguments {
     std::string path = kStatusPath;
