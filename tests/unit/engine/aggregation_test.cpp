@@ -479,3 +479,21 @@ TEST_CASE("a snapshot that could not be used comes again", "[engine][aggregate]"
         counted += entry.cells[0];
     CHECK(counted == 100 + 33 + 2 * 33);
 }
+
+TEST_CASE("aggregations of one name and another argument never share cells", "[engine][aggregate]") {
+    // No D says so; of a hostile program the second would write behind the first one's cells.
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    constexpr uint64_t kOneLevel = 0x000a000100000000; // lquantize(x, 0, 10, 10)
+    for (uint64_t parameter : {kOneLevel, kLinear})
+        dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_LQUANTIZE, {arg(0)}, arg(1), parameter));
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, {7, 95});
+    auto entries = snapshot(consumer);
+    REQUIRE(entries.size() == 2);
+    CHECK(entries[0].cells.size() == 4);
+    CHECK(entries[1].cells.size() == 13);
+    CHECK(entries[1].cells[11] == 1);
+}

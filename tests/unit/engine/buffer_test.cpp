@@ -309,6 +309,20 @@ TEST_CASE("stacks are words behind the fixed part", "[engine][record]") {
     CHECK(all[0].u64(32) == 0x401234);
 }
 
+TEST_CASE("a record of one stack, of any kind, says how long it is", "[engine][record]") {
+    for (uint32_t kind : {DTRACEACT_STACK, DTRACEACT_USTACK, DTRACEACT_JSTACK}) {
+        Engine engine;
+        auto& go = engine.probe("test", "m", "f", "go");
+        Dof dof;
+        dof.ecb("test:::go", {Action{kind, DOF_SECIDX_NONE, 5}});
+        auto* consumer = engine.start(dof.build());
+        engine.fire(go);
+        auto all = records(consumer);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].tail(12).size() == 16); // two frames, or a process and a frame
+    }
+}
+
 TEST_CASE("a faulting ECB leaves the buffer unchanged", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");

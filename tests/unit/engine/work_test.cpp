@@ -109,6 +109,16 @@ TEST_CASE("all clauses of a consumer share a firing's limit", "[engine][work]") 
     CHECK(dbk_consumer_counters(second, 0)->errors == 0);
 }
 
+TEST_CASE("after a fault the other clauses have what they had, not what ERROR has left", "[engine][work]") {
+    Bench bench;
+    bench.dof.ecb("test:::go", {bench.dof.trace({{setx(0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}, int_type(), {1}})});
+    bench.dof.ecb("test:::go", {bench.dof.trace(copy()), bench.dof.trace(constant(8))});
+    bench.start();
+    bench.engine.fire(bench.go, {DBK_WORK_ERROR * 3 / 2});
+    CHECK(bench.values() == Values{7, 3, 8});
+    CHECK(bench.errors() == 1);
+}
+
 TEST_CASE("a clause of simple stores pays too", "[engine][work]") {
     Bench bench;
     std::vector<Action> many(2000, bench.dof.trace(constant(1)));
