@@ -269,8 +269,9 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 
 /* ---- consumers ------------------------------------------------------------------- */
 
-/* Limits of options; a value beyond is refused with a reason.  Those that compilers know are in limits.h. */
-#define DBK_BUFSIZE_DEFAULT  (4u << 20)	  /* per CPU; facts 9: dtrace(1) sets 4m */
+/* Limits of options; a value beyond is refused with a reason.  Those that compilers know are in
+ * limits.h.  Defaults are the DTrace guide's ("Options and Tunables") where it has the option. */
+#define DBK_BUFSIZE_DEFAULT  (4u << 20)	  /* per CPU; dtrace(1) sets 4m */
 #define DBK_BUFSIZE_SWITCH   (2u << 20)	  /* per CPU, policy switch: a reader empties it */
 #define DBK_BUFSIZE_MAX	     (1ull << 36) /* per CPU */
 #define DBK_BUFRESIZE_AUTO   0u
@@ -282,24 +283,24 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 #define DBK_AGGSIZE_MIN	     4096u
 #define DBK_AGGSIZE_MAX                                                                            \
 	(4u << 20) /* one block of pages; option bufresize says what becomes of more */
-#define DBK_DYNVARSIZE_DEFAULT	 (1u << 20) /* facts 9 */
+#define DBK_DYNVARSIZE_DEFAULT	 (1u << 20)
 #define DBK_DYNVARSIZE_MAX	 (1u << 30)
 #define DBK_STACKFRAMES_DEFAULT	 20u
 #define DBK_JSTACKFRAMES_DEFAULT 50u
-#define DBK_CHILL_MAX_NS	 500000000ull /* of a second, per CPU; facts 10 */
-#define DBK_NSPEC_DEFAULT	 1u	      /* facts 9 */
+#define DBK_CHILL_MAX_NS	 500000000ull /* of a second, per CPU; as DTrace */
+#define DBK_NSPEC_DEFAULT	 1u
 #define DBK_NSPEC_MAX		 65536u	      /* speculation() looks at each of them */
-#define DBK_SPECSIZE_DEFAULT	 (32u << 10)  /* facts 9 */
+#define DBK_SPECSIZE_DEFAULT	 (32u << 10)
 #define DBK_SPECSIZE_MIN	 8u	      /* a record without data */
 /* nspec * specsize: what all speculations hold on a CPU. */
 #define DBK_SPECULATIONS_BYTES_MAX (64u << 20)
 #define DBK_SNAPSHOTRATE_DEFAULT_NS 1000000000ull /* a second between two of a name and ring */
 #define DBK_SNAPSHOT_NAMES_MAX	   64u		 /* of a program */
-#define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz, facts 9 */
+#define DBK_CLEANRATE_DEFAULT_NS   9900990ull /* 101 hz */
 
 /*
  * The deadman: a consumer whose clauses take 8 of 10 seconds of a CPU is stopped where it is, in
- * the activity KILLED.  DTrace's rule (facts 10): nothing is heard of the machine for 10 seconds;
+ * the activity KILLED.  DTrace's rule: nothing is heard of the machine for 10 seconds;
  * and as there, a program with option destructive is let alone.
  */
 #define DBK_DEADMAN_WINDOW_NS 10000000000ull

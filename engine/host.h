@@ -62,7 +62,7 @@ struct dbk_pages {
 	void *host_data; /* the host's own, untouched by the engine */
 };
 
-#define DBK_PAGES_BYTES_MAX (4u << 20) /* the page allocator's largest block, kernel-facts 8 */
+#define DBK_PAGES_BYTES_MAX (4u << 20) /* the page allocator's largest block: order 10 */
 
 /**
  * dbk_host_pages_alloc() - zeroed pages for segments, metadata, aggregations

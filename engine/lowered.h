@@ -130,17 +130,17 @@ struct dbk_difo {
 /* ---- variables ------------------------------------------------------------------- */
 
 #define DBK_VARS_MAX	    4096u  /* of one program */
-#define DBK_VAR_BYTES_MAX   16384u /* facts 8: a static variable of other ports */
+#define DBK_VAR_BYTES_MAX   16384u /* a static variable of other ports */
 #define DBK_TUPLE_MAX	    DIF_DTR_NREGS
 #define DBK_KEY_BYTES_MAX   4096u      /* of a dynamic variable's serialised key */
 #define DBK_SCRATCH_BYTES   32768u     /* per CPU: strings and allocations of one clause */
-#define DBK_INSNS_MAX	    65536u     /* of a DIFO; facts 8: 256 KiB */
+#define DBK_INSNS_MAX	    65536u     /* of a DIFO: 256 KiB, as other ports */
 #define DBK_PROGRAM_INSNS   (1u << 20) /* of a program, sections used twice counted twice */
 #define DBK_PROGRAM_VARS    (1u << 18) /* entries of all its variable tables, likewise */
 #define DBK_PROGRAM_SYMBOLS 256u       /* of the kernel, that it names; each is looked up once */
 #define DBK_PROGRAM_RELOCS  16384u     /* places that they are put */
 #define DBK_PROGRAM_BYTES   (48u << 20) /* of memory, its image included */
-#define DBK_ACTIONS_MAX	    16384u     /* of an enabling; facts 8 */
+#define DBK_ACTIONS_MAX	    16384u     /* of an enabling, as other ports */
 #define DBK_PROGRAM_ACTIONS (1u << 18)
 #define DBK_SECTIONS_MAX    65536u
 #define DBK_ECBDESCS_MAX    65536u

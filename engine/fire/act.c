@@ -7,7 +7,7 @@
  */
 #include "engine/fire/fire.h"
 
-/* What chill() may take of each interval, on a CPU: DTrace's numbers (facts 10). */
+/* What chill() may take of each interval, on a CPU: DTrace's numbers. */
 #define CHILL_INTERVAL_NS 1000000000ull
 
 /* A negative time, too, is more than is left. */

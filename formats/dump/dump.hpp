@@ -6,7 +6,7 @@
 //
 // The formats:
 //   elf       /proc/vmcore, QEMU's dump-guest-memory, makedumpfile -E: PT_LOAD by physical address
-//   kdump     makedumpfile's and QEMU's kdump-compressed format (kdump.hpp)
+//   kdump     makedumpfile's and QEMU's kdump-compressed format (kdump_format.hpp)
 //   raw       a physical image: QEMU's pmemsave, a saved bank; what is none of the others
 // and the flattened form of the second (makedumpfile -F, QEMU -z), which is a list of pieces of the
 // file in the order they were made.
