@@ -4,6 +4,7 @@
 #include "formats/status/status.hpp"
 
 #include <catch2/catch.hpp>
+#include <sstream>
 
 using namespace daybreak::formats;
 
@@ -53,6 +54,20 @@ TEST_CASE("what is no status is refused with the file's name") {
         CHECK(status.error().message().find("/run/x.json") == 0);
     }
     CHECK(parse_status_json("{\"later\": 1}", "x").ok()); // fields are only ever added
+}
+
+TEST_CASE("what only grows is a counter and is called _total, all else a gauge") {
+    std::istringstream lines(status_metrics(example()));
+    int types = 0;
+    for (std::string hash, word, name, kind, line; std::getline(lines, line);) {
+        if (!line.starts_with("# TYPE "))
+            continue;
+        std::istringstream(line) >> hash >> word >> name >> kind;
+        INFO(line);
+        CHECK(kind == (name.ends_with("_total") ? "counter" : "gauge"));
+        types++;
+    }
+    CHECK(types >= 19);
 }
 
 TEST_CASE("Prometheus reads the metrics") {

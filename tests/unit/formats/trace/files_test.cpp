@@ -181,6 +181,50 @@ TEST_CASE("a file of a row that has no end is no loss by itself", "[trace][files
     }
 }
 
+TEST_CASE("facts of several files are those of all", "[trace][files]") {
+    Running r;
+    for (bool finished : {true, false, true}) {
+        r.records(600);
+        r.row.write({}, finished);
+    }
+    TraceHeader later = test::row_header(r.ring, 4);
+    later.clocks.wall_ns = 5; // the clock was set back
+    test::write_bytes(r.row.path(4), test::file_of(later, {}));
+    Trace trace = r.read();
+    REQUIRE(trace.files.size() == 4);
+    CHECK(trace.files[3].facts.has_end);
+    CHECK_FALSE(trace.file.has_end);
+    uint64_t bytes = 0;
+    for (uint32_t number = 1; number <= 4; number++)
+        bytes += std::filesystem::file_size(r.row.path(number));
+    CHECK(trace.file.file_bytes == bytes);
+    CHECK(trace.boots.at(0).file_bytes == bytes);
+    CHECK(trace.boots[0].files == 4);
+    CHECK(trace.boots[0].last_wall_ns == 1'000'003);
+}
+
+TEST_CASE("the window of a snapshot is the recording's when it is alone", "[trace][files]") {
+    Running r;
+    r.records(300);
+    Bytes metadata = r.ring.metadata_memory();
+    std::vector<ByteView> pieces;
+    RecordingBuilder finder;
+    finder.add_bytes(metadata, {"metadata"}, &pieces);
+    finder.add_bytes(r.ring.segment_memory(0), {"ring"}, &pieces);
+    auto write = [&](const char* name, uint64_t to_ns, const std::vector<ByteView>& content) {
+        TraceHeader header = test::row_header(r.ring, 0);
+        header.window_from_ns = 1000;
+        header.window_to_ns = to_ns;
+        test::write_bytes(r.folder.path + name, test::file_of(header, content));
+    };
+    write("/first.dbrk", 2000, pieces);
+    write("/symbols.dbrk", 0, {}); // no data: none of its own
+    CHECK(r.read().recording.window_from_ns == 1000);
+    CHECK(r.read().recording.window_to_ns == 2000);
+    write("/second.dbrk", 3000, pieces);
+    CHECK(r.read().recording.window_to_ns == 0);
+}
+
 TEST_CASE("of several boots the newest is read, or the wanted", "[trace][files]") {
     Running a(0x0101010101010101), b(0x0202020202020201);
     a.records(10);
