@@ -352,18 +352,18 @@ void dbk_host_triggered(void);
 /* ---- probe context: destructive actions -------------------------------------
  * Asked for only by programs that set option destructive.  What cannot be done in
  * a probe is noted, and done as soon as interrupts are on again; what cannot be
- * noted either (too much is waiting) is left out.
+ * noted either, because too much is waiting, is false.
  */
 
 /** dbk_host_raise() - sends @signal to the current process; stop() is raise(SIGSTOP) */
-void dbk_host_raise(int32_t signal);
+bool dbk_host_raise(int32_t signal);
 #define DBK_SIGSTOP 19 /* of Linux on every machine we know */
 
 /** dbk_host_breakpoint() - a message on the console, that the action was reached */
-void dbk_host_breakpoint(const struct dbk_probe *probe, uint32_t epid);
+bool dbk_host_breakpoint(const struct dbk_probe *probe, uint32_t epid);
 
 /** dbk_host_panic() - brings the kernel down */
-void dbk_host_panic(const struct dbk_probe *probe, uint32_t epid);
+bool dbk_host_panic(const struct dbk_probe *probe, uint32_t epid);
 
 /** dbk_host_chill() - lets @ns pass, interrupts off; the engine holds it below DBK_CHILL_MAX_NS */
 void dbk_host_chill(uint64_t ns);

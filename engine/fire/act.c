@@ -3,7 +3,7 @@
  * act.c - destructive actions: what a firing does to the machine; see fire.h
  *
  * Probe context.  The engine decides whether an action may be carried out, the host
- * how.  None of them stores anything in the record.
+ * how.  None of them stores anything in the record; one that is not carried out is a fault.
  */
 #include "engine/fire/fire.h"
 
@@ -19,15 +19,29 @@ __probe_ctx static bool chill(struct dbk_cpu *cpu, uint64_t ns)
 		cpu->chill_mark_ns = now;
 		cpu->chilled_ns = 0;
 	}
-	if (ns > DBK_CHILL_MAX_NS - cpu->chilled_ns) {
-		dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	if (ns > DBK_CHILL_MAX_NS - cpu->chilled_ns)
 		return false;
-	}
 	dbk_host_chill(ns);
 	cpu->chilled_ns += ns;
 	/* timestamp stands still within a firing, but not across this. */
 	cpu->timestamp_serial = cpu->serial - 1;
 	return true;
+}
+
+__probe_ctx static bool act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value)
+{
+	switch (kind) {
+	case DTRACEACT_RAISE:
+		return dbk_host_raise((int32_t)value);
+	case DTRACEACT_STOP:
+		return dbk_host_raise(DBK_SIGSTOP);
+	case DTRACEACT_CHILL:
+		return chill(cpu, value);
+	case DTRACEACT_BREAKPOINT:
+		return dbk_host_breakpoint(cpu->probe, cpu->ecb->epid);
+	default: /* the loader lets nothing else through */
+		return dbk_host_panic(cpu->probe, cpu->ecb->epid);
+	}
 }
 
 __probe_ctx bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value)
@@ -36,20 +50,8 @@ __probe_ctx bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value)
 
 	if (on_process ? !dbk_may_see_process(cpu) : !dbk_may_see_kernel(cpu))
 		return false;
-	switch (kind) {
-	case DTRACEACT_RAISE:
-		dbk_host_raise((int32_t)value);
+	if (act(cpu, kind, value))
 		return true;
-	case DTRACEACT_STOP:
-		dbk_host_raise(DBK_SIGSTOP);
-		return true;
-	case DTRACEACT_CHILL:
-		return chill(cpu, value);
-	case DTRACEACT_BREAKPOINT:
-		dbk_host_breakpoint(cpu->probe, cpu->ecb->epid);
-		return true;
-	default: /* the loader lets nothing else through */
-		dbk_host_panic(cpu->probe, cpu->ecb->epid);
-		return true;
-	}
+	dbk_fault(cpu, DTRACEFLT_ILLOP, 0);
+	return false;
 }

@@ -327,14 +327,17 @@ const struct dbk_kernel_layout* dbk_host_layout(void) {
     return &daybreak::sim::kernel_layout();
 }
 
-void dbk_host_raise(int32_t signal) {
+bool dbk_host_raise(int32_t signal) {
     HostCalls::act({SimAct::Kind::raise, static_cast<uint64_t>(signal)});
+    return true;
 }
-void dbk_host_breakpoint(const struct dbk_probe* probe, uint32_t) {
+bool dbk_host_breakpoint(const struct dbk_probe* probe, uint32_t) {
     HostCalls::act_at(SimAct::Kind::breakpoint, probe);
+    return true;
 }
-void dbk_host_panic(const struct dbk_probe* probe, uint32_t) {
+bool dbk_host_panic(const struct dbk_probe* probe, uint32_t) {
     HostCalls::act_at(SimAct::Kind::panic, probe);
+    return true;
 }
 void dbk_host_triggered() {} // nobody waits in one thread
 

@@ -11,7 +11,7 @@
  *
  * The notes are a small ring with one producer and one consumer on one CPU; the
  * producer is kept from itself by the engine's nesting guard.  A note that finds no
- * room is left out: a process cannot be stopped twice before it has stopped once.
+ * room is refused, and the firing's fault.
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
@@ -134,16 +134,17 @@ static __probe_ctx void act_commit(void)
 	irq_work_queue(&cpu->work);
 }
 
-__probe_ctx void dbk_host_raise(int32_t signal)
+__probe_ctx bool dbk_host_raise(int32_t signal)
 {
 	struct act *act = act_begin(ACT_RAISE);
 
 	if (!act)
-		return;
+		return false;
 	act->signal = signal;
 	act->tid = current->pid;
 	act->start_boottime = current->start_boottime;
 	act_commit();
+	return true;
 }
 
 static __probe_ctx unsigned int put_text(char *to, unsigned int at, const char *text)
@@ -154,13 +155,13 @@ static __probe_ctx unsigned int put_text(char *to, unsigned int at, const char *
 	return at;
 }
 
-static __probe_ctx void act_at(enum act_kind kind, const struct dbk_probe *probe, uint32_t epid)
+static __probe_ctx bool act_at(enum act_kind kind, const struct dbk_probe *probe, uint32_t epid)
 {
 	struct act *act = act_begin(kind);
 	unsigned int at;
 
 	if (!act)
-		return;
+		return false;
 	act->epid = epid;
 	at = put_text(act->where, 0, probe->provider);
 	at = put_text(act->where, at, ":");
@@ -170,16 +171,17 @@ static __probe_ctx void act_at(enum act_kind kind, const struct dbk_probe *probe
 	at = put_text(act->where, at, ":");
 	put_text(act->where, at, probe->name);
 	act_commit();
+	return true;
 }
 
-__probe_ctx void dbk_host_breakpoint(const struct dbk_probe *probe, uint32_t epid)
+__probe_ctx bool dbk_host_breakpoint(const struct dbk_probe *probe, uint32_t epid)
 {
-	act_at(ACT_BREAKPOINT, probe, epid);
+	return act_at(ACT_BREAKPOINT, probe, epid);
 }
 
-__probe_ctx void dbk_host_panic(const struct dbk_probe *probe, uint32_t epid)
+__probe_ctx bool dbk_host_panic(const struct dbk_probe *probe, uint32_t epid)
 {
-	act_at(ACT_PANIC, probe, epid);
+	return act_at(ACT_PANIC, probe, epid);
 }
 
 /* A clock that stands still (suspend) must not hold the machine: 2^30 pauses are seconds. */

@@ -21,9 +21,10 @@ struct Result {
     size_t records = 0;
 };
 
-Result fire_once(Dof& dof, const std::vector<Action>& actions) {
+Result fire_once(Dof& dof, const std::vector<Action>& actions, size_t acts_max = ~size_t{0}) {
     Engine engine;
     host.acts.clear();
+    host.acts_max = acts_max;
     dbk_probe& probe = engine.probe("syscall", "vmlinux", "open", "entry");
     dof.option(DTRACEOPT_DESTRUCTIVE, 1);
     dof.ecb("syscall:::entry", actions);
@@ -86,6 +87,17 @@ TEST_CASE("destructive actions reach the host and leave no record", "[engine][ac
                                                   "chill 1000", "panic entry 1"});
     CHECK(result.errors == 0);
     CHECK(result.records == 0);
+}
+
+TEST_CASE("an action that cannot be noted is a fault", "[engine][act]") {
+    for (auto kind : {DTRACEACT_STOP, DTRACEACT_BREAKPOINT, DTRACEACT_PANIC})
+        for (size_t room : {0u, 1u}) {
+            Dof dof;
+            auto result = fire_once(dof, {{kind, DOF_SECIDX_NONE}, dof.trace(number(7, 8))}, room);
+            CHECK(result.acts.size() == room);
+            CHECK(result.errors == 1 - room);
+            CHECK(result.records == room);
+        }
 }
 
 TEST_CASE("a record beside a destructive action is kept", "[engine][act]") {

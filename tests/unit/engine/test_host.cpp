@@ -41,6 +41,13 @@ int32_t copy_string(const std::map<uint64_t, std::string>& memory, char* to, uin
     return static_cast<int32_t>(bytes - 1);
 }
 
+bool note(const std::string& act) {
+    if (host.acts.size() >= host.acts_max)
+        return false;
+    host.acts.push_back(act);
+    return true;
+}
+
 } // namespace
 } // namespace daybreak::engine_test
 
@@ -48,6 +55,7 @@ using daybreak::engine_test::copy_from;
 using daybreak::engine_test::copy_string;
 using daybreak::engine_test::host;
 using daybreak::engine_test::host_cpu;
+using daybreak::engine_test::note;
 
 extern "C" {
 
@@ -286,14 +294,14 @@ void dbk_host_cpu_place(uint32_t cpu, uint32_t* package_ret, uint32_t* node_ret)
 void dbk_host_triggered() {
     host.triggered++;
 }
-void dbk_host_raise(int32_t signal) {
-    host.acts.push_back("raise " + std::to_string(signal));
+bool dbk_host_raise(int32_t signal) {
+    return note("raise " + std::to_string(signal));
 }
-void dbk_host_breakpoint(const dbk_probe* probe, uint32_t epid) {
-    host.acts.push_back(std::string("breakpoint ") + probe->name + ' ' + std::to_string(epid));
+bool dbk_host_breakpoint(const dbk_probe* probe, uint32_t epid) {
+    return note(std::string("breakpoint ") + probe->name + ' ' + std::to_string(epid));
 }
-void dbk_host_panic(const dbk_probe* probe, uint32_t epid) {
-    host.acts.push_back(std::string("panic ") + probe->name + ' ' + std::to_string(epid));
+bool dbk_host_panic(const dbk_probe* probe, uint32_t epid) {
+    return note(std::string("panic ") + probe->name + ' ' + std::to_string(epid));
 }
 void dbk_host_chill(uint64_t ns) {
     host.mono_ns += ns;

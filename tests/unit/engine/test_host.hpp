@@ -29,6 +29,7 @@ struct HostState {
     std::vector<uint64_t> stack{0xffffffff81000001, 0xffffffff81000002}, ustack{0x401001};
     std::map<uint64_t, std::string> kernel_memory, user_memory; ///< by address
     uint64_t triggered = 0;                                     ///< calls of dbk_host_triggered()
+    size_t acts_max = ~size_t{0};  ///< so many acts can be noted
     std::vector<std::string> acts; ///< what destructive actions asked for: "raise 9"
     dbk_kernel_layout layout{true, true, 0, 7,   0,  0x1ff, 0xff, 0xfffffe00,
                              0,    8,    0, -16, -8, 32,    24,   40};

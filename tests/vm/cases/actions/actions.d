@@ -61,6 +61,28 @@ ERROR
 	breakpoint();
 }
 
+/* One more than can wait, of a signal that does nothing. */
+syscall::getpgid:entry
+/execname == "actions" && arg0 == 10/
+{
+	raise(23); raise(23); raise(23); raise(23); raise(23); raise(23); raise(23); raise(23);
+	noted = 1;
+	raise(23);
+	noted = 2;
+}
+
+ERROR
+/arg4 == 3/
+{
+	refused++;
+}
+
+syscall::getpgid:entry
+/execname == "actions" && arg0 == 11/
+{
+	copyoutstr(strjoin(lltostr(noted), lltostr(refused)), arg1, 64);
+}
+
 syscall::getpgid:entry
 /execname == "actions" && arg0 == 9/
 {

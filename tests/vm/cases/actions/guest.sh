@@ -28,6 +28,8 @@ equal mutex "$(actions 7)" "01 0"
 actions 8
 until_it dmesg_has 'breakpoint action at probe dtrace:::ERROR'
 equal fault "$(kernel_log 'breakpoint action at probe dtrace:::ERROR')" 1
+actions 10
+equal ninth-is-refused "$(actions 11)" "11 0"
 sync
 # The last words: nothing runs behind a panic.
 echo "GUEST done"
