@@ -472,8 +472,12 @@ void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t 
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
 			      const void **image_ret);
 
-/** dbk_consumer_agg_keep() - what the last snapshot of @cpu gave was not used: the next gives it again */
-void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu);
+/**
+ * dbk_consumer_agg_keep() - the snapshot of @cpu numbered @sequence was not used: the next gives it again
+ *
+ * Unless another was taken since.
+ */
+void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence);
 
 /* ---- metadata blocks, for the host's own (META_HOST) ---------------------------------- */
 

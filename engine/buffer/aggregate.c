@@ -243,9 +243,11 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	return 0;
 }
 
-void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu)
+void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence)
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
+	struct dbk_aggbuf *given = other_of(buffer, buffer->aggbuf);
 
-	other_of(buffer, buffer->aggbuf)->kept = true;
+	if (given->sequence == sequence)
+		given->kept = true;
 }

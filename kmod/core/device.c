@@ -21,6 +21,7 @@
 #include "kmod/core/ring.h"
 
 #include "engine/trigger/trigger.h"
+#include "formats/abi/segment.h"
 
 /* A listing goes through the probes in order, a call each; it goes on where it was. */
 struct opener {
@@ -285,18 +286,35 @@ static long enable_call(struct file *file, void __user *user)
 	return err;
 }
 
+/* A ring of no owner is for all who could open the device: that is root. */
+static struct dbk_ring *ring_readable(struct file *file, u32 ring_id)
+{
+	struct dbk_ring *ring = dbk_ring_find(ring_id);
+
+	if (!ring)
+		return ERR_PTR(-ENOENT);
+	return !ring->owner || ring->owner == file ? ring : ERR_PTR(-EPERM);
+}
+
+/* What was switched and did not reach its reader comes with the next call. */
+static void aggsnap_keep(struct file *file, const struct dbk_ioc_aggsnap *untrusted,
+			 const struct dbk_segment_header *image)
+{
+	struct dbk_ring *ring = ring_readable(file, untrusted->ring_id);
+
+	if (!IS_ERR(ring))
+		dbk_consumer_agg_keep(ring->consumer, untrusted->cpu, image->sequence);
+}
+
 static int aggsnap(struct file *file, struct dbk_ioc_aggsnap *untrusted, void **image_ret)
 {
-	struct dbk_ring *ring = dbk_ring_find(untrusted->ring_id);
+	struct dbk_ring *ring = ring_readable(file, untrusted->ring_id);
 	const void *image;
 	u32 bytes;
 	int err;
 
-	if (!ring)
-		return -ENOENT;
-	/* Nobody's is anybody's who could open the device: that is root. */
-	if (ring->owner && ring->owner != file)
-		return -EPERM;
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
 	/* Before the buffers are switched: what does not fit would be lost. */
 	if (untrusted->bytes < dbk_consumer_ring(ring->consumer)->aggbuf_bytes)
 		return -ENOSPC;
@@ -305,7 +323,7 @@ static int aggsnap(struct file *file, struct dbk_ioc_aggsnap *untrusted, void **
 		return err;
 	*image_ret = kvmalloc(bytes, GFP_KERNEL);
 	if (!*image_ret) {
-		dbk_consumer_agg_keep(ring->consumer, untrusted->cpu);
+		aggsnap_keep(file, untrusted, image);
 		return -ENOMEM;
 	}
 	memcpy(*image_ret, image, bytes);
@@ -326,8 +344,12 @@ static long aggsnap_call(struct file *file, void __user *user)
 	err = aggsnap(file, &untrusted, &image);
 	mutex_unlock(&dbk.mutex);
 	if (!err && (copy_to_user(u64_to_user_ptr(untrusted.buffer), image, untrusted.bytes) ||
-		     copy_to_user(user, &untrusted, sizeof(untrusted))))
+		     copy_to_user(user, &untrusted, sizeof(untrusted)))) {
 		err = -EFAULT;
+		mutex_lock(&dbk.mutex);
+		aggsnap_keep(file, &untrusted, image);
+		mutex_unlock(&dbk.mutex);
+	}
 	kvfree(image);
 	return err;
 }

@@ -461,13 +461,15 @@ TEST_CASE("a snapshot that could not be used comes again", "[engine][aggregate]"
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
     auto* consumer = engine.start(counting(128 << 10));
-    uint64_t counted = 0;
+    uint64_t counted = 0, taken = 0;
     for (uint64_t round = 0; round < 100; round++) {
         engine.fire(go, {round});
         auto entries = snapshot(consumer);
+        taken++;
+        dbk_consumer_agg_keep(consumer, 0, taken - 1); // it is not the newest: nothing comes again
         for (uint64_t again = 0; again < round % 3; again++) {
             engine.fire(go, {1000 + again}); // goes to the other buffer
-            dbk_consumer_agg_keep(consumer, 0);
+            dbk_consumer_agg_keep(consumer, 0, taken);
             auto same = snapshot(consumer);
             REQUIRE(same.size() == entries.size());
             CHECK(same[0].key == entries[0].key);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// device PROGRAM.dof: asks /dev/daybreak for all that formats/abi/ioctl.md promises.
+// device PROGRAM.dof COUNTS.dof: asks /dev/daybreak for all that formats/abi/ioctl.md promises.
 //
-// The module is loaded and has nothing embedded.  Prints CHECK lines (checks.sh).
+// Both programs see calls of getppid(); the second aggregates. The module is loaded and has nothing embedded.  Prints CHECK lines (checks.sh).
 #define _GNU_SOURCE
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
@@ -188,13 +188,88 @@ static const void *find_metadata(int device, uint32_t ring_id, enum dbk_meta_kin
 static void check_owner(int device, uint32_t ring_id)
 {
 	struct dbk_ioc_ring ring = { .ring_id = ring_id };
+	struct dbk_ioc_release no_cpu = { .ring_id = ring_id, .cpu = 100000 };
 	int other = open_device();
 
 	refuses("stop-by-another", ioctl(other, DBK_IOC_STOP, &ring), EPERM);
 	refuses("destroy-by-another", ioctl(other, DBK_IOC_DESTROY, &ring), EPERM);
 	refuses("claim-by-another", ioctl(other, DBK_IOC_CLAIM, &ring), EBUSY);
 	refuses("claim-own", ioctl(device, DBK_IOC_CLAIM, &ring), EALREADY);
+	refuses("release-no-cpu", ioctl(device, DBK_IOC_RELEASE, &no_cpu), EINVAL);
 	close(other);
+}
+
+/* No byte of what the caller had there stays; there is no bank. */
+static void check_bank(int device)
+{
+	static const char zeros[sizeof(struct dbk_ioc_bank)];
+	struct dbk_ioc_bank bank, all;
+
+	memset(&bank, 0xff, sizeof(bank));
+	bank.ring_id = 0;
+	check("bank", ioctl(device, DBK_IOC_BANK, &bank) == 0, 0);
+	all = bank;
+	memset(all.reason, 0, sizeof(all.reason));
+	all.inside_bytes = all.outside_bytes = 0;
+	check("bank-is-all-answer", memcmp(&all, zeros, sizeof(all)) == 0, strnlen(bank.reason, sizeof(bank.reason)));
+}
+
+#define AGGREGATIONS_BYTES (4 << 20)
+
+/* What the entries of all CPUs counted since the last call; -1: a call failed. */
+static long take_counts(int device, uint32_t ring_id, void *buffer, uint32_t room)
+{
+	struct dbk_ioc_aggsnap snap = { .ring_id = ring_id, .buffer = (uintptr_t)buffer };
+	long counted = 0;
+
+	for (;; snap.cpu++) {
+		const struct dbk_segment_header *header = buffer;
+
+		snap.bytes = room;
+		if (ioctl(device, DBK_IOC_AGGSNAP, &snap) < 0)
+			return errno == EINVAL && snap.cpu > 0 ? counted : -1;
+		for (uint32_t at = DBK_SEGMENT_DATA_OFFSET; at < header->committed_bytes;) {
+			const struct dbk_agg_entry *entry = (const void *)((const char *)buffer + at);
+
+			counted += *(const uint64_t *)((const char *)(entry + 1) + entry->key_bytes);
+			at += entry->entry_bytes;
+		}
+	}
+}
+
+/* What was counted reaches its owner, all of it and once, also when a call to take it fails. */
+static void check_aggregations(const struct program *program)
+{
+	struct dbk_ioc_enable answer;
+	struct dbk_ioc_aggsnap snap = { 0 };
+	int device = open_device(), other = open_device();
+	char *buffer = malloc(AGGREGATIONS_BYTES);
+	long counted;
+
+	check("count-enable", enable(device, program->bytes, program->length, &answer) == 0, answer.matched);
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	snap.ring_id = answer.ring_id;
+	snap.bytes = AGGREGATIONS_BYTES;
+	snap.buffer = (uintptr_t)buffer;
+	refuses("take-by-another", ioctl(other, DBK_IOC_AGGSNAP, &snap), EPERM);
+	snap.bytes = 4096;
+	refuses("take-without-room", ioctl(device, DBK_IOC_AGGSNAP, &snap), ENOSPC);
+	snap.bytes = AGGREGATIONS_BYTES;
+	snap.buffer = 8;
+	for (snap.cpu = 0; ioctl(device, DBK_IOC_AGGSNAP, &snap) < 0 && errno == EFAULT; snap.cpu++)
+		;
+	check("take-to-bad-address", snap.cpu > 0, snap.cpu);
+	counted = take_counts(device, answer.ring_id, buffer, AGGREGATIONS_BYTES);
+	check("takes-every-call", counted == CALLS, counted);
+	syscall(SYS_getppid);
+	counted = take_counts(device, answer.ring_id, buffer, AGGREGATIONS_BYTES);
+	check("takes-each-once", counted == 1, counted);
+	snap.ring_id = 4711;
+	refuses("take-unknown", ioctl(device, DBK_IOC_AGGSNAP, &snap), ENOENT);
+	free(buffer);
+	close(other);
+	close(device);
 }
 
 static void check_life(int device, const struct program *program)
@@ -403,15 +478,16 @@ static void check_listing(int device)
 
 int main(int argc, char **argv)
 {
-	struct program program;
+	struct program program, counts;
 	int device;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: device PROGRAM.dof\n");
+	if (argc != 3) {
+		fprintf(stderr, "usage: device PROGRAM.dof COUNTS.dof\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	program = read_program(argv[1]);
+	counts = read_program(argv[2]);
 	device = open_device();
 	check("abi-version", status_of(device).abi_version == DBK_IOC_ABI_VERSION, DBK_IOC_ABI_VERSION);
 	check_refusals(device, &program);
@@ -419,6 +495,8 @@ int main(int argc, char **argv)
 	check_sealing(&program);
 	check_detach(&program);
 	check_death(&program);
+	check_aggregations(&counts);
+	check_bank(device);
 	check_naming(device);
 	check_listing(device);
 	close(device);
