@@ -157,6 +157,14 @@ int test_map(struct test_mapping *mapping, const struct dbk_pages *pages)
 	return dbk_bank_mmap(vma, pages);
 }
 
+int test_map_half(uint32_t index, uint64_t bytes)
+{
+	struct vm_area_struct vma = { .vm_end = bytes };
+	struct dbk_ioc_region region = { 0 };
+
+	return dbk_bank_region(index, &region) ? dbk_bank_region_mmap(&vma, region.offset) : -ENOENT;
+}
+
 void test_unmap(struct test_mapping *mapping)
 {
 	struct vm_area_struct *vma = mapping->vma;

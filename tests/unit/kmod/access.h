@@ -39,6 +39,8 @@ struct test_mapping {
 	void *vma;
 };
 int test_map(struct test_mapping *mapping, const struct dbk_pages *pages);
+/* So many bytes of the @index-th half that is shown to readers; nothing stays mapped. */
+int test_map_half(uint32_t index, uint64_t bytes);
 void test_unmap(struct test_mapping *mapping);
 
 bool dbk_bank_alloc(uint32_t bytes, struct dbk_pages *pages_ret);

@@ -196,6 +196,19 @@ TEST_CASE("what rings hold when the module goes is for the next boot", "[kmod][b
     CHECK(memory.bank().half == 1);
 }
 
+TEST_CASE("a reader maps the other boots' halves, and nothing past them", "[kmod][bank]") {
+    Memory memory;
+    for (bool salvage : {false, true}) {
+        Loaded module(salvage);
+        for (uint32_t shown = 0; shown < (salvage ? 2 : 1); shown++) {
+            CHECK(test_map_half(shown, kHalfBytes) == 0);
+            CHECK(test_map_half(shown, kPage) == 0);
+            CHECK(test_map_half(shown, kHalfBytes + kPage) == -EINVAL);
+        }
+        CHECK(test_map_half(salvage ? 2 : 1, kPage) == -ENOENT);
+    }
+}
+
 TEST_CASE("a mapped block stays as it is until its last mapping has gone", "[kmod][bank]") {
     Memory memory;
     Loaded module;
