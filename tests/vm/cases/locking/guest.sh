@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 cp /share/in/*.ko /share/in/*.dof /tmp
 cd /tmp
+case $(uname -r) in
+*-debug) functions=some_functions.dof ;;
+*) functions=functions.dof ;;
+esac
 holds load insmod daybreak.ko
 while true; do workload 20; done >/dev/null 2>&1 &
 load=$!
 
 # Others look, and modules come and go, between the steps of an enabling, not only after it.
-control looking functions.dof >looking &
+control looking $functions >looking &
 looking=$!
 rounds=0
 while [ ! -s looking ] && kill -0 $looking 2>/dev/null; do
@@ -16,7 +20,7 @@ done
 wait $looking
 cat looking
 at_least modules-do-not-wait $rounds 1
-control killing functions.dof
+control killing $functions
 
 # Clauses that may take long are for few functions, also when those are enabled already.
 too_many="more than 5000 probes of fbt for clauses that walk stacks or read memory that may not be there: name fewer"

@@ -27,7 +27,7 @@ equal list-one "$(dtrace -ln 'syscall::getppid:' | awk 'NR > 1 { print $2, $4, $
 	"syscall getppid entry syscall getppid return "
 equal list-function "$(dtrace -ln 'fbt::vfs_read:' | awk 'NR > 1 { print $2, $3, $4, $5 }' | tr '\n' ' ')" \
 	"fbt vmlinux vfs_read entry fbt vmlinux vfs_read return "
-at_least list-tracepoints "$(dtrace -lP sdt | wc -l)" 500
+at_least list-tracepoints "$(dtrace -lP sdt | wc -l)" 400
 refuses list-nothing "does not match any probes" dtrace -n 'nobody:::'
 
 # A command, held behind its exec until tracing has begun, then traced to its end.
