@@ -2,6 +2,7 @@
 //
 // daybreak: the command line.  Builds the parser from the subcommands and turns what happens into
 // an exit status.
+#include "base/nearest_name.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dtrace/dtrace.hpp"
 #include "daybreak_version.hpp"
@@ -34,10 +35,30 @@ bool is_dtrace(int argc, char** argv, int& first_word) {
     return argc > 1 && std::string_view(argv[1]) == "dtrace";
 }
 
+/// The words of the command line; `help X` is `X --help`.
+std::vector<std::string> asked(int argc, char** argv) {
+    std::vector<std::string> words(argv + (argc > 0), argv + argc);
+    if (words.empty() || words[0] != "help" || words.size() > 2)
+        return words;
+    words.erase(words.begin());
+    words.emplace_back("--help");
+    return words;
+}
+
+std::string suggestion(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    std::string nearest = daybreak::base::nearest_name(word, names);
+    return nearest.empty() ? "" : ": did you mean " + nearest + "?";
+}
+
 /// Runs the command that the words name.  Returns the exit status.
 int run(int argc, char** argv) {
     using namespace daybreak::cmd;
     int first_word = 0;
+    if (argc == 3 && std::string_view(argv[1]) == "help" && std::string_view(argv[2]) == "dtrace")
+        return run_dtrace("dtrace", {"--help"});
     if (is_dtrace(argc, argv, first_word))
         return run_dtrace("dtrace", std::vector<std::string>(argv + first_word, argv + argc));
 
@@ -61,16 +82,17 @@ int run(int argc, char** argv) {
     add_snapshot(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
 
+    std::vector<std::string> words = asked(argc, argv);
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::Success& wanted) { // --help, --version
         return app.exit(wanted);
     } catch (const CLI::ParseError& wrong) {
         std::string text = wrong.what();
         while (!text.empty() && text.back() == '\n')
             text.pop_back();
-        if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
-            text = std::string("there is no command '") + argv[1] + "'";
+        if (app.get_subcommands().empty() && !words.empty() && words[0][0] != '-')
+            text = "there is no command '" + words[0] + "'" + suggestion(app, words[0]);
         complain(text + " (daybreak --help says more)");
         return static_cast<int>(Exit::usage);
     }

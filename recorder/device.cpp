@@ -193,8 +193,8 @@ Result<std::unique_ptr<DeviceApi>> open_device(const std::string& path) {
         return std::unique_ptr<DeviceApi>(new Device(std::move(fd), path));
     if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
         return errorf(ErrorCode::not_found,
-                      "no anonymous tracing state: %s is not there, the daybreak module is not "
-                      "loaded; boot with it and rdinit=/daybreak/early-init",
+                      "the daybreak module is not loaded (%s is not there): insmod daybreak.ko, or "
+                      "boot with it",
                       path.c_str());
     if (errno == EACCES || errno == EPERM)
         return errorf(ErrorCode::io,

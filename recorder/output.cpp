@@ -29,11 +29,11 @@ Error no_state(const dbk_ioc_status& status) {
     std::string reason(status.reason, length);
     if (!reason.empty())
         return errorf(ErrorCode::not_found,
-                      "no anonymous tracing state: the embedded enabling was refused: %s",
+                      "no boot recording: the embedded enabling was refused: %s",
                       reason.c_str());
     return errorf(ErrorCode::not_found,
-                  "no anonymous tracing state: nothing is embedded in the loaded module, or it "
-                  "was claimed before; embed one and boot with rdinit=/daybreak/early-init");
+                  "no boot recording: nothing is embedded in the loaded module, or it was "
+                  "claimed before; embed one and boot with rdinit=/daybreak/early-init");
 }
 
 Result<void> RecordOutput::open(DeviceApi& device, bool all_rings) {

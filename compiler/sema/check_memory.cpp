@@ -4,6 +4,7 @@
 //
 // An lvalue in memory is a `load` of an address.  For types that are by reference the load only
 // says what lies there: the value is the address.
+#include "base/nearest_name.hpp"
 #include "compiler/diagnostics/messages/operators.hpp"
 #include "compiler/sema/checker.hpp"
 
@@ -43,7 +44,7 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
 
 /// Returns the hint that names a member much like the one that is not there; "" without one.
 std::string ExprChecker::similar_member(TypeId type, const std::string& member) {
-    std::string similar = nearest_name(member, types_.member_names(type));
+    std::string similar = base::nearest_name(member, types_.member_names(type));
     return similar.empty() ? "" : "did you mean \"" + similar + "\"?";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/sema/symbols.hpp"
 
+#include "base/nearest_name.hpp"
 #include "compiler/dlib/constants.hpp"
 #include "compiler/dlib/libraries.hpp"
 #include "compiler/syntax/attributes.hpp"
@@ -151,48 +152,7 @@ std::string SymbolTable::similar(VariableStorage storage, std::string_view name)
         std::vector<std::string> known = builtin_names();
         candidates.insert(candidates.end(), known.begin(), known.end());
     }
-    return nearest_name(name, candidates);
-}
-
-namespace {
-
-/// Levenshtein distance, by rows.
-size_t distance(std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.size(); i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); j++) {
-            size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row[b.size()];
-}
-
-} // namespace
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
-    constexpr size_t kNameBytesMax = 64; // longer ones are no typing mistakes worth the time
-    if (name.size() > kNameBytesMax)
-        return "";
-    size_t best = name.size() / 3 + 1;
-    std::string nearest;
-    for (const std::string& candidate : candidates) {
-        size_t longer = std::max(name.size(), candidate.size());
-        size_t shorter = std::min(name.size(), candidate.size());
-        if (candidate.size() > kNameBytesMax || longer - shorter >= best)
-            continue;
-        size_t away = distance(name, candidate);
-        if (away < best) {
-            best = away;
-            nearest = candidate;
-        }
-    }
-    return nearest;
+    return base::nearest_name(name, candidates);
 }
 
 } // namespace daybreak::compiler

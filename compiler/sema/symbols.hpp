@@ -139,7 +139,4 @@ private:
     std::function<bool(std::string_view)> library_;
 };
 
-/// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
-
 } // namespace daybreak::compiler

@@ -7,6 +7,7 @@
 // where the whole is kept, in a variable or as a member, is a struct built in scratch memory.
 #include "compiler/sema/checker.hpp"
 
+#include "base/nearest_name.hpp"
 #include "formats/abi/dif.h"
 
 #include <algorithm>
@@ -203,7 +204,7 @@ TypedPtr ExprChecker::translated_member(const Expr& expression, const Member& me
     const TranslatorInfo& translator = *base->translator;
     auto location = types_.find_member(translator.output, member.member);
     if (!location) {
-        std::string similar = nearest_name(member.member, types_.member_names(translator.output));
+        std::string similar = base::nearest_name(member.member, types_.member_names(translator.output));
         return error_with_hint(Tag::D_TYPE_MEMBER, member.member_span,
                                strprintf("%s is not a member of %s", member.member.c_str(),
                                          types_.name(translator.output_name).c_str()),

@@ -23,8 +23,8 @@ TEST_CASE("a device that is not there says what to do", "[recorder][host]") {
     REQUIRE_FALSE(device.ok());
     CHECK(device.error().code() == base::ErrorCode::not_found);
     CHECK(device.error().message() ==
-          "no anonymous tracing state: /dev/no-such-daybreak is not there, the daybreak module is "
-          "not loaded; boot with it and rdinit=/daybreak/early-init");
+          "the daybreak module is not loaded (/dev/no-such-daybreak is not there): insmod "
+          "daybreak.ko, or boot with it");
 }
 
 TEST_CASE("a file that is no device is an error", "[recorder][host]") {

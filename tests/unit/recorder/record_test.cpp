@@ -120,12 +120,12 @@ TEST_CASE("without anonymous state the reason is told and nothing is written", "
     f.device.facts().anonymous = 0;
     SECTION("claimed before") {
         CHECK(f.run().error().message() ==
-              "no anonymous tracing state: nothing is embedded in the loaded module, or it was "
+              "no boot recording: nothing is embedded in the loaded module, or it was "
               "claimed before; embed one and boot with rdinit=/daybreak/early-init");
     }
     SECTION("refused when loaded") {
         std::strcpy(f.device.facts().reason, "boot.d: too many fields");
-        CHECK(f.run().error().message() == "no anonymous tracing state: the embedded enabling was "
+        CHECK(f.run().error().message() == "no boot recording: the embedded enabling was "
                                            "refused: boot.d: too many fields");
     }
     SECTION("no ring to copy") {

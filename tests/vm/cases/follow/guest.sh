@@ -16,7 +16,7 @@ follow() {
 	until_said /tmp/status '"state": *"recording"'
 }
 
-refuses no-module "no anonymous tracing state" daybreak record --follow /tmp/none
+refuses no-module "the daybreak module is not loaded" daybreak record --follow /tmp/none
 equal no-module-no-folder "$(ls -d /tmp/none 2>/dev/null)" ""
 holds load insmod /share/in/follow.ko
 refuses no-such-ring "the rings that --ring names are not there" daybreak record --follow /tmp/none --ring 77
