@@ -98,15 +98,23 @@ base::Result<void> Dtrace::open_targets() {
     return {};
 }
 
+/// Made-up numbers are only for who asks for them, for test suites, and where nothing is run.
 base::Result<void> Dtrace::open_session() {
-    if (::access(DBK_DEVICE_PATH, F_OK) == 0) {
+    const bool only_compiles = arguments_.compile_only ||
+                               arguments_.mode == DtraceMode::anonymous ||
+                               arguments_.mode == DtraceMode::header;
+    if (::access(DBK_DEVICE_PATH, F_OK) == 0 && !arguments_.simulate) {
         DBK_TRY(session_, open_live_session());
-        return {};
+    } else {
+        const bool made_up = arguments_.simulate || is_testing() || only_compiles;
+        DBK_TRY(session_, open_simulated_session({.made_up = made_up}));
+        if (!is_testing() && !only_compiles)
+            say(arguments_.name, made_up ? "--simulate: what follows is of a machine that is made up"
+                                         : "the module daybreak is not loaded (insmod daybreak.ko): "
+                                           "there are only timers, and the processes of -c");
     }
-    DBK_TRY(session_, open_simulated_session({}));
-    if (::isatty(STDERR_FILENO) != 0 && !is_testing())
-        say(arguments_.name, DBK_DEVICE_PATH " is not there (the module daybreak is not loaded): "
-                                             "probes are those of a simulated machine");
+    for (Target& target : targets_)
+        session_->add_target(target);
     return {};
 }
 
@@ -199,8 +207,9 @@ int print_version(const DtraceArguments& arguments) {
 int print_help(const std::string& name) {
     std::printf("%s\nExample: which programs are started, while a command runs?\n"
                 "  %s -n 'syscall::execve:entry { trace(copyinstr(arg0)); }' -c 'make all'\n\n"
-                "Where /dev/daybreak is, it traces the kernel; elsewhere a simulated machine.  The "
-                "manual is daybreak-dtrace(1).\n",
+                "With the module loaded it traces the kernel.  Without it there are only timers and\n"
+                "the processes of -c; --simulate makes up a machine.  The manual is "
+                "daybreak-dtrace(1).\n",
                 dtrace_usage(name).c_str(), name.c_str());
     return static_cast<int>(Exit::ok);
 }

@@ -50,6 +50,8 @@ private:
         std::string name = option.substr(0, equals);
         if (name == "help") {
             result_.arguments.help = true;
+        } else if (option == "simulate") {
+            result_.arguments.simulate = true;
         } else if (name == "kernel") {
             if (equals != std::string::npos)
                 result_.arguments.kernel = option.substr(equals + 1);
@@ -224,7 +226,7 @@ std::string dtrace_usage(const std::string& name) {
     return "Usage: " + name +
            " [-32|-64] [-aACeFGhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
            "\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
-           "\t[-x opt[=val]] [-X a|c|s|t] [--kernel release|image]\n\n"
+           "\t[-x opt[=val]] [-X a|c|s|t] [--kernel release|image] [--simulate]\n\n"
            "\t[-P provider [[ predicate ] action ]]\n"
            "\t[-m [ provider: ] module [[ predicate ] action ]]\n"
            "\t[-f [[ provider: ] module: ] func [[ predicate ] action ]]\n"

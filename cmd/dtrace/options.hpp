@@ -60,6 +60,7 @@ struct DtraceArguments {
     bool quiet = false;               ///< -q, for what is said before options are known
     bool zero_probes_allowed = false; ///< -Z
     std::string kernel;               ///< --kernel: as elsewhere, a release or an image
+    bool simulate = false;            ///< --simulate
     bool help = false;                ///< --help
 };
 

@@ -182,8 +182,6 @@ int Tracing::run() {
     // Before the kernel's symbols are read, which takes a moment.
     install_interrupt();
     report_ = std::make_unique<analyze::LiveReport>(report_options(), output_);
-    for (Target& target : targets_)
-        session_.add_target(target);
     auto started = session_.start();
     if (!started.ok())
         return fail(std::move(started).error().with_context("could not enable tracing"));

@@ -2,7 +2,8 @@
 //
 // Session: the machine that `daybreak dtrace` traces, and one enabling at work on it.
 //
-// Two exist: the running kernel behind /dev/daybreak, and the simulated host where that is absent.
+// Three exist: the running kernel behind /dev/daybreak; where that is absent, what is real without
+// it, timers and the processes of -c; and with --simulate a machine that is made up.
 // What is asked of them is what dtrace(1) asks of its kernel:
 //
 //     probes()                 what can be traced: for -l, and to refuse what matches nothing
@@ -76,7 +77,7 @@ class Session {
 public:
     virtual ~Session() = default;
 
-    /// Whether probes fire on a simulated machine.
+    /// Whether there is no kernel behind it.
     virtual bool is_simulated() const = 0;
     /// Release of the kernel that is traced.
     virtual std::string release() const = 0;
@@ -120,6 +121,9 @@ public:
 base::Result<std::unique_ptr<Session>> open_live_session();
 
 struct SimulatedSessionOptions {
+    /// Whether simulated processes make system calls and a simulated kernel has variables.  Else
+    /// nothing is there that is not real: BEGIN, END, ERROR, timers, and what processes of -c do.
+    bool made_up = false;
     uint64_t seed = 1;
     uint32_t cpu_count = 0; ///< 0: as many as this machine has
 };

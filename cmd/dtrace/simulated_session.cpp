@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The session on a simulated machine: BEGIN, END, ERROR and the timers of profile at their real
-// rates, system calls of a few simulated processes and of the real ones of -c.  Where
-// perf_event_open(2) is allowed, profile-N finds what the CPUs of the real machine are doing.
+// The sessions without a kernel of ours: BEGIN, END, ERROR and the timers of profile at their real
+// rates, and what the processes of -c do.  Where perf_event_open(2) is allowed, profile-N finds what
+// the CPUs of the machine are doing.  Only one that is made up has system calls of simulated
+// processes, and idle CPUs where profile-N may not look.
 #include "base/file.hpp"
 #include "cmd/dtrace/cpu_sampler.hpp"
 #include "cmd/dtrace/session.hpp"
@@ -28,8 +29,9 @@ constexpr long kCpusMax = 64;
 
 class SimulatedSession : public Session {
 public:
-    SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine)
-        : host_(std::move(host)), machine_(std::move(machine)) {}
+    SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine,
+                     bool made_up)
+        : host_(std::move(host)), machine_(std::move(machine)), made_up_(made_up) {}
 
     bool is_simulated() const override { return true; }
     std::string release() const override { return release_; }
@@ -50,7 +52,8 @@ public:
     base::Result<void> stop() override;
 
 private:
-    void start_samplers();
+    bool is_there(std::string_view provider) const;
+    base::Result<void> start_samplers();
     bool take_samples();
     void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
     void turn(uint64_t now_ns);
@@ -58,6 +61,7 @@ private:
 
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::SimMachine> machine_;
+    bool made_up_;
     std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
     SyscallTracer tracer_;
@@ -67,12 +71,19 @@ private:
     bool stopped_ = false;
 };
 
+/// Without processes of -c nobody makes a real system call.
+bool SimulatedSession::is_there(std::string_view provider) const {
+    return made_up_ || tracer_.targets() != 0 || (provider != "syscall" && provider != "proc");
+}
+
 base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
     std::vector<SessionProbe> probes;
     sim::HostScope scope(*host_);
     for (const dbk_probe* probe = dbk_engine_probe_at(host_->engine(), 0); probe != nullptr;
          probe = probe->next)
-        probes.push_back({probe->id, probe->provider, probe->module, probe->function, probe->name});
+        if (is_there(probe->provider))
+            probes.push_back(
+                {probe->id, probe->provider, probe->module, probe->function, probe->name});
     return probes;
 }
 
@@ -94,19 +105,24 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     if (image.program.target && image.program.target->typed)
         options.release = release_ = image.program.target->release;
     DBK_TRY(simulation_, sim::Simulation::load(*host_, request.dof, options));
-    start_samplers();
+    DBK_TRY_VOID(start_samplers());
     return simulation_->ecb_count();
 }
 
-/// Makes profile-N real.  Where that is not allowed the timers of the simulation stay.
-void SimulatedSession::start_samplers() {
+/// Makes profile-N real.  Where that is not allowed the timers of a made-up machine stay.
+base::Result<void> SimulatedSession::start_samplers() {
     for (sim::SimProbe* probe : host_->armed_profiles()) {
         auto sampler = CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
+        if (!sampler.ok() && made_up_)
+            return {};
         if (!sampler.ok())
-            return;
+            return base::errorf(sampler.error().code(),
+                                "%s: %s; root may, and whom kernel.perf_event_paranoid lets",
+                                probe->text.name.c_str(), sampler.error().message().c_str());
         sim::SimHost::disarm(*probe);
         samplers_.emplace_back(probe, std::move(*sampler));
     }
+    return {};
 }
 
 /// The simulated kernel's symbols; the real ones too when samples come from there.
@@ -169,7 +185,7 @@ bool SimulatedSession::take_samples() {
 base::Result<void> SimulatedSession::start() {
     host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
     DBK_TRY_VOID(simulation_->start());
-    if (machine_->wants_calls())
+    if (made_up_ && machine_->wants_calls())
         workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
     for (auto& [probe, sampler] : samplers_)
         sampler.take([](const CpuSample&) {}); // before BEGIN
@@ -260,10 +276,11 @@ open_simulated_session(const SimulatedSessionOptions& options) {
     config.thread.is_real = true;
     config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
     config.start_wall_ns = clock_ns(CLOCK_REALTIME);
+    config.kernel_variables = options.made_up;
     DBK_TRY(auto host, sim::SimHost::create(config));
     DBK_TRY(auto machine, sim::SimMachine::create(*host, options.seed));
     return std::unique_ptr<Session>(
-        std::make_unique<SimulatedSession>(std::move(host), std::move(machine)));
+        std::make_unique<SimulatedSession>(std::move(host), std::move(machine), options.made_up));
 }
 
 } // namespace daybreak::cmd

@@ -38,6 +38,8 @@ SimHost::SimHost(const SimHostConfig& config)
     idle_thread_.set_execname("swapper/0");
     for (const SimThread* thread : {&thread_, &idle_thread_})
         kernel_memory_.add_own(thread->execname.data(), thread->execname.size());
+    if (!config.kernel_variables)
+        return;
     for (const KernelVariable& variable : kernel_variables()) {
         auto* bytes = reinterpret_cast<const std::byte*>(variable.bytes.data());
         kernel_memory_.map(variable.address, {bytes, bytes + variable.bytes.size()});

@@ -78,6 +78,7 @@ struct SimHostConfig {
     SimFaults faults; ///< from the first allocation on
     /// What the clocks say at the start; 0: as VirtualClockConfig has it.
     uint64_t start_mono_ns = 0, start_wall_ns = 0;
+    bool kernel_variables = true; ///< false: reading them faults, as they would be made up
 };
 
 /// What a destructive action asked of the machine.

@@ -15,7 +15,7 @@ _daybreak() {
 		[snapshot]="--last -o --output --trigger --dir --status-file -q --help"
 		[status]="--status-file --json --metrics --help"
 		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --time --inject --privileges --help"
-		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --help"
+		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --simulate --help"
 	)
 	if ((COMP_CWORD == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "${!options[*]} --help --version" -- "$word")
