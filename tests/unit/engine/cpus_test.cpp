@@ -255,3 +255,15 @@ TEST_CASE("sizes beyond a share of the memory are lowered, and it is said", "[en
     CHECK(dbk_consumer_lowered(consumer, DBK_SIZE_DYNAMIC, &bytes) == nullptr);
     CHECK(dbk_consumer_lowered(consumer, DBK_SIZE_SPECULATION, &bytes) == nullptr);
 }
+
+TEST_CASE("a size that is not a whole number of words is not one that memory was short for", "[engine][cpus]") {
+    Engine engine;
+    Dof dof;
+    for (uint32_t option : {DTRACEOPT_BUFSIZE, DTRACEOPT_AGGSIZE, DTRACEOPT_DYNVARSIZE})
+        dof.option(option, (64 << 10) + 4);
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    auto* consumer = engine.start(dof.build());
+    uint64_t bytes = 0;
+    for (int size = 0; size < DBK_SIZE_COUNT; size++)
+        CHECK(dbk_consumer_lowered(consumer, static_cast<dbk_size>(size), &bytes) == nullptr);
+}
