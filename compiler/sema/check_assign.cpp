@@ -49,7 +49,7 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     if (!name)
         return true;
     VariableStorage storage = storage_of(name->scope);
-    if (symbols_.find(storage, name->name))
+    if (is_parameter(*name) || symbols_.find(storage, name->name))
         return true;
     if (storage == VariableStorage::global &&
         (symbols_.find_inline(name->name) || symbols_.is_enumerator(name->name)))
@@ -84,6 +84,14 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     variable->is_array = index != nullptr;
     variable->keys = std::move(keys);
     return true;
+}
+
+/// Makes the variable that a unary operator reads when it does not exist yet: an int64_t.  A plain
+/// global must have been assigned.  False after reporting.
+bool ExprChecker::define_operand(const Expr& operand) {
+    const auto* name = operand.get_if<Identifier>();
+    bool has_scope = name && name->scope != VariableScope::global;
+    return (!operand.get_if<Index>() && !has_scope) || define(operand, types_.int64_type());
 }
 
 /// Returns the D variable whose data an address lies in, or null: memory of its own.

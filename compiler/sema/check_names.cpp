@@ -173,15 +173,20 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Aggregation& aggr
     return make(TypedOp::action, types_.dynamic_type(), expression.span, {});
 }
 
+/// Whether a name is a parameter of the inline that is being expanded.
+bool ExprChecker::is_parameter(const Identifier& name) const {
+    if (name.scope == VariableScope::global && !inlines_.empty())
+        for (const TypeParameter& parameter : *inlines_.back().parameters)
+            if (parameter.name == name.name)
+                return true;
+    return false;
+}
+
 TypedPtr ExprChecker::check_node(const Expr& expression, const Index& index) {
     const auto* name = index.base->get_if<Identifier>();
     if (!name || name->scope == VariableScope::kernel || name->name.empty())
         return check_subscript(expression, index);
-    bool is_parameter = false;
-    if (name->scope == VariableScope::global && !inlines_.empty())
-        for (const TypeParameter& parameter : *inlines_.back().parameters)
-            is_parameter |= parameter.name == name->name;
-    if (is_parameter)
+    if (is_parameter(*name))
         return check_subscript(expression, index);
     if (name->scope == VariableScope::global)
         if (const InlineInfo* definition = symbols_.find_inline(name->name))

@@ -307,6 +307,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
     const Span& span = expression.span;
     if (node.op >= UnaryOp::pre_increment)
         return check_step(expression, node, true);
+    if (!define_operand(*node.operand))
+        return nullptr;
     if (node.op == UnaryOp::address_of)
         return check_address_of(expression, *node.operand);
     TypedPtr value = check(*node.operand);

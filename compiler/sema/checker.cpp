@@ -241,7 +241,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const SizeofExpr& node)
     if (const auto* literal = node.operand->get_if<StringLiteral>())
         return make_constant(literal->value.size() + 1, types_.unsigned_long_type(),
                              expression.span);
-    TypedPtr value = check(*node.operand);
+    TypedPtr value = define_operand(*node.operand) ? check(*node.operand) : nullptr;
     if (!value)
         return nullptr;
     if (value->is_bitfield)
@@ -276,7 +276,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Offsetof& node) {
 TypedPtr ExprChecker::check_node(const Expr& expression, const Stringof& node) {
     if (TypedPtr address = untyped_symbol(*node.operand))
         return cast_symbol(expression, types_.string_type(), address);
-    TypedPtr value = check(*node.operand);
+    TypedPtr value = define_operand(*node.operand) ? check(*node.operand) : nullptr;
     if (!value)
         return nullptr;
     if (types_.is_string(value->type))

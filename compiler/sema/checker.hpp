@@ -105,6 +105,7 @@ private:
                           const std::vector<ExprPtr>* arguments);
     TypedPtr undefined(const Span& span, const Identifier& name, bool is_assigned = false);
     bool is_undefined(const Expr& target) const;
+    bool is_parameter(const Identifier& name) const;
     std::string node_name(const Expr& expression) const;
     TypedPtr wrong_kind(const Span& span, messages::IdentifierKind kind, std::string_view name,
                         messages::IdentifierKind as);
@@ -181,6 +182,7 @@ private:
 
     // assignment (check_assign.cpp)
     bool define(const Expr& target, TypeId type);
+    bool define_operand(const Expr& operand);
     TypedPtr root_of(const TypedPtr& address) const;
     TypedPtr rebased(const TypedPtr& address, const TypedPtr& base) const;
     TypedPtr store(TypeId type, TypedPtr address, TypedPtr value, const Span& span);
