@@ -167,7 +167,7 @@ Program Parser::program() {
 }
 
 void Parser::append(std::vector<Item>& items, Item item) {
-    if (options_.on_item && !sink_.has_errors())
+    if (options_.on_item && !failed())
         options_.on_item(item);
     items.push_back(std::move(item));
 }

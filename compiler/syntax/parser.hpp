@@ -33,7 +33,7 @@ struct ParseOptions {
     std::function<bool(std::string_view)> is_type_name;
     /// Returns whether a tag has a body already, from an earlier text or item.  May be empty.
     std::function<bool(NamedKind, const std::string&)> is_defined_tag;
-    /// Called with every item as soon as it is parsed, as long as there are no errors: what a
+    /// Called with every item as soon as it is parsed, as long as this text has no errors: what a
     /// declaration says holds for the text that follows.  The item moves afterwards, but not what
     /// its pointers point to.  May be empty.
     std::function<void(const Item&)> on_item;

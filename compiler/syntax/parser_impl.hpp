@@ -30,7 +30,7 @@ public:
     Parser(SourceId source, const ParseOptions& options, SourceManager& sources,
            DiagnosticSink& sink)
         : source_(source), options_(options), sources_(sources), sink_(sink),
-          lexer_(source, options, sources, sink) {}
+          lexer_(source, options, sources, sink), errors_before_(sink.error_count()) {}
 
     Program program();
     ExprPtr whole_expression();
@@ -49,6 +49,9 @@ private:
     private:
         Parser& parser_;
     };
+
+    /// Whether this text has errors; others may have had some before.
+    bool failed() const { return sink_.error_count() != errors_before_; }
 
     // tokens
     const Token& peek(size_t index = 0);
@@ -135,6 +138,7 @@ private:
     DiagnosticSink& sink_;
     Lexer lexer_;
     std::deque<Token> ahead_;
+    size_t errors_before_;
     TokenKind last_taken_ = TokenKind::end;
     Span last_span_;
     int brace_depth_ = 0;
