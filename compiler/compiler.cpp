@@ -44,6 +44,9 @@ ParseOptions Compilation::parse_options(const std::string& name) {
     parse_options.default_arguments = default_arguments_;
     parse_options.empty_allowed = empty_allowed_;
     parse_options.is_type_name = [this](std::string_view word) { return is_type_name(word); };
+    parse_options.literal_value = [this](const Expr& expression) {
+        return ExprChecker(context_).literal_value(expression);
+    };
     parse_options.is_defined_tag = [this](NamedKind kind, const std::string& tag) {
         return types_.has_own_tag(kind == NamedKind::union_ ? TagKind::union_ : TagKind::struct_,
                                   tag);

@@ -40,6 +40,28 @@ std::optional<int64_t> ExprChecker::check_constant(const Expr& expression) {
     return static_cast<int64_t>(value->value);
 }
 
+/// Whether an expression is made of integer constants and inlines.
+bool ExprChecker::is_literal(const Expr& expression) const {
+    if (const auto* unary = expression.get_if<Unary>())
+        return unary->op <= UnaryOp::logical_not && is_literal(*unary->operand);
+    if (const auto* binary = expression.get_if<Binary>())
+        return binary->op != BinaryOp::comma && is_literal(*binary->left) &&
+               is_literal(*binary->right);
+    if (const auto* cast = expression.get_if<Cast>())
+        return is_literal(*cast->operand);
+    if (const auto* name = expression.get_if<Identifier>()) {
+        if (name->scope != VariableScope::global || symbols_.hides(name->name))
+            return false;
+        const InlineInfo* definition = symbols_.find_inline(name->name);
+        return definition && definition->constant && definition->parameters.empty();
+    }
+    return expression.get_if<IntegerLiteral>() || expression.get_if<SizeofType>();
+}
+
+std::optional<int64_t> ExprChecker::literal_value(const Expr& expression) {
+    return is_literal(expression) ? check_constant(expression) : std::nullopt;
+}
+
 TypedPtr ExprChecker::error(Tag tag, const Span& span, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -44,6 +44,8 @@ public:
     /// Returns the value of an integer constant expression, or nothing, reporting only what is
     /// wrong with it as an expression.
     std::optional<int64_t> check_constant(const Expr& expression);
+    /// The same for an expression of integer constants and inlines; nothing for any other.
+    std::optional<int64_t> literal_value(const Expr& expression);
 
     /// Converts to a type it is assignable to; folds constants.
     TypedPtr convert(TypedPtr value, TypeId to);
@@ -82,6 +84,7 @@ public:
 private:
     TypedPtr check_node(const Expr&, const IntegerLiteral&);
     TypedPtr check_node(const Expr&, const FloatLiteral&);
+    bool is_literal(const Expr& expression) const;
     TypedPtr check_node(const Expr&, const StringLiteral&);
     TypedPtr check_node(const Expr&, const Identifier&);
     TypedPtr check_node(const Expr&, const Aggregation&);

@@ -58,7 +58,8 @@ std::optional<Inline> Parser::inline_definition() {
     }
     if (!expect(TokenKind::assign, "inline type name = expression;"))
         return std::nullopt;
-    definition.value = assignment();
+    bool has_parameters = !definition.declarator.derivations.empty();
+    definition.value = has_parameters ? unfolded_assignment() : assignment();
     if (!definition.value || !expect(TokenKind::semicolon, "an inline definition ends with ;"))
         return std::nullopt;
     definition.span = join(start, last_span_);
@@ -96,7 +97,7 @@ std::optional<Translator> Parser::translator() {
         member.name = name.text;
         if (!expect(TokenKind::assign, "member = expression;"))
             return std::nullopt;
-        member.value = assignment();
+        member.value = unfolded_assignment();
         if (!member.value || !expect(TokenKind::semicolon, "member = expression;"))
             return std::nullopt;
         member.span = join(name.span, last_span_);

@@ -4,6 +4,7 @@
 #include "compiler/syntax/parser_impl.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::compiler {
 
@@ -191,8 +192,20 @@ ExprPtr Parser::conditional_rest(ExprPtr condition) {
     ExprPtr if_false = conditional();
     if (!if_false)
         return nullptr;
+    // What is chosen may be an action or an aggregation, which no operand can be.
+    if (folding_ && options_.literal_value && !failed())
+        if (auto value = options_.literal_value(*condition))
+            return *value != 0 ? std::move(if_true) : std::move(if_false);
     Span span = join(condition->span, if_false->span);
     return make(span, Conditional{std::move(condition), std::move(if_true), std::move(if_false)});
+}
+
+/// Parses a value that has names of its own, which may hide those of constants.
+ExprPtr Parser::unfolded_assignment() {
+    bool outer = std::exchange(folding_, false);
+    ExprPtr value = assignment();
+    folding_ = outer;
+    return value;
 }
 
 ExprPtr Parser::binary(unsigned min_precedence) {

@@ -39,6 +39,10 @@ struct ParseOptions {
     std::function<void(const Item&)> on_item;
     /// Returns whether a name is built in or declared before this text; may be empty.
     std::function<bool(std::string_view)> is_identifier;
+    /// Returns the value of an expression of integer constants and inlines, which are known from
+    /// earlier items; nothing for any other.  Of `constant ? a : b` the tree then has a or b only.
+    /// May be empty: nothing is folded.
+    std::function<std::optional<int64_t>(const Expr&)> literal_value;
 };
 
 /// Parses a text.  Always returns what could be understood; it is to be used further only when the

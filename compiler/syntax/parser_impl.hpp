@@ -113,6 +113,7 @@ private:
     ExprPtr assignment();
     ExprPtr conditional();
     ExprPtr conditional_rest(ExprPtr condition);
+    ExprPtr unfolded_assignment();
     ExprPtr binary(unsigned min_precedence);
     ExprPtr binary_rest(ExprPtr left, unsigned min_precedence);
     ExprPtr cast();
@@ -137,11 +138,12 @@ private:
     SourceManager& sources_;
     DiagnosticSink& sink_;
     Lexer lexer_;
-    std::deque<Token> ahead_;
     size_t errors_before_;
+    std::deque<Token> ahead_;
     TokenKind last_taken_ = TokenKind::end;
     Span last_span_;
     int brace_depth_ = 0;
+    bool folding_ = true;
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
     std::set<std::string, std::less<>> typedefs_;
