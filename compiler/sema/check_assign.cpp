@@ -100,7 +100,8 @@ TypedPtr ExprChecker::root_of(const TypedPtr& address) const {
     switch (address->op) {
     case TypedOp::variable:
     case TypedOp::element:
-        return is_data ? address : nullptr;
+        return types_.is_by_reference(address->type) && !address->variable->builtin ? address
+                                                                                    : nullptr;
     case TypedOp::add:
     case TypedOp::subtract:
     case TypedOp::reinterpret:

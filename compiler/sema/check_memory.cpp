@@ -137,7 +137,8 @@ TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index
     TypedPtr base = check(*index.base);
     if (!base)
         return nullptr;
-    if (!types_.is_pointer(base->type) && !types_.is_array(base->type))
+    if (!types_.is_pointer(base->type) && !types_.is_array(base->type) &&
+        !types_.is_string(base->type))
         return refuse(Tag::D_ARR_BADREF, expression.span,
                       messages::not_associative(node_name(*index.base)),
                       "\"" + type_name(base) + "\" cannot be indexed");
@@ -159,7 +160,7 @@ TypedPtr ExprChecker::check_subscript(const Expr& expression, const Index& index
                           messages::array_bounds(static_cast<long long>(at->value), count),
                           "the array is \"" + type_name(base) + "\"");
     }
-    TypedPtr pointer = pointer_arithmetic({BinaryOp::add}, decay(base), at, expression.span);
+    TypedPtr pointer = pointer_arithmetic({BinaryOp::add}, as_pointer(base), at, expression.span);
     return pointer ? dereference(pointer, expression.span) : nullptr;
 }
 

@@ -197,7 +197,8 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Index& index) {
     if (!variable)
         return undefined(index.base->span, *name);
     if (!variable->is_array) {
-        if (types_.is_pointer(variable->type) || types_.is_array(variable->type))
+        if (types_.is_pointer(variable->type) || types_.is_array(variable->type) ||
+            types_.is_string(variable->type))
             return check_subscript(expression, index);
         return wrong_kind(expression.span, IdentifierKind::scalar, variable->name,
                           IdentifierKind::array);

@@ -170,12 +170,17 @@ TypedPtr ExprChecker::binary(const Written& written, TypedPtr left, TypedPtr rig
         return compare(op, left, right, span);
     if (op >= BinaryOp::logical_and && op <= BinaryOp::logical_or)
         return logical(op, left, right, span);
-    left = decay(left);
-    right = decay(right);
-    bool pointer = types_.is_pointer(left->type) || types_.is_pointer(right->type);
-    if (pointer && (op == BinaryOp::add || op == BinaryOp::subtract))
-        return pointer_arithmetic(written, left, right, span);
-    return arithmetic(written, left, right, span);
+    if (op == BinaryOp::add || op == BinaryOp::subtract) {
+        // Where none can be a pointer, a message calls a string what it is.
+        bool texts =
+            types_.is_string(right->type) &&
+            (written.is_assignment || (op == BinaryOp::add && types_.is_string(left->type)));
+        TypedPtr a = texts ? decay(left) : as_pointer(left);
+        TypedPtr b = texts ? right : as_pointer(right);
+        if (types_.is_pointer(a->type) || types_.is_pointer(b->type))
+            return pointer_arithmetic(written, a, b, span);
+    }
+    return arithmetic(written, decay(left), decay(right), span);
 }
 
 /// A bit-field narrower than int becomes an int where it is computed with: all its values fit.
@@ -315,7 +320,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Unary& node) {
     if (!value)
         return nullptr;
     if (node.op == UnaryOp::dereference)
-        return dereference(decay(value), span);
+        return dereference(as_pointer(value), span);
     if (node.op == UnaryOp::logical_not) {
         value = decay(value);
         if (!types_.is_scalar(value->type) || types_.is_float(value->type))

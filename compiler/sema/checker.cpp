@@ -175,6 +175,13 @@ TypedPtr ExprChecker::decay(TypedPtr value) {
     return make(TypedOp::reinterpret, pointer, value->span, {value});
 }
 
+TypedPtr ExprChecker::as_pointer(TypedPtr value) {
+    if (!value || !types_.is_string(value->type))
+        return decay(std::move(value));
+    TypeId pointer = types_.pointer_to(types_.char_type());
+    return make(TypedOp::reinterpret, pointer, value->span, {value});
+}
+
 TypedPtr ExprChecker::check_node(const Expr& expression, const IntegerLiteral& literal) {
     TypeId type = types_.int_type();
     switch (literal.type) {

@@ -51,6 +51,8 @@ public:
     TypedPtr convert(TypedPtr value, TypeId to);
     /// Arrays become pointers to their first element; char arrays stay what they are.
     TypedPtr decay(TypedPtr value);
+    /// The same, and strings become pointers to their first character.
+    TypedPtr as_pointer(TypedPtr value);
     /// Whether `value` is the integer constant 0, which any pointer and string accepts.
     static bool is_zero(const TypedPtr& value) { return value->is_constant() && value->value == 0; }
     TypedPtr make_constant(uint64_t value, TypeId type, const Span& span) const;
@@ -82,9 +84,9 @@ public:
     std::string type_name(const TypedPtr& value) const;
 
 private:
+    bool is_literal(const Expr& expression) const;
     TypedPtr check_node(const Expr&, const IntegerLiteral&);
     TypedPtr check_node(const Expr&, const FloatLiteral&);
-    bool is_literal(const Expr& expression) const;
     TypedPtr check_node(const Expr&, const StringLiteral&);
     TypedPtr check_node(const Expr&, const Identifier&);
     TypedPtr check_node(const Expr&, const Aggregation&);

@@ -69,7 +69,7 @@ TEST_CASE("operands of the wrong type", "[compiler][errors]") {
         {"D_OP_SCALAR", "trace(!execname);"},
         {"D_OP_SCALAR", "trace(execname && 1);"},
         {"D_OP_SCALAR", "trace(execname ? 1 : 2);"},
-        {"D_OP_INCOMPAT", "trace(execname + 1);"},
+        {"D_OP_INCOMPAT", "trace(execname + probename);"},
         {"D_OP_INCOMPAT", "trace(1 == execname);"},
         {"D_OP_INCOMPAT", "trace(v ? execname : 2);"},
         {"D_OP_INCOMPAT", "trace(v && 1 ? execname : 2);"},
