@@ -126,7 +126,7 @@ void dbk_host_synchronize(void);
  * dbk_host_each_cpu() - runs @run once for every CPU, there, with interrupts off, and waits
  *
  * On a CPU that is offline it may run anywhere, while that CPU cannot come.  It
- * is the engine's, probe context, and fires nothing.
+ * is the engine's, probe context, and fires nothing but BEGIN and END.
  */
 void dbk_host_each_cpu(void (*run)(void *argument, uint32_t cpu), void *argument);
 

@@ -28,19 +28,46 @@ uint64_t dbk_account_agg_room(uint64_t aggsize)
 							       : bytes - AGG_TRAILER_BYTES - table;
 }
 
+static bool records(const struct dbk_consumer *consumer, const struct dbk_plan *plan,
+		    const struct dbk_probe *probe)
+{
+	const struct dbk_probedesc *desc = &consumer->program->probedescs[plan->desc->probedesc];
+
+	return plan->has_record && dbk_probedesc_match(desc, probe);
+}
+
 uint64_t dbk_account_end_reserve(const struct dbk_consumer *consumer)
 {
+	const struct dbk_plan *plans = consumer->plans;
 	uint64_t bytes = 0;
 	uint32_t i;
 
-	for (i = 0; i < consumer->plan_count; i++) {
-		const struct dbk_plan *plan = &consumer->plans[i];
-		const struct dbk_probedesc *desc =
-			&consumer->program->probedescs[plan->desc->probedesc];
+	for (i = 0; i < consumer->plan_count; i++)
+		if (records(consumer, &plans[i], &consumer->engine->end))
+			bytes += plans[i].classic_bytes + plans[i].classic_align;
+	return bytes;
+}
 
-		if (plan->has_record && dbk_probedesc_match(desc, &consumer->engine->end))
-			bytes += plan->classic_bytes + plan->classic_align;
-	}
+static bool exits(const struct dbk_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < plan->step_count; i++)
+		if (plan->steps[i].kind == DBK_STEP_EXIT)
+			return true;
+	return false;
+}
+
+uint64_t dbk_account_exit_bytes(const struct dbk_consumer *consumer)
+{
+	const struct dbk_plan *plans = consumer->plans;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < consumer->plan_count; i++)
+		if (plans[i].classic_bytes > bytes && exits(&plans[i]) &&
+		    records(consumer, &plans[i], &consumer->engine->begin))
+			bytes = plans[i].classic_bytes;
 	return bytes;
 }
 

@@ -40,6 +40,10 @@ uint64_t dbk_account_agg_room(uint64_t aggsize);
 /** dbk_account_end_reserve() - what policy fill keeps for the END clauses of @consumer */
 uint64_t dbk_account_end_reserve(const struct dbk_consumer *consumer);
 
+/** dbk_account_exit_bytes() - the largest record of a clause of BEGIN that calls exit(): without
+ * room for it policy switch would drop it, and the consumer wait for ever */
+uint64_t dbk_account_exit_bytes(const struct dbk_consumer *consumer);
+
 /**
  * dbk_account_record() - makes room for a record of @ecb; false: a drop, counted
  *

@@ -17,7 +17,7 @@
 #include "engine/dif/dif.h"
 
 /** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
- * meanwhile. With option cpu set to another CPU it fires nothing. */
+ * meanwhile; with option cpu this CPU is that one, or nothing fires. */
 void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
 
 /** dbk_run_plan() - all steps of cpu->ecb's plan, and its record.  On a fault *action_ret is the

@@ -78,6 +78,9 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 		reserve = dbk_account_end_reserve(consumer);
 	if (consumer->bufsize < reserve)
 		return dbk_refuse(reason, -E2BIG, "END enablings exceed size of principal buffer");
+	if (consumer->counted && consumer->policy == DBK_POLICY_SWITCH &&
+	    consumer->bufsize < dbk_account_exit_bytes(consumer))
+		return dbk_refuse(reason, -E2BIG, "Enabling exceeds size of buffer");
 
 	consumer->buffers = dbk_host_alloc(engine->cpu_count * sizeof(*consumer->buffers));
 	if (consumer->buffers == NULL)
@@ -362,6 +365,31 @@ void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity)
 	dbk_store_release(&consumer->ring->activity, (uint32_t)activity);
 }
 
+struct own_firing {
+	struct dbk_consumer *consumer;
+	struct dbk_probe *probe;
+	uint32_t gates;
+};
+
+__probe_ctx static void fire_there(void *argument, uint32_t cpu)
+{
+	const struct own_firing *firing = argument;
+
+	(void)cpu;
+	dbk_fire_own(firing->consumer, firing->probe, firing->gates);
+}
+
+/* BEGIN or END, on the CPU of option cpu when there is one: no other's records are kept. */
+static void fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates)
+{
+	struct own_firing firing = {consumer, probe, gates};
+
+	if (consumer->only_cpu == DBK_CPU_ALL)
+		dbk_fire_own(consumer, probe, gates);
+	else
+		dbk_host_on_cpu(consumer->only_cpu, fire_there, &firing);
+}
+
 int dbk_consumer_start(struct dbk_consumer *consumer)
 {
 	uint32_t warmup = DBK_ACTIVITY_WARMUP;
@@ -369,7 +397,7 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 	if (dbk_load_relaxed(&consumer->activity) != DBK_ACTIVITY_INACTIVE)
 		return -EINVAL;
 	dbk_activity_set(consumer, DBK_ACTIVITY_WARMUP);
-	dbk_fire_own(consumer, &consumer->engine->begin, DBK_GATE_BEGIN | DBK_GATE_ERROR);
+	fire_own(consumer, &consumer->engine->begin, DBK_GATE_BEGIN | DBK_GATE_ERROR);
 	if (!dbk_compare_swap(&consumer->activity, &warmup, (uint32_t)DBK_ACTIVITY_ACTIVE))
 		return 0; /* BEGIN called exit() */
 	dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_ACTIVE);
@@ -416,7 +444,7 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
 	/* What was committed is in the ring before END, and what END commits behind it. */
 	dbk_consumer_clean(consumer);
-	dbk_fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
+	fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
 	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);
 	end_ring(consumer);
 	return 0;

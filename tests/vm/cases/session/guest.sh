@@ -67,6 +67,7 @@ equal speculations "$(dtrace -x nspec=8 -x switchrate=20hz -qn 'syscall::openat:
 equal system "$(dtrace -wqn 'BEGIN { system("echo %s", "ran"); exit(0); }' 2>&1 | tr -d '\n')" ran
 equal raise "$(dtrace -wqn 'syscall::getppid:entry /pid == $target/ { raise(9); }
 	proc:::exit /pid == $target/ { printf("%d\n", arg0); }' -c 'workload 1' 2>&1 | tr -d '\n')" 2
+equal begin-on-its-cpu "$(dtrace -x cpu=1 -qn 'BEGIN { trace(cpu); exit(0); } END { trace(cpu); }' 2>&1 | tr -d '\n')" 11
 refuses destructive-not-allowed "Destructive actions not allowed" dtrace -qn 'BEGIN { stop(); }'
 
 # A timer that is late by whole intervals: 5 ms of each firing are four firings of the next 1 ms that are missed, at least.
