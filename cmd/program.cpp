@@ -18,6 +18,27 @@ namespace daybreak::cmd {
 
 namespace {
 
+/// DTrace's classes of actions: stop, raise, system, freopen; breakpoint, panic, chill.
+constexpr uint32_t kClassProcessDestructive = 0x0200, kClassKernelDestructive = 0x0500;
+
+bool calls_destructive(const formats::Difo& difo) {
+    return std::any_of(difo.text.begin(), difo.text.end(), [](uint32_t instruction) {
+        uint32_t subroutine = DIF_INSTR_SUBR(instruction);
+        return DIF_INSTR_OP(instruction) == DIF_OP_CALL &&
+               (subroutine == DIF_SUBR_COPYOUT || subroutine == DIF_SUBR_COPYOUTSTR);
+    });
+}
+
+/// Whether a program has an action that changes the system.
+bool is_destructive(const formats::DofProgram& program) {
+    for (const formats::DofActionList& list : program.action_lists)
+        for (const formats::DofAction& action : list.actions)
+            if (DTRACEACT_CLASS(action.kind) == kClassProcessDestructive ||
+                DTRACEACT_CLASS(action.kind) == kClassKernelDestructive)
+                return true;
+    return std::any_of(program.difos.begin(), program.difos.end(), calls_destructive);
+}
+
 std::string_view option_name(std::string_view option) {
     return option.substr(0, option.find('='));
 }
@@ -119,7 +140,7 @@ bool ProgramArguments::has_option(std::string_view name) const {
                        [name](const std::string& option) { return option_name(option) == name; });
 }
 
-std::optional<uint64_t> CompiledProgram::option(uint32_t id) const {
+std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t id) {
     std::optional<uint64_t> value;
     for (const formats::DofOption& option : program.options)
         if (option.option == id)
@@ -132,6 +153,12 @@ std::optional<uint64_t> CompiledProgram::option(uint32_t id) const {
 void add_program_options(CLI::App& command, ProgramArguments& arguments) {
     command.add_option("-s,--script", arguments.script, "The D program's file");
     command.add_option("-n,--program", arguments.text, "The D program itself");
+base::Result<void> check_destructive(const formats::DofProgram& program) {
+    if (is_destructive(program) && !option_of(program, DTRACEOPT_DESTRUCTIVE))
+        return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
+    return {};
+}
+
     auto list = [&command](const char* names, std::vector<std::string>& to, const char* text) {
         command.add_option(names, to, text)->allow_extra_args(false)->type_name("TEXT");
     };

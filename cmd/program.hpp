@@ -52,6 +52,13 @@ base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel)
 /// Returns the values of $pid, $uid and their kin for this process.
 std::map<std::string, int64_t, std::less<>> process_macros();
 
+/// Returns an option's value; empty when it is not set.
+std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t id);
+
+/// Error: invalid, in dtrace(1)'s words, when a program has an action that changes the system and
+/// its options do not allow that.
+base::Result<void> check_destructive(const formats::DofProgram& program);
+
 /// A compiled program.
 struct CompiledProgram {
     base::Bytes dof;
@@ -61,7 +68,7 @@ struct CompiledProgram {
     std::vector<compiler::ClauseStability> stability; ///< of its clauses, for -v
 
     /// Returns an option's value; empty when it is not set.
-    std::optional<uint64_t> option(uint32_t id) const;
+    std::optional<uint64_t> option(uint32_t id) const { return option_of(program, id); }
 };
 
 /// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error (one classic line,

@@ -158,7 +158,9 @@ std::string status_path(const FollowArguments& arguments) {
 }
 
 /// A ring that goes on without a consumer keeps the newest: policy switch would stop it when full.
-base::Result<void> check_policy(const formats::DofProgram& program, const std::string& name) {
+base::Result<void> check_program(const formats::DofProgram& program, const std::string& name) {
+    if (auto allowed = check_destructive(program); !allowed.ok())
+        return std::move(allowed).error().with_context("could not enable tracing");
     for (const formats::DofOption& option : program.options)
         if (option.option == DTRACEOPT_BUFPOLICY && option.value != DBK_POLICY_SWITCH)
             return {};
@@ -177,7 +179,7 @@ std::optional<base::Bytes> compile_script(ProgramArguments program) {
     auto compiled = compile_program(program, probe_is_possible);
     if (!compiled)
         return std::nullopt;
-    base::Result<void> checked = check_policy(compiled->program, program.script);
+    base::Result<void> checked = check_program(compiled->program, program.script);
     if (checked.ok())
         return std::move(compiled->dof);
     complain(checked.error().message());
@@ -187,7 +189,7 @@ std::optional<base::Bytes> compile_script(ProgramArguments program) {
 Result<base::Bytes> read_image(const std::string& path) {
     DBK_TRY(base::Bytes dof, base::read_file(path));
     DBK_TRY(formats::DofProgram program, read_dof_files({path}, "oracle"));
-    DBK_TRY_VOID(check_policy(program, path));
+    DBK_TRY_VOID(check_program(program, path));
     return dof;
 }
 
@@ -279,10 +281,10 @@ int run_follow(const FollowArguments& arguments, bool quiet) {
     if (!summary.ok())
         return fail(summary.error());
     if (!quiet)
-        complain(base::strprintf("%s: %" PRIu64 " bytes written%s; read them with: daybreak report %s",
-                                 arguments.folder.c_str(), summary->file_bytes,
-                                 summary->has_losses() ? ", some segments are missing" : "",
-                                 arguments.folder.c_str()));
+        complain(base::strprintf(
+            "%s: %" PRIu64 " bytes written%s; read them with: daybreak report %s",
+            arguments.folder.c_str(), summary->file_bytes,
+            summary->has_losses() ? ", some segments are missing" : "", arguments.folder.c_str()));
     return static_cast<int>(summary->has_losses() ? Exit::losses : Exit::ok);
 }
 

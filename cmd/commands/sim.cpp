@@ -226,7 +226,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
             return;
         put(stability_text(compiled->description, compiled->stability));
     };
-    auto simulation = sim::Simulation::load(**host, compiled->dof, setting.run);
+    auto allowed = check_destructive(compiled->program);
+    auto simulation = allowed.ok() ? sim::Simulation::load(**host, compiled->dof, setting.run)
+                                   : std::move(allowed).error();
     if (!simulation.ok()) {
         complain("could not enable tracing: " + simulation.error().message());
         return static_cast<int>(Exit::failed);

@@ -153,13 +153,7 @@ std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName
 }
 
 std::optional<uint64_t> CompiledPrograms::option(uint32_t id) const {
-    std::optional<uint64_t> value;
-    for (const formats::DofOption& option : program().options)
-        if (option.option == id)
-            value = option.value;
-    if (value == DTRACEOPT_UNSET)
-        value.reset();
-    return value;
+    return option_of(program(), id);
 }
 
 std::vector<const formats::DofEcb*> CompiledPrograms::ecbs_of(size_t index) const {

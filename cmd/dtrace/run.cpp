@@ -8,6 +8,7 @@
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/process_names.hpp"
 #include "cmd/outside.hpp"
+#include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
@@ -25,8 +26,6 @@ constexpr uint64_t kLookNsMin = 1'000'000;
 constexpr uint64_t kTargetLookNs = 20'000'000;
 /// What may wait to be printed; what comes behind it is printed without waiting for switchrate.
 constexpr size_t kPendingBytesMax = 64u << 20;
-/// DTrace's classes of actions: stop, raise, system, freopen; breakpoint, panic, chill.
-constexpr uint32_t kClassProcessDestructive = 0x0200, kClassKernelDestructive = 0x0500;
 
 uint64_t now_ns() {
     timespec now{};
@@ -97,10 +96,8 @@ void Tracing::tell_changed_rates() const {
 base::Result<void> Tracing::enable() {
     if (!compiled_)
         return session_.claim();
-    bool destructive = is_set(DTRACEOPT_DESTRUCTIVE);
-    if (!destructive && is_destructive(compiled_->program()))
-        return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
-    DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), destructive}));
+    DBK_TRY_VOID(check_destructive(compiled_->program()));
+    DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), is_set(DTRACEOPT_DESTRUCTIVE)}));
     static_cast<void>(matched); // told program by program before
     bool quiet = is_testing() || is_set(DTRACEOPT_QUIETRESIZE);
     std::istringstream remarks(session_.remark());
@@ -203,24 +200,7 @@ int Tracing::run() {
     return report_->exit_status().value_or(0);
 }
 
-bool calls_destructive(const formats::Difo& difo) {
-    return std::any_of(difo.text.begin(), difo.text.end(), [](uint32_t instruction) {
-        uint32_t subroutine = DIF_INSTR_SUBR(instruction);
-        return DIF_INSTR_OP(instruction) == DIF_OP_CALL &&
-               (subroutine == DIF_SUBR_COPYOUT || subroutine == DIF_SUBR_COPYOUTSTR);
-    });
-}
-
 } // namespace
-
-bool is_destructive(const formats::DofProgram& program) {
-    for (const formats::DofActionList& list : program.action_lists)
-        for (const formats::DofAction& action : list.actions)
-            if (DTRACEACT_CLASS(action.kind) == kClassProcessDestructive ||
-                DTRACEACT_CLASS(action.kind) == kClassKernelDestructive)
-                return true;
-    return std::any_of(program.difos.begin(), program.difos.end(), calls_destructive);
-}
 
 int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
                 Session& session, std::vector<Target>& targets, DtraceOutput& output) {

@@ -15,7 +15,4 @@ namespace daybreak::cmd {
 int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
                 Session& session, std::vector<Target>& targets, DtraceOutput& output);
 
-/// Returns whether a program has an action that changes the system, and needs -w.
-bool is_destructive(const formats::DofProgram& program);
-
 } // namespace daybreak::cmd
