@@ -23,19 +23,25 @@ namespace {
 /// otherwise its standard input, as dtrace(1) always has it.
 constexpr const char* kStandardInput = "/dev/stdin";
 
+// As of a system's header, which may define what is built in.
+constexpr const char* kNoStandard = "# 1 \"<stdc>\" 3\n#undef __STDC__\n";
+constexpr const char* kStandardIsZero = "# 1 \"<stdc>\" 3\n#undef __STDC__\n#define __STDC__ 0\n";
+
 bool is_for_a_person() {
     return ::isatty(STDERR_FILENO) != 0 && std::getenv("_DTRACE_TESTING") == nullptr;
 }
 
 // cpp reads the program from here: a file without a name holds any length without a second process.
-base::Result<base::ScopedFd> input_of(const std::string& name, const std::string& text) {
+base::Result<base::ScopedFd> input_of(const std::string& name, const std::string& text,
+                                      const std::string& standard) {
     char path[] = "/tmp/daybreak-cpp-XXXXXX";
     base::ScopedFd fd(::mkstemp(path));
     if (!fd.valid())
         return base::errno_errorf("cannot make a temporary file for cpp");
     ::unlink(path);
     // The interpreter line is not C; its line stays, so that the others keep their numbers.
-    std::string input = "# 1 \"" + name + "\"\n" + (text.starts_with("#!") ? "//" : "") + text;
+    std::string input =
+        standard + "# 1 \"" + name + "\"\n" + (text.starts_with("#!") ? "//" : "") + text;
     DBK_TRY_VOID(base::write_all(fd.get(), base::as_bytes(input), "cpp"));
     if (::lseek(fd.get(), 0, SEEK_SET) != 0)
         return base::errno_errorf("cannot rewind a temporary file");
@@ -95,23 +101,43 @@ std::string renamed(const std::string& text, const std::string& name) {
 
 } // namespace
 
-std::vector<std::string> preprocessor_words(const std::vector<std::string>& definitions,
-                                            const std::vector<std::string>& undefinitions,
-                                            const std::vector<std::string>& include_folders) {
-    std::vector<std::string> words;
+void Preprocessing::add(const std::vector<std::string>& definitions,
+                        const std::vector<std::string>& undefinitions,
+                        const std::vector<std::string>& include_folders) {
     for (const std::string& definition : definitions)
         words.push_back("-D" + definition);
     for (const std::string& name : undefinitions)
         words.push_back("-U" + name);
     for (const std::string& folder : include_folders)
         words.push_back("-I" + folder);
-    return words;
+}
+
+void Preprocessing::add_option(std::string_view name, const std::optional<std::string>& value) {
+    std::string text = value.value_or("");
+    if (name == "cpp")
+        wanted = true;
+    else if (name == "cpphdrs")
+        words.emplace_back("-H");
+    else if (text.empty())
+        return; // is refused as an option
+    else if (name == "cppargs")
+        words.push_back(text);
+    else if (name == "cpppath")
+        program = text;
+    else if (name == "define")
+        words.push_back("-D" + text);
+    else if (name == "undef")
+        words.push_back("-U" + text);
+    else if (name == "incdir")
+        words.push_back("-I" + text);
+    else if (name == "stdc") // c: what cpp says itself, 1
+        standard = text == "c" ? "" : text == "s" ? kNoStandard : kStandardIsZero;
 }
 
 base::Result<std::string> preprocess(const std::string& name, const std::string& text,
-                                     const std::vector<std::string>& arguments) {
+                                     const Preprocessing& how) {
     bool person = is_for_a_person();
-    DBK_TRY(base::ScopedFd input, input_of(person ? name : kStandardInput, text));
+    DBK_TRY(base::ScopedFd input, input_of(person ? name : kStandardInput, text, how.standard));
     int ends[2];
     if (::pipe(ends) != 0)
         return base::errno_errorf("cannot make a pipe for cpp");
@@ -119,11 +145,11 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
 
     // As an assembler's: the C library's headers then leave out functions, which D cannot read.
     std::vector<std::string> words = {
-        "cpp",     "-x",           "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-D__ASSEMBLER__=1",
-        "-iquote", folder_of(name)};
+        how.program, "-x",           "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-D__ASSEMBLER__=1",
+        "-iquote",   folder_of(name)};
     if (!person)
         words.insert(words.end(), {"-fno-diagnostics-show-caret", "-fno-show-column"});
-    words.insert(words.end(), arguments.begin(), arguments.end());
+    words.insert(words.end(), how.words.begin(), how.words.end());
     words.emplace_back("-");
     std::vector<char*> argv;
     for (std::string& word : words)
@@ -136,11 +162,12 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
     posix_spawn_file_actions_adddup2(&actions, to_us.get(), STDOUT_FILENO);
     posix_spawn_file_actions_addclose(&actions, from_cpp.get());
     pid_t child = 0;
-    int error = ::posix_spawnp(&child, "cpp", &actions, nullptr, argv.data(), environ);
+    int error =
+        ::posix_spawnp(&child, how.program.c_str(), &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0)
-        return base::errorf(base::ErrorCode::not_found, "-C needs the program cpp: %s",
-                            std::strerror(error));
+        return base::errorf(base::ErrorCode::not_found, "-C needs the program %s: %s",
+                            how.program.c_str(), std::strerror(error));
     to_us.reset();
     auto output = read_all(from_cpp.get());
     DBK_TRY_VOID(wait_for(child, name));

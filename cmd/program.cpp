@@ -43,6 +43,11 @@ std::string_view option_name(std::string_view option) {
     return option.substr(0, option.find('='));
 }
 
+std::optional<std::string> option_value(const std::string& option) {
+    size_t equals = option.find('=');
+    return equals == std::string::npos ? std::nullopt : std::optional(option.substr(equals + 1));
+}
+
 base::Result<compiler::CompileSource> read_source(const ProgramArguments& arguments) {
     compiler::CompileSource source;
     if (arguments.script.empty()) {
@@ -53,12 +58,14 @@ base::Result<compiler::CompileSource> read_source(const ProgramArguments& argume
         DBK_TRY(base::Bytes bytes, base::read_file(arguments.script));
         source.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
-    if (arguments.preprocess) {
+    Preprocessing how;
+    how.wanted = arguments.preprocess;
+    how.add(arguments.definitions, arguments.undefinitions, arguments.include_folders);
+    for (const std::string& option : arguments.options)
+        how.add_option(option_name(option), option_value(option));
+    if (how.wanted) {
         std::string name = arguments.script.empty() ? "-n" : arguments.script;
-        DBK_TRY(source.text,
-                preprocess(name, source.text,
-                           preprocessor_words(arguments.definitions, arguments.undefinitions,
-                                              arguments.include_folders)));
+        DBK_TRY(source.text, preprocess(name, source.text, how));
     }
     return source;
 }
@@ -83,11 +90,7 @@ kernel_source(const ProgramArguments& arguments) {
 
 void set_options(const ProgramArguments& arguments, compiler::CompileOptions& options) {
     for (const std::string& option : arguments.options) {
-        std::string name(option_name(option));
-        std::optional<std::string> value;
-        if (name.size() < option.size())
-            value = option.substr(name.size() + 1);
-        options.options.emplace_back(std::move(name), std::move(value));
+        options.options.emplace_back(option_name(option), option_value(option));
     }
     if (arguments.quiet)
         options.options.emplace_back("quiet", std::nullopt);
@@ -150,15 +153,15 @@ std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t i
     return value;
 }
 
-void add_program_options(CLI::App& command, ProgramArguments& arguments) {
-    command.add_option("-s,--script", arguments.script, "The D program's file");
-    command.add_option("-n,--program", arguments.text, "The D program itself");
 base::Result<void> check_destructive(const formats::DofProgram& program) {
     if (is_destructive(program) && !option_of(program, DTRACEOPT_DESTRUCTIVE))
         return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
     return {};
 }
 
+void add_program_options(CLI::App& command, ProgramArguments& arguments) {
+    command.add_option("-s,--script", arguments.script, "The D program's file");
+    command.add_option("-n,--program", arguments.text, "The D program itself");
     auto list = [&command](const char* names, std::vector<std::string>& to, const char* text) {
         command.add_option(names, to, text)->allow_extra_args(false)->type_name("TEXT");
     };

@@ -96,11 +96,12 @@ void Compilation::option_error(const Span& span, std::string_view name,
 /// amin=A/B/C: the least stable that a program may use; version=1.2: the newest D it knows.
 void Compilation::apply_limit(const Span& span, std::string_view name,
                               const std::optional<std::string>& value) {
+    constexpr uint32_t kVersionsEnd = 2u << 24; // there is D 1, and no other
     auto attributes = parse_attributes(value.value_or(""));
     auto version = parse_version(value.value_or(""));
     if (name == "amin" && attributes)
         stability_.set_limit(*attributes);
-    else if (name == "version" && version)
+    else if (name == "version" && version && *version < kVersionsEnd)
         symbols_.set_version(*version);
     else
         option_error(span, name, value, formats::kInvalidOptionValue,

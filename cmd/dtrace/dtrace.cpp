@@ -177,7 +177,7 @@ int Dtrace::run() {
         compiled = compile_programs(arguments_, setting);
         if (!compiled)
             return static_cast<int>(Exit::failed);
-        if (arguments_.disassemble)
+        if (has_setting(arguments_, "verbose"))
             std::fputs(base::visible(formats::print_ecbs(compiled->program())).c_str(), stderr);
     }
     const CompiledPrograms* programs = arguments_.programs.empty() ? nullptr : &*compiled;

@@ -128,16 +128,14 @@ void Parser::flag(char letter) {
     case 'h':
         return mode(DtraceMode::header);
     case 'H':
-        arguments.print_includes = true;
-        return;
+        return set("cpphdrs", std::nullopt, "-H");
     case 'l':
         return mode(DtraceMode::list);
     case 'q':
         arguments.quiet = true;
         return set("quiet", std::nullopt, "-q");
     case 'S':
-        arguments.disassemble = true;
-        return;
+        return set("verbose", std::nullopt, "-S");
     case 'v':
         arguments.verbose = true;
         return;
@@ -201,7 +199,7 @@ void Parser::with_argument(char letter, const std::string& argument) {
         if (argument != "a" && argument != "c" && argument != "s" && argument != "t")
             result_.message =
                 "failed to set -X " + argument + ": Invalid value for specified option";
-        return;
+        return set("stdc", argument, "-X " + argument);
     default: { // 'x'
         size_t equals = argument.find('=');
         std::optional<std::string> value;

@@ -54,8 +54,6 @@ struct DtraceArguments {
     bool claim_anonymous = false;     ///< -a
     bool preprocess = false;          ///< -C
     bool compile_only = false;        ///< -e
-    bool print_includes = false;      ///< -H
-    bool disassemble = false;         ///< -S
     bool verbose = false;             ///< -v
     bool quiet = false;               ///< -q, for what is said before options are known
     bool zero_probes_allowed = false; ///< -Z

@@ -29,12 +29,13 @@ bool names(const Description& description, const SessionProbe& probe) {
            glob_match(description.name, probe.name);
 }
 
-std::vector<std::string> preprocessor_arguments(const DtraceArguments& arguments) {
-    std::vector<std::string> words = preprocessor_words(
-        arguments.definitions, arguments.undefinitions, arguments.include_folders);
-    if (arguments.print_includes)
-        words.push_back("-H");
-    return words;
+Preprocessing preprocessing_of(const DtraceArguments& arguments) {
+    Preprocessing how;
+    how.wanted = arguments.preprocess;
+    how.add(arguments.definitions, arguments.undefinitions, arguments.include_folders);
+    for (const DtraceArguments::Setting& setting : arguments.settings)
+        how.add_option(setting.name, setting.value);
+    return how;
 }
 
 /// Reads one program; empty when that was not possible and has been told.
@@ -54,9 +55,9 @@ std::optional<compiler::CompileSource> read_program(const DtraceArguments& argum
         }
         source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     }
-    if (arguments.preprocess || has_setting(arguments, "cpp")) {
+    if (Preprocessing how = preprocessing_of(arguments); how.wanted) {
         std::string name = program.is_script ? program.text : "-n";
-        auto text = preprocess(name, source.text, preprocessor_arguments(arguments));
+        auto text = preprocess(name, source.text, how);
         if (!text.ok()) {
             say(arguments.name, text.error().message());
             return std::nullopt;

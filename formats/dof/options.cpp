@@ -133,7 +133,7 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
 }
 
 /// What an option takes that concerns the compiler or the tool.
-enum class Takes : uint8_t { anything, nothing, text, number, choice };
+enum class Takes : uint8_t { anything, nothing, text, number, choice, refused };
 
 struct CompileTimeOption {
     std::string_view name;
@@ -142,7 +142,7 @@ struct CompileTimeOption {
 };
 
 constexpr CompileTimeOption kCompileTimeOptions[] = {
-    {"aggpercpu", Takes::anything},
+    {"aggpercpu", Takes::refused},
     {"amin", Takes::text},
     {"argref", Takes::nothing},
     {"core", Takes::anything},
@@ -150,10 +150,10 @@ constexpr CompileTimeOption kCompileTimeOptions[] = {
     {"cppargs", Takes::text},
     {"cpphdrs", Takes::nothing},
     {"cpppath", Takes::text},
-    {"ctypes", Takes::text},
+    {"ctypes", Takes::refused},
     {"ctfpath", Takes::text},
     {"defaultargs", Takes::nothing},
-    {"dtypes", Takes::text},
+    {"dtypes", Takes::refused},
     {"debug", Takes::anything},
     {"debugassert", Takes::anything},
     {"define", Takes::text},
@@ -339,7 +339,9 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
     for (const CompileTimeOption& option : kCompileTimeOptions) {
         if (option.name != name)
             continue;
-        if (!is_taken(option, value))
+        if (option.takes == Takes::refused)
+            setting.error = kOptionNotOffered;
+        else if (!is_taken(option, value))
             setting.error = kInvalidOptionValue;
         return setting;
     }

@@ -18,6 +18,8 @@ enum class OptionTarget : uint8_t {
 /// Why an option is refused, in dtrace(1)'s words.
 inline constexpr std::string_view kInvalidOptionName = "Invalid option name";
 inline constexpr std::string_view kInvalidOptionValue = "Invalid value for specified option";
+/// What dtrace(1) would do is not done here.
+inline constexpr std::string_view kOptionNotOffered = "Option is not offered";
 
 struct OptionSetting {
     OptionTarget target = OptionTarget::program;
