@@ -204,7 +204,9 @@ void Compilation::declare_variable(const DeclaredName& declared) {
                                        variable_text(*known)));
         return;
     }
-    Variable* variable = symbols_.add(storage, declared.name, types_.unqualified(declared.type));
+    // One that is declared first, as curthread's task_struct is, counts as it is defined.
+    TypeId type = types_.complete(types_.unqualified(declared.type));
+    Variable* variable = symbols_.add(storage, declared.name, type);
     if (!variable)
         return error(Tag::D_ID_OFLOW, declared.span, messages::too_many_identifiers(declared.name));
     variable->is_array = declared.associative;
