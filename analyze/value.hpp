@@ -29,8 +29,12 @@ struct ValueType {
     ValueKind kind = ValueKind::integer;
     uint32_t bytes = 0;  ///< as D sees it: of a string, the room it was given (strsize)
     uint32_t action = 0; ///< DTRACEACT_
+    bool is_signed = false; ///< prints with its sign, though of 1 or 2 bytes
 
-    bool operator==(const ValueType&) const = default;
+    /// Keys that print differently are the same keys.
+    bool operator==(const ValueType& other) const {
+        return kind == other.kind && bytes == other.bytes && action == other.action;
+    }
     bool is_stack() const { return kind == ValueKind::stack || kind == ValueKind::ustack; }
 };
 
@@ -45,10 +49,14 @@ struct Value {
             result |= static_cast<uint64_t>(data[i]) << (8 * i);
         return result;
     }
-    /// Returns 8 and 4 byte values as signed; D's shorter ones are zero extended.
+    /// Returns 8 and 4 byte values as signed, shorter ones as their type says.
     int64_t signed_integer() const {
         uint64_t bits = unsigned_integer();
-        return data.size() == 4 ? static_cast<int32_t>(bits) : static_cast<int64_t>(bits);
+        size_t bytes = data.size();
+        if (bytes == 0 || bytes > 4 || (bytes < 4 && !type.is_signed))
+            return static_cast<int64_t>(bits);
+        size_t shift = 64 - 8 * bytes;
+        return static_cast<int64_t>(bits << shift) >> shift;
     }
     std::string_view text() const {
         return {reinterpret_cast<const char*>(data.data()), data.size()};

@@ -94,6 +94,8 @@ void Planner::collect_fields() {
 FieldPlan Planner::field_plan(const formats::FieldInfo& info, const Action& action) const {
     FieldPlan field{info, {kind_of_action(action), info.bytes, action.kind}};
     bool is_string_type = action.difo && program_.difos[*action.difo].type.kind == DIF_TYPE_STRING;
+    field.type.is_signed =
+        action.difo && (program_.difos[*action.difo].type.ckind & DIF_CK_SIGNED) != 0;
     if (info.shape == DBK_FIELD_STACK && !field.type.is_stack())
         field.type.kind = ValueKind::stack;
     if (field.type.kind == ValueKind::integer) {

@@ -16,6 +16,10 @@ dif_type ProgramLinker::result_type(const PlannedAction& action) const {
         type.kind = DIF_TYPE_CTF;
         type.flags = DIF_TF_BYREF;
         type.size = static_cast<uint32_t>(action.result_bytes);
+    } else if (type.size < 4 && !action.value->is_constant() &&
+               types_.is_integer(action.value->type) && types_.is_signed(action.value->type)) {
+        // A constant of such a type, a cast, prints as its bits do: 254 for (char)-2.
+        type.ckind |= DIF_CK_SIGNED;
     }
     return type;
 }

@@ -295,6 +295,7 @@ struct dif_type {
 #define DIF_CK_VOLATILE 11
 #define DIF_CK_CONST	12
 #define DIF_CK_RESTRICT 13
+#define DIF_CK_SIGNED	0x80 /* ours, beside DIF_CK_INTEGER: prints with its sign, however short */
 
 /* An entry of a DIF object's variable table. */
 struct dif_var_entry {
