@@ -9,7 +9,7 @@
 
 #define DBK_PROBE_NAME_BYTES_MAX 127u /* of each of a probe's four names */
 #define DBK_STRSIZE_DEFAULT	 256u
-#define DBK_STRSIZE_MIN		 16u
+#define DBK_STRSIZE_MIN		 2u
 #define DBK_STRSIZE_MAX		 8192u
 #define DBK_STACKFRAMES_MAX	 512u
 #define DBK_CLEANRATE_MIN_NS	 200000ull
