@@ -7,21 +7,23 @@
 #include "cmd/quantity.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
-#include "formats/abi/dof.h"
 #include "recorder/host.hpp"
 #include "recorder/row.hpp"
 
 #include <cinttypes>
 #include <ctime>
 #include <memory>
+#include <string_view>
 #include <sys/stat.h>
 
 namespace daybreak::cmd {
 
 namespace {
 
-/// As long as the name of a trigger may be in the kernel.
-constexpr size_t kTriggerBytesMax = DBK_SNAPSHOT_NAME_MAX;
+/// As much as a file's name has room for behind a host's.
+constexpr size_t kTriggerBytesMax = 150;
+/// Of triggers' names and of files': '@' and '\\' are in names of units, ':' is a host's for scp.
+constexpr std::string_view kTriggerMarks = "_-.@:\\", kFileMarks = "_-.@+";
 
 struct SnapshotArguments {
     std::string output_path;
@@ -32,16 +34,18 @@ struct SnapshotArguments {
     bool quiet = false;
 };
 
+bool is_one_of(char c, std::string_view marks) {
+    return std::isalnum(static_cast<unsigned char>(c)) || marks.find(c) != marks.npos;
+}
+
 base::Result<void> check_trigger(const std::string& name) {
     bool good = name.size() <= kTriggerBytesMax && !name.starts_with('.');
     for (char c : name)
-        good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ||
-                        c == '.' || c == ':');
+        good = good && is_one_of(c, kTriggerMarks);
     if (!good)
         return base::errorf(base::ErrorCode::invalid,
-                            "--trigger %s: a name has at most %zu letters, digits, '_', '-', '.' "
-                            "and ':'",
-                            name.c_str(), kTriggerBytesMax);
+                            "--trigger %s: a name has at most %zu letters, digits and %s",
+                            name.c_str(), kTriggerBytesMax, kTriggerMarks.data());
     return {};
 }
 
@@ -53,10 +57,11 @@ std::string default_name(const formats::TraceHeader& header, const std::string& 
     if (localtime_r(&seconds, &local))
         std::strftime(time, sizeof(time), "%Y%m%dT%H%M%S", &local);
     std::string host = header.hostname.empty() ? "localhost" : header.hostname;
-    for (char& c : host)
-        c = c == '/' ? '_' : c;
     std::string stem = "snapshot-" + host + "-" + time;
     std::string suffix = (trigger.empty() ? "" : "+" + trigger) + ".dbrk";
+    for (std::string* part : {&stem, &suffix})
+        for (char& c : *part)
+            c = is_one_of(c, kFileMarks) ? c : '_';
     struct stat status = {};
     std::string name = stem + suffix;
     for (int count = 2; ::lstat(name.c_str(), &status) == 0; count++)

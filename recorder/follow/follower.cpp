@@ -264,7 +264,8 @@ private:
         if (text.ok())
             parse_kallsyms(text.value(), *table);
         if (table->empty()) {
-            host_.say("the kernel shows no symbols: stacks will be numbers");
+            host_.say("the kernel shows no symbols: stacks will be numbers (/proc/kallsyms is hidden by "
+                      "ProtectKernelTunables=, kernel.kptr_restrict, or for want of CAP_SYSLOG)");
             return;
         }
         WriteJob job;

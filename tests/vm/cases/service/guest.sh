@@ -17,6 +17,7 @@ holds start systemctl start daybreak-record.service
 equal active "$(systemctl is-active daybreak-record.service)" active
 until_it test -s /run/daybreak/metrics.prom
 holds status daybreak status
+holds status-is-for-all systemd-run --wait -p User=nobody daybreak status
 at_least metrics "$(grep -c '^daybreak_' /run/daybreak/metrics.prom)" 10
 equal says-how-it-is "$(systemctl show -P StatusText daybreak-record.service | cut -d : -f 1)" recording
 
@@ -31,7 +32,7 @@ until_it comes_again
 equal comes-again "$(systemctl is-active daybreak-record.service)" active
 
 # A unit that fails.
-systemd-run --unit falls-over --wait /bin/false 2>/dev/null
+systemd-run --unit falls-over@some-long-name-of-an-instance-as-those-of-disks-are --wait /bin/false 2>/dev/null
 until_it eval 'ls $files/snapshots | grep -q "\.dbrk$"'
 at_least snapshot-of-the-failure "$(ls $files/snapshots | grep -c dbrk)" 1
 systemctl status 'daybreak-unit-failed@*' --no-pager >/share/out/failed.txt 2>&1
