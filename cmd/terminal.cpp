@@ -94,7 +94,8 @@ void Progress::update(uint64_t done, uint64_t total) {
     last_ = now;
     shown_ = true;
     if (total == 0) {
-        std::fprintf(stderr, "\r%s: %" PRIu64 " KiB\033[K", what_.c_str(), done >> 10);
+        std::string size = done == 0 ? "" : base::strprintf(": %" PRIu64 " KiB", done >> 10);
+        std::fprintf(stderr, "\r%s%s\033[K", what_.c_str(), size.c_str());
         return;
     }
     constexpr int kWidth = 30;

@@ -13,6 +13,7 @@
  *     ... after the boot: daybreak record --claim -o slow.dbrk
  *     daybreak report --temporal slow.dbrk
  */
+#pragma D option quiet
 #pragma D option bufpolicy=ring
 #pragma D option bufsize=1m
 #pragma D option nspec=64

@@ -71,7 +71,7 @@ private:
     bool stopped_ = false;
 };
 
-/// Without processes of -c nobody makes a real system call.
+/// Without processes of -c no real system call is made.
 bool SimulatedSession::is_there(std::string_view provider) const {
     return made_up_ || tracer_.targets() != 0 || (provider != "syscall" && provider != "proc");
 }

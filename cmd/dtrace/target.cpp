@@ -106,9 +106,9 @@ base::Result<Target> Target::watch(const std::string& pid_text) {
     if (parsed.ec != std::errc{} || parsed.ptr != pid_text.data() + pid_text.size() || pid <= 0)
         return errorf(ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
     if (::kill(pid, 0) != 0 && errno != EPERM)
-        return errorf(ErrorCode::not_found, "%s", std::strerror(errno));
+        return errorf(ErrorCode::not_found, "process %d: %s", pid, std::strerror(errno));
     if (has_ended(pid))
-        return errorf(ErrorCode::not_found, "%s", std::strerror(ESRCH));
+        return errorf(ErrorCode::not_found, "process %d: %s", pid, std::strerror(ESRCH));
     return Target(pid, false, false);
 }
 

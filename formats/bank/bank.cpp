@@ -208,7 +208,7 @@ Result<Bank> parse_bank(ByteView untrusted_image) {
     if (bank.bank_bytes == 0) { // without a header: where the halves of such a bank would be
         uint64_t bytes = untrusted_image.size() & ~uint64_t{kPageBytes - 1};
         if (bytes < DBK_BANK_BYTES_MIN)
-            return errorf(ErrorCode::not_found, "%zu bytes without the header of a bank",
+            return errorf(ErrorCode::not_found, "not a bank: %zu bytes without the header of one",
                           untrusted_image.size());
         bank.bank_bytes = bytes;
     }

@@ -123,7 +123,7 @@ static void check_mapping_rules(int device, struct dbk_ioc_region *region, void 
 static void *check_regions(int device, uint32_t ring_id, struct dbk_ioc_region *region_ret)
 {
 	struct dbk_ioc_status status = status_of(device);
-	long described = 0, segments = 0, metadata = 0;
+	long described = 0, segments = 0, metadata = 0, of_no_kind = 0;
 	void *first = NULL;
 
 	for (uint32_t index = 0;; index++) {
@@ -135,6 +135,7 @@ static void *check_regions(int device, uint32_t ring_id, struct dbk_ioc_region *
 			break;
 		}
 		described++;
+		of_no_kind += region.kind != DBK_REGION_SEGMENTS && region.kind != DBK_REGION_META;
 		magic = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
 		if (magic == MAP_FAILED)
 			continue;
@@ -147,6 +148,7 @@ static void *check_regions(int device, uint32_t ring_id, struct dbk_ioc_region *
 		}
 	}
 	check("regions-as-status-says", described == status.region_count, described);
+	check("regions-have-a-kind", of_no_kind == 0, of_no_kind);
 	check("metadata-regions", metadata >= 5, metadata);
 	check("segment-regions", segments >= 1, segments);
 	return first;
