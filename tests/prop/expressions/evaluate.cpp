@@ -276,8 +276,9 @@ Value Evaluator::value(const Expr& node) {
     case Op::variable:
         return world_.load(node.place, keys(node, node.operands.size()));
     case Op::conditional: {
-        const Expr& chosen = *node.operands[truth(*node.operands[0]) ? 1 : 2];
-        if (node.type->is_string())
+        const Expr& chosen =
+            node.chosen ? *node.chosen : *node.operands[truth(*node.operands[0]) ? 1 : 2];
+        if (node.type->is_string() || node.chosen)
             return value(chosen);
         return {operand(chosen, *node.type), ""};
     }

@@ -359,7 +359,10 @@ ExprPtr Generator::size_of(int depth) {
     }
     ExprPtr inside = integer(std::min(depth - 1, 1));
     // A bit-field has no size; D does not evaluate the operand.
-    bool is_field = inside->op == Op::variable && places_[inside->place].bits != 0;
+    const Expr* named = inside.get();
+    while (named->chosen)
+        named = named->chosen.get();
+    bool is_field = named->op == Op::variable && places_[named->place].bits != 0;
     if (is_field || inside->writes != 0)
         inside = literal();
     node.number = inside->type->bytes;

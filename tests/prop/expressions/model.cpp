@@ -3,6 +3,9 @@
 // Types, their conversions, and where values are kept
 #include "tests/prop/expressions/model.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace daybreak::prop {
 
 const Type kString{"string", 0, false, 0};
@@ -67,6 +70,8 @@ const Type* common(const Type* left, const Type* right) {
 }
 
 const Type* promoted(const Expr& operand, const std::vector<Place>& places) {
+    if (operand.chosen)
+        return promoted(*operand.chosen, places);
     // Of a bit-field narrower than int all values fit into an int.
     bool is_place = operand.op == Op::variable || operand.op == Op::assign ||
                     operand.op == Op::assign_op ||
@@ -89,7 +94,25 @@ static bool is_known_text(const Expr& node) {
     return is_known_text(*node.operands[chosen ? 1 : 2]);
 }
 
+/// Whether the parser knows the value: made of integer literals, not of enumerators.
+static bool is_literal(const Expr& node) {
+    if (node.op == Op::conditional)
+        return node.chosen && is_literal(*node.chosen);
+    if (node.op == Op::literal)
+        return !std::isalpha(static_cast<unsigned char>(node.text[0]));
+    if (node.op == Op::size_of)
+        return node.operands.empty();
+    bool is_operator = node.op >= Op::negate && node.op <= Op::logical_or;
+    return is_operator && std::all_of(node.operands.begin(), node.operands.end(),
+                                      [](const ExprPtr& one) { return is_literal(*one); });
+}
+
 ExprPtr make(Expr node) {
+    node.chosen = nullptr;
+    if (node.op == Op::conditional && is_literal(*node.operands[0])) {
+        node.chosen = node.operands[evaluate_constant(node.operands[0], {}).number != 0 ? 1 : 2];
+        node.type = node.chosen->type;
+    }
     bool reads_place =
         node.op == Op::variable || (node.op >= Op::assign_op && node.op <= Op::post_decrement);
     bool writes_place = node.op >= Op::assign && node.op <= Op::post_decrement;

@@ -10,7 +10,8 @@
 // D's rules where they are not C's: registers have 64 bits, and an operator on signed operands
 // keeps all of them; a value is cut to its type when it is converted to another type of the same
 // or a smaller size, when it is unsigned, and when it is read from memory.  Shift counts are taken
-// modulo 64.
+// modulo 64.  Of a conditional whose condition is literal only the chosen operand is there, with
+// its own type.
 #pragma once
 
 #include <cstdint>
@@ -108,12 +109,13 @@ struct Expr {
     Op inner = Op::literal;
     std::vector<ExprPtr> operands;
     bool parenthesized = false; ///< printed so even where D does not need it
-    // What generate() needs to know, by make().
+    // What generate() and evaluate() need to know, by make().
+    ExprPtr chosen;                 ///< of a conditional with a literal condition
     uint64_t reads = 0, writes = 0; ///< places, a bit each
     bool is_constant = false;       ///< the compiler folds it
 };
 
-/// Finishes a node: what it reads and writes, whether it is constant.
+/// Finishes a node: what it reads and writes, whether it is constant, what was chosen.
 ExprPtr make(Expr node);
 
 /// The type of an integer operand after C's promotion, by C's rule for bit-fields too.
