@@ -4,6 +4,7 @@
 #include "cmd/preprocess.hpp"
 
 #include "base/file.hpp"
+#include "cmd/terminal.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,7 +29,7 @@ constexpr const char* kNoStandard = "# 1 \"<stdc>\" 3\n#undef __STDC__\n";
 constexpr const char* kStandardIsZero = "# 1 \"<stdc>\" 3\n#undef __STDC__\n#define __STDC__ 0\n";
 
 bool is_for_a_person() {
-    return ::isatty(STDERR_FILENO) != 0 && std::getenv("_DTRACE_TESTING") == nullptr;
+    return ::isatty(STDERR_FILENO) != 0 && !is_testing();
 }
 
 // cpp reads the program from here: a file without a name holds any length without a second process.

@@ -102,23 +102,21 @@ void set_options(const ProgramArguments& arguments, compiler::CompileOptions& op
         options.options.emplace_back("bufsize", arguments.bufsize);
 }
 
-void print_diagnostics(const ProgramArguments& arguments, const compiler::CompileOutput& output) {
-    bool testing = std::getenv("_DTRACE_TESTING") != nullptr;
+} // namespace
+
+void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style) {
     std::string text;
-    if (::isatty(STDERR_FILENO) != 0 && !testing) {
+    if (::isatty(STDERR_FILENO) != 0 && !is_testing()) {
         text = render_rich(output.diagnostics, output.sources,
                            {.colour = wants_colour(STDERR_FILENO)});
     } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
-        text =
-            render_classic(*first, output.sources, {.error_tags = arguments.has_option("errtags")});
-        if (!testing && !first->hints.empty())
+        text = render_classic(*first, output.sources, style);
+        if (!is_testing() && !first->hints.empty())
             text += " (" + first->hints.front() + ")";
         text += "\n";
     }
     std::fputs(text.c_str(), stderr);
 }
-
-} // namespace
 
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {
     compiler::KernelSource where;
@@ -231,7 +229,7 @@ compile_program(const ProgramArguments& arguments,
     compiler::CompileOutput output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG"))
         std::fputs(library_notes(output).c_str(), stderr);
-    print_diagnostics(arguments, output);
+    print_diagnostics(output, {.error_tags = arguments.has_option("errtags")});
     if (!output.dof)
         return std::nullopt;
     CompiledProgram compiled{*std::move(output.dof), std::move(output.program), describe(arguments),

@@ -12,6 +12,10 @@
 
 namespace daybreak::cmd {
 
+bool is_testing() {
+    return std::getenv("_DTRACE_TESTING") != nullptr;
+}
+
 namespace {
 
 // Signal handlers and the stdout state are the process's, like stdout itself.

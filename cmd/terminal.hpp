@@ -24,6 +24,10 @@ enum class Exit : int {
 /// Whether to use colour on a stream: it is a terminal, TERM is not "dumb", NO_COLOR is not set.
 bool wants_colour(int fd);
 
+/// Whether a D test suite looks at what is printed (_DTRACE_TESTING): it expects DTrace's columns
+/// and words, and none of ours.
+bool is_testing();
+
 /// Returns the text as the stream may have it: for a terminal what would drive it is made visible, as
 /// "\033" in four characters; files and pipes get the bytes.  Recordings and names are not trusted.
 std::string for_stream(int fd, std::string_view text);

@@ -106,7 +106,7 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
         error(Tag::D_PDESC_ZERO, probe.span,
               "probe description " + probe.provider + ":" + probe.module + ":" + probe.function +
                   ":" + probe.name + " does not match any probes",
-              "daybreak list shows the probes there are; -Z accepts ones that come later");
+              "dtrace -l shows the probes there are; -Z accepts ones that come later");
         return false;
     }
     return true;

@@ -8,7 +8,6 @@
 #include "cmd/trace_sink.hpp"
 
 #include <charconv>
-#include <cstdlib>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -88,7 +87,7 @@ int report(const ReportArguments& arguments) {
     options.output.quiet = arguments.quiet;
     options.output.flowindent = arguments.flowindent;
     options.output.temporal = arguments.temporal;
-    options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
+    options.testing = is_testing();
     options.window = window_of(trace->recording, arguments, *window);
     options.symbols = &trace->symbols;
     OutputFile output;

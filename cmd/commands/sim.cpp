@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cinttypes>
-#include <cstdlib>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -141,7 +140,7 @@ int print(const SimArguments& arguments, const sim::Simulation& simulation) {
     formats::Recording recording = simulation.recording();
     formats::SymbolTable symbols = sim::kernel_symbols();
     analyze::ReportOptions options;
-    options.testing = std::getenv("_DTRACE_TESTING") != nullptr;
+    options.testing = is_testing();
     options.symbols = &symbols;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"), .details = false});
@@ -169,7 +168,7 @@ bool quiet_about_sizes(const CompiledProgram& compiled) {
     for (const formats::DofOption& option : compiled.program.options)
         if (option.option == DTRACEOPT_QUIETRESIZE)
             return compiled.option(DTRACEOPT_QUIETRESIZE).has_value();
-    return std::getenv("_DTRACE_TESTING") != nullptr;
+    return is_testing();
 }
 
 void tell_lowered(const sim::Simulation& simulation) {

@@ -3,13 +3,7 @@
 // What dtrace says on standard error.
 #include "cmd/dtrace/messages.hpp"
 
-#include <cstdlib>
-
 namespace daybreak::cmd {
-
-bool is_testing() {
-    return std::getenv("_DTRACE_TESTING") != nullptr;
-}
 
 std::string system_reason(const std::string& path, const base::Error& error) {
     // "cannot open x.d: No such file or directory" -> what is behind the name.

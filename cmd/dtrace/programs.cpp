@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <unistd.h>
 
 namespace daybreak::cmd {
 
@@ -71,21 +70,6 @@ std::string describe(const DtraceProgram& program) {
     if (program.is_script)
         return "script '" + program.text + "'";
     return "description '" + program.text.substr(0, program.text.find_first_of("{/;")) + "'";
-}
-
-void print_diagnostics(const DtraceArguments& arguments, const compiler::CompileOutput& output) {
-    bool testing = is_testing();
-    std::string text;
-    if (::isatty(STDERR_FILENO) != 0 && !testing) {
-        text = render_rich(output.diagnostics, output.sources,
-                           {.colour = wants_colour(STDERR_FILENO)});
-    } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
-        text = render_classic(
-                   *first, output.sources,
-                   {.program = arguments.name, .error_tags = has_setting(arguments, "errtags")}) +
-               "\n";
-    }
-    std::fputs(text.c_str(), stderr);
 }
 
 } // namespace
@@ -205,7 +189,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         std::fputs(library_notes(compiled.output).c_str(), stderr);
     if (setting.probes != nullptr && !setting.probes->error().empty())
         say(arguments.name, setting.probes->error());
-    print_diagnostics(arguments, compiled.output);
+    print_diagnostics(compiled.output,
+                      {.program = arguments.name, .error_tags = has_setting(arguments, "errtags")});
     if (!compiled.output.dof)
         return std::nullopt;
     return compiled;
