@@ -276,7 +276,7 @@ open_simulated_session(const SimulatedSessionOptions& options) {
     config.thread.is_real = true;
     config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
     config.start_wall_ns = clock_ns(CLOCK_REALTIME);
-    config.kernel_variables = options.made_up;
+    config.kernel = options.made_up;
     DBK_TRY(auto host, sim::SimHost::create(config));
     DBK_TRY(auto machine, sim::SimMachine::create(*host, options.seed));
     return std::unique_ptr<Session>(

@@ -26,8 +26,10 @@ SimHost& host() {
 const SimSite& site_of(const void* frame) {
     // BEGIN, END and ERROR are fired by the engine, without a frame: inside the consumer's
     // ioctl.
-    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()};
-    return frame != nullptr ? *static_cast<const SimSite*>(frame) : kConsumer;
+    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()}, kNowhere{};
+    if (frame != nullptr)
+        return *static_cast<const SimSite*>(frame);
+    return host().has_kernel() ? kConsumer : kNowhere;
 }
 
 uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t depth_max) {
@@ -238,7 +240,7 @@ uint32_t dbk_host_tid(void) {
     return host().thread().tid;
 }
 uint64_t dbk_host_curthread(void) {
-    return daybreak::sim::kCurthreadAddress;
+    return host().has_kernel() ? daybreak::sim::kCurthreadAddress : 0;
 }
 const char* dbk_host_execname(void) {
     return host().thread().execname.data();
@@ -257,7 +259,7 @@ uint32_t dbk_host_ppid(void) {
 }
 // The one thread has run since the simulated boot.
 uint64_t dbk_host_vtimestamp(void) {
-    return host().clock().read_mono_ns();
+    return host().has_kernel() ? host().clock().read_mono_ns() : 0;
 }
 bool dbk_host_progenyof(uint32_t pid) {
     const auto& thread = host().thread();
@@ -291,7 +293,7 @@ uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max, uint64_
 }
 // A register holds its own index: enough to see that the right one was read.
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
-    if (index >= daybreak::sim::kUserRegisterCount)
+    if (index >= daybreak::sim::kUserRegisterCount || !host().has_kernel())
         return false;
     *value_ret = index;
     return true;

@@ -106,8 +106,10 @@ void SimMachine::fire(Simulation& simulation, SimProbe* probe, const SimThread& 
     host_.set_thread(thread);
     SimSite site;
     site.error_number = error_number;
-    site.kernel_stack = syscall_stack();
-    site.user_stack = user_stack();
+    if (host_.has_kernel()) {
+        site.kernel_stack = syscall_stack();
+        site.user_stack = user_stack();
+    }
     simulation.fire(*probe, args, site);
     host_.set_thread(before);
 }

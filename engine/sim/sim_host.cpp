@@ -38,7 +38,7 @@ SimHost::SimHost(const SimHostConfig& config)
     idle_thread_.set_execname("swapper/0");
     for (const SimThread* thread : {&thread_, &idle_thread_})
         kernel_memory_.add_own(thread->execname.data(), thread->execname.size());
-    if (!config.kernel_variables)
+    if (!config.kernel)
         return;
     for (const KernelVariable& variable : kernel_variables()) {
         auto* bytes = reinterpret_cast<const std::byte*>(variable.bytes.data());
@@ -211,10 +211,12 @@ void SimHost::fire_next_timer() {
     probe.due_mono_ns += probe.timer->interval_ns;
     SimSite site;
     site.ipl = 2; // a timer is a hard interrupt
-    site.kernel_stack = timer_stack();
-    const uint64_t args[] = {site.kernel_stack[5], 0}; // the CPU was idle, in the kernel
+    if (config_.kernel)
+        site.kernel_stack = timer_stack();
+    // The CPU was idle, in the kernel; without one the timer is this process's own.
+    const uint64_t args[] = {config_.kernel ? site.kernel_stack[5] : 0, 0};
     uint32_t cpu_before = cpu_;
-    idle_ = true;
+    idle_ = config_.kernel;
     for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
         set_cpu(cpu);
         idle_thread_.set_execname("swapper/" + std::to_string(cpu));

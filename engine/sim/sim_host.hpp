@@ -78,7 +78,9 @@ struct SimHostConfig {
     SimFaults faults; ///< from the first allocation on
     /// What the clocks say at the start; 0: as VirtualClockConfig has it.
     uint64_t start_mono_ns = 0, start_wall_ns = 0;
-    bool kernel_variables = true; ///< false: reading them faults, as they would be made up
+    /// Whether there is a simulated kernel: its variables, addresses, stacks, registers, CPU times.
+    /// Without one a variable faults, and the others are 0 or empty, not made up.
+    bool kernel = true;
 };
 
 /// What a destructive action asked of the machine.
@@ -119,6 +121,7 @@ public:
     dbk_engine* engine() { return engine_; }
     uint32_t cpu_count() const { return config_.cpu_count; }
     uint64_t boot_id() const { return boot_id_; }
+    bool has_kernel() const { return config_.kernel; }
     VirtualClock& clock() { return clock_; }
     SimMemory& kernel_memory() { return kernel_memory_; }
     SimMemory& user_memory() { return user_memory_; }
