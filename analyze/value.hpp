@@ -31,7 +31,7 @@ struct ValueType {
     uint32_t action = 0; ///< DTRACEACT_
     bool is_signed = false; ///< prints with its sign, though of 1 or 2 bytes
 
-    /// Keys that print differently are the same keys.
+    /// is_signed says how a value prints, not which key it is.
     bool operator==(const ValueType& other) const {
         return kind == other.kind && bytes == other.bytes && action == other.action;
     }

@@ -24,19 +24,8 @@ constexpr const char* kFooter =
     "\nUnder the name dtrace it takes dtrace(1)'s command line, as `daybreak dtrace` does.\n"
     "`daybreak COMMAND --help` has an example for each; the manual is daybreak(1).";
 
-/// Whether the words are for dtrace: called under that name, or as the first word.  Its conventions
-/// are older than those of the other commands, so it parses them itself.
-bool is_dtrace(int argc, char** argv, int& first_word) {
-    std::string_view name = argc > 0 ? argv[0] : "";
-    first_word = 1;
-    if (name.substr(name.rfind('/') + 1) == "dtrace")
-        return true;
-    first_word = 2;
-    return argc > 1 && std::string_view(argv[1]) == "dtrace";
-}
-
-/// The words of the command line; `help X` is `X --help`.
-std::vector<std::string> asked(int argc, char** argv) {
+/// The words of a command line; `help X` is `X --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
     std::vector<std::string> words(argv + (argc > 0), argv + argc);
     if (words.empty() || words[0] != "help" || words.size() > 2)
         return words;
@@ -56,11 +45,13 @@ std::string suggestion(const CLI::App& app, const std::string& word) {
 /// Runs the command that the words name.  Returns the exit status.
 int run(int argc, char** argv) {
     using namespace daybreak::cmd;
-    int first_word = 0;
-    if (argc == 3 && std::string_view(argv[1]) == "help" && std::string_view(argv[2]) == "dtrace")
-        return run_dtrace("dtrace", {"--help"});
-    if (is_dtrace(argc, argv, first_word))
-        return run_dtrace("dtrace", std::vector<std::string>(argv + first_word, argv + argc));
+    // dtrace(1)'s conventions are older than those of the other commands: it parses its words itself.
+    std::string_view name = argc > 0 ? argv[0] : "";
+    if (name.substr(name.rfind('/') + 1) == "dtrace")
+        return run_dtrace("dtrace", std::vector<std::string>(argv + 1, argv + argc));
+    std::vector<std::string> words = words_of(argc, argv);
+    if (!words.empty() && words[0] == "dtrace")
+        return run_dtrace("dtrace", std::vector<std::string>(words.begin() + 1, words.end()));
 
     CLI::App app("Trace a boot from the first instruction of userspace, in D.", "daybreak");
     app.set_version_flag("--version", "daybreak " DAYBREAK_VERSION);
@@ -82,7 +73,6 @@ int run(int argc, char** argv) {
     add_snapshot(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
 
-    std::vector<std::string> words = asked(argc, argv);
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::Success& wanted) { // --help, --version

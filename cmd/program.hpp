@@ -60,7 +60,7 @@ std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t i
 base::Result<void> check_destructive(const formats::DofProgram& program);
 
 /// Prints on standard error what was wrong: all of it with its lines on a terminal; elsewhere, as
-/// dtrace(1) does, the first error in one line, with its hint behind unless a test suite looks.
+/// dtrace(1) does, the first error in one line, then its hint unless a test suite looks.
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style);
 
 /// A compiled program.

@@ -20,9 +20,9 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// As much as a file's name has room for behind a host's.
+/// As much as a file's name has room for after a host's.
 constexpr size_t kTriggerBytesMax = 150;
-/// Of triggers' names and of files': '@' and '\\' are in names of units, ':' is a host's for scp.
+/// Of triggers' names and of files': '@' and '\\' are in names of units, and scp takes what is before ':' for a host.
 constexpr std::string_view kTriggerMarks = "_-.@:\\", kFileMarks = "_-.@+";
 
 struct SnapshotArguments {

@@ -98,7 +98,7 @@ base::Result<void> Dtrace::open_targets() {
     return {};
 }
 
-/// Made-up numbers are only for who asks for them, for test suites, and where nothing is run.
+/// A machine is made up only when asked for, for test suites, and where nothing is run.
 base::Result<void> Dtrace::open_session() {
     const bool only_compiles = arguments_.compile_only ||
                                arguments_.mode == DtraceMode::anonymous ||

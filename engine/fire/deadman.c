@@ -12,7 +12,7 @@
 #define SAMPLE_MASK 31u
 #define SAMPLE_MEAN 16u
 /* Whatever is beyond it, the machine did not run: one such time alone, counted for SAMPLE_MEAN
- * clauses, is not the end.  On a slow machine with KASAN a clause of DBK_WORK_FIRING comes near. */
+ * clauses, is not the end. */
 #define CLAUSE_NS_MAX 400000000ull
 
 __probe_ctx static uint64_t ticks_of(const struct dbk_engine *engine, uint64_t ns)

@@ -189,7 +189,8 @@ std::string print_dif_type(const dif_type& type) {
                                                       : strprintf("type %u", type.kind);
     return strprintf("%s (%s%s)%s (size %u)", kind.c_str(),
                      type.ckind & DIF_CK_SIGNED ? "signed " : "",
-                     ckind_name(type.ckind & ~DIF_CK_SIGNED), type.flags & DIF_TF_BYREF ? " by ref" : "", type.size);
+                     ckind_name(type.ckind & ~DIF_CK_SIGNED),
+                     type.flags & DIF_TF_BYREF ? " by ref" : "", type.size);
 }
 
 std::string print_instruction(const Difo& difo, uint32_t i) {

@@ -346,9 +346,10 @@ static long aggsnap_call(struct file *file, void __user *user)
 	if (!err && (copy_to_user(u64_to_user_ptr(untrusted.buffer), image, untrusted.bytes) ||
 		     copy_to_user(user, &untrusted, sizeof(untrusted)))) {
 		err = -EFAULT;
-		mutex_lock(&dbk.mutex);
-		aggsnap_keep(file, &untrusted, image);
-		mutex_unlock(&dbk.mutex);
+		if (!mutex_lock_killable(&dbk.mutex)) {
+			aggsnap_keep(file, &untrusted, image);
+			mutex_unlock(&dbk.mutex);
+		}
 	}
 	kvfree(image);
 	return err;

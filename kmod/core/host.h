@@ -38,7 +38,7 @@ void dbk_triggered_init(void);
  * is woken when one is */
 __poll_t dbk_triggered_poll(struct file *file, struct poll_table_struct *table, u64 seen);
 
-/** dbk_triggered_drain() - waits until nobody is being woken; no trigger fires any more */
+/** dbk_triggered_drain() - waits until all waiters are woken; no trigger fires any more */
 void dbk_triggered_drain(void);
 
 /** dbk_cpus_init() - the engine, which exists, gets its CPUs: those online, and each that comes */

@@ -17,7 +17,7 @@ static void wake(struct irq_work *work)
 
 static struct irq_work wake_work;
 
-/* Nobody can be woken here; the interrupt that this asks for can do it. */
+/* A probe cannot wake a waiter; the interrupt that this asks for can. */
 __probe_ctx void dbk_host_triggered(void)
 {
 	irq_work_queue(&wake_work);
