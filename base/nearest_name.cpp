@@ -4,24 +4,27 @@
 #include "base/nearest_name.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::base {
 
 namespace {
 
-/// Levenshtein distance, by rows.
+/// Levenshtein distance, by rows; two neighbours exchanged count as one change.
 size_t distance(std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
+    std::vector<size_t> above(b.size() + 1), row(b.size() + 1), below(b.size() + 1);
     for (size_t j = 0; j <= b.size(); j++)
         row[j] = j;
     for (size_t i = 1; i <= a.size(); i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
+        below[0] = i;
         for (size_t j = 1; j <= b.size(); j++) {
-            size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+            size_t change = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            below[j] = std::min({row[j] + 1, below[j - 1] + 1, change});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                below[j] = std::min(below[j], above[j - 2] + 1);
         }
+        std::swap(above, row);
+        std::swap(row, below);
     }
     return row[b.size()];
 }

@@ -3,6 +3,7 @@
 // Which probes a kernel can have at all.
 #include "cmd/possible_probes.hpp"
 
+#include "base/nearest_name.hpp"
 #include "engine/sim/sim_host.hpp"
 
 #include <algorithm>
@@ -87,6 +88,50 @@ bool probe_is_possible(const compiler::ProbeDescription& description) {
                    return matches(description.provider, probe.provider) &&
                           (*probe.name ? matches(description.name, probe.name) : name_is_free);
                });
+}
+
+std::string nearest_probe(const compiler::ProbeDescription& description,
+                          const std::vector<ProbeParts>& probes) {
+    using Probe = ProbeParts;
+    static constexpr std::string Probe::*kParts[] = {&Probe::provider, &Probe::module,
+                                                     &Probe::function, &Probe::name};
+    const Probe written{description.provider, description.module, description.function,
+                        description.name};
+    std::vector<const Probe*> left;
+    for (const Probe& probe : probes)
+        left.push_back(&probe);
+    std::string text;
+    for (auto part : kParts) {
+        std::string pattern = written.*part;
+        auto fits = [&pattern, part](const Probe* probe) {
+            return (probe->*part).empty() || matches(pattern, (probe->*part).c_str());
+        };
+        if (std::none_of(left.begin(), left.end(), fits)) {
+            std::vector<std::string> names;
+            for (const Probe* probe : left)
+                names.push_back(probe->*part);
+            pattern = base::nearest_name(pattern, names);
+            if (pattern.empty())
+                return "";
+        }
+        std::erase_if(left, [&fits](const Probe* probe) { return !fits(probe); });
+        text += (part == &Probe::provider ? "" : ":") + pattern;
+    }
+    return text.substr(std::min(text.find_first_not_of(':'), text.size()));
+}
+
+std::vector<ProbeParts> example_timers() {
+    return {{"profile", "", "", "profile-97"}, {"profile", "", "", "tick-1s"}};
+}
+
+std::string similar_possible_probe(const compiler::ProbeDescription& description) {
+    std::vector<ProbeParts> probes = example_timers();
+    for (const char* name : {"BEGIN", "END", "ERROR"})
+        probes.push_back({"dtrace", "", "", name});
+    for (const KernelProbe& probe : kKernelProbes)
+        if (*probe.name || !description.provider.empty()) // else any name would be right
+            probes.push_back({probe.provider, "", "", probe.name});
+    return nearest_probe(description, probes);
 }
 
 } // namespace daybreak::cmd

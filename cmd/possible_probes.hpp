@@ -10,9 +10,28 @@
 
 #include "compiler/syntax/ast_types.hpp"
 
+#include <string>
+#include <vector>
+
 namespace daybreak::cmd {
 
 /// Returns whether some kernel with our module could have a probe that the description matches.
 bool probe_is_possible(const compiler::ProbeDescription& description);
+
+/// The four parts of a probe's name; an empty one stands for anything.
+struct ProbeParts {
+    std::string provider, module, function, name;
+};
+
+/// Returns the description that was meant by one that matches none of the probes: its misspelt
+/// parts replaced by the nearest that there are; "" when nothing is near.
+std::string nearest_probe(const compiler::ProbeDescription& description,
+                          const std::vector<ProbeParts>& probes);
+
+/// Returns two of the timers that exist once they are named.
+std::vector<ProbeParts> example_timers();
+
+/// The same as nearest_probe() for the probes that some kernel with our module could have.
+std::string similar_possible_probe(const compiler::ProbeDescription& description);
 
 } // namespace daybreak::cmd

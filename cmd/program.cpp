@@ -106,15 +106,11 @@ void set_options(const ProgramArguments& arguments, compiler::CompileOptions& op
 
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style) {
     std::string text;
-    if (::isatty(STDERR_FILENO) != 0 && !is_testing()) {
-        text = render_rich(output.diagnostics, output.sources,
-                           {.colour = wants_colour(STDERR_FILENO)});
-    } else if (const compiler::Diagnostic* first = output.diagnostics.first_error()) {
-        text = render_classic(*first, output.sources, style);
-        if (!is_testing() && !first->hints.empty())
-            text += " (" + first->hints.front() + ")";
-        text += "\n";
-    }
+    if (!is_testing())
+        text = render_all(output.diagnostics, output.sources, style,
+                          {.colour = wants_colour(STDERR_FILENO)});
+    else if (const compiler::Diagnostic* first = output.diagnostics.first_error())
+        text = render_classic(*first, output.sources, style) + "\n";
     std::fputs(text.c_str(), stderr);
 }
 
@@ -194,9 +190,8 @@ std::optional<std::string> program_usage_error(const ProgramArguments& arguments
     return std::nullopt;
 }
 
-std::optional<CompiledProgram>
-compile_program(const ProgramArguments& arguments,
-                const std::function<bool(const compiler::ProbeDescription&)>& probe_exists) {
+std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,
+                                               const KnownProbes& probes) {
     auto source = read_source(arguments);
     if (!source.ok()) {
         complain(source.error().message());
@@ -223,7 +218,8 @@ compile_program(const ProgramArguments& arguments,
         options.kernel = &*kernel;
     }
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
-    options.probe_exists = probe_exists;
+    options.probe_exists = probes.exist;
+    options.similar_probe = probes.similar;
     options.zero_probes_allowed = arguments.zero_probes_allowed;
 
     compiler::CompileOutput output = compiler::compile(options);

@@ -59,8 +59,8 @@ std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t i
 /// its options do not allow that.
 base::Result<void> check_destructive(const formats::DofProgram& program);
 
-/// Prints on standard error what was wrong: all of it with its lines on a terminal; elsewhere, as
-/// dtrace(1) does, the first error in one line, then its hint unless a test suite looks.
+/// Prints on standard error what was wrong: dtrace(1)'s line for the first error, and below it the
+/// place, hints, and what else is wrong.  A test suite gets the first line only.
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style);
 
 /// A compiled program.
@@ -75,10 +75,15 @@ struct CompiledProgram {
     std::optional<uint64_t> option(uint32_t id) const { return option_of(program, id); }
 };
 
-/// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error (one classic line,
-/// or the rich form on a terminal), the exit status is Exit::failed.
-std::optional<CompiledProgram>
-compile_program(const ProgramArguments& arguments,
-                const std::function<bool(const compiler::ProbeDescription&)>& probe_exists);
+/// Which probes a description can match; see compiler::CompileOptions.
+struct KnownProbes {
+    std::function<bool(const compiler::ProbeDescription&)> exist;
+    std::function<std::string(const compiler::ProbeDescription&)> similar;
+};
+
+/// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error, the exit status
+/// is Exit::failed.
+std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,
+                                               const KnownProbes& probes);
 
 } // namespace daybreak::cmd

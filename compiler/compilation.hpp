@@ -34,6 +34,8 @@ private:
     void item(const Translator& translator);
     void item(const Provider& provider);
     void item(const Pragma& pragma);
+    /// What to do about a description that matches nothing.
+    std::string hint_for_unmatched(const ProbeDescription& probe) const;
     bool check_probe(const ProbeDescription& probe);
     void link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
               const PlannedClause& planned);

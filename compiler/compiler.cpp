@@ -2,9 +2,10 @@
 #include "compiler/compilation.hpp"
 
 #include "compiler/diagnostics/messages/identifiers.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 #include "formats/abi/limits.h"
-#include "formats/dof/options.hpp"
 #include "formats/dof/dof_writer.hpp"
+#include "formats/dof/options.hpp"
 
 #include <algorithm>
 
@@ -89,6 +90,16 @@ void Compilation::parse_source(const CompileSource& source) {
     }
 }
 
+std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const {
+    std::string hint = hint_for_foreign_probe(probe.text);
+    if (!hint.empty())
+        return hint;
+    std::string similar = options_.similar_probe ? options_.similar_probe(probe) : "";
+    if (!similar.empty())
+        return "did you mean \"" + similar + "\"?";
+    return "dtrace -l shows the probes there are; -Z accepts ones that come later";
+}
+
 bool Compilation::check_probe(const ProbeDescription& probe) {
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
         if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
@@ -99,14 +110,17 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
         }
     if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {
         error(Tag::D_PDESC_INVAL, probe.span,
-              base::strprintf("invalid probe identifier %u: Unknown probe identifier", *probe.id));
+              base::strprintf("invalid probe identifier %u: Unknown probe identifier", *probe.id),
+              "dtrace -l shows the numbers of probes, which change; names do not");
         return false;
     }
-    if (options_.probe_exists && !zero_probes_allowed_ && !options_.probe_exists(probe)) {
+    // "tracepoint:sched:sched_switch" could be a tracepoint of a module of that name: it is not.
+    if (options_.probe_exists && !zero_probes_allowed_ &&
+        (!options_.probe_exists(probe) || !hint_for_foreign_probe(probe.text).empty())) {
         error(Tag::D_PDESC_ZERO, probe.span,
               "probe description " + probe.provider + ":" + probe.module + ":" + probe.function +
                   ":" + probe.name + " does not match any probes",
-              "dtrace -l shows the probes there are; -Z accepts ones that come later");
+              hint_for_unmatched(probe));
         return false;
     }
     return true;

@@ -7,7 +7,7 @@
 //     BtfKernelTypes kernel({.release = "6.1.0-56-amd64"});
 //     options.kernel = &kernel;
 //     CompileOutput output = compile(options);
-//     if (!output.dof) print(render_rich(output.diagnostics, output.sources, {}));
+//     if (!output.dof) print(render_all(output.diagnostics, output.sources, {}, {}));
 //
 // Nothing is printed, no file is opened but through the KernelTypes, and only if the program
 // mentions a type that neither D nor the program has.
@@ -59,6 +59,8 @@ struct CompileOptions {
     /// Returns whether a description matches any probe.  Empty: all do (an embedded enabling's
     /// probes may come later).  When set, one that matches nothing is D_PDESC_ZERO.
     std::function<bool(const ProbeDescription&)> probe_exists;
+    /// Returns what a description that matches nothing may have meant; "" when nothing is near it.
+    std::function<std::string(const ProbeDescription&)> similar_probe;
     bool zero_probes_allowed = false;     ///< -Z: as if probe_exists were empty
     bool unused_arguments_allowed = true; ///< false: an unused argument is D_MACRO_UNUSED
     bool default_arguments = false;       ///< -x defaultargs

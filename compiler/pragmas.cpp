@@ -113,7 +113,7 @@ void Compilation::apply_option(const Span& span, std::string_view name,
                                const std::optional<std::string>& value) {
     formats::OptionSetting setting = formats::parse_option(name, value);
     if (!setting.error.empty())
-        return option_error(span, name, value, setting.error);
+        return option_error(span, name, value, setting.error, setting.hint);
     if (setting.target == formats::OptionTarget::compile_time) {
         if (name == "defaultargs")
             default_arguments_ = true;

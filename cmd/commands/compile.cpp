@@ -29,7 +29,7 @@ base::Result<void> write_image(const std::string& path, base::ByteView dof) {
 }
 
 int compile(const CompileArguments& arguments) {
-    auto compiled = compile_program(arguments.program, probe_is_possible);
+    auto compiled = compile_program(arguments.program, {probe_is_possible, similar_possible_probe});
     if (!compiled)
         return static_cast<int>(Exit::failed);
     if (arguments.disassemble)

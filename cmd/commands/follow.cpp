@@ -176,7 +176,7 @@ std::optional<base::Bytes> compile_script(ProgramArguments program) {
     constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
     if (::access(kTypes, R_OK) == 0)
         program.btf = kTypes;
-    auto compiled = compile_program(program, probe_is_possible);
+    auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
     if (!compiled)
         return std::nullopt;
     base::Result<void> checked = check_program(compiled->program, program.script);

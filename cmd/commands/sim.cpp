@@ -7,6 +7,7 @@
 #include "cmd/dof_files.hpp"
 #include "cmd/dtrace/stability.hpp"
 #include "cmd/outside.hpp"
+#include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
@@ -189,7 +190,7 @@ base::Result<CompiledProgram> read_program(const SimArguments& arguments) {
 
 std::optional<CompiledProgram> program_of(const SimArguments& arguments) {
     if (arguments.dof_paths.empty())
-        return compile_program(arguments.program, probe_exists);
+        return compile_program(arguments.program, {probe_exists, similar_possible_probe});
     auto compiled = read_program(arguments);
     if (compiled.ok())
         return std::move(*compiled);

@@ -40,9 +40,8 @@ std::string refused_setting(const DtraceArguments& arguments) {
         formats::OptionSetting parsed = formats::parse_option(setting.name, setting.value);
         if (parsed.error.empty())
             continue;
-        bool unknown = parsed.target == formats::OptionTarget::compile_time;
-        return "failed to set " + setting.text + ": " +
-               (unknown ? "Invalid option name" : "Invalid value for specified option");
+        return "failed to set " + setting.text + ": " + parsed.error +
+               (is_testing() || parsed.hint.empty() ? "" : "\n      = hint: " + parsed.hint);
     }
     return "";
 }
@@ -109,9 +108,10 @@ base::Result<void> Dtrace::open_session() {
         const bool made_up = arguments_.simulate || is_testing() || only_compiles;
         DBK_TRY(session_, open_simulated_session({.made_up = made_up}));
         if (!is_testing() && !only_compiles)
-            say(arguments_.name, made_up ? "--simulate: what follows is of a machine that is made up"
-                                         : "the module daybreak is not loaded (insmod daybreak.ko): "
-                                           "there are only timers, and the processes of -c");
+            say(arguments_.name, made_up
+                                     ? "--simulate: what follows is of a machine that is made up"
+                                     : "the module daybreak is not loaded (insmod daybreak.ko): "
+                                       "there are only timers, and the processes of -c");
     }
     for (Target& target : targets_)
         session_->add_target(target);
@@ -205,12 +205,13 @@ int print_version(const DtraceArguments& arguments) {
 }
 
 int print_help(const std::string& name) {
-    std::printf("%s\nExample: which programs are started, while a command runs?\n"
-                "  %s -n 'syscall::execve:entry { trace(copyinstr(arg0)); }' -c 'make all'\n\n"
-                "With the module loaded it traces the kernel.  Without it there are only timers and\n"
-                "the processes of -c; --simulate makes up a machine.  The manual is "
-                "daybreak-dtrace(1).\n",
-                dtrace_usage(name).c_str(), name.c_str());
+    std::printf(
+        "%s\nExample: which programs are started, while a command runs?\n"
+        "  %s -n 'syscall::execve:entry { trace(copyinstr(arg0)); }' -c 'make all'\n\n"
+        "With the module loaded it traces the kernel.  Without it there are only timers and\n"
+        "the processes of -c; --simulate makes up a machine.  The manual is "
+        "daybreak-dtrace(1).\n",
+        dtrace_usage(name).c_str(), name.c_str());
     return static_cast<int>(Exit::ok);
 }
 

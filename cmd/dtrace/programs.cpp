@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/libraries.hpp"
+#include "cmd/possible_probes.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
@@ -176,10 +177,17 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.zero_probes_allowed =
         arguments.zero_probes_allowed || arguments.mode == DtraceMode::list;
-    if (setting.probes != nullptr)
+    if (setting.probes != nullptr) {
         options.probe_exists = [&setting](const compiler::ProbeDescription& description) {
             return setting.probes->exists(description);
         };
+        options.similar_probe = [&setting](const compiler::ProbeDescription& description) {
+            std::vector<ProbeParts> probes = example_timers();
+            for (const SessionProbe& probe : setting.probes->all())
+                probes.push_back({probe.provider, probe.module, probe.function, probe.name});
+            return nearest_probe(description, probes);
+        };
+    }
     // Libraries alone, as with -L FOLDER -e, are worth compiling.
     if (options.sources.empty())
         options.sources.emplace_back();

@@ -4,7 +4,8 @@
 //
 // The compiler's parts report into a DiagnosticSink and go on; whoever started the compilation
 // looks at error_count() and renders.  Two forms exist: the classic single line of dtrace(1), and
-// the rich one with the source line, a caret and hints.  Nothing here prints: cmd/ does.
+// the rich one with the source line, a caret and hints, which follows the classic line of the
+// first error.  Nothing here prints: cmd/ does.
 #pragma once
 
 #include "compiler/diagnostics/source.hpp"
@@ -109,8 +110,9 @@ struct RichStyle {
 std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sources,
                         const RichStyle& style);
 
-/// Returns all of a sink's diagnostics in the rich form, then a line that counts the errors.
-std::string render_rich(const DiagnosticSink& sink, const SourceManager& sources,
-                        const RichStyle& style);
+/// Returns all of a sink's diagnostics: the first error as the classic line and, below it, where it
+/// is and what to do; the others in the rich form; then how many errors, when they are several.
+std::string render_all(const DiagnosticSink& sink, const SourceManager& sources,
+                       const ClassicStyle& classic, const RichStyle& style);
 
 } // namespace daybreak::compiler

@@ -86,6 +86,39 @@ std::string source_excerpt(const Diagnostic& diagnostic, const SourceManager& so
                      paint.green(), underline.c_str(), paint.off());
 }
 
+bool is_located(const Diagnostic& diagnostic, const SourceManager& sources) {
+    return diagnostic.span.valid() && diagnostic.span.source < sources.size();
+}
+
+std::string place(const Span& span, const SourceManager& sources) {
+    bool is_string = sources.kind(span.source) == SourceKind::string &&
+                     span.file == sources.main_file(span.source);
+    return strprintf("%s:%u:%u",
+                     is_string ? "<command line>"
+                               : base::visible(sources.file_name(span.file)).c_str(),
+                     span.line, span.column);
+}
+
+std::string hints(const Diagnostic& diagnostic, const RichStyle& style) {
+    Paint paint{style.colour};
+    std::string text;
+    for (const std::string& hint : diagnostic.hints)
+        text += strprintf("%s      =%s hint: %s\n", paint.blue(), paint.off(),
+                          base::visible(hint).c_str());
+    return text;
+}
+
+/// What the rich form adds to the classic line.
+std::string place_and_hints(const Diagnostic& diagnostic, const SourceManager& sources,
+                            const RichStyle& style) {
+    std::string text;
+    if (is_located(diagnostic, sources))
+        text = strprintf("%s: [%s]\n", place(diagnostic.span, sources).c_str(),
+                         std::string(tag_name(diagnostic.tag)).c_str()) +
+               source_excerpt(diagnostic, sources, style);
+    return text + hints(diagnostic, style);
+}
+
 /// Returns what comes before the message proper in the classic form: who and what failed.
 std::string classic_subject(const Diagnostic& diagnostic, const SourceManager& sources) {
     if (diagnostic.span.source >= sources.size())
@@ -124,13 +157,10 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
                         const RichStyle& style) {
     const Span& span = diagnostic.span;
     Paint paint{style.colour};
-    bool located = span.valid() && span.source < sources.size();
+    bool located = is_located(diagnostic, sources);
     std::string text = paint.bold();
-    if (located && sources.kind(span.source) == SourceKind::string)
-        text += strprintf("<command line>:%u:%u: ", span.line, span.column);
-    else if (located)
-        text += strprintf("%s:%u:%u: ", base::visible(sources.file_name(span.file)).c_str(),
-                          span.line, span.column);
+    if (located)
+        text += place(span, sources) + ": ";
     else if (span.source < sources.size() && sources.kind(span.source) != SourceKind::string)
         text += base::visible(sources.name(span.source)) + ": ";
     bool is_error = diagnostic.severity == Severity::error;
@@ -144,19 +174,21 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
                   std::string(tag_name(diagnostic.tag)).c_str(), words.substr(first_line).c_str());
     if (located)
         text += source_excerpt(diagnostic, sources, style);
-    for (const std::string& hint : diagnostic.hints)
-        text += strprintf("%s      =%s hint: %s\n", paint.blue(), paint.off(),
-                          base::visible(hint).c_str());
-    return text;
+    return text + hints(diagnostic, style);
 }
 
-std::string render_rich(const DiagnosticSink& sink, const SourceManager& sources,
-                        const RichStyle& style) {
+std::string render_all(const DiagnosticSink& sink, const SourceManager& sources,
+                       const ClassicStyle& classic, const RichStyle& style) {
     std::string text;
+    const Diagnostic* first = sink.first_error();
+    if (first)
+        text = render_classic(*first, sources, classic) + "\n" +
+               place_and_hints(*first, sources, style);
     for (const Diagnostic& diagnostic : sink.diagnostics())
-        text += render_rich(diagnostic, sources, style);
-    if (size_t count = sink.error_count())
-        text += strprintf("%zu error%s\n", count, count == 1 ? "" : "s");
+        if (&diagnostic != first)
+            text += render_rich(diagnostic, sources, style);
+    if (size_t count = sink.error_count(); count > 1)
+        text += strprintf("%zu errors\n", count);
     return text;
 }
 

@@ -246,6 +246,9 @@ std::vector<std::string> builtin_names() {
         names.emplace_back(subroutine.name);
     for (const NamedAction& action : kActions)
         names.emplace_back(action.name);
+#define DBK_AGG(published, kind, text, cells) names.emplace_back(text);
+    DBK_DTRACE_AGGS(DBK_AGG)
+#undef DBK_AGG
     return names;
 }
 

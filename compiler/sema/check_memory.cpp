@@ -45,7 +45,14 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
 /// Returns the hint that names a member much like the one that is not there; "" without one.
 std::string ExprChecker::similar_member(TypeId type, const std::string& member) {
     std::string similar = base::nearest_name(member, types_.member_names(type));
-    return similar.empty() ? "" : "did you mean \"" + similar + "\"?";
+    if (!similar.empty())
+        return "did you mean \"" + similar + "\"?";
+    constexpr size_t kShownMax = 8; // more would not be read
+    std::vector<std::string> names = types_.member_names(type);
+    std::string all;
+    for (const std::string& name : names)
+        all += (all.empty() ? "" : ", ") + name;
+    return names.size() > kShownMax ? "" : "it has " + all;
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {

@@ -6,6 +6,7 @@
 #include "compiler/diagnostics/messages/actions.hpp"
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/messages/prototypes.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 
 #include "formats/abi/dif.h"
 
@@ -39,12 +40,24 @@ std::string scoped(VariableStorage storage, const std::string& name) {
 /// assigned, exist as names and have no value yet; any other name means nothing.
 TypedPtr ExprChecker::undefined(const Span& span, const Identifier& name, bool is_assigned) {
     VariableStorage storage = storage_of(name.scope);
-    std::string similar = symbols_.similar(storage, name.name);
-    std::string hint = similar.empty() ? "" : "did you mean \"" + scoped(storage, similar) + "\"?";
+    std::string hint = storage == VariableStorage::global ? hint_for_foreign_name(name.name) : "";
+    std::string similar = hint.empty() ? symbols_.similar(storage, name.name) : "";
+    if (!similar.empty())
+        hint = "did you mean \"" + scoped(storage, similar) + "\"?";
+    if (hint.empty())
+        hint = "a variable has a type once something is assigned to it, or by a declaration";
     if (storage != VariableStorage::global || is_assigned)
         return refuse(Tag::D_VAR_UNDEF, span,
                       messages::unassigned_variable(scoped(storage, name.name)), std::move(hint));
     return refuse(Tag::D_IDENT_UNDEF, span, messages::unknown_variable(name.name), std::move(hint));
+}
+
+TypedPtr ExprChecker::undefined_function(const Span& span, const std::string& name) {
+    std::string hint = hint_for_foreign_name(name);
+    std::string similar = hint.empty() ? symbols_.similar(VariableStorage::global, name) : "";
+    if (!similar.empty())
+        hint = "did you mean \"" + similar + "\"?";
+    return refuse(Tag::D_FUNC_UNDEF, span, messages::unknown_function(name), std::move(hint));
 }
 
 /// What an expression is, as messages call it: "scalar x", "operator +".
@@ -314,11 +327,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Call& call) {
                                                                    ? IdentifierKind::array
                                                                    : IdentifierKind::scalar),
                                                name->name,
-                                               identifier_kind(IdentifierKind::function)));
-        std::string similar = symbols_.similar(VariableStorage::global, name->name);
-        return refuse(Tag::D_FUNC_UNDEF, call.function->span,
-                      messages::unknown_function(name->name),
-                      similar.empty() ? "" : "did you mean \"" + similar + "\"?");
+                                               identifier_kind(IdentifierKind::function)),
+                          name->name + " is a variable: write it without ( )");
+        return undefined_function(call.function->span, name->name);
     }
     size_t required = 0;
     for (const SubroutineParameter& parameter : subroutine->parameters)

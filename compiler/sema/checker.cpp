@@ -210,7 +210,9 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const IntegerLiteral& l
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const FloatLiteral&) {
-    return refuse(Tag::D_OP_INT, expression.span, messages::no_floating_point());
+    return refuse(
+        Tag::D_OP_INT, expression.span, messages::no_floating_point(),
+        "D counts in integers: x * 3 / 2 for 1.5 * x, nanoseconds for fractions of a second");
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const StringLiteral& literal) {

@@ -80,6 +80,8 @@ public:
     /// defined, could not be read, it is that which is wrong, D_TYPE_ERR.
     TypedPtr refuse_incomplete(Tag tag, const Span& span, TypeId type, std::string text,
                                std::string hint = {});
+    /// Reports a function that does not exist.
+    TypedPtr undefined_function(const Span& span, const std::string& name);
     /// What a value is, as messages show it: its type, or "aggregation" and the like.
     std::string type_name(const TypedPtr& value) const;
 

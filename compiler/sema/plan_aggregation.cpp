@@ -112,8 +112,8 @@ void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
             return refuse(Tag::D_FUNC_IDENT, call->function->span, messages::not_a_function_name());
         ActionName action;
         if (!find_subroutine(function->name) && !find_action(function->name, action))
-            return refuse(Tag::D_FUNC_UNDEF, call->function->span,
-                          messages::unknown_function(function->name));
+            return static_cast<void>(
+                checker_.undefined_function(call->function->span, function->name));
     }
     if (assign.op || kind == 0)
         return refuse(Tag::D_AGG_FUNC, assign.right->span, messages::not_aggregating(target.name),

@@ -41,6 +41,10 @@ std::optional<std::string> Lexer::macro_text(std::string_view name, const Span& 
             return std::to_string(found->second);
         Diagnostic diagnostic = diagnosticf(Tag::D_MACRO_UNDEF, span,
                                             "macro variable $%s is not defined", shown.c_str());
+        if (name == "target")
+            diagnostic.hints.push_back("dtrace has it with -c COMMAND and -p PID");
+        else
+            diagnostic.hints.push_back("a variable of D has no $: " + shown + ", this->" + shown);
         std::string known;
         for (const auto& [macro, value] : options_.macros)
             known += (known.empty() ? "$" : " $") + macro;

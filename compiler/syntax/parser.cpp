@@ -4,6 +4,7 @@
 #include "compiler/syntax/parser_impl.hpp"
 
 #include "base/result.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -95,6 +96,10 @@ std::nullptr_t Parser::syntax_error(const Token& token, const std::string& hint)
         diagnostic.text = "syntax error near \"" + near_text(token) + "\"";
     if (token.is(TokenKind::identifier) && !unknown_type_.empty())
         diagnostic.hints.push_back("no type is called " + unknown_type_);
+    else if (!foreign_.empty())
+        diagnostic.hints.push_back(foreign_);
+    else if (token.is(TokenKind::end) && brace_depth_ > 0)
+        diagnostic.hints.push_back("missing }?");
     else if (!hint.empty())
         diagnostic.hints.push_back(hint);
     sink_.report(std::move(diagnostic));
@@ -177,6 +182,7 @@ void Parser::item(std::vector<Item>& items) {
     nesting_ = open_parens_ = open_brackets_ = 0;
     last_taken_ = TokenKind::invalid;
     unknown_type_.clear();
+    foreign_.clear();
     lexer_.set_in_predicate(false);
     for (Pragma& pragma : lexer_.take_pragmas())
         append(items, std::move(pragma));
@@ -216,6 +222,13 @@ bool Parser::at_declaration() {
            !options_.is_type_name || options_.is_type_name(name);
 }
 
+/// What D has for the point of SystemTap that follows a word.
+std::string Parser::foreign_probe_behind(const Token& word) {
+    std::string_view rest = sources_.text(word.span.source).substr(word.span.end());
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    return hint_for_foreign_probe(rest.substr(0, rest.find_first_of(" \t\n{,")));
+}
+
 std::optional<Item> Parser::declaration_item() {
     std::optional<Item> item;
     auto set = [&item](auto parsed) {
@@ -232,6 +245,9 @@ std::optional<Item> Parser::declaration_item() {
     case TokenKind::kw_provider:
         set(provider());
         break;
+    case TokenKind::kw_probe: // D has it within providers only; SystemTap's programs begin so
+        foreign_ = foreign_probe_behind(peek());
+        [[fallthrough]];
     default:
         set(declaration());
         break;
@@ -313,6 +329,7 @@ bool Parser::probe_description(Clause& clause) {
         return false;
     description.span = word.span;
     description.text = word.text;
+    foreign_ = hint_for_foreign_probe(word.text);
     clause.span = join(clause.span, word.span);
     const std::string& text = word.text;
     if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
@@ -322,7 +339,8 @@ bool Parser::probe_description(Clause& clause) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_PDESC_INVAL, word.span,
             "invalid probe description \"%s\": Overspecified probe description", text.c_str());
-        diagnostic.hints.push_back("a probe description is provider:module:function:name");
+        diagnostic.hints.push_back(
+            foreign_.empty() ? "a probe description is provider:module:function:name" : foreign_);
         sink_.report(std::move(diagnostic));
         return false;
     }

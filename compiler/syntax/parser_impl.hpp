@@ -69,6 +69,7 @@ private:
     void item(std::vector<Item>& items);
     void append(std::vector<Item>& items, Item item);
     bool at_declaration();
+    std::string foreign_probe_behind(const Token& word);
     std::optional<Item> declaration_item();
     std::optional<Clause> clause();
     bool probe_list(Clause& clause);
@@ -147,6 +148,7 @@ private:
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
     std::set<std::string, std::less<>> typedefs_;
+    std::string foreign_;      ///< what D has for a probe that another tracer's program begins with
     std::string unknown_type_; ///< a name that was no type where one could be
 };
 

@@ -3,11 +3,13 @@
 // Options: names, the syntax of their values, where they go.
 #include "formats/dof/options.hpp"
 
+#include "base/nearest_name.hpp"
 #include "formats/abi/dof.h"
 #include "formats/abi/meta.h"
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 namespace daybreak::formats {
 
@@ -54,11 +56,24 @@ struct Choice {
     uint64_t value;
 };
 
-std::optional<uint64_t> choose(std::string_view text, std::initializer_list<Choice> choices) {
-    for (const Choice& choice : choices)
-        if (text == choice.name)
-            return choice.value;
-    return std::nullopt;
+constexpr Choice kPolicies[] = {
+    {"fill", DBK_POLICY_FILL}, {"switch", DBK_POLICY_SWITCH}, {"ring", DBK_POLICY_RING}};
+constexpr Choice kResizing[] = {{"auto", 0}, {"manual", 1}};
+constexpr Choice kAggregating[] = {{"record", DBK_AGGREGATE_RECORD},
+                                   {"engine", DBK_AGGREGATE_ENGINE}};
+
+/// The values of an option that has a few words for them; empty for the others.
+std::span<const Choice> choices_of(uint32_t id) {
+    switch (id) {
+    case DTRACEOPT_BUFPOLICY:
+        return kPolicies;
+    case DTRACEOPT_BUFRESIZE:
+        return kResizing;
+    case DBK_OPT_AGGREGATE:
+        return kAggregating;
+    default:
+        return {};
+    }
 }
 
 /// Whether an option is a switch: set or not, of no other meaning.
@@ -98,7 +113,10 @@ std::optional<uint64_t> parse_runtime(uint32_t id, const std::optional<std::stri
     return rest.empty() ? number : std::nullopt;
 }
 
-std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string>& value) {
+/// What the values of an option of the program are.
+enum class Values : uint8_t { size, duration, rate, choice, toggle, number };
+
+Values values_of(uint32_t id) {
     switch (id) {
     case DTRACEOPT_BUFSIZE:
     case DTRACEOPT_DYNVARSIZE:
@@ -109,26 +127,62 @@ std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string
     case DTRACEOPT_PCAPSIZE:
     case DBK_OPT_SEGMENTSIZE:
     case DBK_OPT_RINGMAX:
-        return value ? parse_size(*value) : std::nullopt;
+        return Values::size;
     case DBK_OPT_RINGTIME:
-        return value ? parse_duration(*value) : std::nullopt;
+        return Values::duration;
     case DTRACEOPT_CLEANRATE:
     case DTRACEOPT_AGGRATE:
     case DTRACEOPT_SWITCHRATE:
     case DTRACEOPT_STATUSRATE:
     case DBK_OPT_SNAPSHOTRATE:
-        return value ? parse_rate(*value) : std::nullopt;
-    case DTRACEOPT_BUFPOLICY:
-        return choose(
-            value.value_or(""),
-            {{"ring", DBK_POLICY_RING}, {"fill", DBK_POLICY_FILL}, {"switch", DBK_POLICY_SWITCH}});
-    case DTRACEOPT_BUFRESIZE:
-        return choose(value.value_or(""), {{"auto", 0}, {"manual", 1}});
-    case DBK_OPT_AGGREGATE:
-        return choose(value.value_or(""),
-                      {{"record", DBK_AGGREGATE_RECORD}, {"engine", DBK_AGGREGATE_ENGINE}});
+        return Values::rate;
     default:
+        return !choices_of(id).empty() ? Values::choice
+               : is_switch(id)         ? Values::toggle
+                                       : Values::number;
+    }
+}
+
+std::optional<uint64_t> parse_value(uint32_t id, const std::optional<std::string>& value) {
+    Values values = values_of(id);
+    if (values == Values::toggle || values == Values::number)
         return parse_runtime(id, value);
+    if (!value)
+        return std::nullopt;
+    switch (values) {
+    case Values::size:
+        return parse_size(*value);
+    case Values::duration:
+        return parse_duration(*value);
+    case Values::rate:
+        return parse_rate(*value);
+    default:
+        for (const Choice& choice : choices_of(id))
+            if (*value == choice.name)
+                return choice.value;
+        return std::nullopt;
+    }
+}
+
+/// Says which values an option has.
+std::string values_text(uint32_t id) {
+    switch (values_of(id)) {
+    case Values::size:
+        return "its value is a size: 65536, 64k, 4m";
+    case Values::duration:
+        return "its value is a time: 500ms, 10s, 2m";
+    case Values::rate:
+        return "its value is a rate or a time: 10hz, 100ms, 1s";
+    case Values::toggle:
+        return "its value is on or off";
+    case Values::number:
+        return "its value is a number";
+    default: {
+        std::string text = "its values are ";
+        for (const Choice& choice : choices_of(id))
+            text += (text.back() == ' ' ? "" : ", ") + std::string(choice.name);
+        return text;
+    }
     }
 }
 
@@ -217,7 +271,52 @@ bool is_taken(const CompileTimeOption& option, const std::optional<std::string>&
     }
 }
 
+std::string values_text(const CompileTimeOption& option) {
+    switch (option.takes) {
+    case Takes::nothing:
+        return "it takes no value";
+    case Takes::text:
+        return "it needs a value: " + std::string(option.name) + "=TEXT";
+    case Takes::choice: {
+        std::string text(option.choices.substr(0, option.choices.size() - 1));
+        for (size_t at; (at = text.find('|')) != std::string::npos;)
+            text.replace(at, 1, ", ");
+        return "its values are " + text;
+    }
+    default:
+        return "its value is a number";
+    }
+}
+
+struct RuntimeOption {
+    std::string_view name;
+    uint32_t id;
+};
+
+constexpr RuntimeOption kRuntimeOptions[] = {
+#define DBK_OPTION(published, id, text) {text, id},
+    DBK_DTRACE_OPTIONS(DBK_OPTION)
+#undef DBK_OPTION
+        {"aggregate", DBK_OPT_AGGREGATE},
+    {"ringmax", DBK_OPT_RINGMAX},
+    {"ringtime", DBK_OPT_RINGTIME},
+    {"segmentsize", DBK_OPT_SEGMENTSIZE},
+    {"snapshotrate", DBK_OPT_SNAPSHOTRATE},
+    {"temporal", DBK_OPT_TEMPORAL},
+};
+
 } // namespace
+
+std::vector<std::string> option_names() {
+    std::vector<std::string> names;
+    for (const RuntimeOption& option : kRuntimeOptions)
+        names.emplace_back(option.name);
+    for (const CompileTimeOption& option : kCompileTimeOptions)
+        if (option.takes != Takes::refused)
+            names.emplace_back(option.name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 std::optional<uint64_t> parse_size(std::string_view text) {
     auto value = take_integer(text);
@@ -310,42 +409,35 @@ std::optional<uint64_t> parse_duration(std::string_view text) {
 
 OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value) {
     OptionSetting setting;
-    static const struct {
-        std::string_view name;
-        uint32_t id;
-    } options[] = {
-#define DBK_OPTION(published, id, text) {text, id},
-        DBK_DTRACE_OPTIONS(DBK_OPTION)
-#undef DBK_OPTION
-            {"aggregate", DBK_OPT_AGGREGATE},
-        {"ringmax", DBK_OPT_RINGMAX},
-        {"ringtime", DBK_OPT_RINGTIME},
-        {"segmentsize", DBK_OPT_SEGMENTSIZE},
-        {"snapshotrate", DBK_OPT_SNAPSHOTRATE},
-        {"temporal", DBK_OPT_TEMPORAL},
-    };
-    for (const auto& option : options) {
+    for (const RuntimeOption& option : kRuntimeOptions) {
         if (option.name != name)
             continue;
         setting.id = option.id;
         auto parsed = parse_value(option.id, value);
-        if (parsed)
+        if (parsed) {
             setting.value = *parsed;
-        else
+        } else {
             setting.error = kInvalidOptionValue;
+            setting.hint = values_text(option.id);
+        }
         return setting;
     }
     setting.target = OptionTarget::compile_time;
     for (const CompileTimeOption& option : kCompileTimeOptions) {
         if (option.name != name)
             continue;
-        if (option.takes == Takes::refused)
+        if (option.takes == Takes::refused) {
             setting.error = kOptionNotOffered;
-        else if (!is_taken(option, value))
+        } else if (!is_taken(option, value)) {
             setting.error = kInvalidOptionValue;
+            setting.hint = values_text(option);
+        }
         return setting;
     }
     setting.error = kInvalidOptionName;
+    std::string nearest = base::nearest_name(name, option_names());
+    setting.hint = nearest.empty() ? "daybreak complete --settings lists the options"
+                                   : "did you mean " + nearest + "?";
     return setting;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace daybreak::formats {
 
@@ -26,10 +27,14 @@ struct OptionSetting {
     uint32_t id = 0;
     uint64_t value = 0;
     std::string error; ///< not empty: why it is refused
+    std::string hint;  ///< what it could be instead, or ""
 };
 
 /// Parses `name` and its value as `#pragma D option` and -x take them.
 OptionSetting parse_option(std::string_view name, const std::optional<std::string>& value);
+
+/// Returns the names of all options that can be set, sorted.
+std::vector<std::string> option_names();
 
 /// Whether setopt() may set it while tracing goes on; the others are for before.
 bool is_dynamic_option(uint32_t id);

@@ -63,7 +63,7 @@ class Tables:
             "variables": self.rows(builtins, "builtin_variables() {", r"\{\s*\"(\w+)\","),
             "options": self.rows("formats/abi/dof.h", "#define DBK_DTRACE_OPTIONS", r"X\(\w+, \d+, \"(\w+)\"", "\n\n")
             | self.rows(options, "kCompileTimeOptions[] =", r"\{\s*\"(\w+)\",")
-            | self.rows(options, "options[] = {\n#define DBK_OPTION", r"\{\s*\"(\w+)\","),
+            | self.rows(options, "kRuntimeOptions[] = {\n#define DBK_OPTION", r"\{\s*\"(\w+)\","),
         }
 
     def fault_texts(self):

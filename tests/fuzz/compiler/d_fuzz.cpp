@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (const auto* definition = std::get_if<Inline>(&item))
             declarer.declare(*definition);
     }
-    render_rich(sink, sources, {});
+    render_all(sink, sources, {}, {});
     for (const Diagnostic& diagnostic : sink.diagnostics())
         render_classic(diagnostic, sources, {});
 

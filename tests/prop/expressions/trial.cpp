@@ -216,7 +216,7 @@ Trial run_trial(const World& world, std::vector<Clause>& clauses) {
         }
         std::set<size_t> too_large;
         if (!find_too_large(output, first_line, too_large)) {
-            trial.error = render_rich(output.diagnostics, output.sources, {});
+            trial.error = render_all(output.diagnostics, output.sources, {}, {});
             return trial;
         }
         for (size_t i : too_large)

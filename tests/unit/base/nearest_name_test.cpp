@@ -12,6 +12,7 @@ TEST_CASE("the nearest name is one that a typing mistake leads to", "[base]") {
     CHECK(nearest_name("recove", commands) == "recover");
     CHECK(nearest_name("report", commands) == "report");
     CHECK(nearest_name("sin", commands) == "sim");
+    CHECK(nearest_name("cuont", {"count", "sum"}) == "count"); // two letters exchanged
     CHECK(nearest_name("status", commands).empty());
     CHECK(nearest_name("", commands).empty());
     CHECK(nearest_name(std::string(1000, 'r'), commands).empty());

@@ -21,7 +21,7 @@ inline CompileOutput compile_text(const std::string& text, KernelTypes* kernel =
 
 /// All errors, rich, for messages of failing tests.
 inline std::string errors_of(const CompileOutput& output) {
-    return render_rich(output.diagnostics, output.sources, RichStyle{});
+    return render_all(output.diagnostics, output.sources, {}, {});
 }
 
 /// "D_IDENT_UNDEF", or "" when the text compiles.

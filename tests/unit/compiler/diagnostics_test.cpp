@@ -115,6 +115,27 @@ TEST_CASE("a sink counts all errors and keeps the first", "[compiler][diagnostic
     CHECK_FALSE(sink.has(Tag::D_EMPTY));
 }
 
+TEST_CASE("the first error is the classic line, and what is known beyond it",
+          "[compiler][diagnostics]") {
+    Case file("BEGIN { foo }", "foo");
+    file.diagnostic.hints = {"declare it"};
+    DiagnosticSink sink;
+    sink.report(file.diagnostic);
+    std::string first = file.classic() + "\nboot.d:1:9: [D_IDENT_UNDEF]\n"
+                                         "    1 | BEGIN { foo }\n"
+                                         "      |         ^~~\n"
+                                         "      = hint: declare it\n";
+    CHECK(render_all(sink, file.sources, {}, {}) == first);
+    sink.report(file.diagnostic);
+    CHECK(render_all(sink, file.sources, {}, {}) == first + file.rich() + "2 errors\n");
+    CHECK(render_all(DiagnosticSink(), file.sources, {}, {}).empty());
+    // What is in no text has no place.
+    DiagnosticSink placeless;
+    placeless.report(
+        diagnosticf(Tag::D_PRAGMA_OPTSET, Span{.source = kNoSource}, "failed to set -x y"));
+    CHECK(render_all(placeless, file.sources, {}, {}) == "daybreak: failed to set -x y\n");
+}
+
 TEST_CASE("every tag has a name and a meaning", "[compiler][diagnostics]") {
     unsigned count = 0;
 #define CHECK_TAG(tag, text)                                                                       \

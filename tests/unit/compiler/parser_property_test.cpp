@@ -201,7 +201,7 @@ TEST_CASE("truncated and mutated D is an error or a program", "[compiler][parser
             Parsed parsed(mutated);
             // Whatever was understood can be printed, and every error can be shown.
             parsed.text();
-            render_rich(parsed.sink, parsed.sources, {});
+            render_all(parsed.sink, parsed.sources, {}, {});
             for (const Diagnostic& diagnostic : parsed.sink.diagnostics())
                 render_classic(diagnostic, parsed.sources, {});
         }

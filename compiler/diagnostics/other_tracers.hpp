@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What bpftrace and SystemTap call things, and what D calls them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace daybreak::compiler {
+
+/// Returns what to write in D for a variable or function of bpftrace or SystemTap, as a hint; ""
+/// for a name that neither has.
+std::string hint_for_foreign_name(std::string_view name);
+
+/// Returns what to write in D for a probe as bpftrace ("kprobe:vfs_read") or SystemTap
+/// ("kernel.function("vfs_read")") has it, as a hint; "" for one that neither has.
+std::string hint_for_foreign_probe(std::string_view text);
+
+} // namespace daybreak::compiler
