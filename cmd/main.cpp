@@ -7,6 +7,7 @@
 #include "cmd/dtrace/dtrace.hpp"
 #include "daybreak_version.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -34,18 +35,56 @@ std::vector<std::string> words_of(int argc, char** argv) {
     return words;
 }
 
-std::string suggestion(const CLI::App& app, const std::string& word) {
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
+    std::string nearest = daybreak::base::nearest_name(word, names);
+    return nearest.empty() ? "" : ": did you mean " + nearest + "?";
+}
+
+/// Whether the first word should be a command and is not; says so.
+bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+    if (words.empty() || words[0].starts_with("-"))
+        return false;
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(command->get_name());
-    std::string nearest = daybreak::base::nearest_name(word, names);
-    return nearest.empty() ? "" : ": did you mean " + nearest + "?";
+    if (std::find(names.begin(), names.end(), words[0]) != names.end())
+        return false;
+    daybreak::cmd::complain("there is no command '" + words[0] + "'" + suggestion(words[0], names) +
+                            " (daybreak --help says more)");
+    return true;
+}
+
+/// What was wrong with a command line, what it could have meant, and where the help is.
+std::string explain(CLI::App& app, const CLI::ParseError& wrong,
+                    const std::vector<std::string>& words) {
+    std::string text = wrong.what();
+    while (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    auto parsed = app.get_subcommands();
+    const CLI::App& command = parsed.empty() ? app : *parsed.front();
+    auto is = [&wrong](CLI::ExitCodes code) {
+        return wrong.get_exit_code() == static_cast<int>(code);
+    };
+    if (is(CLI::ExitCodes::ConversionError))
+        text += ": expected a number";
+    if (is(CLI::ExitCodes::ExtrasError)) {
+        std::vector<std::string> names;
+        for (const CLI::Option* option : command.get_options())
+            for (const std::string& name : option->get_lnames())
+                names.push_back("--" + name);
+        for (const std::string& word : words)
+            if (word.starts_with("--") && text.find(word) != std::string::npos)
+                text += suggestion(word.substr(0, word.find('=')), names);
+    }
+    return text + " (daybreak" + (parsed.empty() ? "" : " " + command.get_name()) +
+           " --help says more)";
 }
 
 /// Runs the command that the words name.  Returns the exit status.
 int run(int argc, char** argv) {
     using namespace daybreak::cmd;
-    // dtrace(1)'s conventions are older than those of the other commands: it parses its words itself.
+    // dtrace(1)'s conventions are older than those of the other commands: it parses its words
+    // itself.
     std::string_view name = argc > 0 ? argv[0] : "";
     if (name.substr(name.rfind('/') + 1) == "dtrace")
         return run_dtrace("dtrace", std::vector<std::string>(argv + 1, argv + argc));
@@ -72,18 +111,15 @@ int run(int argc, char** argv) {
     add_sim(app, status);
     add_snapshot(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
+    if (is_unknown_command(app, words))
+        return static_cast<int>(Exit::usage);
 
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::Success& wanted) { // --help, --version
         return app.exit(wanted);
     } catch (const CLI::ParseError& wrong) {
-        std::string text = wrong.what();
-        while (!text.empty() && text.back() == '\n')
-            text.pop_back();
-        if (app.get_subcommands().empty() && !words.empty() && words[0][0] != '-')
-            text = "there is no command '" + words[0] + "'" + suggestion(app, words[0]);
-        complain(text + " (daybreak --help says more)");
+        complain(explain(app, wrong, words));
         return static_cast<int>(Exit::usage);
     }
     return status;

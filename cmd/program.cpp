@@ -149,7 +149,8 @@ std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t i
 
 base::Result<void> check_destructive(const formats::DofProgram& program) {
     if (is_destructive(program) && !option_of(program, DTRACEOPT_DESTRUCTIVE))
-        return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed");
+        return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed%s",
+                            is_testing() ? "" : " (-w allows them)");
     return {};
 }
 
