@@ -11,6 +11,7 @@
 namespace daybreak::cmd {
 
 void add_compile(CLI::App& app, int& status);
+void add_complete(CLI::App& app, int& status);
 void add_dof(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_embed(CLI::App& app, int& status);

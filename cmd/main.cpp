@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
     app.failure_message(CLI::FailureMessage::simple);
     int status = static_cast<int>(Exit::ok);
     add_compile(app, status);
+    add_complete(app, status);
     add_dof(app, status);
     add_embed(app, status);
     add_record(app, status);

@@ -5,7 +5,9 @@
 
 #include "base/result.hpp"
 
+#include <cctype>
 #include <cstring>
+#include <iterator>
 
 namespace daybreak::cmd {
 
@@ -15,6 +17,8 @@ using base::strprintf;
 
 /// Letters that take an argument have a colon behind them.
 constexpr const char* kLetters = "3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+
+constexpr const char* kLongOptions[] = {"--help", "--kernel", "--simulate"};
 
 class Parser {
 public:
@@ -218,6 +222,15 @@ DtraceParse parse_dtrace_arguments(const std::string& name, const std::vector<st
     if (words.empty())
         parse.usage = true;
     return parse;
+}
+
+std::vector<std::string> dtrace_option_words() {
+    std::vector<std::string> words = {"-32", "-64"};
+    for (const char* letter = kLetters; *letter != '\0'; letter++)
+        if (std::isalpha(static_cast<unsigned char>(*letter)))
+            words.push_back({'-', *letter});
+    words.insert(words.end(), std::begin(kLongOptions), std::end(kLongOptions));
+    return words;
 }
 
 std::string dtrace_usage(const std::string& name) {

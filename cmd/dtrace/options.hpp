@@ -71,6 +71,9 @@ struct DtraceParse {
 /// Parses the words behind the program's name.
 DtraceParse parse_dtrace_arguments(const std::string& name, const std::vector<std::string>& words);
 
+/// Returns its options: "-a", "--kernel".
+std::vector<std::string> dtrace_option_words();
+
 /// Returns the usage text, as dtrace(1) prints it for a wrong command line.
 std::string dtrace_usage(const std::string& name);
 

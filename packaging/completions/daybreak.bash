@@ -1,38 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of daybreak's commands and options in bash.
+# Completion of daybreak's commands and options in bash, and of dtrace, the same program under
+# another name.  `daybreak complete` prints the words: they are what the program itself takes.
 _daybreak() {
-	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local -A options=(
-		[compile]="-s --script -o --output --format --kernel --btf -S -x -D -L --help"
-		[dof]="-o --output --dialect --help"
-		[embed]="--module -o --output --help"
-		[record]="--claim --keep -o --output --follow --max-size --max-age --max-files --file-size --file-age --sync --trigger-before --trigger-after --status-file --metrics --wait --ring -s --script --dof -x -w -q --help"
-		[recover]="-o --output --list --half --sealed --if-any -q --help"
-		[extract]="-o --output --list --boot --symbols --at -q --help"
-		[report]="--boot --all --since --until --temporal --system -q --help"
-		[info]="--boot --log --help"
-		[list]="--boot --help"
-		[snapshot]="--last -o --output --trigger --dir --status-file -q --help"
-		[status]="--status-file --json --metrics --help"
-		[sim]="-s --script -v --dof --dialect -x -D -L --seed --cpus --time --inject --privileges --help"
-		[dtrace]="-32 -64 -a -A -b -c -C -D -e -f -F -H -i -I -l -L -m -n -o -p -P -q -s -S -U -v -V -w -x -X -Z --kernel --simulate --help"
-	)
-	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "${!options[*]} --help --version" -- "$word")
-	elif [[ $word == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "${options[${COMP_WORDS[1]}]}" -- "$word")
-	elif [[ $previous == --kernel ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(cd /lib/modules 2>/dev/null && echo *)" -f -- "$word")
-	else
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	# bash divides words at colons as well, which are parts of probes.
+	local line=${COMP_LINE:0:COMP_POINT}
+	local -a typed
+	read -ra typed <<<"${line}x"
+	local count=${#typed[@]}
+	local word=${typed[count - 1]%x} previous=${typed[count - 2]} command=${typed[1]%x}
+	[[ ${typed[0]##*/} == dtrace ]] && command=dtrace
+	local quote=${word%%[^\'\"]*}
+	word=${word#"$quote"}
+	COMPREPLY=()
+	_daybreak_offer() {
+		mapfile -t COMPREPLY < <(compgen "$@" -- "$word")
+	}
+	if [[ ${typed[0]##*/} != dtrace ]] && ((count == 2)); then
+		_daybreak_offer -W "$(daybreak complete | cut -f1) --help --version"
+		return
 	fi
+	case $previous in
+	-x) _daybreak_offer -W "$(daybreak complete --settings)" && return ;;
+	--kernel) _daybreak_offer -W "$(cd /lib/modules 2>/dev/null && echo *)" -f && return ;;
+	-s | --script) _daybreak_files '*.d' && return ;;
+	--module) _daybreak_files '*.ko' && return ;;
+	-n | -P | --program)
+		_daybreak_offer -W "$(daybreak complete --probes)"
+		# What stands before the last colon is on the line already.
+		local before=${word%"${word##*:}"}
+		COMPREPLY=("${COMPREPLY[@]#"$before"}")
+		return
+		;;
+	esac
+	if [[ $word == -* ]]; then
+		_daybreak_offer -W "$(daybreak complete "$command" | cut -f1)"
+		return
+	fi
+	case $command in
+	report | info | list) _daybreak_files '*.dbrk' ;;
+	embed) _daybreak_files '*.dof' ;;
+	*) _daybreak_offer -f ;;
+	esac
 }
-complete -o filenames -F _daybreak daybreak
-
-# The same program under the name dtrace.
-_daybreak_dtrace() {
-	COMP_WORDS=(daybreak dtrace "${COMP_WORDS[@]:1}")
-	((COMP_CWORD++))
-	_daybreak
+# Files of a pattern, and the folders that may hold some.
+_daybreak_files() {
+	mapfile -t COMPREPLY < <(compgen -f -X "!$1" -- "$word"; compgen -d -- "$word")
 }
-complete -o filenames -F _daybreak_dtrace dtrace
+complete -o filenames -F _daybreak daybreak dtrace

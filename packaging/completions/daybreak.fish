@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of daybreak's commands and options in fish, and of dtrace, the same program under
+# another name.  `daybreak complete` prints the words: they are what the program itself takes.
+function __daybreak_words
+    set -l typed (commandline -opc)
+    set -l command $typed[2]
+    string match -q '*dtrace' -- $typed[1]; and set command dtrace
+    switch $typed[-1]
+        case -x
+            daybreak complete --settings
+        case -n -P --program
+            daybreak complete --probes
+        case --kernel
+            command ls /lib/modules
+        case -s --script
+            __fish_complete_suffix .d
+        case --module
+            __fish_complete_suffix .ko
+        case '*'
+            if string match -q -- '-*' (commandline -ct)
+                daybreak complete $command
+            else if contains -- $command report info list
+                __fish_complete_suffix .dbrk
+            else if test "$command" = embed
+                __fish_complete_suffix .dof
+            else
+                __fish_complete_path (commandline -ct)
+            end
+    end
+end
+complete -c daybreak -f
+complete -c dtrace -f
+complete -c daybreak -n __fish_use_subcommand -a '(daybreak complete)'
+complete -c daybreak -n 'not __fish_use_subcommand' -a '(__daybreak_words)'
+complete -c dtrace -a '(__daybreak_words)'

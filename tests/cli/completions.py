@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what the shells' completions offer with each command's --help, and tries bash's.
+
+The words come from `daybreak complete`; bash is asked through the completion's own function, with a `daybreak` in PATH
+that has probes, which a machine without the module has not. zsh and fish check the syntax of their files where they are.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../packaging/completions")
+PROBES = ["syscall:vmlinux:openat:entry", "syscall:vmlinux:openat:return", "dtrace:::BEGIN"]
+
+# Of a command line the words that TAB has to offer, and some that it must not.
+LINES = [
+    ("daybreak re", ["record", "report", "recover"], ["complete", "status"]),
+    ("daybreak report --si", ["--since"], ["--until"]),
+    ("daybreak report b", ["boot.dbrk"], ["boot.d"]),
+    ("daybreak report ", ["boot.dbrk", "folder"], ["boot.d", "boot.dof"]),
+    ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
+    ("daybreak compile -s ", ["boot.d", "folder"], ["boot.dbrk"]),
+    ("daybreak sim -x buf", ["bufsize", "bufpolicy"], ["strsize"]),
+    ("dtrace -x agg", ["aggsize", "aggrate"], ["bufsize"]),
+    ("dtrace -n ", PROBES, []),
+    ("dtrace -n 'syscall:vmlinux:op", ["openat:entry", "openat:return"], ["dtrace:::BEGIN"]),
+    ("dtrace --sim", ["--simulate"], ["--kernel"]),
+    ("daybreak dtrace --ker", ["--kernel"], ["--simulate"]),
+    ("/usr/sbin/dtrace -", ["-n", "-32", "-Z", "--help"], ["--since"]),
+]
+
+
+def output_of(*command):
+    return subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout
+
+
+def options_in_help(text):
+    """The options that a help text has, at the beginning of its lines."""
+    found = set()
+    for line in text.splitlines():
+        entry = re.match(r"  (-[-\w]+(?:,-[-\w]+)*)", line)
+        if entry:
+            found.update(entry[1].split(","))
+    return found
+
+
+def check_words(daybreak):
+    """`complete` has what --help has, and nothing else."""
+    commands = [line.split("\t")[0] for line in output_of(daybreak, "complete").splitlines()]
+    listed = output_of(daybreak, "--help").split("Subcommands:")[1].split("\n\n")[0]
+    shown = [line.split()[0] for line in listed.splitlines() if re.match(r"  \w", line)]
+    wrong = [] if sorted(commands) == sorted(shown) else ["commands: %s, --help: %s" % (commands, shown)]
+    for command in commands:
+        words = {line.split("\t")[0] for line in output_of(daybreak, "complete", command).splitlines()}
+        text = output_of(daybreak, command, "--help")
+        if command == "dtrace":
+            usage = text.split("Example:")[0]
+            shown = set(re.findall(r"--\w+", usage)) | {"-32", "-64", "--help", "--simulate"}
+            shown |= {"-" + letter for group in re.findall(r"\[-([A-Za-z]+)\]", usage) for letter in group}
+            shown |= set(re.findall(r"\[(-[A-Za-z]) ", usage))
+            words -= {"-B", "-H"} - shown # what dtrace(1) once had, and cpp's
+        else:
+            shown = options_in_help(text)
+        if words != shown:
+            wrong.append("%s: only completed %s, only in --help %s" % (command, words - shown, shown - words))
+    return wrong
+
+
+def offered(line, folder, environment):
+    """What bash offers at the end of a line."""
+    script = ". %s/daybreak.bash; COMP_LINE=$1; COMP_POINT=${#1}; _daybreak; printf '%%s\\n' \"${COMPREPLY[@]}\"" % FOLDER
+    ran = subprocess.run(["bash", "-uc", script, "bash", line], cwd=folder, env=environment, text=True,
+                         stdout=subprocess.PIPE, check=True)
+    return ran.stdout.splitlines()
+
+
+def check_bash(daybreak):
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as binaries:
+        stub = os.path.join(binaries, "daybreak")
+        with open(stub, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n[ \"$2\" = --probes ] && { printf '%%s\\n' %s; exit; }\nexec %s \"$@\"\n"
+                       % (" ".join(PROBES), os.path.abspath(daybreak)))
+        os.chmod(stub, 0o755)
+        for name in ("boot.d", "boot.dbrk", "boot.dof"):
+            open(os.path.join(folder, name), "w", encoding="utf-8").close()
+        os.mkdir(os.path.join(folder, "folder"))
+        environment = dict(os.environ, PATH=binaries + ":" + os.environ["PATH"])
+        for line, wanted, unwanted in LINES:
+            words = offered(line, folder, environment)
+            if not set(wanted) <= set(words) or set(unwanted) & set(words):
+                wrong.append("%s<TAB>: %s, expected %s and none of %s" % (line, words, wanted, unwanted))
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--daybreak", required=True, help="the program")
+    arguments = parser.parse_args()
+    wrong = check_words(arguments.daybreak) + check_bash(arguments.daybreak)
+    for shell, name in (("bash", "daybreak.bash"), ("zsh", "_daybreak"), ("fish", "daybreak.fish")):
+        if not shutil.which(shell):
+            print("%s is not installed: %s is not checked by it" % (shell, name))
+        elif subprocess.run([shell, "-n", os.path.join(FOLDER, name)], check=False).returncode:
+            wrong.append(name + ": " + shell + " cannot read it")
+    for line in wrong:
+        print("FAIL " + line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
