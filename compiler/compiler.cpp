@@ -130,10 +130,10 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
 void Compilation::item(const Clause& clause) {
     std::vector<const ProbeDescription*> probes;
     for (const ProbeDescription& probe : clause.probes)
-        if (check_probe(probe))
+        if (!clause.is_continued ? check_probe(probe) : !sink_.has_errors())
             probes.push_back(&probe);
     for (const ProbeDescription* probe : probes)
-        if (!stability_.check_description(clause, *probe, sink_))
+        if (!clause.is_continued && !stability_.check_description(clause, *probe, sink_))
             return;
     if (probes.empty())
         return;
@@ -160,8 +160,12 @@ void Compilation::link(const Clause& clause, const std::vector<const ProbeDescri
         return;
     for (const ProbeDescription* probe : probes)
         output_.stability.push_back(stability_.clause(clause, *probe, sink_));
-    if (!sink_.has_errors())
-        linker_.add_clause(probes, planned);
+    if (sink_.has_errors())
+        return;
+    size_t first = linker_.program().ecbs.size();
+    linker_.add_clause(probes, planned);
+    for (size_t i = first; clause.is_continued && i < linker_.program().ecbs.size(); i++)
+        output_.continued_ecbs.insert(i);
 }
 
 void Compilation::item(const Declaration& declaration) {

@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +92,8 @@ struct CompileOutput {
     /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
     /// the error clause, which is the last, has none.
     std::vector<size_t> ecb_sources;
+    /// Those of program.ecbs, by index, that are a later part of a clause that `if` divided.
+    std::set<size_t> continued_ecbs;
     /// For each of program.ecbs but the error clause's: how far one may rely on it.  `dtrace -v`
     /// prints the minimum over those of a program.
     std::vector<ClauseStability> stability;

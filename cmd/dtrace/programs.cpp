@@ -145,7 +145,7 @@ std::optional<uint64_t> CompiledPrograms::option(uint32_t id) const {
 std::vector<const formats::DofEcb*> CompiledPrograms::ecbs_of(size_t index) const {
     std::vector<const formats::DofEcb*> ecbs;
     for (size_t i = 0; i < output.ecb_sources.size() && i < program().ecbs.size(); i++)
-        if (output.ecb_sources[i] == index)
+        if (output.ecb_sources[i] == index && output.continued_ecbs.count(i) == 0)
             ecbs.push_back(&program().ecbs[i]);
     return ecbs;
 }

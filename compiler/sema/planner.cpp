@@ -36,8 +36,10 @@ bool assigns(const Expr& expression) {
                 return true;
         return false;
     };
-    if (expression.get_if<Assign>())
-        return true;
+    if (const auto* assign = expression.get_if<Assign>()) {
+        const auto* name = assign->left->get_if<Identifier>();
+        return !name || name->name[0] != kConditionPrefix || assigns(*assign->right);
+    }
     if (const auto* unary = expression.get_if<Unary>())
         return unary->op >= UnaryOp::pre_increment || assigns(*unary->operand);
     if (const auto* binary = expression.get_if<Binary>())

@@ -231,6 +231,10 @@ struct Clause {
     bool has_body = false; ///< false: no braces, the default action
     Span body_span;
     std::vector<Statement> statements;
+    bool is_continued = false; ///< `if` made it: a part but the first of a clause of the text
 };
+
+/// What the names begin with of variables that hold how a condition of `if` came out.
+constexpr char kConditionPrefix = '?';
 
 } // namespace daybreak::compiler

@@ -133,9 +133,14 @@ struct ReadsAhead {
 
 /// Makes a node; null, and reported, when the tree would become too deep.
 ExprPtr Parser::make(const Span& span, ExprNode node) {
+    Span read = span;
+    read.reached = std::visit(ReadsAhead(), node) ? line_ahead() : last_span_.line_reached();
+    return make_unread(read, std::move(node));
+}
+
+ExprPtr Parser::make_unread(const Span& span, ExprNode node) {
     auto made = std::make_unique<Expr>();
     made->span = span;
-    made->span.reached = std::visit(ReadsAhead(), node) ? line_ahead() : last_span_.line_reached();
     made->depth = 1 + std::visit(ChildDepth(), node);
     made->node = std::move(node);
     if (made->depth > kExprDepthMax) {

@@ -13,10 +13,12 @@ namespace {
 const char* missing_statement_hint(TokenKind kind) {
     switch (kind) {
     case TokenKind::kw_if:
+        return "if is a statement: a value is condition ? a : b";
     case TokenKind::kw_else:
+        return "else follows an if: if (condition) { ... } else { ... }";
     case TokenKind::kw_switch:
     case TokenKind::kw_case:
-        return "D has no such statement: use a predicate, or condition ? a : b";
+        return "D has no such statement: use if (...) else, or condition ? a : b";
     case TokenKind::kw_for:
     case TokenKind::kw_while:
     case TokenKind::kw_do:

@@ -187,9 +187,10 @@ void Parser::item(std::vector<Item>& items) {
     for (Pragma& pragma : lexer_.take_pragmas())
         append(items, std::move(pragma));
     std::optional<Item> parsed;
+    std::vector<Clause> parts;
     if (at_declaration())
         parsed = declaration_item();
-    else if (std::optional<Clause> parsed_clause = clause())
+    else if (std::optional<Clause> parsed_clause = clause(parts))
         parsed = std::move(*parsed_clause);
     lexer_.set_in_predicate(false);
     if (!parsed)
@@ -199,6 +200,8 @@ void Parser::item(std::vector<Item>& items) {
         append(items, std::move(pragma));
     if (parsed)
         append(items, std::move(*parsed));
+    for (Clause& part : parts)
+        append(items, std::move(part));
 }
 
 /// Whether a declaration starts here, and not a probe description: a keyword does, and a name that
@@ -257,7 +260,8 @@ std::optional<Item> Parser::declaration_item() {
 
 // --- Clauses ------------------------------------------------------------------------------------
 
-std::optional<Clause> Parser::clause() {
+/// Parses a clause; what `if` makes of it beyond the first part goes to `parts`.
+std::optional<Clause> Parser::clause(std::vector<Clause>& parts) {
     Clause clause;
     clause.span = lexer_.here();
     if (!probe_list(clause))
@@ -265,7 +269,7 @@ std::optional<Clause> Parser::clause() {
     if (lexer_.skip_to_character() == '/' && !predicate(clause))
         return std::nullopt;
     if (lexer_.skip_to_character() == '{') {
-        if (!body(clause))
+        if (!body(clause, parts))
             return std::nullopt;
         return clause;
     }
@@ -355,28 +359,6 @@ bool Parser::predicate(Clause& clause) {
     if (!clause.predicate || !expect(TokenKind::predicate_end, "a predicate ends with /"))
         return false;
     lexer_.set_in_predicate(false);
-    clause.span = join(clause.span, last_span_);
-    return true;
-}
-
-bool Parser::body(Clause& clause) {
-    Span open = take().span;
-    clause.has_body = true;
-    while (!peek().is(TokenKind::brace_close)) {
-        if (accept(TokenKind::semicolon))
-            continue;
-        Statement statement;
-        statement.expression = expression();
-        if (!statement.expression)
-            return false;
-        statement.span = statement.expression->span;
-        if (!peek().is(TokenKind::brace_close) && !expect(TokenKind::semicolon, "missing ;?"))
-            return false;
-        clause.statements.push_back(std::move(statement));
-    }
-    take();
-    clause.body_span = join(open, last_span_);
-    unknown_type_.clear();
     clause.span = join(clause.span, last_span_);
     return true;
 }

@@ -71,12 +71,21 @@ private:
     bool at_declaration();
     std::string foreign_probe_behind(const Token& word);
     std::optional<Item> declaration_item();
-    std::optional<Clause> clause();
+    std::optional<Clause> clause(std::vector<Clause>& parts);
     bool probe_list(Clause& clause);
     bool probe_description(Clause& clause);
     bool probe_id(const Token& word, ProbeDescription& description);
     bool predicate(Clause& clause);
-    bool body(Clause& clause);
+
+    // what a clause does, see parse_statements.cpp
+    struct Branches;
+    bool body(Clause& clause, std::vector<Clause>& parts);
+    bool block(Branches& branches);
+    bool statement(Branches& branches);
+    bool branch(Branches& branches, size_t condition, uint64_t value);
+    bool if_statement(Branches& branches);
+    bool split(Clause& clause, Branches& branches, std::vector<Clause>& parts);
+    ExprPtr condition_test(size_t number, uint64_t value, ExprPtr& condition);
 
     // declarations, see parse_declarations.cpp, parse_types.cpp and parse_declarators.cpp
     std::optional<Declaration> declaration();
@@ -133,6 +142,8 @@ private:
     ExprPtr xlate_expression();
     bool arguments(TokenKind close, std::vector<ExprPtr>& arguments);
     ExprPtr make(const Span& span, ExprNode node);
+    /// The same for what no text says: looks at no word, which could be of another clause.
+    ExprPtr make_unread(const Span& span, ExprNode node);
 
     SourceId source_;
     const ParseOptions& options_;
@@ -147,6 +158,7 @@ private:
     bool folding_ = true;
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
+    size_t condition_count_ = 0; ///< of `if` and of predicates that have to be known later
     std::set<std::string, std::less<>> typedefs_;
     std::string foreign_;      ///< what D has for a probe that another tracer's program begins with
     std::string unknown_type_; ///< a name that was no type where one could be

@@ -224,13 +224,41 @@ TEST_CASE("declarations keep every declarator", "[compiler][parser]") {
     }
 }
 
+TEST_CASE("if divides a clause by its conditions", "[compiler][parser]") {
+    const std::pair<const char*, size_t> rows[] = {
+        {"BEGIN { trace(1); trace(2); }", 1},
+        {"BEGIN { if (x) trace(1); }", 1},
+        {"BEGIN { if (x) trace(1); else trace(2); }", 2},
+        {"BEGIN { trace(0); if (x) { trace(1); } else if (y) { trace(2); } trace(3); }", 4},
+        {"BEGIN { if (x) { } else { } trace(1); }", 1}, // the condition is a statement
+        {"BEGIN /z/ { if (x) if (y) trace(1); else trace(2); }", 2},
+    };
+    for (const auto& [text, parts] : rows) {
+        INFO(text);
+        // A clause that follows is read as one: nothing of it was looked at before.
+        Parsed parsed(std::string(text) + " tick-1s { exit(0); }");
+        CHECK_FALSE(parsed.sink.has_errors());
+        REQUIRE(parsed.program.items.size() == parts + 1);
+        for (size_t i = 0; i < parts; i++) {
+            const auto* part = std::get_if<Clause>(&parsed.program.items[i]);
+            REQUIRE(part);
+            CHECK(part->is_continued == (i != 0));
+            CHECK(part->probes.at(0).name == "BEGIN");
+            CHECK_FALSE(part->statements.empty());
+        }
+    }
+}
+
 TEST_CASE("what is no D is a D_SYNTAX that says where", "[compiler][parser]") {
     const std::pair<const char*, const char*> rows[] = {
         {"BEGIN { trace(1) trace(2); }", "line 1: syntax error near \"trace\""},
         {"BEGIN {\n x = 3 +;\n}", "line 2: syntax error near \";\""},
         {"BEGIN { a + b = c; }", "line 1: syntax error near \"=\""},
         {"BEGIN { int x; }", "line 1: syntax error near \"int\""},
-        {"BEGIN { if (x) trace(1); }", "line 1: syntax error near \"if\""},
+        {"BEGIN { for (;;) ; }", "line 1: syntax error near \"for\""},
+        {"BEGIN { else trace(1); }", "line 1: syntax error near \"else\""},
+        {"BEGIN { if x; }", "line 1: syntax error near \"x\""},
+        {"BEGIN { x = if (1) 2; }", "line 1: syntax error near \"if\""},
         {"BEGIN { trace(1)); }", "line 1: extra ) in input stream"},
         {"BEGIN { x]; }", "line 1: extra ] in input stream"},
         {"BEGIN { trace((1); }", "line 1: syntax error near \";\""},
