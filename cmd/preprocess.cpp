@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,12 @@ constexpr const char* kStandardInput = "/dev/stdin";
 // As of a system's header, which may define what is built in.
 constexpr const char* kNoStandard = "# 1 \"<stdc>\" 3\n#undef __STDC__\n";
 constexpr const char* kStandardIsZero = "# 1 \"<stdc>\" 3\n#undef __STDC__\n#define __STDC__ 0\n";
+
+/// Words of the system's headers that say nothing of how memory is laid out.  __attribute__ may
+/// (packed, aligned, mode), so it is not among them: D refuses it instead of reading wrong bytes.
+constexpr const char* kNotInD[] = {
+    "-D__extension__=", "-D__restrict=",   "-D__THROW=",          "-D__BEGIN_DECLS=",
+    "-D__END_DECLS=",   "-D__const=const", "-D__signed__=signed", "-D__volatile__=volatile"};
 
 bool is_for_a_person() {
     return ::isatty(STDERR_FILENO) != 0 && !is_testing();
@@ -148,6 +155,7 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
     std::vector<std::string> words = {
         how.program, "-x",           "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-D__ASSEMBLER__=1",
         "-iquote",   folder_of(name)};
+    words.insert(words.end(), std::begin(kNotInD), std::end(kNotInD));
     if (!person)
         words.insert(words.end(), {"-fno-diagnostics-show-caret", "-fno-show-column"});
     words.insert(words.end(), how.words.begin(), how.words.end());
