@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Report: what dtrace(1) would have printed of a recording.
+// Report: what dtrace(1) would have printed of a recording (docs/design/0004-printing-recordings.md).
 #include "analyze/report.hpp"
 
 #include "analyze/consume/drop_text.hpp"

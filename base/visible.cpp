@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which bytes a terminal may get.
+// Which bytes a terminal may get (docs/design/0026-untrusted-readers.md).
 #include "base/visible.hpp"
 
 #include "base/result.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The running kernel as a session: /dev/daybreak.
+// The running kernel as a session: /dev/daybreak (docs/design/0045-nothing-made-up.md).
 //
 // ENABLE does at once what enable() and start() are elsewhere: BEGIN has fired when it returns. The
 // ring belongs to the open device, so whatever ends this process, it goes with it.

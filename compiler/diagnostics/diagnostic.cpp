@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collecting diagnostics.
+// Collecting diagnostics (docs/design/0012-diagnostics.md).
 #include "compiler/diagnostics/diagnostic.hpp"
 
 #include <algorithm>

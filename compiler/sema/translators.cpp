@@ -5,6 +5,7 @@
 // xlate makes no object.  Its value remembers the translator and the input; a member of it is the
 // translator's expression with the input in place of the translator's name, like an inline.  Only
 // where the whole is kept, in a variable or as a member, is a struct built in scratch memory.
+// Decisions: docs/design/0011-translators-and-libraries.md.
 #include "compiler/sema/checker.hpp"
 
 #include "base/nearest_name.hpp"

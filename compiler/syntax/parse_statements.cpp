@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing what a clause does: statements, and if ... else.
+// Parsing what a clause does: statements, and if ... else (docs/design/0046-if-and-else.md).
 //
 // The machine that runs D knows a predicate for each clause, and no jumps.  A clause with branches
 // becomes several with the same probes, one for each run of statements under the same conditions:

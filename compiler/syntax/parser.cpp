@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing programs: items, clauses, probe descriptions.
+// Parsing programs: items, clauses, probe descriptions (docs/design/0005-d-syntax-and-kernel-types.md).
 #include "compiler/syntax/parser_impl.hpp"
 
 #include "base/result.hpp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * aggregate.c - aggregation buffers: entries one behind the other, and an index beside them
+ * aggregate.c - aggregation buffers: entries one behind the other, and an index beside them (docs/design/0031-hashes.md)
  *
  * A CPU has two.  It counts into the one that buffer->aggbuf points to; a
  * snapshot points it to the other, on that CPU between two firings, and hands out

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * grow.c - rings whose size is a time: option ringtime
+ * grow.c - rings whose size is a time: option ringtime (docs/design/0014-rings-that-grow.md)
  *
  * A ring starts with bufsize.  While it is tended, each CPU's slots are compared
  * with what its segments need:

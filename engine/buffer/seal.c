@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * seal.c - checksums of segments, set beside their writer
+ * seal.c - checksums of segments, set beside their writer (docs/design/0013-sealing-beside-the-writer.md)
  *
  * A segment that its writer has left does not change until its slot is used
  * again; the writer does that whenever it likes and never waits.  So whoever seals

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* segment.c - opening segments, committing records, counting drops; see buffer.h */
+/* segment.c - opening segments, committing records, counting drops; see buffer.h (docs/design/0001-first-way.md) */
 #include "engine/buffer/buffer.h"
 
 #define REBASE_BYTES ((uint32_t)sizeof(struct dbk_control_time_base))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* variables.c - built-in, global and clause-local variables; see dif.h */
+/* variables.c - built-in, global and clause-local variables; see dif.h and docs/design/0021-one-reading-of-the-clock.md */
 #include "engine/dif/dif.h"
 
 __probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret)

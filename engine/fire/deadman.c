@@ -4,7 +4,7 @@
  *
  * Probe context.  One clause of about sixteen is timed, so that the others pay for a counter and
  * no more; which one is left to chance, because clauses may come in turns.
- * Time that a hypervisor took away counts as well, though not much of it in one clause.
+ * Time that a hypervisor took away counts as well, though not much of it in one clause (docs/design/0029-deadman.md).
  */
 #include "engine/fire/fire.h"
 

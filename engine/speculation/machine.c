@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* machine.c - what speculation(), speculate(), commit() and discard() do; see speculation.h */
+/* machine.c - what speculation(), speculate(), commit() and discard() do; see speculation.h (docs/design/0007-speculations.md) */
 #include "engine/speculation/speculation.h"
 #include "engine/work.h"
 

@@ -5,7 +5,7 @@
  * A consumer has memory for the CPUs that are up when it is made.  One that comes
  * up later gets its own before it can fire, beside the control path: the two meet
  * in dbk_host_cpus_lock(), which holds the list of consumers, their lists of
- * regions, and who is up.
+ * regions, and who is up (docs/design/0030-memory.md).
  */
 #include "engine/buffer/buffer.h"
 #include "engine/speculation/speculation.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* trigger.c - entries of META_TRIGGERS; see trigger.h */
+/* trigger.c - entries of META_TRIGGERS; see trigger.h (docs/design/0015-triggers.md) */
 #include "engine/trigger/trigger.h"
 
 #include "engine/internal.h"

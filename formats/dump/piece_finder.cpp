@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding pieces in pages, putting them together, and cutting those with holes.
+// Finding pieces in pages, putting them together, and cutting those with holes (docs/design/0019-dumps.md).
 #include "formats/dump/piece_finder.hpp"
 
 #include <algorithm>

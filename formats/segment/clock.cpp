@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chain of straight lines behind clock.hpp.
+// The chain of straight lines behind clock.hpp (docs/design/0038-a-clock-that-jumps.md).
 #include "formats/segment/clock.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Header checks of pieces, and their form in a trace file.
+// Header checks of pieces, and their form in a trace file (docs/design/0018-what-a-reset-leaves.md).
 #include "formats/segment/piece.hpp"
 
 #include "base/crc32c.hpp"

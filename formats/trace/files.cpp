@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several files and folders as one recording of one boot.
+// Several files and folders as one recording of one boot (docs/design/0023-files-and-snapshots.md).
 #include "formats/trace/file_reader.hpp"
 
 #include "formats/abi/trace.h"

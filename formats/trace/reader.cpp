@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading trace files: each good block goes where it belongs, each bad one becomes a finding.
+// Reading trace files: each good block goes where it belongs, each bad one becomes a finding (docs/design/0040-small-hostile-files.md).
 #include "formats/trace/file_reader.hpp"
 
 #include "formats/trace/block.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bank.c - takes this boot's half of the bank, and says in it how the boot ended
+ * bank.c - takes this boot's half of the bank, and says in it how the boot ended (docs/design/0017-banks.md)
  *
  * A reset may come at any time, and loses what is in the caches: what is in the half
  * is written back to memory every second or so, and once more by a panic, behind

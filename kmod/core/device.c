@@ -4,7 +4,7 @@
  *
  * formats/abi/ioctl.md is what it promises.  A structure is copied in whole
  * before [S] or [L] is taken and out after it was released.  Rings belong to an open
- * file; what belongs to it is destroyed when it is closed.
+ * file; what belongs to it is destroyed when it is closed (docs/design/0034-long-operations.md).
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>

@@ -11,7 +11,7 @@
  *
  * The notes are a small ring with one producer and one consumer on one CPU; the
  * producer is kept from itself by the engine's nesting guard.  A note that finds no
- * room is refused, and the firing's fault.
+ * room is refused, and the firing's fault (docs/design/0006-destructive-actions.md).
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rights.c - asks the kernel's capabilities and lockdown; see rights.h
+ * rights.c - asks the kernel's capabilities and lockdown; see rights.h (docs/design/0033-rights.md)
  */
 #include <linux/capability.h>
 #include <linux/security.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * io.c - provider io: requests to block devices
+ * io.c - provider io: requests to block devices (docs/design/0035-the-end-of-a-bio.md)
  *
  *   start  a bio is about to be handed to its device   arg0: the struct bio
  *   done   it has ended                                arg0: the struct bio

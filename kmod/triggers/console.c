@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * console.c - hooks the function that every message of the kernel passes; see console.h
+ * console.c - hooks the function that every message of the kernel passes; see console.h (docs/design/0032-messages-of-the-kernel.md)
  */
 #include <linux/kernel.h>
 #include <linux/percpu.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * triggers.c - the machine's own triggers: hooks; see triggers.h and machine.h
+ * triggers.c - the machine's own triggers: hooks; see triggers.h and machine.h (docs/design/0016-the-dying-machine.md)
  */
 #include <linux/kdebug.h>
 #include <linux/notifier.h>

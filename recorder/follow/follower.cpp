@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop: look, copy, hand to the writer, wait.
+// The loop: look, copy, hand to the writer, wait (docs/design/0022-following.md).
 #include "recorder/follow/follower.hpp"
 
 #include "formats/abi/drops.h"

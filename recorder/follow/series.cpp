@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing and ending the files of a series.
+// Writing and ending the files of a series (docs/design/0024-disks-that-fail.md).
 #include "recorder/follow/series.hpp"
 
 #include "formats/segment/piece.hpp"

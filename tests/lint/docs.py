@@ -4,6 +4,9 @@
 
   readme     README.md has at most 120 lines
   path       what a document names in backticks as a path of this tree is there
+  form       each docs/design/NNNN-*.md has its number and title, says what was asked, and `## What was decided`
+  index      docs/design/README.md has each of them, once, in order
+  cited      each of them is named by a file of code or tests; each one that is named exists
 
 Prints one line per finding, `file:line: rule: text`, then a count. Exit status 1 if any was found.
 `--self-test` feeds each rule something wrong and fails if it is not found.
@@ -13,9 +16,10 @@ import re
 import sys
 from pathlib import Path
 
-from tree import tracked
+from tree import is_source, tracked
 
 README_LINES_MAX = 120
+DESIGN = "docs/design/"
 
 
 def documents(files):
@@ -44,12 +48,56 @@ def beside(path, name, known):
     return str(Path(path).parent / name.rstrip("/")) in known
 
 
-CHECKS = {"readme": check_readme, "path": check_paths}
+def designs(files):
+    return sorted(path for path in files if re.fullmatch(DESIGN + r"\d{4}-[\w-]+\.md", path))
+
+
+def check_form(files):
+    for path in designs(files):
+        number = path[len(DESIGN):][:4]
+        lines = [line for line in files[path].split("\n") if line]
+        if len(lines) < 3 or not re.match(rf"# {number}: \S", lines[1]):
+            yield f"{path}:2: form: the title is not `# {number}: ...`"
+        elif lines[2][0] in "#-*|":
+            yield f"{path}:4: form: no paragraph after the title that says what was asked"
+        if "## What was decided" not in lines:
+            yield f"{path}:1: form: no section `## What was decided`"
+
+
+def check_index(files):
+    index = re.findall(r"^- \[\d{4}\]\(([\w.-]+)\) \S", files.get(DESIGN + "README.md", ""), re.MULTILINE)
+    expected = [path[len(DESIGN):] for path in designs(files)]
+    for name in sorted(set(index) ^ set(expected)):
+        yield f"{DESIGN}README.md:1: index: {name} is " + ("not there" if name in index else "left out")
+    if set(index) == set(expected) and index != expected:
+        yield f"{DESIGN}README.md:1: index: not one line each, in order"
+
+
+def check_cited(files):
+    known = {path[len(DESIGN):][:4]: path for path in designs(files)}
+    cited = set()
+    for path, text in files.items():
+        if path in (DESIGN + "README.md", "tests/lint/docs.py"):
+            continue
+        for number, rest in re.findall(r"docs/design/(\d{4})(-[\w-]+\.md)?", text):
+            if number not in known or (rest and known[number] != f"{DESIGN}{number}{rest}"):
+                line = text[:text.index(f"docs/design/{number}{rest}")].count("\n") + 1
+                yield f"{path}:{line}: cited: docs/design/{number}{rest} is not there"
+            elif not path.endswith(".md"):
+                cited.add(number)
+    for number in sorted(known.keys() - cited):
+        yield f"{known[number]}:1: cited: the code that it explains does not name it"
+
+
+CHECKS = {"readme": check_readme, "path": check_paths, "form": check_form, "index": check_index, "cited": check_cited}
 
 
 def self_test():
-    right = {"README.md": "`docs/boot.md`\n", "docs/boot.md": ""}
-    wrong = {"readme": {"README.md": "\n" * 121}, "path": {"README.md": "`docs/none.md`\n"}}
+    spdx, good = "<!-- SPDX -->\n", DESIGN + "0001-first.md"
+    right = {"README.md": "`docs/design/0001-first.md`\n", good: spdx + "# 0001: First\n\nWhat?\n\n## What was decided\n",
+             DESIGN + "README.md": "- [0001](0001-first.md) What.\n", "engine/a.h": "/* docs/design/0001 */ struct a;\n"}
+    wrong = {"readme": {"README.md": "\n" * 121}, "path": {"README.md": "`docs/none.md`\n"}, "form": {good: spdx + "# 1. First\n"},
+             "index": {DESIGN + "README.md": ""}, "cited": {"engine/a.h": "/* docs/design/0002-x.md */ struct a;\n"}}
     bad = [f"found something wrong in something right: {line}" for check in CHECKS.values() for line in check(right)]
     bad += [f"rule {rule} found nothing wrong in something wrong" for rule, change in wrong.items()
             if not list(CHECKS[rule]({**right, **change}))]
@@ -64,7 +112,7 @@ def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     files = {path: "" for path in tracked(root)}
     for path in files:
-        if (root / path).is_file() and path.endswith(".md"):
+        if (root / path).is_file() and (is_source(path) or not Path(path).suffix or path.endswith((".md", ".toml"))):
             files[path] = (root / path).read_text(errors="replace")
     found = [line for check in CHECKS.values() for line in check(files)]
     print("\n".join([*found, f"docs: {len(documents(files))} documents, {len(found)} findings"]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a case, and printing what it found."""
+"""Running a case, and printing what it found: verdicts as docs/design/0036-verdicts-and-machines.md wants them."""
 
 import resource
 
