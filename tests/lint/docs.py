@@ -7,6 +7,7 @@
   form       each docs/design/NNNN-*.md has its number and title, says what was asked, and `## What was decided`
   index      docs/design/README.md has each of them, once, in order
   cited      each of them is named by a file of code or tests; each one that is named exists
+  glossary   each type that docs/glossary.md names is declared in the tree
 
 Prints one line per finding, `file:line: rule: text`, then a count. Exit status 1 if any was found.
 `--self-test` feeds each rule something wrong and fails if it is not found.
@@ -16,7 +17,7 @@ import re
 import sys
 from pathlib import Path
 
-from tree import is_source, tracked
+from tree import CODE, is_source, tracked
 
 README_LINES_MAX = 120
 DESIGN = "docs/design/"
@@ -89,15 +90,34 @@ def check_cited(files):
         yield f"{known[number]}:1: cited: the code that it explains does not name it"
 
 
-CHECKS = {"readme": check_readme, "path": check_paths, "form": check_form, "index": check_index, "cited": check_cited}
+def check_glossary(files):
+    """The third column's names in backticks: a C or C++ type, or a macro, declared in a header."""
+    declared = set()
+    for path, text in files.items():
+        if Path(path).suffix in CODE:
+            declared |= set(re.findall(r"\b(?:struct|class|union|enum(?: class)?|using)\s+(\w+)", text))
+            declared |= set(re.findall(r"#\s*define\s+(\w+)", text))
+            declared |= set(re.findall(r"^\s+(D(?:BK|IF|OF)_\w+)\b", text, re.MULTILINE))
+    for number, line in enumerate(files.get("docs/glossary.md", "").split("\n"), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 4:
+            for name in re.findall(r"`(?:(?:struct|enum) )?(?:\w+::)*(\w+)`", cells[2]):
+                if name not in declared:
+                    yield f"docs/glossary.md:{number}: glossary: no type {name} is declared"
+
+
+CHECKS = {"readme": check_readme, "path": check_paths, "form": check_form, "index": check_index, "cited": check_cited,
+          "glossary": check_glossary}
 
 
 def self_test():
     spdx, good = "<!-- SPDX -->\n", DESIGN + "0001-first.md"
     right = {"README.md": "`docs/design/0001-first.md`\n", good: spdx + "# 0001: First\n\nWhat?\n\n## What was decided\n",
-             DESIGN + "README.md": "- [0001](0001-first.md) What.\n", "engine/a.h": "/* docs/design/0001 */ struct a;\n"}
+             DESIGN + "README.md": "- [0001](0001-first.md) What.\n", "engine/a.h": "/* docs/design/0001 */ struct a;\n",
+             "docs/glossary.md": "| probe | probe | `struct a` | a place |\n"}
     wrong = {"readme": {"README.md": "\n" * 121}, "path": {"README.md": "`docs/none.md`\n"}, "form": {good: spdx + "# 1. First\n"},
-             "index": {DESIGN + "README.md": ""}, "cited": {"engine/a.h": "/* docs/design/0002-x.md */ struct a;\n"}}
+             "index": {DESIGN + "README.md": ""}, "cited": {"engine/a.h": "/* docs/design/0002-x.md */ struct a;\n"},
+             "glossary": {"docs/glossary.md": "| probe | probe | `struct b` | a place |\n"}}
     bad = [f"found something wrong in something right: {line}" for check in CHECKS.values() for line in check(right)]
     bad += [f"rule {rule} found nothing wrong in something wrong" for rule, change in wrong.items()
             if not list(CHECKS[rule]({**right, **change}))]
