@@ -84,7 +84,7 @@ std::string place_of(const formats::Recording& recording, uint16_t ring_id, uint
     return ring + strprintf("CPU %u", unsigned{cpu});
 }
 
-/// Tells the CPUs whose rings do not reach back to the window's beginning.
+/// Reports the CPUs whose rings do not reach back to the window's beginning.
 void add_uncovered(const formats::Recording& recording, CompletenessNote& note) {
     uint64_t from = recording.window_from_ns, to = recording.window_to_ns;
     for (const formats::CpuCoverage& cpu : formats::not_covered_since(recording, from)) {
@@ -177,7 +177,7 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     note.losses = note.losses || recording.has_losses() || recording.rings.empty();
     note.complete = note.reasons.empty() && !note.losses;
     // Recording went on while it was copied: what is here is a whole beginning.  Of a window that
-    // is no news, unless they may lie in what is damaged.
+    // is not news, unless they may lie in what is damaged.
     if (not_copied == 0 || (note.is_window && bad == 0))
         return note;
     std::string later =

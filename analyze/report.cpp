@@ -14,7 +14,7 @@ namespace daybreak::analyze {
 
 namespace {
 
-/// Drops of one interval, to be told when the records have passed it.
+/// Drops of one interval, to be reported when the records have passed it.
 struct PendingDrop {
     uint64_t to_mono_ns;
     const formats::RingRecording* ring;
@@ -138,7 +138,7 @@ bool Renderer::is_same_firing(const MergedRecord& a, const MergedRecord& b) cons
 }
 
 /// Takes the records of all clauses of one firing: what they aggregate counts before any of them
-/// acts, as if dtrace(1) had taken its snapshot behind the firing.
+/// acts, as if dtrace(1) had taken its snapshot after the firing.
 void Renderer::consume_firing() {
     if (firing_.empty())
         return;
@@ -147,7 +147,7 @@ void Renderer::consume_firing() {
     uint64_t ticks = firing_[0].record.ticks;
     uint64_t place_ticks =
         order_ == MergeOrder::made ? ticks : firing_.back().record.arrival_ticks();
-    // Converting a time costs as much as printing a line: only when somebody asks.
+    // Converting a time costs as much as printing a line: only when it is asked for.
     if (options_.window.is_set() || next_drop_ < drops_.size()) {
         uint64_t mono_ns = clock.mono_ns(ticks);
         if (!in_window(clock, mono_ns)) {

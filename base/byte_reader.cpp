@@ -9,7 +9,7 @@ namespace daybreak::base {
 
 Result<void> ByteReader::seek(uint64_t offset) {
     if (offset > bytes_.size())
-        return errorf(ErrorCode::truncated, "%.*s: offset %" PRIu64 " lies behind its %zu bytes",
+        return errorf(ErrorCode::truncated, "%.*s: offset %" PRIu64 " is past the end of its %zu bytes",
                       static_cast<int>(what_.size()), what_.data(), offset, bytes_.size());
     offset_ = static_cast<size_t>(offset);
     return {};

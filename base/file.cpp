@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// POSIX file handling behind file.hpp.
+// POSIX file handling of file.hpp.
 #include "base/file.hpp"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
         return errno_errorf("cannot create %s", path.c_str());
     mode_t mask = ::umask(0);
     ::umask(mask);
-    // Another user's file, or a link to one of ours, may have been put there to have its mode.
+    // Another user's file, or a link to one of the same user, may have been put there to have its mode.
     bool keeps = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
                  status.st_nlink == 1 && status.st_uid == ::geteuid();
     if (::fchmod(fd.get(), keeps ? status.st_mode & 07777 : mode & ~mask) != 0) {

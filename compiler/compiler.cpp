@@ -76,7 +76,7 @@ void Compilation::parse_source(const CompileSource& source) {
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);
     output_.ecb_sources.resize(linker_.program().ecbs.size(), programs_.size() - 1);
-    // dtrace(1) looks at these last: whatever else is wrong is told first.
+    // dtrace(1) looks at these last: whatever else is wrong is reported first.
     if (!sink_.has_errors())
         check_unused_pragmas();
     const std::vector<size_t>& unused = programs_.back()->unused_arguments;

@@ -64,7 +64,7 @@ void Compilation::binding(const Pragma& pragma) {
     identifier_pragmas_.push_back(pragma);
 }
 
-/// Reports a pragma about a name that nothing has.  Those of libraries are for whoever needs them.
+/// Reports a pragma about a name that nothing has.  Those of libraries are for programs that need them.
 void Compilation::check_unused_pragmas() {
     for (const Pragma& pragma : std::exchange(identifier_pragmas_, {})) {
         const std::string& name = pragma.arguments[1];

@@ -169,7 +169,7 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
     for (const auto& [sequence, live] : found) {
         LiveCopy piece = copy_live_piece(live);
         if (piece.outcome != CopyOutcome::copied)
-            continue; // reused meanwhile, or damaged: the accounting tells
+            continue; // reused meanwhile, or damaged: the accounting says so
         Copied copied;
         copied.sequence = field_at<uint64_t>(piece.bytes, offsetof(dbk_segment_header, sequence));
         copied.base_mono_ns =

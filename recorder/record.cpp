@@ -120,7 +120,7 @@ private:
         return {};
     }
 
-    /// Writes a piece and remembers it for the summary: as it lies in the mapping when nobody
+    /// Writes a piece and remembers it for the summary: as it lies in the mapping when no CPU
     /// writes there any more (`quiet`), else as it was copied.
     Result<void> keep_piece(const std::string& name, ByteView copy, std::optional<ByteView> quiet) {
         Result<Bytes> packed = formats::packed_piece(copy);

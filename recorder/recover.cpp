@@ -31,7 +31,7 @@ bool is_unsealed(const formats::Piece& piece) {
            (piece.segment.flags & DBK_SEGMENT_F_SEALED) == 0;
 }
 
-/// The recording of the half's pieces alone, with what finding them told.
+/// The recording of the half's pieces alone, with what finding them reported.
 formats::Recording rebuild(const Half& half, const formats::Recording& all) {
     formats::RecordingBuilder builder;
     for (const formats::Finding& finding : all.findings.list())

@@ -160,7 +160,7 @@ private:
         }
     }
 
-    /// Compressing takes longer than a CPU needs to go round its ring: nothing is written before
+    /// Compressing takes longer than a CPU needs to fill its ring: nothing is written before
     /// everything is copied.
     void copy_segments(formats::RecordingBuilder& builder) {
         std::map<std::pair<uint32_t, uint32_t>, std::vector<ByteView>> cpus;

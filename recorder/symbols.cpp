@@ -17,7 +17,7 @@ Result<std::string> read_text(const char* path) {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Returns the next line without its newline and moves behind it.
+/// Returns the next line without its newline and moves after it.
 std::string_view next_line(std::string_view& text) {
     size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -25,7 +25,7 @@ std::string_view next_line(std::string_view& text) {
     return line;
 }
 
-/// Returns the next word and moves behind it; empty at the end of the line.
+/// Returns the next word and moves after it; empty at the end of the line.
 std::string_view next_word(std::string_view& line) {
     constexpr std::string_view kBlank = " \t";
     line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));

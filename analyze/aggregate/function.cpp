@@ -34,7 +34,7 @@ struct Linear {
         : base(DTRACE_LQUANTIZE_BASE(argument)), step(DTRACE_LQUANTIZE_STEP(argument)),
           levels(DTRACE_LQUANTIZE_LEVELS(argument)) {}
     int64_t limit() const { return base + levels * step; }
-    /// Counted from 0 behind the argument: 0 is below the base, levels + 1 above the limit.
+    /// Counted from 0 after the argument: 0 is below the base, levels + 1 above the limit.
     size_t bin(int32_t value) const {
         if (value < base)
             return 0;

@@ -18,7 +18,7 @@ uint64_t fold(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-/// Spreads any key well; not meant to resist somebody who chooses keys, which costs only time.
+/// Spreads any key well; not meant to resist a user who chooses keys, which costs only time.
 uint64_t hash_key(uint32_t layout, base::ByteView key) {
     uint64_t hash = kMultiplier ^ (uint64_t{layout} << 32 | key.size());
     size_t at = 0;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kConversions = "diouxXcCsSeEfgGpaAkYT";
 constexpr int kAddressWidth = 16; // of %?: an address of 64 bits
 
-/// Reads one conversion; `rest` begins behind the '%'.
+/// Reads one conversion; `rest` begins after the '%'.
 class ConversionReader {
 public:
     ConversionReader(std::string_view& rest, Conversion& into) : rest_(rest), into_(into) {}

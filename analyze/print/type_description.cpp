@@ -134,7 +134,7 @@ bool Parser::type(unsigned depth, size_t* index_ret) {
     description_.nodes.emplace_back();
     if (index_ret)
         *index_ret = index;
-    // Built aside: the nodes behind it move the vector.
+    // Built aside: the nodes after it move the vector.
     TypeNode node;
     if (!until(';', node.name) || !body(node, depth))
         return false;

@@ -20,7 +20,7 @@
 #define PROC_PATH	 "/daybreak/proc"
 #define PARAMETER_PREFIX "daybreak."
 
-/* Errors that are told in words; the rest by number. */
+/* Errors that are reported in words; the rest by number. */
 enum {
 	ERROR_PERM = 1,
 	ERROR_NOENT = 2,
@@ -95,7 +95,7 @@ static int starts_with(const char *text, const char *prefix)
 }
 
 /* Which kernel a module is for: `vermagic=RELEASE ...` somewhere in its file.  Piece by piece: a
- * module with much embedded in it is larger than any buffer of ours. */
+ * module with much embedded in it is larger than any buffer here. */
 static int module_release(char *release, unsigned long release_bytes)
 {
 	static const char key[] = "vermagic=";
@@ -196,7 +196,7 @@ static void command_line_read(char *text, unsigned long bytes)
 }
 
 /* Leaves of a command line what is daybreak.NAME or daybreak.NAME=VALUE, without the prefix.
- * Quotes hold words together, as the kernel has it; behind "--" words are init's. */
+ * Quotes hold words together, as the kernel has it; after "--" words are init's. */
 static void parameters_keep(char *text)
 {
 	char *from = text, *to = text;

@@ -26,7 +26,7 @@ base::Result<uint64_t> parse_hex(const std::string& text, const char* option) {
     errno = 0;
     uint64_t value = std::strtoull(text.c_str(), &end, 16);
     if (text.empty() || text[0] == '-' || *end != '\0' || errno != 0)
-        return base::errorf(base::ErrorCode::invalid, "%s %s is no hexadecimal number", option,
+        return base::errorf(base::ErrorCode::invalid, "%s %s is not a hexadecimal number", option,
                             text.c_str());
     return value;
 }

@@ -254,7 +254,7 @@ void add_follow_options(CLI::App& command, FollowArguments& arguments) {
            "Files from so long before a trigger are removed last (30s)");
     option("--trigger-after", arguments.trigger_after, "TIME", "And from so long after it (5s)");
     option("--status-file", arguments.status_file, "FILE",
-           "What the recorder tells of itself (/run/daybreak/recorder.json)");
+           "Where the recorder writes its status (/run/daybreak/recorder.json)");
     option("--metrics", arguments.metrics_file, "FILE",
            "The same for node_exporter's textfile collector");
     option("-s,--script", arguments.program.script, "FILE",

@@ -51,13 +51,13 @@ std::string half_text(const recorder::RecoveredHalf& half) {
     return text + "; " + half.end;
 }
 
-/// The last lines of a log, each behind four spaces.
+/// The last lines of a log, each after four spaces.
 std::string log_tail(const std::string& log) {
     size_t from = log.size();
     for (size_t lines = 0; from > 0 && lines <= kLogLines; from--)
         lines += log[from - 1] == '\n';
     if (from > 0)
-        from++; // behind the newline that was one too many
+        from++; // after the newline that was one too many
     std::string text;
     for (size_t at = std::min(from, log.size()); at < log.size();) {
         size_t end = std::min(log.find('\n', at), log.size());

@@ -44,7 +44,7 @@ struct SimSetting {
     sim::SimulationOptions run;
 };
 
-/// "nested=3": every third firing.  False when it is no injection.
+/// "nested=3": every third firing.  False when it is not an injection.
 bool parse_injection(std::string_view text, sim::SimFaults& faults) {
     size_t equals = text.find('=');
     if (equals == std::string_view::npos)
@@ -71,7 +71,7 @@ bool parse_injection(std::string_view text, sim::SimFaults& faults) {
     return true;
 }
 
-/// "proc,kernel": everything else is lacking.  False when it is no list of privileges.
+/// "proc,kernel": everything else is lacking.  False when it is not a list of privileges.
 bool parse_privileges(std::string_view text, uint32_t& lacks) {
     lacks = DBK_LACKS_KERNEL | DBK_LACKS_PROC;
     while (!text.empty()) {
@@ -205,7 +205,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (arguments.compile_only)
         return static_cast<int>(Exit::ok);
     setting.host.thread = this_process();
-    // Dates are today's, unless somebody wants every run to be the same.
+    // Dates are today's, unless every run is to be the same.
     if (!arguments.seed)
         setting.host.start_wall_ns = clock_ns(CLOCK_REALTIME);
     // Nothing but this process is there to be destroyed.
@@ -270,7 +270,7 @@ void add_sim(CLI::App& app, int& status) {
     command->add_option("--dialect", arguments->dialect,
                         "Whose numbers --dof has: oracle (as Daybreak), illumos, freebsd, "
                         "opendtrace");
-    command->add_flag("-e", arguments->compile_only, "Stop behind compiling");
+    command->add_flag("-e", arguments->compile_only, "Compile only; do not run");
     command->add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");

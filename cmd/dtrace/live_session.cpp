@@ -65,7 +65,7 @@ public:
 private:
     base::Result<void> open_ring(uint16_t ring_id);
 
-    std::unique_ptr<recorder::DeviceApi> device_; // destroyed behind what is mapped from it
+    std::unique_ptr<recorder::DeviceApi> device_; // destroyed after what is mapped from it
     std::string release_;
     std::optional<formats::SymbolTable> symbols_;
     uint16_t ring_id_ = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using base::strprintf;
 
-/// Letters that take an argument have a colon behind them.
+/// Letters that take an argument have a colon after them.
 constexpr const char* kLetters = "3:6:aAb:Bc:CD:ef:FGhHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
 
 constexpr const char* kLongOptions[] = {"--help", "--kernel", "--simulate"};

@@ -38,7 +38,7 @@ Preprocessing preprocessing_of(const DtraceArguments& arguments) {
     return how;
 }
 
-/// Reads one program; empty when that was not possible and has been told.
+/// Reads one program; empty when that was not possible and has been reported.
 std::optional<compiler::CompileSource> read_program(const DtraceArguments& arguments,
                                                     const DtraceProgram& program) {
     compiler::CompileSource source;
@@ -120,7 +120,7 @@ bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
 
 std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
     std::vector<const SessionProbe*> found;
-    // With -l nobody has asked for it before.
+    // With -l it was not asked for before.
     if (description.id == 0 && matched_.insert(description.text()).second) {
         compiler::ProbeDescription named;
         named.provider = description.provider;

@@ -24,7 +24,7 @@ constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kLookNsMin = 1'000'000;
 /// 20 ms: how soon the end of a process of -c and -p is noticed.
 constexpr uint64_t kTargetLookNs = 20'000'000;
-/// What may wait to be printed; what comes behind it is printed without waiting for switchrate.
+/// What may wait to be printed; what comes after it is printed without waiting for switchrate.
 constexpr size_t kPendingBytesMax = 64u << 20;
 
 uint64_t now_ns() {
@@ -98,7 +98,7 @@ base::Result<void> Tracing::enable() {
         return session_.claim();
     DBK_TRY_VOID(check_destructive(compiled_->program()));
     DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), is_set(DTRACEOPT_DESTRUCTIVE)}));
-    static_cast<void>(matched); // told program by program before
+    static_cast<void>(matched); // reported program by program before
     bool quiet = is_testing() || is_set(DTRACEOPT_QUIETRESIZE);
     std::istringstream remarks(session_.remark());
     for (std::string remark; std::getline(remarks, remark);)
@@ -187,7 +187,7 @@ int Tracing::run() {
     // -a -e: what is there, and no waiting for more.
     auto traced = arguments_.compile_only ? base::Result<void>() : loop();
     if (interrupted && !is_testing())
-        report_->newline(); // behind the terminal's ^C
+        report_->newline(); // after the terminal's ^C
     auto stopped = session_.stop();
     auto last = take({true, true, true});
     for (const auto* step : {&traced, &stopped, &last})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sessions without a kernel of ours: BEGIN, END, ERROR and the timers of profile at their real
+// The sessions without the module: BEGIN, END, ERROR and the timers of profile at their real
 // rates, and what the processes of -c do.  Where perf_event_open(2) is allowed, profile-N finds what
 // the CPUs of the machine are doing.  Only one that is made up has system calls of simulated
 // processes, and idle CPUs where profile-N may not look.
@@ -67,7 +67,7 @@ private:
     SyscallTracer tracer_;
     std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
-    uint64_t workload_due_ns_ = 0;                // 0: nobody looks at the processes
+    uint64_t workload_due_ns_ = 0;                // 0: the processes are not looked at
     bool stopped_ = false;
 };
 

@@ -44,7 +44,7 @@ bool Generator::fits_registers(const std::vector<TypedPtr>& operands, size_t cou
 /// Leaves the first `count` operands, and nothing else, on the tuple stack.
 void Generator::push_all(const std::vector<TypedPtr>& operands, size_t count) {
     // As other D compilers do, so that faults are where people know them: all operands, then the
-    // pushes, each with a size.  With many operands one behind the other.
+    // pushes, each with a size.  With many operands one after the other.
     bool all = fits_registers(operands, count);
     size_t early = all ? count : 0; // these are computed before the first push
     for (size_t i = 0; i < count; i++)
@@ -124,7 +124,7 @@ void Generator::store_data(const TypedExpr& node, Value address, Value data) {
         Value one = constant(1);
         builder_.emit(DIF_OP_ADD, bytes.reg, one.reg, bytes.reg);
         release(one);
-        // A string that fills its room has no NUL: what lies behind is another member's.
+        // A string that fills its room has no NUL: what lies after is another member's.
         Value room = constant(types_.string_bytes());
         DifoBuilder::Label fits = builder_.new_label();
         builder_.emit(DIF_OP_CMP, bytes.reg, room.reg, 0);

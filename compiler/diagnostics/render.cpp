@@ -21,7 +21,7 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
-/// One source line as shown: tabs expanded, what is no printable character replaced, and where each
+/// One source line as shown: tabs expanded, what is not a printable character replaced, and where each
 /// byte is.
 struct ShownLine {
     std::string text;
@@ -164,7 +164,7 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
     else if (span.source < sources.size() && sources.kind(span.source) != SourceKind::string)
         text += base::visible(sources.name(span.source)) + ": ";
     bool is_error = diagnostic.severity == Severity::error;
-    // A mismatch says more on lines of its own; the tag goes behind the first.
+    // A mismatch says more on lines of its own; the tag goes after the first.
     std::string words = base::visible(diagnostic.text);
     size_t first_line = std::min(words.find('\n'), words.size());
     text +=

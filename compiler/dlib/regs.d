@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Indexes of uregs[]: the words of struct pt_regs, arch/x86/include/asm/ptrace.h of the Linux kernel, and behind
+ * Indexes of uregs[]: the words of struct pt_regs, arch/x86/include/asm/ptrace.h of the Linux kernel, and after
  * them what it does not hold: the segment registers, the number of the thread's last trap.
  */
 

@@ -132,7 +132,7 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
                                 parts_of(*context_.probe).c_str()));
     const ProbeArgument& argument = (*arguments)[at->value];
     if (argument.native == TypeId::none || !types_.is_scalar(argument.native))
-        return error(Tag::D_ARGS_TYPE, expression.span, "args[%lld] is \"%s\", which is no scalar",
+        return error(Tag::D_ARGS_TYPE, expression.span, "args[%lld] is \"%s\", which is not a scalar",
                      static_cast<long long>(at->value), types_.name(argument.native).c_str());
     TypedPtr native = native_argument(argument, expression.span);
     if (argument.type == argument.native)

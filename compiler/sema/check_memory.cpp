@@ -70,7 +70,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
             return refuse(Tag::D_OP_PTR, expression.span, messages::arrow_requires_pointer(),
                           types_.is_struct_or_union(type)
                               ? "use . for a struct or union"
-                              : "\"" + type_name(base) + "\" is no pointer");
+                              : "\"" + type_name(base) + "\" is not a pointer");
         type = types_.element_of(base->type);
     } else if (types_.is_pointer(type) && types_.is_struct_or_union(types_.element_of(type))) {
         return refuse(Tag::D_OP_SOU, expression.span,

@@ -242,7 +242,7 @@ TypedPtr ExprChecker::check_node(const Expr& expression, const Cast& cast) {
             return make(TypedOp::reinterpret, to, expression.span, {value});
         if (types_.is_scalar(value->type) && !types_.is_float(value->type)) {
             TypedPtr converted = convert(value, to);
-            if (value->is_constant()) // already of that type: what is left is no name, yet constant
+            if (value->is_constant()) // already of that type: what is left is not a name, yet constant
                 return converted;
             return converted == value ? make(TypedOp::reinterpret, to, expression.span, {value})
                                       : converted;

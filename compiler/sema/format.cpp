@@ -42,7 +42,7 @@ FormatArgument format_argument(char kind) {
 
 namespace {
 
-/// Reads what follows a %; returns the index behind it, or npos with `format.error` set.
+/// Reads what follows a %; returns the index after it, or npos with `format.error` set.
 size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conversion,
                         Format& format) {
     auto peek = [&](size_t i) { return i < text.size() ? text[i] : '\0'; };

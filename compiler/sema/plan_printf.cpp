@@ -3,7 +3,7 @@
 // printf(), printa() and the actions that format as printf() does.
 //
 // The stored format says the size and sign of each integer (%d of an unsigned long is stored as
-// %llu), so that whoever prints needs no types.
+// %llu), so that a printer needs no types.
 #include "compiler/sema/planner.hpp"
 
 #include "compiler/diagnostics/messages/formats.hpp"
@@ -235,7 +235,7 @@ void ClausePlanner::printa(const Expr& expression, const Call& call) {
     } else if (call.arguments.size() > 1) {
         return refuse(Tag::D_PRINTA_PROTO, call.arguments[1]->span,
                       messages::action_length("printa", call.arguments.size(), "1"),
-                      "several aggregations go behind a format only");
+                      "several aggregations need a format before them");
     }
     const AggregationTags tags = {"printa", Tag::D_PRINTA_PROTO, Tag::D_PRINTA_AGGARG,
                                   Tag::D_PRINTA_AGGBAD};

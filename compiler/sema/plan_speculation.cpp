@@ -3,7 +3,7 @@
 // speculate(), commit(), discard(), and what may stand beside them in a clause.
 //
 // A clause's record goes to one place, which has to be known before anything is recorded; and what
-// a commit moves must not be what is being recorded.  So there are rules of order, told with the
+// a commit moves must not be what is being recorded.  So there are rules of order, reported with the
 // statement that breaks one.
 #include "compiler/sema/planner.hpp"
 

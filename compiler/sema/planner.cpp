@@ -75,7 +75,7 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
     clause_ = &planned;
     statement_ = 0;
     // A predicate that assigns is checked first, any other last: either side may be the one that
-    // gives a variable its type.  What is wrong with the predicate is told first.
+    // gives a variable its type.  What is wrong with the predicate is reported first.
     bool first = clause.predicate && assigns(*clause.predicate);
     if (first)
         predicate(clause);

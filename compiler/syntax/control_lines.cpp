@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control lines: #pragma D ..., #line and what cpp leaves behind.
+// Control lines: #pragma D ..., #line and what cpp leaves.
 #include "compiler/syntax/attributes.hpp"
 #include "compiler/syntax/lexer.hpp"
 
@@ -70,7 +70,7 @@ std::vector<Lexer::Word> Lexer::rest_of_words() {
     return words;
 }
 
-/// What an error directive says: its words, with a blank behind each.
+/// What an error directive says: its words, with a blank after each.
 std::string Lexer::error_text() {
     std::string text = "#error: ";
     for (const Word& word : rest_of_words())

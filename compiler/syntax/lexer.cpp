@@ -207,7 +207,7 @@ Token Lexer::next() {
     return punctuation();
 }
 
-/// An identifier or keyword, perhaps behind a scope: name, int, ext4`inode, vmlinux`struct.
+/// An identifier or keyword, perhaps after a scope: name, int, ext4`inode, vmlinux`struct.
 Token Lexer::word() {
     Mark start = mark();
     size_t backquote = std::string_view::npos;
@@ -246,7 +246,7 @@ Token Lexer::punctuation() {
         token.kind = TokenKind::predicate_end;
         token.text = "/";
         token = finish(token, start);
-        // What follows was looked at to tell that this is no division.
+        // What follows was looked at to see that this is not a division.
         auto skipped = text_.substr(offset_, after_blanks(offset_) - offset_);
         token.span.reached =
             line_ + static_cast<uint32_t>(std::count(skipped.begin(), skipped.end(), '\n'));

@@ -214,7 +214,7 @@ bool Lexer::escape(std::string& value) {
         value += static_cast<char>(code);
         return true;
     }
-    // As in every D compiler, what is no escape keeps its backslash, \? and \' among it.
+    // As in every D compiler, what is not an escape keeps its backslash, \? and \' among it.
     static constexpr std::string_view kLetters = "abfnrtv\"\\";
     static constexpr std::string_view kValues = "\a\b\f\n\r\t\v\"\\";
     size_t found = kLetters.find(c);

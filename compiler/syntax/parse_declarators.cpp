@@ -37,7 +37,7 @@ std::optional<Declarator> Parser::declarator() {
     return declarator;
 }
 
-/// A declarator is understood when the word behind it is seen.
+/// A declarator is understood when the word after it is seen.
 void Parser::reach_ahead(Declarator& declarator) {
     declarator.span.reached = declarator.name_span.reached = line_ahead();
 }

@@ -111,7 +111,7 @@ struct ChildDepth {
     }
 };
 
-/// Whether an expression is understood only when the word behind it is seen: `a + b` could go on as
+/// Whether an expression is understood only when the word after it is seen: `a + b` could go on as
 /// `a + b * c`, while nothing can become of `f(x)` but a call.
 struct ReadsAhead {
     bool operator()(const Binary&) const { return true; }
@@ -168,7 +168,7 @@ ExprPtr Parser::assignment() {
     Nesting nesting(*this);
     if (!nesting.ok())
         return nullptr;
-    // Only a unary expression may stand left of an assignment: `a + b = c` is no D.
+    // Only a unary expression may stand left of an assignment: `a + b = c` is not D.
     ExprPtr left = cast();
     if (!left)
         return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing operands: what stands between operators, with the calls, subscripts and members behind
+// Parsing operands: what stands between operators, with the calls, subscripts and members after
 // it.
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/syntax/parser_impl.hpp"

@@ -130,7 +130,7 @@ bool Parser::type_in_parentheses(bool for_sizeof) {
         return for_sizeof ? is_known_type(peek(1)) : type_before_close(peek(3).kind, peek(1));
     if (second.is(TokenKind::paren_open)) // name (*)(...)
         return peek(3).is(TokenKind::star) && peek(4).is(TokenKind::paren_close);
-    // name * ... ) is no expression.
+    // name * ... ) is not an expression.
     size_t index = 2;
     while (index < kNestingMax && (peek(index).is(TokenKind::star) || is_qualifier(peek(index))))
         index++;
@@ -144,7 +144,7 @@ bool Parser::type_in_brackets() {
     const Token& first = peek();
     if (starts_type_keyword(first) || first.is(TokenKind::ellipsis))
         return true;
-    // A storage class is no part of a key, but surely meant as one.
+    // A storage class is not part of a key, but surely meant as one.
     if (find_word(first.kind) && !peek(1).is(TokenKind::arrow))
         return true;
     if (!first.is(TokenKind::identifier))
@@ -209,7 +209,7 @@ bool Parser::implicit_int_ahead(const Specifiers& specifiers) {
     }
 }
 
-/// Whether the name ahead is no type, so that what it is the name of is an int: remembered, for if
+/// Whether the name ahead is not a type, so that what it is the name of is an int: remembered, for if
 /// it was meant to be a type, what follows it cannot be understood.
 bool Parser::unknown_type_ahead(const Specifiers& specifiers) {
     if (specifiers.words.empty() || !options_.is_type_name || is_known_type(peek()))

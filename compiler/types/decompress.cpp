@@ -57,7 +57,7 @@ Error cut_short(const std::string& what) {
     return errorf(ErrorCode::truncated, "%s: the compressed data ends early", what.c_str());
 }
 
-/// Makes room for more output; false when the bound is reached.  In small steps when somebody looks
+/// Makes room for more output; false when the bound is reached.  In small steps when a caller looks
 /// at what has come out.
 bool grow(Bytes& out, uint64_t bytes_max, const Enough& enough) {
     if (out.size() >= bytes_max)

@@ -34,7 +34,7 @@ constexpr uint32_t kHeaderMagicValue = 0x53726448;
 constexpr uint16_t kPayloadProtocol = 0x0208; // since when it has the payload fields
 constexpr uint16_t kRawMagic = 0xeb9f;
 
-// A vmlinuz in a compressed file in a ...: nobody packs deeper.
+// A vmlinuz in a compressed file in a ...: none is packed deeper.
 constexpr unsigned kLayersMax = 3;
 
 bool is_bzimage(ByteView bytes) {
@@ -52,7 +52,7 @@ bool is_raw_btf(ByteView bytes) {
     return magic.ok() && (*magic == kRawMagic || *magic == __builtin_bswap16(kRawMagic));
 }
 
-/// Finds whole BTF in the front of a vmlinux.  Its section table is behind everything, but .BTF
+/// Finds whole BTF in the front of a vmlinux.  Its section table is after everything, but .BTF
 /// lies in the first half: unpacking need not go on for longer than that.
 class BtfSearch {
 public:

@@ -74,7 +74,7 @@ Result<void> BtfKernelTypes::find_release() {
     if (source_.release.empty())
         return std::move(bytes).error().with_context("the running kernel is not known");
     if (source_.release.find('/') != std::string::npos)
-        return errorf(ErrorCode::invalid, "%s is no kernel release", source_.release.c_str());
+        return errorf(ErrorCode::invalid, "%s is not a kernel release", source_.release.c_str());
     return {};
 }
 

@@ -97,7 +97,7 @@ std::string TypeTable::declaration_at(TypeId id, std::string declarator, unsigne
     case TypeKind::volatile_:
     case TypeKind::restrict_: {
         std::string word = qualifier_word(type.kind);
-        // A qualified pointer's word stands behind the star, others' before the type.
+        // A qualified pointer's word stands after the star, others' before the type.
         if (get(unqualified(id)).kind == TypeKind::pointer)
             return declaration_at(type.target, joined(" " + word, declarator), depth + 1);
         return word + " " + declaration_at(type.target, std::move(declarator), depth + 1);

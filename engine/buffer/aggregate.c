@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * aggregate.c - aggregation buffers: entries one behind the other, and an index beside them (docs/design/0031-hashes.md)
+ * aggregate.c - aggregation buffers: entries one after the other, and an index beside them (docs/design/0031-hashes.md)
  *
  * A CPU has two.  It counts into the one that buffer->aggbuf points to; a
  * snapshot points it to the other, on that CPU between two firings, and hands out
@@ -11,7 +11,7 @@
  * into needs it.  A slot belongs to a buffer's time since it was cleared, its
  * round, so that clearing all of them is one addition.  Where a key
  * lands depends on a secret (engine/hash.h), and a key that finds no place within
- * PROBES_MAX slots is a drop: whoever can choose keys can fill the buffer, and
+ * PROBES_MAX slots is a drop: a process that can choose keys can fill the buffer, and
  * make no firing longer.
  */
 #include "engine/buffer/account.h"
@@ -32,7 +32,7 @@ __probe_ctx static struct dbk_segment_header *header_of(const struct dbk_aggbuf 
 	return (struct dbk_segment_header *)aggbuf->pages.address;
 }
 
-/* Round and hash of a slot in one word: most slots are told apart by one comparison. */
+/* Round and hash of a slot in one word: most slots are distinguished by one comparison. */
 __probe_ctx static uint64_t tag_of(const struct dbk_aggbuf *aggbuf, uint64_t hash)
 {
 	return (uint64_t)aggbuf->round << 32 | (uint32_t)hash;

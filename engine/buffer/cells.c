@@ -43,7 +43,7 @@ __probe_ctx static uint32_t quantize_bucket(int64_t value)
 	return log2 < DTRACE_QUANTIZE_ZERO - 1 ? DTRACE_QUANTIZE_ZERO - 1 - log2 : 0;
 }
 
-/* Counted behind the argument: below, the levels, above. */
+/* Counted after the argument: below, the levels, above. */
 __probe_ctx static uint32_t lquantize_bucket(uint64_t arg, int32_t value)
 {
 	int64_t base = DTRACE_LQUANTIZE_BASE(arg);

@@ -7,7 +7,7 @@
  */
 #include "engine/buffer/checksum.h"
 
-/* Polynomial 0x1edc6f41, reflected: what a byte becomes behind eight shifts. */
+/* Polynomial 0x1edc6f41, reflected: what a byte becomes after eight shifts. */
 static const uint32_t table[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8,
 	0xd4ca64eb, 0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3,

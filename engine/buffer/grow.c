@@ -41,7 +41,7 @@ static const struct dbk_segment_header *header_at(const struct dbk_buffer *buffe
 	return (const struct dbk_segment_header *)dbk_slot_at(buffer, place->slot)->segment;
 }
 
-/* Whether the segment behind @wanted begins after @since_ns, so that @wanted reaches across it. */
+/* Whether the segment after @wanted begins after @since_ns, so that @wanted reaches across it. */
 static bool reaches(const struct dbk_buffer *buffer, const struct dbk_segment_place *next,
 		    uint64_t since_ns)
 {
@@ -49,7 +49,7 @@ static bool reaches(const struct dbk_buffer *buffer, const struct dbk_segment_pl
 	uint64_t base_ns = dbk_load_relaxed(&header->base_mono_ns);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* Overwritten meanwhile: then the next time tells. */
+	/* Overwritten meanwhile: then the next time shows it. */
 	return dbk_load_relaxed(&header->sequence) != next->sequence || base_ns > since_ns;
 }
 
@@ -60,7 +60,7 @@ static uint64_t segments_wanted(struct dbk_buffer *buffer, uint64_t open, uint64
 	uint32_t left = buffer->slot_count + 1;
 
 	for (; left != 0 && dbk_place_advance(buffer, open, &next); left--) {
-		/* Two steps of 1 are one segment behind the other; else the ring went round. */
+		/* Two steps of 1 are one segment after the other; else the ring wrapped. */
 		if (next.sequence == buffer->wanted.sequence + 1 && buffer->wanted.sequence != 0 &&
 		    reaches(buffer, &next, since_ns))
 			break;

@@ -2,7 +2,7 @@
 /*
  * meta.c - metadata blocks and the list of a consumer's regions; see buffer.h
  *
- * Control path.  Blocks only grow: what is behind committed_bytes is zero, an
+ * Control path.  Blocks only grow: what is after committed_bytes is zero, an
  * entry is copied there, then committed_bytes covers it.
  */
 #include "engine/buffer/buffer.h"
@@ -329,7 +329,7 @@ int dbk_meta_add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb, b
 {
 	int error = 0;
 
-	/* The probe first: whoever reads the ECB finds it. */
+	/* The probe first: a reader of the ECB finds it. */
 	if (new_probe)
 		error = add_probe(consumer, ecb->probe);
 	if (error == 0)

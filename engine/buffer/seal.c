@@ -3,7 +3,7 @@
  * seal.c - checksums of segments, set beside their writer (docs/design/0013-sealing-beside-the-writer.md)
  *
  * A segment that its writer has left does not change until its slot is used
- * again; the writer does that whenever it likes and never waits.  So whoever seals
+ * again; the writer does that whenever it likes and never waits.  So the sealer
  * computes the checksum, looks whether the segment is still the same one, and sets
  * SEALED by a compare-and-swap of the header's first word.  The writer clears that
  * word's magic first when it reopens the slot and sets it last, with the low bits of
@@ -16,7 +16,7 @@
  *
  * The 14 bits would only deceive if the writer opened a multiple of 16384 segments
  * between the bars, where interrupts are off; the sequence is looked at once more
- * behind it, and SEALED taken back.
+ * after it, and SEALED taken back.
  *
  * The open segment is sealed when a machine dies or stumbles.  First it is closed:
  * with room_bytes 0 the writer's next record opens another segment.  A record that
@@ -80,7 +80,7 @@ __probe_ctx static bool seal_segment(struct dbk_segment_header *header, uint64_t
 	return done;
 }
 
-/* The place behind @from, or that of the oldest segment when the ring went round since; false:
+/* The place after @from, or that of the oldest segment when the ring wrapped since; false:
  * there is none, or it is just being reopened. */
 __probe_ctx static bool next_place(const struct dbk_buffer *buffer,
 				   const struct dbk_segment_place *from, uint64_t last,
@@ -114,7 +114,7 @@ bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
 	return true;
 }
 
-/* Seals from behind @place up to number @last; bounded by the slots there are. */
+/* Seals from after @place up to number @last; bounded by the slots there are. */
 __probe_ctx static uint32_t seal_closed(const struct dbk_buffer *buffer,
 					struct dbk_segment_place *place, uint64_t last,
 					uint32_t count_max)
@@ -154,7 +154,7 @@ __probe_ctx static bool is_firing(const struct dbk_consumer *consumer,
 	return dbk_load_acquire(&consumer->engine->cpus[buffer->cpu]->nesting) != 0;
 }
 
-/* What a firing that nobody saw did to it makes the seal wrong: it is taken off. */
+/* What a firing that was not seen did to it makes the seal wrong: it is taken off. */
 __probe_ctx static bool seal_holds(struct dbk_segment_header *header)
 {
 	uint64_t sealed = dbk_load_acquire((uint64_t *)header);

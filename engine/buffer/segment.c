@@ -69,7 +69,7 @@ __probe_ctx static void write_losses(struct dbk_buffer *buffer, uint64_t sequenc
 
 /*
  * The slot of the next segment: one that was never used, which goes into the ring
- * behind the open one; else the oldest.  Slots are added while this runs.
+ * after the open one; else the oldest.  Slots are added while this runs.
  */
 __probe_ctx static uint32_t take_slot(struct dbk_buffer *buffer)
 {
@@ -120,7 +120,7 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	slot = take_slot(buffer);
 	place = dbk_slot_at(buffer, slot);
 	header = (struct dbk_segment_header *)place->segment;
-	/* Whoever sees the old one gone sees also that it was overwritten. */
+	/* A reader that sees the old one gone sees also that it was overwritten. */
 	dbk_store_relaxed(&buffer->counters->oldest_sequence, oldest_without(buffer, header));
 	/* A reader that copies this one sees by the sequence that it is going. */
 	dbk_store_release(&header->sequence, 0);
@@ -141,7 +141,7 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	dbk_store_relaxed(&buffer->room_bytes, buffer->segment_bytes);
 	buffer->counters->segments++;
 	write_losses(buffer, sequence);
-	/* From here on the segment before is closed: nobody writes to it any more. */
+	/* From here on the segment before is closed: no CPU writes to it any more. */
 	dbk_store_release(&buffer->slot, slot);
 	dbk_store_release(&buffer->sequence, sequence);
 	dbk_store_release(&header->sequence, sequence);

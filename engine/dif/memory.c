@@ -50,7 +50,7 @@ __probe_ctx bool dbk_may_store(const struct dbk_cpu *cpu, uint64_t address, uint
 
 	if (bytes == 0)
 		return true;
-	/* All of the scratch memory, as in DTrace: what lies behind alloca()'s bytes is D's too. */
+	/* All of the scratch memory, as in DTrace: what lies after alloca()'s bytes is D's too. */
 	return left_in(cpu->scratch, DBK_SCRATCH_BYTES, address) >= bytes ||
 	       left_in(consumer->globals, consumer->globals_bytes, address) >= bytes ||
 	       left_in(cpu->buffer->locals, consumer->locals_bytes, address) >= bytes ||

@@ -50,7 +50,7 @@ __probe_ctx uint64_t dbk_subr_mutex_owned(struct dbk_cpu *cpu)
 /* Linux has one sort of mutex: who waits spins while the owner runs, then sleeps. */
 __probe_ctx uint64_t dbk_subr_mutex_type_adaptive(struct dbk_cpu *cpu)
 {
-	mutex_owner(cpu); /* what is no address still faults */
+	mutex_owner(cpu); /* what is not an address still faults */
 	return !cpu->fault_set;
 }
 

@@ -376,7 +376,7 @@ __probe_ctx static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* strtoll(string[, base]): as in C, but that base 0 is no base and overflow wraps. */
+/* strtoll(string[, base]): as in C, but that base 0 is not a base and overflow wraps. */
 __probe_ctx uint64_t dbk_subr_strtoll(struct dbk_cpu *cpu)
 {
 	uint64_t base = cpu->tuple_count > 1 ? dbk_subr_argument(cpu, 1) : 10, value = 0;

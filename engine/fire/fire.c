@@ -28,7 +28,7 @@ __probe_ctx static uint32_t outcome(uint64_t a, uint64_t b)
 	return a < b ? DBK_OUTCOME_LESS_UNSIGN : DBK_OUTCOME_GREATER;
 }
 
-/* Two words: a name of the host has 16 readable bytes, and bytes behind its NUL do not count. */
+/* Two words: a name of the host has 16 readable bytes, and bytes after its NUL do not count. */
 __probe_ctx static bool execname_holds(const struct dbk_predicate *predicate)
 {
 	uint64_t name[2];
@@ -395,7 +395,7 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 /*
  * Most firings of a probe that is enabled once end with its predicate.  It is
  * asked before anything is set up; only this CPU's count of firings is touched,
- * by an addition that an interrupt can only be before or behind.
+ * by an addition that an interrupt can only be before or after.
  */
 __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
 				const void *args, void *frame)

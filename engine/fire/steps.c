@@ -170,7 +170,7 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 	length = dbk_copy_string(run->cpu, (char *)build->base + at, address, room);
 	if (length < 0)
 		return false;
-	/* Cut by the room and not by strsize, or just as long: it cannot be told. */
+	/* Cut by the room and not by strsize, or just as long: it is not known. */
 	if ((uint32_t)length == room - 1 && room < step->bytes)
 		return no_room(run, build);
 	close_tail(build, step->offset, at, (uint32_t)length);

@@ -124,7 +124,7 @@ static int check_integer(const struct dbk_actdesc *action, struct dbk_reason *re
 
 	if (error == 0 && ((action->difo->type.flags & DIF_TF_BYREF) != 0 ||
 			   !is_store_size(action->difo->type.size)))
-		return refuse_action(reason, action->kind, "its argument is no integer");
+		return refuse_action(reason, action->kind, "its argument is not an integer");
 	return error;
 }
 
@@ -184,7 +184,7 @@ static int check_aggregation(const struct dbk_ecbdesc *desc, uint32_t index,
 	if (action->kind != DTRACEAGG_COUNT && action->difo == NULL)
 		return refuse_action(reason, action->kind, "has no value");
 	if (action->difo != NULL && (action->difo->type.flags & DIF_TF_BYREF) != 0)
-		return refuse_action(reason, action->kind, "its value is no integer");
+		return refuse_action(reason, action->kind, "its value is not an integer");
 	if (dbk_agg_cells(action->kind, action->arg) == 0)
 		return dbk_refuse(reason, -EINVAL, "%s(): parameters 0x%x make no buckets",
 				  dbk_action_name(action->kind), action->arg);
@@ -197,7 +197,7 @@ static int check_destructive(const struct dbk_actdesc *action, bool destructive,
 	if (!destructive)
 		return refuse_action(reason, action->kind,
 				     "is destructive, and option destructive is not set");
-	/* Two are done by whoever prints: the engine only records them. */
+	/* Two are done by the printer: the engine only records them. */
 	if (action->kind == DTRACEACT_SYSTEM || action->kind == DTRACEACT_FREOPEN)
 		return check_value(action, reason);
 	if (action->kind == DTRACEACT_RAISE || action->kind == DTRACEACT_CHILL)
@@ -308,7 +308,7 @@ struct order {
 	bool records; /* outside of a speculation */
 };
 
-/* Where the record goes is known before anything is stored, and what is committed is no record
+/* Where the record goes is known before anything is stored, and what is committed is not a record
  * that is under way: the order that D asks for, with what D lets pass as well. */
 static int check_order(struct order *order, const struct dbk_actdesc *action,
 		       struct dbk_reason *reason)
@@ -316,16 +316,16 @@ static int check_order(struct order *order, const struct dbk_actdesc *action,
 	if (action->kind == DTRACEACT_SPECULATE &&
 	    (order->speculates || order->commits || order->records))
 		return refuse_action(reason, action->kind,
-				     "stands behind another speculate(), a commit() or a record");
+				     "comes after another speculate(), a commit() or a record");
 	if (action->kind == DTRACEACT_COMMIT && (order->commits || order->records))
 		return refuse_action(reason, action->kind,
-				     "stands behind another commit() or a record");
+				     "comes after another commit() or a record");
 	if (order->speculates &&
 	    (DTRACEACT_IS_AGG(action->kind) || action->kind == DTRACEACT_EXIT ||
 	     action->kind == DBK_ACT_SNAPSHOT))
-		return refuse_action(reason, action->kind, "stands behind speculate()");
+		return refuse_action(reason, action->kind, "comes after speculate()");
 	if (order->commits && is_recording(action))
-		return refuse_action(reason, action->kind, "stands behind commit()");
+		return refuse_action(reason, action->kind, "comes after commit()");
 	if (action->kind == DTRACEACT_SPECULATE)
 		order->speculates = true;
 	if (action->kind == DTRACEACT_COMMIT)

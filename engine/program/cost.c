@@ -47,7 +47,7 @@ static bool subroutine_is_heavy(uint32_t id)
 	}
 }
 
-/* Whether it reads where a number leads that is no string. */
+/* Whether it reads where a number leads that is not a string. */
 static bool subroutine_follows(uint32_t id)
 {
 	return (id >= DIF_SUBR_MUTEX_OWNED && id <= DIF_SUBR_RW_ISWRITER) || id == DIF_SUBR_BCOPY ||
@@ -111,7 +111,7 @@ static bool leads_somewhere(const struct walk *walk, const struct dbk_insn *insn
 	case DBK_IOP_SETS:
 	case DBK_IOP_LOAD_GLOBAL_REF:
 	case DBK_IOP_LOAD_LOCAL_REF:
-	case DBK_IOP_CALL: /* mostly a string of ours */
+	case DBK_IOP_CALL: /* mostly a string of the engine's */
 	case DBK_IOP_ALLOCS:
 		return true;
 	default:

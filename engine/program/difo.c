@@ -171,7 +171,7 @@ static int relocate(struct dbk_loader *loader, const struct dof_relohdr *header,
 		bytes++;
 	if (name == NULL || bytes == 0 || bytes > DBK_SYMBOL_BYTES_MAX)
 		return dbk_refuse(loader->reason, -EINVAL,
-				  "a symbol's name is no string of 1 to %u bytes",
+				  "a symbol's name is not a string of 1 to %u bytes",
 				  DBK_SYMBOL_BYTES_MAX);
 	error = find_symbol(loader, name, bytes, &address);
 	if (error != 0)

@@ -61,7 +61,7 @@ static int check_header(const struct dof_header *header, size_t bytes, struct db
 		    header->section_count)
 		return dbk_refuse(
 			reason, -EINVAL,
-			"DOF section table (%u entries at offset %U) ends behind the image",
+			"DOF section table (%u entries at offset %U) ends past the end of the image",
 			header->section_count, header->section_offset);
 	return 0;
 }
@@ -84,11 +84,11 @@ static int check_sections(const struct dbk_dof *dof, struct dbk_reason *reason)
 
 		if (section.offset > dof->bytes || section.bytes > dof->bytes - section.offset)
 			return dbk_refuse(reason, -EINVAL,
-					  "section %u (offset %U, %U bytes) ends behind the image",
+					  "section %u (offset %U, %U bytes) ends past the end of the image",
 					  i, section.offset, section.bytes);
 		if (section.align != 0 && !DBK_IS_POWER_OF_TWO(section.align))
 			return dbk_refuse(reason, -EINVAL,
-					  "section %u: alignment %u is no power of two", i,
+					  "section %u: alignment %u is not a power of two", i,
 					  section.align);
 		if ((section.flags & DOF_SECF_LOAD) != 0 && section.align > 1 &&
 		    (section.offset & (section.align - 1)) != 0)

@@ -109,7 +109,7 @@ static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *
 	return true;
 }
 
-/* Runs one instruction that is no branch; false when symbols cannot follow it. */
+/* Runs one instruction that is not a branch; false when symbols cannot follow it. */
 static bool step(struct run *run, const struct dbk_insn *insn)
 {
 	struct symbol *regs = run->regs;
@@ -223,7 +223,7 @@ static void lower_expression(struct dbk_difo *difo)
 	/* A name is a string and nothing else is; an address of one stays interpreted. */
 	if ((difo->expr.kind == DBK_EXPR_NAME) != wants_string)
 		difo->expr.kind = DBK_EXPR_DIF;
-	/* What lies behind an address is read in one place, dbk_dif_exec()'s callers. */
+	/* What lies after an address is read in one place, dbk_dif_exec()'s callers. */
 	if (!wants_string && (difo->type.flags & DIF_TF_BYREF) != 0)
 		difo->expr.kind = DBK_EXPR_DIF;
 }

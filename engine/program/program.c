@@ -38,7 +38,7 @@ static int load_options(struct dbk_loader *loader)
 			if (program->option_count == DBK_OPTIONS_MAX)
 				return dbk_refuse(loader->reason, -E2BIG,
 						  "DOF sets more than %u options", DBK_OPTIONS_MAX);
-			/* A value that is text is for whoever prints, not for the engine. */
+			/* A value that is text is for the printer, not for the engine. */
 			if (option.strtab != DOF_SECIDX_NONE)
 				continue;
 			program->options[program->option_count].id = option.option;
@@ -86,7 +86,7 @@ static int load_target(struct dbk_loader *loader)
 		program->target_release = dbk_dof_string(&loader->dof, strings, target.release);
 		if (program->target_release == NULL)
 			return dbk_refuse(loader->reason, -EINVAL,
-					  "section %u: the target's kernel release is no string",
+					  "section %u: the target's kernel release is not a string",
 					  i);
 		memcpy(program->target_btf_id, target.btf_id, sizeof(target.btf_id));
 		program->target_typed = target.typed != 0;
@@ -126,7 +126,7 @@ static int find_difo(struct dbk_loader *loader, uint32_t index, const char *user
 		return 0;
 	if (index >= loader->program->section_count || loader->program->difos[index] == NULL)
 		return dbk_refuse(loader->reason, -EINVAL,
-				  "%s refers to section %u, which is no DIF object", user, index);
+				  "%s refers to section %u, which is not a DIF object", user, index);
 	*difo_ret = loader->program->difos[index];
 	return 0;
 }
@@ -139,7 +139,7 @@ static int load_name(struct dbk_loader *loader, const struct dof_probedesc *desc
 
 	if (name == NULL)
 		return dbk_refuse(loader->reason, -EINVAL,
-				  "a probe description's name is no string of its table");
+				  "a probe description's name is not a string of its table");
 	while (name[bytes] != '\0')
 		if (++bytes > DBK_PROBE_NAME_BYTES_MAX)
 			return dbk_refuse(loader->reason, -EINVAL,
@@ -192,7 +192,7 @@ static int load_action(struct dbk_loader *loader, const struct dof_section *sect
 		text = dbk_dof_string(&loader->dof, desc.strtab, desc.arg);
 	if (desc.strtab != DOF_SECIDX_NONE && text == NULL)
 		return dbk_refuse(loader->reason, -EINVAL,
-				  "action %u: argument is no string of section %u", i, desc.strtab);
+				  "action %u: argument is not a string of section %u", i, desc.strtab);
 	action->kind = desc.kind;
 	action->tuple_count = desc.tuple_count;
 	action->arg = desc.arg;

@@ -99,7 +99,7 @@ static int check_fields(struct verify *v)
 	return error;
 }
 
-/* A DIF operation that is one of ours, with a constant argument. */
+/* A DIF operation that is one of Daybreak's, with a constant argument. */
 struct plain {
 	uint8_t op;
 	uint8_t iop;
@@ -180,7 +180,7 @@ static int decode_branch(struct verify *v)
 	if (label <= v->pc)
 		return refuse(v, "branches may only go forward");
 	if (label >= v->difo->insn_count)
-		return refuse(v, "branches behind the last instruction");
+		return refuse(v, "branches past the last instruction");
 	v->to->op = branches[v->op - DIF_OP_BA];
 	v->to->r1 = v->to->r2 = v->to->rd = 0;
 	v->to->arg = label;
@@ -194,13 +194,13 @@ static int decode_constant(struct verify *v)
 	v->to->arg = index;
 	if (v->op == DIF_OP_SETX) {
 		if (index >= v->difo->integer_count)
-			return refuse(v, "integer index is behind the table");
+			return refuse(v, "integer table index out of range");
 		v->last_setx = v->difo->integers[index];
 		v->to->op = DBK_IOP_SETX;
 		return 0;
 	}
 	if (index >= v->difo->string_bytes)
-		return refuse(v, "string index is behind the table");
+		return refuse(v, "string table index out of range");
 	v->to->op = DBK_IOP_SETS;
 	return 0;
 }
@@ -393,6 +393,6 @@ int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint
 		difo->work += work_of(v.to);
 	}
 	if (difo->insns[difo->insn_count - 1].op != DBK_IOP_RET)
-		return dbk_refuse(loader->reason, -EINVAL, "the last instruction is no ret");
+		return dbk_refuse(loader->reason, -EINVAL, "the last instruction is not ret");
 	return 0;
 }

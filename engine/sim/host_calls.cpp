@@ -341,7 +341,7 @@ bool dbk_host_panic(const struct dbk_probe* probe, uint32_t) {
     HostCalls::act_at(SimAct::Kind::panic, probe);
     return true;
 }
-void dbk_host_triggered() {} // nobody waits in one thread
+void dbk_host_triggered() {} // no waiter in one thread
 
 void dbk_host_chill(uint64_t ns) {
     host().clock().advance_to(host().clock().now_mono_ns() + ns);

@@ -36,7 +36,7 @@ constexpr Unit kUnits[] = {
     {"day", 24 * 60 * kMinuteNs},
 };
 
-// Returns 0 for what is no duration.
+// Returns 0 for what is not a duration.
 uint64_t duration_ns(uint64_t count, std::string_view unit) {
     const Unit* found = std::find_if(std::begin(kUnits), std::end(kUnits),
                                      [unit](const Unit& u) { return u.name == unit; });

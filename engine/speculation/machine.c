@@ -35,7 +35,7 @@ static transitions on_commit = {
 
 static transitions on_discard = {
 	[INACTIVE] = {NOTHING, NOTHING},
-	/* Nobody stored anything, but another CPU may be about to. */
+	/* No CPU stored anything, but another CPU may be about to. */
 	[ACTIVE] = {DISCARDING, DISCARDING},
 	[ACTIVE_ONE] = {DISCARDING, INACTIVE},
 	[ACTIVE_MANY] = {DISCARDING, DISCARDING},
@@ -191,7 +191,7 @@ bool dbk_consumer_clean(struct dbk_consumer *consumer)
 		struct dbk_speculation *speculation = &consumer->speculations[i];
 		uint32_t state = dbk_load_acquire(&speculation->state);
 
-		/* Nobody but the cleaner leaves these two. */
+		/* Only the cleaner leaves these two. */
 		speculation->cleaning = state == COMMITTING_MANY || state == DISCARDING;
 		any = any || speculation->cleaning;
 	}

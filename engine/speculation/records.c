@@ -108,7 +108,7 @@ __probe_ctx static bool turns_over(struct place *place, const struct entry *entr
 	return true;
 }
 
-/* Moves the place behind the record; what precedes it. */
+/* Moves the place after the record; what precedes it. */
 __probe_ctx static uint32_t pass(struct place *place, const struct entry *entry)
 {
 	uint32_t bytes = before(place, entry->ticks);

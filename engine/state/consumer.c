@@ -349,7 +349,7 @@ int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason
 		return dbk_refuse(reason, -EINVAL, "the enabling is enabled already");
 	consumer->enabled = true;
 	/* Clause by clause, as DTrace does: EPIDs count in the program's order.  All gates are
-	 * closed, so nobody sees a part. */
+	 * closed, so no CPU sees a part. */
 	for (i = 0; i < consumer->plan_count && error == 0; i++)
 		error = dbk_ecbs_add_plan(consumer, &consumer->plans[i], reason, &matched);
 	settled = dbk_host_probes_settle();
@@ -410,7 +410,7 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 	return 0;
 }
 
-/* Nothing is recorded any more: whoever copies the ring finds every segment sealed. */
+/* Nothing is recorded any more: a reader that copies the ring finds every segment sealed. */
 static void end_ring(struct dbk_consumer *consumer)
 {
 	uint32_t cpu;
@@ -439,10 +439,10 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 		}
 	} while (!dbk_compare_swap(&consumer->activity, &activity, (uint32_t)DBK_ACTIVITY_COOLDOWN));
 	dbk_gates_set(consumer, 0);
-	/* Whoever is inside finishes, exit() included: nothing opens or closes gates after this. */
+	/* A firing that is inside finishes, exit() included: nothing opens or closes gates after this. */
 	dbk_host_synchronize();
 	dbk_activity_set(consumer, DBK_ACTIVITY_COOLDOWN);
-	/* What was committed is in the ring before END, and what END commits behind it. */
+	/* What was committed is in the ring before END, and what END commits after it. */
 	dbk_consumer_clean(consumer);
 	fire_own(consumer, &consumer->engine->end, DBK_GATE_END | DBK_GATE_ERROR);
 	dbk_activity_set(consumer, DBK_ACTIVITY_STOPPED);

@@ -2,7 +2,7 @@
 /* glob.c - probe descriptions against probe names */
 #include "engine/engine.h"
 
-/* Matches a class at pattern[0] == '[' against c; *end_ret is behind its ']'.  An unclosed one is
+/* Matches a class at pattern[0] == '[' against c; *end_ret is after its ']'.  An unclosed one is
  * no class: false, with *end_ret NULL. */
 static bool match_class(const char *pattern, char c, const char **end_ret)
 {

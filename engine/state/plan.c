@@ -206,7 +206,7 @@ void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t acti
 	}
 }
 
-/* The first aggregating action at or behind @from; action_count when there is none. */
+/* The first aggregating action at or after @from; action_count when there is none. */
 static uint32_t next_aggregation(const struct dbk_ecbdesc *desc, uint32_t from)
 {
 	while (from < desc->action_count && !DTRACEACT_IS_AGG(desc->actions[from].kind))
@@ -256,7 +256,7 @@ static bool is_tail(const struct dbk_actdesc *action)
 	       action->difo->type.kind == DIF_TYPE_STRING;
 }
 
-/* Whether the record will have a tail: then its length stands behind the header. */
+/* Whether the record will have a tail: then its length stands after the header. */
 static bool stores_tail(const struct dbk_planner *p)
 {
 	bool engine = p->consumer->aggregate == DBK_AGGREGATE_ENGINE;

@@ -130,7 +130,7 @@ Error no_half(const Bank& bank) {
         if (other.error.code() != ErrorCode::not_found)
             return Error(other.error.code(),
                          strprintf("half %u: %s", other.half, other.error.message().c_str()));
-    return errorf(ErrorCode::not_found, "nobody has recorded into it");
+    return errorf(ErrorCode::not_found, "no boot has recorded into it");
 }
 
 } // namespace

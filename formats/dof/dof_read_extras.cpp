@@ -36,7 +36,7 @@ Result<void> DofParser::read_lines(uint32_t index, uint32_t strings) {
     for (const dbk_dof_line& entry : entries) {
         auto difo = difo_by_section_.find(entry.difo);
         if (difo == difo_by_section_.end())
-            return errorf(ErrorCode::corrupt, "%s: section %u is no DIF object in use",
+            return errorf(ErrorCode::corrupt, "%s: section %u is not a DIF object in use",
                           label(index).c_str(), entry.difo);
         DBK_TRY(std::string file, string(index, strings, entry.file));
         image_.program.lines.push_back(

@@ -39,7 +39,7 @@ private:
     std::map<std::string, uint32_t> offsets_;
 };
 
-/// Returns where `text` lies in an object's own string table, behind which it is put when new.
+/// Returns where `text` lies in an object's own string table, after which it is put when new.
 uint32_t string_offset(std::string& table, const std::string& text) {
     if (text.empty())
         return 0;

@@ -120,7 +120,7 @@ private:
         if (loads == 0)
             return errorf(ErrorCode::invalid, "the ELF file holds no memory");
         if (loads > 1 && !any)
-            return errorf(ErrorCode::invalid, "the ELF file tells no physical addresses: it is the "
+            return errorf(ErrorCode::invalid, "the ELF file has no physical addresses: it is the "
                                               "core of a process, not the dump of a machine");
         return {};
     }

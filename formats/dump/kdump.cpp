@@ -165,7 +165,7 @@ private:
     Result<void> unpack(uint64_t pfn, const KdumpPage& descriptor, ByteView packed) {
         auto packing = static_cast<PagePacking>(descriptor.flags);
         std::byte first[kDumpPeekBytes];
-        // Larger pages hold several of ours: each would have to be asked for.
+        // Larger pages hold several of our pages: each would have to be asked for.
         if (block_ == kDumpPageBytes) {
             Result<void> peeked = unpacker_.unpack(packing, packed, first);
             if (peeked.ok() && !scan_.sink.wants(pfn * block_, first)) {
@@ -196,7 +196,7 @@ private:
     uint64_t first_pfn_ = 0, pfn_end_ = 0, descriptor_index_ = 0;
     Bytes page_;
     uint64_t pages_end_ = 0; // of the pages read in order
-    /// All pages of zeros share one, which lies behind: read once, with a window of its own.
+    /// All pages of zeros share one, which lies after them: read once, with a window of its own.
     uint64_t shared_offset_ = 0;
     std::byte shared_first_[kDumpPeekBytes] = {};
 };

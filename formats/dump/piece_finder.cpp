@@ -12,7 +12,7 @@ namespace {
 
 using base::strprintf;
 
-/// Pieces begun inside of one another: more are no rings, but somebody's joke.
+/// Pieces begun inside of one another: more are not rings, but a crafted file.
 constexpr size_t kOpenMax = 4;
 
 std::optional<PieceKind> kind_of(ByteView page) {

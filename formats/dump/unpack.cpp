@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // zlib and zstd by their libraries, LZO1X and snappy by hand.  All input is untrusted: no byte is
-// read behind its end, none is written behind the room's.
+// read past its end, none is written past the room's.
 #include "formats/dump/unpack.hpp"
 
 #include <algorithm>
@@ -147,7 +147,7 @@ private:
     uint32_t state_ = 0;
 };
 
-/// Snappy: a length, then literals and copies, told apart by two bits.
+/// Snappy: a length, then literals and copies, distinguished by two bits.
 bool unpack_snappy(ByteView packed, std::span<std::byte> room) {
     Input in(packed);
     Output out(room);

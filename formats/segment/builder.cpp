@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    /// Between packed pieces lies nothing: what is no piece there is told, once per range.
+    /// Between packed pieces lies nothing: what is not a piece there is reported, once per range.
     size_t miss(size_t offset) {
         if (options_.packing == Packing::packed && !missed_)
             refuse(FindingKind::bad_header, offset,
@@ -270,7 +270,7 @@ uint64_t choose_boot(const BuilderState& state, const std::map<uint64_t, uint64_
     return best;
 }
 
-/// Leaves only the pieces of the chosen boot; tells what was left out.
+/// Leaves only the pieces of the chosen boot; says what was left out.
 void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* what,
                  Findings& findings) {
     std::map<uint64_t, uint64_t> others;

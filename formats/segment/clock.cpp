@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chain of straight lines behind clock.hpp (docs/design/0038-a-clock-that-jumps.md).
+// The chain of straight lines of clock.hpp (docs/design/0038-a-clock-that-jumps.md).
 #include "formats/segment/clock.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ std::optional<uint64_t> near_rate(const std::vector<ClockPair>& pairs) {
     return median(rates);
 }
 
-/// Returns how far `pair` is ahead (behind: negative) of where `anchor` points, in ticks; 0 when it
+/// Returns how far `pair` is ahead (earlier: negative) of where `anchor` points, in ticks; 0 when it
 /// is near enough.
 __int128 jump_ticks(const ClockPair& anchor, const ClockPair& pair, uint64_t rate) {
     __int128 ticks = static_cast<__int128>(pair.ticks) - anchor.ticks;
@@ -152,7 +152,7 @@ ClockModel::ClockModel(const ClockFacts& facts, std::vector<ClockPair> pairs) : 
 }
 
 /// Finds the epochs of `pairs`, which ascend by mono_ns, and shifts their ticks.  A pair that the
-/// next one contradicts is no jump: its reader was interrupted.
+/// next one contradicts is not a jump: its reader was interrupted.
 void ClockModel::split(std::vector<ClockPair>& pairs, uint64_t rate) {
     ClockPair anchor; // the last that fitted, as recorded
     for (size_t i = 0; i < pairs.size(); i++) {

@@ -11,7 +11,7 @@
 // A recorder that follows a ring writes a row of numbered files, which reach back further than the
 // ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
 // other's are here it is lost, else it is in the files that are not here, rotated away.  A snapshot
-// of a window leaves out what is before it, which is no loss either.
+// of a window leaves out what is before it, which is not a loss either.
 #include "formats/segment/builder_state.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ private:
         return newest_ + 2 > slots ? newest_ + 2 - slots : 1;
     }
 
-    /// What a row of files says about the segments between two of it.
+    /// What a series of files says about the segments between two of it.
     enum class RowSays : uint8_t { nothing, rotated, missing };
 
     RowSays row_between(const SegmentInfo* previous, const SegmentInfo& next) const {
@@ -162,7 +162,7 @@ private:
         }
     }
 
-    /// Accounts for what lies behind the newest segment that is here.
+    /// Accounts for what lies after the newest segment that is here.
     void tail() {
         const SegmentInfo* last = cpu_.segments.empty() ? nullptr : &cpu_.segments.back();
         uint64_t seen = last ? plus(last->records_before, last->record_count) : 0;

@@ -35,7 +35,7 @@ uint32_t rank_of(enum dbk_crash_state state) {
     return state == DBK_CRASH_PANIC ? 3 : state == DBK_CRASH_RESTART ? 2 : 1;
 }
 
-/// Byte by byte, oldest first; NULs lie where nobody has written yet, or where a page was lost.
+/// Byte by byte, oldest first; NULs lie where nothing was written yet, or where a page was lost.
 void append_text(ByteView text, std::string& log) {
     for (std::byte byte : text) {
         char c = static_cast<char>(byte);

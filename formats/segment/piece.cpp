@@ -100,7 +100,7 @@ Result<Piece> parse_piece(ByteView untrusted) {
     DBK_TRY(uint32_t magic, reader.read<uint32_t>());
     std::optional<PieceKind> kind = piece_kind(magic);
     if (!kind)
-        return errorf(ErrorCode::corrupt, "0x%08x is no magic of a segment or metadata block",
+        return errorf(ErrorCode::corrupt, "0x%08x is not the magic of a segment or metadata block",
                       magic);
     return *kind == PieceKind::metadata ? parse_meta_piece(untrusted)
                                         : parse_ring_piece(untrusted, *kind);

@@ -14,7 +14,7 @@ namespace {
 
 using Wire = wire::RecorderStatus;
 
-/// A status file has a line per CPU and ring; deeper, or a thousand times longer, is none of ours.
+/// A status file has a line per CPU and ring; deeper, or a thousand times longer, is not Daybreak's.
 constexpr size_t kNestingMax = 16, kBytesMax = 16u << 20;
 
 std::string text_of(capnp::Text::Reader reader) {
@@ -167,7 +167,7 @@ Result<RecorderStatus> parse_status_json(std::string_view untrusted, const std::
         codec.decode(kj::arrayPtr(untrusted.data(), untrusted.size()), root);
         return get(root.asReader());
     } catch (const kj::Exception& exception) {
-        return base::errorf(ErrorCode::corrupt, "%s is no recorder's status: %s", name.c_str(),
+        return base::errorf(ErrorCode::corrupt, "%s is not a recorder's status: %s", name.c_str(),
                             exception.getDescription().cStr());
     }
 }

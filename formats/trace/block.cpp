@@ -130,7 +130,7 @@ void BlockScanner::check_padding(uint64_t from) {
     for (uint64_t at = from; at < offset_; at++)
         if (file_[at] != std::byte{0}) {
             findings_.add(FindingKind::bad_padding, strprintf("0x%" PRIx64, at),
-                          "the bytes behind a block are not zero");
+                          "the bytes after a block are not zero");
             return;
         }
 }

@@ -34,7 +34,7 @@ std::string name_of(const std::string& path) {
     return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// The part of a name that a recorder never changes: it marks a file by "+NAME" behind it.
+/// The part of a name that a recorder never changes: it marks a file by "+NAME" after it.
 std::string stem_of(const std::string& name) {
     return name.substr(0, name.find_first_of("+."));
 }

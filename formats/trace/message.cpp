@@ -352,7 +352,7 @@ Result<TraceSummary> decode_summary(ByteView untrusted) {
             for (auto cpu : in.getCpus())
                 summary.cpus.push_back(get_cpu(cpu));
             for (auto finding : in.getFindings()) {
-                // A kind of a later version is told under the name that claims least.
+                // A kind of a later version is reported under the name that claims least.
                 std::optional<FindingKind> kind = finding_kind(wire_text(finding.getKind()));
                 summary.findings.push_back({kind.value_or(FindingKind::unknown_kind),
                                             wire_text(finding.getWhere()),

@@ -16,7 +16,7 @@ namespace {
 using base::errorf;
 using base::strprintf;
 
-/// In a recorder's row of files, digits of the number.
+/// In a recorder's series of files, digits of the number.
 constexpr size_t kNumberDigitsMin = 6;
 
 /// Takes the blocks of one file apart.

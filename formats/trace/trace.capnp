@@ -55,7 +55,7 @@ struct Header {
   memoryBytes @10 :UInt64;
   dFiles @11 :List(Text);
   modules @12 :List(Module);
-  fileNumber @13 :UInt32;    # in the row of files that a recorder writes of one boot: 1, 2, ...; 0: none
+  fileNumber @13 :UInt32;    # in the series of files that a recorder writes of one boot: 1, 2, ...; 0: none
   windowFromNs @14 :UInt64;  # CLOCK_MONOTONIC of what was asked for; windowToNs 0: everything
   windowToNs @15 :UInt64;
   trigger @16 :Text;         # name of what asked for it; empty: nothing did

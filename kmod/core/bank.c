@@ -3,8 +3,8 @@
  * bank.c - takes this boot's half of the bank, and says in it how the boot ended (docs/design/0017-banks.md)
  *
  * A reset may come at any time, and loses what is in the caches: what is in the half
- * is written back to memory every second or so, and once more by a panic, behind
- * whoever sealed the segments.
+ * is written back to memory every second or so, and once more by a panic, after
+ * the sealer of the segments.
  */
 #include <linux/bitmap.h>
 #include <linux/io.h>
@@ -50,7 +50,7 @@ struct dbk_bank_state_vars dbk_bank = {
 /* ---- taking a half ------------------------------------------------------------------------- */
 
 /*
- * The generation of a half, 0 when nobody recorded into it or its header is lost.
+ * The generation of a half, 0 when no boot recorded into it or its header is lost.
  * One of another version counts: its first 16 bytes mean the same in all versions.
  */
 static u64 generation_of(u32 half)
@@ -134,7 +134,7 @@ static void bank_header_write(void)
 	arch_wb_cache_pmem(dbk_bank.memory, sizeof(header));
 }
 
-/* From here on the half is nobody's until its header is written: a reset in between leaves nothing.
+/* From here on the half belongs to no boot until its header is written: a reset in between leaves nothing.
  */
 static void half_take(void)
 {
@@ -172,7 +172,7 @@ static void state_set(u32 state)
 }
 
 /*
- * By line, whichever cache has it.  What nobody has in a cache costs a look-up.
+ * By line, whichever cache has it.  What no CPU has in a cache costs a look-up.
  *
  * Context: Any; with @pause one that may sleep.
  */
@@ -210,7 +210,7 @@ static int on_panic(struct notifier_block *block, unsigned long action, void *da
 	return NOTIFY_DONE;
 }
 
-/* The last: whoever seals has done it.  With a crash kernel there is no reset, nor this. */
+/* The last: the sealer has done it.  With a crash kernel there is no reset, nor this. */
 static struct notifier_block panic_block = { .notifier_call = on_panic, .priority = INT_MIN };
 
 static int on_reboot(struct notifier_block *block, unsigned long action, void *data)
@@ -247,7 +247,7 @@ static void unmap(void)
 	dbk_bank.claimed = false;
 }
 
-/* Mapped, and, when it will be written to, nobody else's. */
+/* Mapped, and, when it will be written to, no other user's. */
 static const char *map(void)
 {
 	dbk_bank.half_bytes =
@@ -257,7 +257,7 @@ static const char *map(void)
 	if (!dbk_bank.place.named && !salvage) {
 		if (!request_mem_region(dbk_bank.place.address, dbk_bank.place.bytes,
 					"daybreak bank"))
-			return "somebody else uses that memory";
+			return "another user has claimed that memory";
 		dbk_bank.claimed = true;
 	}
 	dbk_bank.memory = memremap(dbk_bank.place.address, dbk_bank.place.bytes, MEMREMAP_WB);

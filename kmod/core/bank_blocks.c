@@ -24,7 +24,7 @@ struct block {
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-/* [B] Behind used_bytes the half is as it was zeroed. */
+/* [B] After used_bytes the half is as it was zeroed. */
 static void *block_clear(const struct block *block)
 {
 	u64 end = (u64)block->page + block->page_count;

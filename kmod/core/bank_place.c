@@ -2,8 +2,8 @@
 /*
  * bank_place.c - where the bank is, and whether it may be written to
  *
- * Whoever mistypes an address must not lose what lies there.  What memmap=SIZE$ADDRESS
- * took away is, page by page, memory in the firmware's map, and is no memory in
+ * A user who mistypes an address must not lose what lies there.  What memmap=SIZE$ADDRESS
+ * took away is, page by page, memory in the firmware's map, and is not memory in
  * the kernel's; devices, ACPI tables and what the firmware keeps for itself are
  * not.  What reserve_mem= set aside is known to the kernel by name.
  */
@@ -81,7 +81,7 @@ static bool is_memory(const struct dbk_bank_place *place)
 	return true;
 }
 
-/* What the kernel uses itself would be overwritten; what is no memory would be who knows what. */
+/* What the kernel uses itself would be overwritten; what is not memory would be who knows what. */
 static bool memory_check(const struct dbk_bank_place *place, bool reads_only,
 			 char reason[DBK_REASON_BYTES])
 {

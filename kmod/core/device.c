@@ -119,7 +119,7 @@ static int on_destroy(struct file *file, void *argument)
 	return 0;
 }
 
-/* What it recorded, and will record, is for whoever claims it. */
+/* What it recorded, and will record, is for the process that claims it. */
 static int on_detach(struct file *file, void *argument)
 {
 	struct dbk_ioc_ring *untrusted = argument;
@@ -159,7 +159,7 @@ static int on_bank(struct file *file, void *argument)
 	return 0;
 }
 
-/* Whoever lists from the start wants to see the functions as well. */
+/* A caller that lists from the start wants to see the functions as well. */
 static int functions_publish(void)
 {
 	static const struct dbk_probedesc functions = { "fbt", "", "", "", 0 };
@@ -368,7 +368,7 @@ static int on_triggers_seen(struct file *file, void *argument)
 /* The calls that need nothing of user space but their structure. */
 static const struct {
 	unsigned int command;
-	struct mutex *lock; /* [S], or for what only looks [L], which nobody holds for long */
+	struct mutex *lock; /* [S], or for what only looks [L], which is not held for long */
 	int (*call)(struct file *file, void *argument);
 } calls[] = {
 	{ DBK_IOC_STATUS, &dbk.look_mutex, on_status },
@@ -458,7 +458,7 @@ static const struct file_operations device_operations = {
 	.mmap = dbk_device_mmap,
 };
 
-/* 0400: what is recorded is nobody's business but root's. */
+/* 0400: what is recorded is for root alone. */
 static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "daybreak",

@@ -68,7 +68,7 @@ static void run_here(void *info)
 	each->run(each->argument, raw_smp_processor_id());
 }
 
-/* For a CPU that is offline: nothing else touches what it left behind. */
+/* For a CPU that is offline: nothing else touches what it left. */
 static void run_for(const struct each_cpu *each, unsigned int cpu)
 {
 	unsigned long flags;

@@ -84,7 +84,7 @@ uint64_t dbk_host_pages_max(void)
 
 /*
  * What was a ring's must not be taken for one in a dump: after the module was loaded again, ring 1
- * of the same boot would be there twice.  Pages that somebody still maps are left to that reader.
+ * of the same boot would be there twice.  Pages that a process still maps are left to that reader.
  */
 static void forget_pieces(const struct dbk_pages *pages)
 {

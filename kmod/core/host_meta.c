@@ -15,7 +15,7 @@
 
 /*
  * The boot id of /proc/sys/kernel/random/boot_id, so that records and logs of one
- * boot can be told to belong together.  The kernel makes it when it is first
+ * boot can be seen to belong together.  The kernel makes it when it is first
  * read, under a lock that it has for itself; /proc need not be mounted yet, so its
  * handler is called.  Without it the id is our own.
  */

@@ -226,7 +226,7 @@ __probe_ctx uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_
 		count++;
 	/*
 	 * In code without frame pointers the register holds anything, an empty list's head
-	 * too: that is no stack to complain about.  Behind the first caller it is one.
+	 * too: that is not a stack to complain about.  After the first caller it is one.
 	 */
 	if (bad != 0 && count > 2)
 		*bad_ret = bad;
@@ -241,7 +241,7 @@ __probe_ctx uint64_t dbk_host_ucaller(void *frame)
 }
 
 /*
- * uregs[] counts the words of struct pt_regs: r15 is 0, ip 16, sp 19.  Behind them
+ * uregs[] counts the words of struct pt_regs: r15 is 0, ip 16, sp 19.  After them
  * come the segment registers, which the kernel for 64 bits leaves as they are,
  * and the number of the thread's last trap: compiler/dlib/regs.d.
  */
@@ -282,7 +282,7 @@ __probe_ctx int32_t dbk_host_errno(const struct dbk_probe *probe, void *untyped_
 	return frame ? frame->error : 0;
 }
 
-/* The seventh argument of a function and those behind it lie above its return address. */
+/* The seventh argument of a function and those after it lie above its return address. */
 __probe_ctx uint64_t dbk_host_arg(const struct dbk_probe *probe, void *untyped_frame,
 				  uint32_t index)
 {

@@ -67,7 +67,7 @@ __probe_ctx void dbk_dying_decimal(struct dbk_line *line, u64 value, u32 digits)
 
 /* ---- META_LOG ----------------------------------------------------------------- */
 
-/* Two pieces where the ring goes round.  What another CPU reserved meanwhile is elsewhere. */
+/* Two pieces where the ring wraps.  What another CPU reserved meanwhile is elsewhere. */
 static __probe_ctx void log_copy(u64 at, const char *text, u32 bytes)
 {
 	u32 room = log_ring->room_bytes, offset = at % room;

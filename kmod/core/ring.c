@@ -23,7 +23,7 @@
 #define OFFSET_INDEX_SHIFT 22
 #define OFFSET_INDEX_MASK  ((1ull << (OFFSET_RING_SHIFT - OFFSET_INDEX_SHIFT)) - 1)
 
-/* A program says itself that it is destructive (dtrace -w); whoever loads the module may forbid it.
+/* A program says itself that it is destructive (dtrace -w); who loads the module may forbid it.
  */
 static bool destructive_disallow;
 module_param(destructive_disallow, bool, 0644);
@@ -282,7 +282,7 @@ void dbk_ring_destroy(struct dbk_ring *ring)
 	mutex_lock(&dbk.look_mutex);
 	list_del(&ring->link);
 	mutex_unlock(&dbk.look_mutex);
-	/* Whoever is sealing it now has left before the consumer is freed: that waits. */
+	/* A CPU that is sealing it now has left before the consumer is freed: that waits. */
 	dbk_dying_remove(ring->consumer);
 	dbk_consumer_destroy(ring->consumer);
 	kfree(ring);
@@ -463,7 +463,7 @@ static void grow_start(const struct dbk_ring *ring)
 		mod_delayed_work(system_wq, &grow_work, 1);
 }
 
-/* What the deadman ended is stopped here, whoever owns it: its segments are to be sealed. */
+/* What the deadman ended is stopped here, whichever process owns it: its segments are to be sealed. */
 static void bury(struct dbk_ring *ring)
 {
 	if (ring->abort_said || dbk_consumer_activity(ring->consumer) != DBK_ACTIVITY_KILLED)

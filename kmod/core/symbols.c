@@ -14,7 +14,7 @@
 #include "engine/host.h"
 #include "kmod/core/symbols.h"
 
-/* 16: functions are aligned to it; with IBT the kprobe sits behind a 4-byte endbr. */
+/* 16: functions are aligned to it; with IBT the kprobe sits after a 4-byte endbr. */
 #define FUNCTION_ALIGN_BYTES 16ul
 
 #ifdef DBK_HAVE_KALLSYMS_CB_MODULE

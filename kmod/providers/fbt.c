@@ -107,7 +107,7 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 		return NULL;
 	}
 	set->own_ops.func = on_function;
-	/* While it is registered nobody can turn ftrace off: probes would fall silent unnoticed. */
+	/* While it is registered ftrace cannot be turned off: probes would fall silent unnoticed. */
 	set->own_ops.flags = FTRACE_OPS_FL_PERMANENT;
 	return set;
 }
@@ -394,7 +394,7 @@ static void fbt_unwatch(void)
 	unregister_module_notifier(&module_notifier);
 }
 
-/* The table is built when somebody names the provider. */
+/* The table is built when a program names the provider. */
 static int fbt_init(void)
 {
 	return 0;

@@ -9,12 +9,12 @@
  *
  *   fprobe   functions by address with both handlers; exported
  *   rethook  what fprobe is made of.  Kernels that have it without fprobe do not
- *            export it: it is found by name, under an ftrace_ops of ours.
+ *            export it: it is found by name, under an ftrace_ops of the module.
  *
  * A call that finds the pool empty returns unseen and is counted as a MISSED
  * drop.  Calls that are inside of their functions when a set goes return
  * through the kernel's trampoline, which by then knows no handler for them: no
- * code of ours needs to stay.
+ * code of the module needs to stay.
  *
  * A function that never returns keeps its note until its task is gone.
  */

@@ -2,7 +2,7 @@
 /*
  * fbt_table.c - which functions there are to trace
  *
- * Built when somebody first names the provider: the kernel's symbols whose
+ * Built when a program first names the provider: the kernel's symbols whose
  * address ftrace can patch, then those of every module.  Resolving names here
  * and handing addresses to ftrace avoids its own name filter, which knows one
  * alias of a function only, and which traces everything when it failed.
@@ -19,7 +19,7 @@
 
 static LIST_HEAD(fbt_groups); /* [S] */
 static bool table_is_built;   /* [S] */
-static bool table_is_listed;  /* [S] somebody asked for all: modules that come are listed, too */
+static bool table_is_listed;  /* [S] all were asked for: modules that come are listed, too */
 static bool returns_work;     /* [S] */
 static unsigned long (*location_of)(unsigned long address); /* ftrace_location() */
 static unsigned long kernel_text_start, kernel_text_end;

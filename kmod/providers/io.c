@@ -51,7 +51,7 @@ struct note {
 #define NOTE_WALK 8
 
 static struct note notes[1 << NOTE_BITS];
-static bio_end_io_t *chain_end; /* [C] the end of a part, NULL: cannot be told */
+static bio_end_io_t *chain_end; /* [C] the end of a part, NULL: not known */
 
 static __probe_ctx struct note *note_find(struct bio *bio, struct bio *wanted)
 {

@@ -17,7 +17,7 @@
  *   signal-handle   the receiver       arg0: signal; arg1: its siginfo; arg2: the handler
  *   signal-clear    the receiver       arg0: signal, taken by sigtimedwait() and the like
  *
- * A process, not a thread: creating a thread is no create, and exit fires once,
+ * A process, not a thread: creating a thread is not a create, and exit fires once,
  * when the last thread leaves.  start and lwp-start fire when the new thread is
  * about to leave the kernel for the first time, so not in threads of the kernel;
  * exec and exec-failure see what programs ask for, not what the kernel itself

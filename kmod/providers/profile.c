@@ -6,7 +6,7 @@
  *   profile:::tick-N[suffix]     on one CPU
  *
  * N is a rate in hertz, or with a suffix (ns us ms s m h d, and their long
- * forms) an interval.  Such a probe is made when somebody names it.  arg0 is the
+ * forms) an interval.  Such a probe is made when a program names it.  arg0 is the
  * kernel's program counter that the timer interrupted, arg1 that of user space;
  * the other one is 0.
  *
@@ -173,9 +173,9 @@ static const struct {
 
 /**
  * interval_parse() - what `profile-97` or `tick-10ms` asks for
- * @text: behind the dash: digits, then a suffix or nothing
+ * @text: after the dash: digits, then a suffix or nothing
  *
- * Return: nanoseconds; 0 when it is no interval, or not one we can keep.
+ * Return: nanoseconds; 0 when it is not an interval, or not one we can keep.
  */
 static u64 interval_parse(const char *text)
 {
@@ -210,7 +210,7 @@ static bool profile_exists(const char *name)
 	return false;
 }
 
-/* A name that is no interval is left to match nothing, as any name that does not exist. */
+/* A name that is not an interval is left to match nothing, as any name that does not exist. */
 static int profile_provide(const struct dbk_probedesc *description)
 {
 	struct profile_probe *profile;

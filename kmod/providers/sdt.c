@@ -19,7 +19,7 @@
 #include "kmod/core/provider.h"
 #include "kmod/core/tracepoint.h"
 
-/* 6: arguments in registers behind the callback's own pointer are five; reading one more word of
+/* 6: arguments in registers after the callback's own pointer are five; reading one more word of
  * the stack is harmless, and what a tracepoint without BTF may still have. */
 #define ARGS_WITHOUT_BTF 6
 
@@ -94,7 +94,7 @@ CALLBACK(8, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h),
 	 g, h)
 CALLBACK(9, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i), a, b, c, d,
 	 e, f, g, h, i)
-/* D knows arg0 .. arg9: what a tracepoint has behind them stays where it is. */
+/* D knows arg0 .. arg9: what a tracepoint has after them stays where it is. */
 CALLBACK(10, (void *sdt, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j), a,
 	 b, c, d, e, f, g, h, i, j)
 

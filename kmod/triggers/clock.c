@@ -2,8 +2,8 @@
 /*
  * clock.c - what happens to the machine's time: sleep, and a TSC that is found to be no clock
  *
- * They are entered beside the other triggers, so that whoever reads times of a
- * recording can say where they jump.  The kernel tells nobody that the TSC is
+ * They are entered beside the other triggers, so that a reader of times of a
+ * recording can say where they jump.  The kernel does not report that the TSC is
  * unstable: it is asked now and then, as long as records are stamped with it.
  */
 #include <linux/notifier.h>

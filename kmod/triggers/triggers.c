@@ -55,8 +55,8 @@ static __probe_ctx void keep_bug_line(const char *text, u32 bytes)
 
 /*
  * The kernel's own panic() says this before it stops the other CPUs, and before a
- * crash kernel is started, which skips the notifiers.  oops_in_progress tells it from
- * somebody who writes the same into /dev/kmsg.
+ * crash kernel is started, which skips the notifiers.  oops_in_progress distinguishes it from
+ * a process that writes the same into /dev/kmsg.
  */
 static __probe_ctx void said_panic(const char *text, u32 bytes)
 {
@@ -189,7 +189,7 @@ void dbk_triggers_hook(void)
 		if (tracepoint && !tracepoint_probe_register(tracepoint, hooks[i].callback, NULL))
 			hooks[i].tracepoint = tracepoint;
 		else
-			pr_warn("no tracepoint %s: what it tells is not seen\n", hooks[i].name);
+			pr_warn("no tracepoint %s: what it reports is not seen\n", hooks[i].name);
 	}
 	if (dbk_console_hook())
 		pr_warn("vprintk_emit() cannot be hooked: the kernel's messages are not kept\n");

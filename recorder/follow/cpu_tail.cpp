@@ -41,7 +41,7 @@ void CpuTail::look() {
     found_.clear();
     uint64_t bytes = 0;
     for (ByteView region : regions_) {
-        size_t step = DBK_SEGMENT_ALIGN_BYTES; // until a segment tells the size of all
+        size_t step = DBK_SEGMENT_ALIGN_BYTES; // until a segment gives the size of all
         bytes += region.size();
         for (size_t at = 0; at + step <= region.size(); at += step) {
             ByteView live = region.subspan(at);
@@ -105,7 +105,7 @@ TailStep CpuTail::copy(const Slot& slot, std::vector<TailSegment>& segments) {
         return TailStep::again;
     }
     if (sequence_of(copy.bytes) != slot.sequence)
-        return TailStep::again; // it went round under the look
+        return TailStep::again; // it wrapped under the look
     bool closed = slot.sequence < newest_;
     bool known = slot.sequence == position_.next && copy.bytes.size() <= position_.copied_bytes;
     position_ = closed

@@ -185,7 +185,7 @@ public:
     const std::string& path() const override { return path_; }
 
 private:
-    /// Whoever may read a folder may lock it.
+    /// A user who may read a folder may lock it.
     Error busy() const {
         struct stat status = {};
         bool wide = ::fstat(folder_.get(), &status) == 0 && (status.st_mode & 0044) != 0;

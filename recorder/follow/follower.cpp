@@ -22,7 +22,7 @@ using base::strprintf;
 using formats::SkipCause;
 
 constexpr uint64_t kWaitMinNs = 50'000'000, kWaitMaxNs = 2'000'000'000;
-/// A CPU's ring is looked at this often in the time it needs to go round.
+/// A CPU's ring is looked at this often in the time it needs to wrap.
 constexpr uint64_t kLooksPerRound = 4;
 /// Of one CPU at a time, so that none keeps the others waiting.
 constexpr size_t kCopyBytesMax = 4u << 20;
@@ -289,7 +289,7 @@ private:
         ring.is_new = false;
     }
 
-    /// Where a CPU begins: behind what the files hold, else with the oldest segment there is.  What
+    /// Where a CPU begins: after what the files hold, else with the oldest segment there is.  What
     /// a CPU records that was seen without a segment is this recorder's from the first on, and so
     /// is all of a ring that is younger than the recorder.
     void begin(const FollowedRing& ring, uint16_t cpu, CpuTail& tail, bool is_younger) {
@@ -354,7 +354,7 @@ private:
         }
         if (all && ring.aggregates && !last)
             take_aggregations(ring);
-        // Behind the segments: what a record refers to is in the metadata by then.
+        // After the segments: what a record refers to is in the metadata by then.
         if (all)
             put_metadata(ring, ring.metadata(), last);
         if (all)
@@ -438,7 +438,7 @@ private:
             return; // the kernel goes on counting
         for (uint32_t cpu = 0; cpu < formats::kCpusMax; cpu++) {
             auto snapshot = device_->take_aggregations(ring.ring_id, cpu, room);
-            if (!snapshot.ok()) { // somebody's own: dtrace takes them itself
+            if (!snapshot.ok()) { // another process's own: dtrace takes them itself
                 ring.aggregates = false;
                 return;
             }

@@ -103,7 +103,7 @@ TEST_CASE("a recorder's file reads as far as it goes, cut at every byte", "[faul
     CHECK(before == static_cast<int64_t>(sample.records.size()));
 }
 
-TEST_CASE("2000 changed bytes: each is told with its offset, no record differs", "[fault][trace]") {
+TEST_CASE("2000 changed bytes: each is reported with its offset, no record differs", "[fault][trace]") {
     const char* wanted = std::getenv("DAYBREAK_SEED");
     uint64_t seed = wanted ? std::strtoull(wanted, nullptr, 0) : std::random_device{}();
     INFO("DAYBREAK_SEED=" << seed);

@@ -106,7 +106,7 @@ class Object:
         return None
 
 
-# The kernel's own bookkeeping of places in the section is no call from it.
+# The kernel's own bookkeeping of places in the section is not a call from it.
 def is_probe_section(name):
     return name == SECTION or name.startswith(SECTION + ".")
 

@@ -51,7 +51,7 @@ std::string ustack_string_size() {
     return "ustack( ) argument #2 must be a positive integer constant";
 }
 std::string snapshot_name(std::string_view name) {
-    return "snapshot( ) argument #1 is no name of 1 to 47 letters, digits, '-', '_' and '.': \"" +
+    return "snapshot( ) argument #1 is not a name of 1 to 47 letters, digits, '-', '_' and '.': \"" +
            std::string(name) + '"';
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("trace() of integers has DTrace's widths", "[analyze][print]") {
     CHECK(traced_number<int8_t>(3, true) == "3");
 }
 
-TEST_CASE("trace() of strings pads to 33 behind two spaces", "[analyze][print]") {
+TEST_CASE("trace() of strings pads to 33 after two spaces", "[analyze][print]") {
     CHECK(traced_text("hello") == "  hello                            ");
     CHECK(traced_text("") == "                                   ");
     OutputOptions quiet;
@@ -52,7 +52,7 @@ TEST_CASE("trace() of strings pads to 33 behind two spaces", "[analyze][print]")
           "  a longer one than thirty-three characters");
 }
 
-TEST_CASE("what is no string is dumped with its whole room", "[analyze][print]") {
+TEST_CASE("what is not a string is dumped with its whole room", "[analyze][print]") {
     CHECK(traced_text("ab\x01") ==
           "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
           "         0: 61 62 01 00 00 00 00 00 00 00 00 00 00 00 00 00  ab..............\n"
@@ -98,7 +98,7 @@ TEST_CASE("stacks print a frame a line and stop at 0", "[analyze][print]") {
     CHECK(out == "\n  vmlinux`start\n  vmlinux`start+0x10\n  ext4`probe+0x4\n");
 }
 
-TEST_CASE("user stacks begin behind the process id", "[analyze][print]") {
+TEST_CASE("user stacks begin after the process id", "[analyze][print]") {
     AddressNames names(nullptr);
     OutputOptions options;
     uint64_t words[] = {4711, 0x401000, 0x7f0000001234};

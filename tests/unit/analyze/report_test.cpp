@@ -188,7 +188,7 @@ TEST_CASE("flow indentation follows each CPU", "[analyze][report]") {
                                     "\n");
 }
 
-TEST_CASE("exit() gives the status, tracemem() dumps what it was told", "[analyze][report]") {
+TEST_CASE("exit() gives the status, tracemem() dumps what it was given", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);
     size_t end = program.clause("dtrace", "", "", "END");
@@ -239,7 +239,7 @@ TEST_CASE("the consumer's own ERROR clause becomes messages", "[analyze][report]
           "error on enabled probe ID 99 (ID 0: :::): unknown fault in action #2");
 }
 
-TEST_CASE("a value outside its record is told", "[analyze][report]") {
+TEST_CASE("a value outside its record is reported", "[analyze][report]") {
     ProgramBuilder program;
     size_t read = program.clause("syscall", "vmlinux", "read", "entry");
     program.printf(read, "<%s>\n", {Member::text()});
@@ -273,7 +273,7 @@ TEST_CASE("-q holds whatever the program says", "[analyze][report]") {
     CHECK(render(recording, options).text.starts_with("<7>\n"));
 }
 
-TEST_CASE("an aggregation of more or fewer cells than its function has is told",
+TEST_CASE("an aggregation of more or fewer cells than its function has is reported",
           "[analyze][report]") {
     ProgramBuilder program;
     size_t read = program.clause("syscall", "vmlinux", "read", "entry");
@@ -293,7 +293,7 @@ TEST_CASE("an aggregation of more or fewer cells than its function has is told",
     CHECK(got.messages[1].text == "ring 1: EPID 1 action 2: 0 cells, expected 1");
 }
 
-TEST_CASE("a setopt() that cannot be is told in DTrace's words", "[analyze][report]") {
+TEST_CASE("a setopt() that cannot be is reported in DTrace's words", "[analyze][report]") {
     ProgramBuilder program;
     size_t begin = program.clause("dtrace", "", "", "BEGIN");
     program.library(begin, DT_ACT_SETOPT, {Member::text(), Member::text()});
@@ -310,7 +310,7 @@ TEST_CASE("a setopt() that cannot be is told in DTrace's words", "[analyze][repo
           "\"1\": Invalid option name\n");
 }
 
-TEST_CASE("drops are told when the records have passed them", "[analyze][report]") {
+TEST_CASE("drops are reported when the records have passed them", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);
     size_t tick = program.clause("profile", "", "", "tick-1");
@@ -334,7 +334,7 @@ TEST_CASE("drops are told when the records have passed them", "[analyze][report]
           "not complete: CPU 0: 12 drops, 1 probe fired inside another probe");
 }
 
-TEST_CASE("of drops a window tells those that may lie in it", "[analyze][report]") {
+TEST_CASE("of drops a window reports those that may lie in it", "[analyze][report]") {
     ProgramBuilder program;
     program.option(DTRACEOPT_QUIET);
     size_t tick = program.clause("profile", "", "", "tick-1");
@@ -361,7 +361,7 @@ TEST_CASE("of drops a window tells those that may lie in it", "[analyze][report]
     CHECK(told({.since_ns = 4'000'000, .until_ns = 7'000'000}) == Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
 }
 
-TEST_CASE("while tracing goes on each drop is told once", "[analyze][live]") {
+TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]") {
     ProgramBuilder program;
     size_t tick = program.clause("profile", "", "", "tick-1");
     program.trace(tick, Member::integer(8));
@@ -577,7 +577,7 @@ TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
           std::string::npos);
 }
 
-TEST_CASE("info tells how far a ring reaches back, and why it is less than was wanted",
+TEST_CASE("info says how far a ring reaches back, and why it is less than was wanted",
           "[analyze][info]") {
     constexpr uint64_t kSecond = 1'000'000'000;
     auto line = [](uint64_t slots, uint64_t refused, uint64_t records, uint64_t step_ns) {

@@ -137,7 +137,7 @@ TEST_CASE("another user's link leads an output nowhere", "[base][file]") {
     CHECK(out.error().message() == name + " is another user's link");
 }
 
-TEST_CASE("a shell's pipe is told from a FIFO, and read up to a bound", "[base][file]") {
+TEST_CASE("a shell's pipe is distinguished from a FIFO, and read up to a bound", "[base][file]") {
     TemporaryFolder folder;
     std::string name = folder.path / "fifo";
     REQUIRE(::mkfifo(name.c_str(), 0600) == 0);

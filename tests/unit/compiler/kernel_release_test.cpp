@@ -22,7 +22,7 @@ TEST_CASE("a kernel image's release is the first word of its version", "[compile
     CHECK(compiler::release_of_kernel_image(base::as_bytes(image)) == "6.1.0-56-amd64");
 }
 
-TEST_CASE("what is no kernel image, or a cut one, has no release", "[compiler][types]") {
+TEST_CASE("what is not a kernel image, or a cut one, has no release", "[compiler][types]") {
     CHECK(compiler::release_of_kernel_image(base::as_bytes("hello")).empty());
     CHECK(compiler::release_of_kernel_image(base::as_bytes(image_with(std::string(70, 'x'))))
               .empty());

@@ -98,7 +98,7 @@ TEST_CASE("a library that needs what is not there defines nothing", "[compiler][
           "D_PRAGMA_DEPEND");
 }
 
-TEST_CASE("what is wrong in an inline of the system's is told where it is used",
+TEST_CASE("what is wrong in an inline of the system's is reported where it is used",
           "[compiler][libraries]") {
     std::string text = "inline int bad[int n] = *n;\n";
     for (const char* path : {"a.d", "/lib/a.d"}) { // a user's own: where it stands

@@ -11,7 +11,7 @@
 
 using namespace daybreak::compiler::messages;
 
-TEST_CASE("a wrong number is told with its bound", "[compiler][messages]") {
+TEST_CASE("a wrong number is reported with its bound", "[compiler][messages]") {
     CHECK(prototype_length({"f"}, 0, 1, 1) == "f( ) prototype mismatch: 0 args passed, 1 expected");
     CHECK(prototype_length({"f"}, 1, 2, 2) == "f( ) prototype mismatch: 1 arg passed, 2 expected");
     CHECK(prototype_length({"f"}, 1, 2, 3) ==

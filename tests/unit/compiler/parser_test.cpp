@@ -148,7 +148,7 @@ TEST_CASE("D's own operands are understood", "[compiler][parser]") {
     CHECK(assign->left->get_if<Aggregation>()->dimensions == 2);
 }
 
-TEST_CASE("casts are told from parentheses by what follows", "[compiler][parser]") {
+TEST_CASE("casts are distinguished from parentheses by what follows", "[compiler][parser]") {
     auto is_cast = [](const char* text, const ParseOptions& options = {}) {
         SourceManager sources;
         DiagnosticSink sink;
@@ -249,7 +249,7 @@ TEST_CASE("if divides a clause by its conditions", "[compiler][parser]") {
     }
 }
 
-TEST_CASE("what is no D is a D_SYNTAX that says where", "[compiler][parser]") {
+TEST_CASE("what is not D is a D_SYNTAX that says where", "[compiler][parser]") {
     const std::pair<const char*, const char*> rows[] = {
         {"BEGIN { trace(1) trace(2); }", "line 1: syntax error near \"trace\""},
         {"BEGIN {\n x = 3 +;\n}", "line 2: syntax error near \";\""},

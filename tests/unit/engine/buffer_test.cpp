@@ -284,7 +284,7 @@ TEST_CASE("a record that grows beyond its segment moves to the next", "[engine][
     }
 }
 
-TEST_CASE("stacks are words behind the fixed part", "[engine][record]") {
+TEST_CASE("stacks are words after the fixed part", "[engine][record]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
     Dof dof;

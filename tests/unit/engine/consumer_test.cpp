@@ -371,7 +371,7 @@ TEST_CASE("a nested firing is a drop, never a recursion", "[engine][nested]") {
         CHECK(drops(consumer, DBK_DROP_MISSED) == 7 + 0xffffffffull);
         CHECK(losses(segments(consumer, 0).begin()->second).drops[DBK_DROP_MISSED] == 0xffffffff);
     }
-    SECTION("on another CPU it is no nesting") {
+    SECTION("on another CPU it is not nesting") {
         host.in_load = [&] { engine.fire(inner, {}, 1); };
         engine.fire(outer, {0x1000});
         CHECK(values(consumer, 1) == std::vector<uint64_t>{2, 3});

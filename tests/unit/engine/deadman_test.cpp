@@ -78,7 +78,7 @@ TEST_CASE("who takes a CPU for itself is stopped", "[engine][deadman]") {
         CHECK((header->flags & DBK_SEGMENT_F_SEALED) != 0);
 }
 
-TEST_CASE("a machine on which a clause takes long is no excuse", "[engine][deadman]") {
+TEST_CASE("a machine on which a clause takes long is not an excuse", "[engine][deadman]") {
     Bench bench;
     bench.load_ns = 200 * kMs;
     bench.run(120 * kSecond, 0);

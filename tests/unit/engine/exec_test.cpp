@@ -168,7 +168,7 @@ TEST_CASE("stores reach scratch and nothing else", "[engine][dif]") {
     };
     CHECK_FALSE(store_at({setx(0, 2)}, {0xffff888000001000}).record);
     CHECK_FALSE(store_at({setx(0, 2)}, {0}).record);
-    SECTION("behind an allocation, up to the end of scratch") {
+    SECTION("after an allocation, up to the end of scratch") {
         auto behind = [&](uint64_t bytes) {
             return store_at({setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), setx(1, 1),
                              op3(DIF_OP_ADD, 2, 1, 2)},

@@ -140,7 +140,7 @@ TEST_CASE("copyinstr() of no bytes is the empty string", "[engine][hostile]") {
     CHECK(of(5) == "text");
 }
 
-TEST_CASE("a name that ends nowhere, or lies behind its table, is refused", "[engine][hostile]") {
+TEST_CASE("a name that ends nowhere, or lies past its table, is refused", "[engine][hostile]") {
     auto reason = [](const std::string& table, uint32_t offset) {
         Dof dof;
         dof_probedesc desc{};
@@ -158,9 +158,9 @@ TEST_CASE("a name that ends nowhere, or lies behind its table, is refused", "[en
     const std::string good("\0name\0", 6), open("\0name", 5);
     CHECK(reason(good, 1).empty());
     CHECK(reason(good, 5).empty());
-    CHECK(reason(good, 6).find("no string of its table") != std::string::npos);
-    CHECK(reason(open, 1).find("no string of its table") != std::string::npos);
-    CHECK(reason("", 0).find("no string of its table") != std::string::npos);
+    CHECK(reason(good, 6).find("not a string of its table") != std::string::npos);
+    CHECK(reason(open, 1).find("not a string of its table") != std::string::npos);
+    CHECK(reason("", 0).find("not a string of its table") != std::string::npos);
 }
 
 TEST_CASE("a host that found more frames than there is room for gets its room",

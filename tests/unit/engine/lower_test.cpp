@@ -155,7 +155,7 @@ TEST_CASE("lowered names hold when the interpreter says so", "[engine][lower][pr
             }
         }
     }
-    SECTION("bytes behind the NUL do not count") {
+    SECTION("bytes after the NUL do not count") {
         std::memcpy(host.execname, "bash\0rest......", 16);
         CHECK(holds(is_execname("bash", DIF_OP_BE), false, {}));
     }

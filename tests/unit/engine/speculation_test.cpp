@@ -154,7 +154,7 @@ TEST_CASE("all of a commit or nothing", "[engine][spec]") {
     CHECK(bench.values() == Values{1, 1, 5});
 }
 
-TEST_CASE("specsize limits the records, and drops are told by a commit", "[engine][spec]") {
+TEST_CASE("specsize limits the records, and drops are reported by a commit", "[engine][spec]") {
     Bench bench;
     Dof dof = Bench::program();
     dof.option(DTRACEOPT_SPECSIZE, 20000); // more than is counted in DTrace's bytes
@@ -195,7 +195,7 @@ TEST_CASE("strings take what they need of a speculation", "[engine][spec]") {
     CHECK(drops(bench.consumer, DBK_DROP_SPEC) == 600 - 512);
 }
 
-TEST_CASE("actions out of order are refused, whoever wrote the DOF", "[engine][spec]") {
+TEST_CASE("actions out of order are refused, whichever compiler wrote the DOF", "[engine][spec]") {
     auto refusal = [](std::vector<uint32_t> kinds) {
         Dof dof;
         std::vector<Action> list;

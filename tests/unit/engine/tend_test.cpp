@@ -140,7 +140,7 @@ TEST_CASE("an open segment is closed and sealed, and recording goes on in anothe
     CHECK(dbk_consumer_counters(consumer, 0)->records == 9);
 }
 
-TEST_CASE("inside a firing the open segment is only closed, unless nobody goes on",
+TEST_CASE("inside a firing the open segment is only closed, unless no CPU goes on",
           "[engine][seal]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");

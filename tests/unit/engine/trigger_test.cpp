@@ -88,7 +88,7 @@ TEST_CASE("time that starts at 0 or goes back a little enters nothing twice", "[
     CHECK(dbk_trigger_enter(engine.get(), &trigger, 0) == 0);
 }
 
-TEST_CASE("without a limit each is entered, and the entries go round", "[engine][trigger]") {
+TEST_CASE("without a limit each is entered, and the entries wrap", "[engine][trigger]") {
     Engine engine;
     dbk_trigger trigger{};
     dbk_trigger_init(&trigger, DBK_TRIGGER_ACTION, 1, "all", 0);

@@ -71,9 +71,9 @@ TEST_CASE("registers are checked", "[engine][verify]") {
 TEST_CASE("control flow is checked", "[engine][verify]") {
     CHECK(refusal({{branch(DIF_OP_BA, 1), ret(0)}}).empty());
     says(refusal({{branch(DIF_OP_BA, 0), ret(0)}}), "branches may only go forward");
-    says(refusal({{branch(DIF_OP_BA, 2), ret(0)}}), "branches behind the last instruction");
-    says(refusal({{nop()}}), "the last instruction is no ret");
-    says(refusal({{ret(0), nop()}}), "the last instruction is no ret");
+    says(refusal({{branch(DIF_OP_BA, 2), ret(0)}}), "branches past the last instruction");
+    says(refusal({{nop()}}), "the last instruction is not ret");
+    says(refusal({{ret(0), nop()}}), "the last instruction is not ret");
     says(refusal({{}}), "has no whole instructions");
 }
 
@@ -91,12 +91,12 @@ TEST_CASE("every opcode is known or refused", "[engine][verify]") {
 
 TEST_CASE("table indices are checked", "[engine][verify]") {
     CHECK(refusal({{setx(1, 1), ret(1)}, int_type(), {1, 2}}).empty());
-    says(refusal({{setx(2, 1), ret(1)}, int_type(), {1, 2}}), "integer index is behind the table");
+    says(refusal({{setx(2, 1), ret(1)}, int_type(), {1, 2}}), "integer table index out of range");
     CHECK(refusal({{sets(1, 1), ret(1)}, string_type(), {}, {"\0", 2}}).empty());
     says(refusal({{sets(2, 1), ret(1)}, string_type(), {}, {"\0", 2}}),
-         "string index is behind the table");
+         "string table index out of range");
     says(refusal({{sets(0, 1), ret(1)}, string_type(), {}, "abc"}), "does not end in a NUL");
-    says(refusal({{sets(0, 1), ret(1)}, string_type()}), "string index");
+    says(refusal({{sets(0, 1), ret(1)}, string_type()}), "string table index");
 }
 
 TEST_CASE("variables are checked", "[engine][verify]") {
@@ -209,7 +209,7 @@ TEST_CASE("the header is checked", "[engine][dof]") {
     std::memcpy(&section, image.data() + at, sizeof(section));
     section.bytes = image.size();
     std::memcpy(image.data() + at, &section, sizeof(section));
-    says(image_refusal(image), "ends behind the image");
+    says(image_refusal(image), "ends past the end of the image");
     std::vector<uint8_t> large((8u << 20) + 1);
     says(image_refusal(large), "at most 8 MiB");
 }
@@ -222,10 +222,10 @@ TEST_CASE("enablings are checked", "[engine][dof]") {
         dof.ecb(std::string(128, 'x') + ":::", {});
         says(image_refusal(dof.build()), "more than 127 bytes");
     }
-    SECTION("a predicate that is no DIF object") {
+    SECTION("a predicate that is not a DIF object") {
         Dof dof;
         dof.ecb("a:::", {}, 0);
-        says(image_refusal(dof.build()), "a predicate refers to section 0, which is no DIF object");
+        says(image_refusal(dof.build()), "a predicate refers to section 0, which is not a DIF object");
     }
     SECTION("an action without its expression") {
         Dof dof;
@@ -287,7 +287,7 @@ TEST_CASE("aggregating actions are checked", "[engine][dof]") {
     CHECK(with(DTRACEAGG_COUNT, {one}, {}, 0, 1).empty());
     says(with(DTRACEAGG_COUNT, {one}, {}, 0, 0), "does not start with an aggregation's id");
     says(with(DTRACEAGG_SUM, {one}, {}, 0, 1), "sum(): has no value");
-    says(with(DTRACEAGG_SUM, {}, {{ret(0)}, string_type()}, 0, 1), "its value is no integer");
+    says(with(DTRACEAGG_SUM, {}, {{ret(0)}, string_type()}, 0, 1), "its value is not an integer");
     says(with(DTRACEAGG_SUM, {{{ret(0)}, no_type()}, one}, one, 0, 1), "has no size");
     CHECK(with(DTRACEAGG_LQUANTIZE, {}, one, 0x0001ffff00000000, 1).empty());
     says(with(DTRACEAGG_LQUANTIZE, {}, one, 0x0000000a00000000, 1), "make no buckets");
@@ -308,7 +308,7 @@ TEST_CASE("the string size is limited", "[engine][dof]") {
     says(with(8193), "option strsize is 8193");
 }
 
-TEST_CASE("a program's target is told", "[engine][dof]") {
+TEST_CASE("a program's target is reported", "[engine][dof]") {
     Dof dof;
     const char strings[] = "\0006.1.0-56-amd64";
     dof.section(DBK_DOF_SECT_STRINGS, strings, sizeof(strings), 1, 0, 0);
@@ -336,7 +336,7 @@ TEST_CASE("a program's target is told", "[engine][dof]") {
     says(image_refusal(with()), "dialect 2");
     target.dialect = 1;
     target.release = 99;
-    says(image_refusal(with()), "is no string");
+    says(image_refusal(with()), "is not a string");
 }
 
 TEST_CASE("every prefix of an image is refused or loaded, never a crash", "[engine][dof]") {
@@ -414,8 +414,8 @@ TEST_CASE("a table of symbols is not trusted", "[engine][verify]") {
     says(with({1, DOF_RELO_SETX, 4, 0}), "type 1 for byte 4 of 1 integers");
     says(with({1, DOF_RELO_SETX, UINT64_MAX - 7, 0}), "integers");
     says(with({1, 2, 0, 0}), "type 2 for byte 0 of 1 integers");
-    says(with({0, DOF_RELO_SETX, 0, 0}), "a symbol's name is no string");
-    says(with({3, DOF_RELO_SETX, 0, 0}), "a symbol's name is no string");
+    says(with({0, DOF_RELO_SETX, 0, 0}), "a symbol's name is not a string");
+    says(with({3, DOF_RELO_SETX, 0, 0}), "a symbol's name is not a string");
     Difo more = good;
     more.symbols = {good.symbols[0], good.symbols[0]};
     says(refusal(more), "its symbol table has 48 bytes for 1 integers");

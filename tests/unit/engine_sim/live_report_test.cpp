@@ -81,7 +81,7 @@ TEST_CASE("what is printed while it goes on is what is printed at the end", "[si
     }
 }
 
-TEST_CASE("records behind the horizon wait for the next time", "[sim][analyze]") {
+TEST_CASE("records after the horizon wait for the next time", "[sim][analyze]") {
     base::Bytes dof = program();
     auto host = make_host();
     auto simulation = load(*host, dof);

@@ -261,7 +261,7 @@ TEST_CASE("a full buffer of policy fill ends the run", "[sim][simulation]") {
     CHECK(recording.rings[0].completeness().drops[DBK_DROP_FILLED] > 0);
 }
 
-TEST_CASE("a snapshot stands behind each firing that recorded", "[sim][simulation]") {
+TEST_CASE("a snapshot stands after each firing that recorded", "[sim][simulation]") {
     ProgramBuilder b;
     b.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
     b.aggregation_name("a");

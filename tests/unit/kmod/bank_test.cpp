@@ -356,7 +356,7 @@ TEST_CASE("memory of others is left alone", "[kmod][bank]") {
     std::vector<uint8_t> before = memory.bytes();
     auto [used, claimed, ram, reason] = GENERATE(table<bool, bool, bool, std::string>(
         {{true, false, true, "is memory that the kernel uses"},
-         {false, true, true, "somebody else uses that memory"},
+         {false, true, true, "another user has claimed that memory"},
          {false, false, false, "is not all memory"}}));
     test_memory_facts(used, claimed, ram);
     {

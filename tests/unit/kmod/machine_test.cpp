@@ -83,7 +83,7 @@ TEST_CASE("the log has each message in a line of its own, with its time", "[kmod
     CHECK(machine.text().ends_with("] " + std::string(1024, 'm') + "\n"));
 }
 
-TEST_CASE("the log goes round and keeps the newest, byte for byte", "[kmod][dying]") {
+TEST_CASE("the log wraps and keeps the newest, byte for byte", "[kmod][dying]") {
     Machine machine;
     std::string all;
     for (uint32_t i = 0; all.size() < 3 * machine.log().room_bytes; i++) {

@@ -37,7 +37,7 @@ Result copy(uint64_t address, uint32_t bytes) {
 
 } // namespace
 
-TEST_CASE("nothing of the memory behind a string stays where it is put", "[kmod][memory]") {
+TEST_CASE("nothing of the memory after a string stays where it is put", "[kmod][memory]") {
     memory = std::string("name\0secret", 11) + std::string(200, 's');
     Result result = copy(kBase, 128);
     CHECK(result.length == 4);

@@ -88,7 +88,7 @@ TEST_CASE("the first look begins with the oldest that is there", "[follow]") {
     CHECK(f.gaps.empty());
 }
 
-TEST_CASE("what went round is a gap", "[follow]") {
+TEST_CASE("what wrapped is a gap", "[follow]") {
     Fixture f;
     f.records(248 * 3 + 1);
     f.take(false);
@@ -101,7 +101,7 @@ TEST_CASE("what went round is a gap", "[follow]") {
     CHECK(f.sequences() == Numbers{17, 18, 19, 20, 21, 22, 23});
 }
 
-TEST_CASE("a restart goes on behind what is held, and with the rest of a grown segment",
+TEST_CASE("a restart goes on after what is held, and with the rest of a grown segment",
           "[follow]") {
     Fixture f;
     f.records(248 * 3 + 100);
@@ -282,7 +282,7 @@ struct WrappingMemory {
 
 } // namespace
 
-TEST_CASE("a segment that went round between look and copy keeps its own number", "[follow]") {
+TEST_CASE("a segment that wrapped between look and copy keeps its own number", "[follow]") {
     RingBuilder ring({.segment_bytes = 8192, .segments_per_cpu = 2});
     uint32_t epid =
         ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);

@@ -339,7 +339,7 @@ TEST_CASE("what a CPU records that was seen empty is the recorder's from the fir
     Fixture f;
     std::string cause;
     uint16_t kept_of_1 = 15; // slots, less the one that is being opened
-    SECTION("a burst goes round its ring between two looks") {
+    SECTION("a burst wraps its ring between two looks") {
         f.records_of(0, 10);
         auto summary = f.run(10, [&](uint64_t turn) {
             if (turn == 5)
@@ -447,7 +447,7 @@ TEST_CASE("a trigger keeps what is around it, and no older file", "[follow]") {
     f.check();
 }
 
-TEST_CASE("each trigger is told once, in their order", "[follow]") {
+TEST_CASE("each trigger is reported once, in their order", "[follow]") {
     Fixture f;
     std::vector<Bytes> blocks(1);
     std::vector<dbk_meta_trigger> entered(6);

@@ -7,7 +7,7 @@
 
 using namespace daybreak;
 
-TEST_CASE("this host tells its facts", "[recorder][host]") {
+TEST_CASE("this host reports its facts", "[recorder][host]") {
     formats::TraceHeader header = recorder::read_host_facts("1.2");
     CHECK(header.tool_version == "1.2");
     CHECK_FALSE(header.release.empty());
@@ -27,7 +27,7 @@ TEST_CASE("a device that is not there says what to do", "[recorder][host]") {
           "daybreak.ko, or boot with it");
 }
 
-TEST_CASE("a file that is no device is an error", "[recorder][host]") {
+TEST_CASE("a file that is not a device is an error", "[recorder][host]") {
     auto device = recorder::open_device("/dev/null");
     REQUIRE(device.ok());
     CHECK(device.value()->status().error().code() == base::ErrorCode::io);

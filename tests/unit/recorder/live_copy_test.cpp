@@ -23,7 +23,7 @@ TEST_CASE("a quiet segment is copied to its committed bytes", "[recorder][copy]"
     CHECK(std::memcmp(copy.bytes.data(), ring.segment_memory(0).data(), copy.bytes.size()) == 0);
 }
 
-TEST_CASE("places without a piece, reopening or lying ones are told apart", "[recorder][copy]") {
+TEST_CASE("places without a piece, reopening or lying ones are distinguished", "[recorder][copy]") {
     RingBuilder ring;
     uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {}, 8);
     ring.record(0, epid, 1000, {});

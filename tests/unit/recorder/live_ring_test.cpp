@@ -79,7 +79,7 @@ TEST_CASE("polling a switching ring brings each segment until it is whole", "[re
     CHECK(sequences(f.poll(*live)) == Sequences{2});
 }
 
-TEST_CASE("what lies behind the horizon is kept beyond its release", "[recorder][live]") {
+TEST_CASE("what lies after the horizon is kept beyond its release", "[recorder][live]") {
     Fixture f(DBK_POLICY_SWITCH);
     f.now_ns = kMarginNs; // older than all records
     auto live = LiveRing::open(f.device, 1);

@@ -98,7 +98,7 @@ TEST_CASE("one anonymous ring is claimed, the others are left", "[recorder]") {
     CHECK(f.device.facts().anonymous == 2);
 }
 
-TEST_CASE("overwritten records are told per CPU and are no loss; drops are", "[recorder]") {
+TEST_CASE("overwritten records are reported per CPU and are not a loss; drops are", "[recorder]") {
     Fixture f;
     f.records(2000);
     bool drops = GENERATE(false, true);
@@ -115,7 +115,7 @@ TEST_CASE("overwritten records are told per CPU and are no loss; drops are", "[r
     CHECK(summary.has_losses == drops);
 }
 
-TEST_CASE("without anonymous state the reason is told and nothing is written", "[recorder]") {
+TEST_CASE("without anonymous state the reason is reported and nothing is written", "[recorder]") {
     Fixture f;
     f.device.facts().anonymous = 0;
     SECTION("claimed before") {
@@ -133,7 +133,7 @@ TEST_CASE("without anonymous state the reason is told and nothing is written", "
         f.device.facts().ring_count = 0;
         CHECK(f.run().error().code() == ErrorCode::not_found);
     }
-    SECTION("somebody else has it") {
+    SECTION("another process has it") {
         f.device.busy = true;
         CHECK(f.run().error().code() == ErrorCode::busy);
     }
@@ -287,7 +287,7 @@ TEST_CASE("aggregations counted in the kernel are taken from every CPU", "[recor
         REQUIRE(ring.cpus.size() == 2);
         CHECK(ring.cpus[1].aggregations.size() == 1);
     }
-    SECTION("kept: they are their owner's, and that they are missing is told") {
+    SECTION("kept: they are their owner's, and that they are missing is reported") {
         f.options.keep = true;
         RecordSummary summary = f.run().value();
         REQUIRE(summary.findings.size() == 1);

@@ -204,7 +204,7 @@ TEST_CASE("--half and --list", "[recover]") {
     CHECK(numbers(*formats::read_trace(output.path)).back() == 1199);
 }
 
-TEST_CASE("a page that firmware overwrote costs its segment, and is told", "[recover]") {
+TEST_CASE("a page that firmware overwrote costs its segment, and is reported", "[recover]") {
     BankImage image = two_boots();
     Output output;
     size_t slot = 2;
@@ -263,7 +263,7 @@ TEST_CASE("headers that were overwritten cost nothing", "[recover]") {
     CHECK(numbers(*formats::read_trace(output.path)).back() == 5000 + 1199);
 }
 
-TEST_CASE("segments without a checksum are told, and left out when asked for", "[recover]") {
+TEST_CASE("segments without a checksum are reported, and left out when asked for", "[recover]") {
     BankImage image = two_boots();
     uint64_t last = 0;
     for (size_t slot = 0; slot < 8; slot++) {

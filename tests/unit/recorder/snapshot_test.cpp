@@ -98,7 +98,7 @@ TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[
     CHECK(f.trace().recording.window_to_ns == 0);
 }
 
-TEST_CASE("what the ring no longer holds of the window is told per CPU", "[snapshot]") {
+TEST_CASE("what the ring no longer holds of the window is reported per CPU", "[snapshot]") {
     Fixture f;
     f.records(2000);
     f.options.last_ns = 1'500'000;
@@ -242,7 +242,7 @@ TEST_CASE("many snapshots at once, of a ring that is written to", "[snapshot]") 
     CHECK(wrong == 0);
 }
 
-TEST_CASE("counts that the kernel keeps are not taken, and that is told", "[snapshot]") {
+TEST_CASE("counts that the kernel keeps are not taken, and that is reported", "[snapshot]") {
     Fixture f(DBK_AGGREGATE_ENGINE);
     f.records(10);
     f.device.snapshots.assign(2, f.ring.aggregation_buffer(0, 1, {}));

@@ -399,7 +399,7 @@ static void check_detach(const struct program *program)
 	ring.ring_id = answer.ring_id;
 	refuses("detach-by-another", ioctl(other, DBK_IOC_DETACH, &ring), EPERM);
 	check("detach", ioctl(device, DBK_IOC_DETACH, &ring) == 0, 0);
-	check("detach-tells-activity", ring.activity == DBK_ACTIVITY_ACTIVE, ring.activity);
+	check("detach-returns-activity", ring.activity == DBK_ACTIVITY_ACTIVE, ring.activity);
 	refuses("detach-again", ioctl(device, DBK_IOC_DETACH, &ring), EPERM);
 	refuses("detached-stop", ioctl(device, DBK_IOC_STOP, &ring), EPERM);
 	close(device);
@@ -440,7 +440,7 @@ static void check_naming(int device)
 {
 	struct dbk_ioc_provide functions = { "fbt", "", "vfs_rea[d]", "" };
 	struct dbk_ioc_provide endless = { "fbt", "", "vfs_read", "" };
-	struct dbk_ioc_provide nobody = { "nobody", "", "", "" };
+	struct dbk_ioc_provide unknown = { "unknown", "", "", "" };
 	struct dbk_ioc_probe probe = { .probe_id = DBK_PROBE_ONLY_EXISTING };
 	uint32_t before = status_of(device).probe_count;
 
@@ -449,7 +449,7 @@ static void check_naming(int device)
 	check("provide", ioctl(device, DBK_IOC_PROVIDE, &functions) == 0, 0);
 	check("provide-made-two", status_of(device).probe_count == before + 2, status_of(device).probe_count - before);
 	check("provide-again", ioctl(device, DBK_IOC_PROVIDE, &functions) == 0, 0);
-	check("provide-nobody", ioctl(device, DBK_IOC_PROVIDE, &nobody) == 0, 0);
+	check("provide-unknown", ioctl(device, DBK_IOC_PROVIDE, &unknown) == 0, 0);
 	check("provide-made-no-more", status_of(device).probe_count == before + 2, 0);
 	memset(endless.name, 'x', sizeof(endless.name));
 	refuses("provide-endless", ioctl(device, DBK_IOC_PROVIDE, &endless), EINVAL);

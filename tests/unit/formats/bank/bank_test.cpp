@@ -114,7 +114,7 @@ TEST_CASE("both headers of a half gone: that half is refused, the other is read"
     CHECK(bank->others[0].half == 1);
 }
 
-TEST_CASE("what is no bank is said", "[bank]") {
+TEST_CASE("what is not a bank is said", "[bank]") {
     CHECK(code_of(parse_bank({})) == ErrorCode::not_found);
     CHECK(code_of(parse_bank(base::Bytes(100))) == ErrorCode::not_found);
     CHECK(code_of(parse_bank(base::Bytes(2u << 20))) == ErrorCode::not_found);
@@ -180,13 +180,13 @@ TEST_CASE("a half that contradicts itself or its place is refused", "[bank]") {
     CHECK(bank->others[0].error.code() == ErrorCode::corrupt);
 }
 
-TEST_CASE("a state that is not known is not told", "[bank]") {
+TEST_CASE("a state that is not known is not reported", "[bank]") {
     BankImage image = two_boots();
     dbk_bank_half half = image.half_header(1);
     SECTION("its check does not hold") {
         half.state_check = 0;
     }
-    SECTION("a value of nobody's") {
+    SECTION("a value that has no meaning") {
         half.state = 77;
         half.state_check = ~77u;
     }

@@ -57,7 +57,7 @@ TEST_CASE("damaged properties are refused", "[formats][dof]") {
               "dof-data-0: expected 0x7f,0x44,...; or 7f44..., byte after byte");
 }
 
-TEST_CASE("a file that is no text of properties is one image", "[formats][dof]") {
+TEST_CASE("a file that is not text of properties is one image", "[formats][dof]") {
     auto images = dof_images_in(kImages[0]);
     REQUIRE(images.ok());
     CHECK(images->size() == 1);

@@ -34,7 +34,7 @@ TEST_CASE("rates are once a second unless set, statusrate at most 10 s", "[forma
     CHECK_FALSE(rates.has_aggregate_rate);
 }
 
-TEST_CASE("rates out of bounds are told in dtrace's words", "[formats][rates]") {
+TEST_CASE("rates out of bounds are reported in dtrace's words", "[formats][rates]") {
     using Texts = std::vector<std::string>;
     CHECK(told(DTRACEOPT_CLEANRATE, 199'999) == Texts{"cleaning rate reduced to 5000 hz"});
     CHECK(told(DTRACEOPT_CLEANRATE, 0) == Texts{"cleaning rate reduced to 5000 hz"});

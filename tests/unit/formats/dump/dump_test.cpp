@@ -99,7 +99,7 @@ TEST_CASE("a part of a physical image needs its address", "[dump]") {
               look_through(part, {.raw_phys_addr = 0x40000, .progress = {}}).recording) == 600);
 }
 
-TEST_CASE("the image of a bank tells where it lay", "[dump]") {
+TEST_CASE("the image of a bank says where it lay", "[dump]") {
     Machine machine = make_machine();
     dbk_bank_header header = {};
     header.magic = DBK_BANK_MAGIC;
@@ -204,7 +204,7 @@ TEST_CASE("a piece with a hole is cut there, and the bytes are counted", "[dump]
     }
 }
 
-TEST_CASE("an excluded page of zeros is no hole when the checksum holds", "[dump]") {
+TEST_CASE("an excluded page of zeros is not a hole when the checksum holds", "[dump]") {
     RingBuilder ring({.segment_bytes = 16384, .segments_per_cpu = 1});
     uint32_t probe = ring.add_probe("p", "m", "f", "n");
     ring.add_ecb(probe, {RingBuilder::tail_field(12, DBK_FIELD_STRING)}, 16, DBK_ECB_F_VARIABLE);

@@ -47,7 +47,7 @@ TEST_CASE("embedding again replaces what was embedded", "[formats][module]") {
     CHECK(small->size() < large->size());
 }
 
-TEST_CASE("a file that is no module is refused in words", "[formats][module]") {
+TEST_CASE("a file that is not a module is refused in words", "[formats][module]") {
     auto text = formats::read_module(base::as_bytes("hello"));
     REQUIRE_FALSE(text.ok());
     CHECK(text.error().message() == "not a kernel module (expected a relocatable x86-64 ELF file)");

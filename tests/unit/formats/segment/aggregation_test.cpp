@@ -65,10 +65,10 @@ TEST_CASE("an entry that does not fit ends the walk", "[segment][aggregation]") 
     SECTION("length not aligned") {
         value = 17;
     }
-    SECTION("length behind the buffer") {
+    SECTION("length past the buffer") {
         value = 4096;
     }
-    SECTION("cells behind the entry") {
+    SECTION("cells past the entry") {
         at = 12;
         value = 2;
     }

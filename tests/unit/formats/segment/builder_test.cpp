@@ -92,7 +92,7 @@ TEST_CASE("of two copies of a segment the one with a checksum is kept", "[segmen
     }
 }
 
-TEST_CASE("a refused piece is told and costs only itself", "[segment][builder]") {
+TEST_CASE("a refused piece is reported and costs only itself", "[segment][builder]") {
     Fixture f;
     f.records(1000, 248 * 2 + 5);
     Bytes memory = f.ring.segment_memory(0);
@@ -103,7 +103,7 @@ TEST_CASE("a refused piece is told and costs only itself", "[segment][builder]")
     SECTION("version") {
         poke(4, 9, 2);
     }
-    SECTION("size that is no power of two") {
+    SECTION("size that is not a power of two") {
         poke(8, 4097, 4);
     }
     SECTION("size below a page") {

@@ -41,7 +41,7 @@ TEST_CASE("ticks that are nanoseconds are the answer", "[segment][clock]") {
     CHECK(clock.wall_ns(UINT64_MAX) == UINT64_MAX);
 }
 
-TEST_CASE("between pairs time is straight, behind them it runs at the rate", "[segment][clock]") {
+TEST_CASE("between pairs time is straight, after them it runs at the rate", "[segment][clock]") {
     ClockFacts facts = tsc_facts(2'000'000'000);
     std::vector<ClockPair> pairs;
     for (uint64_t i = 1; i <= 100; i++) {
@@ -57,7 +57,7 @@ TEST_CASE("between pairs time is straight, behind them it runs at the rate", "[s
     CHECK(clock.mono_ns(0) == facts.start_mono_ns - 500'000);
 }
 
-TEST_CASE("a rate that was told wrongly by a percent is taken from the pairs", "[segment][clock]") {
+TEST_CASE("a rate that is wrong by a percent is taken from the pairs", "[segment][clock]") {
     ClockFacts facts = tsc_facts(2'000'000'000);
     uint64_t real = 2'020'000'000;
     std::vector<ClockPair> pairs;

@@ -45,7 +45,7 @@ void check_sum(const Completeness& c) {
 
 } // namespace
 
-TEST_CASE("a ring that did not go round is complete", "[segment][completeness]") {
+TEST_CASE("a ring that did not wrap is complete", "[segment][completeness]") {
     Fixture f;
     f.records(kPerSegment * 2 + 7);
     Recording recording = f.build();
@@ -75,17 +75,17 @@ TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][
     check_sum(c);
 }
 
-TEST_CASE("what the CPU says was overwritten is no loss, and what it keeps is",
+TEST_CASE("what the CPU says was overwritten is not a loss, and what it keeps is",
           "[segment][completeness]") {
     Fixture f;
     f.records(kPerSegment * 10 + 7); // 11 segments; slots hold 9, 10, 11, 8
     std::memset(f.slot(7 % 4), 0, 4096);
     std::memset(f.slot(8 % 4), 0, 4096);
-    SECTION("not told: the ring's size says, with one on the way") {
+    SECTION("not known: the ring's size says, with one on the way") {
         Recording recording = f.build();
         CHECK(cpu_of(recording).completeness.segments_missing == 1);
     }
-    SECTION("told: exactly") {
+    SECTION("known: exactly") {
         f.ring.facts(0).oldest_sequence = 8;
         Recording recording = f.build();
         CHECK(cpu_of(recording).completeness.segments_missing == 2);
@@ -166,7 +166,7 @@ TEST_CASE("a segment that should be there is a loss of known size", "[segment][c
     check_sum(c);
 }
 
-TEST_CASE("an early segment of a ring that went round: the loss's size is not known",
+TEST_CASE("an early segment of a ring that wrapped: the loss's size is not known",
           "[segment][completeness]") {
     Fixture f;
     f.records(kPerSegment * 9 + 7); // segments 7..10 remain
@@ -192,7 +192,7 @@ TEST_CASE("the newest segment missing after a stop is a loss", "[segment][comple
     check_sum(c);
 }
 
-TEST_CASE("what a running ring committed after the copy is no loss", "[segment][completeness]") {
+TEST_CASE("what a running ring committed after the copy is not a loss", "[segment][completeness]") {
     Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
     f.records(10);
     Bytes early = f.ring.segment_memory(0);
@@ -236,7 +236,7 @@ TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][com
     check_sum(c);
 }
 
-TEST_CASE("records behind damage inside a segment are lost, and counted by the next segment",
+TEST_CASE("records after damage inside a segment are lost, and counted by the next segment",
           "[segment][completeness]") {
     Fixture f;
     f.records(kPerSegment * 2);

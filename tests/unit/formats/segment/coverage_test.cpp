@@ -38,7 +38,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE("a ring that did not go round is covered from its start", "[segment][coverage]") {
+TEST_CASE("a ring that did not wrap is covered from its start", "[segment][coverage]") {
     CpuCoverage covered = Fixture(5).coverage();
     CHECK(covered.is_known);
     CHECK(covered.is_from_start);
@@ -58,7 +58,7 @@ TEST_CASE("what was overwritten, be it one segment, is not covered", "[segment][
     }
 }
 
-TEST_CASE("behind a hole nothing is covered", "[segment][coverage]") {
+TEST_CASE("after a hole nothing is covered", "[segment][coverage]") {
     Fixture f(6);
     f.remove(2);
     CpuCoverage covered = f.coverage();

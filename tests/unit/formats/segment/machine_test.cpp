@@ -55,7 +55,7 @@ TEST_CASE("the log's ring gives whole lines, oldest first", "[segment][machine]"
     CHECK_FALSE(none.machine.has_log);
 }
 
-TEST_CASE("what is no text in the log is shown as such or left out", "[segment][machine]") {
+TEST_CASE("what is not text in the log is shown as such or left out", "[segment][machine]") {
     Recording odd =
         read({{DBK_META_LOG, RingBuilder::log_payload(std::string("a\0b\x1b[2J\tc\n", 10), 64)}});
     CHECK(odd.machine.log == "ab?[2J\tc\n");
@@ -80,7 +80,7 @@ TEST_CASE("a log that lies about its room is read as far as it is there", "[segm
     CHECK(read({{DBK_META_LOG, payload}}).machine.log_bytes_before == UINT64_MAX - 16);
 }
 
-TEST_CASE("a panic tells more than a shutdown, and that more than an oops", "[segment][machine]") {
+TEST_CASE("a panic says more than a shutdown, and that more than an oops", "[segment][machine]") {
     Recording none = read({{DBK_META_CRASH, RingBuilder::crash_payload({})}});
     CHECK(none.machine.end() == nullptr);
     Recording oops =
@@ -104,7 +104,7 @@ TEST_CASE("a panic tells more than a shutdown, and that more than an oops", "[se
     CHECK(all.findings.count() == 0);
 }
 
-TEST_CASE("an end that is none is left out and told", "[segment][machine]") {
+TEST_CASE("an end that is none is left out and reported", "[segment][machine]") {
     Bytes payload = RingBuilder::crash_payload({crash(DBK_CRASH_OOPS, "Oops")});
     payload[320] = std::byte{9};
     Recording wrong = read({{DBK_META_CRASH, payload}});

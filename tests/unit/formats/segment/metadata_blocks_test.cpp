@@ -121,7 +121,7 @@ TEST_CASE("counters that counted further are the newer ones", "[segment][meta]")
     CHECK(builder.build().rings.at(0).cpus.at(0).counters->records == 2);
 }
 
-TEST_CASE("an entry that contradicts itself is told; those before it stay", "[segment][meta]") {
+TEST_CASE("an entry that contradicts itself is reported; those before it stay", "[segment][meta]") {
     RingBuilder ring;
     ring.add_probe("prov", "m", "f", "one");
     ring.add_probe("prov", "m", "f", "two");
@@ -133,7 +133,7 @@ TEST_CASE("an entry that contradicts itself is told; those before it stay", "[se
     SECTION("not aligned") {
         bytes = 30;
     }
-    SECTION("behind the block") {
+    SECTION("past the block") {
         bytes = 4096 * 8;
     }
     each_block(memory, DBK_META_PROBES,
@@ -166,7 +166,7 @@ TEST_CASE("an ECB with more fields than its entry holds is refused alone", "[seg
     CHECK(recording.findings.count() == 1);
 }
 
-TEST_CASE("a block of an unknown kind is left out and is no loss", "[segment][meta]") {
+TEST_CASE("a block of an unknown kind is left out and is not a loss", "[segment][meta]") {
     RingBuilder ring;
     Bytes memory = ring.metadata_memory();
     each_block(memory, DBK_META_PROBES, [&](std::byte* block) {

@@ -124,7 +124,7 @@ TEST_CASE("committed records tell both of their times", "[segment][record]") {
     CHECK(recording.findings.count() == 0);
 }
 
-TEST_CASE("damage ends a segment's walk and is told, what came before stays", "[segment][record]") {
+TEST_CASE("damage ends a segment's walk and is reported, what came before stays", "[segment][record]") {
     Fixture f;
     f.ring.record(0, f.fixed, 1000, RingBuilder::words({1}));
     Bytes damage(16);
@@ -136,7 +136,7 @@ TEST_CASE("damage ends a segment's walk and is told, what came before stays", "[
     SECTION("a control record without length") {
         kind = FindingKind::bad_record;
     }
-    SECTION("a control record that reaches behind the segment") {
+    SECTION("a control record that reaches past the segment") {
         put(damage, 6, 4096, 2);
         kind = FindingKind::bad_record;
     }
@@ -155,7 +155,7 @@ TEST_CASE("damage ends a segment's walk and is told, what came before stays", "[
         put(damage, 8, 8, 4);
         kind = FindingKind::bad_record;
     }
-    SECTION("a record of varying length that reaches behind the segment") {
+    SECTION("a record of varying length that reaches past the segment") {
         put(damage, 0, f.text, 4);
         put(damage, 8, 1 << 20, 4);
         kind = FindingKind::bad_record;

@@ -43,7 +43,7 @@ TEST_CASE("what was written as JSON is read again") {
     CHECK(*out != RecorderStatus());
 }
 
-TEST_CASE("what is no status is refused with the file's name") {
+TEST_CASE("what is not a status is refused with the file's name") {
     std::string whole = status_json(example());
     for (const std::string& text :
          {std::string(), std::string("[]"), std::string("{\"pid\": {}}"),

@@ -176,7 +176,7 @@ TEST_CASE("of a file that fails in the middle all before is kept", "[trace][file
     CHECK(others.has_losses());
 }
 
-TEST_CASE("a damaged block of which all stands in a later file is no loss", "[trace][files]") {
+TEST_CASE("a damaged block of which all stands in a later file is not a loss", "[trace][files]") {
     Row r;
     // As a recorder whose disk failed: the second file was not synced and is ruined, the third has
     // its segments again.

@@ -61,7 +61,7 @@ bool has_finding(const Trace& trace, FindingKind kind, const std::string& where)
 
 } // namespace
 
-TEST_CASE("a row of files is one recording, each record once", "[trace][files]") {
+TEST_CASE("a series of files is one recording, each record once", "[trace][files]") {
     Running r;
     r.eight_files();
     Trace trace = r.read();
@@ -112,7 +112,7 @@ TEST_CASE("what lies in files that are not here was rotated away", "[trace][file
         CHECK(sum.present + sum.rotated == 6000);
         CHECK_FALSE(trace.has_losses());
     }
-    SECTION("the newest are not told from what was not copied") {
+    SECTION("the newest are not distinguished from what was not copied") {
         r.remove(8);
         Completeness sum = sum_of(r.read());
         CHECK(sum.present == 8400);
@@ -161,7 +161,7 @@ TEST_CASE("what is missing between files that are here is lost", "[trace][files]
     }
 }
 
-TEST_CASE("a file of a row that has no end is no loss by itself", "[trace][files]") {
+TEST_CASE("a file of a row that has no end is not a loss by itself", "[trace][files]") {
     Running r;
     r.records(600);
     r.row.write();
@@ -277,7 +277,7 @@ TEST_CASE("files that do not say their boot are of the boot of their pieces", "[
     CHECK(sum_of(read_traces(paths, {"0102"}).value()).present == 20);
 }
 
-TEST_CASE("what is no trace file is told in a folder, and refused when named", "[trace][files]") {
+TEST_CASE("what is not a trace file is reported in a folder, and refused when named", "[trace][files]") {
     Running r;
     r.records(600);
     r.row.write();

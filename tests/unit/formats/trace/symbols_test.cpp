@@ -39,7 +39,7 @@ TEST_CASE("of several symbols at an address the one a person would name wins", "
     CHECK(name_at(table, 101) == "vmlinux`global+0x1");
 }
 
-TEST_CASE("nothing lies behind the end of the kernel", "[trace][symbols]") {
+TEST_CASE("nothing lies after the end of the kernel", "[trace][symbols]") {
     SymbolTable table;
     table.add(100, 'T', "f", "vmlinux");
     table.add(200, 'B', "_end", "vmlinux");
