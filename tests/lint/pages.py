@@ -29,12 +29,13 @@ MARK = re.compile(r'^(?:<!-- |\.\\" )newcomer: (guest|background|shows|file|else
 # Named filters: what differs from run to run -> what stands for it. In this order.
 FILTERS = (
     ("id", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+\b", "ID"),
+    ("file", r"\b[0-9a-f]{8}-\d{6}\b", "FILE"),
     ("date", r"\b\d{4} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d\b", "DATE"),
     ("bar", r"\|@*\s+", "| "),
     ("address", r"\b0x[0-9a-f]+\b", "ADDRESS"),
     ("release", r"\b\d+\.\d+\.\d+[-+\w]*\b", "RELEASE"),
     ("number", r"-?\b\d+(?:[.:]\d+)*\b", "N"),
-    ("unit", r"\bN ?(?:ns|us|ms|s|B|bytes|KiB|MiB)\b", "N"),
+    ("unit", r"\bN ?(?:ns|us|ms|s|B|bytes|KiB|MiB|GiB)\b", "N"),
     ("blanks", r"\s+", " "),
 )
 
@@ -60,7 +61,7 @@ def blocks(page, text):
     for number, line in enumerate(text.split("\n"), 1):
         fence = line in (".nf", ".fi") if man else line.startswith("```")
         if open_kind == "fence" and not fence:
-            found[-1].text.append(line.replace("\\-", "-").replace("\\e", "\\") if man else line)
+            found[-1].text.append(line.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "") if man else line)
         elif open_kind == "fence":
             open_kind = None
         elif not man and line.startswith("    ") and (open_kind == "indent" or not previous or MARK.match(previous)):
