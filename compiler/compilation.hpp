@@ -23,6 +23,8 @@ public:
           linker_(types_, output.sources, sink_) {}
 
     void run();
+    /// Types of args[] of a probe, as ProbeArgumentTypes has them.
+    std::optional<std::vector<std::string>> argument_types(const ProbeDescription& probe);
 
 private:
     void parse_source(const CompileSource& source);

@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,6 +105,21 @@ struct CompileOutput {
 /// of.
 std::string provider_header(const std::vector<DeclaredProvider>& providers,
                             const std::string& file_name);
+
+/// What args[] of probes has, for listings: what a program that names the probe would be given.
+class ProbeArgumentTypes {
+public:
+    /// `kernel` may be null: then only of the probes that it has no say in.  It must outlive this.
+    explicit ProbeArgumentTypes(KernelTypes* kernel);
+    ~ProbeArgumentTypes();
+    /// Returns the types of args[0], args[1], ... as C text; nothing when the kernel's types are
+    /// not there or do not have the function or tracepoint.
+    std::optional<std::vector<std::string>> of(const ProbeDescription& probe);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 /// Compiles.  Pure but for what `options.kernel` reads.
 CompileOutput compile(const CompileOptions& options);

@@ -191,7 +191,7 @@ int Dtrace::run() {
             return fail(opened.error().message());
     }
     if (arguments_.mode == DtraceMode::list) {
-        list_probes(arguments_, programs, probes, output_);
+        list_probes(arguments_, programs, probes, setting.kernel, output_);
         return output_.failed() ? static_cast<int>(Exit::failed) : static_cast<int>(Exit::ok);
     }
     return trace(programs, probes);

@@ -11,13 +11,31 @@ namespace daybreak::cmd {
 
 namespace {
 
-void list_probe(const SessionProbe& probe, bool verbose, DtraceOutput& output) {
+void print_argument_types(std::string& line, const SessionProbe& probe,
+                          compiler::ProbeArgumentTypes& types) {
+    compiler::ProbeDescription named;
+    named.provider = probe.provider;
+    named.module = probe.module;
+    named.function = probe.function;
+    named.name = probe.name;
+    auto known = types.of(named);
+    line += "\n\tArgument Types\n";
+    if (!known || known->empty())
+        line += known ? "\t\tNone\n" : "\t\tUnknown: no types of a kernel have it\n";
+    for (size_t i = 0; known && i < known->size(); i++)
+        line += base::strprintf("\t\targs[%zu]: %s\n", i, (*known)[i].c_str());
+    line += "\n";
+}
+
+/// `types` is null without -v.
+void list_probe(const SessionProbe& probe, compiler::ProbeArgumentTypes* types,
+                DtraceOutput& output) {
     std::string line;
     analyze::print_probe(line, probe.id, probe.provider, probe.module, probe.function, probe.name);
-    if (verbose) {
+    if (types != nullptr) {
         print_attributes(line, "Probe Description Attributes", probe_attributes(probe));
         print_attributes(line, "Argument Attributes", argument_attributes(probe));
-        line += "\n\tArgument Types\n\t\tNone\n\n";
+        print_argument_types(line, probe, *types);
     }
     output.write(line);
 }
@@ -29,14 +47,17 @@ std::string text_of(const formats::DofProbeName& probe) {
 } // namespace
 
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                 ProbeIndex& probes, DtraceOutput& output) {
+                 ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output) {
+    std::optional<compiler::ProbeArgumentTypes> known_types;
+    compiler::ProbeArgumentTypes* types =
+        arguments.verbose ? &known_types.emplace(kernel) : nullptr;
     std::string heading;
     analyze::print_probe_heading(heading);
     output.write(heading);
     if (compiled == nullptr) {
         static_cast<void>(probes.exists({})); // makes all of them known
         for (const SessionProbe& probe : probes.all())
-            list_probe(probe, arguments.verbose, output);
+            list_probe(probe, types, output);
         if (!probes.error().empty())
             say(arguments.name, probes.error());
         return;
@@ -45,7 +66,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
         for (const formats::DofEcb* ecb : compiled->ecbs_of(i)) {
             auto found = probes.matches(ecb->probe);
             for (const SessionProbe* probe : found)
-                list_probe(*probe, arguments.verbose, output);
+                list_probe(*probe, types, output);
             if (found.empty())
                 say(arguments.name,
                     "failed to match " + text_of(ecb->probe) + ": No probe matches description");

@@ -9,9 +9,10 @@
 namespace daybreak::cmd {
 
 /// Lists what each program of the command line names, in their order, and says which description
-/// names nothing; without programs, every probe.
+/// names nothing; without programs, every probe.  -v has what args[] is by the types of `kernel`,
+/// which may be null.
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                 ProbeIndex& probes, DtraceOutput& output);
+                 ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output);
 
 /// Prints the stabilities of the index-th program, for -v.
 void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output);

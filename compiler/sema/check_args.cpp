@@ -38,73 +38,75 @@ bool ExprChecker::is_stable_set(const ProbeDescription& probe) const {
            probe.provider == "profile" || !is_glob(probe.name);
 }
 
-/// Returns what args[] has; for syscall, ten of int64_t.  Reports when that cannot be said.
+/// Returns what args[] of a clause's probe has.  Reports when that cannot be said.
 std::optional<std::vector<ProbeArgument>> ExprChecker::probe_arguments(const Span& span) {
     const ProbeDescription& probe = *context_.probe;
-    std::vector<ProbeArgument> arguments;
     if (!is_stable_set(probe)) {
-        std::string parts =
-            probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
         refuse(Tag::D_ARGS_MULTI, span,
                "args[ ] may not be referenced because probe description " + parts_of(probe) +
                    " matches an unstable set of probes",
                "name one probe, or use arg0 to arg9");
         return std::nullopt;
     }
-    std::vector<TypeParameter> types;
+    auto arguments = arguments_of(probe);
+    if (!arguments)
+        refuse_arguments(span);
+    return arguments;
+}
+
+std::optional<std::vector<ProbeArgument>> ExprChecker::arguments_of(const ProbeDescription& probe) {
     if (ProviderInfo* declared =
             is_glob(probe.provider) ? nullptr : symbols_.find_provider(probe.provider)) {
         auto found = declared->probes.find(probe.name);
-        return found == declared->probes.end() ? arguments : found->second.arguments;
+        return found == declared->probes.end() ? std::vector<ProbeArgument>()
+                                               : found->second.arguments;
     }
+    std::vector<TypeParameter> types;
     if (probe.provider == "syscall") {
         types.assign(DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1, TypeParameter{"", types_.int64_type()});
     } else if (probe.provider == "sdt" || probe.provider == "fbt") {
-        auto known = kernel_arguments(span);
+        auto known = kernel_arguments(probe);
         if (!known)
             return std::nullopt;
         types = std::move(*known);
     }
+    std::vector<ProbeArgument> arguments;
     for (size_t i = 0; i < types.size(); i++)
         arguments.push_back({types[i].type, types[i].type, i});
     return arguments;
 }
 
 /// Returns the arguments of a tracepoint or function, by its prototype in the kernel's BTF.
-std::optional<std::vector<TypeParameter>> ExprChecker::kernel_arguments(const Span& span) {
-    const ProbeDescription& probe = *context_.probe;
-    const std::string& provider = probe.provider;
-    const std::string& name = provider == "sdt" ? probe.name : probe.function;
-    if (!context_.has_kernel) {
-        error_with_hint(
-            Tag::D_ARGS_TYPE, span,
-            strprintf("args[] of \"%s\" needs the types of a kernel", probe.text.c_str()),
-            kKernelHint);
-        return std::nullopt;
-    }
+std::optional<std::vector<TypeParameter>>
+ExprChecker::kernel_arguments(const ProbeDescription& probe) {
     std::string module = is_glob(probe.module) ? "" : probe.module;
-    if (provider == "sdt") {
-        if (auto arguments = types_.tracepoint_arguments(name, module))
-            return arguments;
-    } else {
-        TypeId function = types_.find_function(name, module);
-        if (types_.is_function(function)) {
-            const Type& type = types_.resolved(function);
-            if (probe.name != "return")
-                return type.parameters;
-            // As in every port: args[0] is where it returned, args[1] what.
-            return std::vector<TypeParameter>{{"", types_.uint64_type()}, {"", type.target}};
-        }
-    }
-    if (types_.kernel_error())
+    if (probe.provider == "sdt")
+        return types_.tracepoint_arguments(probe.name, module);
+    TypeId function = types_.find_function(probe.function, module);
+    if (!types_.is_function(function))
+        return std::nullopt;
+    const Type& type = types_.resolved(function);
+    if (probe.name != "return")
+        return type.parameters;
+    // As in every port: args[0] is where it returned, args[1] what.
+    return std::vector<TypeParameter>{{"", types_.uint64_type()}, {"", type.target}};
+}
+
+/// Says why a tracepoint's or function's arguments are not known.
+void ExprChecker::refuse_arguments(const Span& span) {
+    const std::string& text = context_.probe->text;
+    if (!context_.has_kernel)
+        error_with_hint(Tag::D_ARGS_TYPE, span,
+                        strprintf("args[] of \"%s\" needs the types of a kernel", text.c_str()),
+                        kKernelHint);
+    else if (types_.kernel_error())
         refuse(Tag::D_TYPE_ERR, span,
-               messages::lookup_failed("args[] of \"" + probe.text + "\"",
+               messages::lookup_failed("args[] of \"" + text + "\"",
                                        types_.kernel_error()->message()));
     else
         refuse(Tag::D_ARGS_TYPE, span,
                strprintf("no types for args[] of \"%s\": the kernel's BTF does not know it",
-                         probe.text.c_str()));
-    return std::nullopt;
+                         text.c_str()));
 }
 
 TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {

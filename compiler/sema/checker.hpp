@@ -64,6 +64,10 @@ public:
     bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
                     std::vector<TypedPtr>& keys);
 
+    /// Returns what args[] of one probe has (for syscall, ten of int64_t); nothing, unreported,
+    /// when the kernel's types, which say it, are not there or do not have it.
+    std::optional<std::vector<ProbeArgument>> arguments_of(const ProbeDescription& probe);
+
     /// Checks a provider's declaration and adds its probes, or reports.
     void declare_provider(const Provider& syntax);
     /// Checks a translator's declaration and adds it, or reports.
@@ -120,7 +124,8 @@ private:
                            const Identifier& name);
     TypedPtr check_args(const Expr& expression, const Index& index);
     std::optional<std::vector<ProbeArgument>> probe_arguments(const Span& span);
-    std::optional<std::vector<TypeParameter>> kernel_arguments(const Span& span);
+    std::optional<std::vector<TypeParameter>> kernel_arguments(const ProbeDescription& probe);
+    void refuse_arguments(const Span& span);
     TypedPtr native_argument(const ProbeArgument& argument, const Span& span) const;
     bool is_stable_set(const ProbeDescription& probe) const;
 

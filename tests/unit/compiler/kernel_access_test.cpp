@@ -125,3 +125,33 @@ TEST_CASE("errors with a kernel's types", "[compiler][kernel]") {
     CompileOutput output = compile_text("BEGIN { trace(curthread->com); }", &kernel);
     CHECK(errors_of(output).find("did you mean \"comm\"?") != std::string::npos);
 }
+
+TEST_CASE("listings have the types that args[] has", "[compiler][kernel]") {
+    SampleKernel kernel;
+    auto types = [](ProbeArgumentTypes& known, const ProbeDescription& probe) {
+        auto found = known.of(probe);
+        std::string text = found ? "" : "unknown";
+        for (size_t i = 0; found && i < found->size(); i++)
+            text += (i == 0 ? "" : ", ") + (*found)[i];
+        return text;
+    };
+    auto probe = [](const char* provider, const char* function, const char* name) {
+        ProbeDescription description;
+        description.provider = provider;
+        description.function = function;
+        description.name = name;
+        return description;
+    };
+    ProbeArgumentTypes known(&kernel), without(nullptr);
+    CHECK(types(known, probe("sdt", "", "sched_switch")) == "_Bool, struct task_struct *, int");
+    CHECK(types(known, probe("fbt", "vfs_read", "entry")) ==
+          "struct task_struct *, char *, unsigned short");
+    CHECK(types(known, probe("fbt", "vfs_read", "return")) == "uint64_t, long");
+    CHECK(types(known, probe("fbt", "no_such", "entry")) == "unknown");
+    CHECK(types(without, probe("fbt", "vfs_read", "entry")) == "unknown");
+    CHECK(types(without, probe("proc", "", "create")) == "psinfo_t *");
+    CHECK(types(without, probe("sched", "", "off-cpu")) == "lwpsinfo_t *, psinfo_t *");
+    CHECK(types(without, probe("io", "", "start")) == "bufinfo_t *, devinfo_t *, fileinfo_t *");
+    CHECK(types(without, probe("syscall", "openat", "return")).starts_with("int64_t, int64_t"));
+    CHECK(types(without, probe("profile", "", "profile-97")).empty());
+}

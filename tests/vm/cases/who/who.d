@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma D option quiet
+
+proc:::exec-success
+{
+	trace(pid);
+}
