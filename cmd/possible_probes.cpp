@@ -14,38 +14,31 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// How a provider of the kernel module names its probes (docs/probes.md); an empty name is any that
-/// a C identifier can be.
-struct KernelProbe {
-    const char* provider;
-    const char* name;
-};
-
 constexpr KernelProbe kKernelProbes[] = {
-    {"syscall", "entry"},
-    {"syscall", "return"},
-    {"fbt", "entry"},
-    {"fbt", "return"},
-    {"sdt", ""},
-    {"proc", "create"},
-    {"proc", "start"},
-    {"proc", "exec"},
-    {"proc", "exec-success"},
-    {"proc", "exec-failure"},
-    {"proc", "exit"},
-    {"proc", "lwp-create"},
-    {"proc", "lwp-start"},
-    {"proc", "lwp-exit"},
-    {"proc", "signal-send"},
-    {"proc", "signal-discard"},
-    {"proc", "signal-handle"},
-    {"proc", "signal-clear"},
-    {"sched", "off-cpu"},
-    {"sched", "sleep"},
-    {"sched", "preempt"},
-    {"sched", "wakeup"},
-    {"io", "start"},
-    {"io", "done"},
+    {"syscall", "entry", false},
+    {"syscall", "return", false},
+    {"fbt", "entry", false},
+    {"fbt", "return", false},
+    {"sdt", "", false},
+    {"proc", "create", true},
+    {"proc", "start", true},
+    {"proc", "exec", true},
+    {"proc", "exec-success", true},
+    {"proc", "exec-failure", true},
+    {"proc", "exit", true},
+    {"proc", "lwp-create", true},
+    {"proc", "lwp-start", true},
+    {"proc", "lwp-exit", true},
+    {"proc", "signal-send", true},
+    {"proc", "signal-discard", true},
+    {"proc", "signal-handle", true},
+    {"proc", "signal-clear", true},
+    {"sched", "off-cpu", true},
+    {"sched", "sleep", true},
+    {"sched", "preempt", true},
+    {"sched", "wakeup", true},
+    {"io", "start", true},
+    {"io", "done", true},
 };
 
 bool matches(const std::string& pattern, const char* name) {
@@ -71,6 +64,10 @@ bool can_be_part(const std::string& pattern) {
 }
 
 } // namespace
+
+std::span<const KernelProbe> kernel_probes() {
+    return kKernelProbes;
+}
 
 bool probe_is_possible(const compiler::ProbeDescription& description) {
     if (description.id)

@@ -10,10 +10,22 @@
 
 #include "compiler/syntax/ast_types.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace daybreak::cmd {
+
+/// How a provider of the kernel module names its probes (docs/probes.md); an empty name is any that
+/// a C identifier can be.
+struct KernelProbe {
+    const char* provider;
+    const char* name;
+    bool is_one; ///< a single probe, in every kernel
+};
+
+/// Returns all of them, in the order of providers.
+std::span<const KernelProbe> kernel_probes();
 
 /// Returns whether some kernel with our module could have a probe that the description matches.
 bool probe_is_possible(const compiler::ProbeDescription& description);

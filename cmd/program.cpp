@@ -213,11 +213,10 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
         complain(where.error().message());
         return std::nullopt;
     }
-    std::optional<compiler::BtfKernelTypes> kernel;
-    if (*where) {
-        kernel.emplace(**where);
-        options.kernel = &*kernel;
-    }
+    std::unique_ptr<compiler::BtfKernelTypes> kernel;
+    if (*where)
+        kernel = std::make_unique<compiler::BtfKernelTypes>(std::move(**where));
+    options.kernel = kernel.get();
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.probe_exists = probes.exist;
     options.similar_probe = probes.similar;
@@ -230,7 +229,7 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     if (!output.dof)
         return std::nullopt;
     CompiledProgram compiled{*std::move(output.dof), std::move(output.program), describe(arguments),
-                             "", std::move(output.stability)};
+                             "", std::move(output.stability), std::move(kernel)};
     if (compiled.program.target)
         compiled.release = compiled.program.target->release;
     return compiled;

@@ -70,6 +70,8 @@ struct CompiledProgram {
     std::string description; ///< "script 'x.d'" or "description 'BEGIN'", for notices
     std::string release;     ///< of the kernel whose types it was compiled with; "" when none
     std::vector<compiler::ClauseStability> stability; ///< of its clauses, for -v
+    /// What it was compiled for; null without --kernel and --btf.
+    std::unique_ptr<compiler::BtfKernelTypes> kernel;
 
     /// Returns an option's value; empty when it is not set.
     std::optional<uint64_t> option(uint32_t id) const { return option_of(program, id); }

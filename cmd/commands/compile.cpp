@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/visible.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/image_probes.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
 #include "formats/dof/dof_printer.hpp"
@@ -32,6 +33,9 @@ int compile(const CompileArguments& arguments) {
     auto compiled = compile_program(arguments.program, {probe_is_possible, similar_possible_probe});
     if (!compiled)
         return static_cast<int>(Exit::failed);
+    if (compiled->kernel && !arguments.program.zero_probes_allowed)
+        for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
+            complain("warning: " + line);
     if (arguments.disassemble)
         std::fputs(base::visible(formats::print_ecbs(compiled->program)).c_str(), stderr);
     if (arguments.output_path.empty())

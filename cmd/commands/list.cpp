@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak list: the probes of the running kernel, or those that a trace file has.
+// daybreak list: the probes of the running kernel, of a trace file, or of a kernel's image.
 #include "analyze/list.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/image_probes.hpp"
+#include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "recorder/device.hpp"
@@ -34,18 +36,40 @@ base::Result<void> list_kernel(TerminalSink& sink) {
     }
 }
 
+base::Result<void> list_image(const std::string& image, TerminalSink& sink) {
+    DBK_TRY(compiler::KernelSource where, kernel_source_of(image));
+    compiler::BtfKernelTypes kernel(std::move(where));
+    DBK_TRY(std::vector<formats::DofProbeName> probes, image_probes(kernel));
+    std::string line;
+    analyze::print_probe_heading(line);
+    uint32_t number = 0;
+    for (const formats::DofProbeName& probe : probes) {
+        analyze::print_probe(line, ++number, probe.provider, probe.module, probe.function,
+                             probe.name);
+        sink.write(line);
+        line.clear();
+    }
+    return {};
+}
+
 } // namespace
 
 void add_list(CLI::App& app, int& status) {
     auto files = std::make_shared<TraceFiles>();
     CLI::App* command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
+    auto image = std::make_shared<std::string>();
     add_trace_files(*command, *files, false);
+    command->add_option("--kernel", *image,
+                        "List those that a kernel will have: a release, or the path of its image");
     command->footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                     "can be traced here (as root)\n"
-                    "  daybreak list | grep syscall");
-    command->callback([files, &status] {
+                    "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
+                    "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
+    command->callback([files, image, &status] {
         TerminalSink sink({});
-        auto done = files->paths.empty() ? list_kernel(sink) : list_trace(*files, sink);
+        auto done = !image->empty()        ? list_image(*image, sink)
+                    : files->paths.empty() ? list_kernel(sink)
+                                           : list_trace(*files, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

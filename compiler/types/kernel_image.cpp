@@ -94,8 +94,11 @@ private:
     uint64_t bytes_ = 0;
 };
 
-/// Unpacks the vmlinux inside a bzImage, or as much of it as has the BTF, and then only that.
-Result<Bytes> bzimage_payload(ByteView bytes, const std::string& what) {
+enum class Wanted : uint8_t { btf, vmlinux };
+
+/// Unpacks the vmlinux inside a bzImage; of one whose BTF is wanted as much as has it, and then
+/// only that.
+Result<Bytes> bzimage_payload(ByteView bytes, const std::string& what, Wanted wanted) {
     ByteReader reader(bytes, what);
     DBK_TRY(auto version, reader.read_at<uint16_t>(kProtocolVersion));
     if (version < kPayloadProtocol)
@@ -117,7 +120,7 @@ Result<Bytes> bzimage_payload(ByteView bytes, const std::string& what) {
                       what.c_str(), unpacked_bytes, kUnpackedBytesMax);
     // One byte more than claimed, so that a stream that is longer is noticed, not cut.
     BtfSearch search;
-    auto enough = [&](ByteView so_far) { return search.found_in(so_far); };
+    auto enough = [&](ByteView so_far) { return wanted == Wanted::btf && search.found_in(so_far); };
     DBK_TRY(auto unpacked, decompress(payload, what, uint64_t{unpacked_bytes} + 1, enough));
     if (ByteView btf = search.slice(unpacked); !btf.empty())
         return Bytes(btf.begin(), btf.end());
@@ -159,17 +162,13 @@ Result<Bytes> elf_btf(Bytes& bytes, const std::string& what) {
                   what.c_str());
 }
 
-} // namespace
-
-Result<Bytes> extract_btf(Bytes untrusted_bytes, const std::string& what) {
-    Bytes bytes = std::move(untrusted_bytes);
+/// Unpacks until BTF or an ELF file comes out.
+Result<Bytes> unpack(Bytes bytes, const std::string& what, Wanted wanted) {
     for (unsigned layer = 0; layer < kLayersMax; layer++) {
-        if (is_raw_btf(bytes))
+        if (is_raw_btf(bytes) || is_elf(bytes))
             return bytes;
-        if (is_elf(bytes))
-            return elf_btf(bytes, what);
         if (is_bzimage(bytes)) {
-            DBK_TRY(bytes, bzimage_payload(bytes, what));
+            DBK_TRY(bytes, bzimage_payload(bytes, what, wanted));
         } else if (is_compressed(bytes)) {
             DBK_TRY(bytes, decompress(bytes, what));
         } else {
@@ -178,6 +177,22 @@ Result<Bytes> extract_btf(Bytes untrusted_bytes, const std::string& what) {
     }
     return errorf(ErrorCode::unsupported, "%s: neither BTF, nor vmlinux, vmlinuz or kernel module",
                   what.c_str());
+}
+
+} // namespace
+
+Result<Bytes> extract_btf(Bytes untrusted_bytes, const std::string& what) {
+    DBK_TRY(Bytes bytes, unpack(std::move(untrusted_bytes), what, Wanted::btf));
+    if (is_elf(bytes))
+        return elf_btf(bytes, what);
+    return bytes;
+}
+
+Result<Bytes> extract_vmlinux(Bytes untrusted_bytes, const std::string& what) {
+    DBK_TRY(Bytes bytes, unpack(std::move(untrusted_bytes), what, Wanted::vmlinux));
+    if (!is_elf(bytes))
+        return errorf(ErrorCode::not_found, "%s: has types only, not the kernel", what.c_str());
+    return bytes;
 }
 
 Result<Bytes> read_btf_file(const std::string& path) {

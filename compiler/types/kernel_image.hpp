@@ -19,6 +19,10 @@ namespace daybreak::compiler {
 /// truncated, limit.
 base::Result<base::Bytes> extract_btf(base::Bytes untrusted_bytes, const std::string& what);
 
+/// Returns the vmlinux, an ELF file, that a kernel image is or has packed inside.  `what` names it
+/// in messages.  Errors: as extract_btf(), and not_found (BTF alone).
+base::Result<base::Bytes> extract_vmlinux(base::Bytes untrusted_bytes, const std::string& what);
+
 /// Reads a file and returns the raw BTF in it.
 base::Result<base::Bytes> read_btf_file(const std::string& path);
 

@@ -78,6 +78,34 @@ Result<void> BtfKernelTypes::find_release() {
     return {};
 }
 
+/// Returns where an image of the release may be.
+std::vector<std::string> BtfKernelTypes::image_paths() const {
+    const std::string &root = source_.root, &release = source_.release;
+    std::vector<std::string> paths;
+    for (const char* folder : {"/usr/lib/debug/boot/vmlinux-", "/boot/vmlinux-", "/boot/vmlinuz-"})
+        paths.push_back(root + folder + release);
+    for (const char* file : {"/vmlinux", "/vmlinuz", "/build/vmlinux"})
+        paths.push_back(root + "/lib/modules/" + release + file);
+    paths.push_back(root + "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+    return paths;
+}
+
+Result<std::vector<KernelFunction>> BtfKernelTypes::functions() {
+    std::string path = source_.file;
+    if (path.empty()) {
+        DBK_TRY_VOID(find_release());
+        std::vector<std::string> paths = image_paths();
+        auto found = std::find_if(paths.begin(), paths.end(), exists);
+        if (found == paths.end())
+            return errorf(ErrorCode::not_found, "no image of kernel %s: name one by its path",
+                          source_.release.c_str());
+        path = *found;
+    }
+    DBK_TRY(Bytes bytes, base::read_file(path));
+    DBK_TRY(Bytes vmlinux, extract_vmlinux(std::move(bytes), path));
+    return traceable_functions(vmlinux, path);
+}
+
 Result<Bytes> BtfKernelTypes::read_vmlinux() {
     if (!source_.file.empty()) {
         path_ = source_.file;
@@ -85,14 +113,9 @@ Result<Bytes> BtfKernelTypes::read_vmlinux() {
     }
     DBK_TRY_VOID(find_release());
     const std::string &root = source_.root, &release = source_.release;
-    std::vector<std::string> candidates;
+    std::vector<std::string> candidates = image_paths();
     if (release == running_)
-        candidates.push_back(root + "/sys/kernel/btf/vmlinux");
-    for (const char* folder : {"/usr/lib/debug/boot/vmlinux-", "/boot/vmlinux-", "/boot/vmlinuz-"})
-        candidates.push_back(root + folder + release);
-    for (const char* file : {"/vmlinux", "/vmlinuz", "/build/vmlinux"})
-        candidates.push_back(root + "/lib/modules/" + release + file);
-    candidates.push_back(root + "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+        candidates.insert(candidates.begin(), root + "/sys/kernel/btf/vmlinux");
     std::optional<base::Error> first_error;
     for (const std::string& candidate : candidates) {
         if (!exists(candidate))

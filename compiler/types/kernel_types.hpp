@@ -10,6 +10,7 @@
 #include "base/byte_reader.hpp"
 #include "base/result.hpp"
 #include "compiler/types/btf.hpp"
+#include "compiler/types/kernel_symbols.hpp"
 
 #include <array>
 #include <map>
@@ -54,11 +55,15 @@ public:
     base::Result<const Btf*> module(std::string_view name) override;
     const std::string& release() const override { return source_.release; }
     base::Result<BtfId> id() override;
+    /// Returns the kernel's functions that can be traced, by its image; release()'s, or the file.
+    /// Errors: not_found (only types are there), and as traceable_functions().
+    base::Result<std::vector<KernelFunction>> functions();
     /// Returns the path the BTF came from, "" before vmlinux() was called.
     const std::string& path() const { return path_; }
 
 private:
     base::Result<void> find_release();
+    std::vector<std::string> image_paths() const;
     base::Result<base::Bytes> read_vmlinux();
     base::Result<std::unique_ptr<Btf>> load_vmlinux();
     base::Result<std::unique_ptr<Btf>> load_module(const std::string& name, const Btf& base);

@@ -16,4 +16,6 @@ equal types-translated "$(types proc:::create)" "args[0]: psinfo_t * "
 equal types-of-io "$(types io:::start)" "args[0]: bufinfo_t * args[1]: devinfo_t * args[2]: fileinfo_t * "
 equal types-of-a-timer "$(dtrace -lvn profile-97 | grep -A 1 'Argument Types' | tail -n 1 | tr -d '\t')" None
 
+# For verify: what the running kernel has of its own.
+daybreak list >/share/out/probes
 holds unload rmmod daybreak

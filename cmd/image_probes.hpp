@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The probes that a kernel will have, by its image.
+//
+// What is in an image is known before it boots: its tracepoints (BTF), its functions and which of
+// them ftrace can patch (its symbols).  System calls are those of the headers that this program was
+// built with.  Modules bring functions and tracepoints of their own, which are not in the image.
+#pragma once
+
+#include "base/result.hpp"
+#include "compiler/types/kernel_types.hpp"
+#include "formats/dof/dof_program.hpp"
+
+#include <string>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// Returns the probes of the kernel itself, in the order of providers; those that exist because
+/// they are named (profile-97) are not there.  Errors: whatever kept it from being read.
+base::Result<std::vector<formats::DofProbeName>> image_probes(compiler::BtfKernelTypes& kernel);
+
+/// Returns what is to be said of the descriptions of a program that match nothing in the image, a
+/// line each.  One that a module may yet match (its module part is another than vmlinux; it is a
+/// pattern without a module part) is not among them, nor is any that cannot be judged: no image.
+std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
+                                          compiler::BtfKernelTypes& kernel);
+
+} // namespace daybreak::cmd
