@@ -21,6 +21,9 @@ using base::strprintf;
 /// How many jumps of the clock are listed with their times.
 constexpr size_t kJumpsListed = 5;
 
+/// How many descriptions that match nothing the verdict has; info lists all.
+constexpr size_t kUnmatchedListed = 3;
+
 const char* records_text(uint64_t count) {
     return count == 1 ? "record" : "records";
 }
@@ -69,6 +72,13 @@ std::string CompletenessNote::verdict() const {
     std::string text = !complete ? "not complete" : until.empty() ? whole : until;
     for (size_t i = 0; i < reasons.size(); i++)
         text += (i == 0 ? ": " : "; ") + reasons[i];
+    for (size_t i = 0; i < std::min(unmatched.size(), kUnmatchedListed); i++)
+        text += (i != 0 ? ", " : complete ? ", but " : "; ") + unmatched[i];
+    if (unmatched.size() > kUnmatchedListed)
+        text += strprintf(" and %zu more", unmatched.size() - kUnmatchedListed);
+    if (!unmatched.empty())
+        text += unmatched.size() == 1 ? " matches no probe: it cannot record anything"
+                                      : " match no probe: they cannot record anything";
     for (const std::string* sentence : {&clock, &end})
         if (!sentence->empty())
             text += "; " + *sentence;

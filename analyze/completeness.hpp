@@ -31,11 +31,14 @@ struct CompletenessNote {
     std::string end;
     /// Where the clock of records jumped, a sentence; empty when it did not.
     std::string clock;
+    /// Descriptions of clauses that matched no probe, whatever else is here: typing mistakes.
+    std::vector<std::string> unmatched;
     /// The recording is a snapshot of a window: what was before it does not count.
     bool is_window = false;
 
     /// Returns "complete: every record since the first probe is here" ("of the window"), or "not
-    /// complete: " and the reasons; after either, what its clock did and how the machine ended.
+    /// complete: " and the reasons; after either, what matched nothing, what its clock did and how
+    /// the machine ended.
     std::string verdict() const;
     /// Returns the exit status that the recording advises.
     int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }

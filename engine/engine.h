@@ -356,6 +356,16 @@ int dbk_consumer_stop(struct dbk_consumer *consumer);
  */
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret);
 
+/**
+ * dbk_consumer_waiting() - the next clause that matched no probe when the enabling was enabled
+ * @clause: where to go on; 0 at first
+ *
+ * What a module brings later may match it.
+ * Return: its description, the consumer's; NULL: there are no more.
+ */
+const struct dbk_probedesc *dbk_consumer_waiting(const struct dbk_consumer *consumer,
+						 uint32_t *clause);
+
 /** dbk_consumer_lowered() - the name of a size that is less than was asked for, and what it came
  * to; NULL: it is as asked.  The caller reports it: "buffer size lowered to 2m" */
 const char *dbk_consumer_lowered(const struct dbk_consumer *consumer, enum dbk_size which,

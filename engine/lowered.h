@@ -277,6 +277,7 @@ struct dbk_plan {
 	bool uses_locals;
 	bool speculates;	/* its record, if any, goes to a speculation */
 	bool zero_fixed;	/* the fixed part has padding, which must be zero */
+	bool waits;		/* no probe matched it when the enabling was enabled */
 	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
 	uint32_t classic_align;

@@ -342,7 +342,7 @@ void dbk_consumer_destroy(struct dbk_consumer *consumer)
 int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason,
 			uint32_t *matched_ret)
 {
-	uint32_t matched = 0, i;
+	uint32_t matched = 0, ecbs, i;
 	int error = 0, settled;
 
 	if (consumer->enabled)
@@ -350,13 +350,28 @@ int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason
 	consumer->enabled = true;
 	/* Clause by clause, as DTrace does: EPIDs count in the program's order.  All gates are
 	 * closed, so no CPU sees a part. */
-	for (i = 0; i < consumer->plan_count && error == 0; i++)
+	for (i = 0; i < consumer->plan_count && error == 0; i++) {
+		ecbs = consumer->ecb_count;
 		error = dbk_ecbs_add_plan(consumer, &consumer->plans[i], reason, &matched);
+		consumer->plans[i].waits = consumer->ecb_count == ecbs;
+	}
 	settled = dbk_host_probes_settle();
 	if (error == 0 && settled != 0)
 		error = dbk_refuse(reason, settled, "the probes cannot be armed");
 	*matched_ret = matched;
 	return error;
+}
+
+const struct dbk_probedesc *dbk_consumer_waiting(const struct dbk_consumer *consumer,
+						 uint32_t *clause)
+{
+	while (*clause < consumer->plan_count) {
+		const struct dbk_plan *plan = &consumer->plans[(*clause)++];
+
+		if (plan->waits)
+			return &consumer->program->probedescs[plan->desc->probedesc];
+	}
+	return NULL;
 }
 
 void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity)

@@ -15,6 +15,8 @@
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
  * cost nothing. */
 #define DRAIN_INTERVAL msecs_to_jiffies(250)
+/* 16: a program with many clauses about modules that come later need not fill the kernel's log. */
+#define WAITING_SAID_MAX 16
 /* 20 ms: when a worker looks again whether a long operation is over. */
 #define RETRY_INTERVAL msecs_to_jiffies(20)
 
@@ -203,6 +205,22 @@ static void lowered_say(const struct dbk_ring *ring, const char *name, struct db
 	}
 }
 
+/* A typing mistake would show only as a recording without records. */
+static void waiting_say(const struct dbk_ring *ring, const char *name)
+{
+	const struct dbk_probedesc *description;
+	u32 clause = 0, count = 0;
+
+	while ((description = dbk_consumer_waiting(ring->consumer, &clause)) != NULL)
+		if (count++ < WAITING_SAID_MAX)
+			pr_warn("ring %s: %s:%s:%s:%s matches no probe\n", name,
+				description->provider, description->module, description->function,
+				description->name);
+	if (count > WAITING_SAID_MAX)
+		pr_warn("ring %s: %u more descriptions match no probe\n", name,
+			count - WAITING_SAID_MAX);
+}
+
 static int ring_create(struct dbk_program *program, const char *name, struct file *owner,
 		       struct dbk_reason *reason, struct dbk_ring **ring_ret)
 {
@@ -268,6 +286,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		return err;
 	}
 	lowered_say(ring, name, &remark);
+	waiting_say(ring, name);
 	*reason = remark;
 	mutex_lock(&dbk.look_mutex);
 	ring->ready = true;

@@ -3,6 +3,12 @@
 ln -s "$(command -v daybreak)" /bin/dtrace
 cd /tmp
 holds load insmod /share/in/who.ko
+equal log-has-what-matches-nothing "$(dmesg | sed -n 's/.*ring .*: \(fbt:.*\)/\1/p' | tr '\n' ';')" \
+	"fbt::no_such_function:entry matches no probe;fbt:brd:brd_submit_bio:entry matches no probe;"
+holds later-module insmod /share/in/brd.ko rd_nr=1 rd_size=64
+holds record daybreak record --claim -o /share/out/who.dbrk
+equal verdict-has-what-matches-nothing "$(daybreak info /share/out/who.dbrk | tail -n 1)" \
+	"complete: every record since the first probe is here, but fbt::no_such_function:entry matches no probe: it cannot record anything"
 
 # What arguments are.
 types() {
