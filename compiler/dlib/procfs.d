@@ -31,7 +31,7 @@ typedef struct lwpsinfo {
 	char pr_stype;
 	char pr_state;
 	char pr_sname;			/* letter of pr_state */
-	char pr_nice;
+	char pr_nice;			/* -20 to 19 */
 	short pr_syscall;
 	char pr_oldpri;
 	char pr_cpu;
@@ -54,13 +54,13 @@ typedef struct psinfo {
 	gid_t pr_gid;
 	gid_t pr_egid;
 	uintptr_t pr_addr;		/* of the task_struct */
-	size_t pr_size;
-	size_t pr_rssize;
+	size_t pr_size;			/* KiB */
+	size_t pr_rssize;		/* KiB that are in memory */
 	uint32_t pr_ttydev;		/* of the controlling terminal; -1: none */
 	uint64_t pr_start;		/* nanoseconds after boot */
 	uint64_t pr_time;		/* nanoseconds on a CPU */
 	char pr_fname[16];		/* name of what it executes */
-	char pr_psargs[80];
+	char pr_psargs[80];		/* command line: arguments with blanks between */
 	int pr_wstat;			/* as wait(2) gives it, when a zombie */
 	int pr_argc;
 	uintptr_t pr_argv;		/* in the process's memory */
@@ -91,7 +91,10 @@ translator lwpsinfo_t < struct task_struct *T > {
 	    T->on_cpu ? SONPROC : SRUN;
 	pr_sname = T->exit_state ? 'Z' : (T->__state & 0xc) ? 'T' : (T->__state & 0x3) ? 'S' :
 	    T->on_cpu ? 'O' : 'R';
+	pr_nice = T->static_prio - 120;
 	pr_syscall = 0;
+	pr_oldpri = T->prio;
+	pr_cpu = 0;
 	pr_pri = T->prio;
 	pr_clname = T->policy == 0 ? "TS" : T->policy == 1 || T->policy == 2 ? "RT" :
 	    T->policy == 6 ? "DL" : "BAT";
@@ -100,6 +103,10 @@ translator lwpsinfo_t < struct task_struct *T > {
 	pr_bindpro = -1;
 	pr_bindpset = -1;
 };
+
+/* A process's pages of one kind: kernels count them in plain words, since 6.2 in counters with a part per CPU. */
+inline int64_t mm_pages[struct mm_struct *M, int kind] = sizeof (M->rss_stat) < 4 * sizeof (struct percpu_counter) ?
+    ((int64_t *)&M->rss_stat)[kind] : ((struct percpu_counter *)&M->rss_stat)[kind].count;
 
 /*
  * signal->pids[2] is the process group's (PIDTYPE_PGID), [3] the session's.  At the start of a process its
@@ -117,12 +124,18 @@ translator psinfo_t < struct task_struct *T > {
 	pr_gid = T->cred->gid.val;
 	pr_egid = T->cred->egid.val;
 	pr_addr = (uintptr_t)T;
+	pr_size = T->mm == NULL ? 0 : T->mm->total_vm * 4;
+	/* MM_FILEPAGES is 0, MM_ANONPAGES 1, MM_SHMEMPAGES 3. */
+	pr_rssize = T->mm == NULL ? 0 : 4 * (mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3]);
 	pr_ttydev = T->signal->tty == NULL ? -1 :
 	    (T->signal->tty->driver->major << 20) | (T->signal->tty->driver->minor_start + T->signal->tty->index);
 	pr_start = T->start_boottime;
 	pr_time = T->se.sum_exec_runtime;
 	pr_fname = T->comm;
-	pr_psargs = T->comm;
+	/* Another process's memory is not at hand: then its name. 79: one less than pr_psargs has. */
+	pr_psargs = T->mm != NULL && T->mm == curthread->mm ? copyinargs(T->mm->arg_start,
+	    T->mm->arg_end - T->mm->arg_start < 79 ? T->mm->arg_end - T->mm->arg_start : 79, T->comm) :
+	    stringof(T->comm);
 	pr_wstat = T->exit_code;
 	pr_argc = T->mm == NULL ? 0 : *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
 	pr_argv = T->mm == NULL ? 0 : T->mm->start_stack + 8;

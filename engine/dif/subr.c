@@ -22,6 +22,7 @@ static const struct subr subrs[DIF_SUBR_MAX + 1] = {
 	[DIF_SUBR_D_PATH] = {dbk_subr_d_path, 1},
 	[DIF_SUBR_COPYIN] = {dbk_subr_copyin, 2},
 	[DIF_SUBR_COPYINSTR] = {dbk_subr_copyinstr, 1},
+	[DIF_SUBR_COPYINARGS] = {dbk_subr_copyinargs, 3},
 	[DIF_SUBR_SPECULATION] = {dbk_subr_speculation, 0},
 	[DIF_SUBR_PROGENYOF] = {dbk_subr_progenyof, 1},
 	[DIF_SUBR_STRLEN] = {dbk_subr_strlen, 1},

@@ -24,6 +24,7 @@ const char *dbk_subr_name(uint32_t id);
 
 /* subr_memory.c */
 dbk_subr_fn dbk_subr_rand, dbk_subr_copyin, dbk_subr_copyinstr, dbk_subr_copyinto,
+	dbk_subr_copyinargs,
 	dbk_subr_progenyof, dbk_subr_speculation, dbk_subr_alloca, dbk_subr_bcopy,
 	dbk_subr_getmajor, dbk_subr_getminor, dbk_subr_swap16, dbk_subr_swap32, dbk_subr_swap64,
 	dbk_subr_copyout, dbk_subr_copyoutstr;

@@ -3,6 +3,9 @@
 #include "engine/dif/subr.h"
 #include "engine/speculation/speculation.h"
 
+/* Of x86: what user memory is there, or is not, by. */
+#define PAGE_BYTES 4096u
+
 __probe_ctx uint64_t dbk_subr_rand(struct dbk_cpu *cpu)
 {
 	(void)cpu;
@@ -53,6 +56,43 @@ __probe_ctx uint64_t dbk_subr_copyinstr(struct dbk_cpu *cpu)
 		return 0;
 	cpu->scratch_used -= (uint32_t)(DBK_ROUND_UP(room, 8) - DBK_ROUND_UP(length + 1, 8));
 	return (uint64_t)(uintptr_t)to;
+}
+
+/*
+ * copyinargs(address, bytes, otherwise): strings that lie one after the other, as one with blanks
+ * between.  A command line may go on in a page that is not there: then what the first has of it;
+ * it is `otherwise` when that is nothing.
+ */
+__probe_ctx uint64_t dbk_subr_copyinargs(struct dbk_cpu *cpu)
+{
+	uint64_t from = dbk_subr_argument(cpu, 0), bytes = dbk_subr_argument(cpu, 1);
+	uint64_t first_page_bytes = PAGE_BYTES - (from & (PAGE_BYTES - 1));
+	struct dbk_view otherwise;
+	uint64_t i;
+	char *to;
+
+	if (bytes > cpu->consumer->strsize)
+		bytes = cpu->consumer->strsize;
+	to = dbk_scratch(cpu, bytes + 1);
+	if (to == NULL || !dbk_may_see_process(cpu) || !dbk_spend(cpu, bytes * DBK_WORK_CHAR))
+		return 0;
+	if (bytes != 0 && !dbk_host_load_user(to, from, (uint32_t)bytes)) {
+		if (bytes <= first_page_bytes ||
+		    !dbk_host_load_user(to, from, (uint32_t)first_page_bytes))
+			first_page_bytes = 0;
+		bytes = first_page_bytes;
+	}
+	for (i = 0; i < bytes; i++)
+		if (to[i] == '\0')
+			to[i] = ' ';
+	while (bytes != 0 && to[bytes - 1] == ' ')
+		bytes--;
+	to[bytes] = '\0';
+	if (bytes != 0)
+		return (uint64_t)(uintptr_t)to;
+	if (!dbk_view_string(cpu, dbk_subr_argument(cpu, 2), &otherwise))
+		return 0;
+	return dbk_new_string(cpu, otherwise.text, otherwise.length);
 }
 
 __probe_ctx uint64_t dbk_subr_copyinto(struct dbk_cpu *cpu)

@@ -37,6 +37,7 @@ static bool subroutine_is_heavy(uint32_t id)
 	case DIF_SUBR_COPYIN:
 	case DIF_SUBR_COPYINSTR:
 	case DIF_SUBR_COPYINTO:
+	case DIF_SUBR_COPYINARGS:
 	case DIF_SUBR_COPYOUT:
 	case DIF_SUBR_COPYOUTSTR:
 	case DIF_SUBR_D_PATH:

@@ -419,6 +419,21 @@ TEST_CASE("memory subroutines", "[engine][dif]") {
     CHECK(run(subr(DIF_SUBR_COPYINSTR, {setx(0, 1), push_value(1)}, {0x6000}, "", string_type()))
               .errors == 1);
     CHECK(run({{setx(0, 1), ret(1)}, string_type(), {0xffff888000000000}}).text() == "kernel text");
+    SECTION("copyinargs() has blanks between, and another text where nothing is") {
+        host.user_memory[0x5ffc] = std::string("ls\0-l\0/", 7);
+        auto push3 = push2;
+        push3.insert(push3.end(), {setx(2, 3), push_value(3)});
+        auto text = [&](uint64_t from, uint64_t bytes) {
+            return run(subr(DIF_SUBR_COPYINARGS, push3, {from, bytes, 0xffff888000000000}, "",
+                            string_type()))
+                .text();
+        };
+        CHECK(text(0x5ffc, 7) == "ls -l /");
+        CHECK(text(0x5ffc, 6) == "ls -l");
+        CHECK(text(0x5ffc, 8) == "ls -"); // a byte more than is there: the first page's
+        CHECK(text(0x6003, 1) == "kernel text");
+        CHECK(text(0x5ffc, 0) == "kernel text");
+    }
     SECTION("copyinto() and bcopy() write scratch only") {
         Difo d{{setx(0, 1), load(DIF_OP_ALLOCS, 1, 5), setx(1, 2), push_value(2), setx(0, 1),
                 push_value(1), push_value(5), call(DIF_SUBR_COPYINTO, 3), flushts(), ret(5)},

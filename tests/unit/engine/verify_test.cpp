@@ -141,7 +141,7 @@ TEST_CASE("variables are checked", "[engine][verify]") {
 
 TEST_CASE("subroutines are checked", "[engine][verify]") {
     CHECK(refusal({{call(DIF_SUBR_RAND, 1), ret(1)}}).empty());
-    says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 49 does not exist");
+    says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 50 does not exist");
     says(refusal({{call(DIF_SUBR_MSGSIZE, 1), ret(1)}}),
          "subroutine msgsize() is not offered here");
     CHECK(refusal({{call(DIF_SUBR_SPECULATION, 1), ret(1)}}).empty());

@@ -2,13 +2,39 @@
 # What a process says of itself in /proc is what its probes say of it.
 ln -s "$(command -v daybreak)" /bin/dtrace
 cd /tmp
+long=/./././././././././././././././././././././././././././././././././././././dev/null
+cat >run.sh <<EOF
+/bin/cat /proc/self/cmdline /dev/null >short
+/bin/cat /proc/self/cmdline $long >long
+/bin/cat /proc/self/statm >statm
+EOF
+# shown FILE: a command line as pr_psargs has it
+shown() {
+	tr '\0' ' ' <"$1" | sed 's/ $//' | cut -c 1-79
+}
+
 holds load insmod /share/in/who.ko
 equal log-has-what-matches-nothing "$(dmesg | sed -n 's/.*ring .*: \(fbt:.*\)/\1/p' | tr '\n' ';')" \
 	"fbt::no_such_function:entry matches no probe;fbt:brd:brd_submit_bio:entry matches no probe;"
+holds run-recorded sh run.sh
 holds later-module insmod /share/in/brd.ko rd_nr=1 rd_size=64
 holds record daybreak record --claim -o /share/out/who.dbrk
 equal verdict-has-what-matches-nothing "$(daybreak info /share/out/who.dbrk | tail -n 1)" \
 	"complete: every record since the first probe is here, but fbt::no_such_function:entry matches no probe: it cannot record anything"
+daybreak report /share/out/who.dbrk | grep EXEC >recorded
+equal recorded-command-line "$(sed -n 's/^EXEC \(.*\)|$/\1/p;1q' recorded)" "$(shown short)"
+equal recorded-long-command-line "$(sed -n '2s/^EXEC \(.*\)|$/\1/p' recorded)" "$(shown long)"
+
+dtrace -o live -qn 'syscall::write:entry /execname == "cat"/ { printf("%s|%d %d\n", curpsinfo->pr_psargs,
+		curpsinfo->pr_size / 4, curpsinfo->pr_rssize > 0 && curpsinfo->pr_rssize < curpsinfo->pr_size); }
+	sched:::sleep /curthread->mm == NULL/ { @kernel[curpsinfo->pr_psargs == curpsinfo->pr_fname ? "ALIKE" : "OTHER"] = count(); }
+	END { printa("%s\n", @kernel); }' -c 'sh run.sh' 2>live.err
+equal live-no-faults "$(cat live.err)" ""
+equal live-command-line "$(sed -n '1s/|.*//p' live)" "$(shown short)"
+equal live-long-command-line "$(sed -n '2s/|.*//p' live)" "$(shown long)"
+equal size "$(sed -n '3s/.*|//p' live)" "$(cut -d ' ' -f 1 statm) 1"
+equal kernel-threads "$(grep -c OTHER live) $(grep -c ALIKE live)" "0 1"
+equal members "$(dtrace -qn 'BEGIN { printf("%d %d %d", curlwpsinfo->pr_nice, curlwpsinfo->pr_cpu, curlwpsinfo->pr_oldpri == curlwpsinfo->pr_pri); exit(0); }' 2>&1)" "0 0 1"
 
 # What arguments are.
 types() {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines in a recording. */
 #pragma D option quiet
 
 proc:::exec-success
+/execname == "cat"/
 {
-	trace(pid);
+	printf("EXEC %s|\n", curpsinfo->pr_psargs);
 }
 
 /* A typing mistake, and a function of a module that is loaded later. */
