@@ -11,6 +11,13 @@
 
 namespace daybreak::compiler {
 
+namespace {
+
+/// The system's library of names that are Daybreak's own.
+constexpr std::string_view kTaskLibrary = "task.d";
+
+} // namespace
+
 void Compilation::error(Tag tag, const Span& span, std::string text, std::string hint) {
     Diagnostic diagnostic;
     diagnostic.tag = tag;
@@ -202,7 +209,7 @@ void Compilation::declare_variable(const DeclaredName& declared) {
                      "associative arrays may not be declared as local variables: " + declared.name);
     if (types_.is_function(declared.type))
         return static_cast<void>(declared_functions_.insert(declared.name));
-    if (symbols_.find_inline(declared.name) && storage == VariableStorage::global)
+    if (storage == VariableStorage::global && symbols_.is_taken_by_inline(declared.name))
         return error(Tag::D_DECL_IDRED, declared.span,
                      messages::redeclared(declared.name, declared_text(declared), "inline"));
     std::vector<TypeId> keys;
@@ -247,7 +254,9 @@ void Compilation::item(const Inline& definition) {
     info.parameters = declared.keys;
     info.value = definition.value.get();
     info.is_library = context_.in_library;
-    bool plain = info.parameters.empty();
+    info.yields = library_ && info.is_library && library_->name == kTaskLibrary;
+    // What needs a kernel's types is checked where it is used, as translators are.
+    bool plain = info.parameters.empty() && !info.yields;
     if (plain) {
         ExprChecker checker(context_);
         TypedPtr value = checker.check(*definition.value);

@@ -52,7 +52,7 @@ bool ExprChecker::define(const Expr& target, TypeId type) {
     if (is_parameter(*name) || symbols_.find(storage, name->name))
         return true;
     if (storage == VariableStorage::global &&
-        (symbols_.find_inline(name->name) || symbols_.is_enumerator(name->name)))
+        (symbols_.is_taken_by_inline(name->name) || symbols_.is_enumerator(name->name)))
         return true; // reported as not assignable
     if (index && storage == VariableStorage::clause) {
         refuse(Tag::D_ARR_LOCAL, target.span, messages::local_array(name->name));

@@ -117,7 +117,11 @@ const InlineInfo* SymbolTable::find_inline(std::string_view name) const {
     auto found = inlines_.find(name);
     if (found == inlines_.end() && library_ && library_(name))
         found = inlines_.find(name);
-    return found == inlines_.end() ? nullptr : &found->second;
+    if (found == inlines_.end() ||
+        (found->second.yields &&
+         variables_.count(Key{VariableStorage::global, std::string(name)}) != 0))
+        return nullptr;
+    return &found->second;
 }
 
 ProviderInfo* SymbolTable::find_provider(std::string_view name) {

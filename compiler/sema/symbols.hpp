@@ -39,6 +39,8 @@ struct InlineInfo {
     const Expr* value = nullptr; ///< of the program; null: `constant`
     std::optional<int64_t> constant;
     bool is_library = false; ///< defined in the system's library
+    /// A name that other ports do not have, so programs have variables of it: theirs wins.
+    bool yields = false;
 };
 
 /// translator OUTPUT < INPUT name > { member = value; ... };
@@ -90,7 +92,13 @@ public:
     /// Asks `load` to define an identifier when nothing of that name is known; whether it did.
     void set_library(std::function<bool(std::string_view)> load) { library_ = std::move(load); }
 
+    /// Returns the inline of that name, or null: also when a variable has taken the name from it.
     const InlineInfo* find_inline(std::string_view name) const;
+    /// Returns whether a variable may not have that name, as an inline does.
+    bool is_taken_by_inline(std::string_view name) const {
+        const InlineInfo* definition = find_inline(name);
+        return definition && !definition->yields;
+    }
     /// Returns what a name of global scope stands for, functions and actions included; nothing when
     /// it is free.
     std::optional<messages::IdentifierKind> global_kind(std::string_view name);

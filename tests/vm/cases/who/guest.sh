@@ -36,6 +36,23 @@ equal size "$(sed -n '3s/.*|//p' live)" "$(cut -d ' ' -f 1 statm) 1"
 equal kernel-threads "$(grep -c OTHER live) $(grep -c ALIKE live)" "0 1"
 equal members "$(dtrace -qn 'BEGIN { printf("%d %d %d", curlwpsinfo->pr_nice, curlwpsinfo->pr_cpu, curlwpsinfo->pr_oldpri == curlwpsinfo->pr_pri); exit(0); }' 2>&1)" "0 0 1"
 
+# Units and cgroups, directories and files.
+mkdir -p /tmp/groups /tmp/there
+mount -t cgroup2 none /tmp/groups
+mkdir -p /tmp/groups/system.slice/daybreak-test.service/payload
+cat >group.sh <<'EOF'
+echo $$ >/tmp/groups/system.slice/daybreak-test.service/payload/cgroup.procs
+cd /tmp/there
+exec workload 1 7</proc/version
+EOF
+dtrace -o group -qn 'syscall::getppid:entry /execname == "workload"/ {
+	@[cgroup, unit, cwd, root, fds[7].fi_pathname, fds[7].fi_fs, fds[99].fi_name] = count(); }
+	END { printa("%s %s %s %s %s %s %s\n", @); }' -c 'sh group.sh' 2>group.err
+equal group-no-faults "$(cat group.err)" ""
+equal group "$(cat group)" \
+	"/system.slice/daybreak-test.service/payload daybreak-test.service /tmp/there / /proc/version proc <none>"
+equal no-unit "$(dtrace -qn 'BEGIN { printf("%s|%s|", cgroup, unit); exit(0); }' 2>&1)" "/||"
+
 # What arguments are.
 types() {
 	dtrace -lvn "$1" | sed -n 's/^\t\targs/args/p' | tr '\n' ' '

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the current process is: its directories, its files, its cgroup (version 2) and the systemd unit that is.
+ */
+#pragma D depends_on library io.d
+
+inline string cwd = d_path(&curthread->fs->pwd);
+inline string root = d_path(&curthread->fs->root);
+
+/* f_flags are those of open(2); a descriptor that is not open has the names "<none>". */
+translator fileinfo_t < struct file *F > {
+	fi_name = F == NULL ? "<none>" : basename(d_path(&F->f_path));
+	fi_dirname = F == NULL ? "<none>" : dirname(d_path(&F->f_path));
+	fi_pathname = F == NULL ? "<none>" : d_path(&F->f_path);
+	fi_offset = F == NULL ? 0 : F->f_pos;
+	fi_fs = F == NULL ? "<none>" : stringof(F->f_path.dentry->d_sb->s_type->name);
+	fi_mount = "<none>";
+	fi_oflags = F == NULL ? 0 : F->f_flags;
+};
+
+inline fileinfo_t fds[int fd] = xlate <fileinfo_t> (curthread->files == NULL || fd < 0 ||
+    fd >= curthread->files->fdt->max_fds ? (struct file *)NULL : curthread->files->fdt->fd[fd]);
+
+/*
+ * D has no loops: a path of 10 parts is the longest; of a longer one the first parts are "...".  The root has no parent.
+ */
+inline int cgroup_is_unit[string kind] = kind == ".service" || kind == ".scope" || kind == ".slice" ||
+    kind == ".socket" || kind == ".mount" || kind == ".swap";
+
+inline string cgroup_path_10[struct kernfs_node *K] = K->parent == NULL ? "" : "...";
+inline string cgroup_unit_10[struct kernfs_node *K] = "";
+inline string cgroup_path_9[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_10[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_9[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_10[K->parent];
+inline string cgroup_path_8[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_9[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_8[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_9[K->parent];
+inline string cgroup_path_7[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_8[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_7[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_8[K->parent];
+inline string cgroup_path_6[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_7[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_6[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_7[K->parent];
+inline string cgroup_path_5[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_6[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_5[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_6[K->parent];
+inline string cgroup_path_4[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_5[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_4[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_5[K->parent];
+inline string cgroup_path_3[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_4[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_3[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_4[K->parent];
+inline string cgroup_path_2[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_3[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_2[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_3[K->parent];
+inline string cgroup_path_1[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_2[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_1[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_2[K->parent];
+inline string cgroup_path_0[struct kernfs_node *K] = K->parent == NULL ? "" :
+    strjoin(cgroup_path_1[K->parent], strjoin("/", stringof(K->name)));
+inline string cgroup_unit_0[struct kernfs_node *K] = K->parent == NULL ? "" :
+    cgroup_is_unit[strrchr(strjoin(".", stringof(K->name)), '.')] ? stringof(K->name) : cgroup_unit_1[K->parent];
+
+/* "/system.slice/ssh.service", and "ssh.service"; "/" and "" of what is in no unit. */
+inline string cgroup = curthread->cgroups->dfl_cgrp->kn->parent == NULL ? "/" :
+    cgroup_path_0[curthread->cgroups->dfl_cgrp->kn];
+inline string unit = cgroup_unit_0[curthread->cgroups->dfl_cgrp->kn];
