@@ -139,6 +139,9 @@ void print_file(std::string& out, const formats::Trace& trace) {
         sources += (sources.empty() ? "" : ", ") + file;
     if (!sources.empty())
         appendf(out, "%-10s %s\n", "program", sources.c_str());
+    if (trace.symbols.empty())
+        appendf(out, "%-10s none: kernel addresses stay numbers; report --symbols takes some\n",
+                "symbols");
 }
 
 void print_host(std::string& out, const formats::Recording& recording,

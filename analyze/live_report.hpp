@@ -47,6 +47,7 @@ public:
 
     /// What the program gave to exit(), last.
     std::optional<int> exit_status() const { return shared_.exit_status; }
+    const UnnamedAddresses& unnamed() const { return names_.unnamed(); }
     /// The options in force, setopt() included; null before the first add().
     const OutputOptions* output_options() const {
         return consumer_ ? &consumer_->options() : nullptr;

@@ -223,6 +223,7 @@ void Renderer::end() {
     report_.exit_status = shared_.exit_status;
     report_.problems = shared_.problems;
     report_.completeness = completeness_of(recording_);
+    report_.unnamed = names_.unnamed();
 }
 
 } // namespace

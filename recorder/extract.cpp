@@ -198,6 +198,7 @@ private:
         DBK_TRY(formats::TraceWriter writer,
                 formats::TraceWriter::create(
                     [&](base::ByteView bytes) { return file.write(bytes); }, header));
+        DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
         for (const DumpPiece* found : boot.pieces) {
             if (found->unusable)
                 continue;
@@ -206,7 +207,6 @@ private:
                 added.error().code() != base::ErrorCode::truncated)
                 return added;
         }
-        DBK_TRY_VOID(writer.add_symbols(symbols));
         formats::TraceSummary end = formats::summary_of(boot.recording);
         end.clocks = header.clocks;
         DBK_TRY_VOID(writer.finish(end));

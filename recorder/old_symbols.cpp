@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "formats/abi/trace.h"
+#include "formats/trace/file_reader.hpp"
 #include "formats/trace/reader.hpp"
 #include "recorder/symbols.hpp"
 
@@ -40,20 +41,46 @@ formats::SymbolTable moved(const formats::SymbolTable& symbols, uint64_t distanc
     return table;
 }
 
+/// What is known of the boot that symbols are of.
+enum class SymbolsBoot : uint8_t { other, unknown };
+
 Result<formats::SymbolTable> placed(formats::SymbolTable symbols, const std::string& path,
-                                    const formats::Recording& recording) {
+                                    const formats::Recording& recording, SymbolsBoot boot) {
     uint64_t there = text_start(symbols);
     uint64_t here = recording.host ? recording.host->kernel_text_start : 0;
     if (symbols.empty() || there == 0)
         return errorf(ErrorCode::invalid, "%s has no symbols of a kernel", path.c_str());
     if (here == 0)
         return errorf(ErrorCode::invalid,
-                      "the recording does not tell where its kernel lay: the symbols of %s cannot "
+                      "the recording does not say where its kernel lay: the symbols of %s cannot "
                       "be used",
                       path.c_str());
-    if (here == there)
+    if (here == there && boot == SymbolsBoot::unknown)
         return symbols;
     return moved(symbols, here - there);
+}
+
+/// Error: the symbols are of a kernel of another build than the recording.
+Result<void> check_build(const formats::TraceHeader& facts, const std::string& path,
+                         const formats::Recording& recording) {
+    if (recording.host && facts.release == recording.host->release &&
+        facts.version == recording.host->version)
+        return {};
+    return errorf(ErrorCode::invalid, "%s is of another kernel: %s %s", path.c_str(),
+                  facts.release.c_str(), facts.version.c_str());
+}
+
+bool is_of_boot(const formats::TraceHeader& facts, const formats::Recording& recording) {
+    uint64_t boot_id = formats::boot_of(facts.boot_uuid);
+    return boot_id != 0 && boot_id == recording.boot_id;
+}
+
+/// Error: the kernel hides all addresses.
+Result<formats::SymbolTable> parse_text(std::string_view text, const std::string& path) {
+    formats::SymbolTable table;
+    if (parse_kallsyms(text, table).hidden)
+        return errorf(ErrorCode::invalid, "%s hides all addresses: read it as root", path.c_str());
+    return table;
 }
 
 } // namespace
@@ -62,28 +89,30 @@ Result<formats::SymbolTable> read_old_symbols(const std::string& path,
                                               const formats::Recording& recording) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
     if (!is_trace(bytes)) {
-        formats::SymbolTable table;
-        KallsymsFacts facts =
-            parse_kallsyms({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, table);
-        if (facts.hidden)
-            return errorf(ErrorCode::invalid, "%s hides all addresses: save /proc/kallsyms as root",
-                          path.c_str());
-        return placed(std::move(table), path, recording);
+        DBK_TRY(formats::SymbolTable table,
+                parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
+        return placed(std::move(table), path, recording, SymbolsBoot::unknown);
     }
     DBK_TRY(formats::Trace trace, formats::parse_trace(bytes, path));
     bool same_boot = trace.recording.boot_id != 0 && trace.recording.boot_id == recording.boot_id;
-    uint64_t header_boot = 0;
-    std::memcpy(&header_boot, trace.header.boot_uuid.data(), sizeof(header_boot));
-    if (same_boot || (header_boot != 0 && header_boot == recording.boot_id)) {
+    if (same_boot || is_of_boot(trace.header, recording)) {
         if (trace.symbols.empty())
             return errorf(ErrorCode::invalid, "%s has no symbols", path.c_str());
         return std::move(trace.symbols);
     }
-    if (!recording.host || trace.header.release != recording.host->release ||
-        trace.header.version != recording.host->version)
-        return errorf(ErrorCode::invalid, "%s is of another kernel: %s %s", path.c_str(),
-                      trace.header.release.c_str(), trace.header.version.c_str());
-    return placed(std::move(trace.symbols), path, recording);
+    DBK_TRY_VOID(check_build(trace.header, path, recording));
+    return placed(std::move(trace.symbols), path, recording, SymbolsBoot::other);
+}
+
+Result<formats::SymbolTable> read_running_symbols(const RunningKernel& kernel,
+                                                  const formats::Recording& recording) {
+    const std::string path = "/proc/kallsyms";
+    DBK_TRY_VOID(check_build(kernel.facts, path, recording));
+    DBK_TRY(std::string text, kernel.symbols.kallsyms());
+    DBK_TRY(formats::SymbolTable table, parse_text(text, path));
+    if (is_of_boot(kernel.facts, recording))
+        return table;
+    return placed(std::move(table), path, recording, SymbolsBoot::other);
 }
 
 } // namespace daybreak::recorder

@@ -2,7 +2,7 @@
 //
 // RecordOutput: the trace file that a recording becomes; what claiming and snapshots share.
 //
-//     open() -> begin() -> writer().add_piece()* -> add_symbols() -> finish()
+//     open() -> begin() -> add_symbols() -> writer().add_piece()* -> finish()
 #pragma once
 
 #include "base/file.hpp"
@@ -29,7 +29,7 @@ public:
     formats::TraceWriter& writer() { return *writer_; }
     /// Findings of the copying, to stand with those of the recording.
     formats::Findings& findings() { return findings_; }
-    /// Writes the kernel's symbols.
+    /// Writes the kernel's symbols: first, so that a file that is cut has them.
     Result<void> add_symbols();
     /// Writes the end and puts the file in place.  `recording` is what it holds.
     Result<RecordSummary> finish(const formats::Recording& recording, bool interrupted);

@@ -31,6 +31,12 @@ public:
         DBK_TRY_VOID(output_.open(device_, false));
         if (stop_now())
             return errorf(ErrorCode::interrupted, "interrupted; nothing was claimed");
+        // The symbols come first: a file that is cut has them, and with no room for them nothing is
+        // claimed.
+        formats::TraceHeader header = options_.header;
+        header.origin = formats::TraceOrigin::device;
+        DBK_TRY_VOID(output_.begin(std::move(header)));
+        DBK_TRY_VOID(output_.add_symbols());
         DBK_TRY_VOID(claim(status));
         Result<RecordSummary> written = write();
         if (!written.ok())
@@ -43,15 +49,9 @@ private:
     /// Makes the claimed ring the file.
     Result<RecordSummary> write() {
         DBK_TRY_VOID(map_regions());
-        formats::TraceHeader header = options_.header;
-        header.origin = formats::TraceOrigin::device;
-        DBK_TRY_VOID(output_.begin(std::move(header)));
         for (const MappedRegion& region : regions_)
             DBK_TRY_VOID(copy_region(region));
         DBK_TRY_VOID(take_aggregations());
-        // If there is no room for the symbols, the records are in the file already.
-        DBK_TRY_VOID(output_.writer().flush());
-        DBK_TRY_VOID(output_.add_symbols());
         return output_.finish(builder_.build(), interrupted_);
     }
 

@@ -2,7 +2,7 @@
 //
 // Recording: the anonymous state of the kernel becomes a trace file.
 //
-// claim -> stop (END fires) -> copy metadata, segments, aggregations -> symbols -> summary ->
+// claim -> stop (END fires) -> copy metadata, segments, aggregations -> summary ->
 // rename. With `keep` nothing is claimed or stopped: all rings are copied while writing goes on.
 //
 // The recorder never decodes a record and never runs D: it copies pieces and counts records by
@@ -25,7 +25,7 @@ struct RecordOptions {
     std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty
 };
 
-enum class RecordStep : uint8_t { claiming, stopping, copying, symbols, finishing };
+enum class RecordStep : uint8_t { symbols, claiming, stopping, copying, finishing };
 
 /// Called now and then; done and total count bytes of regions and are 0 but while copying.
 using RecordProgress = std::function<void(RecordStep step, uint64_t done, uint64_t total)>;

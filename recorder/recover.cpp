@@ -114,23 +114,45 @@ formats::TraceHeader header_of(const Half& half, const RecoverOptions& options) 
     return header;
 }
 
+/// The symbols for the half's recording; why there are none becomes a finding, unless the caller
+/// named a file.
+Result<formats::SymbolTable> symbols_of(const formats::Recording& recording,
+                                        const RecoverOptions& options,
+                                        formats::Findings& findings) {
+    if (!options.symbols_path.empty())
+        return read_old_symbols(options.symbols_path, recording);
+    if (!options.running)
+        return formats::SymbolTable();
+    Result<formats::SymbolTable> symbols = read_running_symbols(*options.running, recording);
+    if (symbols.ok())
+        return symbols;
+    findings.add(FindingKind::no_symbols, "symbols",
+                 symbols.error().message() +
+                     ": kernel stacks stay numbers; --symbols takes another trace of that kernel");
+    return formats::SymbolTable();
+}
+
 Result<void> write(const Half& half, const RecoverOptions& options, RecoverSummary& summary) {
     formats::TraceHeader header = header_of(half, options);
+    formats::Findings findings = half.recording.findings;
+    DBK_TRY(formats::SymbolTable symbols, symbols_of(half.recording, options, findings));
     DBK_TRY(base::OutputFile file,
             base::OutputFile::create(options.output_path, base::OutputFile::kSecretMode));
     DBK_TRY(
         formats::TraceWriter writer,
         formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
+    DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
     for (ByteView piece : half.pieces)
         DBK_TRY_VOID(writer.add_piece(piece));
     formats::TraceSummary end = formats::summary_of(half.recording);
+    end.findings = findings.list();
     end.clocks = header.clocks;
     DBK_TRY_VOID(writer.finish(end));
     DBK_TRY_VOID(file.commit());
     summary.written = half.told.half;
     summary.file_bytes = writer.bytes_written();
     summary.rings = recorded_rings(half.recording);
-    summary.findings = half.recording.findings.list();
+    summary.findings = findings.list();
     summary.has_losses = half.recording.has_losses();
     return {};
 }

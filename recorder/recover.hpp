@@ -8,6 +8,7 @@
 
 #include "formats/bank/bank.hpp"
 #include "formats/trace/metadata.hpp"
+#include "recorder/old_symbols.hpp"
 #include "recorder/record.hpp"
 
 namespace daybreak::recorder {
@@ -17,6 +18,10 @@ struct RecoverOptions {
     std::optional<uint32_t> half; ///< empty: the later one
     std::string tool_version;
     bool sealed_only = false; ///< leave out segments without a checksum
+    std::string symbols_path; ///< a trace file or kallsyms text; empty: of `running`
+    /// Whose symbols are taken when it is the same build; null: none.  That it is another is a
+    /// finding.
+    const RunningKernel* running = nullptr;
 };
 
 /// What is in one half.

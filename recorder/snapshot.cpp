@@ -208,6 +208,7 @@ private:
             builder.add_bytes(piece, add);
             return output_.writer().add_piece(piece);
         };
+        DBK_TRY_VOID(output_.add_symbols());
         for (ByteView block : all.metadata)
             DBK_TRY_VOID(put(block));
         for (const formats::RingRecording& ring : all.rings)
@@ -218,7 +219,6 @@ private:
                     DBK_TRY_VOID(put(snapshot.bytes));
             }
         tell_uncounted(all);
-        DBK_TRY_VOID(output_.add_symbols());
         formats::Recording cut = builder.build({all.boot_id});
         DBK_TRY(RecordSummary summary, output_.finish(cut, interrupted_));
         summary.window_from_ns = from_ns_;

@@ -17,7 +17,13 @@ std::string hexadecimal(uint64_t address) {
 } // namespace
 
 std::optional<formats::SymbolTable::Match> AddressNames::find(uint64_t address) const {
+    unnamed_.kernel |= !symbols_ || symbols_->empty();
     return symbols_ ? symbols_->find(address) : std::nullopt;
+}
+
+std::optional<UserPlace> AddressNames::find_user(uint64_t pid, uint64_t address) const {
+    unnamed_.user |= !users_;
+    return users_ ? users_->find(pid, address) : std::nullopt;
 }
 
 std::string AddressNames::location(uint64_t address) const {
@@ -60,7 +66,7 @@ std::string AddressNames::module(uint64_t address) const {
 }
 
 std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset) const {
-    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    auto place = find_user(pid, address);
     if (!place)
         return hexadecimal(address);
     if (place->symbol.empty())
@@ -80,12 +86,12 @@ std::string AddressNames::user_symbol(uint64_t pid, uint64_t address) const {
 }
 
 std::string AddressNames::user_module(uint64_t pid, uint64_t address) const {
-    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    auto place = find_user(pid, address);
     return place ? place->object : hexadecimal(address);
 }
 
 std::string AddressNames::user_unresolved(uint64_t pid, uint64_t address) const {
-    auto place = users_ ? users_->find(pid, address) : std::nullopt;
+    auto place = find_user(pid, address);
     return place ? place->object + ":" + hexadecimal(place->object_offset) : hexadecimal(address);
 }
 

@@ -15,6 +15,14 @@
 
 namespace daybreak::analyze {
 
+/// Addresses that were asked for where there was nothing to look them up in.
+struct UnnamedAddresses {
+    bool kernel = false; ///< there are no symbols of the kernel
+    bool user = false;   ///< there is nothing that knows processes
+
+    explicit operator bool() const { return kernel || user; }
+};
+
 class AddressNames {
 public:
     /// Looks up in `symbols` and `users`, which must outlive this; null when there are none.
@@ -41,12 +49,16 @@ public:
     /// Returns "object:0xoffset", for option noresolve.
     std::string user_unresolved(uint64_t pid, uint64_t address) const;
 
+    const UnnamedAddresses& unnamed() const { return unnamed_; }
+
 private:
+    std::optional<UserPlace> find_user(uint64_t pid, uint64_t address) const;
     std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
     std::optional<formats::SymbolTable::Match> find(uint64_t address) const;
 
     const formats::SymbolTable* symbols_;
     UserNames* users_;
+    mutable UnnamedAddresses unnamed_;
     mutable std::map<std::string, uint64_t, std::less<>> module_starts_; ///< those asked for
 };
 

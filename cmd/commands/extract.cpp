@@ -131,8 +131,7 @@ void add_extract(CLI::App& app, int& status) {
     command->add_flag("--list", arguments->list, "Only list the boots that the dump has data of");
     command->add_option("--boot", arguments->boot,
                         "Take this boot, as its UUID begins (default: the one that died)");
-    command->add_option("--symbols", arguments->symbols_path,
-                        "Symbols: an earlier trace of that boot or kernel, or its kallsyms");
+    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command->add_option("--at", arguments->address,
                         "Physical address of a raw image's first byte, hexadecimal (0)");
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");

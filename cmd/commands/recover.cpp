@@ -7,6 +7,7 @@
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "formats/segment/piece.hpp"
+#include "recorder/host.hpp"
 
 #include <cinttypes>
 #include <ctime>
@@ -20,7 +21,7 @@ namespace {
 constexpr size_t kLogLines = 10;
 
 struct RecoverArguments {
-    std::string bank_path, output_path;
+    std::string bank_path, output_path, symbols_path;
     int half = -1;
     bool list = false;
     bool if_any = false;
@@ -94,6 +95,10 @@ base::Result<recorder::RecoverSummary> recover(const RecoverArguments& arguments
     recorder::RecoverOptions options;
     options.tool_version = DAYBREAK_VERSION;
     options.sealed_only = arguments.sealed;
+    options.symbols_path = arguments.symbols_path;
+    recorder::ProcSymbolSource kallsyms;
+    recorder::RunningKernel running = {recorder::read_host_facts(DAYBREAK_VERSION), kallsyms};
+    options.running = &running;
     if (!arguments.list)
         options.output_path = arguments.output_path;
     if (arguments.half >= 0)
@@ -141,6 +146,7 @@ void add_recover(CLI::App& app, int& status) {
     command->add_flag("--list", arguments->list, "Only tell what the halves of the bank hold");
     command->add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
         ->check(CLI::Range(0, 1));
+    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command->add_flag("--sealed", arguments->sealed,
                       "Leave out segments without a checksum: open ones, after a hard reset");
     command->add_flag("--if-any", arguments->if_any,

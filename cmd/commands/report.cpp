@@ -6,6 +6,7 @@
 #include "cmd/outside.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "recorder/old_symbols.hpp"
 
 #include <charconv>
 #include <memory>
@@ -16,7 +17,7 @@ namespace {
 
 struct ReportArguments {
     TraceFiles files;
-    std::string since, until;
+    std::string since, until, symbols_path;
     bool quiet = false;
     bool flowindent = false;
     bool temporal = false;
@@ -74,6 +75,16 @@ base::Result<analyze::TimeWindow> parse_window(const ReportArguments& arguments)
     return window;
 }
 
+/// Why addresses stayed numbers, and what helps.
+std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const std::string& path) {
+    if (unnamed.kernel)
+        return "kernel addresses stay numbers: " + path +
+               " has no symbols; --symbols takes another trace of that kernel, or /proc/kallsyms "
+               "while it runs";
+    return "user addresses stay numbers: a recording has no maps of processes; dtrace names them "
+           "while they run";
+}
+
 int report(const ReportArguments& arguments) {
     auto window = parse_window(arguments);
     if (!window.ok()) {
@@ -83,6 +94,12 @@ int report(const ReportArguments& arguments) {
     auto trace = read_trace_files(arguments.files);
     if (!trace.ok())
         return fail(trace.error());
+    if (!arguments.symbols_path.empty()) {
+        auto symbols = recorder::read_old_symbols(arguments.symbols_path, trace->recording);
+        if (!symbols.ok())
+            return fail(symbols.error());
+        trace->symbols = std::move(*symbols);
+    }
     analyze::ReportOptions options;
     options.output.quiet = arguments.quiet;
     options.output.flowindent = arguments.flowindent;
@@ -101,6 +118,8 @@ int report(const ReportArguments& arguments) {
         !note.complete || !note.until.empty() || !note.end.empty() || !note.clock.empty();
     if (is_told && !options.testing)
         complain(note.verdict());
+    if (result.unnamed && !options.testing)
+        complain(unnamed_text(result.unnamed, trace->path));
     if (window->is_set() && result.records == 0 && note.records_present != 0)
         complain("there is no record in that window; daybreak info has the first and last time of each "
                  "CPU");
@@ -119,6 +138,7 @@ void add_report(CLI::App& app, int& status) {
                         "Leave out what is older: seconds since the machine started, or +seconds "
                         "since the first record");
     command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
+    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command->add_flag("--all", arguments->all,
                       "Of a snapshot all it holds, not only the window it was made for");
     command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");

@@ -195,6 +195,9 @@ int Tracing::run() {
             return fail(base::Error(step->error()).with_context("processing aborted"));
     report_->newline();
     report_->end();
+    if (report_->unnamed().kernel && !is_testing())
+        say(arguments_.name, "kernel addresses stay numbers: /proc/kallsyms is hidden "
+                             "(kernel.kptr_restrict, or no CAP_SYSLOG)");
     if (output_.failed())
         return static_cast<int>(Exit::failed);
     return report_->exit_status().value_or(0);

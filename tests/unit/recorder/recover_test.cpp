@@ -6,10 +6,12 @@
 #include "tests/support/bank_builder.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/support/segment_builder.hpp"
+#include "tests/unit/recorder/fake_device.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -190,6 +192,58 @@ TEST_CASE("the later boot of a bank becomes a trace", "[recover]") {
     CHECK(found.back() == 5000 + 1199);
     CHECK(found.front() == found.back() - (found.size() - 1));
     CHECK_FALSE(trace->has_losses());
+}
+
+TEST_CASE("the running kernel names a boot of the same build, and of no other", "[recover]") {
+    BankImage image = two_boots(); // _stext at 0xffffffff81000000
+    Output output;
+    test::FakeSymbols kallsyms;
+    kallsyms.kallsyms_text = "ffffffff91000000 T _stext\n"
+                             "ffffffff91000100 T do_it\n"
+                             "ffffffffc0000000 t gone\t[module]\n";
+    RunningKernel running = {{.boot_uuid = {9}, .release = "6.1.0-test", .version = ""},
+                             kallsyms};
+    RecoverOptions options{output.path, {}, "test"};
+    options.running = &running;
+    auto symbols = [&] {
+        REQUIRE(recover_image(image.bytes(), "bank", options).ok());
+        return formats::read_trace(output.path)->symbols;
+    };
+    SECTION("moved to where it lay; modules are left out") {
+        auto table = symbols();
+        REQUIRE(table.find(0xffffffff81000104));
+        CHECK(table.find(0xffffffff81000104)->name == "do_it");
+        CHECK(!table.find(0xffffffffc0000000));
+    }
+    SECTION("that it began at the same place does not place the modules") {
+        kallsyms.kallsyms_text = "ffffffff81000000 T _stext\nffffffffc0000000 t gone\t[module]\n";
+        CHECK(symbols().symbols().size() == 1);
+    }
+    SECTION("another build, or hidden addresses: numbers, and why") {
+        bool hidden = GENERATE(false, true);
+        if (hidden)
+            kallsyms.kallsyms_text = "0000000000000000 T _stext\n";
+        else
+            running.facts.version = "#2 test";
+        auto summary = recover_image(image.bytes(), "bank", options);
+        REQUIRE(summary.ok());
+        REQUIRE(has(summary->findings, FindingKind::no_symbols));
+        CHECK(summary->findings.back().text ==
+              std::string("/proc/kallsyms ") +
+                  (hidden ? "hides all addresses: read it as root"
+                          : "is of another kernel: 6.1.0-test #2 test") +
+                  ": kernel stacks stay numbers; --symbols takes another trace of that kernel");
+        CHECK_FALSE(summary->has_losses);
+        CHECK(formats::read_trace(output.path)->symbols.empty());
+    }
+    SECTION("a file that is named is used, or is an error") {
+        running.facts.version = "#2 test";
+        options.symbols_path = output.path + ".kallsyms";
+        CHECK(recover_image(image.bytes(), "bank", options).error().code() == ErrorCode::not_found);
+        std::ofstream(options.symbols_path) << kallsyms.kallsyms_text;
+        CHECK(symbols().find(0xffffffff81000100));
+        std::filesystem::remove(options.symbols_path);
+    }
 }
 
 TEST_CASE("--half and --list", "[recover]") {
