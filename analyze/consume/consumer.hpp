@@ -92,6 +92,7 @@ private:
     void merge_entry(const formats::AggEntryView& entry);
     bool make_key(const Statement& statement, base::ByteView bytes);
     bool ready(Statement& statement);
+    void append_key(const Value& value);
     std::optional<Value> value_of(const FieldPlan& field, base::ByteView record) const;
     std::vector<Value> values_of(const Statement& statement, base::ByteView record);
     uint64_t number_of(const NumberPlan& number, base::ByteView record) const;

@@ -5,6 +5,8 @@
 #include "analyze/print/format_print.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 namespace daybreak::analyze {
 
@@ -23,6 +25,26 @@ bool Consumer::ready(Statement& statement) {
     return statement.layout_number.has_value();
 }
 
+/// As dtrace(1): all addresses of a function, or of a module, are one key.
+void Consumer::append_key(const Value& value) {
+    ValueKind kind = value.type.kind;
+    bool is_user = kind == ValueKind::usymbol || kind == ValueKind::umodule;
+    size_t words = value.data.size() / sizeof(uint64_t);
+    if (words == 0 || words > 2 || (is_user && options_.noresolve) ||
+        (!is_user && kind != ValueKind::symbol && kind != ValueKind::module))
+        return key_.append(value.type, value.data);
+    uint64_t key[2] = {}; // a process and an address in it, or the address
+    std::memcpy(key, value.data.data(), words * sizeof(uint64_t));
+    const AddressNames& names = shared_.names;
+    uint64_t pid = words == 2 ? key[0] : 0;
+    uint64_t& address = key[words - 1];
+    address = kind == ValueKind::symbol    ? names.symbol_start(address)
+              : kind == ValueKind::module  ? names.module_start(address)
+              : kind == ValueKind::usymbol ? names.user_symbol_start(pid, address)
+                                           : names.user_module_start(pid, address);
+    key_.append(value.type, std::as_bytes(std::span(key, words)));
+}
+
 bool Consumer::make_key(const Statement& statement, base::ByteView bytes) {
     key_.clear();
     for (const FieldPlan& field : statement.fields) {
@@ -31,16 +53,7 @@ bool Consumer::make_key(const Statement& statement, base::ByteView bytes) {
             statement_problem_ = "a key lies outside its record";
             return false;
         }
-        // As dtrace(1): all addresses of a function, or of a module, are one key.
-        bool is_symbol = field.type.kind == ValueKind::symbol;
-        if ((is_symbol || field.type.kind == ValueKind::module) && value->data.size() == 8) {
-            uint64_t address = value->unsigned_integer();
-            address = is_symbol ? shared_.names.symbol_start(address)
-                                : shared_.names.module_start(address);
-            key_.append(field.type, {reinterpret_cast<const std::byte*>(&address), 8});
-            continue;
-        }
-        key_.append(field.type, value->data);
+        append_key(*value);
     }
     return true;
 }

@@ -3,6 +3,8 @@
 // Address names: a kernel address as dtrace(1) writes it.
 #include "analyze/symbols/address_names.hpp"
 
+#include "analyze/symbols/demangle.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 
@@ -71,7 +73,7 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
         return hexadecimal(address);
     if (place->symbol.empty())
         return place->object + "`" + hexadecimal(address);
-    std::string text = place->object + "`" + place->symbol;
+    std::string text = place->object + "`" + demangled(place->symbol);
     if (offset && place->symbol_offset != 0)
         text += "+" + hexadecimal(place->symbol_offset);
     return text;
@@ -83,6 +85,16 @@ std::string AddressNames::user_location(uint64_t pid, uint64_t address) const {
 
 std::string AddressNames::user_symbol(uint64_t pid, uint64_t address) const {
     return user_text(pid, address, false);
+}
+
+uint64_t AddressNames::user_symbol_start(uint64_t pid, uint64_t address) const {
+    auto place = find_user(pid, address);
+    return place && !place->symbol.empty() ? address - place->symbol_offset : address;
+}
+
+uint64_t AddressNames::user_module_start(uint64_t pid, uint64_t address) const {
+    auto place = find_user(pid, address);
+    return place ? place->object_start : address;
 }
 
 std::string AddressNames::user_module(uint64_t pid, uint64_t address) const {

@@ -42,10 +42,14 @@ public:
     uint64_t module_start(uint64_t address) const;
 
     /// The same of an address of a process: "object`symbol+0xoffset", "object`0xaddress" where
-    /// there is no symbol, "0xaddress" where there is nothing.
+    /// there is no symbol, "0xaddress" where there is nothing.  Symbols of C++ and Rust are
+    /// demangled.
     std::string user_location(uint64_t pid, uint64_t address) const;
     std::string user_symbol(uint64_t pid, uint64_t address) const;
     std::string user_module(uint64_t pid, uint64_t address) const;
+    /// Where the symbol or object of it begins, or the address when it has none.
+    uint64_t user_symbol_start(uint64_t pid, uint64_t address) const;
+    uint64_t user_module_start(uint64_t pid, uint64_t address) const;
     /// Returns "object:0xoffset", for option noresolve.
     std::string user_unresolved(uint64_t pid, uint64_t address) const;
 

@@ -15,8 +15,9 @@ namespace daybreak::analyze {
 struct UserPlace {
     std::string object;         ///< base name of the program or library: "libc.so.6"
     uint64_t object_offset = 0; ///< from the object's start, as its symbols count
-    std::string symbol;         ///< "" when none is known there
-    uint64_t symbol_offset = 0; ///< behind the symbol
+    std::string symbol;         ///< as the object has it, mangled; "" when none is known there
+    uint64_t symbol_offset = 0; ///< from the symbol's start
+    uint64_t object_start = 0;  ///< address of the object's first byte in the process
 };
 
 class UserNames {

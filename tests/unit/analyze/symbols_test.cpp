@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/symbols/address_names.hpp"
+#include "analyze/symbols/demangle.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+
+TEST_CASE("names of C++ and of both Rusts are demangled, others stay", "[analyze][symbols]") {
+    CHECK(demangled("_ZNSt6vectorIiSaIiEE9push_backEOi") ==
+          "std::vector<int, std::allocator<int> >::push_back(int&&)");
+    CHECK(demangled("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE") ==
+          "core::fmt::Formatter::write_str");
+    CHECK(demangled("_RNvNtCs1234_7mycrate3foo3bar") == "mycrate::foo::bar");
+    CHECK(demangled("_RINvNtC3std3mem8align_ofjdE") == "std::mem::align_of::<usize, f64>");
+    for (const char* name : {"main", "_start", "_Zonk", "_R", "_Z", ""})
+        CHECK(demangled(name) == name);
+}
+
+/// A function of pointers to functions, each of which takes the one before it twice.
+std::string doubling_name(size_t levels) {
+    auto substitution = [](size_t number) { // in base 36, from S0_
+        static constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        number--;
+        std::string high = number < 36 ? "" : std::string(1, kDigits[number / 36]);
+        return "S" + high + kDigits[number % 36] + "_";
+    };
+    std::string name = "_Z1fPFviiE";
+    for (size_t level = 0; level < levels; level++) {
+        std::string before = substitution(2 * level + 1);
+        name += "PFv" + before + before + "E";
+    }
+    return name;
+}
+
+TEST_CASE("a short name that stands for gigabytes stays what it is", "[analyze][symbols]") {
+    CHECK(demangled(doubling_name(1)) == "f(void (*)(int, int), void (*)(void (*)(int, int), "
+                                         "void (*)(int, int)))");
+    CHECK(demangled(doubling_name(40)) == doubling_name(40));
+}
+
+namespace {
+
+/// One process: a function of C++ at 0x401000, 0x20 long, in a program that begins at 0x400000.
+class OneProcess : public UserNames {
+public:
+    std::optional<UserPlace> find(uint64_t pid, uint64_t address) override {
+        if (pid != 7 || address < 0x400000)
+            return std::nullopt;
+        UserPlace place{"prog", address - 0x400000, "", 0, 0x400000};
+        if (address >= 0x401000 && address < 0x401020) {
+            place.symbol = "_ZN1a1bEv";
+            place.symbol_offset = address - 0x401000;
+        }
+        return place;
+    }
+};
+
+} // namespace
+
+TEST_CASE("addresses of a process are named and have a beginning", "[analyze][symbols]") {
+    OneProcess processes;
+    AddressNames names(nullptr, &processes);
+    CHECK(names.user_location(7, 0x401004) == "prog`a::b()+0x4");
+    CHECK(names.user_symbol(7, 0x401004) == "prog`a::b()");
+    CHECK(names.user_symbol_start(7, 0x401004) == 0x401000);
+    CHECK(names.user_symbol_start(7, 0x402004) == 0x402004);
+    CHECK(names.user_module_start(7, 0x402004) == 0x400000);
+    CHECK(names.user_module_start(8, 0x402004) == 0x402004);
+    CHECK(!names.unnamed());
+    AddressNames none(nullptr);
+    CHECK(none.user_symbol(7, 0x401004) == "0x401004");
+    CHECK(none.unnamed().user);
+    CHECK(!none.unnamed().kernel);
+    CHECK(none.location(0x401004) == "0x401004");
+    CHECK(none.unnamed().kernel);
+}
