@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <sys/utsname.h>
@@ -23,10 +24,14 @@ namespace {
 /// 20 ms: how soon Ctrl-C is noticed.
 constexpr uint64_t kLookNs = 20'000'000;
 
-void sleep_ns(uint64_t ns) {
+/// Returns whether a process of ours did something meanwhile, when SIGCHLD is blocked.
+bool sleep_ns(uint64_t ns) {
     timespec time = {static_cast<time_t>(ns / 1'000'000'000),
                      static_cast<long>(ns % 1'000'000'000)};
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    return ::sigtimedwait(&child, nullptr, &time) == SIGCHLD;
 }
 
 uint64_t mono_ns() {
@@ -133,7 +138,8 @@ base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
         uint64_t now_ns = mono_ns();
         if (now_ns >= deadline_ns)
             return SessionEvent::elapsed;
-        sleep_ns(std::min(deadline_ns - now_ns, kLookNs));
+        if (sleep_ns(std::min(deadline_ns - now_ns, kLookNs)))
+            return SessionEvent::interrupted;
     }
 }
 

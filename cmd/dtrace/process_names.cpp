@@ -33,9 +33,11 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
         at = end + 1;
         Mapping mapping{};
         int path_at = 0;
-        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
-                        &mapping.begin, &mapping.end, &mapping.file_offset, &path_at) < 3)
+        char rights[5] = "";
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n",
+                        &mapping.begin, &mapping.end, rights, &mapping.file_offset, &path_at) < 4)
             continue;
+        mapping.is_code = rights[2] == 'x';
         mapping.path = line.substr(std::min<size_t>(static_cast<size_t>(path_at), line.size()));
         mappings.push_back(std::move(mapping));
     }
@@ -72,21 +74,36 @@ void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
                      [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
 }
 
-const ProcessNames::Object& ProcessNames::object_of(uint64_t pid, const std::string& path) {
+ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const std::string& path) {
     std::unique_ptr<Object>& object = objects_[path];
-    if (object)
-        return *object;
-    object = std::make_unique<Object>();
-    // The process may live in another root.
-    std::string seen = "/proc/" + std::to_string(pid) + "/root" + path;
-    base::ScopedFd fd(::open(seen.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid() || ::elf_version(EV_CURRENT) == EV_NONE)
-        return *object;
-    if (Elf* elf = ::elf_begin(fd.get(), ELF_C_READ, nullptr)) {
-        read_symbols(elf, *object);
-        ::elf_end(elf);
+    if (!object) {
+        // The process may live in another root.
+        std::string seen = "/proc/" + std::to_string(pid) + "/root" + path;
+        object = std::make_unique<Object>();
+        object->file = base::ScopedFd(::open(seen.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     }
     return *object;
+}
+
+const ProcessNames::Object& ProcessNames::object_of(uint64_t pid, const std::string& path) {
+    Object& object = open_object(pid, path);
+    if (!object.file.valid() || ::elf_version(EV_CURRENT) == EV_NONE)
+        return object;
+    if (Elf* elf = ::elf_begin(object.file.get(), ELF_C_READ, nullptr)) {
+        read_symbols(elf, object);
+        ::elf_end(elf);
+    }
+    object.file = base::ScopedFd();
+    return object;
+}
+
+void ProcessNames::remember(uint64_t pid) {
+    std::vector<Mapping> now = read_maps(pid);
+    for (const Mapping& mapping : now)
+        if (mapping.is_code && mapping.path.starts_with('/'))
+            open_object(pid, mapping.path);
+    if (!now.empty())
+        maps_[pid] = std::move(now);
 }
 
 const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
@@ -114,6 +131,12 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     place.object = mapping->path.substr(mapping->path.rfind('/') + 1);
     uint64_t in_file = address - mapping->begin + mapping->file_offset;
     place.object_offset = in_file;
+    place.object_start = mapping->begin;
+    for (const Mapping& other : maps_[pid]) // ascending
+        if (other.path == mapping->path) {
+            place.object_start = other.begin;
+            break;
+        }
     if (mapping->path[0] != '/')
         return place; // [vdso], [stack]
     const Object& object = object_of(pid, mapping->path);

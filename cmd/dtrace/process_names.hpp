@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyze/symbols/user_names.hpp"
+#include "base/file.hpp"
 
 #include <map>
 #include <memory>
@@ -16,6 +17,8 @@ namespace daybreak::cmd {
 class ProcessNames : public analyze::UserNames {
 public:
     std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address) override;
+    /// Takes all that names need of a process which is about to go.
+    void remember(uint64_t pid);
 
 private:
     struct Symbol {
@@ -27,16 +30,19 @@ private:
     };
     /// What an ELF file says.
     struct Object {
+        base::ScopedFd file; ///< till it is read
         std::vector<Segment> segments;
         std::vector<Symbol> symbols; ///< ascending by address
     };
     struct Mapping {
         uint64_t begin, end, file_offset;
+        bool is_code;
         std::string path;
     };
 
     static std::vector<Mapping> read_maps(uint64_t pid);
     static void read_symbols(void* elf, Object& object);
+    Object& open_object(uint64_t pid, const std::string& path);
     const Object& object_of(uint64_t pid, const std::string& path);
     const Mapping* mapping_of(uint64_t pid, uint64_t address);
 

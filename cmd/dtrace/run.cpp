@@ -12,6 +12,7 @@
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <sstream>
 
@@ -55,6 +56,7 @@ private:
     base::Result<void> take(const formats::Readings& looked_at);
     bool is_over(SessionEvent event) const;
     void tell_changed_rates() const;
+    void hold_ends();
     analyze::ReportOptions report_options();
     int fail(const base::Error& error);
 
@@ -169,6 +171,25 @@ base::Result<void> Tracing::loop() {
     }
 }
 
+/// Holds the commands at their end until what names their addresses is taken.
+void Tracing::hold_ends() {
+    constexpr uint32_t kUserAddresses[] = {DTRACEACT_USTACK, DTRACEACT_JSTACK, DTRACEACT_USYM,
+                                           DTRACEACT_UMOD, DTRACEACT_UADDR};
+    bool any = false;
+    if (compiled_)
+        for (const auto& list : compiled_->program().action_lists)
+            for (const formats::DofAction& action : list.actions)
+                any |= std::ranges::find(kUserAddresses, action.kind) != std::end(kUserAddresses);
+    if (!any || targets_.empty())
+        return;
+    sigset_t child; // it ends a sleep, and what is held goes on at once
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, nullptr);
+    for (Target& target : targets_)
+        target.set_at_end([this](pid_t pid) { users_.remember(static_cast<uint64_t>(pid)); });
+}
+
 int Tracing::run() {
     auto enabled = enable();
     if (!enabled.ok())
@@ -179,6 +200,7 @@ int Tracing::run() {
     // Before the kernel's symbols are read, which takes a moment.
     install_interrupt();
     report_ = std::make_unique<analyze::LiveReport>(report_options(), output_);
+    hold_ends();
     auto started = session_.start();
     if (!started.ok())
         return fail(std::move(started).error().with_context("could not enable tracing"));

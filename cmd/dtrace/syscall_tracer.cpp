@@ -137,6 +137,9 @@ void SyscallTracer::stopped(pid_t pid, int status,
         unsigned long code = 0;
         ::ptrace(PTRACE_GETEVENTMSG, pid, nullptr, &code);
         int end = static_cast<int>(code);
+        for (const Target* target : targets_)
+            if (target->pid() == pid)
+                target->ending();
         if (thread_of(pid).pid == static_cast<uint32_t>(pid)) // not a thread of several
             tell(TracedCall::Kind::exit, WIFEXITED(end)   ? CLD_EXITED
                                          : WCOREDUMP(end) ? CLD_DUMPED

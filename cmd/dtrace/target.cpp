@@ -113,7 +113,7 @@ base::Result<Target> Target::watch(const std::string& pid_text) {
 }
 
 Target::Target(Target&& other) noexcept
-    : pid_(std::exchange(other.pid_, 0)), child_(other.child_),
+    : pid_(std::exchange(other.pid_, 0)), at_end_(std::move(other.at_end_)), child_(other.child_),
       held_(std::exchange(other.held_, false)), gone_(other.gone_) {}
 
 void Target::end() {
@@ -128,8 +128,28 @@ void Target::end() {
 }
 
 void Target::let_go() {
-    if (std::exchange(held_, false))
+    if (!std::exchange(held_, false))
+        return;
+    // Without TRACEEXEC an exec would be a signal, SIGTRAP.
+    constexpr uintptr_t kOptions = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC;
+    bool watched = at_end_ && ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, kOptions) == 0;
+    ::ptrace(watched ? PTRACE_CONT : PTRACE_DETACH, pid_, nullptr, nullptr);
+}
+
+/// Lets a watched command go on from where it stopped.
+void Target::pass_stop(int status) {
+    int event = status >> 16;
+    uintptr_t signal = event == 0 ? static_cast<uintptr_t>(WSTOPSIG(status)) : 0;
+    siginfo_t info = {};
+    // Without facts of a signal it is stopped by one, SIGSTOP: it stays so, unwatched.
+    bool is_stopped =
+        event == 0 && ::ptrace(PTRACE_GETSIGINFO, pid_, nullptr, &info) != 0 && errno == EINVAL;
+    if (event == PTRACE_EVENT_EXIT)
+        ending();
+    if (event == PTRACE_EVENT_EXIT || is_stopped)
         ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+    else
+        ::ptrace(PTRACE_CONT, pid_, nullptr, signal);
 }
 
 bool Target::is_gone() {
@@ -137,8 +157,10 @@ bool Target::is_gone() {
         return true;
     if (child_) {
         int status = 0;
-        pid_t got = ::waitpid(pid_, &status, WNOHANG);
-        gone_ = (got == pid_ && !WIFSTOPPED(status)) || (got < 0 && errno == ECHILD);
+        pid_t got;
+        while ((got = ::waitpid(pid_, &status, WNOHANG)) == pid_ && WIFSTOPPED(status))
+            pass_stop(status);
+        gone_ = got == pid_ || (got < 0 && errno == ECHILD);
     } else {
         gone_ = has_ended(pid_);
     }

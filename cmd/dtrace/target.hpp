@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -31,6 +32,14 @@ public:
     bool is_child() const { return child_; }
     /// Whether it is held behind its exec, by ptrace(2) of this thread.
     bool is_held() const { return held_; }
+    /// What to call when a command has come to its end and still has its memory.  To be set before
+    /// it is let go: from then on it is held there, and watched by is_gone().
+    void set_at_end(std::function<void(pid_t)> at_end) { at_end_ = std::move(at_end); }
+    /// It is held at its end, by this or by a tracer of its system calls.
+    void ending() const {
+        if (at_end_)
+            at_end_(pid_);
+    }
     /// Lets a held command run.
     void let_go();
     /// Somebody else resumes it from here on (a tracer of its system calls).
@@ -45,7 +54,10 @@ public:
 private:
     Target(pid_t pid, bool child, bool held) : pid_(pid), child_(child), held_(held) {}
 
+    void pass_stop(int status);
+
     pid_t pid_ = 0;
+    std::function<void(pid_t)> at_end_;
     bool child_ = false, held_ = false, gone_ = false;
 };
 
