@@ -21,4 +21,7 @@ CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
 CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
                             std::optional<size_t> log_lines = std::nullopt);
 
+/// The same as one object of JSON (daybreak(1)).
+CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink);
+
 } // namespace daybreak::analyze

@@ -4,6 +4,7 @@
 #include "analyze/list.hpp"
 
 #include "analyze/print/text.hpp"
+#include "base/json.hpp"
 
 #include <map>
 
@@ -19,15 +20,30 @@ void print_probe(std::string& out, uint32_t id, const std::string& provider,
             name.c_str());
 }
 
-void print_probe_list(const formats::Recording& recording, Sink& sink) {
+void print_probe_json(std::string& out, uint32_t id, const std::string& provider,
+                      const std::string& module, const std::string& function,
+                      const std::string& name) {
+    base::JsonObject object(out);
+    object.put("id", id);
+    object.put("provider", provider);
+    object.put("module", module);
+    object.put("function", function);
+    object.put("name", name);
+    object.end();
+    out += '\n';
+}
+
+void print_probe_list(const formats::Recording& recording, bool json, Sink& sink) {
     std::map<uint32_t, const formats::ProbeInfo*> probes;
     for (const formats::RingRecording& ring : recording.rings)
         for (const auto& [id, probe] : ring.probes)
             probes.emplace(id, &probe);
     std::string out;
-    print_probe_heading(out);
+    auto print = json ? print_probe_json : print_probe;
+    if (!json)
+        print_probe_heading(out);
     for (const auto& [id, probe] : probes)
-        print_probe(out, id, probe->provider, probe->module, probe->function, probe->name);
+        print(out, id, probe->provider, probe->module, probe->function, probe->name);
     sink.write(out);
 }
 

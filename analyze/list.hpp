@@ -17,7 +17,12 @@ void print_probe_heading(std::string& out);
 void print_probe(std::string& out, uint32_t id, const std::string& provider,
                  const std::string& module, const std::string& function, const std::string& name);
 
+/// Appends one probe as an object of JSON and a newline.
+void print_probe_json(std::string& out, uint32_t id, const std::string& provider,
+                      const std::string& module, const std::string& function,
+                      const std::string& name);
+
 /// Prints the probes that any ring of the recording enabled, ascending by id, each once.
-void print_probe_list(const formats::Recording& recording, Sink& sink);
+void print_probe_list(const formats::Recording& recording, bool json, Sink& sink);
 
 } // namespace daybreak::analyze

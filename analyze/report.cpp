@@ -46,6 +46,7 @@ public:
                                                           options.testing} {}
 
     Report render() {
+        shared_.json = options_.json;
         begin();
         order_ = order();
         RecordMerge merge(recording_, small_ring_starts(recording_), order_);
@@ -210,7 +211,8 @@ void Renderer::end() {
     tell_unseen_drops();
     for (RingState& ring : rings_)
         ring.merge_until(UINT64_MAX);
-    shared_.out += '\n';
+    if (!options_.json)
+        shared_.out += '\n';
     for (RingState& ring : rings_)
         ring.consumer->print_unprinted();
     shared_.flush();

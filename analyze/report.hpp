@@ -35,6 +35,8 @@ struct ReportOptions {
     OutputOptions output;
     /// The CPU and ID columns are left out, as D test suites expect.
     bool testing = false;
+    /// An object of JSON for each record and aggregation, one per line (daybreak(1)), not text.
+    bool json = false;
     TimeWindow window;
     /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
     const formats::SymbolTable* symbols = nullptr;

@@ -84,6 +84,13 @@ std::vector<Value> Consumer::values_of(const Statement& statement, base::ByteVie
         else
             statement_problem_ = "a value lies outside its record";
     }
+    // tracemem() of a size that was computed
+    if (statement.kind == StatementKind::trace && !statement.numbers.empty() && !values.empty()) {
+        auto size = static_cast<int64_t>(number_of(statement.numbers[0], record));
+        auto limit = static_cast<int64_t>(values[0].data.size());
+        values[0].data =
+            values[0].data.first(static_cast<size_t>(std::clamp<int64_t>(size, 0, limit)));
+    }
     return values;
 }
 
@@ -137,16 +144,23 @@ void Consumer::consume(const MergedRecord& merged) {
         tell_fault(*plan, merged.record.bytes);
         return;
     }
-    bool is_line = plan->is_line && !options_.quiet;
-    if (is_line)
-        begin_line(*plan, merged);
-    for (Statement& statement : plan->statements)
-        if (statement.kind != StatementKind::aggregate)
-            carry_out(*plan, statement, merged.record.bytes);
-    if (is_line && !options_.quiet)
-        shared_.out += '\n';
+    if (shared_.json)
+        consume_json(*plan, merged);
+    else
+        consume_text(*plan, merged);
     if (shared_.out.size() >= kFlushBytes)
         shared_.flush();
+}
+
+void Consumer::consume_text(EcbPlan& plan, const MergedRecord& merged) {
+    bool is_line = plan.is_line && !options_.quiet;
+    if (is_line)
+        begin_line(plan, merged);
+    for (Statement& statement : plan.statements)
+        if (statement.kind != StatementKind::aggregate)
+            carry_out(plan, statement, merged.record.bytes);
+    if (is_line && !options_.quiet)
+        shared_.out += '\n';
 }
 
 void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView record) {
@@ -198,7 +212,7 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
         set_option(plan, statement, record);
         break;
     case StatementKind::snapshot:
-        if (!options_.quiet)
+        if (!options_.quiet && !shared_.json)
             tell_snapshot(statement, record);
         break;
     case StatementKind::exit:
@@ -238,12 +252,6 @@ void Consumer::trace(const Statement& statement, base::ByteView record) {
     std::vector<Value> values = values_of(statement, record);
     if (values.empty())
         return;
-    if (!statement.numbers.empty()) { // tracemem() of a size that was computed
-        auto size = static_cast<int64_t>(number_of(statement.numbers[0], record));
-        auto limit = static_cast<int64_t>(values[0].data.size());
-        values[0].data =
-            values[0].data.first(static_cast<size_t>(std::clamp<int64_t>(size, 0, limit)));
-    }
     print_traced(shared_.out, values[0], context_);
 }
 

@@ -15,7 +15,12 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+
+namespace daybreak::base {
+class JsonObject;
+}
 
 namespace daybreak::analyze {
 
@@ -40,6 +45,7 @@ struct ConsumerShared {
     const AddressNames& names;
     const ConsumerHooks& hooks;
     bool testing = false; ///< no CPU and ID columns
+    bool json = false;    ///< lines of JSON instead of text
     std::string out;      ///< text that the sink has not seen yet
     bool has_heading = false;
     uint64_t problems = 0; ///< statements that could not be carried out
@@ -78,6 +84,7 @@ public:
     AggregationTable& aggregations() { return table_; }
 
 private:
+    void consume_text(EcbPlan& plan, const MergedRecord& merged);
     void begin_line(const EcbPlan& plan, const MergedRecord& merged);
     void carry_out(EcbPlan& plan, Statement& statement, base::ByteView record);
     void tell_fault(const EcbPlan& plan, base::ByteView record);
@@ -93,6 +100,11 @@ private:
     bool make_key(const Statement& statement, base::ByteView bytes);
     bool ready(Statement& statement);
     void append_key(const Value& value);
+    void begin_json(base::JsonObject& object, const char* kind) const;
+    void consume_json(EcbPlan& plan, const MergedRecord& merged);
+    void put_json(const AggregationEntry& entry);
+    void put_json(std::span<const uint32_t> variables);
+    void put_unprinted_json();
     std::optional<Value> value_of(const FieldPlan& field, base::ByteView record) const;
     std::vector<Value> values_of(const Statement& statement, base::ByteView record);
     uint64_t number_of(const NumberPlan& number, base::ByteView record) const;

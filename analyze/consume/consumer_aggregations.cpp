@@ -122,6 +122,8 @@ void Consumer::merge_entry(const formats::AggEntryView& entry) {
 }
 
 void Consumer::print_unprinted() {
+    if (shared_.json)
+        return put_unprinted_json();
     analyze::print_unprinted(shared_.out, table_, context_);
 }
 
@@ -129,6 +131,8 @@ void Consumer::print_aggregations(const Statement& statement, base::ByteView rec
     std::vector<uint32_t> variables;
     for (const NumberPlan& number : statement.numbers)
         variables.push_back(variable_of(number, record));
+    if (shared_.json)
+        return put_json(variables);
     const Format* format = statement.format ? &*statement.format : nullptr;
     auto printed =
         print_printa(shared_.out, table_, variables, program_.functions(), format, context_);

@@ -128,6 +128,13 @@ void RingProgram::collect_functions(const formats::DofProgram& program) {
     }
 }
 
+std::string RingProgram::aggregation_name(uint32_t variable) const {
+    for (const auto& [index, image] : images_)
+        if (std::string name = image.program.aggregation_name(variable); !name.empty())
+            return name;
+    return {};
+}
+
 std::vector<formats::DofOption> RingProgram::options() const {
     std::vector<formats::DofOption> options;
     for (const auto& [index, image] : images_)

@@ -113,6 +113,8 @@ public:
     const formats::DofProgram* program_of(const formats::EcbInfo& ecb) const;
     /// The functions of the aggregation variables of all images.
     const AggregationFunctions& functions() const { return functions_; }
+    /// Returns the name of an aggregation variable, "" when no image says it.
+    std::string aggregation_name(uint32_t variable) const;
     /// The images that could be read, by index.
     const std::map<uint16_t, formats::DofImage>& images() const { return images_; }
     /// Why images could not be read: "image 0: ...".

@@ -50,14 +50,7 @@ std::string user_text(const Value& value, const PrintContext& context) {
 }
 
 void print_symbolic(std::string& out, const Value& value, const PrintContext& context) {
-    std::string text;
-    if (value.type.kind == ValueKind::symbol)
-        text = context.names.symbol(value.unsigned_integer());
-    else if (value.type.kind == ValueKind::module)
-        text = context.names.module(value.unsigned_integer());
-    else
-        text = user_text(value, context);
-    appendf(out, "  %-*s", kSymbolWidth, text.c_str());
+    appendf(out, "  %-*s", kSymbolWidth, symbolic_text(value, context).c_str());
 }
 
 void print_value(std::string& out, const Value& value, const PrintContext& context, bool quiet,
@@ -94,6 +87,14 @@ void print_value(std::string& out, const Value& value, const PrintContext& conte
 }
 
 } // namespace
+
+std::string symbolic_text(const Value& value, const PrintContext& context) {
+    if (value.type.kind == ValueKind::symbol)
+        return context.names.symbol(value.unsigned_integer());
+    if (value.type.kind == ValueKind::module)
+        return context.names.module(value.unsigned_integer());
+    return user_text(value, context);
+}
 
 void print_field(std::string& out, std::string_view text, int width, int precision, bool left) {
     if (precision > 0)

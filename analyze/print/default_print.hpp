@@ -20,6 +20,9 @@ void print_key(std::string& out, const Value& value, const PrintContext& context
 /// Appends an aggregation's value; a distribution takes lines of its own.
 void print_aggregated(std::string& out, const AggregationView& view);
 
+/// Returns the text of a value that is an address: symbol, module, uaddress, usymbol, umodule.
+std::string symbolic_text(const Value& value, const PrintContext& context);
+
 /// How a stack's frames are laid out.
 struct StackLayout {
     int indent = kStackIndentDefault;

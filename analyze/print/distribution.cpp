@@ -70,6 +70,11 @@ void print_bar(std::string& out, int64_t count, long double total, bool positive
         out += '|';
 }
 
+/// The division is one of unsigned numbers, as DTrace's is.
+int64_t shown_count(int64_t count, uint64_t normal) {
+    return normal == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(count) / normal);
+}
+
 void print_buckets(std::string& out, const Buckets& buckets, uint64_t normal) {
     appendf(out, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
             "count");
@@ -85,9 +90,7 @@ void print_buckets(std::string& out, const Buckets& buckets, uint64_t normal) {
         buckets.label(out, i, range.first);
         out += ' ';
         print_bar(out, buckets.counts[i], total, positives, negatives);
-        // The division is one of unsigned numbers, as DTrace's is.
-        uint64_t shown = normal == 0 ? 0 : static_cast<uint64_t>(buckets.counts[i]) / normal;
-        appendf(out, " %-9" PRId64 "\n", static_cast<int64_t>(shown));
+        appendf(out, " %-9" PRId64 "\n", shown_count(buckets.counts[i], normal));
     }
 }
 
@@ -156,16 +159,39 @@ Buckets log_linear_buckets(const LogLinear& shape, std::span<const uint64_t> cel
     return buckets;
 }
 
+/// Returns no bucket for a function that is no distribution.
+Buckets buckets_of(const AggregationFunction& function, std::span<const uint64_t> cells) {
+    if (function.kind == DTRACEAGG_QUANTIZE)
+        return power_of_two_buckets(cells);
+    if (function.kind == DTRACEAGG_LQUANTIZE)
+        return linear_buckets(function.argument, cells);
+    if (auto shape = LogLinear::parse(function.argument))
+        return log_linear_buckets(*shape, cells);
+    return {};
+}
+
 } // namespace
 
 void print_distribution(std::string& out, const AggregationFunction& function,
                         std::span<const uint64_t> cells, uint64_t normal) {
-    if (function.kind == DTRACEAGG_QUANTIZE)
-        print_buckets(out, power_of_two_buckets(cells), normal);
-    else if (function.kind == DTRACEAGG_LQUANTIZE)
-        print_buckets(out, linear_buckets(function.argument, cells), normal);
-    else if (auto shape = LogLinear::parse(function.argument))
-        print_buckets(out, log_linear_buckets(*shape, cells), normal);
+    Buckets buckets = buckets_of(function, cells);
+    if (!buckets.counts.empty())
+        print_buckets(out, buckets, normal);
+}
+
+std::vector<DistributionRow> distribution_rows(const AggregationFunction& function,
+                                               std::span<const uint64_t> cells, uint64_t normal) {
+    Buckets buckets = buckets_of(function, cells);
+    std::vector<DistributionRow> rows;
+    for (size_t i = 0; i < buckets.counts.size(); i++) {
+        if (buckets.counts[i] == 0)
+            continue;
+        std::string label;
+        buckets.label(label, i, 0);
+        rows.push_back(
+            {label.substr(label.find_first_not_of(' ')), shown_count(buckets.counts[i], normal)});
+    }
+    return rows;
 }
 
 } // namespace daybreak::analyze

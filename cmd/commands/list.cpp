@@ -15,37 +15,39 @@ namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> list_trace(const TraceFiles& files, TerminalSink& sink) {
+base::Result<void> list_trace(const TraceFiles& files, bool json, TerminalSink& sink) {
     DBK_TRY(auto trace, read_trace_files(files));
-    analyze::print_probe_list(trace.recording, sink);
+    analyze::print_probe_list(trace.recording, json, sink);
     return {};
 }
 
-base::Result<void> list_kernel(TerminalSink& sink) {
+base::Result<void> list_kernel(bool json, TerminalSink& sink) {
     DBK_TRY(auto device, recorder::open_device());
     std::string line;
-    analyze::print_probe_heading(line);
+    auto print = json ? analyze::print_probe_json : analyze::print_probe;
+    if (!json)
+        analyze::print_probe_heading(line);
     for (uint32_t index = 0;; index++) {
         sink.write(line);
         line.clear();
         DBK_TRY(auto probe, device->probe(index));
         if (!probe)
             return {};
-        analyze::print_probe(line, probe->probe_id, probe->provider, probe->module, probe->function,
-                             probe->name);
+        print(line, probe->probe_id, probe->provider, probe->module, probe->function, probe->name);
     }
 }
 
-base::Result<void> list_image(const std::string& image, TerminalSink& sink) {
+base::Result<void> list_image(const std::string& image, bool json, TerminalSink& sink) {
     DBK_TRY(compiler::KernelSource where, kernel_source_of(image));
     compiler::BtfKernelTypes kernel(std::move(where));
     DBK_TRY(std::vector<formats::DofProbeName> probes, image_probes(kernel));
     std::string line;
-    analyze::print_probe_heading(line);
+    auto print = json ? analyze::print_probe_json : analyze::print_probe;
+    if (!json)
+        analyze::print_probe_heading(line);
     uint32_t number = 0;
     for (const formats::DofProbeName& probe : probes) {
-        analyze::print_probe(line, ++number, probe.provider, probe.module, probe.function,
-                             probe.name);
+        print(line, ++number, probe.provider, probe.module, probe.function, probe.name);
         sink.write(line);
         line.clear();
     }
@@ -58,18 +60,20 @@ void add_list(CLI::App& app, int& status) {
     auto files = std::make_shared<TraceFiles>();
     CLI::App* command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
     auto image = std::make_shared<std::string>();
+    auto json = std::make_shared<bool>(false);
     add_trace_files(*command, *files, false);
     command->add_option("--kernel", *image,
                         "List those that a kernel will have: a release, or the path of its image");
+    command->add_flag("--json", *json, "A line of JSON for each probe");
     command->footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                     "can be traced here (as root)\n"
                     "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
                     "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
-    command->callback([files, image, &status] {
+    command->callback([files, image, json, &status] {
         TerminalSink sink({});
-        auto done = !image->empty()        ? list_image(*image, sink)
-                    : files->paths.empty() ? list_kernel(sink)
-                                           : list_trace(*files, sink);
+        auto done = !image->empty()        ? list_image(*image, *json, sink)
+                    : files->paths.empty() ? list_kernel(*json, sink)
+                                           : list_trace(*files, *json, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

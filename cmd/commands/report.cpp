@@ -24,6 +24,7 @@ struct ReportArguments {
     bool drop_tags = false;
     bool system = false;
     bool all = false;
+    bool json = false;
 };
 
 /// What the command line asks for, else the window of the snapshot that it is.
@@ -101,6 +102,7 @@ int report(const ReportArguments& arguments) {
         trace->symbols = std::move(*symbols);
     }
     analyze::ReportOptions options;
+    options.json = arguments.json;
     options.output.quiet = arguments.quiet;
     options.output.flowindent = arguments.flowindent;
     options.output.temporal = arguments.temporal;
@@ -141,6 +143,8 @@ void add_report(CLI::App& app, int& status) {
     command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command->add_flag("--all", arguments->all,
                       "Of a snapshot all it holds, not only the window it was made for");
+    command->add_flag("--json", arguments->json,
+                      "A line of JSON for each record and each aggregation's key");
     command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
     command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
     command->add_flag("--temporal", arguments->temporal,

@@ -37,8 +37,10 @@ void print_all(const formats::Recording& recording, const formats::SymbolTable* 
     options.window = {.since_ns = 1000, .until_ns = 5000, .from_first_record = true};
     options.output.flowindent = true;
     analyze::render_report(recording, options, sink);
+    options.json = true;
+    analyze::render_report(recording, options, sink);
     analyze::print_info(recording, sink);
-    analyze::print_probe_list(recording, sink);
+    analyze::print_probe_list(recording, false, sink);
 }
 
 } // namespace
@@ -48,6 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     auto trace = formats::parse_trace(bytes, "fuzz");
     if (trace.ok()) {
         print_all(trace->recording, &trace->symbols);
+        NullSink sink;
+        analyze::print_info_json(*trace, sink);
         NullSink sink;
         analyze::print_info(*trace, sink);
     }

@@ -527,7 +527,7 @@ TEST_CASE("list prints the probes as dtrace -l does", "[analyze][list]") {
     RecordingOf recording(program);
     StringSink sink;
     formats::Recording built = recording.build();
-    print_probe_list(built, sink);
+    print_probe_list(built, false, sink);
     CHECK(sink.text ==
           "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
           "    1     dtrace                                                     BEGIN\n"

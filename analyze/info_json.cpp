@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Info as one object of JSON.
+#include "analyze/info.hpp"
+
+#include "analyze/machine_print.hpp"
+#include "base/json.hpp"
+#include "formats/segment/coverage.hpp"
+
+namespace daybreak::analyze {
+
+namespace {
+
+void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
+    const formats::Completeness& facts = cpu.completeness;
+    base::JsonObject object(out);
+    object.put("cpu", cpu.cpu);
+    object.put("records", facts.committed);
+    object.put("here", facts.present);
+    object.put("overwritten", facts.overwritten);
+    object.put("lost", facts.lost);
+    object.put("drops", facts.drops_total());
+    object.put("faults", facts.errors);
+    object.put("firings", facts.firings);
+    object.put("segments", facts.segments_present);
+    object.end();
+}
+
+void put_ring(std::string& out, const formats::RingRecording& ring) {
+    base::JsonObject object(out);
+    object.put("id", ring.ring_id);
+    object.put("name", ring.info.name);
+    object.put("probes", ring.probes.size());
+    base::JsonArray cpus(object.key("cpus"));
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        put_cpu(cpus.next(), cpu);
+    cpus.end();
+    object.end();
+}
+
+void put_finding(std::string& out, const formats::Finding& finding) {
+    base::JsonObject object(out);
+    object.put("where", finding.where);
+    object.put("text", finding.text);
+    object.put("loss", formats::finding_is_loss(finding.kind));
+    object.end();
+}
+
+} // namespace
+
+CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink) {
+    const formats::Recording& recording = trace.recording;
+    CompletenessNote note = completeness_of(recording);
+    std::string out;
+    base::JsonObject object(out);
+    object.put("trace", trace.path);
+    object.put("files", trace.files.size());
+    object.put("bytes", trace.file.file_bytes);
+    object.put("boot", formats::boot_name(recording.boot_id));
+    object.put("host", trace.header.hostname);
+    object.put("release", recording.host ? recording.host->release : trace.header.release);
+    object.put("symbols", trace.symbols.symbols().size());
+    object.put("complete", note.complete);
+    object.put("losses", note.losses);
+    object.put("verdict", note.verdict());
+    object.put("end", note.end);
+    object.put("records", note.records_present);
+    base::JsonArray rings(object.key("rings"));
+    for (const formats::RingRecording& ring : recording.rings)
+        put_ring(rings.next(), ring);
+    rings.end();
+    base::JsonArray findings(object.key("findings"));
+    for (const formats::Finding& finding : recording.findings.list())
+        put_finding(findings.next(), finding);
+    findings.end();
+    object.end();
+    sink.write(out + "\n");
+    return note;
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON printing.
+#include "analyze/print/json_print.hpp"
+
+#include "analyze/print/default_print.hpp"
+#include "analyze/print/distribution.hpp"
+#include "analyze/print/text.hpp"
+#include "base/json.hpp"
+
+namespace daybreak::analyze {
+
+namespace {
+
+void append_stack(std::string& out, const Value& value, const PrintContext& context) {
+    std::string lines;
+    print_stack(lines, value, context, {.indent = 0});
+    base::JsonArray frames(out);
+    for (size_t at = 1; at < lines.size();) { // a newline comes first
+        size_t end = std::min(lines.find('\n', at), lines.size());
+        base::append_json_string(frames.next(), std::string_view(lines).substr(at, end - at));
+        at = end + 1;
+    }
+    frames.end();
+}
+
+void append_hex(std::string& out, base::ByteView bytes) {
+    base::JsonObject object(out);
+    std::string& text = object.key("hex") += '"';
+    for (std::byte byte : bytes)
+        appendf(text, "%02x", std::to_integer<unsigned>(byte));
+    text += '"';
+    object.end();
+}
+
+} // namespace
+
+void append_json_value(std::string& out, const Value& value, const PrintContext& context) {
+    switch (value.type.kind) {
+    case ValueKind::integer:
+        out += std::to_string(value.signed_integer());
+        break;
+    case ValueKind::string:
+        base::append_json_string(out, value.text());
+        break;
+    case ValueKind::stack:
+    case ValueKind::ustack:
+        append_stack(out, value, context);
+        break;
+    case ValueKind::bytes:
+    case ValueKind::memory:
+        append_hex(out, value.data);
+        break;
+    default:
+        base::append_json_string(out, symbolic_text(value, context));
+    }
+}
+
+void append_json_aggregated(std::string& out, const AggregationView& view) {
+    if (!view.function.is_distribution()) {
+        // One number, as it is printed.
+        std::string text;
+        print_aggregated(text, view);
+        out += text.substr(std::min(text.find_first_not_of(' '), text.size()));
+        return;
+    }
+    base::JsonArray rows(out);
+    for (const DistributionRow& row : distribution_rows(view.function, view.cells, view.normal)) {
+        base::JsonObject object(rows.next());
+        object.put("value", row.value);
+        object.put("count", row.count);
+        object.end();
+    }
+    rows.end();
+}
+
+const char* aggregation_function_name(uint32_t kind) {
+    switch (kind) {
+#define DAYBREAK_NAME(name, number, text, cells)                                                   \
+    case number:                                                                                   \
+        return text;
+        DBK_DTRACE_AGGS(DAYBREAK_NAME)
+#undef DAYBREAK_NAME
+    }
+    return "unknown";
+}
+
+} // namespace daybreak::analyze
