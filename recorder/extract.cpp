@@ -34,13 +34,31 @@ struct Missing {
     uint64_t segments = 0, blocks = 0, bytes = 0;
 };
 
+/// Who looks at the memory: for pieces, and for the symbols of the kernel that died.
+class Searcher : public formats::PageSink {
+public:
+    formats::PieceFinder pieces;
+    DumpSymbols symbols;
+
+    Result<void> pages(uint64_t phys_addr, base::ByteView bytes) override {
+        symbols.pages(phys_addr, bytes);
+        return pieces.pages(phys_addr, bytes);
+    }
+    bool wants(uint64_t phys_addr, base::ByteView first_bytes) override {
+        return pieces.wants(phys_addr, first_bytes) || symbols.wants(phys_addr);
+    }
+    void vmcoreinfo(std::string_view untrusted_text) override {
+        symbols.vmcoreinfo(untrusted_text);
+    }
+};
+
 class Extractor {
 public:
     Extractor(formats::DumpInput& input, const ExtractOptions& options)
         : input_(input), options_(options) {}
 
     Result<ExtractSummary> run() {
-        DBK_TRY(summary_.dump, formats::scan_dump(input_, finder_, options_.scan));
+        DBK_TRY(summary_.dump, formats::scan_dump(input_, searcher_, options_.scan));
         pieces_ = finder_.finish();
         group();
         if (boots_.empty())
@@ -187,12 +205,22 @@ private:
         return header;
     }
 
+    Result<formats::SymbolTable> dump_symbols(const formats::Recording& recording) const {
+        DBK_TRY(DumpKernel kernel, searcher_.symbols.kernel());
+        return place_dump_symbols(std::move(kernel), recording);
+    }
+
+    Result<formats::SymbolTable> symbols_of(const formats::Recording& recording,
+                                            formats::Findings& findings) const {
+        if (!options_.symbols_path.empty())
+            return read_old_symbols(options_.symbols_path, recording);
+        return symbols_or_finding(dump_symbols(recording), findings);
+    }
+
     Result<void> write(Boot& boot) {
         formats::TraceHeader header = header_of(boot);
-        formats::SymbolTable symbols;
-        if (!options_.symbols_path.empty()) {
-            DBK_TRY(symbols, read_old_symbols(options_.symbols_path, boot.recording));
-        }
+        formats::Findings findings = boot.recording.findings;
+        DBK_TRY(formats::SymbolTable symbols, symbols_of(boot.recording, findings));
         DBK_TRY(base::OutputFile file,
                 base::OutputFile::create(options_.output_path, base::OutputFile::kSecretMode));
         DBK_TRY(formats::TraceWriter writer,
@@ -209,18 +237,20 @@ private:
         }
         formats::TraceSummary end = formats::summary_of(boot.recording);
         end.clocks = header.clocks;
+        end.findings = findings.list();
         DBK_TRY_VOID(writer.finish(end));
         DBK_TRY_VOID(file.commit());
         summary_.file_bytes = writer.bytes_written();
         summary_.rings = recorded_rings(boot.recording);
-        summary_.findings = boot.recording.findings.list();
+        summary_.findings = findings.list();
         summary_.has_losses = boot.recording.has_losses();
         return {};
     }
 
     formats::DumpInput& input_;
     const ExtractOptions& options_;
-    formats::PieceFinder finder_;
+    Searcher searcher_;
+    formats::PieceFinder& finder_ = searcher_.pieces;
     std::vector<DumpPiece> pieces_;
     std::map<uint64_t, Boot> boots_; // views into pieces_
     ExtractSummary summary_;

@@ -115,4 +115,24 @@ Result<formats::SymbolTable> read_running_symbols(const RunningKernel& kernel,
     return placed(std::move(table), path, recording, SymbolsBoot::other);
 }
 
+formats::SymbolTable symbols_or_finding(Result<formats::SymbolTable> symbols,
+                                        formats::Findings& findings) {
+    if (symbols.ok())
+        return std::move(*symbols);
+    findings.add(formats::FindingKind::no_symbols, "symbols",
+                 symbols.error().message() +
+                     ": kernel stacks stay numbers; --symbols takes another trace of that kernel");
+    return {};
+}
+
+Result<formats::SymbolTable> place_dump_symbols(DumpKernel kernel,
+                                                const formats::Recording& recording) {
+    const std::string path = "the dump";
+    formats::TraceHeader facts;
+    facts.release = std::move(kernel.release);
+    facts.version = std::move(kernel.version);
+    DBK_TRY_VOID(check_build(facts, path, recording));
+    return placed(std::move(kernel.symbols), path, recording, SymbolsBoot::other);
+}
+
 } // namespace daybreak::recorder

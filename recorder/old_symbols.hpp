@@ -5,6 +5,7 @@
 #pragma once
 
 #include "formats/trace/metadata.hpp"
+#include "recorder/dump_symbols.hpp"
 #include "recorder/symbols.hpp"
 
 namespace daybreak::recorder {
@@ -32,5 +33,13 @@ struct RunningKernel {
 ///         where its text began; io.
 base::Result<formats::SymbolTable> read_running_symbols(const RunningKernel& kernel,
                                                         const formats::Recording& recording);
+
+/// The same of the kernel that a dump is of: a dump holds data of other boots, too.
+base::Result<formats::SymbolTable> place_dump_symbols(DumpKernel kernel,
+                                                      const formats::Recording& recording);
+
+/// Returns the symbols, or none with a finding that says why and what helps.
+formats::SymbolTable symbols_or_finding(base::Result<formats::SymbolTable> symbols,
+                                        formats::Findings& findings);
 
 } // namespace daybreak::recorder

@@ -123,13 +123,7 @@ Result<formats::SymbolTable> symbols_of(const formats::Recording& recording,
         return read_old_symbols(options.symbols_path, recording);
     if (!options.running)
         return formats::SymbolTable();
-    Result<formats::SymbolTable> symbols = read_running_symbols(*options.running, recording);
-    if (symbols.ok())
-        return symbols;
-    findings.add(FindingKind::no_symbols, "symbols",
-                 symbols.error().message() +
-                     ": kernel stacks stay numbers; --symbols takes another trace of that kernel");
-    return formats::SymbolTable();
+    return symbols_or_finding(read_running_symbols(*options.running, recording), findings);
 }
 
 Result<void> write(const Half& half, const RecoverOptions& options, RecoverSummary& summary) {

@@ -131,7 +131,9 @@ Result<ByteView> Cursor::at(uint64_t offset, size_t bytes) {
     return view.first(std::min(view.size(), bytes));
 }
 
-void read_vmcoreinfo(std::string_view untrusted_text, DumpFacts& facts) {
+void read_vmcoreinfo(std::string_view untrusted_text, Scan& scan) {
+    DumpFacts& facts = scan.facts;
+    scan.sink.vmcoreinfo(untrusted_text);
     while (!untrusted_text.empty()) {
         std::string_view line = untrusted_text.substr(0, untrusted_text.find('\n'));
         untrusted_text.remove_prefix(std::min(untrusted_text.size(), line.size() + 1));

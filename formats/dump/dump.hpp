@@ -30,6 +30,8 @@ public:
     /// Whether a page whose first bytes are these is wanted: where unpacking costs time, pages that
     /// are not are left packed.
     virtual bool wants(uint64_t phys_addr, ByteView first_bytes) = 0;
+    /// The text of VMCOREINFO, when the dump has it, before any memory.
+    virtual void vmcoreinfo([[maybe_unused]] std::string_view untrusted_text) {}
 };
 
 /// The unit of what is looked at, whatever the page size of the machine was.

@@ -169,8 +169,7 @@ private:
                 return {};
             std::string_view name_text(reinterpret_cast<const char*>(name->data()), name->size());
             if (name_text.starts_with("VMCOREINFO"))
-                read_vmcoreinfo({reinterpret_cast<const char*>(text->data()), text->size()},
-                                scan_.facts);
+                read_vmcoreinfo({reinterpret_cast<const char*>(text->data()), text->size()}, scan_);
         }
         return {};
     }

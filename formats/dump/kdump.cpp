@@ -98,7 +98,7 @@ private:
         Bytes text(static_cast<size_t>(sub_.vmcoreinfo_bytes));
         Result<size_t> got = scan_.input.read_at(sub_.vmcoreinfo_offset, text);
         if (got.ok())
-            read_vmcoreinfo({reinterpret_cast<const char*>(text.data()), *got}, scan_.facts);
+            read_vmcoreinfo({reinterpret_cast<const char*>(text.data()), *got}, scan_);
     }
 
     /// Reads the frames that one stretch of the bitmaps speaks of.

@@ -37,8 +37,8 @@ private:
     Bytes window_;
 };
 
-/// Reads release and crash time out of the text of VMCOREINFO.
-void read_vmcoreinfo(std::string_view untrusted_text, DumpFacts& facts);
+/// Reads release and crash time out of the text of VMCOREINFO, and gives it to the sink.
+void read_vmcoreinfo(std::string_view untrusted_text, Scan& scan);
 
 Result<void> scan_elf(Scan& scan);
 Result<void> scan_kdump(Scan& scan);

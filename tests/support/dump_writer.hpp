@@ -47,6 +47,11 @@ public:
                     memory_[page * kPage + i] = std::byte(page + i / 64);
     }
 
+    /// Puts bytes there.
+    void write(size_t phys_addr, ByteView bytes) {
+        std::copy(bytes.begin(), bytes.end(),
+                  memory_.begin() + static_cast<ptrdiff_t>(phys_addr));
+    }
     /// Puts pieces there, each telling that it lies where it lies.
     void place(size_t phys_addr, Bytes pieces) {
         for (size_t at = 0; at < pieces.size();) {
@@ -99,11 +104,11 @@ inline std::vector<std::pair<size_t, size_t>> runs_of(const Machine& machine) {
 constexpr const char* kVmcoreinfo = "OSRELEASE=6.1.0-test\nPAGESIZE=4096\nCRASHTIME=1700000000\n";
 
 /// ELF, a PT_NOTE with VMCOREINFO, a PT_LOAD for each run of pages; a hole after a run is
-/// memory that the header counts and the file has not.
-inline Bytes elf_dump(const Machine& machine) {
+/// memory that the header counts and the file has not.  `more` follows in VMCOREINFO.
+inline Bytes elf_dump(const Machine& machine, const std::string& more = "") {
     auto runs = runs_of(machine);
     Bytes note;
-    std::string text = kVmcoreinfo;
+    std::string text = kVmcoreinfo + more;
     append_struct(note, Elf64_Nhdr{11, static_cast<uint32_t>(text.size()), 0});
     RingBuilder::append(note, "VMCOREINFO\0\0", 12);
     RingBuilder::append(note, text.data(), text.size());

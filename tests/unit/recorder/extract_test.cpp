@@ -8,7 +8,9 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <span>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -59,7 +61,129 @@ formats::Trace read(const std::string& path) {
     return std::move(*trace);
 }
 
+/// The kernel's own symbols in a machine's memory, as its kallsyms has them, at kTablesAt.
+struct KernelTables {
+    static constexpr size_t kTablesAt = 0x90000, kUtsAt = 0x98000;
+    static constexpr uint64_t kText = 0xffffffff81000000;
+    std::string version;
+    bool absolute_percpu = true;
+    uint64_t relative_base = kText;
+
+    static std::string symbol(const char* name, size_t phys_addr) {
+        return base::strprintf("SYMBOL(%s)=%llx\n", name,
+                               static_cast<unsigned long long>(kText + phys_addr));
+    }
+    /// Puts the tables into memory.  Returns what VMCOREINFO says of them.
+    std::string put(Machine& machine) const {
+        // Tokens are the letters themselves, but for one that is "do_".
+        Bytes table, index;
+        for (unsigned token = 0; token < 256; token++) {
+            append_struct(index, static_cast<uint16_t>(table.size()));
+            std::string text = token == 1 ? "do_" : std::string(1, static_cast<char>(token));
+            RingBuilder::append(table, text.data(), text.size());
+            table.push_back(std::byte{0});
+        }
+        Bytes names, offsets;
+        auto add = [&](const std::string& name, uint64_t address) {
+            names.push_back(static_cast<std::byte>(name.size()));
+            RingBuilder::append(names, name.data(), name.size());
+            auto distance = static_cast<int32_t>(address - relative_base);
+            append_struct(offsets, absolute_percpu ? -1 - distance : distance);
+        };
+        add("T_stext", kText);
+        add("t\1it", kText + 0x100);
+        add("T_end", kText + 0x1000);
+        uint32_t count = 3;
+        size_t at = kTablesAt;
+        std::string facts = "NUMBER(phys_base)=-16777216\n" + symbol("_stext", 0);
+        auto place = [&](const char* name, ByteView bytes) {
+            machine.write(at, bytes);
+            facts += symbol(name, at);
+            at += (bytes.size() + 7) & ~size_t{7};
+        };
+        place("kallsyms_num_syms", std::as_bytes(std::span(&count, 1)));
+        place("kallsyms_names", names);
+        place("kallsyms_token_table", table);
+        place("kallsyms_token_index", index);
+        place("kallsyms_offsets", offsets);
+        place("kallsyms_relative_base", std::as_bytes(std::span(&relative_base, 1)));
+        char uts[6][65] = {};
+        std::strcpy(uts[2], "6.1.0-test");
+        std::strcpy(uts[3], version.c_str());
+        machine.write(kUtsAt + 4, std::as_bytes(std::span(uts)));
+        return facts + symbol("init_uts_ns", kUtsAt) + "OFFSET(uts_namespace.name)=4\n";
+    }
+};
+
 } // namespace
+
+TEST_CASE("a dump names its own kernel's addresses", "[extract]") {
+    Folder folder;
+    Machine machine = two_boots();
+    KernelTables tables;
+    tables.absolute_percpu = GENERATE(true, false); // both ways that kernels count
+    std::string facts = tables.put(machine);
+    auto summary = run(elf_dump(machine, facts), {.output_path = folder.file("k.dbrk")});
+    REQUIRE(summary.ok());
+    CHECK(summary->findings.empty());
+    formats::Trace trace = read(folder.file("k.dbrk"));
+    auto match = trace.symbols.find(KernelTables::kText + 0x104);
+    REQUIRE(match);
+    CHECK(match->name == "do_it");
+    CHECK(match->offset_bytes == 4);
+    CHECK(!trace.symbols.find(KernelTables::kText + 0x2000));
+}
+
+TEST_CASE("symbols in a dump that cannot be right are not used, and it is said", "[extract]") {
+    Folder folder;
+    Machine machine = two_boots();
+    KernelTables tables;
+    std::string why;
+    std::string facts;
+    SECTION("the dump does not say where they are") {
+        why = "the dump does not say where its kernel has its symbols";
+    }
+    SECTION("they are of another build") {
+        tables.version = "#2 other";
+        facts = tables.put(machine);
+        why = "the dump is of another kernel: 6.1.0-test #2 other";
+    }
+    SECTION("neither way of counting puts _stext where it is") {
+        facts = tables.put(machine);
+        uint64_t elsewhere = KernelTables::kText + 8;
+        tables.relative_base = elsewhere;
+        machine.write(std::stoull(facts.substr(facts.find("relative_base)=") + 15), nullptr, 16) -
+                          KernelTables::kText,
+                      std::as_bytes(std::span(&elsewhere, 1)));
+        why = "the symbols in the dump are not where its kernel lay";
+    }
+    SECTION("a page of them is not in the dump") {
+        facts = tables.put(machine);
+        machine.exclude(KernelTables::kTablesAt);
+        why = "the dump has not all of its kernel's symbols";
+    }
+    auto summary = run(elf_dump(machine, facts), {.output_path = folder.file("k.dbrk")});
+    REQUIRE(summary.ok());
+    REQUIRE(summary->findings.size() == 1);
+    CHECK(summary->findings[0].text ==
+          why + ": kernel stacks stay numbers; --symbols takes another trace of that kernel");
+    CHECK(!summary->has_losses);
+    CHECK(read(folder.file("k.dbrk")).symbols.empty());
+}
+
+TEST_CASE("damaged symbols in a dump cost the names and nothing else", "[extract]") {
+    Folder folder;
+    Machine machine = two_boots();
+    std::string facts = KernelTables().put(machine);
+    for (size_t at = 0; at < 0x600; at += 72) {
+        Machine damaged = machine;
+        uint64_t rubbish = 0xfedcba9876543210u * (at + 1);
+        damaged.write(KernelTables::kTablesAt + at, std::as_bytes(std::span(&rubbish, 1)));
+        auto summary = run(elf_dump(damaged, facts), {.output_path = folder.file("k.dbrk")});
+        REQUIRE(summary.ok());
+        CHECK(!summary->has_losses);
+    }
+}
 
 TEST_CASE("the boot that died is extracted, not the one with most in memory", "[extract]") {
     Folder folder;
