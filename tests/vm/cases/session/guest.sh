@@ -34,6 +34,15 @@ refuses list-nothing "does not match any probes" dtrace -n 'nobody:::'
 equal command "$(dtrace -qn 'syscall::getppid:entry /pid == $target/ { @ = count(); } END { printa("%@d\n", @); }' \
 	-c 'workload 2' 2>&1 | tr -d '\n')" 200
 equal command-exits "$(dtrace -qn 'proc:::exit /pid == $target/ { printf("%d\n", arg0); }' -c 'workload 1' 2>&1 | tr -d '\n')" 1
+# It is held at its end until it can be named, and its signals go on to it.
+equal command-named-after-its-end "$(dtrace -qn 'syscall::exit_group:entry /pid == $target/ { @[umod(uregs[R_RIP])] = count(); }' \
+	-c 'workload 1' 2>&1 | awk 'NF { print $1, $2 }')" "workload 1"
+cat >signals <<'END'
+trap 'echo caught' USR1
+kill -USR1 $$
+exec sh -c 'echo executed'
+END
+equal command-gets-its-signals "$(dtrace -qn 'END { uaddr(1); }' -c 'sh signals' 2>&1 | grep -v 0x | tr '\n' ' ')" "caught executed "
 # A process, until it ends.
 sleep 1000 &
 sleeper=$!
