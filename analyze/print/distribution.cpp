@@ -159,7 +159,7 @@ Buckets log_linear_buckets(const LogLinear& shape, std::span<const uint64_t> cel
     return buckets;
 }
 
-/// Returns no bucket for a function that is no distribution.
+/// Returns no bucket for a function that is not a distribution.
 Buckets buckets_of(const AggregationFunction& function, std::span<const uint64_t> cells) {
     if (function.kind == DTRACEAGG_QUANTIZE)
         return power_of_two_buckets(cells);

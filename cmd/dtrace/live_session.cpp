@@ -24,7 +24,7 @@ namespace {
 /// 20 ms: how soon Ctrl-C is noticed.
 constexpr uint64_t kLookNs = 20'000'000;
 
-/// Returns whether a process of ours did something meanwhile, when SIGCHLD is blocked.
+/// Returns whether a process of this session did something meanwhile, when SIGCHLD is blocked.
 bool sleep_ns(uint64_t ns) {
     timespec time = {static_cast<time_t>(ns / 1'000'000'000),
                      static_cast<long>(ns % 1'000'000'000)};
