@@ -2,10 +2,10 @@
 //
 // LiveReport: what dtrace(1) prints while it traces.
 //
-// The same consumer as behind a Report, fed with what a running ring has got since the last time:
+// The same consumer as of a Report, fed with what a running ring has got since the last time:
 //
 //     LiveReport live(options, sink);
-//     loop:  live.add(pieces)      prints the new records, tells new drops
+//     loop:  live.add(pieces)      prints the new records, reports new drops
 //     live.end()                   the aggregations that no printa() has shown
 //
 // A segment that is still being written may be given again, longer: its records count once.  Each
@@ -24,9 +24,9 @@ struct LivePieces {
     std::vector<base::Bytes> metadata; ///< all blocks of the ring and of the host
     std::vector<base::Bytes> segments;
     std::vector<base::Bytes> aggregations;
-    /// Records behind it are left for the next time; empty: there is nothing behind it.
+    /// Records after it are left for the next time; empty: there is nothing after it.
     std::optional<uint64_t> horizon_mono_ns;
-    /// What was looked at: drops of records are told with records, those of aggregations with
+    /// What was looked at: drops of records are reported with records, those of aggregations with
     /// aggregations, all others with the status.
     formats::Readings looked_at{true, true, true};
 };

@@ -10,7 +10,7 @@
 
 namespace daybreak::analyze {
 
-/// Lines of the kernel's log that are shown of a machine that died, when nobody asks for more.
+/// Lines of the kernel's log that are shown of a machine that died, unless more is asked for.
 constexpr size_t kLastLogLines = 20;
 
 /// Appends how the machine ended, what triggers it entered, and the last `log_lines` lines of its

@@ -79,7 +79,7 @@ public:
     int fd() const { return fd_.get(); }
     const std::string& path() const { return path_; }
     Result<void> write(ByteView bytes) { return write_all(fd_.get(), bytes, path_); }
-    /// Makes the file appear.  Call once; on an Error nothing is left behind.
+    /// Makes the file appear.  Call once; on an Error nothing is left over.
     Result<void> commit();
 
 private:

@@ -26,7 +26,7 @@ enum class ErrorCode : uint8_t {
     corrupt,     ///< data contradicts itself or its checksum
     unsupported, ///< well-formed, but not something this version does
     limit,       ///< a named bound was exceeded
-    busy,        ///< somebody else holds it
+    busy,        ///< another process holds it
     full,        ///< no room: the disk, a quota or a limit on sizes
     interrupted, ///< the user pressed Ctrl-C
 };

@@ -11,7 +11,7 @@
 namespace daybreak::cmd {
 
 /// A line for each ring: what is in the file of it, and what is not.  Of a window (`is_window`)
-/// what the ring overwrote is no news.
+/// what the ring overwrote is not news.
 void complain_of_rings(const std::vector<recorder::RecordedRing>& rings, bool is_window = false);
 
 /// What was found, then the file and how to read it.

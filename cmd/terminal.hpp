@@ -25,7 +25,7 @@ enum class Exit : int {
 bool wants_colour(int fd);
 
 /// Whether a D test suite looks at what is printed (_DTRACE_TESTING): it expects DTrace's columns
-/// and words, and none of ours.
+/// and words, and none of Daybreak's.
 bool is_testing();
 
 /// Returns the text as the stream may have it: for a terminal what would drive it is made visible, as
@@ -41,7 +41,7 @@ void complain(std::string_view message);
 /// Writes the error's message with complain() and returns Exit::failed.
 int fail(const base::Error& error);
 
-/// Writes all of the text to stdout, as for_stream() has it.  False when nobody reads any more (a closed pipe): stop quietly.
+/// Writes all of the text to stdout, as for_stream() has it.  False when there is no reader any more (a closed pipe): stop quietly.
 /// Any other failure (a full disk) is complained about once; finish_stdout() then says failed.
 bool put(std::string_view untrusted_text);
 
@@ -52,7 +52,7 @@ Exit finish_stdout();
 extern const std::atomic<bool>& interrupted;
 void install_interrupt();
 
-/// A line on stderr that shows how far a long piece of work is; silent when stderr is no terminal,
+/// A line on stderr that shows how far a long piece of work is; silent when stderr is not a terminal,
 /// and for work that is over within half a second.
 class Progress {
 public:

@@ -69,7 +69,7 @@ struct CompileOptions {
     bool empty_allowed = false;           ///< -x empty
     bool store_source = true;             ///< put the texts into the image
     /// Add the clause of dtrace:::ERROR that reports faults, as every port does: an ECB with uarg 1
-    /// that records arg1 to arg5.  Whoever prints makes "error on enabled probe ..." of it.
+    /// that records arg1 to arg5.  A printer makes "error on enabled probe ..." of it.
     bool error_clause = true;
 };
 

@@ -145,7 +145,7 @@ static inline bool dbk_probe_is_enabled(const struct dbk_probe *probe)
  * returns.  A host that adds many brackets them with dbk_probe_add_begin/end(),
  * and they are settled once.
  * Return: 0; -EINVAL for a bad name or arg_count.  Without memory for an ECB the
- * probe is still published, -ENOMEM tells that not every ECB could be made, and each consumer
+ * probe is still published, -ENOMEM says that not every ECB could be made, and each consumer
  * that lacks one has a MISSED drop.
  */
 int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe);
@@ -329,7 +329,7 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 
 /**
  * dbk_consumer_enable() - matches the enabling with every published probe, once
- * @matched_ret: probes that have an ECB of this consumer now; 0 is no error
+ * @matched_ret: probes that have an ECB of this consumer now; 0 is not an error
  *
  * Descriptions that match nothing are retained: dbk_probe_add() looks at them again.
  * Return: 0; or a negative errno of dbk_host_probe_enable() or _settle(), with a reason: destroy
@@ -453,7 +453,7 @@ struct dbk_region {
 	const struct dbk_pages *pages;
 };
 
-/** dbk_consumer_region() - the @index-th block of segments or metadata; false behind the last.
+/** dbk_consumer_region() - the @index-th block of segments or metadata; false after the last.
  * Regions only get more, at the end, until the consumer is destroyed; this and the next may run beside that. */
 bool dbk_consumer_region(const struct dbk_consumer *consumer, uint32_t index,
 			 struct dbk_region *region_ret);
@@ -496,7 +496,7 @@ void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu, uint64_t
 void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind, uint64_t boot_id,
 			 uint16_t ring_id);
 
-/** dbk_meta_block_append() - copies @bytes behind what is committed; false when they do not fit */
+/** dbk_meta_block_append() - copies @bytes after what is committed; false when they do not fit */
 bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint32_t bytes);
 
 #ifdef __cplusplus

@@ -104,7 +104,7 @@ void dbk_host_probe_disable(struct dbk_probe *probe);
  * This may take long.  Meanwhile the host may add and remove other probes, bracketed
  * within: the engine calls it when its own structures are in order.
  *
- * Return: 0, or a negative errno, which the engine hands to whoever asked for the operation.
+ * Return: 0, or a negative errno, which the engine hands to the caller of the operation.
  */
 int dbk_host_probes_settle(void);
 
@@ -141,7 +141,7 @@ void dbk_host_cpus_unlock(void);
 /** dbk_host_on_cpu() - the same on @cpu alone */
 void dbk_host_on_cpu(uint32_t cpu, void (*run)(void *argument, uint32_t cpu), void *argument);
 
-/** dbk_host_secret() - a number that nobody outside can guess, another each time; for keys of
+/** dbk_host_secret() - a number that cannot be guessed outside, another each time; for keys of
  * hashes.  Control path */
 uint64_t dbk_host_secret(void);
 

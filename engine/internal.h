@@ -100,7 +100,7 @@ struct dbk_aggbuf {
 };
 
 /* Where a segment can lie.  The slots of a CPU form a ring by `next`, in the order of their
- * segments' numbers: behind the open one comes the oldest. */
+ * segments' numbers: after the open one comes the oldest. */
 struct dbk_segment_slot {
 	uint8_t *segment;   /* [C] */
 	uint64_t phys_addr; /* [C] 0 in user space */
@@ -119,7 +119,7 @@ struct dbk_segment_place {
 /*
  * One consumer on one CPU.  The segment being written is [segment, segment +
  * segment_bytes); used_bytes mirrors its committed_bytes.  room_bytes is segment_bytes
- * too, or 0: somebody closed the segment, and the next record opens another.  With no
+ * too, or 0: another context closed the segment, and the next record opens another.  With no
  * segment open used_bytes is segment_bytes, so that the first record opens one.
  */
 struct dbk_buffer {
@@ -163,7 +163,7 @@ struct dbk_buffer {
 
 /* ---- dynamic variables ---------------------------------------------------------------------- */
 
-/* Where the data of a chunk lies; the serialised key is behind it. */
+/* Where the data of a chunk lies; the serialised key is after it. */
 struct dbk_dynvar {
 	uint32_t next;	 /* chunk index + 1, 0: last; of its bucket or of a free list */
 	uint32_t var;	 /* index in the program's variables */
@@ -275,7 +275,7 @@ struct dbk_cpu {
 	uint32_t nesting; /* 1 while a firing runs */
 	uint32_t index;	  /* [C] */
 	bool up;	  /* [H] it may fire, and consumers have memory for it */
-	uint32_t serial;  /* of firings; tells whether locals were cleared */
+	uint32_t serial;  /* of firings; says whether locals were cleared */
 	/* The firing. */
 	const struct dbk_probe *probe;
 	const uint64_t *args;
@@ -316,7 +316,7 @@ struct dbk_cpu {
 };
 
 #define DBK_FAULT_PC_NONE 0xffffffffu
-/* Not a fault that anybody is told: a drop ended the clause and has been counted. */
+/* Not a fault to report: a drop ended the clause and has been counted. */
 #define DBK_FAULT_DROP 0xffffffffu
 
 struct dbk_engine {

@@ -155,7 +155,7 @@ struct dbk_var {
 	bool by_ref;
 	bool is_string;
 	uint32_t bytes;	 /* of the value: 8, or by reference its room */
-	uint32_t offset; /* scalar: in the globals or locals; by reference: of the data, behind a
+	uint32_t offset; /* scalar: in the globals or locals; by reference: of the data, after a
 			  * u64 that is 1 when NULL was assigned */
 };
 
@@ -199,7 +199,7 @@ struct dbk_program {
 	uint32_t option_count;
 	struct dbk_var *vars;
 	uint32_t var_count;
-	uint32_t strsize;	     /* characters of a string; a NUL behind them is extra */
+	uint32_t strsize;	     /* characters of a string; a NUL after them is extra */
 	uint32_t globals_bytes;	     /* storage of global scalars */
 	uint32_t locals_bytes;	     /* storage of clause-local scalars, per CPU */
 	uint32_t local_value_bytes;  /* the first part of it: by-value slots */

@@ -3,18 +3,18 @@
  * state.h - what the module is made of, and its locks
  *
  * Theory.  There is one engine.  Providers publish probes in it.  A ring is one
- * enabling at work: an engine consumer with a name for people and, when somebody
+ * enabling at work: an engine consumer with a name for people and, when a process
  * claimed or made it through the device, an owner.  Control operations (load,
  * enable, stop, destroy, list; modules coming and going) run one at a time;
  * firing probes runs beside all of them and takes no lock.
  *
- * Enabling and disabling tens of thousands of probes takes seconds, under [S].  So nobody waits
+ * Enabling and disabling tens of thousands of probes takes seconds, under [S].  So no caller waits
  * for [S] who cannot be killed meanwhile:
  *
  *   ioctl            killable; what only looks (status, regions, mmap) takes [L] alone
  *   close            leaves its rings to a worker when [S] is taken
  *   our workers      try again later
- *   module notifier  hands its module to whoever holds [S], who handles it between two steps of
+ *   module notifier  hands its module to the holder of [S], which handles it between two steps of
  *                    what takes long (dbk_settle_pause())
  *   kill -9          ends an enabling between two steps
  *
@@ -24,7 +24,7 @@
  *
  * Locks, outermost first.  A function that needs one asserts it on its first line.
  *
- *   the kernel's own, held by whoever calls us:
+ *   the kernel's own, held by our caller:
  *     mmap_lock              device mmap
  *     tracepoint module list, module notifier chain    modules coming and going
  *   [S] dbk.mutex            all control operations; the engine's control path; every provider's
@@ -38,7 +38,7 @@
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
  *
  * So: no user memory is touched under [S] or [L] (a fault takes mmap_lock), no notifier is registered
- * or unregistered under [S], and no cpu hotplug callback of ours takes [S].
+ * or unregistered under [S], and no cpu hotplug callback of the module takes [S].
  *
  * Keys of fields:
  *   [S] dbk.mutex
@@ -64,8 +64,8 @@ struct file;
 struct dbk_ring {
 	struct list_head link;	       /* [L] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
-	struct file *owner;	       /* [L] who claimed or made it; NULL: nobody yet */
-	bool ready;		       /* [L] it is enabled; before that nobody sees it */
+	struct file *owner;	       /* [L] who claimed or made it; NULL: no process yet */
+	bool ready;		       /* [L] it is enabled; before that no reader sees it */
 	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */

@@ -33,7 +33,7 @@ struct CpuCopy {
 };
 
 /// Copies what lies in the CPU's regions.  A hole that no pass closed, be it damage or a CPU faster
-/// than every pass, stays: the accounting tells it as missing segments.
+/// than every pass, stays: the accounting reports it as missing segments.
 CpuCopy copy_live_cpu(std::span<const ByteView> regions);
 
 } // namespace daybreak::recorder

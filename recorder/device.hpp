@@ -23,7 +23,7 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-/// A region's memory, mapped read-only while this lives.  Somebody may be writing to it.
+/// A region's memory, mapped read-only while this lives.  A CPU may be writing to it.
 class Mapping {
 public:
     /// `release` is called once, at the end.
@@ -48,25 +48,25 @@ public:
     virtual ~DeviceApi() = default;
 
     virtual Result<dbk_ioc_status> status() = 0;
-    /// Returns the region, empty behind the last.
+    /// Returns the region, empty after the last.
     virtual Result<std::optional<dbk_ioc_region>> region(uint32_t index) = 0;
     virtual Result<Mapping> map(const dbk_ioc_region& region) = 0;
     /// Makes the oldest anonymous ring the caller's and returns its id; empty when none is left.
-    /// Error: busy, when somebody else has it.
+    /// Error: busy, when another process has it.
     virtual Result<std::optional<uint16_t>> claim() = 0;
-    /// Lets go of a ring of the caller's: it goes on when the device is closed, and is nobody's.
+    /// Lets go of a ring of the caller's: it goes on when the device is closed, and belongs to no process.
     virtual Result<void> detach(uint16_t ring_id) = 0;
     /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
     virtual Result<void> stop(uint16_t ring_id) = 0;
     /// Takes what the CPU has aggregated since the last call; empty when there is no such CPU.
     virtual Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
                                                            uint32_t room_bytes) = 0;
-    /// Returns the probe, in the order of ids; empty behind the last.  Its names end in a NUL.
+    /// Returns the probe, in the order of ids; empty after the last.  Its names end in a NUL.
     /// Index 0 publishes all functions first, unless only what exists is asked for.
     virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index,
                                                        bool only_existing = false) = 0;
 
-    /// Publishes the probes that exist only because somebody names them.
+    /// Publishes the probes that exist only because a program names them.
     virtual Result<void> provide(const dbk_ioc_provide& description) = 0;
     /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's.
     /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence.

@@ -27,7 +27,7 @@ struct LiveCopy {
     size_t room_bytes = 0; ///< of the piece in memory, when copied
 };
 
-/// Returns the aligned word at an offset of memory that somebody may be writing to, in one load
+/// Returns the aligned word at an offset of memory that a CPU may be writing to, in one load
 /// with acquire order.
 template <typename T>
 T live_word(ByteView live, size_t offset) {
@@ -38,7 +38,7 @@ T live_word(ByteView live, size_t offset) {
 /// long, and may reach further than the piece.
 LiveCopy copy_live_piece(ByteView live);
 
-/// Copies the pieces that lie one behind the other in a region of metadata, up to where none is.
+/// Copies the pieces that lie one after the other in a region of metadata, up to where none is.
 std::vector<Bytes> copy_live_blocks(ByteView live);
 
 } // namespace daybreak::recorder

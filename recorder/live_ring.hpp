@@ -4,7 +4,7 @@
 //
 // For a consumer beside the tracing, as dtrace(1) is one.  Each poll brings what is new; a segment
 // that is still being written comes again, longer.  Under policy switch a segment that was copied
-// whole is released, and its copy kept here for as long as it may hold records behind a poll's
+// whole is released, and its copy kept here for as long as it may hold records after a poll's
 // horizon.  Rings of the other policies are read when they have stopped: the reader would race the
 // writer for what it overwrites.
 //
@@ -24,7 +24,7 @@ struct LivePieces {
     std::vector<Bytes> metadata; ///< all blocks of the ring and of the host
     std::vector<Bytes> segments; ///< header to committed bytes
     std::vector<Bytes> aggregations;
-    /// Records behind it may still be missing on some CPU; those that are here come again.
+    /// Records after it may still be missing on some CPU; those that are here come again.
     std::optional<uint64_t> horizon_mono_ns;
 };
 

@@ -28,7 +28,7 @@ struct RecoverOptions {
 struct RecoveredHalf {
     uint32_t half = 0;
     std::string problem; ///< why it cannot be read; empty when it can, and then all below holds
-    bool empty = false;  ///< nobody recorded into it: that is the problem
+    bool empty = false;  ///< no boot recorded into it: that is the problem
     formats::BankHalf facts;
     std::string end;           ///< how the machine ended, and why when that is known; one line
     std::string log;           ///< last lines of the kernel's log; empty when not known
@@ -38,7 +38,7 @@ struct RecoveredHalf {
 };
 
 struct RecoverSummary {
-    dbk_ioc_bank bank = {};            ///< as the device tells it; zeros for an image
+    dbk_ioc_bank bank = {};            ///< as the device has it; zeros for an image
     std::vector<RecoveredHalf> halves; ///< readable ones first, the later before the earlier
     std::optional<uint32_t> written;   ///< which half is in the file
     uint64_t file_bytes = 0;

@@ -5,7 +5,7 @@
 //     live rings --copy--> pieces ---+--> cut to the window --> FILE.dbrk
 //     files of a recorder's folder --+      (a segment is not divided)
 //
-// Nothing is claimed, stopped, switched or released, and nothing in the kernel is locked or told:
+// Nothing is claimed, stopped, switched or released, and nothing in the kernel is locked or notified:
 // the memory of the rings is mapped and read.  So there may be any number at once, and what is
 // traced feels no more than another reader of its memory.
 //
@@ -28,7 +28,7 @@ struct SnapshotOptions {
     std::string folder;
 };
 
-/// Takes a snapshot.  RecordSummary::uncovered tells the CPUs of which the window is not whole, and
+/// Takes a snapshot.  RecordSummary::uncovered names the CPUs of which the window is not whole, and
 /// is a loss.
 ///
 /// Errors: not_found, when there is no ring; unsupported, invalid, io as claim_and_record().  A

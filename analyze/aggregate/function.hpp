@@ -35,10 +35,10 @@ struct LogLinear {
     /// Cells of one order of magnitude.
     size_t bins_per_range() const { return steps - steps / factor; }
     size_t bins_per_side() const { return (high - low + 1) * bins_per_range(); }
-    /// Cells behind the argument; the one around zero is at bins_per_side() + 1.
+    /// Cells after the argument; the one around zero is at bins_per_side() + 1.
     size_t bins() const { return 2 * bins_per_side() + 3; }
     size_t centre() const { return bins_per_side() + 1; }
-    /// Returns the bin of a value, counted from 0 behind the argument.
+    /// Returns the bin of a value, counted from 0 after the argument.
     size_t bin(int64_t value) const;
     /// Returns the bound nearest to zero of the bin that lies `distance` from the centre, at least
     /// 1; of the outermost, where the ranges end.

@@ -3,7 +3,7 @@
 // AggregationTable: the values of one ring's aggregations, found by key.
 //
 //     layout   which variable, function and key types; interned, so a number stands for it
-//     key      the members' bytes one behind the other; strings and stacks behind their length
+//     key      the members' bytes one after the other; strings and stacks after their length
 //     entry    layout + key -> cells, normalization
 //
 // An open-addressed index over flat storage: entries, key bytes and cells each lie in one array, in

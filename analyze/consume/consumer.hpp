@@ -24,7 +24,7 @@ class JsonObject;
 
 namespace daybreak::analyze {
 
-/// How many broken statements are told; the rest is counted.
+/// How many broken statements are reported; the rest is counted.
 constexpr uint64_t kProblemsTold = 20;
 
 /// What leaves the analyzers while they print.  Empty functions: the action is not carried out.
@@ -54,7 +54,7 @@ struct ConsumerShared {
     std::optional<int> exit_status;
 
     void flush();
-    /// Tells of a problem, the first few times.
+    /// Reports a problem, the first few times.
     void problem(const std::string& text);
     void note(const std::string& text);
 };

@@ -31,7 +31,7 @@ struct MergedRecord {
     uint64_t sequence = 0, index = 0;
 };
 
-/// Where to begin with one CPU of a ring: behind so many records of that segment.
+/// Where to begin with one CPU of a ring: after so many records of that segment.
 struct MergeStart {
     uint64_t sequence = 0, records = 0;
 };
@@ -46,7 +46,7 @@ enum class MergeOrder : uint8_t {
 class RecordMerge {
 public:
     /// The recording must outlive the merge.  CPUs that `starts` does not have begin at their first
-    /// record.  Whoever goes on from where a merge was asks for the order of arrival.
+    /// record.  A caller that goes on from where a merge was asks for the order of arrival.
     explicit RecordMerge(const formats::Recording& recording, const MergeStarts& starts = {},
                          MergeOrder order = MergeOrder::arrival);
 

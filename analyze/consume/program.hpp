@@ -2,7 +2,7 @@
 //
 // RingProgram: what the records of a ring mean.
 //
-// The ring's metadata tells the fields of each ECB, its DOF images what the actions are that stored
+// The ring's metadata gives the fields of each ECB, its DOF images what the actions are that stored
 // them.  Here both meet: every EPID becomes an EcbPlan, a list of D statements with the fields each
 // one reads.  Nothing of either is trusted: a plan refers only to fields that the ECB has, and an
 // EPID whose DOF is missing or contradicts its ECB has a plan that says so.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: strings in a field, and hex dumps of what is no string.
+// Bytes: strings in a field, and hex dumps of what is not a string.
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -16,7 +16,7 @@ void print_hex_dump(std::string& out, base::ByteView bytes);
 /// Returns whether all bytes up to the first NUL can be shown on a terminal and only NULs follow.
 bool is_printable_string(base::ByteView bytes);
 
-/// Appends bytes as a string in a field of `width` behind two spaces, or bare when `quiet`; bytes
+/// Appends bytes as a string in a field of `width` after two spaces, or bare when `quiet`; bytes
 /// that are no string are dumped, filled up with zeros to `room_bytes`.
 void print_string_or_dump(std::string& out, base::ByteView bytes, size_t room_bytes, int width,
                           bool quiet);

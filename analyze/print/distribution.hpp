@@ -12,7 +12,7 @@
 namespace daybreak::analyze {
 
 /// Appends a newline, the heading, and one line per bucket from the one before the first that holds
-/// something to the one behind the last.
+/// something to the one after the last.
 ///
 /// `cells` has function.cell_count() elements.  Counts are shown divided by `normal`.
 void print_distribution(std::string& out, const AggregationFunction& function,

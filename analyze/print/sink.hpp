@@ -13,7 +13,7 @@
 
 namespace daybreak::analyze {
 
-/// Something to be told on standard error.
+/// Something to be reported on standard error.
 struct Message {
     enum class Kind : uint8_t {
         drop,  ///< data was not stored

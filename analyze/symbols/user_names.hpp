@@ -2,7 +2,7 @@
 //
 // UserNames: whose code a user address is.
 //
-// A recording holds no maps of processes; whoever prints while they still run can give them.
+// A recording holds no maps of processes; a printer that runs while they still run can give them.
 #pragma once
 
 #include <cstdint>

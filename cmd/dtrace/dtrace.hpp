@@ -8,7 +8,7 @@
 
 namespace daybreak::cmd {
 
-/// Runs dtrace(1)'s command line; `words` are those behind the name.  `name` is what messages begin
+/// Runs dtrace(1)'s command line; `words` are those after the name.  `name` is what messages begin
 /// with.  Returns the exit status: what exit() was given; 1 when something failed, 2 for wrong
 /// usage.
 int run_dtrace(const std::string& name, const std::vector<std::string>& words);

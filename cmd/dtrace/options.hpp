@@ -3,9 +3,9 @@
 // dtrace(1)'s own command line.
 //
 // Its conventions are those of getopt(3): single letters that may be joined (-qn), an argument
-// behind the letter or in the next word, and operands anywhere between, which become $1, $2, ...
+// after the letter or in the next word, and operands anywhere between, which become $1, $2, ...
 // Each of -P, -m, -f, -n, -i takes a whole clause, "BEGIN { exit(0); }", as its one argument.
-// Behind "--" all words are operands.
+// After "--" all words are operands.
 #pragma once
 
 #include "compiler/syntax/parser.hpp"
@@ -68,7 +68,7 @@ struct DtraceParse {
     bool usage = false;  ///< print how it is used, exit with status 2
 };
 
-/// Parses the words behind the program's name.
+/// Parses the words after the program's name.
 DtraceParse parse_dtrace_arguments(const std::string& name, const std::vector<std::string>& words);
 
 /// Returns its options: "-a", "--kernel".

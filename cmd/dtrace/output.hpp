@@ -29,9 +29,9 @@ public:
     void write(std::string_view untrusted_text) override;
     void message(const analyze::Message& message) override;
 
-    /// Whether nobody reads any more, or nothing more can be written: stop.
+    /// Whether there is no reader any more, or nothing more can be written: stop.
     bool closed() const { return closed_; }
-    /// Whether writing failed for another reason than a closed pipe; it has been told.
+    /// Whether writing failed for another reason than a closed pipe; it has been reported.
     bool failed() const { return failed_; }
 
 private:

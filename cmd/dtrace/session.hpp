@@ -2,14 +2,14 @@
 //
 // Session: the machine that `daybreak dtrace` traces, and one enabling at work on it.
 //
-// Three exist: the running kernel behind /dev/daybreak; where that is absent, what is real without
+// Three exist: the running kernel through /dev/daybreak; where that is absent, what is real without
 // it, timers and the processes of -c; and with --simulate a machine that is made up.
 // What is asked of them is what dtrace(1) asks of its kernel:
 //
 //     probes()                 what can be traced: for -l, and to refuse what matches nothing
 //     enable(DOF)              verified, a ring made, probes armed; or claim() an anonymous one
 //     start()                  BEGIN, then every probe
-//     wait(ns)*                time passes: at most that much, less when something is to be told
+//     wait(ns)*                time passes: at most that much, less when something is to be reported
 //     status()*                whether exit() was called, or a buffer is full
 //     poll()*                  what was recorded and aggregated since the last poll
 //     stop()                   END; a last poll() brings what is left
@@ -54,7 +54,7 @@ struct SessionData {
     std::vector<base::Bytes> segments;
     /// Snapshots of the aggregation buffers since the last poll; taken before the segments.
     std::vector<base::Bytes> aggregations;
-    /// Records behind this time may be missing on one CPU while another's are here: they are left
+    /// Records after this time may be missing on one CPU while another's are here: they are left
     /// for the next poll.  Empty: everything is here.
     std::optional<uint64_t> horizon_mono_ns;
 };
@@ -77,17 +77,17 @@ class Session {
 public:
     virtual ~Session() = default;
 
-    /// Whether there is no kernel behind it.
+    /// Whether there is no kernel under it.
     virtual bool is_simulated() const = 0;
     /// Release of the kernel that is traced.
     virtual std::string release() const = 0;
     /// The kernel's symbols, for addresses; null when there are none.  Lives as long as the
-    /// session; first asked for behind enable().
+    /// session; first asked for after enable().
     virtual const formats::SymbolTable* symbols() = 0;
 
     /// Returns every probe that exists now, in the order of ids.
     virtual base::Result<std::vector<SessionProbe>> probes() = 0;
-    /// Publishes the probes that only exist because somebody names them (profile-97); nothing when
+    /// Publishes the probes that only exist because a program names them (profile-97); nothing when
     /// the description names none.
     virtual base::Result<void> make_named(const compiler::ProbeDescription& description) = 0;
 
@@ -111,7 +111,7 @@ public:
     virtual SessionStatus status() = 0;
     /// Takes what is there and asked for; metadata always.
     virtual base::Result<SessionData> poll(const formats::Readings& wanted) = 0;
-    /// Tells at which rates polls come: aggrate may be set, or not.
+    /// Reports at which rates polls come: aggrate may be set, or not.
     virtual void set_rates(const formats::ReadingRates& rates) { static_cast<void>(rates); }
     /// Fires END; nothing is recorded after it.
     virtual base::Result<void> stop() = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SyscallTracer: what the real processes of -c do, for a machine that has no kernel of ours.
+// SyscallTracer: what the real processes of -c do, for a machine that has no module loaded.
 //
 // A command's system calls, exec, children and end are seen by ptrace(2) and handed over as they
-// happen.  Only while somebody looks: else the command runs free, and its end alone is watched.
+// happen.  Only while a reader looks: else the command runs free, and its end alone is watched.
 // Processes of -p run free always.
 #pragma once
 

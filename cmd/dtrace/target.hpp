@@ -2,7 +2,7 @@
 //
 // Target: the processes of -c and -p.
 //
-// A command is started and held right behind its exec, until tracing has begun: nothing that it
+// A command is started and held right after its exec, until tracing has begun: nothing that it
 // does is missed.  A process of -p runs on; it is only watched.
 #pragma once
 
@@ -30,7 +30,7 @@ public:
 
     pid_t pid() const { return pid_; }
     bool is_child() const { return child_; }
-    /// Whether it is held behind its exec, by ptrace(2) of this thread.
+    /// Whether it is held after its exec, by ptrace(2) of this thread.
     bool is_held() const { return held_; }
     /// What to call when a command has come to its end and still has its memory.  To be set before
     /// it is let go: from then on it is held there, and watched by is_gone().
@@ -42,11 +42,11 @@ public:
     }
     /// Lets a held command run.
     void let_go();
-    /// Somebody else resumes it from here on (a tracer of its system calls).
+    /// Another part resumes it from here on (a tracer of its system calls).
     void hand_over() { held_ = false; }
     /// Whether it is gone.  Collects a child.
     bool is_gone();
-    /// Says that it is gone: somebody else has collected it.
+    /// Says that it is gone: another part has collected it.
     void set_gone() { gone_ = true; }
     /// Kills a command that still runs; a process of -p runs on.
     void end();

@@ -2,7 +2,7 @@
 //
 // Diagnostics: what is wrong with a D program, where, and what to do about it.
 //
-// The compiler's parts report into a DiagnosticSink and go on; whoever started the compilation
+// The compiler's parts report into a DiagnosticSink and go on; the caller
 // looks at error_count() and renders.  Two forms exist: the classic single line of dtrace(1), and
 // the rich one with the source line, a caret and hints, which follows the classic line of the
 // first error.  Nothing here prints: cmd/ does.

@@ -30,7 +30,7 @@ struct Span {
     uint32_t column = 0; ///< from 1, in bytes
     uint32_t file = 0;   ///< SourceManager::file_name() of it
     /// The line that reading had come to when this was understood; 0: `line`.  What dtrace(1) calls
-    /// the line of an error: an operator is understood when the word behind its right side is seen.
+    /// the line of an error: an operator is understood when the word after its right side is seen.
     uint32_t reached = 0;
 
     uint32_t line_reached() const { return reached ? reached : line; }

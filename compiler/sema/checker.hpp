@@ -39,7 +39,7 @@ public:
 
     /// Returns the typed expression, or null after reporting.
     TypedPtr check(const Expr& expression);
-    /// The same for an expression whose value nobody uses: x++ becomes an assignment.
+    /// The same for an expression whose value is not used: x++ becomes an assignment.
     TypedPtr check_effect(const Expr& expression);
     /// Returns the value of an integer constant expression, or nothing, reporting only what is
     /// wrong with it as an expression.

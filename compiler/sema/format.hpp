@@ -29,7 +29,7 @@ struct FormatConversion {
 
 struct Format {
     std::vector<FormatConversion> conversions;
-    std::string after; ///< literal text behind the last conversion
+    std::string after; ///< literal text after the last conversion
     std::string error; ///< not empty: why the format cannot be read
 
     /// Returns the format as it is stored.

@@ -2,7 +2,7 @@
 //
 // The syntax tree of D: expressions, and what a program is made of.
 //
-// The parser makes it, nobody changes it afterwards.  An expression is an Expr whose `node` variant
+// The parser makes it, nothing changes it afterwards.  An expression is an Expr whose `node` variant
 // says what it is; std::visit or std::get_if reads it.  Later passes keep what they find out in
 // tables indexed by Expr::id, which is dense and unique within a Program.  Declarations and type
 // names are in ast_types.hpp.

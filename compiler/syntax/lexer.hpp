@@ -26,7 +26,7 @@ public:
     /// Returns the next token.  What is wrong with it has been reported, as TokenKind::invalid.
     Token next();
 
-    /// Skips blanks, comments and control lines, then tells the character there; 0 at the end.
+    /// Skips blanks, comments and control lines, then returns the character there; 0 at the end.
     char skip_to_character();
 
     /// Returns the probe description word at the current place: `text` with its macros replaced,

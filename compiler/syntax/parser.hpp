@@ -27,7 +27,7 @@ struct ParseOptions {
     std::map<std::string, int64_t, std::less<>> macros;
     bool default_arguments = false;       ///< -x defaultargs: a missing $n is 0, a missing $$n ""
     bool unused_arguments_allowed = true; ///< false: an argument never used is D_MACRO_UNUSED
-    bool empty_allowed = false;           ///< -x empty, libraries: no item at all is no D_EMPTY
+    bool empty_allowed = false;           ///< -x empty, libraries: no item at all is not D_EMPTY
     ProbeSpec probe_spec = ProbeSpec::name;
     /// Returns whether a name is a type; asked only when syntax cannot tell.  May be empty.
     std::function<bool(std::string_view)> is_type_name;

@@ -51,7 +51,7 @@ private:
     /// What a declarator is for decides what it may be.
     enum class Place : uint8_t {
         variable,
-        external, // extern: somebody else has it
+        external, // extern: defined elsewhere
         member,
         parameter,
         type_name,

@@ -22,7 +22,7 @@ using Enough = std::function<bool(base::ByteView unpacked)>;
 /// Unpacks gzip, xz, zstd or lz4 (legacy frames), found by its magic; what follows the compressed
 /// stream is ignored.  `what` names the data in messages.
 /// Errors: unsupported (no known magic, or a library refuses), corrupt, truncated, limit (more than
-/// `bytes_max` come out).  With `enough`, stops where that says yes: what lies behind is not seen.
+/// `bytes_max` come out).  With `enough`, stops where that says yes: what lies after is not seen.
 base::Result<base::Bytes> decompress(base::ByteView untrusted_bytes, const std::string& what,
                                      uint64_t bytes_max = kUnpackedBytesMax,
                                      const Enough& enough = {});

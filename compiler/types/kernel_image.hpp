@@ -4,7 +4,7 @@
 //
 // A kernel's types lie in a section .BTF: of a vmlinux (ELF), of a module (ELF, maybe compressed),
 // of the vmlinux that is packed inside a vmlinuz (x86 bzImage), or alone in a file, as
-// /sys/kernel/btf/vmlinux shows them.  All of these are told apart by their first bytes.
+// /sys/kernel/btf/vmlinux shows them.  All of these are distinguished by their first bytes.
 #pragma once
 
 #include "base/byte_reader.hpp"

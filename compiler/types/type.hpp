@@ -5,7 +5,7 @@
 // A TypeTable owns every type a compilation meets and names each by a TypeId.  Types come from
 // three places: D's own (int, uint64_t, string ...), declarations in the D program, and the
 // kernel's BTF. The kernel is a KernelTypes, which is asked only when a name is neither of the
-// first two, and whose types are converted one by one when somebody looks at them: a struct with a
+// first two, and whose types are converted one by one when they are used: a struct with a
 // thousand pointers to other structs costs one conversion.
 //
 // Derived types (pointers, arrays, functions, qualifiers) made through the table are interned:
@@ -128,7 +128,7 @@ public:
     TypeTable(const TypeTable&) = delete;
     TypeTable& operator=(const TypeTable&) = delete;
 
-    /// Returns the type; converts it first if it is a kernel type nobody looked at yet.  The
+    /// Returns the type; converts it first if it is a kernel type that was not used yet.  The
     /// reference stays valid as long as the table.
     const Type& get(TypeId id) const;
     const Type& operator[](TypeId id) const { return get(id); }

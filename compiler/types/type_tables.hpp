@@ -3,7 +3,7 @@
 // The storage and indexes of a TypeTable.
 //
 // Every type has a slot, which never moves.  A kernel type's slot starts empty, remembering where
-// in which BTF it is, and is filled by BtfConverter when somebody looks.
+// in which BTF it is, and is filled by BtfConverter when a type is used.
 #pragma once
 
 #include "compiler/types/btf.hpp"

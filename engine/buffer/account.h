@@ -2,7 +2,7 @@
 /*
  * account.h - small buffers hold what DTrace's would
  *
- * A ring of ours is at least a few segments, and stores strings at their
+ * A ring of Daybreak is at least a few segments, and stores strings at their
  * length.  A program that asks for 50 bytes of buffer wants to see what happens
  * when those are full.  Below a limit, sizes are therefore counted in the
  * bytes that DTrace's own buffers would use:
@@ -10,7 +10,7 @@
  *   record        u32 EPID, then each value at its alignment, strings with strsize bytes
  *   aggregation   u32 id, the variable's id, keys likewise, then the cells; and the hash key
  *
- * The memory behind is always larger, so these counts decide.  Larger buffers
+ * The memory under it is always larger, so these counts decide.  Larger buffers
  * are not counted: they hold at least as much as was asked for.  Under policy
  * ring nothing is turned away: the reader leaves out what would be overwritten.
  */
@@ -30,7 +30,7 @@ struct dbk_classic {
 	uint32_t align; /* of the record: the largest of its values, at least 4 */
 };
 
-/** dbk_classic_add() - one value of @bytes behind what is there */
+/** dbk_classic_add() - one value of @bytes after what is there */
 void dbk_classic_add(struct dbk_classic *classic, uint64_t bytes);
 
 /** dbk_account_agg_room() - bytes for entries in an aggregation buffer of @aggsize: an eighth of it

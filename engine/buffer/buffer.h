@@ -3,7 +3,7 @@
  * buffer.h - a consumer's memory on one CPU: segments and aggregation buffers
  *
  * One writer: the CPU, with interrupts off and nested firings turned away.  A
- * record is built behind used_bytes and exists once dbk_record_commit() has stored
+ * record is built after used_bytes and exists once dbk_record_commit() has stored
  * committed_bytes with release order; an ECB that faults before leaves no trace.
  *
  * Opening the next segment is what can lose data, and the policy says when:
@@ -34,7 +34,7 @@ static __probe_ctx_inline struct dbk_segment_slot *dbk_slot_at(const struct dbk_
 	return &buffer->slots[index / DBK_SLOTS_PER_BLOCK][index % DBK_SLOTS_PER_BLOCK];
 }
 
-/** dbk_room_left() - bytes that the open segment can still take; 0: somebody closed it */
+/** dbk_room_left() - bytes that the open segment can still take; 0: another context closed it */
 static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer)
 {
 	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
@@ -132,7 +132,7 @@ bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uin
 void dbk_segments_seal(struct dbk_buffer *buffer);
 
 /** dbk_place_advance() - moves @place to the next younger segment, or to the oldest when the ring
- * went round over it, but not beyond number @last; false: it stays */
+ * came over it again, but not beyond number @last; false: it stays */
 bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
 		       struct dbk_segment_place *place);
 

@@ -7,7 +7,7 @@
  * directly, and everything else, which only dbk_host_load*() may touch.
  *
  * A fault is noted (engine/work.h) and the operation returns something harmless;
- * whoever runs a sequence looks at fault_set after each step that can fault.
+ * the caller of a sequence looks at fault_set after each step that can fault.
  */
 #ifndef DBK_ENGINE_DIF_H
 #define DBK_ENGINE_DIF_H

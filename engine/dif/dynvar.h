@@ -8,17 +8,17 @@
  *   bucket: version | first ──► chunk: next | var, thread, hash | data ... | key ...
  *
  * A bucket's version is odd while a writer is inside; writers of one bucket
- * exclude each other by compare-and-swap on it.  Nobody waits for long: a writer
+ * exclude each other by compare-and-swap on it.  No CPU waits for long: a writer
  * runs with interrupts off, is never interrupted by another firing on its CPU
  * (an NMI's is turned away, it is nested), and gives up after SPIN_MAX
  * tries with a DYNAMIC drop.  A reader that saw the version change looks again.
  *
  * A reader may follow a chunk that is being freed and used elsewhere: indices
- * always stay inside the array, the walk is bounded, and the version tells
+ * always stay inside the array, the walk is bounded, and the version says
  * afterwards.  So nothing is ever freed late, and there is nothing to clean.
  *
  * What is handed out: a by-value variable's value; of a thread-local one by
- * reference, the address of its data (nobody else writes it); of a global array by
+ * reference, the address of its data (no other thread writes it); of a global array by
  * reference, a copy in scratch.
  */
 #ifndef DBK_ENGINE_DYNVAR_H

@@ -3,7 +3,7 @@
  * dof.h - sections of a DOF image, bounds-checked once
  *
  * Control path.  After dbk_dof_open() every section lies inside the image; what
- * a section contains is checked by whoever reads it, through the functions here.
+ * a section contains is checked by its reader, through the functions here.
  * Fields are copied out: nothing in an image need be aligned.
  */
 #ifndef DBK_ENGINE_DOF_H

@@ -3,7 +3,7 @@
  * program.h - from a DOF image to a struct dbk_program
  *
  * Control path.  A loader lives while one image is loaded; everything it finds
- * is checked where it is read, so that what it leaves behind can be used
+ * is checked where it is read, so that what it leaves can be used
  * without another look.
  */
 #ifndef DBK_ENGINE_PROGRAM_H

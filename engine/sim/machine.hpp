@@ -4,7 +4,7 @@
 // profile that always exist, one pair for each system call, those of processes; and a few
 // simulated processes that make system calls, so that these probes fire.
 //
-// Only a machine that somebody looks at works: no process acts while no probe of syscall is
+// Only a machine that is traced works: no process acts while no probe of syscall is
 // enabled.
 #pragma once
 

@@ -22,7 +22,7 @@ struct ProfileName {
 std::optional<ProfileName> parse_profile_name(std::string_view name);
 
 /// Returns the nanoseconds of "35ms", "10s", "2min"; a bare number counts seconds.  Empty when it
-/// is no duration above 0.
+/// is not a duration above 0.
 std::optional<uint64_t> parse_duration_ns(std::string_view text);
 
 } // namespace daybreak::sim

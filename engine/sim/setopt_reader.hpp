@@ -3,7 +3,7 @@
 // SetoptReader: what the records say of setopt(), for the consumer in the simulation.
 //
 // Only the rates are looked at, which decide what the simulation itself does; what concerns
-// printing is for whoever prints the recording.
+// printing is left to the reader of the recording.
 #pragma once
 
 #include "formats/dof/dof_program.hpp"

@@ -19,7 +19,7 @@
 // The dbk_host_*() functions have no object to be called on: a HostScope names the host that the
 // calling thread's engine calls go to.  Every method here opens one itself; a test that calls
 // dbk_*() directly opens its own.  Breaking the engine's contract with its host (allocating while a
-// probe fires, leaking) is a bug of ours and aborts.
+// probe fires, leaking) is our bug and aborts.
 #pragma once
 
 #include "base/result.hpp"
@@ -58,7 +58,7 @@ struct SimFaults {
     uint64_t load_every = 0;       ///< every n-th load of foreign memory faults
     uint64_t load_ms = 0;          ///< how long each of them takes
     uint64_t nest_every = 0;       ///< inside every n-th firing the same probe fires again
-    uint64_t miss_every = 0;       ///< every n-th firing does not come; the host tells that
+    uint64_t miss_every = 0;       ///< every n-th firing does not come; the host counts that
     uint64_t stack_every = 0;      ///< in every n-th user stack a frame leads back to itself
     uint64_t enable_at = 0;        ///< the n-th dbk_host_probe_enable() is refused
 };
@@ -67,7 +67,7 @@ struct SimFaults {
 constexpr uint64_t kPagesBytesMax = 256u << 20;
 /// What dbk_host_alloc_max() says: no limit but the options' own.
 constexpr uint64_t kAllocBytesMax = uint64_t{1} << 40;
-/// Behind each allocation so much can be read, as there is always something in a kernel.
+/// After each allocation so much can be read, as there is always something in a kernel.
 constexpr uint64_t kSlackBytes = 4096;
 
 struct SimHostConfig {
@@ -139,12 +139,12 @@ public:
     /// description names none of those, or it is there.
     Result<void> make_named(const dbk_probedesc& description);
 
-    /// Fires on the current CPU and in the current thread.  Arguments behind `args` are 0.
+    /// Fires on the current CPU and in the current thread.  Arguments after `args` are 0.
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
 
     /// Returns the profile-N probes that are enabled and have timers.
     std::vector<SimProbe*> armed_profiles();
-    /// Takes a probe's timer away: somebody else fires it.
+    /// Takes a probe's timer away: another part fires it.
     static void disarm(SimProbe& probe) { probe.due_mono_ns = 0; }
     /// The time of the earliest armed timer.
     std::optional<uint64_t> next_timer_mono_ns() const;

@@ -19,7 +19,7 @@ class SimMemory {
 public:
     /// Puts bytes at a simulated address; a range that starts there already is replaced.
     void map(uint64_t address, std::vector<std::byte> bytes);
-    /// The same for text and the NUL behind it.
+    /// The same for text and the NUL after it.
     void map_string(uint64_t address, std::string_view text);
     void unmap(uint64_t address) { ranges_.erase(address); }
 

@@ -11,7 +11,7 @@
 // It is also the consumer that a live dtrace(1) would be, in virtual time: under bufpolicy switch
 // it takes and releases segments once per switchrate, with aggregate=engine it snapshots the
 // aggregation buffers once per aggrate, and at statusrate it sees exit() and full buffers.  As long
-// as nobody has set aggrate, a snapshot is taken behind every firing that recorded something, so
+// as aggrate is not set, a snapshot is taken after every firing that recorded something, so
 // that a printa() finds what had been counted when it ran.  A setopt() of a rate holds from
 // when its record was read.  Speculations are cleaned once per cleanrate.
 //
@@ -47,13 +47,13 @@ struct SimulationOptions {
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";
     uint64_t timer_firings_max = kTimerFiringsMax;
-    /// Somebody else is the consumer, with take_new(): nothing is read at any rate.
+    /// Another part is the consumer, with take_new(): nothing is read at any rate.
     bool outside_reader = false;
-    /// Told how many clauses matched how many probes, before memory is asked for; may be empty.
+    /// Gets how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
 };
 
-/// What a simulation has got since somebody asked the last time: whole pieces, see segment.md.
+/// What a simulation has got since the last call: whole pieces, see segment.md.
 struct SimulationPieces {
     std::vector<Bytes> metadata; ///< all blocks, the host's too; always
     std::vector<Bytes> segments; ///< the one being written comes again, longer
@@ -85,7 +85,7 @@ public:
     Result<void> start();
     /// Fires the next timer; false, with the reason, when the run is over.
     bool step(SimEnd& end_ret);
-    /// Fires a test's probe, and does what the consumer does behind a firing.
+    /// Fires a test's probe, and does what the consumer does after a firing.
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
     /// Fires END and takes what is left.
     void finish();

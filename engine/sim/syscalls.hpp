@@ -10,7 +10,7 @@ namespace daybreak::sim {
 /// Numbers are below this; not all of them have a name.
 constexpr uint32_t kSyscallNumbers = 451;
 
-/// Returns the name without any prefix ("openat"), or null for a number that is no system call.
+/// Returns the name without any prefix ("openat"), or null for a number that is not a system call.
 const char* syscall_name(uint32_t number);
 
 } // namespace daybreak::sim

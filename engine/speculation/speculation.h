@@ -19,7 +19,7 @@
  * the tables of machine.c; every change is one compare-and-swap.
  *
  * The cleaner, on the host's control path, runs once on every CPU with interrupts
- * off: what a clause that was under way there still stored is behind it then.
+ * off: what a clause that was under way there still stored is after it then.
  *
  * In a buffer lie entries: u64 ticks, then the record as it will lie in a
  * segment, its length in the place of its time delta.  specsize limits the
@@ -53,7 +53,7 @@ struct dbk_specbuf {
 	uint32_t record_bytes;	/* [P] of the records in them */
 	uint32_t classic_bytes; /* [P] of them in DTrace's layout */
 	uint32_t record_count;	/* [P] */
-	uint32_t drop_count;	/* [P] records that found no room: told when it is committed */
+	uint32_t drop_count;	/* [P] records that found no room: reported when it is committed */
 };
 
 #define DBK_SPEC_ENTRY_BYTES 8u /* the ticks before a record */
@@ -73,7 +73,7 @@ struct dbk_specbuf {
 uint64_t dbk_speculation(struct dbk_cpu *cpu);
 
 /** dbk_speculate() - speculate(): this CPU's buffer of @id, or NULL when @id cannot be stored into
- * now.  That is no fault, whatever @id is */
+ * now.  That is not a fault, whatever @id is */
 struct dbk_specbuf *dbk_speculate(struct dbk_cpu *cpu, uint32_t id);
 
 /** dbk_speculation_commit() - commit(): this CPU's share goes to the ring at once, others' when

@@ -19,7 +19,7 @@ uint32_t dbk_plan_key_bytes(const struct dbk_consumer *consumer);
  * they are its first.  @matched_ret: whether there were any */
 int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret);
 
-/** dbk_ecbs_add_plan() - ECBs of one clause for all probes that it matches, with nobody firing them
+/** dbk_ecbs_add_plan() - ECBs of one clause for all probes that it matches, with no CPU firing them
  * yet.  @matched is raised by the probes that the consumer did not have before */
 int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
 		      struct dbk_reason *reason, uint32_t *matched);
@@ -36,7 +36,7 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer);
 /** dbk_probe_is_own() - BEGIN, END or ERROR: they need no arming */
 bool dbk_probe_is_own(const struct dbk_engine *engine, const struct dbk_probe *probe);
 
-/** dbk_engine_settle() - behind changes to probes: lets the host finish them, unless a batch is
+/** dbk_engine_settle() - after changes to probes: lets the host finish them, unless a batch is
  * open. Returns @error, or the host's */
 int dbk_engine_settle(struct dbk_engine *engine, int error);
 

@@ -4,7 +4,7 @@
  *
  * A trigger is entered in the engine's META_TRIGGERS block: when, where, which.
  * Nothing else happens here: the ring has what went before already, and who keeps
- * it (the recorder, or somebody who reads the ring after a crash) finds the
+ * it (the recorder, or a reader of the ring after a crash) finds the
  * entries as it finds everything else.
  *
  *   dbk_trigger_fire() --rate limit--> entry s of META_TRIGGERS --> dbk_host_triggered()
@@ -12,7 +12,7 @@
  *
  * The block is written without a lock by any CPU in any context.  A writer takes
  * a number, makes the slot's sequence 0, fills it and stores the sequence last.
- * Two writers meet in one slot only when the ring of entries goes round while one
+ * Two writers meet in one slot only when the ring of entries wraps while one
  * of them writes: rate limits make that a matter of seconds.
  */
 #ifndef DBK_ENGINE_TRIGGER_H
@@ -45,7 +45,7 @@ void dbk_trigger_init(struct dbk_trigger *trigger, enum dbk_trigger_kind kind, u
  * dbk_trigger_enter() - enters it in META_TRIGGERS, unless it is too soon
  * @epid: of the clause, 0 for the machine's own
  *
- * Context: Any, NMI and a panic included.  Bounded, takes no lock, tells nobody.
+ * Context: Any, NMI and a panic included.  Bounded, takes no lock, notifies nothing.
  * Return: the entry's sequence number; 0: it is counted as suppressed.
  */
 uint64_t dbk_trigger_enter(struct dbk_engine *engine, struct dbk_trigger *trigger, uint32_t epid);

@@ -2,7 +2,7 @@
 /*
  * bank.h - reserved memory that a crash and the next boot leave alone
  *
- * A bank is memory that the kernel was told to keep its hands off.  It has two
+ * A bank is memory that the kernel leaves alone.  It has two
  * halves: a boot records into one, while the other still holds the boot before.
  * What lies in a half are the blocks of rings as they lie anywhere else, segments
  * (segment.h) and metadata (meta.h); this file is the wrapping.  bank.md is the
@@ -12,7 +12,7 @@
  *   | bank   | half 0                | half 1                 | (unused)
  *   | header | header | blocks | copy| header | blocks | copy |
  *
- * Firmware scribbles over memory between two boots.  So everything can be told
+ * Firmware scribbles over memory between two boots.  So everything can be found
  * again without the header of the bank, and the header of a half is there twice.
  */
 #ifndef DBK_ABI_BANK_H
@@ -73,7 +73,7 @@ struct dbk_bank_half {
 	/* From here on it changes, without a checksum. */
 	uint32_t state;	      /* enum dbk_bank_state */
 	uint32_t state_check; /* ~state, or the state is not known */
-	uint64_t used_bytes;  /* behind data_offset + used_bytes no block ever was */
+	uint64_t used_bytes;  /* after data_offset + used_bytes no block ever was */
 	uint64_t unused[6];   /* 0 */
 };
 

@@ -5,7 +5,7 @@
  * The module is built with a section that holds an empty container.  `daybreak
  * embed` gives that section new contents and a new size; the module's symbol for
  * the section's start stays where it was, so nothing else in the file changes its
- * meaning.  Images follow the header one behind the other, each 8-aligned.  embed.md beside this
+ * meaning.  Images follow the header one after the other, each 8-aligned.  embed.md beside this
  * file is the specification with a worked example.
  */
 #ifndef DBK_ABI_EMBED_H
@@ -24,7 +24,7 @@ struct dbk_embed_header {
 	uint32_t reserved;
 };
 
-/* Before each image; the next starts 8-aligned behind dof_bytes. */
+/* Before each image; the next starts 8-aligned after dof_bytes. */
 struct dbk_embed_image {
 	uint64_t dof_bytes;
 	char name[32]; /* of the enabling, NUL-terminated; becomes the ring's name */

@@ -40,7 +40,7 @@ struct dbk_ioc_status {
 #define DBK_REGION_BANK	    3u /* a half of the bank as it lies, bank.h: an earlier boot's */
 
 struct dbk_ioc_region {
-	uint32_t index;	  /* in: 0 .. region_count - 1; ENOENT behind the last */
+	uint32_t index;	  /* in: 0 .. region_count - 1; ENOENT after the last */
 	uint32_t kind;	  /* out */
 	uint32_t ring_id; /* out */
 	uint32_t cpu;	  /* out; 0 for metadata */
@@ -66,7 +66,7 @@ struct dbk_ioc_enable {
 #define DBK_PROBE_ONLY_EXISTING 1u
 
 struct dbk_ioc_probe {
-	uint32_t index;	   /* in: 0 .. probe_count - 1; ENOENT behind the last */
+	uint32_t index;	   /* in: 0 .. probe_count - 1; ENOENT after the last */
 	uint32_t probe_id; /* in: 0 or DBK_PROBE_ONLY_EXISTING; out */
 	char provider[64]; /* out: NUL-terminated */
 	char module[64];

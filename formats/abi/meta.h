@@ -20,7 +20,7 @@
 #define DBK_META_DATA_OFFSET	 64u
 #define DBK_META_BLOCK_BYTES_MAX (4u << 20)
 
-/* X(name, kind, what lies behind the header) */
+/* X(name, kind, what lies after the header) */
 #define DBK_META_KINDS(X)                                                                          \
 	X(HOST, 1, "struct dbk_meta_host")                                                         \
 	X(RING, 2, "struct dbk_meta_ring")                                                         \
@@ -73,7 +73,7 @@ struct dbk_meta_host {
 #define DBK_AGGREGATE_ENGINE 1u
 /* dbk_meta_ring.clock */
 #define DBK_CLOCK_MONO_NS 0u /* ticks are CLOCK_MONOTONIC nanoseconds */
-#define DBK_CLOCK_TSC	  1u /* ticks are TSC ticks; ticks_per_second tells */
+#define DBK_CLOCK_TSC	  1u /* ticks are TSC ticks; ticks_per_second says */
 
 struct dbk_meta_ring {
 	uint32_t policy;
@@ -181,8 +181,8 @@ struct dbk_meta_cpu {
 	uint64_t segments;	  /* opened */
 	uint64_t errors;	  /* faults */
 	uint64_t firings;	  /* of enabled ECBs, failed predicates included */
-	uint64_t oldest_sequence; /* segments with lower numbers were overwritten; 0: not told */
-	uint64_t segment_slots;	  /* segments it has memory for now; 0: not told */
+	uint64_t oldest_sequence; /* segments with lower numbers were overwritten; 0: not known */
+	uint64_t segment_slots;	  /* segments it has memory for now; 0: not known */
 	uint64_t growths_refused; /* times the ring should have grown, and there was no memory */
 	uint64_t drops[16];	  /* by enum dbk_drop */
 	uint64_t padding[8];

@@ -3,7 +3,7 @@
  * segment.h - what lies in a ring, in a dump and in a trace file
  *
  * A ring is, per CPU, an array of segments of equal size.  A segment describes
- * itself, so that whoever finds its 4 KiB-aligned magic in a heap of bytes can
+ * itself, so that a reader that finds its 4 KiB-aligned magic in a heap of bytes can
  * check, place and order it with nothing else at hand.  segment.md beside this
  * file is the specification with a worked example.
  *
@@ -31,7 +31,7 @@
 /* dbk_segment_header.flags */
 #define DBK_SEGMENT_F_SEALED 0x0001u /* closed, and crc32c is valid */
 #define DBK_SEGMENT_F_TSC    0x0002u /* ticks are TSC ticks, else nanoseconds */
-/* The bits from here on hold the lowest bits of `sequence`, or zeros; for whoever seals in memory.
+/* The bits from here on hold the lowest bits of `sequence`, or zeros; for the sealer in memory.
  */
 #define DBK_SEGMENT_F_SEQUENCE_SHIFT 2
 
@@ -82,7 +82,7 @@ DBK_ABI_AT(struct dbk_segment_losses, drops, 8);
  *
  * When the ECB has a field of varying length (a string, a stack), the u32 after
  * the header is the record's whole length, and each such field is a
- * struct dbk_tail_ref to bytes behind the fixed part.
+ * struct dbk_tail_ref to bytes after the fixed part.
  */
 #define DBK_RECORD_ALIGN_BYTES 8u
 #define DBK_RECORD_BYTES_MAX   65528u /* a tail reference counts in 16 bits */
@@ -144,7 +144,7 @@ DBK_ABI_AT(struct dbk_control_commit, speculation, 20);
 
 /*
  * An aggregation buffer (aggregate=engine): the same idea with another magic.
- * Two per CPU; one is counted into while a reader takes the other.  Behind the
+ * Two per CPU; one is counted into while a reader takes the other.  After the
  * header lie entries, each a multiple of 8 bytes:
  *
  *   struct dbk_agg_entry | key fields as in a record's fixed part and tail | cells
@@ -156,7 +156,7 @@ struct dbk_agg_entry {
 	uint32_t epid;	      /* an ECB with this aggregating action */
 	uint16_t action;      /* index of that action in the ECB */
 	uint16_t key_bytes;   /* multiple of 8; tail offsets count from the key */
-	uint32_t cell_count;  /* u64 cells behind the key */
+	uint32_t cell_count;  /* u64 cells after the key */
 };
 
 DBK_ABI_SIZE(struct dbk_agg_entry, 16);

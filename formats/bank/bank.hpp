@@ -26,8 +26,8 @@ struct BankHalf {
     std::array<uint8_t, 16> boot_uuid{};
     uint64_t start_mono_ns = 0, start_wall_ns = 0;
     std::string release, module_version;
-    uint32_t state = 0;      ///< enum dbk_bank_state; 0 when it was not to be told
-    uint64_t used_bytes = 0; ///< of the blocks; all when it was not to be told
+    uint32_t state = 0;      ///< enum dbk_bank_state; 0 when it was not known
+    uint64_t used_bytes = 0; ///< of the blocks; all when it was not known
     bool from_copy = false;  ///< the first page was lost, the last one had it
     bool cut = false;        ///< the image ends before the half does
 
@@ -35,7 +35,7 @@ struct BankHalf {
     uint64_t blocks_phys_addr = 0; ///< of their first byte
 };
 
-/// Tells what of the half was lost and could be done without, or could not.
+/// Reports what of the half was lost and could be done without, or could not.
 void note_half(const BankHalf& half, Findings& findings);
 
 /// Returns what became of the one who recorded, in words.

@@ -4,7 +4,7 @@
 //
 // Layout and DIF are the same everywhere; numbers above a common base are not: subroutines from 44,
 // actions 7 to 9, library actions, options from 27, llquantize()'s parameters, a few built-in
-// variables. Nothing in an image says which port made it, so whoever reads it has to.
+// variables. Nothing in an image says which port made it, so the caller has to.
 #pragma once
 
 #include "base/result.hpp"
@@ -30,8 +30,8 @@ std::optional<DofDialect> dof_dialect_named(std::string_view name);
 /// program.
 DofProgram join_programs(std::vector<DofProgram> parts);
 
-/// Makes a foreign program one of ours: numbers of its dialect become Daybreak's, statements are
-/// numbered, versions are ours, the clause that tells of faults is added unless it is there.
+/// Makes a foreign program one of Daybreak's: numbers of its dialect become Daybreak's, statements are
+/// numbered, versions are ours, the clause that reports faults is added unless it is there.
 /// Display options that Daybreak does not have are left out. Error: unsupported, naming a
 /// subroutine, action or variable that Daybreak does not have.
 base::Result<void> translate_program(DofProgram& program, DofDialect from);

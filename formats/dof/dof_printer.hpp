@@ -2,7 +2,7 @@
 //
 // DOF and DIF as text: what `daybreak dof` and `daybreak compile -S` show.
 //
-// The disassembly has the columns of `dtrace -S`; a remark behind "!" tells the name of a
+// The disassembly has the columns of `dtrace -S`; a remark after "!" gives the name of a
 // variable, subroutine, string or integer.
 #pragma once
 

@@ -90,7 +90,7 @@ struct DofOption {
     std::optional<std::string> text;
 };
 
-/// A relocation of the image that is no DIF object's; Daybreak's compiler makes none.
+/// A relocation of the image that is not a DIF object's; Daybreak's compiler makes none.
 struct DofRelocation {
     std::string name;
     uint32_t type = 0;

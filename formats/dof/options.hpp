@@ -43,7 +43,7 @@ bool is_dynamic_option(uint32_t id);
 std::optional<uint64_t> parse_size(std::string_view text);
 /// Rates in nanoseconds: 500, 10ms, 2s, 101hz.
 std::optional<uint64_t> parse_rate(std::string_view text);
-/// The same for what is no rate: without hz, and not 0.
+/// The same for what is not a rate: without hz, and not 0.
 std::optional<uint64_t> parse_duration(std::string_view text);
 
 } // namespace daybreak::formats

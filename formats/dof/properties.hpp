@@ -6,7 +6,7 @@
 //     FreeBSD, /boot/dtrace.dof           dof-data-0=7f444f46...
 //
 // Properties are numbered from 0 without a gap; each holds one image.  Lines that do not begin with
-// "dof-data-" belong to somebody else and are kept.
+// "dof-data-" belong to other programs and are kept.
 #pragma once
 
 #include "base/byte_reader.hpp"

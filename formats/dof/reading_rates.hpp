@@ -9,7 +9,7 @@
 //     switchrate   records
 //
 // Each looks once when tracing has begun, and then once per interval.  Aggregations are read with
-// the records, too, as long as nobody has set aggrate: printa() then shows what had been counted
+// the records, too, as long as aggrate is not set: printa() then shows what had been counted
 // when it ran.
 #pragma once
 
@@ -28,7 +28,7 @@ struct ReadingRates {
     uint64_t switch_ns = kDefaultNs;
     uint64_t aggregate_ns = kDefaultNs;
     uint64_t status_ns = kDefaultNs;
-    bool has_aggregate_rate = false; ///< somebody has set aggrate
+    bool has_aggregate_rate = false; ///< aggrate is set
 
     /// Sets one by its option's number; DTRACEOPT_UNSET is the default again.  Other options
     /// change nothing.

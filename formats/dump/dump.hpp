@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dumps: the memory of a machine, page by page, out of whatever somebody saved it as.
+// Dumps: the memory of a machine, page by page, out of whatever it was saved as.
 //
 //     DumpInput --> scan_dump() --pages(physical address, bytes)--> PageSink (PieceFinder)
 //
@@ -41,10 +41,10 @@ constexpr size_t kDumpPeekBytes = 64;
 
 enum class DumpFormat : uint8_t { elf, kdump, flattened, raw };
 
-/// What a dump tells about itself, and how much memory was in it.
+/// What a dump says about itself, and how much memory was in it.
 struct DumpFacts {
     DumpFormat format = DumpFormat::raw;
-    std::string release;             ///< of the kernel that died, when the dump tells
+    std::string release;             ///< of the kernel that died, when the dump has it
     std::string hostname;            ///< the same
     uint64_t crash_time_s = 0;       ///< since 1970; 0: it does not tell
     uint64_t bytes_present = 0;      ///< of memory looked at
@@ -55,7 +55,7 @@ struct DumpFacts {
 };
 
 struct ScanOptions {
-    /// Physical address of a raw image's first byte; 0 also for a bank's, which tells it.
+    /// Physical address of a raw image's first byte; 0 also for a bank's, which has it.
     uint64_t raw_phys_addr = 0;
     /// Called now and then: how far, of how much (0: not known).  False ends the scan.
     std::function<bool(uint64_t done, uint64_t total)> progress;
@@ -66,7 +66,7 @@ const char* dump_format_text(DumpFormat format);
 
 /// Reads the whole dump, and gives its memory to the sink.
 /// Errors: invalid, when it is something else than a dump of a machine; unsupported; io;
-///         interrupted. A dump that ends early is no Error: facts.cut.
+///         interrupted. A dump that ends early is not an Error: facts.cut.
 Result<DumpFacts> scan_dump(DumpInput& input, PageSink& sink, const ScanOptions& options);
 
 } // namespace daybreak::formats

@@ -4,7 +4,7 @@
 //
 // A dump may be larger than any memory, so nothing here holds more than a window of it.  A pipe
 // gives its bytes once: reading goes forward only, but for the first kHeadBytes, which are kept so
-// that the format can be told by them.
+// that the format can be known by them.
 #pragma once
 
 #include "base/byte_reader.hpp"

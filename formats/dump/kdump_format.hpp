@@ -8,7 +8,7 @@
 //     then                  one descriptor for each page of the second bitmap, in its order
 //     then                  the pages, each packed by itself
 //
-// Not ours, so it is no part of formats/abi; written down from what the programs write.
+// Not ours, so it is not part of formats/abi; written down from what the programs write.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // PieceFinder: segments, metadata blocks and aggregation buffers out of memory that passes by once.
 //
 // On each 4 KiB page a piece may begin.  Its header says where it lies; when that is not here, it
-// is a copy in somebody's buffer and is left out.  Else the pages that follow are gathered until
+// is a copy in another buffer and is left out.  Else the pages that follow are gathered until
 // its committed bytes are there, by physical address:
 //
 //     page    0x1000     0x2000    (0x3000)    0x4000
@@ -11,7 +11,7 @@
 //             kept: the first two, cut there; 4096 bytes are missing
 //
 // Memory is needed for what was found, not for what is looked through: a header's claims allocate
-// nothing.  Two pieces never share memory, so of two that overlap one is what was left behind in
+// nothing.  Two pieces never share memory, so of two that overlap one is what was left over in
 // freed memory: the outer one counts only when its checksum holds.
 #pragma once
 

@@ -16,7 +16,7 @@ struct Scan {
 
     /// Notes damage of the dump itself; only the first few texts are kept.
     void damaged(uint64_t bytes, std::string text);
-    /// Tells how far it is.  Error: interrupted.
+    /// Reports how far it is.  Error: interrupted.
     Result<void> tell(uint64_t done, uint64_t total) const;
     /// Gives memory on; `bytes` may begin and end anywhere, whole pages of it are looked at.
     Result<void> give(uint64_t phys_addr, ByteView bytes);

@@ -35,7 +35,7 @@ base::Result<base::Bytes> build_container(const std::vector<EmbeddedImage>& imag
 base::Result<std::vector<EmbeddedImage>> parse_container(base::ByteView untrusted_container);
 
 /// Returns the images and the target kernel of a module file's bytes.
-/// Errors: invalid when it is no x86-64 ELF relocatable file, or not Daybreak's module.
+/// Errors: invalid when it is not an x86-64 ELF relocatable file, or not Daybreak's module.
 base::Result<ModuleFileInfo> read_module(base::ByteView untrusted_module);
 
 /// Returns `untrusted_module` with `images` in place of what was embedded.

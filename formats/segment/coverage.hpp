@@ -13,12 +13,12 @@ namespace daybreak::formats {
 struct CpuCoverage {
     uint16_t ring_id = 0, cpu = 0;
     /// CLOCK_MONOTONIC from which on nothing is absent: when the oldest segment that is here
-    /// without a hole behind it was opened, or when the ring was made.
+    /// without a hole after it was opened, or when the ring was made.
     uint64_t from_mono_ns = 0;
     uint64_t to_mono_ns = 0;    ///< of the newest record; from_mono_ns when there is none
     bool is_from_start = false; ///< nothing was before
     bool is_known = false;      ///< false: nothing is here, though records were committed
-    bool has_older = false;     ///< more is here, behind a hole
+    bool has_older = false;     ///< more is here, after a hole
 
     /// Returns whether all of [from, now] is here: a CPU that stayed silent is covered.
     bool covers_since(uint64_t mono_ns) const {

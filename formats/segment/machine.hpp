@@ -3,7 +3,7 @@
 // What happened to the machine: its end, its triggers, its last words.
 //
 // Read from the blocks CRASH, TRIGGERS and LOG of meta.md, which are written in place while the
-// machine may be dying.  Whatever in them does not fit together is left out and told.
+// machine may be dying.  Whatever in them does not fit together is left out and reported.
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -47,7 +47,7 @@ struct MachineInfo {
     std::string log;                   ///< whole lines of the kernel's log, oldest first
     uint64_t log_bytes_before = 0;     ///< that the log ring has no longer
 
-    /// Returns the end that tells most (panic, then an orderly end, then an oops), or nullptr.
+    /// Returns the end that says most (panic, then an orderly end, then an oops), or nullptr.
     const CrashInfo* end() const;
     /// Returns that end in words, "panic: sysrq triggered crash"; "" when there is none.
     std::string end_text() const;
@@ -58,13 +58,13 @@ std::string trigger_kind_text(uint16_t kind);
 /// Returns an end in words: "panic", "oops", "shut down in order".
 const char* crash_state_text(enum dbk_crash_state state);
 
-/// Fill their part of `machine` from what lies behind a block's header.  Return what was wrong with
+/// Fill their part of `machine` from what lies after a block's header.  Return what was wrong with
 /// it, empty when nothing was; what fits is read in any case.
 std::string read_log_block(base::ByteView untrusted, MachineInfo& machine);
 std::string read_crash_block(base::ByteView untrusted, MachineInfo& machine);
 std::string read_triggers_block(base::ByteView untrusted, MachineInfo& machine);
 
-/// Returns how much a copy of a LOG, CRASH or TRIGGERS block knows, from what lies behind its
+/// Returns how much a copy of a LOG, CRASH or TRIGGERS block knows, from what lies after its
 /// header; of two copies of one block the larger is the newer.
 uint64_t machine_block_knowledge(uint16_t kind, base::ByteView untrusted);
 

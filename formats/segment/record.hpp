@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records: ECBs as the metadata tells them, and the walk over a segment's records.
+// Records: ECBs as the metadata has them, and the walk over a segment's records.
 //
 // A record's layout is never recomputed: META_ECBS gives the fields.  An ECB enters an EcbTable
 // only after its own numbers were checked (each fixed field lies inside fixed_bytes), and a cursor
@@ -119,7 +119,7 @@ struct RecordDamage {
 };
 
 /// Walks one segment's records in order.  Time-base records move the base, unknown control kinds
-/// are skipped, the first record that does not fit ends the walk and is told by damage().
+/// are skipped, the first record that does not fit ends the walk and is reported by damage().
 class RecordCursor {
 public:
     /// `segment` is the committed bytes, header included; both must outlive the cursor.

@@ -3,7 +3,7 @@
 // Recording: everything that was found about one boot's rings, checked and in order.
 //
 // The same parser serves a mapped ring, a dump, a reserved-memory bank and a trace file: it is fed
-// ranges of bytes, finds the magics in them, checks what stands behind, keeps the best copy of each
+// ranges of bytes, finds the magics in them, checks what stands after, keeps the best copy of each
 // piece and puts segments in order by sequence number.
 //
 //     RecordingBuilder --add_bytes()*--> build() --> Recording
@@ -85,8 +85,8 @@ struct SegmentInfo {
 struct Gap {
     uint64_t first_sequence = 0, last_sequence = 0;
     uint64_t records = 0;      ///< how many records they held
-    bool records_known = true; ///< false: not to be told from the segments around
-    bool overwritten = false;  ///< the ring went round: no loss
+    bool records_known = true; ///< false: not known from the segments around
+    bool overwritten = false;  ///< the ring wrapped: no loss
     bool rotated = false;      ///< left out on purpose: in files of the row that are not here, or
                                ///< before a snapshot's window: no loss
 };
@@ -104,7 +104,7 @@ struct DropInterval {
 struct Completeness {
     uint64_t committed = 0;   ///< records committed since the ring was made
     uint64_t present = 0;     ///< readable here
-    uint64_t overwritten = 0; ///< the ring went round: no loss by itself
+    uint64_t overwritten = 0; ///< the ring wrapped: no loss by itself
     uint64_t rotated = 0;     ///< in files of the row that are not here, or before a snapshot's
                               ///< window: no loss
     uint64_t lost = 0;        ///< damaged, missing, or unreadable
@@ -209,14 +209,14 @@ inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
 /// How pieces lie in a range of bytes.
 enum class Packing : uint8_t {
     pages,  ///< each starts on a 4 KiB boundary of the range: memory, dumps, banks
-    packed, ///< one behind the other, each 8-aligned and cut to its committed bytes: trace files
+    packed, ///< one after the other, each 8-aligned and cut to its committed bytes: trace files
 };
 
 struct AddOptions {
     std::string origin; ///< for findings: "region 3", "trace block 7"
     Packing packing = Packing::pages;
     /// Physical address of the first byte.  A piece that says it lies elsewhere is a stale copy in
-    /// somebody's memory and is refused.
+    /// a process's memory and is refused.
     std::optional<uint64_t> phys_addr;
     /// Of the file the bytes are from, in the row that a recorder writes; see add_file().
     uint32_t file_number = 0;
@@ -253,7 +253,7 @@ public:
                      std::vector<ByteView>* pieces = nullptr);
     /// The same for bytes that the Recording shall own.
     size_t add_owned(Bytes untrusted, const AddOptions& options);
-    /// Tells that this file of a recorder's row is here, whatever can be read of it.  A gap between
+    /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap between
     /// segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);
     /// Returns an id for what one snapshot of a window holds: what lies before it was left out.

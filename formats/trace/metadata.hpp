@@ -41,7 +41,7 @@ struct TraceHeader {
     uint64_t memory_bytes = 0;
     std::vector<std::string> d_files; ///< names of the D sources, when known
     std::vector<ModuleInfo> modules;
-    /// In the row of files that a recorder writes of one boot: 1, 2, ...; 0: it is in no row.  When
+    /// In the series of files that a recorder writes of one boot: 1, 2, ...; 0: it is in no row.  When
     /// two numbers that follow each other are here, nothing may be missing between their files.
     uint32_t file_number = 0;
     /// CLOCK_MONOTONIC of what was asked for; window_to_ns 0: everything.
@@ -59,7 +59,7 @@ struct Symbol {
     std::string name;
 };
 
-/// An address further behind the nearest symbol belongs to none: no function is that long.
+/// An address further after the nearest symbol belongs to none: no function is that long.
 constexpr uint64_t kSymbolBytesMax = 1u << 20;
 
 /// The most symbols a file may have: some four times what a kernel with all its modules has.
@@ -112,7 +112,7 @@ struct TraceSummary {
 
 /// X(name, text): why a recorder did not write segments that it should have.
 #define DBK_SKIP_CAUSES(X)                                                                         \
-    X(overrun, "the CPU went round its ring faster than it was read")                              \
+    X(overrun, "the CPU overwrote its ring faster than it was read")                              \
     X(disk_slow, "the disk was too slow")                                                          \
     X(disk_full, "the disk was full")                                                              \
     X(disk_error, "the disk could not be written to")                                              \

@@ -59,7 +59,7 @@ struct Trace {
     bool has_header = false;
     SymbolTable symbols;
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
-    std::vector<IndexEntry> index;       ///< as the file tells it; rebuildable from the recording
+    std::vector<IndexEntry> index;       ///< as the file has it; rebuildable from the recording
     std::string schema;                  ///< the Cap'n Proto schema text the file carries
     Recording recording;                 ///< its findings hold the file's too
 

@@ -37,7 +37,7 @@ public:
     /// Error: corrupt or truncated when its header is; nothing was added then.
     Result<void> add_piece(ByteView untrusted_piece);
     Result<void> add_symbols(const SymbolTable& symbols);
-    /// Tells what should have been added and was not; a block of its own.
+    /// Reports what should have been added and was not; a block of its own.
     Result<void> add_skipped(std::span<const SkippedSegments> skipped);
     /// Writes what is gathered as a data block now.  After an error of the sink, which must not
     /// have written a part, it is still gathered and this can be called again.
@@ -60,7 +60,7 @@ struct TraceRegion {
     std::string name; ///< for findings
 };
 
-/// Writes a trace file from memory regions that nobody writes to any more, with the summary
+/// Writes a trace file from memory regions that no CPU writes to any more, with the summary
 /// computed: for the simulator, dumps and banks.  `snapshots` are aggregation buffers.  The file
 /// appears when complete.  Returns the summary that was written.
 Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& header,

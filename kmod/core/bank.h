@@ -53,7 +53,7 @@ bool dbk_bank_salvage(void);
  * room. */
 bool dbk_bank_alloc(u32 bytes, struct dbk_pages *pages_ret);
 
-/** dbk_bank_free() - gives a block back; it is reused once nobody maps it */
+/** dbk_bank_free() - gives a block back; it is reused once no process maps it */
 void dbk_bank_free(struct dbk_pages *pages);
 
 /** dbk_bank_has() - whether a block at @address is one of the bank's */

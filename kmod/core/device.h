@@ -12,7 +12,7 @@ struct file;
 /** dbk_device_register() - the device appears in devtmpfs, mounted or not yet.  Not under [S]. */
 int dbk_device_register(void);
 
-/** dbk_device_unregister() - it goes; nobody has it open, or the module could not be unloaded */
+/** dbk_device_unregister() - it goes; no process has it open, or the module could not be unloaded */
 void dbk_device_unregister(void);
 
 /** dbk_device_mmap() - the mmap() of the device, device_mmap.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * frame.h - what a provider tells the host about one firing
+ * frame.h - what a provider reports to the host of one firing
  *
  * A provider builds a struct dbk_frame on its stack and hands it to the engine,
  * which passes it back, unread, to those host functions that need to know where
@@ -33,7 +33,7 @@ struct dbk_frame {
 		struct {
 			unsigned long ip, parent_ip, sp;
 		};
-		/* RETURN: the function, the registers behind its return; INTERRUPT: the latter only
+		/* RETURN: the function, the registers after its return; INTERRUPT: the latter only
 		 */
 		struct {
 			unsigned long function;

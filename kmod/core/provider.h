@@ -59,8 +59,8 @@ void dbk_providers_exit(void);
 void dbk_providers_watch(void);
 void dbk_providers_unwatch(void);
 
-/** dbk_module_event() - what a module notifier was told: @coming or @going is called, under [S], by
- * the caller or by whoever is in the middle of a long operation; it has returned when this does.
+/** dbk_module_event() - what a module notifier reports: @coming or @going is called, under [S], by
+ * the caller or by the thread that is in the middle of a long operation; it has returned when this does.
  * Context: not [S]. */
 void dbk_module_event(unsigned long event, struct module *module,
 		      void (*coming)(struct module *module), void (*going)(struct module *module));

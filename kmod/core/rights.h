@@ -2,7 +2,7 @@
 /*
  * rights.h - who may trace, and what a kernel that is locked down lets a program do
  *
- * Whoever enables a program reads all memory.  The file's mode asks for user 0 only; a user 0 without
+ * A process that enables a program reads all memory.  The file's mode asks for user 0 only; a user 0 without
  * capabilities (containers, sandboxes) is asked for what perf and BPF together ask for.  Kernel
  * lockdown can be raised at any time, so every program is held against it:
  *

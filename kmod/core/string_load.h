@@ -3,7 +3,7 @@
  * string_load.h - a string out of memory that may fault, piece by piece
  *
  * No piece crosses a page, so that a string at the end of mapped memory is read
- * up to its NUL.  What a piece brought along behind the NUL is not the string's:
+ * up to its NUL.  What a piece brought along after the NUL is not the string's:
  * it is zeroed, because the room may be a ring's, which user space maps.
  */
 #ifndef DBK_KMOD_STRING_LOAD_H

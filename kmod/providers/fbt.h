@@ -3,7 +3,7 @@
  * fbt.h - between the two halves of provider fbt
  *
  * fbt_table.c knows which functions there are, and publishes probes for those
- * that somebody named or listed.  fbt.c hooks enabled ones into ftrace.
+ * that a program named or a listing asked for.  fbt.c hooks enabled ones into ftrace.
  *
  * A function may have several names (aliases: __x64_sys_getppid and
  * __do_sys_getppid are one address).  Each name is a symbol of the table; the
@@ -44,10 +44,10 @@ struct fbt_group {
 /* One name of one function. */
 struct fbt_symbol {
 	unsigned long address; /* [C] of the function */
-	unsigned long site;    /* [C] where ftrace patches: the same, or behind an endbr */
+	unsigned long site;    /* [C] where ftrace patches: the same, or after an endbr */
 	u32 name;	       /* [C] offset in the group's names */
 	bool is_alias;	       /* [C] not the first name of its address */
-	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until somebody asked for it */
+	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until it was asked for */
 };
 
 /* Probes that are hooked together. */
@@ -132,7 +132,7 @@ bool fbt_returns_init(void);
  * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */
 int fbt_returns_register(struct fbt_set *set, u32 count);
 
-/** fbt_returns_unregister() - when it returns 0, no code of ours is called for the set any more;
+/** fbt_returns_unregister() - when it returns 0, no code of the module is called for the set any more;
  * calls that are still inside of their functions return unseen.  Context: [S].
  * Return: 0 or a negative errno; then it still is, for good. */
 int fbt_returns_unregister(struct fbt_set *set);

@@ -11,7 +11,7 @@
 //                ... copied ...  |   open        100 is copied again if it has grown since,
 //                                next            101 only as it is now
 //
-// The segments are never waited for and never released: when the CPU went round before they were
+// The segments are never waited for and never released: when the CPU overwrote them before they were
 // looked at, they are gone, and what take() says of them is a gap.
 #pragma once
 
@@ -38,7 +38,7 @@ struct TailSegment {
 /// Sequence numbers that were overwritten, or could not be copied, before they were looked at.
 struct TailGap {
     uint64_t first = 0, last = 0;
-    bool overwritten = true; ///< false: its slot holds something that is no segment
+    bool overwritten = true; ///< false: its slot holds something that is not a segment
     bool again = false;      ///< it was copied once, and that did not reach the disk
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of a recorder's files, as an interface: tests put faults behind it.
+// The folder of a recorder's files, as an interface: tests put faults into it.
 //
-// Errors are told apart by code: full (the disk, a quota, a limit on sizes), not_found (the folder
+// Errors are distinguished by code: full (the disk, a quota, a limit on sizes), not_found (the folder
 // or the file has gone), busy (another process records here, the name is taken), io for all else.
 #pragma once
 

@@ -4,9 +4,9 @@
 //
 //     rings --look, copy--> pieces --FileSeries--> DIR/BOOT-000001.dbrk ...
 //
-// It claims nothing and releases nothing: the rings go on whether it keeps up or not, and nobody
-// wakes it per record.  It looks a few times in the time that the fastest CPU needs to go round its
-// ring; what a CPU overwrote before is a gap, told with its cause.
+// It claims nothing and releases nothing: the rings go on whether it keeps up or not, and no event
+// wakes it per record.  It looks a few times in the time that the fastest CPU needs to fill its
+// ring; what a CPU overwrote before is a gap, reported with its cause.
 //
 // A segment reaches the files once it is closed, and as it is at each sync while it is open.  The
 // files tell a restarted follower where to go on: (ring, CPU, sequence) is there or is not.
@@ -39,7 +39,7 @@ public:
     /// Takes the status after each sync; pid, tool, folder and processor time are for it to fill
     /// in.
     virtual void publish(const formats::RecorderStatus& status) = 0;
-    /// Tells people, once per event; one line.  Called from any thread.
+    /// A message for people, once per event; one line.  Called from any thread.
     virtual void say(const std::string& line) = 0;
 };
 
@@ -59,11 +59,11 @@ struct FollowOptions {
 struct FollowSummary {
     uint64_t bytes = 0;      ///< of pieces copied
     uint64_t file_bytes = 0; ///< written
-    uint64_t skipped = 0;    ///< segments that went round before they were copied
+    uint64_t skipped = 0;    ///< segments that were overwritten before they were copied
     bool has_losses() const { return skipped != 0; }
 };
 
-/// Follows until it is told to stop.
+/// Follows until it is stopped.
 /// Errors: not_found, when there is no device or no ring and `wait` is not set; those of the folder
 ///         when not even the first file can be made.
 Result<FollowSummary> follow(FollowHost& host, FolderApi& folder, SymbolSource& symbols,

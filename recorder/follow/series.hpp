@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FileSeries: the row of trace files that a recorder leaves in its folder.
+// FileSeries: the series of trace files that a recorder leaves in its folder.
 //
 //     DIR/4f1c22d0-000011.dbrk           boot (its first 8 digits), number in that boot
 //     DIR/4f1c22d0-000012+slow.dbrk      holds the window of a trigger named "slow"
@@ -105,7 +105,7 @@ public:
     /// A snapshot is kept until it is synced: the kernel does not have it any more.
     Result<void> put(ByteView piece);
 
-    /// Tells what could not be put.
+    /// Reports what could not be put.
     Result<void> put_skipped(const formats::SkippedSegments& skipped);
 
     Result<void> flush();

@@ -9,8 +9,8 @@
 //
 // A job that fails stays the first and is tried again, less and less often, until a sync succeeds:
 // an append that reached the page cache proves nothing.  Meanwhile the queue
-// fills, the follower stops copying, and the kernel goes round its rings: what is skipped then is a
-// SKIPPED job, with the cause that state() tells, in the place where the segments would have been.
+// fills, the follower stops copying, and the kernel overwrites its rings: what is skipped then is a
+// SKIPPED job, with the cause that state() gives, in the place where the segments would have been.
 #pragma once
 
 #include "recorder/follow/series.hpp"

@@ -22,7 +22,7 @@ std::string stack_size();
 std::string tracemem_size();
 std::string ustack_frames();
 std::string ustack_string_size();
-/// snapshot() of something that is no name.
+/// snapshot() of something that is not a name.
 std::string snapshot_name(std::string_view name);
 std::string predicate_not_scalar();
 /// An expression, or aggregation, whose value goes nowhere.

@@ -39,7 +39,7 @@ std::string dynamic_operand(std::string_view op);
 std::string division_by_zero();
 std::string no_floating_point();
 
-/// -> on what is no pointer, then . and -> on what is no struct or union.
+/// -> on what is not a pointer, then . and -> on what is not a struct or union.
 std::string arrow_requires_pointer();
 std::string dot_requires_struct(std::string_view type);
 std::string arrow_requires_struct(std::string_view type);
