@@ -3,7 +3,7 @@
 // Disks whose calls fail in any order, and heal.
 //
 // A follower records onto a simulated disk of which each kind of call fails with a probability that
-// changes as the weather does; the machine records bursts that go round its rings, and a recorder
+// changes as the weather does; the machine records bursts that wrap its rings, and a recorder
 // is killed now and then.  Whatever happened, when the disk has healed: every record is there once,
 // or in a segment that is reported; and at any instant a loss of power would leave everything that
 // it would have left before, but for the oldest files when the budget or the disk is small.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A recorder's file, cut at every byte and changed at 2000: it reads to the last good block, each
-// damage is told with its offset, and what is read is what was written.
+// damage is reported with its offset, and what is read is what was written.
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
 #include "tests/support/segment_builder.hpp"
@@ -117,7 +117,7 @@ TEST_CASE("2000 changed bytes: each is reported with its offset, no record diffe
         auto trace = parse_trace(damaged, "x");
         REQUIRE(trace.ok());
         REQUIRE(sample.check(*trace) >= 0);
-        // The file itself tells of the segments that its recorder skipped.
+        // The file itself names the segments that its recorder skipped.
         bool told = false;
         for (const Finding& finding : trace->recording.findings.list())
             told = told || (finding.kind != FindingKind::skipped &&

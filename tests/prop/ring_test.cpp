@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a ring's size and however often it went round: the newest records of every CPU are
+// Whatever a ring's size and however often it wrapped: the newest records of every CPU are
 // there, without a hole and in order, and what is not there was counted.
 #include "engine/sim/simulation.hpp"
 #include "tests/support/sim_programs.hpp"

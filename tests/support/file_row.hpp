@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row of trace files of one ring, as a recorder that follows it writes them: each file has what
+// A series of trace files of one ring, as a recorder that follows it writes them: each file has what
 // is new since the last, the open segments as far as they go.
 //
 //     FileRow row(folder, ring);

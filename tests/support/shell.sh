@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the project's shell scripts share: errors in one line, checks of tools and disk space, a
-# temporary folder that never stays behind, steps with their time, and Debian packages.  Sourced by bash.
+# temporary folder that never stays, steps with their time, and Debian packages.  Sourced by bash.
 #
 # The sourcing script sets `program` to its own name first.
 

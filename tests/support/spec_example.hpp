@@ -14,7 +14,7 @@
 
 namespace daybreak::test {
 
-/// Returns the bytes of the first ``` block behind the line `heading`; each of its lines is an
+/// Returns the bytes of the first ``` block after the line `heading`; each of its lines is an
 /// offset and up to 16 bytes in hex.  Empty when there is none.
 inline base::Bytes spec_example(const std::string& path, const std::string& heading) {
     std::ifstream file(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fuzz target: a bank of 1 MiB whose five headers are the input, with their checksums made good
-// when the last byte is odd, so that what lies behind them is reached.  Holds: blocks lie inside
+// when the last byte is odd, so that what lies after them is reached.  Holds: blocks lie inside
 // the image, and a half that was accepted is the one that was asked for.
 #include "base/crc32c.hpp"
 #include "formats/bank/bank.hpp"

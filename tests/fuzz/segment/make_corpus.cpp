@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         0, 1, RingBuilder::aggregation_entry(4, 1, RingBuilder::words({7}), {1, 2, 3}));
     RingBuilder::append(packed, snapshot.data(), snapshot.size());
     std::string folder = argv[1];
-    // The first byte tells the target how the pieces lie.
+    // The first byte says to the target how the pieces lie.
     pages.insert(pages.begin(), std::byte{0});
     packed.insert(packed.begin(), std::byte{1});
     write(folder + "/pages.ring", pages);

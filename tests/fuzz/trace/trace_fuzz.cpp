@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fuzz target: a trace file from arbitrary bytes.  Then the same bytes with the checksums of every
-// block made right again, so that changes reach behind them.
+// block made right again, so that changes reach after them.
 #include "base/crc32c.hpp"
 #include "formats/abi/trace.h"
 #include "formats/trace/reader.hpp"

@@ -46,7 +46,7 @@ public:
     }
     uint8_t* content(const dof_section& section) { return data_ + section.offset; }
 
-    /// Moves a section behind everything else and makes it `bytes` long; false when there is no
+    /// Moves a section after everything else and makes it `bytes` long; false when there is no
     /// room.
     bool move_to_end(uint32_t index, uint64_t bytes) {
         dof_section section = this->section(index);

@@ -63,7 +63,7 @@ void run(dbk_program* program) {
     dbk_engine_config config{2, DBK_CLOCK_MONO_NS, 1'000'000'000, 1};
     dbk_engine* engine = dbk_engine_create(&config);
     std::deque<dbk_probe> probes = named_probes(program);
-    // Added from behind: the engine keeps the names, which live in the program.
+    // Added from the end: the engine keeps the names, which live in the program.
     for (dbk_probe& probe : probes)
         dbk_probe_add(engine, &probe);
     dbk_consumer_config consumer_config{"fuzz", 1, true, true, 0};

@@ -57,7 +57,7 @@ case_disabled() {
 	events "$1" 0
 }
 
-# The enabling is embedded in the module; its recording tells how often its probes fired.
+# The enabling is embedded in the module; its recording says how often its probes fired.
 case_daybreak() {
 	insmod "$modules/$2.ko" || return
 	cost "$1"

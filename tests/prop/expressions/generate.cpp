@@ -311,7 +311,7 @@ ExprPtr Generator::assign(bool is_string, int depth) {
     if (!is_string && chance(50)) {
         node.op = Op::assign_op;
         node.inner = static_cast<Op>(static_cast<unsigned>(Op::multiply) + random_() % 10);
-        if (node.inner >= Op::less) // the bits' operators stand behind the comparisons
+        if (node.inner >= Op::less) // the bits' operators stand after the comparisons
             node.inner = static_cast<Op>(static_cast<unsigned>(Op::bit_and) + random_() % 3);
     }
     // What op= reads and writes again it must find at the same place.

@@ -54,7 +54,7 @@ struct Place {
     unsigned elements = 0;         ///< of a member that is an array: a power of two
     unsigned bits = 0;             ///< width of a bit-field
     bool in_memory = false;        ///< cut to its type when stored
-    bool is_scratch = false;       ///< behind this->p: only in clauses that make it
+    bool is_scratch = false;       ///< after this->p: only in clauses that make it
 };
 
 enum class Op {
@@ -146,7 +146,7 @@ struct Outcome {
 struct Clause {
     ExprPtr expression;
     bool is_predicate = false;
-    std::vector<Value> scratch; ///< what members behind this->p begin with; empty: none are used
+    std::vector<Value> scratch; ///< what members after this->p begin with; empty: none are used
 };
 
 using Random = std::mt19937_64;

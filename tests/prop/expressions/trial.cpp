@@ -182,7 +182,7 @@ std::vector<Clause> with_readers(const World& world, const Clause& clause) {
     return clauses;
 }
 
-/// Whether the clause, in that world, comes out or leaves behind something different; says what.
+/// Whether the clause, in that world, comes out or leaves something different; says what.
 bool differs(const World& world, const Clause& clause, std::string& text_ret) {
     std::vector<Clause> clauses = with_readers(world, clause);
     Trial trial = run_trial(world, clauses);
@@ -227,7 +227,7 @@ Trial run_trial(const World& world, std::vector<Clause>& clauses) {
 
 std::string describe(const World& world, const std::vector<Clause>& clauses, size_t at,
                      const Outcome& expected, const Outcome& found) {
-    // The clause that came out wrong, or the one before it that left something wrong behind.
+    // The clause that came out wrong, or the one before it that left something wrong.
     std::vector<World> before = {world};
     for (size_t i = 0; i < at; i++) {
         before.push_back(before.back());

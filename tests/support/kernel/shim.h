@@ -158,7 +158,7 @@ const struct shim_utsname *init_utsname(void);
 #define ktime_get_ns()	    5000000000ull
 #define ktime_get_real_ns() 1700000000000000000ull
 
-/* ---- who is told ---- */
+/* ---- who is notified ---- */
 struct notifier_block {
 	int (*notifier_call)(struct notifier_block *block, unsigned long event, void *data);
 	int priority;

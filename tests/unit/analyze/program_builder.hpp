@@ -261,7 +261,7 @@ private:
         layouts_.push_back(std::move(layout));
     }
 
-    /// Returns what stands behind `skip` bytes that are not part of the result.
+    /// Returns what stands after `skip` bytes that are not part of the result.
     static Bytes encode(const Layout& layout, const std::vector<dbk_meta_field>& fields,
                         const std::vector<FieldValue>& values, size_t skip, bool with_length) {
         DBK_ASSERT(values.size() >= fields.size());

@@ -423,7 +423,7 @@ TEST_CASE("a copy of a ring that runs on says up to when it is complete", "[anal
     CHECK(note.verdict() == "complete up to 8.000000 s after boot: 7 records came after the copy");
     CHECK(note.complete);
     CHECK(note.advised_status() == 0);
-    recording.ring().facts(1).drops[DBK_DROP_NESTED] = 1; // not complete, and yet they are told
+    recording.ring().facts(1).drops[DBK_DROP_NESTED] = 1; // not complete, and yet they are reported
     CHECK(render(recording).report.completeness.verdict() ==
           "not complete: CPU 1: 1 probe fired inside another probe; 7 records came after the copy");
     recording.ring().facts(1).drops[DBK_DROP_NESTED] = 0;

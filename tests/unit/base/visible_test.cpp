@@ -28,7 +28,7 @@ TEST_CASE("invalid UTF-8 is not handed on", "[base][visible]") {
     CHECK(visible("\xe0\x82\x9b") == "\\340\\202\\233");          // U+009B, too long
     CHECK(visible("\xf0\x80\x80\x9b") == "\\360\\200\\200\\233"); // the same again
     CHECK(visible("\xed\xa0\x80") == "\\355\\240\\200");          // a surrogate
-    CHECK(visible("\xf4\x90\x80\x80") == "\\364\\220\\200\\200"); // behind U+10FFFF
+    CHECK(visible("\xf4\x90\x80\x80") == "\\364\\220\\200\\200"); // after U+10FFFF
     CHECK(visible("\xf8\x88\x80\x80\x80") == "\\370\\210\\200\\200\\200");
     CHECK(visible("\xc3") == "\\303"); // cut
     CHECK(visible("\xe4\xb8(") == "\\344\\270(");

@@ -23,7 +23,7 @@ struct Parsed {
         program = parse(sources.add(name, text, kind), options, sources, sink);
     }
 
-    /// Returns the first error as dtrace(1) would print it behind its subject: "[D_X] line 1: ...",
+    /// Returns the first error as dtrace(1) would print it after its subject: "[D_X] line 1: ...",
     /// or "" when there is none.
     std::string error() const {
         const Diagnostic* first = sink.first_error();

@@ -483,7 +483,7 @@ TEST_CASE("a snapshot that could not be used comes again", "[engine][aggregate]"
 }
 
 TEST_CASE("aggregations of one name and another argument never share cells", "[engine][aggregate]") {
-    // No D says so; of a hostile program the second would write behind the first one's cells.
+    // No D says so; of a hostile program the second would write after the first one's cells.
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
     Dof dof;

@@ -148,7 +148,7 @@ TEST_CASE("a seal that the segment outlived is not set", "[engine][beside]") {
     the_engine = &engine;
     the_probe = &go;
     rounds = 0;
-    // Between the checksum and the flag the ring goes round: what was segment 1 is 5.
+    // Between the checksum and the flag the ring wraps: what was segment 1 is 5.
     host_enter_hook = [] {
         host_enter_hook = nullptr;
         for (uint64_t i = 0; i < 4 * 248; i++, rounds++)
@@ -173,7 +173,7 @@ TEST_CASE("a seal that an unseen firing made wrong is taken off", "[engine][besi
         fire(engine.get(), go, i);
     static dbk_segment_header* open;
     open = const_cast<dbk_segment_header*>(segments(consumer, 0).at(1));
-    // Behind the seal, and before it is looked at once more.
+    // After the seal, and before it is looked at once more.
     host_leave_hook = [] {
         host_leave_hook = nullptr;
         reinterpret_cast<uint8_t*>(open)[DBK_SEGMENT_DATA_OFFSET + 8] ^= 1;

@@ -244,7 +244,7 @@ TEST_CASE("records larger than a segment are refused or dropped", "[engine][buff
         engine.fire(go, {0x10000});
         CHECK(drops(consumer, DBK_DROP_TOOBIG) == 1);
         // Header, length and reference take 16 of 3968; a string that fills the rest to the last
-        // byte cannot be told from a longer one.
+        // byte cannot be distinguished from a longer one.
         engine.fire(go, {0x10000 + 8000 - 3950});
         engine.fire(go, {0x10000 + 8000 - 3951});
         CHECK(drops(consumer, DBK_DROP_TOOBIG) == 2);

@@ -136,7 +136,7 @@ TEST_CASE("strings as values and as keys", "[engine][dynvar]") {
                  vars});
         };
         CHECK(program(1, 1).text() == "value");
-        CHECK(program(1, 5).text() == "<fault>"); // nothing there: NULL is no string
+        CHECK(program(1, 5).text() == "<fault>"); // nothing there: NULL is not a string
     }
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar
     dof.option(DTRACEOPT_DYNVARSIZE, 144 * 64);
     dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
     auto vars = arrays(DIFV_SCOPE_GLOBAL);
-    // x[arg0] = arg1; trace(x[arg0]): nobody else stores under this key.
+    // x[arg0] = arg1; trace(x[arg0]): no other CPU stores under this key.
     Difo put{{ldgs(DIF_VAR_ARG0, 1), push_value(1), ldgs(DIF_VAR_ARG1, 2),
               var_op(DIF_OP_STGAA, kVar, 2), flushts(), push_value(1),
               var_op(DIF_OP_LDGAA, kVar, 3), flushts(), ret(3)},

@@ -62,7 +62,7 @@ TEST_CASE("a record as large as a segment's room is recorded, a larger one is a 
 }
 
 TEST_CASE("no record is longer than its 16-bit offsets", "[engine][size]") {
-    for (size_t stacks : {1u, 2u}) { // 4096 bytes each, behind 57344 of strings
+    for (size_t stacks : {1u, 2u}) { // 4096 bytes each, after 57344 of strings
         Engine engine;
         auto& go = engine.probe("test", "m", "f", "go");
         Dof dof;

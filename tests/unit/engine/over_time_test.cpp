@@ -140,7 +140,7 @@ TEST_CASE("an execname is compared to its end", "[engine][time]") {
         Dof dof;
         dof.ecb("test:::go", {dof.trace(constant(1))}, dof.difo(same));
         auto* consumer = engine.start(dof.build());
-        std::memset(host.execname, 'x', sizeof(host.execname)); // what lies behind the NUL
+        std::memset(host.execname, 'x', sizeof(host.execname)); // what lies after the NUL
         std::memcpy(host.execname, name.c_str(), name.size() + 1);
         engine.fire(go);
         return !records(consumer).empty();

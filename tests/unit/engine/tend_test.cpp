@@ -96,7 +96,7 @@ TEST_CASE("segments are sealed once they were closed for a while", "[engine][sea
     dbk_consumer_tend(consumer);
     dbk_consumer_tend(consumer);
     CHECK(sealed(consumer) == Numbers{1, 2, 3});
-    fill(9); // the ring goes round, twice over what was sealed
+    fill(9); // the ring wraps, twice over what was sealed
     CHECK(sealed(consumer).empty());
     CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_CLOSED) == 3);
     CHECK(sealed(consumer) == Numbers{10, 11, 12});

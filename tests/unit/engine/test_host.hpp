@@ -48,7 +48,7 @@ struct HostState {
     std::function<void()> in_ticks, in_mono_ns, in_synchronize; ///< the same, of these calls
     uint32_t frames_more =
         0; ///< dbk_host_stack() says that it found so many more than there is room for
-    /// Runs something on a CPU, with its interrupts off; empty: nobody else is there.
+    /// Runs something on a CPU, with its interrupts off; empty: no one else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
     uint64_t alloc_max = 1ull << 40;
     uint32_t pages_largest = DBK_PAGES_BYTES_MAX; ///< larger blocks there are none: memory in pieces

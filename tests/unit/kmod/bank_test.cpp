@@ -248,7 +248,7 @@ TEST_CASE("blocks never overlap, and all come back", "[kmod][bank]") {
             if (!dbk_bank_alloc(bytes, &block))
                 continue;
             REQUIRE(is_zero(block));
-            std::memset(block.address, 0xee, bytes); // an overlap is no zeros for somebody
+            std::memset(block.address, 0xee, bytes); // an overlap does not hold zeros
             REQUIRE(block.phys_addr - kAddress ==
                     static_cast<uint64_t>(static_cast<uint8_t*>(block.address) - memory.bytes().data()));
             free_pages -= bytes / kPage;

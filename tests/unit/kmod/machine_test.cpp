@@ -112,7 +112,7 @@ TEST_CASE("a panic is believed while the kernel means it", "[kmod][dying]") {
     CHECK(machine.crash(DBK_CRASH_PANIC).reason == std::string("first"));
     CHECK(machine.crash(DBK_CRASH_PANIC).count == 1);
     CHECK(machine.triggers() == 1);
-    // Far into a message it is somebody's text.
+    // Far into a message it is a process's text.
     test_oops_in_progress(1);
     machine.say(std::string(48, '.') + "BUG: soft lockup");
     test_oops_in_progress(0);

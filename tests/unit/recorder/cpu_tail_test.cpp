@@ -211,7 +211,7 @@ TEST_CASE("what is wanted again comes once, or is a gap of its own kind", "[foll
 TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]") {
     Fixture f;
     f.records(1);
-    f.take(true); // the writer may go round the ring before the next look: a gap from here on
+    f.take(true); // the writer may wrap the ring before the next look: a gap from here on
     std::atomic<bool> done = false;
     std::thread writer([&] {
         while (!done)

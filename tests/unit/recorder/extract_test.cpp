@@ -276,7 +276,7 @@ TEST_CASE("symbols of the same kernel are moved to where it lay", "[extract]") {
     REQUIRE(match);
     CHECK(match->name == "do_it");
     CHECK(match->offset_bytes == 4);
-    CHECK(!trace.symbols.find(0xffffffffc0000000)); // nobody knows where the module lay
+    CHECK(!trace.symbols.find(0xffffffffc0000000)); // it is not known where the module lay
     // A trace of the same boot has them all, where they are.
     summary =
         run(dump, {.output_path = folder.file("t.dbrk"), .symbols_path = folder.file("s.dbrk")});

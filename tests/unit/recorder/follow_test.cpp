@@ -275,7 +275,7 @@ TEST_CASE("while syncs fail no file that was synced goes", "[follow]") {
     CHECK(f.disk.bytes() <= 60000);
     f.check(true);
     CHECK(f.disk.after_power_loss() == f.disk.files);
-    // It is told once, and stands in the status until a sync succeeds.
+    // It is reported once, and stands in the status until a sync succeeds.
     size_t words = 0;
     for (const std::string& line : f.said)
         words += line.find("writing") != std::string::npos;

@@ -20,7 +20,7 @@ using daybreak::test::RingBuilder;
 
 namespace {
 
-/// A ring of two CPUs behind a device, and a folder for the output that goes away.
+/// A ring of two CPUs on a device, and a folder for the output that goes away.
 struct Fixture {
     RingBuilder ring;
     uint32_t read, end;

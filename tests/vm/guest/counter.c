@@ -3,12 +3,12 @@
 // counter ADDRESS [LIMIT]: counts system calls on every CPU, and keeps the counts where a crash cannot.
 //
 // One process per CPU, pinned there, calls getppid(n, mix(n), cpu) for n = 1, 2, ...: getppid() ignores
-// what it is given, a probe on it does not.  Physical memory from ADDRESS on, which nobody else uses
+// what it is given, a probe on it does not.  Physical memory from ADDRESS on, which nothing else uses
 // (memmap=1M$ADDRESS) and which outlives a reset, has a page for each CPU:
 //
 //     u64 magic     "DBKCOUNT"
 //     u64 started   n, stored before the call
-//     u64 done      n, stored behind it
+//     u64 done      n, stored after it
 //     u64 cpu
 //
 // So whatever the machine dies of, a record of the last call is there exactly when its number is `done`,

@@ -387,7 +387,7 @@ static void check_sealing(const struct program *program)
 	close(device);
 }
 
-/* A ring that was let go outlives its opener, counts on, and is whoever's that claims it. */
+/* A ring that was let go outlives its opener, counts on, and belongs to the process that claims it. */
 static void check_detach(const struct program *program)
 {
 	struct dbk_ioc_enable answer;

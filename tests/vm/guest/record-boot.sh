@@ -3,6 +3,6 @@
 daybreak record --claim -o /run/boot.dbrk
 status=$?
 case $status in
-0 | 3) pass recorded ;; # 3: recorded, with losses that `daybreak info` tells
+0 | 3) pass recorded ;; # 3: recorded, with losses that `daybreak info` names
 *) fail recorded "daybreak record ended with $status" ;;
 esac

@@ -4,7 +4,7 @@
 //
 // Each thread has a socket pair, puts a request into one end, receives it at the other, works, and
 // answers.  Prints what a tracer must find: how many slept, and of the others how many took longer
-// than 10 ms from before the receiving to behind the answer (a busy machine), which a tracer may
+// than 10 ms from before the receiving to after the answer (a busy machine), which a tracer may
 // see either way:
 //
 //     SERVER SLOW MAYBE ALL

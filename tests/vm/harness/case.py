@@ -36,7 +36,7 @@ class Case:
     about: str = ""
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
-    left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is no case for, and why
+    left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
     image: str = "busybox"
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -149,7 +149,7 @@ class Boot:
             machine.monitor = socket if self._case.dumps or self._case.dump_at or self._case.nmi_at else None
             watch = saver.watch if self._case.dumps else lambda line: self._watch(machine, line)
             outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
-        if saver.done:  # died as it should; QEMU was told to go then
+        if saver.done:  # died as it should; QEMU was asked to go then
             outcome.findings.done = True
         machine.initrd.unlink(missing_ok=True)
         checks, problem = outcome.findings.checks, outcome.problem()

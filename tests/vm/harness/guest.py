@@ -16,8 +16,8 @@ from .kernels import SHARE_MODULES, Kernel
 
 IMAGES = ("busybox", "debian")
 
-# Where the early archive lies in the initrd: before the root's, behind it padded as cpio(1) pads,
-# or behind it as a boot loader places a second initrd (4-byte aligned, the root compressed).
+# Where the early archive lies in the initrd: before the root's, after it padded as cpio(1) pads,
+# or after it as a boot loader places a second initrd (4-byte aligned, the root compressed).
 PLACES = ("prepended", "appended", "second", "none")
 
 _UNIT = """\

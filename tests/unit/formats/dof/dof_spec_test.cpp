@@ -18,7 +18,7 @@ std::string read_text(const std::string& path) {
     return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
-/// The content of the first fenced block behind a marker.
+/// The content of the first fenced block after a marker.
 std::string block_after(const std::string& text, const std::string& marker) {
     size_t at = text.find(marker);
     REQUIRE(at != std::string::npos);

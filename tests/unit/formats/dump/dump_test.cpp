@@ -108,7 +108,7 @@ TEST_CASE("the image of a bank says where it lay", "[dump]") {
     machine.put(0x3f000, ByteView(reinterpret_cast<const std::byte*>(&header), sizeof(header)));
     Bytes image(machine.memory().begin() + 0x3f000, machine.memory().end());
     CHECK(records_of_ring(look_through(image).recording) == 600);
-    image[17] ^= std::byte{1}; // the checksum does not hold: nobody believes it
+    image[17] ^= std::byte{1}; // the checksum does not hold: it is not believed
     CHECK(look_through(image).pieces.empty());
 }
 

@@ -246,7 +246,7 @@ TEST_CASE("the boot with most segments is built, or the one asked for", "[segmen
               (recording.boot_id == 1 ? 3u : 251u));
         CHECK(recording.findings.list().at(0).where ==
               (recording.boot_id == 1 ? "boot 02000000-0000-0000" : "boot 01000000-0000-0000"));
-        CHECK_FALSE(recording.has_losses()); // another boot's data is told, but is no loss
+        CHECK_FALSE(recording.has_losses()); // another boot's data is reported, but is not a loss
         CHECK(recording.findings.count() == 2);
     }
 }

@@ -27,7 +27,7 @@ TEST_CASE("a trace file comes back whole", "[trace][reader]") {
     CHECK(found.find_dof(0)->bytes.size() == 300);
     REQUIRE(trace.summary);
     CHECK(trace.summary->cpus.at(1).completeness.present == 2000);
-    // The index tells each CPU's segments, each once.
+    // The index has each CPU's segments, each once.
     uint64_t segments = 0;
     for (const IndexEntry& entry : trace.index)
         segments += entry.last_sequence - entry.first_sequence + 1;

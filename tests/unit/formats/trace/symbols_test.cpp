@@ -25,7 +25,7 @@ TEST_CASE("addresses find the nearest symbol below", "[trace][symbols]") {
     CHECK(name_at(table, 0xffffffff81001abc) == "vmlinux`do_thing+0xabc");
     CHECK(name_at(table, 0xffffffffc0100041) == "ext4`ext4_thing+0x1");
     CHECK(name_at(table, 0xffffffff81000001) == "vmlinux`_text+0x1");
-    CHECK(name_at(table, 0xffffffff90000000).empty()); // too far behind everything
+    CHECK(name_at(table, 0xffffffff90000000).empty()); // too far after everything
     CHECK(name_at(SymbolTable(), 1).empty());
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("symbols of a lost block are not given another's name", "[trace][symbo
     SymbolTable last = names_without(4);
     CHECK(name_at(last, address(2 * n - 1) + 1).empty());
     CHECK(name_at(last, address(2 * n - 2) + 1) == "vmlinux`f32766+0x1");
-    // A file that was cut behind a stretch, too; one that goes on with another block has no hole.
+    // A file that was cut after a stretch, too; one that goes on with another block has no hole.
     CHECK(name_at(parse_trace(ByteView(file).first(starts[4]), "x").value().symbols,
                   address(2 * n - 1) + 1)
               .empty());

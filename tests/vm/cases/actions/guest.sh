@@ -31,7 +31,7 @@ equal fault "$(kernel_log 'breakpoint action at probe dtrace:::ERROR')" 1
 actions 10
 equal ninth-is-refused "$(actions 11)" "11 0"
 sync
-# The last words: nothing runs behind a panic.
+# The last words: nothing runs after a panic.
 echo "GUEST done"
 actions 9
 sleep 100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An hour of all system calls in 64 KiB: what cannot be kept is told. */
+/* An hour of all system calls in 64 KiB: what cannot be kept is reported. */
 #pragma D option quiet
 #pragma D option bufsize=16k
 #pragma D option segmentsize=4k

@@ -30,7 +30,7 @@ equal list-function "$(dtrace -ln 'fbt::vfs_read:' | awk 'NR > 1 { print $2, $3,
 at_least list-tracepoints "$(dtrace -lP sdt | wc -l)" 400
 refuses list-nothing "does not match any probes" dtrace -n 'nobody:::'
 
-# A command, held behind its exec until tracing has begun, then traced to its end.
+# A command, held after its exec until tracing has begun, then traced to its end.
 equal command "$(dtrace -qn 'syscall::getppid:entry /pid == $target/ { @ = count(); } END { printa("%@d\n", @); }' \
 	-c 'workload 2' 2>&1 | tr -d '\n')" 200
 equal command-exits "$(dtrace -qn 'proc:::exit /pid == $target/ { printf("%d\n", arg0); }' -c 'workload 1' 2>&1 | tr -d '\n')" 1
@@ -63,7 +63,7 @@ equal fault "$(dtrace -qn 'BEGIN { trace(*(int *)0); } BEGIN { exit(0); }' 2>&1 
 equal function-return "$(dtrace -qn 'fbt::vfs_write:return /pid == $target/ { @[arg0 == -1, caller] = count(); }
 	END { printa("%d %a %@d\n", @); }' -c 'workload 1' 2>&1 | tr -d '\n' | sed 's/+0x[0-9a-f]*//')" '1 vmlinux`ksys_write 20'
 
-# Kernel symbols and types, translated arguments, speculations, what is behind -w.
+# Kernel symbols and types, translated arguments, speculations, what is after -w.
 equal kernel-symbol "$(dtrace -qn 'BEGIN { printf("%s", stringof(`linux_banner)); exit(0); }' 2>&1 | tr -d '\n')" "$(cat /proc/version)"
 refuses kernel-symbol-unknown "nobody_has_this" dtrace -qn 'BEGIN { trace((int)`nobody_has_this); exit(0); }'
 equal translated "$(dtrace -qn 'proc:::exit /pid == $target/ { printf("%s %d\n", curpsinfo->pr_fname, curpsinfo->pr_pid == pid); }' \
@@ -83,7 +83,7 @@ refuses destructive-not-allowed "Destructive actions not allowed" dtrace -qn 'BE
 dtrace -wqn 'tick-1ms /n < 20/ { n++; chill(5000000); } tick-1s { exit(0); }' >late.out 2>late.err
 at_least late-timer-misses "$(awk '/firings missed on CPU/ { n += $2 } END { print n }' late.err)" 80
 
-# Every record of many, while they come; and those that found no room are told.
+# Every record of many, while they come; and those that found no room are reported.
 equal all-records "$(dtrace -x switchrate=10hz -qn 'syscall::getppid:entry /pid == $target/ { printf("%d\n", n++); }' \
 	-c 'workload 300' 2>drops.err | awk 'NF { if ($1 != n++) bad++ } END { print n, bad + 0 }')" "30000 0"
 equal all-records-no-drops "$(cat drops.err)" ""
@@ -105,7 +105,7 @@ until_there aggrate
 workload 1
 wait $tracer
 equal setopt-aggrate "$(tr '\n' ' ' <aggrate)" "go 333 "
-# The first look at the status is behind BEGIN, the second 10 s later.
+# The first look at the status is after BEGIN, the second 10 s later.
 dtrace -x statusrate=10s -qn 'BEGIN { t = timestamp; printf("go\n"); } syscall::getppid:entry /execname == "workload"/ { exit(0); }
 	END { printf("%s\n", timestamp - t > 10000000000 ? "waited" : "did not wait"); }' >status 2>&1 &
 tracer=$!
@@ -130,7 +130,7 @@ wait "$tracer_1"
 workload 3
 kill -TERM "$tracer_2"
 wait "$tracer_2"
-# The newline behind go is the one that follows a terminal's ^C.
+# The newline after go is the one that follows a terminal's ^C.
 equal two-at-once "$(cat two.1 two.2 | tr '\n' ' ')" "go  500  go  800  "
 
 # Killed: nothing is left, and the module can go only then.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The window is the middle one of three runs; before it, behind it and beside it others make calls too.
+# The window is the middle one of three runs; before it, after it and beside it others make calls too.
 uptime_of() {
 	cut -d ' ' -f 1 /proc/uptime
 }
@@ -39,10 +39,10 @@ while [ ! -e /share/in/dumped ]; do sleep 0.1; done
 
 mkdir /share/out/files
 cp /run/recorder/*.dbrk /share/out/files
-# The window of --trigger is short: what is left of it is told, and by the exit status.
+# The window of --trigger is short: what is left of it is reported, and by the exit status.
 holds snapshot-short daybreak snapshot --last 500ms --trigger slow:call -q -o /share/out/short.dbrk
 
-# The ring goes round: now the window is only in the recorder's files.
+# The ring wraps: now the window is only in the recorder's files.
 for round in 1 2 3 4 5 6 7 8 9 10; do
 	workload 30 &
 	workload 30

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each trigger is provoked while somebody waits for it, and found in a recording.
+# Each trigger is provoked while a process waits for it, and found in a recording.
 cd /tmp
 
 # awaits NAME COMMAND...: a waiter is woken by one trigger while the command runs
@@ -34,7 +34,7 @@ awaits oom-wakes sh -c 'echo f >/proc/sysrq-trigger'
 wait $hog
 equal oom-killed $? 137
 
-# What the watchdog would say; and what only panic() may say, said by somebody else.
+# What the watchdog would say; and what only panic() may say, said by another process.
 awaits lockup-wakes sh -c 'echo "<7>watchdog: BUG: soft lockup - CPU#0 stuck for 23s! [sh:1]" >/dev/kmsg'
 holds no-panic sh -c 'echo "<7>Kernel panic - not syncing: nothing happened" >/dev/kmsg'
 

@@ -11,7 +11,7 @@
  *   insmod crash.ko how=hung     the task that loads it waits and cannot be killed
  *   insmod crash.ko how=soft     its CPU does not schedule
  *   insmod crash.ko how=hard     its CPU takes no interrupts; says what NMIs left of their stack
- *   insmod crash.ko how=tsc      for good: its TSC is no clock
+ *   insmod crash.ko how=tsc      for good: its TSC is not a clock
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
