@@ -135,8 +135,10 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) 
 }
 
 int Dtrace::trace(const CompiledPrograms* compiled, ProbeIndex& probes) {
+    // -e with nothing at all, or libraries alone, is fine: there was nothing wrong with it.
     if (arguments_.compile_only && !arguments_.claim_anonymous)
-        return compiled != nullptr ? static_cast<int>(Exit::ok) : fail("no probes specified");
+        return compiled != nullptr || arguments_.arguments.empty() ? static_cast<int>(Exit::ok)
+                                                                   : fail("no probes specified");
     if (arguments_.claim_anonymous && compiled != nullptr)
         return fail("Can't claim anonymous state and enable probes");
     if (compiled != nullptr)
