@@ -17,6 +17,8 @@ constexpr int kStackIndentDefault = 14;
 /// The widest field printf() fills, and the largest precision; more is cut to it, with a note, so
 /// that a hostile format cannot ask for gigabytes.  dtrace(1) has no bound.
 constexpr int kFieldWidthMax = 1 << 16;
+/// The same for the program that the user runs now.
+constexpr int kOwnFieldWidthMax = 1 << 24;
 
 /// What became of a setopt().
 enum class SetOption : uint8_t {

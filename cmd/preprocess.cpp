@@ -12,6 +12,7 @@
 #include <cstring>
 #include <iterator>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,7 +130,8 @@ void Preprocessing::add_option(std::string_view name, const std::optional<std::s
     else if (text.empty())
         return; // is refused as an option
     else if (name == "cppargs")
-        words.push_back(text);
+        for (std::istringstream all(text); all >> text;)
+            words.push_back(text);
     else if (name == "cpppath")
         program = text;
     else if (name == "define")

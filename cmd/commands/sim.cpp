@@ -142,6 +142,7 @@ int print(const SimArguments& arguments, const sim::Simulation& simulation) {
     formats::SymbolTable symbols = sim::kernel_symbols();
     analyze::ReportOptions options;
     options.testing = is_testing();
+    options.output.field_width_max = analyze::kOwnFieldWidthMax;
     options.symbols = &symbols;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"), .details = false});

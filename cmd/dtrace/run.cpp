@@ -112,6 +112,7 @@ base::Result<void> Tracing::enable() {
 analyze::ReportOptions Tracing::report_options() {
     analyze::ReportOptions options;
     options.testing = is_testing();
+    options.output.field_width_max = analyze::kOwnFieldWidthMax;
     options.symbols = session_.symbols();
     options.users = &users_;
     options.hooks = outside_hooks(output_.file());
