@@ -4,6 +4,7 @@
 #include "cmd/dtrace/target.hpp"
 
 #include "base/file.hpp"
+#include "cmd/terminal.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -105,10 +106,10 @@ base::Result<Target> Target::watch(const std::string& pid_text) {
     auto parsed = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
     if (parsed.ec != std::errc{} || parsed.ptr != pid_text.data() + pid_text.size() || pid <= 0)
         return errorf(ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
-    if (::kill(pid, 0) != 0 && errno != EPERM)
-        return errorf(ErrorCode::not_found, "process %d: %s", pid, std::strerror(errno));
-    if (has_ended(pid))
-        return errorf(ErrorCode::not_found, "process %d: %s", pid, std::strerror(ESRCH));
+    if ((::kill(pid, 0) != 0 && errno != EPERM) || has_ended(pid)) {
+        std::string which = is_testing() ? "" : "process " + pid_text + ": ";
+        return errorf(ErrorCode::not_found, "%s%s", which.c_str(), std::strerror(ESRCH));
+    }
     return Target(pid, false, false);
 }
 
