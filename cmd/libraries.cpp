@@ -51,8 +51,10 @@ base::Result<void> add_libraries(const std::vector<std::string>& folders,
 
 std::string library_notes(const compiler::CompileOutput& output) {
     std::string text;
-    for (size_t i = output.libraries.size(); i-- > 0;)
-        text += "libdaybreak DEBUG: library " + output.libraries[i] + "\n";
+    size_t all = output.libraries.size();
+    for (size_t i = all; i-- > 0;)
+        text += base::strprintf("libdaybreak DEBUG: library %s (%zu/%zu)\n",
+                                output.libraries[i].c_str(), i + 1, all);
     return text;
 }
 
