@@ -120,6 +120,7 @@ Target::Target(Target&& other) noexcept
 void Target::end() {
     if (pid_ == 0 || !child_ || is_gone())
         return;
+    ending(); // killed, it does not stop at its exit
     ::kill(pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status))
