@@ -108,6 +108,8 @@ int run(int argc, char** argv) {
     add_report(app, status);
     add_info(app, status);
     add_list(app, status);
+    add_start(app, status);
+    add_stop(app, status);
     add_status(app, status);
     add_sim(app, status);
     add_snapshot(app, status);

@@ -53,6 +53,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 
 #include "engine/engine.h"
@@ -65,6 +66,8 @@ struct dbk_ring {
 	struct list_head link;	       /* [L] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
 	struct file *owner;	       /* [L] who claimed or made it; NULL: no process yet */
+	u32 holder_pid;		       /* [L] who that was; 0: embedded, and never claimed */
+	char holder_comm[TASK_COMM_LEN]; /* [L] */
 	bool ready;		       /* [L] it is enabled; before that no reader sees it */
 	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */

@@ -49,8 +49,9 @@ public:
                        [base, bytes] { ::munmap(base, bytes); });
     }
 
-    Result<std::optional<uint16_t>> claim() override {
+    Result<std::optional<uint16_t>> claim(uint16_t ring_id) override {
         dbk_ioc_ring ring = {};
+        ring.ring_id = ring_id;
         if (call(DBK_IOC_CLAIM, &ring) == 0)
             return std::optional(static_cast<uint16_t>(ring.ring_id));
         if (errno == ENOENT)
@@ -58,6 +59,14 @@ public:
         if (errno == EBUSY)
             return errorf(ErrorCode::busy, "another process has claimed the anonymous state");
         return errno_errorf("cannot claim the anonymous state");
+    }
+
+    Result<dbk_ioc_holder> holder(uint16_t ring_id) override {
+        dbk_ioc_holder holder = {};
+        holder.ring_id = ring_id;
+        if (call(DBK_IOC_HOLDER, &holder) != 0)
+            return errno == ENOTTY ? too_old() : errno_errorf("ring %u", ring_id);
+        return holder;
     }
 
     Result<void> detach(uint16_t ring_id) override {
@@ -122,21 +131,30 @@ public:
 
     std::string remark() const override { return remark_; }
 
-    Result<uint16_t> enable(ByteView dof) override {
-        dbk_ioc_enable request = {};
+    Result<uint16_t> enable(ByteView dof, const std::string& name) override {
+        dbk_ioc_enable_as request = {};
+        dbk_ioc_enable& answer = request.enable;
         if (dof.size() > DBK_DOF_BYTES_MAX)
             return errorf(ErrorCode::limit, "the program is larger than %u bytes of DOF",
                           DBK_DOF_BYTES_MAX);
-        request.dof = reinterpret_cast<uintptr_t>(dof.data());
-        request.dof_bytes = static_cast<uint32_t>(dof.size());
-        bool enabled = call(DBK_IOC_ENABLE, &request) == 0;
+        answer.dof = reinterpret_cast<uintptr_t>(dof.data());
+        answer.dof_bytes = static_cast<uint32_t>(dof.size());
+        name.copy(request.name, sizeof(request.name));
+        bool enabled = call(name.empty() ? DBK_IOC_ENABLE : DBK_IOC_ENABLE_AS, &request) == 0;
         int error = errno;
-        request.reason[sizeof(request.reason) - 1] = 0;
+        answer.reason[sizeof(answer.reason) - 1] = 0;
         if (enabled) {
-            remark_ = request.reason;
-            return static_cast<uint16_t>(request.ring_id);
+            remark_ = answer.reason;
+            return static_cast<uint16_t>(answer.ring_id);
         }
-        if (request.reason[0] == 0) {
+        if (error == EEXIST)
+            return errorf(ErrorCode::busy,
+                          "a program named %s is at work already: end it with `daybreak stop %s`, or "
+                          "give this one another name with --name",
+                          name.c_str(), name.c_str());
+        if (error == ENOTTY)
+            return too_old();
+        if (answer.reason[0] == 0) {
             errno = error;
             return errno_errorf("cannot enable the program");
         }
@@ -144,7 +162,7 @@ public:
                          : error == ENOEXEC ? ErrorCode::unsupported
                          : error == EINVAL  ? ErrorCode::invalid
                                             : ErrorCode::io;
-        return Error(code, request.reason);
+        return Error(code, answer.reason);
     }
 
     Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) override {
@@ -163,6 +181,12 @@ public:
     }
 
 private:
+    static Error too_old() {
+        return errorf(ErrorCode::unsupported,
+                      "the loaded daybreak module is older than this program: it knows no names of "
+                      "programs");
+    }
+
     int call(unsigned long request, void* argument) {
         int result;
         do

@@ -51,9 +51,13 @@ public:
     /// Returns the region, empty after the last.
     virtual Result<std::optional<dbk_ioc_region>> region(uint32_t index) = 0;
     virtual Result<Mapping> map(const dbk_ioc_region& region) = 0;
-    /// Makes the oldest anonymous ring the caller's and returns its id; empty when none is left.
-    /// Error: busy, when another process has it.
-    virtual Result<std::optional<uint16_t>> claim() = 0;
+    /// Makes a ring without an owner the caller's, with 0 the oldest, and returns its id; empty when
+    /// there is none.  Error: busy, when another process has it.
+    virtual Result<std::optional<uint16_t>> claim(uint16_t ring_id = 0) = 0;
+    /// Says who holds a ring.  Error: unsupported, when the module is too old to say.
+    virtual Result<dbk_ioc_holder> holder([[maybe_unused]] uint16_t ring_id) {
+        return dbk_ioc_holder{};
+    }
     /// Lets go of a ring of the caller's: it goes on when the device is closed, and belongs to no process.
     virtual Result<void> detach(uint16_t ring_id) = 0;
     /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
@@ -68,9 +72,11 @@ public:
 
     /// Publishes the probes that exist only because a program names them.
     virtual Result<void> provide(const dbk_ioc_provide& description) = 0;
-    /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's.
-    /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence.
-    virtual Result<uint16_t> enable(ByteView dof) = 0;
+    /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's, which
+    /// has this name, or, without one, the process'.
+    /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence; busy:
+    ///         another ring has that name.
+    virtual Result<uint16_t> enable(ByteView dof, const std::string& name = {}) = 0;
     /// What the program that was enabled last may not do here, a sentence, or "".
     virtual std::string remark() const { return {}; }
     /// Policy switch: the CPU may reuse its segments up to this one.

@@ -87,6 +87,8 @@ std::vector<formats::ModuleInfo> RecordOutput::read_modules() {
 }
 
 Result<void> RecordOutput::add_symbols() {
+    if (!options_.with_symbols)
+        return {};
     tell(RecordStep::symbols);
     Result<std::string> text = symbols_.kallsyms();
     if (!text.ok()) {

@@ -64,7 +64,7 @@ private:
     /// Claims and stops the oldest anonymous ring.
     Result<void> claim(const dbk_ioc_status& status) {
         tell(RecordStep::claiming);
-        DBK_TRY(std::optional<uint16_t> ring, device_.claim());
+        DBK_TRY(std::optional<uint16_t> ring, device_.claim(options_.ring_id));
         if (!ring)
             return no_state(status);
         ring_id_ = *ring;

@@ -20,6 +20,8 @@ namespace daybreak::recorder {
 struct RecordOptions {
     std::string output_path;
     bool keep = false;           ///< copy, and leave the rings as they are
+    uint16_t ring_id = 0;        ///< the ring to claim; 0: the oldest without an owner
+    bool with_symbols = true;    ///< false: they lie in a file of their own
     formats::TraceHeader header; ///< host facts; origin and modules are filled in
     int zstd_level = 3;
     std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty

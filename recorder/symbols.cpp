@@ -4,6 +4,7 @@
 #include "recorder/symbols.hpp"
 
 #include "base/file.hpp"
+#include "formats/trace/writer.hpp"
 
 #include <array>
 #include <charconv>
@@ -94,6 +95,22 @@ std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text) 
         modules.push_back(std::move(module));
     }
     return modules;
+}
+
+Result<Bytes> symbols_file(const formats::TraceHeader& header, const formats::SymbolTable& symbols,
+                           int zstd_level) {
+    Bytes content;
+    auto sink = [&content](ByteView bytes) -> Result<void> {
+        content.insert(content.end(), bytes.begin(), bytes.end());
+        return {};
+    };
+    DBK_TRY(formats::TraceWriter writer,
+            formats::TraceWriter::create(sink, header, {zstd_level}));
+    DBK_TRY_VOID(writer.add_symbols(symbols));
+    formats::TraceSummary summary;
+    summary.clocks = header.clocks;
+    DBK_TRY_VOID(writer.finish(summary));
+    return content;
 }
 
 } // namespace daybreak::recorder

@@ -9,6 +9,8 @@
 
 namespace daybreak::recorder {
 
+using base::Bytes;
+using base::ByteView;
 using base::Result;
 
 /// Where the texts come from.
@@ -39,5 +41,9 @@ KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTab
 
 /// Returns the loaded modules that `untrusted_text` lists; lines of another form are left out.
 std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text);
+
+/// Returns a trace file that holds nothing but symbols: those of one boot, for many files of it.
+Result<Bytes> symbols_file(const formats::TraceHeader& header, const formats::SymbolTable& symbols,
+                           int zstd_level = 3);
 
 } // namespace daybreak::recorder

@@ -3,6 +3,7 @@
 // daybreak embed: put compiled programs into the kernel module.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/commands/enabling.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
@@ -20,16 +21,6 @@ struct EmbedOptions {
     std::string module_path;
     std::string output_path;
 };
-
-/// The ring's name: the file's name without folder and ".dof", cut to what the container takes.
-std::string enabling_name(const std::string& path) {
-    std::string name = path.substr(path.find_last_of('/') + 1);
-    if (name.ends_with(".dof"))
-        name.resize(name.size() - 4);
-    if (name.empty())
-        name = "enabling";
-    return name.substr(0, 31);
-}
 
 /// Refuses an image compiled with one kernel's types for a module of another.
 base::Result<void> check_target(const std::string& path, const formats::DofProgram& dof,
@@ -71,7 +62,7 @@ base::Result<void> embed(const EmbedOptions& options) {
     std::vector<formats::EmbeddedImage> images;
     for (const std::string& path : options.dof_paths) {
         formats::EmbeddedImage image;
-        image.name = enabling_name(path);
+        image.name = ring_name(path);
         DBK_TRY(image.dof, read_image(path));
         auto dof = formats::parse_dof(image.dof);
         if (!dof.ok())

@@ -4,14 +4,11 @@
 #include "cmd/commands/follow.hpp"
 
 #include "base/file.hpp"
-#include "cmd/dof_files.hpp"
 #include "cmd/notify.hpp"
-#include "cmd/possible_probes.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "daybreak_version.hpp"
-#include "formats/abi/dof.h"
 #include "recorder/follow/follower.hpp"
 #include "recorder/host.hpp"
 
@@ -157,62 +154,6 @@ std::string status_path(const FollowArguments& arguments) {
     return arguments.folder + "/status.json";
 }
 
-/// A ring that goes on without a consumer keeps the newest: policy switch would stop it when full.
-base::Result<void> check_program(const formats::DofProgram& program, const std::string& name) {
-    if (auto allowed = check_destructive(program); !allowed.ok())
-        return std::move(allowed).error().with_context("could not enable tracing");
-    for (const formats::DofOption& option : program.options)
-        if (option.option == DTRACEOPT_BUFPOLICY && option.value != DBK_POLICY_SWITCH)
-            return {};
-    return base::errorf(ErrorCode::invalid,
-                        "%s: a program that goes on by itself needs bufpolicy=ring (or fill)",
-                        name.c_str());
-}
-
-/// Compiles -s for the kernel that runs.  Empty: what is wrong was said.
-std::optional<base::Bytes> compile_script(ProgramArguments program) {
-    // In front: what the program itself or the command line says holds.
-    program.options.insert(program.options.begin(), {"bufpolicy=ring", "aggregate=record"});
-    constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
-    if (::access(kTypes, R_OK) == 0)
-        program.btf = kTypes;
-    auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
-    if (!compiled)
-        return std::nullopt;
-    base::Result<void> checked = check_program(compiled->program, program.script);
-    if (checked.ok())
-        return std::move(compiled->dof);
-    complain(checked.error().message());
-    return std::nullopt;
-}
-
-Result<base::Bytes> read_image(const std::string& path) {
-    DBK_TRY(base::Bytes dof, base::read_file(path));
-    DBK_TRY(formats::DofProgram program, read_dof_files({path}, "oracle"));
-    DBK_TRY_VOID(check_program(program, path));
-    return dof;
-}
-
-/// Returns the images to enable; empty optional: what is wrong was said.
-std::optional<std::vector<base::Bytes>> programs_of(const FollowArguments& arguments) {
-    std::vector<base::Bytes> programs;
-    if (!arguments.program.script.empty()) {
-        auto dof = compile_script(arguments.program);
-        if (!dof)
-            return std::nullopt;
-        programs.push_back(std::move(*dof));
-    }
-    for (const std::string& path : arguments.dof_files) {
-        Result<base::Bytes> dof = read_image(path);
-        if (!dof.ok()) {
-            complain(dof.error().message());
-            return std::nullopt;
-        }
-        programs.push_back(std::move(*dof));
-    }
-    return programs;
-}
-
 Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
                                        const recorder::FollowOptions& options, bool quiet) {
     if (auto device = recorder::open_device(); !device.ok() && !options.wait)
@@ -257,12 +198,9 @@ void add_follow_options(CLI::App& command, FollowArguments& arguments) {
            "Where the recorder writes its status (/run/daybreak/recorder.json)");
     option("--metrics", arguments.metrics_file, "FILE",
            "The same for node_exporter's textfile collector");
-    option("-s,--script", arguments.program.script, "FILE",
+    option("-s,--script", arguments.enabling.program.script, "FILE",
            "Enable this D program first; it goes on when the recorder ends");
-    option("-x", arguments.program.options, "TEXT", "Of that program: set an option");
-    flag("-w,--destructive", arguments.program.destructive,
-         "Of that program: allow destructive actions");
-    option("--dof", arguments.dof_files, "FILE", "The same as -s with a compiled program");
+    add_enabling_options(command, arguments.enabling, "Following");
     flag("--wait", arguments.wait, "Wait for the module and for something that records");
     option("--ring", arguments.rings, "ID", "Only this ring (repeatable)");
 }
@@ -273,7 +211,7 @@ int run_follow(const FollowArguments& arguments, bool quiet) {
         complain(options.error().message() + " (daybreak record --help says more)");
         return static_cast<int>(Exit::usage);
     }
-    auto programs = programs_of(arguments);
+    auto programs = read_enablings(arguments.enabling);
     if (!programs)
         return static_cast<int>(Exit::failed);
     options->programs = std::move(*programs);

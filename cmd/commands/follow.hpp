@@ -3,7 +3,7 @@
 // daybreak record --follow: the recorder that goes on.
 #pragma once
 
-#include "cmd/program.hpp"
+#include "cmd/commands/enabling.hpp"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -21,8 +21,7 @@ struct FollowArguments {
     std::string status_file;  ///< empty: kStatusPath, else DIR/status.json
     std::string metrics_file; ///< empty: none
     bool wait = false;
-    ProgramArguments program;           ///< -s and its kin: what to enable
-    std::vector<std::string> dof_files; ///< --dof: the same, compiled
+    EnablingArguments enabling; ///< -s and its kin: what to enable
     std::vector<uint16_t> rings;
 };
 

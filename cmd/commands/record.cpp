@@ -6,9 +6,14 @@
 #include "cmd/commands/follow.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
+#include "recorder/follow/series.hpp"
 #include "recorder/host.hpp"
+#include "recorder/output.hpp"
+#include "recorder/programs.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <sys/stat.h>
 
 namespace daybreak::cmd {
 
@@ -53,26 +58,96 @@ const char* step_text(recorder::RecordStep step) {
 void print_summary(const RecordArguments& arguments, const recorder::RecordSummary& summary) {
     complain_of_rings(summary.rings);
     if (summary.anonymous_left)
-        complain(base::strprintf("%u more ring%s to claim: record --claim again, with another -o",
+        complain(base::strprintf("%u more ring%s to claim: record --claim again, with another -o "
+                                 "(a folder takes all)",
                                  summary.anonymous_left, summary.anonymous_left == 1 ? "" : "s"));
     complain_of_file(summary.findings, arguments.output_path, summary.file_bytes,
                      summary.interrupted);
 }
 
-base::Result<recorder::RecordSummary> record(const RecordArguments& arguments) {
-    DBK_TRY(auto device, recorder::open_device());
-    recorder::ProcSymbolSource symbols;
+recorder::RecordOptions options_of(const RecordArguments& arguments) {
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
     options.keep = arguments.keep;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
+    return options;
+}
+
+base::Result<recorder::RecordSummary> record(recorder::DeviceApi& device,
+                                             recorder::SymbolSource& symbols,
+                                             const recorder::RecordOptions& options) {
     Progress progress("daybreak: recording");
     auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
         progress.step(step_text(step), done, total);
     };
-    return recorder::claim_and_record(*device, symbols, options, show,
+    return recorder::claim_and_record(device, symbols, options, show,
                                       [] { return interrupted.load(); });
+}
+
+/// Records what the arguments ask for into one file.
+base::Result<bool> record_one(const RecordArguments& arguments) {
+    DBK_TRY(auto device, recorder::open_device());
+    recorder::ProcSymbolSource symbols;
+    DBK_TRY(recorder::RecordSummary summary, record(*device, symbols, options_of(arguments)));
+    if (!arguments.quiet)
+        print_summary(arguments, summary);
+    return summary.has_losses;
+}
+
+/// Returns "FOLDER/NAME.dbrk", or the first of "FOLDER/NAME-2.dbrk" ... that is free.
+std::string free_path(const std::string& folder, std::string name) {
+    std::replace(name.begin(), name.end(), '/', '_');
+    std::string path = folder + "/" + name + ".dbrk";
+    struct stat status = {};
+    for (int count = 2; ::lstat(path.c_str(), &status) == 0; count++)
+        path = folder + "/" + name + base::strprintf("-%d.dbrk", count);
+    return path;
+}
+
+/// Writes the kernel's symbols once, for all files of the folder.
+base::Result<void> write_symbols(recorder::FolderApi& folder, recorder::SymbolSource& symbols,
+                                 const formats::TraceHeader& header) {
+    DBK_TRY(std::string text, symbols.kallsyms());
+    formats::SymbolTable table;
+    recorder::parse_kallsyms(text, table);
+    DBK_TRY(base::Bytes content, recorder::symbols_file(header, table));
+    return folder.replace(recorder::symbols_name(recorder::boot_name(header.boot_uuid)), content);
+}
+
+/// Claims every program that no process holds: a file each.
+base::Result<bool> claim_all(const RecordArguments& arguments) {
+    DBK_TRY(auto device, recorder::open_device());
+    DBK_TRY(std::vector<recorder::RunningProgram> programs, recorder::list_programs(*device));
+    std::erase_if(programs,
+                  [](const auto& program) { return program.holder.flags & DBK_RING_HELD; });
+    if (programs.empty()) {
+        DBK_TRY(dbk_ioc_status status, device->status());
+        return recorder::no_state(status);
+    }
+    DBK_TRY(auto folder, recorder::open_folder(arguments.output_path));
+    recorder::ProcSymbolSource symbols;
+    recorder::RecordOptions options = options_of(arguments);
+    options.with_symbols = false;
+    bool losses = false;
+    for (const recorder::RunningProgram& program : programs) {
+        options.ring_id = program.ring_id;
+        options.output_path = free_path(folder->path(), program.name);
+        DBK_TRY(recorder::RecordSummary summary, record(*device, symbols, options));
+        losses = losses || summary.has_losses;
+        if (arguments.quiet)
+            continue;
+        complain_of_rings(summary.rings);
+        complain_of_file(summary.findings, options.output_path, summary.file_bytes,
+                         summary.interrupted);
+    }
+    DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
+    return losses;
+}
+
+bool is_folder(const std::string& path) {
+    struct stat status = {};
+    return path.ends_with('/') || (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
 }
 
 } // namespace
@@ -85,7 +160,8 @@ void add_record(CLI::App& app, int& status) {
                       "Take the anonymous state: tracing stops, END fires, all of it is written");
     command->add_flag("--keep", arguments->keep,
                       "Copy what is there now; tracing goes on and nothing is taken");
-    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
+    command->add_option("-o,--output", arguments->output_path,
+                        "The trace file to write (.dbrk); a folder: all programs, a file each");
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
     add_follow_options(*command, arguments->follow);
     command->footer("\nExamples: in the booted system, as root\n"
@@ -103,14 +179,10 @@ void add_record(CLI::App& app, int& status) {
             return;
         }
         install_interrupt();
-        auto summary = record(*arguments);
-        if (!summary.ok()) {
-            status = fail(summary.error());
-            return;
-        }
-        if (!arguments->quiet)
-            print_summary(*arguments, *summary);
-        status = static_cast<int>(summary->has_losses ? Exit::losses : Exit::ok);
+        bool all = arguments->claim && is_folder(arguments->output_path);
+        auto losses = all ? claim_all(*arguments) : record_one(*arguments);
+        status = losses.ok() ? static_cast<int>(*losses ? Exit::losses : Exit::ok)
+                             : fail(losses.error());
     });
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 struct ReportArguments {
     TraceFiles files;
-    std::string since, until, symbols_path;
+    std::string since, until, symbols_path, ring;
     bool quiet = false;
     bool flowindent = false;
     bool temporal = false;
@@ -101,6 +101,9 @@ int report(const ReportArguments& arguments) {
             return fail(symbols.error());
         trace->symbols = std::move(*symbols);
     }
+    if (!arguments.ring.empty())
+        if (auto kept = keep_ring(trace->recording, arguments.ring); !kept.ok())
+            return fail(kept.error());
     analyze::ReportOptions options;
     options.json = arguments.json;
     options.output.quiet = arguments.quiet;
@@ -141,6 +144,8 @@ void add_report(CLI::App& app, int& status) {
                         "since the first record");
     command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
     command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
+    command->add_option("--ring", arguments->ring, "Only this program's ring, by name or number")
+        ->type_name("NAME");
     command->add_flag("--all", arguments->all,
                       "Of a snapshot all it holds, not only the window it was made for");
     command->add_flag("--json", arguments->json,

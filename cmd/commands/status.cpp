@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak status: what the recorder at work does and costs, and what its rings hold.
+// daybreak status: the programs at work, what the recorder does and costs, and what its rings hold.
 #include "formats/status/status.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
+#include "recorder/programs.hpp"
 
 #include <cerrno>
+#include <cinttypes>
 #include <csignal>
 #include <ctime>
 #include <memory>
@@ -123,6 +125,42 @@ void print_status(const RecorderStatus& status, bool running) {
         print_ring(ring);
 }
 
+std::string holder_text(const dbk_ioc_holder& holder) {
+    if (holder.flags & DBK_RING_HELD)
+        return strprintf("%.15s[%u]", holder.comm, holder.pid);
+    return holder.flags & DBK_RING_EMBEDDED ? "the module" : "-";
+}
+
+/// The programs at work, when there is a module and it may be asked.
+void print_programs() {
+    auto device = recorder::open_device();
+    if (!device.ok())
+        return;
+    auto programs = recorder::list_programs(**device);
+    if (!programs.ok()) {
+        complain(programs.error().message());
+        return;
+    }
+    if (programs->empty()) {
+        put("no program is at work\n\n");
+        return;
+    }
+    put(strprintf("%-20s %5s %-8s %8s %6s %11s %8s  %s\n", "PROGRAM", "RING", "STATE", "SINCE",
+                  "ECBS", "RECORDS", "DROPS", "HELD BY"));
+    double now = now_seconds();
+    for (const recorder::RunningProgram& program : *programs) {
+        uint64_t drops = 0;
+        for (uint64_t count : program.drops)
+            drops += count;
+        double since = now - static_cast<double>(program.start_wall_ns) / 1e9;
+        put(strprintf("%-20s %5u %-8s %8s %6zu %11" PRIu64 " %8" PRIu64 "  %s\n",
+                      program.name.c_str(), unsigned{program.ring_id}, program.activity.c_str(),
+                      duration_text(since).c_str(), program.ecbs, program.records, drops,
+                      holder_text(program.holder).c_str()));
+    }
+    put("\n");
+}
+
 base::Result<RecorderStatus> read_status(const std::string& path) {
     auto file = base::read_file(path);
     if (!file.ok() && file.error().code() == base::ErrorCode::not_found)
@@ -136,6 +174,8 @@ base::Result<RecorderStatus> read_status(const std::string& path) {
 }
 
 int show(const StatusArguments& arguments) {
+    if (!arguments.json && !arguments.metrics)
+        print_programs();
     auto status = read_status(arguments.path);
     if (!status.ok())
         return fail(status.error());
@@ -160,7 +200,7 @@ int show(const StatusArguments& arguments) {
 void add_status(CLI::App& app, int& status) {
     auto arguments = std::make_shared<StatusArguments>();
     CLI::App* command =
-        app.add_subcommand("status", "What the recorder at work does, costs and holds");
+        app.add_subcommand("status", "The programs at work, and what the recorder does and costs");
     command->add_option("--status-file", arguments->path, "The recorder's status file")
         ->type_name("FILE")
         ->capture_default_str();

@@ -23,6 +23,7 @@
 #define DBK_IOC_ABI_VERSION 1
 #define DBK_DOF_BYTES_MAX   (8u << 20) /* 8 MiB: what other ports accept */
 #define DBK_REASON_BYTES    256u
+#define DBK_RING_NAME_BYTES 32u /* with the NUL: what META_RING and the container have room for */
 
 struct dbk_ioc_status {
 	uint32_t abi_version;  /* out: DBK_IOC_ABI_VERSION */
@@ -60,6 +61,25 @@ struct dbk_ioc_enable {
 	uint32_t matched;   /* out: probes matched now */
 	uint32_t reserved;
 	char reason[DBK_REASON_BYTES]; /* out: why it was refused, or what it may not do */
+};
+
+/* ENABLE for a ring with a name of the caller's choice, which no other ring has. */
+struct dbk_ioc_enable_as {
+	struct dbk_ioc_enable enable;
+	char name[DBK_RING_NAME_BYTES]; /* in: NUL-terminated, of graphic ASCII, not empty */
+};
+
+/* dbk_ioc_holder.flags */
+#define DBK_RING_EMBEDDED 0x1u /* it came with the module */
+#define DBK_RING_HELD	  0x2u /* it has an owner */
+
+/* Who holds a ring. */
+struct dbk_ioc_holder {
+	uint32_t ring_id; /* in */
+	uint32_t flags;	  /* out: DBK_RING_ */
+	uint32_t pid;	  /* out: of who enabled or claimed it last, in the first PID namespace; 0: no process did */
+	uint32_t reserved;
+	char comm[16]; /* out: its name, NUL-terminated */
 };
 
 /* dbk_ioc_probe.probe_id, in: list what exists, do not publish all functions first */
@@ -141,6 +161,13 @@ DBK_ABI_SIZE(struct dbk_ioc_status, 280);
 DBK_ABI_SIZE(struct dbk_ioc_region, 32);
 DBK_ABI_SIZE(struct dbk_ioc_ring, 8);
 DBK_ABI_SIZE(struct dbk_ioc_enable, 280);
+DBK_ABI_SIZE(struct dbk_ioc_enable_as, 312);
+DBK_ABI_AT(struct dbk_ioc_enable_as, name, 280);
+DBK_ABI_SIZE(struct dbk_ioc_holder, 32);
+DBK_ABI_AT(struct dbk_ioc_holder, ring_id, 0);
+DBK_ABI_AT(struct dbk_ioc_holder, flags, 4);
+DBK_ABI_AT(struct dbk_ioc_holder, pid, 8);
+DBK_ABI_AT(struct dbk_ioc_holder, comm, 16);
 DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
 DBK_ABI_SIZE(struct dbk_ioc_provide, 320);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
@@ -206,5 +233,8 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_BANK _IOWR(0xDB, 12, struct dbk_ioc_bank)
 #define DBK_IOC_TRIGGERS_SEEN                                                                      \
 	_IOR(0xDB, 11, struct dbk_ioc_triggers) /* this opener has seen all triggers so far */
+#define DBK_IOC_ENABLE_AS                                                                          \
+	_IOWR(0xDB, 13, struct dbk_ioc_enable_as) /* EEXIST: another ring has that name */
+#define DBK_IOC_HOLDER _IOWR(0xDB, 14, struct dbk_ioc_holder)
 
 #endif /* DBK_ABI_IOCTL_H */

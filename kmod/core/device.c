@@ -6,10 +6,13 @@
  * before [S] or [L] is taken and out after it was released.  Rings belong to an open
  * file; what belongs to it is destroyed when it is closed (docs/design/0034-long-operations.md).
  */
+#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -53,12 +56,11 @@ static int on_region(struct file *file, void *argument)
 	return dbk_rings_region(region->index, region) ? 0 : -ENOENT;
 }
 
-static void owner_set(struct dbk_ring *ring, struct file *owner)
+/* Who starts and ends what the machine records is for its log. */
+static void say_who(const struct dbk_ring *ring, const char *what)
 {
-	dbk_state_assert();
-	mutex_lock(&dbk.look_mutex);
-	ring->owner = owner;
-	mutex_unlock(&dbk.look_mutex);
+	pr_info("ring %s: %s by %s[%d]\n", dbk_consumer_ring(ring->consumer)->name, what,
+		current->comm, task_tgid_nr(current));
 }
 
 static int on_claim(struct file *file, void *argument)
@@ -76,7 +78,8 @@ static int on_claim(struct file *file, void *argument)
 				return ring->owner == file ? -EALREADY : -EBUSY;
 			continue;
 		}
-		owner_set(ring, file);
+		dbk_ring_own(ring, file);
+		say_who(ring, "claimed");
 		untrusted->ring_id = id;
 		untrusted->activity = dbk_consumer_activity(ring->consumer);
 		return 0;
@@ -127,8 +130,23 @@ static int on_detach(struct file *file, void *argument)
 
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
-	owner_set(ring, NULL);
+	dbk_ring_own(ring, NULL);
 	untrusted->activity = dbk_consumer_activity(ring->consumer);
+	return 0;
+}
+
+static int on_holder(struct file *file, void *argument)
+{
+	struct dbk_ioc_holder *holder = argument;
+	const struct dbk_ring *ring = dbk_ring_find(holder->ring_id);
+
+	if (!ring || !ring->ready)
+		return -ENOENT;
+	holder->flags = (ring->anonymous ? DBK_RING_EMBEDDED : 0) |
+			(ring->owner ? DBK_RING_HELD : 0);
+	holder->pid = ring->holder_pid;
+	holder->reserved = 0;
+	memcpy(holder->comm, ring->holder_comm, sizeof(holder->comm));
 	return 0;
 }
 
@@ -235,7 +253,29 @@ static int on_provide(struct file *file, void *argument)
 	return err ?: added;
 }
 
-static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
+/* A name goes into logs, files and the command lines of shells. */
+static int name_check(const char *untrusted_name, struct dbk_reason *reason)
+{
+	size_t bytes = strnlen(untrusted_name, DBK_RING_NAME_BYTES), i;
+	bool good = bytes != 0 && bytes < DBK_RING_NAME_BYTES;
+
+	for (i = 0; good && i < bytes; i++)
+		good = isascii(untrusted_name[i]) && isgraph(untrusted_name[i]);
+	if (!good) {
+		strscpy(reason->text, "a name has 1 to 31 graphic ASCII characters",
+			sizeof(reason->text));
+		return -EINVAL;
+	}
+	if (dbk_ring_find_named(untrusted_name)) {
+		scnprintf(reason->text, sizeof(reason->text), "there is a ring of the name %s",
+			  untrusted_name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+/* @untrusted_name: NULL for one that is made up, and that others may have. */
+static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const char *untrusted_name)
 {
 	struct dbk_reason reason = { "" };
 	struct dbk_ring *ring;
@@ -256,11 +296,16 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
 		return PTR_ERR(dof);
 	err = mutex_lock_killable(&dbk.mutex);
 	if (!err) {
-		err = dbk_ring_create(dof, untrusted->dof_bytes, current->comm, file, &reason,
-				      &ring);
+		err = untrusted_name ? name_check(untrusted_name, &reason) : 0;
+		if (!err)
+			err = dbk_ring_create(dof, untrusted->dof_bytes,
+					      untrusted_name ?: current->comm, file, &reason,
+					      &ring);
 		if (!err) {
 			untrusted->ring_id = dbk_consumer_ring_id(ring->consumer);
 			untrusted->matched = ring->matched;
+			if (untrusted_name)
+				say_who(ring, "enabled");
 		}
 		mutex_unlock(&dbk.mutex);
 	}
@@ -270,18 +315,19 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted)
 }
 
 /* The reason is for the caller whether the call fails or not. */
-static long enable_call(struct file *file, void __user *user)
+static long enable_call(struct file *file, void __user *user, bool is_named)
 {
-	struct dbk_ioc_enable untrusted;
+	struct dbk_ioc_enable_as untrusted;
+	size_t bytes = is_named ? sizeof(untrusted) : sizeof(untrusted.enable);
 	int err;
 
-	if (copy_from_user(&untrusted, user, sizeof(untrusted)))
+	if (copy_from_user(&untrusted, user, bytes))
 		return -EFAULT;
-	untrusted.ring_id = 0;
-	untrusted.matched = 0;
-	memset(untrusted.reason, 0, sizeof(untrusted.reason));
-	err = enable(file, &untrusted);
-	if (copy_to_user(user, &untrusted, sizeof(untrusted)))
+	untrusted.enable.ring_id = 0;
+	untrusted.enable.matched = 0;
+	memset(untrusted.enable.reason, 0, sizeof(untrusted.enable.reason));
+	err = enable(file, &untrusted.enable, is_named ? untrusted.name : NULL);
+	if (copy_to_user(user, &untrusted, bytes))
 		return -EFAULT;
 	return err;
 }
@@ -374,6 +420,7 @@ static const struct {
 	{ DBK_IOC_STATUS, &dbk.look_mutex, on_status },
 	{ DBK_IOC_REGION, &dbk.look_mutex, on_region },
 	{ DBK_IOC_RELEASE, &dbk.look_mutex, on_release },
+	{ DBK_IOC_HOLDER, &dbk.look_mutex, on_holder },
 	{ DBK_IOC_TRIGGERS_SEEN, &dbk.look_mutex, on_triggers_seen },
 	{ DBK_IOC_CLAIM, &dbk.mutex, on_claim },
 	{ DBK_IOC_STOP, &dbk.mutex, on_stop },
@@ -388,6 +435,7 @@ union argument {
 	struct dbk_ioc_status status;
 	struct dbk_ioc_region region;
 	struct dbk_ioc_ring ring;
+	struct dbk_ioc_holder holder;
 	struct dbk_ioc_probe probe;
 	struct dbk_ioc_release release;
 	struct dbk_ioc_provide provide;
@@ -402,8 +450,8 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 	unsigned int i;
 	int err;
 
-	if (command == DBK_IOC_ENABLE)
-		return enable_call(file, user);
+	if (command == DBK_IOC_ENABLE || command == DBK_IOC_ENABLE_AS)
+		return enable_call(file, user, command == DBK_IOC_ENABLE_AS);
 	if (command == DBK_IOC_AGGSNAP)
 		return aggsnap_call(file, user);
 	for (i = 0; i < ARRAY_SIZE(calls) && calls[i].command != command; i++)

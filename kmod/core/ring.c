@@ -3,6 +3,8 @@
  * ring.c - making, finding and ending rings
  */
 #include <linux/moduleparam.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
 
@@ -40,6 +42,29 @@ struct dbk_ring *dbk_ring_find(u32 ring_id)
 		if (dbk_consumer_ring_id(ring->consumer) == ring_id)
 			return ring;
 	return NULL;
+}
+
+struct dbk_ring *dbk_ring_find_named(const char *name)
+{
+	struct dbk_ring *ring;
+
+	dbk_look_assert();
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (strcmp(dbk_consumer_ring(ring->consumer)->name, name) == 0)
+			return ring;
+	return NULL;
+}
+
+void dbk_ring_own(struct dbk_ring *ring, struct file *owner)
+{
+	dbk_state_assert();
+	mutex_lock(&dbk.look_mutex);
+	ring->owner = owner;
+	if (owner) {
+		ring->holder_pid = task_tgid_nr(current);
+		get_task_comm(ring->holder_comm, current);
+	}
+	mutex_unlock(&dbk.look_mutex);
 }
 
 /* An id that no ring has; 0 when all are taken.  Ids are not reused soon. */
@@ -245,7 +270,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 		kfree(ring);
 		return err;
 	}
-	ring->owner = owner;
+	dbk_ring_own(ring, owner);
 	ring->anonymous = owner == NULL;
 	ring->memory_bytes = ring_memory_bytes(ring);
 	mutex_lock(&dbk.look_mutex);

@@ -29,6 +29,17 @@ void dbk_ring_destroy(struct dbk_ring *ring);
 /** dbk_ring_find() - by id, or NULL.  Context: [S] or [L]. */
 struct dbk_ring *dbk_ring_find(u32 ring_id);
 
+/** dbk_ring_find_named() - the oldest of that name, or NULL.  Context: [S] or [L]. */
+struct dbk_ring *dbk_ring_find_named(const char *name);
+
+/**
+ * dbk_ring_own() - who holds a ring from now on: the calling process, by its open file
+ * @owner: NULL: no process; who held it last stays known
+ *
+ * Context: [S].
+ */
+void dbk_ring_own(struct dbk_ring *ring, struct file *owner);
+
 /** dbk_rings_leave() - destroys the rings of a file that is closed, at once or soon.  Context: not
  * [S]. */
 void dbk_rings_leave(struct file *owner);

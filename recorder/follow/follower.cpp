@@ -44,21 +44,6 @@ constexpr DropName kDropNames[] = {
 #undef DBK_DROP_NAME
 };
 
-const char* activity_word(uint32_t activity) {
-    switch (activity) {
-    case DBK_ACTIVITY_INACTIVE:
-    case DBK_ACTIVITY_WARMUP:
-        return "starting";
-    case DBK_ACTIVITY_ACTIVE:
-        return "active";
-    case DBK_ACTIVITY_DRAINING:
-    case DBK_ACTIVITY_COOLDOWN:
-        return "stopping";
-    default:
-        return "stopped";
-    }
-}
-
 class Follower {
 public:
     Follower(FollowHost& host, FolderApi& folder, SymbolSource& symbols,
@@ -194,12 +179,12 @@ private:
 
     /// Enables the programs that no ring has yet, and lets them go: they outlive this process.
     Result<void> enable_programs() {
-        for (const Bytes& dof : options_.programs) {
+        for (const NamedProgram& program : options_.programs) {
             uint16_t there = 0;
             for (auto& [id, ring] : rings_.rings())
-                there = has_program(ring.metadata(), dof) ? id : there;
+                there = has_program(ring.metadata(), program.dof) ? id : there;
             if (there == 0) {
-                DBK_TRY(there, device_->enable(dof));
+                DBK_TRY(there, device_->enable(program.dof, program.name));
                 if (std::string remark = device_->remark(); !remark.empty())
                     host_.say(remark);
                 DBK_TRY_VOID(device_->detach(there));
@@ -521,9 +506,7 @@ private:
         formats::RecorderStatus::Ring one;
         one.id = ring.ring_id;
         one.name = std::string(facts->name, strnlen(facts->name, sizeof(facts->name)));
-        one.policy = facts->policy == DBK_POLICY_RING   ? "ring"
-                     : facts->policy == DBK_POLICY_FILL ? "fill"
-                                                        : "switch";
+        one.policy = policy_word(facts->policy);
         one.activity = activity_word(facts->activity);
         for (const auto& [cpu, tail] : ring.cpus)
             one.cpus.push_back(

@@ -13,9 +13,9 @@
 #pragma once
 
 #include "formats/status/status.hpp"
-#include "recorder/device.hpp"
 #include "recorder/follow/series.hpp"
 #include "recorder/follow/write_queue.hpp"
+#include "recorder/programs.hpp"
 #include "recorder/symbols.hpp"
 
 namespace daybreak::recorder {
@@ -49,7 +49,7 @@ struct FollowOptions {
     uint64_t sync_ns = 1'000'000'000;
     bool wait = false;           ///< for the device and a first ring
     std::vector<uint16_t> rings; ///< only these; empty: all
-    std::vector<Bytes> programs; ///< enabled when no ring has them; they go on without us
+    std::vector<NamedProgram> programs; ///< enabled when no ring has them; they go on without us
     uint64_t trigger_before_ns = 30'000'000'000, trigger_after_ns = 5'000'000'000;
     bool threaded = true; ///< false: writes between two looks, for tests
     size_t queue_bytes = WriteQueue::kRoomBytes;

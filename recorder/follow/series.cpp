@@ -4,6 +4,7 @@
 #include "recorder/follow/series.hpp"
 
 #include "formats/segment/piece.hpp"
+#include "recorder/symbols.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -420,19 +421,9 @@ Result<void> FileSeries::rotate() {
 }
 
 Result<void> FileSeries::write_symbols(const formats::SymbolTable& symbols) {
-    Bytes content;
     header_.clocks = clocks_();
     header_.file_number = 0;
-    auto sink = [&content](ByteView bytes) -> Result<void> {
-        content.insert(content.end(), bytes.begin(), bytes.end());
-        return {};
-    };
-    DBK_TRY(formats::TraceWriter writer,
-            formats::TraceWriter::create(sink, header_, {options_.zstd_level}));
-    DBK_TRY_VOID(writer.add_symbols(symbols));
-    formats::TraceSummary summary;
-    summary.clocks = header_.clocks;
-    DBK_TRY_VOID(writer.finish(summary));
+    DBK_TRY(Bytes content, symbols_file(header_, symbols, options_.zstd_level));
     DBK_TRY_VOID(folder_.replace(symbols_name(boot_), content));
     symbols_bytes_ = content.size();
     return folder_.sync();

@@ -125,7 +125,7 @@ public:
             at += kMetaBytes + region.cpu * kCpuBytes;
         return Mapping(ByteView(at, region.bytes), [] {});
     }
-    Result<std::optional<uint16_t>> claim() override { return refuse(); }
+    Result<std::optional<uint16_t>> claim(uint16_t) override { return refuse(); }
     Result<void> detach(uint16_t) override { return refuse(); }
     Result<void> stop(uint16_t) override { return refuse(); }
     Result<std::optional<Bytes>> take_aggregations(uint16_t, uint32_t, uint32_t) override {
@@ -133,7 +133,7 @@ public:
     }
     Result<std::optional<dbk_ioc_probe>> probe(uint32_t, bool) override { return refuse(); }
     Result<void> provide(const dbk_ioc_provide&) override { return refuse(); }
-    Result<uint16_t> enable(ByteView) override { return refuse(); }
+    Result<uint16_t> enable(ByteView, const std::string&) override { return refuse(); }
     Result<void> release(uint16_t, uint32_t, uint64_t) override { return refuse(); }
 
 private:

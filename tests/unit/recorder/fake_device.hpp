@@ -46,7 +46,7 @@ public:
                                  [this] { maps_--; });
     }
 
-    base::Result<std::optional<uint16_t>> claim() override {
+    base::Result<std::optional<uint16_t>> claim(uint16_t) override {
         if (busy)
             return base::errorf(base::ErrorCode::busy, "another process has claimed it");
         if (status_.anonymous == 0)
@@ -84,7 +84,11 @@ public:
         return std::optional<dbk_ioc_probe>();
     }
     base::Result<void> provide(const dbk_ioc_provide&) override { return {}; }
-    base::Result<uint16_t> enable(base::ByteView) override { return ring_.options().ring_id; }
+    base::Result<uint16_t> enable(base::ByteView, const std::string& name) override {
+        enabled_as = name;
+        return ring_.options().ring_id;
+    }
+    base::Result<dbk_ioc_holder> holder(uint16_t) override { return who; }
     base::Result<void> release(uint16_t, uint32_t cpu, uint64_t sequence) override {
         released[cpu] = sequence;
         return {};
@@ -95,6 +99,8 @@ public:
 
     bool busy = false, claimed = false, stopped = false;
     uint64_t end_ticks = 1'000'000;
+    std::string enabled_as; ///< the name of the last program
+    dbk_ioc_holder who{};
     std::vector<base::Bytes> snapshots;
     std::map<uint32_t, uint64_t> released; ///< by CPU
 

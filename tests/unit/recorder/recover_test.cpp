@@ -139,7 +139,7 @@ public:
         return Mapping(half_, [] {});
     }
     Result<dbk_ioc_status> status() override { return dbk_ioc_status{}; }
-    Result<std::optional<uint16_t>> claim() override { return no(); }
+    Result<std::optional<uint16_t>> claim(uint16_t) override { return no(); }
     Result<void> detach(uint16_t) override { return no(); }
     Result<void> stop(uint16_t) override { return no(); }
     Result<std::optional<Bytes>> take_aggregations(uint16_t, uint32_t, uint32_t) override {
@@ -147,7 +147,7 @@ public:
     }
     Result<std::optional<dbk_ioc_probe>> probe(uint32_t, bool) override { return no(); }
     Result<void> provide(const dbk_ioc_provide&) override { return no(); }
-    Result<uint16_t> enable(ByteView) override { return no(); }
+    Result<uint16_t> enable(ByteView, const std::string&) override { return no(); }
     Result<void> release(uint16_t, uint32_t, uint64_t) override { return no(); }
 
     dbk_ioc_bank bank_ = {};

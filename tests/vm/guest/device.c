@@ -435,6 +435,49 @@ static void check_death(const struct program *program)
 	close(device);
 }
 
+static long enable_as(int device, const struct program *program, const char *name, struct dbk_ioc_enable_as *as_ret)
+{
+	memset(as_ret, 0, sizeof(*as_ret));
+	as_ret->enable.dof = (uintptr_t)program->bytes;
+	as_ret->enable.dof_bytes = program->length;
+	memcpy(as_ret->name, name, strnlen(name, sizeof(as_ret->name)));
+	return ioctl(device, DBK_IOC_ENABLE_AS, as_ret);
+}
+
+/* A ring has the name that its maker chose, and is known to be its maker's. */
+static void check_names(const struct program *program)
+{
+	static const char *const wrong[] = { "", "two words", "new\nline", "caf\xc3\xa9",
+					     "0123456789012345678901234567890!" /* has no room for its NUL */ };
+	const char *longest = "012345678901234567890123456789!";
+	struct dbk_ioc_holder holder = { .ring_id = 4711 };
+	struct dbk_ioc_enable_as as, again;
+	int device = open_device(), refused = 0;
+	const void *block;
+
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		refused += enable_as(device, program, wrong[i], &as) < 0 && errno == EINVAL && as.enable.reason[0];
+	check("name-wrong", refused == 5 && status_of(device).ring_count == 0, refused);
+	refuses("name-bad-address", ioctl(device, DBK_IOC_ENABLE_AS, (void *)8), EFAULT);
+	refuses("holder-unknown", ioctl(device, DBK_IOC_HOLDER, &holder), ENOENT);
+	check("name", enable_as(device, program, longest, &as) == 0, as.enable.matched);
+	refuses("name-taken", enable_as(device, program, longest, &again), EEXIST);
+	check("name-taken-says-so", strstr(again.enable.reason, longest) != NULL, 0);
+	block = find_metadata(device, as.enable.ring_id, DBK_META_RING);
+	check("name-is-the-rings",
+	      block && strcmp(((const struct dbk_meta_ring *)((const char *)block + DBK_META_DATA_OFFSET))->name, longest) == 0, 0);
+	holder.ring_id = as.enable.ring_id;
+	check("holder", ioctl(device, DBK_IOC_HOLDER, &holder) == 0 && holder.flags == DBK_RING_HELD &&
+	      holder.pid == (uint32_t)getpid() && strcmp(holder.comm, "device") == 0, holder.pid);
+	check("name-detach", ioctl(device, DBK_IOC_DETACH, &(struct dbk_ioc_ring){ .ring_id = holder.ring_id }) == 0, 0);
+	check("holder-of-none", ioctl(device, DBK_IOC_HOLDER, &holder) == 0 && holder.flags == 0 &&
+	      holder.pid == (uint32_t)getpid(), holder.flags);
+	refuses("name-taken-by-none", enable_as(device, program, longest, &again), EEXIST);
+	check("name-claim", ioctl(device, DBK_IOC_CLAIM, &(struct dbk_ioc_ring){ .ring_id = holder.ring_id }) == 0, 0);
+	check("name-destroy", ioctl(device, DBK_IOC_DESTROY, &(struct dbk_ioc_ring){ .ring_id = holder.ring_id }) == 0, 0);
+	close(device);
+}
+
 /* What exists only when named is made, and what exists is listed without making all. */
 static void check_naming(int device)
 {
@@ -497,6 +540,7 @@ int main(int argc, char **argv)
 	check_sealing(&program);
 	check_detach(&program);
 	check_death(&program);
+	check_names(&program);
 	check_aggregations(&counts);
 	check_bank(device);
 	check_naming(device);
