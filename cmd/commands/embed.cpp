@@ -11,6 +11,7 @@
 #include "formats/module/module_file.hpp"
 
 #include <memory>
+#include <set>
 
 namespace daybreak::cmd {
 
@@ -20,7 +21,35 @@ struct EmbedOptions {
     std::vector<std::string> dof_paths;
     std::string module_path;
     std::string output_path;
+    bool replace = false;
+    bool quiet = false;
 };
+
+/// Returns "2 programs (boot, net)".
+std::string list_of(const std::vector<formats::EmbeddedImage>& images) {
+    std::string names;
+    for (const formats::EmbeddedImage& image : images)
+        names += (names.empty() ? "" : ", ") + image.name;
+    return base::strprintf("%zu program%s (%s)", images.size(), images.size() == 1 ? "" : "s",
+                           names.c_str());
+}
+
+/// Refuses to lose programs, or to make two rings of one name.
+base::Result<void> check_names(const EmbedOptions& options,
+                               const std::vector<formats::EmbeddedImage>& before) {
+    if (!before.empty() && !options.replace)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s holds %s already: name a module that holds none, or say --replace",
+                            options.module_path.c_str(), list_of(before).c_str());
+    std::set<std::string> names;
+    for (const std::string& path : options.dof_paths)
+        if (!names.insert(ring_name(path)).second)
+            return base::errorf(base::ErrorCode::invalid,
+                                "%s: another program is named %s too, and rings are known by their "
+                                "names: name it once, or give its file another name",
+                                path.c_str(), ring_name(path).c_str());
+    return {};
+}
 
 /// Refuses an image compiled with one kernel's types for a module of another.
 base::Result<void> check_target(const std::string& path, const formats::DofProgram& dof,
@@ -59,6 +88,7 @@ base::Result<void> embed(const EmbedOptions& options) {
     auto before = formats::read_module(module);
     if (!before.ok())
         return std::move(before).error().with_context(options.module_path);
+    DBK_TRY_VOID(check_names(options, before->images));
     std::vector<formats::EmbeddedImage> images;
     for (const std::string& path : options.dof_paths) {
         formats::EmbeddedImage image;
@@ -73,7 +103,12 @@ base::Result<void> embed(const EmbedOptions& options) {
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(embedded));
-    return output.commit();
+    DBK_TRY_VOID(output.commit());
+    if (!options.quiet)
+        complain(options.output_path + ": " + list_of(images) +
+                 (before->images.empty() ? "" : " in place of " + list_of(before->images)) +
+                 (before->release.empty() ? "" : ", for kernel " + before->release));
+    return {};
 }
 
 } // namespace
@@ -86,6 +121,8 @@ void add_embed(CLI::App& app, int& status) {
     command->add_option("--module", options->module_path, "The daybreak.ko to start from")
         ->required();
     command->add_option("-o,--output", options->output_path, "The module to write")->required();
+    command->add_flag("--replace", options->replace, "Replace the programs that the module holds");
+    command->add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
     command->footer("\nExample: two enablings in one module\n"
                     "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko");
     command->callback([options, &status] {

@@ -11,7 +11,7 @@ A bundle holds cases:
     the last line is "status N" unless N is 0
 
 Lines of the expectation that begin with "re:" are regular expressions for the whole line.
-`on-terminal COMMAND` gives a command a terminal for its standard output.
+$SOURCE is the top of the source tree. `on-terminal COMMAND` gives a command a terminal for its standard output.
 _DTRACE_TESTING is set unless the commands unset it; a case that needs a module skips where
 /dev/daybreak is absent, and the others where it is there: they are of the simulated machine.
 """
@@ -46,6 +46,7 @@ def read_cases(path):
 def run_case(commands, folder, binaries):
     """Returns the lines that the commands print, as an expectation has them."""
     environment = dict(os.environ, _DTRACE_TESTING="t", LC_ALL="C", TZ="UTC",
+                       SOURCE=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
                        PATH=binaries + ":" + os.environ["PATH"])
     ran = subprocess.run(["sh", "-c", commands], cwd=folder, env=environment, text=True,
                          errors="backslashreplace", stdin=subprocess.DEVNULL,
