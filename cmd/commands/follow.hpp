@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cmd/commands/enabling.hpp"
+#include "formats/status/status.hpp"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -24,6 +25,9 @@ struct FollowArguments {
     EnablingArguments enabling; ///< -s and its kin: what to enable
     std::vector<uint16_t> rings;
 };
+
+/// Reads a recorder's status file.  Errors: not_found, with what to do; corrupt; io.
+base::Result<formats::RecorderStatus> read_status(const std::string& path);
 
 /// Adds the options to `record`.
 void add_follow_options(CLI::App& command, FollowArguments& arguments);

@@ -11,7 +11,9 @@
 #include "recorder/row.hpp"
 
 #include <cinttypes>
+#include <csignal>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <string_view>
 #include <sys/stat.h>
@@ -31,6 +33,7 @@ struct SnapshotArguments {
     std::string trigger;
     std::string folder;
     std::string status_path = kStatusPath;
+    bool pin = false;
     bool quiet = false;
 };
 
@@ -109,7 +112,30 @@ base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& argument
                                    [] { return interrupted.load(); });
 }
 
+/// Has the recorder of the status file keep its files around now.  Its number may be another
+/// process' by now: only one of daybreak's own gets the signal.
+base::Result<void> pin(const SnapshotArguments& arguments) {
+    DBK_TRY(formats::RecorderStatus status, read_status(arguments.status_path));
+    auto pid = static_cast<pid_t>(status.pid);
+    std::string comm;
+    std::ifstream(base::strprintf("/proc/%d/comm", pid)) >> comm;
+    if (pid <= 1 || comm != "daybreak")
+        return base::errorf(base::ErrorCode::not_found,
+                            "no recorder: pid %d of %s is not one any more; start one with: daybreak "
+                            "record --follow DIR",
+                            pid, arguments.status_path.c_str());
+    if (::kill(pid, SIGUSR1) != 0)
+        return base::errno_errorf("the recorder, pid %d, cannot be asked", pid);
+    if (!arguments.quiet)
+        complain("the recorder keeps its files around now, in " + status.folder);
+    return {};
+}
+
 int run(const SnapshotArguments& arguments) {
+    if (arguments.pin) {
+        auto done = pin(arguments);
+        return done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());
+    }
     uint64_t last_ns = 0;
     if (!arguments.last.empty()) {
         auto parsed = parse_time("--last", arguments.last);
@@ -139,10 +165,14 @@ void add_snapshot(CLI::App& app, int& status) {
     auto arguments = std::make_shared<SnapshotArguments>();
     CLI::App* command = app.add_subcommand(
         "snapshot", "Write what was recorded last to a trace file; recording goes on");
+    auto* pin_only = command->add_flag(
+        "--pin", arguments->pin, "Copy nothing: the recorder keeps its files around now");
     command->add_option("--last", arguments->last,
-                        "How far back, as 30s, 500ms or 5m; without it all that the rings hold");
+                        "How far back, as 30s, 500ms or 5m; without it all that the rings hold")
+        ->excludes(pin_only);
     command->add_option("-o,--output", arguments->output_path,
-                        "The trace file to write; else snapshot-HOST-TIME.dbrk here");
+                        "The trace file to write; else snapshot-HOST-TIME.dbrk here")
+        ->excludes(pin_only);
     command->add_option("--trigger", arguments->trigger,
                         "Why, in a word: it stands in the file, and in its name without -o");
     command->add_option("--dir", arguments->folder,

@@ -161,18 +161,6 @@ void print_programs() {
     put("\n");
 }
 
-base::Result<RecorderStatus> read_status(const std::string& path) {
-    auto file = base::read_file(path);
-    if (!file.ok() && file.error().code() == base::ErrorCode::not_found)
-        return base::errorf(base::ErrorCode::not_found,
-                            "no recorder: %s is not there; start one with: daybreak record "
-                            "--follow DIR, or name its --status-file",
-                            path.c_str());
-    DBK_TRY(base::Bytes bytes, std::move(file));
-    return formats::parse_status_json(
-        std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
-}
-
 int show(const StatusArguments& arguments) {
     if (!arguments.json && !arguments.metrics)
         print_programs();
@@ -196,6 +184,18 @@ int show(const StatusArguments& arguments) {
 }
 
 } // namespace
+
+base::Result<RecorderStatus> read_status(const std::string& path) {
+    auto file = base::read_file(path);
+    if (!file.ok() && file.error().code() == base::ErrorCode::not_found)
+        return base::errorf(base::ErrorCode::not_found,
+                            "no recorder: %s is not there; start one with: daybreak record "
+                            "--follow DIR, or name its --status-file",
+                            path.c_str());
+    DBK_TRY(base::Bytes bytes, std::move(file));
+    return formats::parse_status_json(
+        std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+}
 
 void add_status(CLI::App& app, int& status) {
     auto arguments = std::make_shared<StatusArguments>();

@@ -34,8 +34,8 @@ kill -KILL $recorder
 wait $recorder
 follow /tmp/rec --file-size 64k
 workload 10
-kill -USR1 $recorder
-sleep 0.5
+daybreak snapshot --pin --status-file /tmp/status
+until_it grep -q '"name": *"signal"' /tmp/status
 kill -HUP $recorder
 workload 10
 kill -TERM $recorder
