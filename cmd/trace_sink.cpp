@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/trace_sink.hpp"
 
+#include <cinttypes>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -9,6 +10,8 @@ namespace {
 
 /// A person reads lines as they come; a pipe gets blocks.
 constexpr size_t kBlockBytes = 64u << 10;
+/// Enough to see of what addresses they are.
+constexpr uint64_t kFaultLines = 5;
 
 } // namespace
 
@@ -20,6 +23,9 @@ void TerminalSink::write(std::string_view text) {
 
 void TerminalSink::message(const analyze::Message& message) {
     flush();
+    if (message.kind == analyze::Message::Kind::fault && options_.details &&
+        ++faults_[message.group] > kFaultLines)
+        return;
     std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
     std::string detail =
         options_.details && !message.detail.empty() ? " (" + message.detail + ")" : "";
@@ -29,6 +35,15 @@ void TerminalSink::message(const analyze::Message& message) {
 void TerminalSink::flush() {
     put(buffer_);
     buffer_.clear();
+}
+
+void TerminalSink::finish() {
+    flush();
+    for (const auto& [group, count] : faults_)
+        if (count > kFaultLines)
+            say(options_.name,
+                base::strprintf("%" PRIu64 " more times: %s", count - kFaultLines, group.c_str()));
+    faults_.clear();
 }
 
 } // namespace daybreak::cmd

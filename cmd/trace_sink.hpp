@@ -6,28 +6,33 @@
 #include "analyze/print/sink.hpp"
 #include "cmd/terminal.hpp"
 
+#include <map>
 #include <string>
 
 namespace daybreak::cmd {
 
-/// Gathers text into large writes; messages go to standard error in the order they belong.
+/// Gathers text into large writes; messages go to standard error in the order they belong.  Of faults that
+/// differ in nothing but the address the first few have a line each, and the others one together, at the end.
 class TerminalSink : public analyze::Sink {
 public:
     struct Options {
         bool drop_tags = false;        ///< -x droptags: "[DTRACEDROP_PRINCIPAL] "
         const char* name = "daybreak"; ///< what messages begin with
-        bool details = true;           ///< say what DTrace would not: when, on which probe
+        bool details = true; ///< say what DTrace would not: when, on which probe, how often
     };
     explicit TerminalSink(const Options& options) : options_(options) {}
-    ~TerminalSink() override { flush(); }
+    ~TerminalSink() override { finish(); }
 
     void write(std::string_view text) override;
     void message(const analyze::Message& message) override;
     void flush();
+    /// Writes what is left, and the sums of faults.
+    void finish();
 
 private:
     Options options_;
     std::string buffer_;
+    std::map<std::string, uint64_t> faults_; ///< by Message::group
 };
 
 } // namespace daybreak::cmd

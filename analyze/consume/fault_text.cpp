@@ -12,6 +12,9 @@ namespace daybreak::analyze {
 
 namespace {
 
+/// User space ends below it: 47 bits of address on x86-64, 56 with five levels of tables.
+constexpr uint64_t kUserEnd = uint64_t{1} << 56;
+
 struct FaultKind {
     const char* text;
     bool has_address;
@@ -57,6 +60,16 @@ std::string source_place(const FaultArguments& arguments, const EcbPlan& plan,
     return best ? base::strprintf(" at %s:%u", best->file.c_str(), best->line) : "";
 }
 
+/// What helps against a fault: a call's argument may point to a page that is not there before the kernel
+/// has read it.
+const char* advice(const FaultArguments& arguments, const EcbPlan* plan) {
+    bool at_entry = plan && plan->probe && plan->probe->provider == "syscall" &&
+                    plan->probe->name == "entry";
+    return at_entry && arguments.fault == DTRACEFLT_BADADDR && arguments.address < kUserEnd
+               ? " (a page that the kernel has not read yet: copy it at return, as examples/opens.d does)"
+               : "";
+}
+
 } // namespace
 
 std::string enabling_text(uint64_t epid, const EcbPlan* plan) {
@@ -74,18 +87,20 @@ Message fault_message(const FaultArguments& arguments, RingProgram& program, boo
                               : nullptr;
     Message message;
     message.kind = Message::Kind::fault;
-    message.text = enabling_text(arguments.epid, plan) + ": " + kind.text;
-    if (kind.has_address)
-        appendf(message.text, " (0x%" PRIx64 ")", arguments.address);
-    if (arguments.action == 0)
-        message.text += " in predicate";
-    else
-        appendf(message.text, " in action #%" PRIu64, arguments.action);
+    std::string what = enabling_text(arguments.epid, plan) + ": " + kind.text;
+    std::string where = " in predicate";
+    if (arguments.action != 0)
+        where = base::strprintf(" in action #%" PRIu64, arguments.action);
     std::string place = plan && !classic ? source_place(arguments, *plan, program) : "";
     if (!place.empty())
-        message.text += place;
+        where += place;
     else if (arguments.dif_offset >= 0)
-        appendf(message.text, " at DIF offset %" PRId64, arguments.dif_offset);
+        appendf(where, " at DIF offset %" PRId64, arguments.dif_offset);
+    message.text = what;
+    if (kind.has_address)
+        appendf(message.text, " (0x%" PRIx64 ")", arguments.address);
+    message.text += where;
+    message.group = what + where + advice(arguments, plan);
     return message;
 }
 

@@ -24,6 +24,7 @@ struct Message {
     Kind kind = Kind::error;
     std::string tag;    ///< of a drop: "DTRACEDROP_PRINCIPAL"; for -xdroptags
     std::string text;   ///< as dtrace(1) says it, without its name: "12 drops on CPU 1"
+    std::string group;  ///< of a fault: the text that others of its kind have too, for a sum of them
     std::string detail; ///< what Daybreak knows beyond: "between 1.204311 s and 1.310020 s"
 };
 

@@ -117,7 +117,7 @@ int report(const ReportArguments& arguments) {
     if (arguments.system)
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
-    sink.flush();
+    sink.finish();
     const analyze::CompletenessNote& note = result.completeness;
     bool is_told =
         !note.complete || !note.until.empty() || !note.end.empty() || !note.clock.empty();
