@@ -10,20 +10,51 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 namespace {
 
+constexpr size_t kHelpColumns = 79;
 constexpr const char* kFooter =
     "\nFrom a D program to the answer:\n"
     "  daybreak compile -s boot.d -o boot.dof --kernel /boot/vmlinuz-$(uname -r)\n"
     "  daybreak embed boot.dof --module daybreak.ko -o boot.ko\n"
     "  daybreak record --claim -o boot.dbrk      (in the booted system, as root)\n"
     "  daybreak report boot.dbrk\n"
-    "\nUnder the name dtrace it takes dtrace(1)'s command line, as `daybreak dtrace` does.\n"
-    "`daybreak COMMAND --help` has an example for each; the manual is daybreak(1).";
+    "\nUnder the name dtrace it takes dtrace(1)'s command line, as `daybreak dtrace`\n"
+    "does. `daybreak COMMAND --help` has an example for each; daybreak(1) is the\nmanual.";
+
+/// As CLI11 formats help, with descriptions that end before the 80th column.
+class NarrowFormatter : public CLI::Formatter {
+public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        return wrapped(CLI::Formatter::make_option_desc(option));
+    }
+    std::string make_subcommand(const CLI::App* command) const override {
+        std::stringstream out;
+        CLI::detail::format_help(out, command->get_display_name(true),
+                                 wrapped(command->get_description()), column_width_);
+        return out.str();
+    }
+
+private:
+    std::string wrapped(const std::string& text) const {
+        std::istringstream words(text);
+        std::string out, word;
+        for (size_t column = 0; words >> word; column += word.size() + 1) {
+            bool is_new_line = column != 0 && column + word.size() > kHelpColumns - column_width_;
+            out += column == 0 ? "" : is_new_line ? "\n" : " ";
+            if (is_new_line)
+                column = 0;
+            out += word;
+        }
+        return out;
+    }
+};
 
 /// The words of a command line; `help X` is `X --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
@@ -95,6 +126,7 @@ int run(int argc, char** argv) {
     CLI::App app("Trace a boot from the first instruction of userspace, in D.", "daybreak");
     app.set_version_flag("--version", "daybreak " DAYBREAK_VERSION);
     app.footer(kFooter);
+    app.formatter(std::make_shared<NarrowFormatter>());
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     int status = static_cast<int>(Exit::ok);

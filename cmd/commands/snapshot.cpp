@@ -181,8 +181,8 @@ void add_snapshot(CLI::App& app, int& status) {
     command->add_option("--status-file", arguments->status_path, "That status file")
         ->capture_default_str();
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nAs root. Exit status 3 when the window is not whole: the summary says what "
-                    "of it each CPU's ring\nstill holds.\n\n"
+    command->footer("\nAs root. Exit status 3 when the window is not whole: the summary says what of\n"
+                    "it each CPU's ring still holds.\n\n"
                     "Example: what happened in the last half minute\n"
                     "  daybreak snapshot --last 30s -o slow.dbrk && daybreak report slow.dbrk");
     command->callback([arguments, &status] { status = run(*arguments); });
