@@ -250,14 +250,14 @@ void print_ringtime(std::string& out, const formats::RingRecording& ring) {
         appendf(out, "  %-8s %s wanted and kept\n", "ringtime", wanted.c_str());
 }
 
-/// FROM, TO and SECONDS of a CPU's records.
-std::string interval_columns(const formats::RingRecording& ring, const Span& span) {
+/// FROM and TO of a CPU's records.
+std::vector<std::string> interval_cells(const formats::RingRecording& ring, const Span& span) {
     if (span.empty())
-        return base::strprintf(" %12s %12s %10s", "-", "-", "-");
-    auto seconds = [](uint64_t ns) { return static_cast<double>(ns) / 1e9; };
-    return base::strprintf(" %12.3f %12.3f %10.3f", seconds(ring.clock.boot_ns(span.first_mono_ns)),
-                           seconds(ring.clock.boot_ns(span.last_mono_ns)),
-                           seconds(span.last_mono_ns - span.first_mono_ns));
+        return {"-", "-"};
+    auto text = [&](uint64_t mono_ns) {
+        return base::strprintf("%.3f", static_cast<double>(ring.clock.boot_ns(mono_ns)) / 1e9);
+    };
+    return {text(span.first_mono_ns), text(span.last_mono_ns)};
 }
 
 void print_aggregations(std::string& out, const formats::RingRecording& ring) {
@@ -276,21 +276,40 @@ void print_aggregations(std::string& out, const formats::RingRecording& ring) {
                 "counted", entries, snapshots);
 }
 
+/// Adds the rows, whose first are the heads, each column as wide as its widest cell.
+void append_table(std::string& out, const std::vector<std::vector<std::string>>& rows) {
+    std::vector<size_t> widths(rows.front().size());
+    for (const std::vector<std::string>& row : rows)
+        for (size_t i = 0; i < row.size(); i++)
+            widths[i] = std::max(widths[i], row[i].size());
+    for (const std::vector<std::string>& row : rows) {
+        out += ' ';
+        for (size_t i = 0; i < row.size(); i++)
+            appendf(out, " %*s", static_cast<int>(widths[i]), row[i].c_str());
+        out += '\n';
+    }
+}
+
 /// One line per CPU of plain numbers under capital heads, for people and scripts.  FROM and TO are
-/// seconds after boot of the first and the last record that is here.
+/// seconds after boot of the first and the last record that is here.  The counts are of one moment, when
+/// the last record was copied: what came later is the verdict's.
 void print_cpus(std::string& out, const formats::RingRecording& ring) {
-    appendf(out, "  %4s %12s %12s %12s %10s %8s %8s %12s %9s %12s %12s %10s\n", "CPU", "RECORDS",
-            "HERE", "OVERWRITTEN", "LOST", "DROPS", "FAULTS", "FIRINGS", "SEGMENTS", "FROM", "TO",
-            "SECONDS");
+    std::vector<std::vector<std::string>> rows = {{"CPU", "RECORDS", "HERE", "OVERWRITTEN", "LOST",
+                                                   "DROPS", "FAULTS", "FIRINGS", "SEGMENTS", "FROM",
+                                                   "TO"}};
     for (const formats::CpuInfo& cpu : ring.cpus) {
         const formats::Completeness& facts = cpu.completeness;
-        appendf(out,
-                "  %4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64
-                " %8" PRIu64 " %12" PRIu64 " %9" PRIu64 "%s\n",
-                unsigned{cpu.cpu}, facts.committed, facts.present, facts.overwritten, facts.lost,
-                facts.drops_total(), facts.errors, facts.firings,
-                facts.segments_present, interval_columns(ring, span_of(ring, cpu)).c_str());
+        std::vector<std::string>& row = rows.emplace_back();
+        uint64_t records = facts.committed - std::min(facts.committed, facts.not_copied);
+        for (uint64_t number :
+             {uint64_t{cpu.cpu}, records, facts.present, facts.overwritten, facts.lost,
+              facts.drops_total(), facts.errors, std::max(facts.firings, records),
+              facts.segments_present})
+            row.push_back(std::to_string(number));
+        for (std::string& cell : interval_cells(ring, span_of(ring, cpu)))
+            row.push_back(std::move(cell));
     }
+    append_table(out, rows);
 }
 
 /// Where a CPU's records have a hole: since when nothing more is absent.
