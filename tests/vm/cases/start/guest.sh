@@ -58,6 +58,11 @@ equal outlives-its-recorder "$(state mine)" active
 holds stop-after-its-recorder daybreak stop mine
 equal ended-after-its-recorder "$(state mine)" ""
 
+# A path is there at return, though its page was not at entry: none is missed.
+dtrace -qs /share/in/opens.d -c "cat /proc/version /proc/uptime" >/tmp/opens.out 2>/tmp/opens.err
+equal opens-has-paths "$(grep -c '^cat .* /proc/version$' /tmp/opens.out) $(grep -c 'invalid address' /tmp/opens.err)" "1 0"
+grep '^cat' /tmp/opens.out
+
 # Another process' is that process' to end; the boot's recording is not thrown away by mistake.
 dtrace -n 'tick-1h { exit(0); }' 2>/tmp/dtrace.log &
 live=$!
