@@ -3,8 +3,10 @@
 // Demangling, by GCC's own library.
 #include "analyze/symbols/demangle.hpp"
 
+#include <algorithm>
 #include <csetjmp>
 #include <libiberty/demangle.h>
+#include <string_view>
 
 namespace daybreak::analyze {
 
@@ -13,6 +15,9 @@ namespace {
 /// Back references repeat what they point to, so a short name can stand for gigabytes: a text that
 /// becomes longer than this is left.  The longest of libstdc++ has some 3000 characters.
 constexpr size_t kDemangledBytesMax = 16384;
+/// 2 to the 10th, and 2 to the 16th: milliseconds.
+constexpr size_t kConversionsMax = 10, kReferencesMax = 32;
+constexpr const char* kSequenceDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 struct Output {
     std::string text;
@@ -25,6 +30,26 @@ void append(const char* part, size_t bytes, void* output_pointer) {
     if (output->text.size() + bytes > kDemangledBytesMax)
         std::longjmp(output->too_long, 1);
     output->text.append(part, bytes);
+}
+
+size_t count(const std::string& name, std::string_view part) {
+    size_t found = 0;
+    for (size_t at = 0; (at = name.find(part, at)) != std::string::npos; at++)
+        found++;
+    return found;
+}
+
+/// Whether the library may work on it for hours before the first letter comes out.  It reads what
+/// follows a conversion operator twice, and looks for a pack in all that the pattern of a pack
+/// expansion stands for: each doubles with every level.  Whole names have few of both.
+bool may_take_long(const std::string& name) {
+    size_t references = 0;
+    for (size_t at = 0; (at = name.find('S', at)) != std::string::npos;) {
+        at = std::min(name.find_first_not_of(kSequenceDigits, at + 1), name.size());
+        references += at < name.size() && name[at] == '_';
+    }
+    bool has_expansion = count(name, "Dp") + count(name, "sp") + count(name, "sZ") != 0;
+    return count(name, "cv") > kConversionsMax || (has_expansion && references > kReferencesMax);
 }
 
 using Demangle = int (*)(const char*, int, demangle_callbackref, void*);
@@ -42,7 +67,7 @@ bool demangle(Demangle language, const std::string& name, Output& output) {
 std::string demangled(const std::string& untrusted_name) {
     const std::string& name = untrusted_name;
     bool is_cpp = name.starts_with("_Z");
-    if (!is_cpp && !name.starts_with("_R"))
+    if (is_cpp ? may_take_long(name) : !name.starts_with("_R"))
         return name;
     Output output;
     // Rust's older mangling is C++'s with a hash at the end, so it is asked for first.

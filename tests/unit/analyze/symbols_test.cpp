@@ -18,14 +18,16 @@ TEST_CASE("names of C++ and of both Rusts are demangled, others stay", "[analyze
         CHECK(demangled(name) == name);
 }
 
+/// Names what stood before: in base 36, from S0_.
+std::string substitution(size_t number) {
+    static constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    number--;
+    std::string high = number < 36 ? "" : std::string(1, kDigits[number / 36]);
+    return "S" + high + kDigits[number % 36] + "_";
+}
+
 /// A function of pointers to functions, each of which takes the one before it twice.
 std::string doubling_name(size_t levels) {
-    auto substitution = [](size_t number) { // in base 36, from S0_
-        static constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        number--;
-        std::string high = number < 36 ? "" : std::string(1, kDigits[number / 36]);
-        return "S" + high + kDigits[number % 36] + "_";
-    };
     std::string name = "_Z1fPFviiE";
     for (size_t level = 0; level < levels; level++) {
         std::string before = substitution(2 * level + 1);
@@ -38,6 +40,30 @@ TEST_CASE("a short name that stands for gigabytes stays what it is", "[analyze][
     CHECK(demangled(doubling_name(1)) == "f(void (*)(int, int), void (*)(void (*)(int, int), "
                                          "void (*)(int, int)))");
     CHECK(demangled(doubling_name(40)) == doubling_name(40));
+}
+
+/// Returns a pack expansion over a<a<..., ...>, a<..., ...>>.
+std::string expansion_of_doubles(size_t levels) {
+    std::string name = "_Z1fI1aIiiE";
+    for (size_t level = 0; level < levels; level++)
+        name += "S0_I" + substitution(level + 2) + substitution(level + 2) + "E";
+    return name + "EDp" + substitution(levels + 2) + "v";
+}
+
+/// Conversion operators of which each has the next one among its arguments.
+std::string conversions(size_t levels) {
+    std::string name = "i";
+    for (size_t level = 0; level < levels; level++)
+        name = "N1acvT_I" + name + "EE";
+    return "_Z" + name + "v";
+}
+
+TEST_CASE("a name on which the demangler works for years stays what it is", "[analyze][symbols]") {
+    CHECK(demangled(expansion_of_doubles(1)) == "(a<a<int, int>, a<int, int> >)... f<a<int, int>, "
+                                                "a<a<int, int>, a<int, int> > >()");
+    CHECK(demangled(expansion_of_doubles(60)) == expansion_of_doubles(60));
+    CHECK(demangled(conversions(1)) != conversions(1));
+    CHECK(demangled(conversions(60)) == conversions(60));
 }
 
 namespace {
