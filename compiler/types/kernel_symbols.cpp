@@ -25,6 +25,8 @@ constexpr uint32_t kTokens = 256, kTokenBytesMax = 64, kMarkedNames = 256, kAlig
 constexpr uint32_t kSymbolsMin = 1000, kSymbolsMax = 4u << 20;
 constexpr uint32_t kNameBytesMax = 1024;        // packed; KSYM_NAME_LEN is 512
 constexpr uint64_t kTablesBytesMax = 64u << 20; // from the number of symbols to the tokens
+constexpr uint64_t kTextBytesMax = 64u << 20;   // of all names, unpacked: 4 MB and 8 MB
+constexpr uint64_t kNamesTriedMax = 64u << 20;  // a wrong start is mostly noticed within a few
 constexpr uint64_t kKernelHalf = 0xffffffffull; // upper half of any address of the kernel's text
 constexpr uint64_t kPageBytes = 4096;           // the text begins at a multiple of it
 constexpr uint64_t kEntryBytesMax = 16; // from a function to its call of ftrace, as kmod has it
@@ -66,6 +68,7 @@ private:
     uint64_t tokens_at_ = 0, tokens_end_ = 0; ///< the end is that of their index
     uint64_t names_at_ = 0;
     uint32_t count_ = 0;
+    uint64_t names_left_ = kNamesTriedMax;
     uint64_t addresses_at_ = 0, base_ = 0;
 };
 
@@ -124,6 +127,9 @@ bool SymbolSearch::names_at(uint64_t start, uint32_t count) {
     std::vector<uint32_t> markers;
     uint64_t next = start;
     for (uint32_t i = 0; i < count; i++) {
+        if (names_left_ == 0)
+            return false;
+        names_left_--;
         if (i % kMarkedNames == 0)
             markers.push_back(static_cast<uint32_t>(next - start));
         uint32_t length = name_bytes(next);
@@ -140,7 +146,7 @@ bool SymbolSearch::names_at(uint64_t start, uint32_t count) {
 /// The number of names, in a word of its own, and then the names, are before the tokens.
 bool SymbolSearch::find_names() {
     uint64_t lowest = tokens_at_ > kTablesBytesMax ? tokens_at_ - kTablesBytesMax : 0;
-    for (uint64_t here = tokens_at_; here >= lowest + kAlign;) {
+    for (uint64_t here = tokens_at_; here >= lowest + kAlign && names_left_ != 0;) {
         here -= kAlign;
         auto count = at<uint64_t>(image_, here);
         if (count < kSymbolsMin || count > kSymbolsMax)
@@ -172,11 +178,14 @@ std::vector<Symbol> SymbolSearch::find() {
     std::vector<Symbol> symbols;
     if (!find_tokens() || !find_names() || !find_addresses())
         return symbols;
-    uint64_t next = names_at_;
+    uint64_t next = names_at_, text_bytes = 0;
     for (uint32_t i = 0; i < count_; i++) {
         Symbol symbol;
         for (uint32_t left = name_bytes(next); left != 0; left--)
             symbol.name += tokens_[at<uint8_t>(image_, next++)];
+        text_bytes += symbol.name.size();
+        if (text_bytes > kTextBytesMax)
+            return {};
         symbol.name.erase(0, 1);
         // Of what is per CPU, distances are the addresses themselves, and positive.
         auto distance = at<int32_t>(image_, addresses_at_ + uint64_t{i} * sizeof(int32_t));
@@ -227,11 +236,13 @@ Result<std::vector<KernelFunction>> traceable_functions(ByteView untrusted_vmlin
     });
     std::vector<KernelFunction> functions;
     uint64_t previous = 0;
+    size_t after = 0; // the first symbol at a greater address
     for (size_t i = 0; i < symbols.size(); i++) {
         uint64_t begin = symbols[i].address, end = begin + kEntryBytesMax + 1;
-        for (size_t next = i; next < symbols.size() && symbols[next].address < end; next++)
-            if (symbols[next].address > begin)
-                end = symbols[next].address;
+        while (after < symbols.size() && symbols[after].address <= begin)
+            after++;
+        if (after < symbols.size())
+            end = std::min(end, symbols[after].address);
         auto call = std::lower_bound(calls.begin(), calls.end(), begin);
         if (begin < marks["_stext"] || begin >= marks["_etext"] || call == calls.end() ||
             *call >= end)

@@ -18,8 +18,14 @@ constexpr uint64_t kText = 0xffffffff81000000;
 class Image {
 public:
     /// An image of 1200 functions of 16 bytes, of which every second can be patched.
-    explicit Image(bool addresses_first) {
+    /// `aliases` are more names of the first function; `noise` is put before the tokens.
+    /// Each 'x' stands for `token_bytes` of them.
+    explicit Image(bool addresses_first, size_t aliases = 0, const std::string& alias = "a",
+                   const std::string& noise = {}, size_t token_bytes = 1)
+        : token_bytes_(token_bytes) {
         add("_stext", kText);
+        for (size_t i = 0; i < aliases; i++)
+            add(alias, kText + 64);
         for (int i = 0; i < 1200; i++)
             add("fn_" + std::to_string(i), kText + 64 + i * 16);
         add("_etext", kText + 64 + 1200 * 16);
@@ -40,6 +46,7 @@ public:
         if (addresses_first)
             put_addresses();
         put_names();
+        bytes_ += noise;
         put_tokens();
         if (!addresses_first)
             put_addresses();
@@ -72,7 +79,10 @@ private:
         for (size_t i = 0; i < symbols_.size(); i++) {
             if (i % 256 == 0)
                 markers.push_back(static_cast<uint32_t>(bytes_.size() - start));
-            put(static_cast<uint8_t>(symbols_[i].first.size()));
+            size_t length = symbols_[i].first.size();
+            if (length >= 0x80)
+                put(static_cast<uint8_t>(length | 0x80));
+            put(static_cast<uint8_t>(length >= 0x80 ? length >> 7 : length));
             bytes_ += symbols_[i].first;
         }
         align();
@@ -87,7 +97,7 @@ private:
             auto at = static_cast<uint16_t>(text.size());
             index.append(reinterpret_cast<const char*>(&at), sizeof(at));
             if (letter > ' ' && letter < 0x7f)
-                text += static_cast<char>(letter);
+                text += std::string(letter == 'x' ? token_bytes_ : 1, static_cast<char>(letter));
             text += '\0';
         }
         bytes_ += text;
@@ -97,6 +107,7 @@ private:
 
     std::vector<std::pair<std::string, uint64_t>> symbols_;
     std::string bytes_;
+    size_t token_bytes_;
 };
 
 } // namespace
@@ -123,4 +134,20 @@ TEST_CASE("an image that is cut or damaged is refused, or read within its bounds
         auto functions = traceable_functions(damaged, "vmlinux");
         CHECK((!functions.ok() || functions->size() <= 1300));
     }
+}
+
+TEST_CASE("images made to take hours or gigabytes are read in seconds", "[compiler][kernel]") {
+    // Compared one by one, names of one address take their number squared.
+    CHECK(traceable_functions(Image(true, 400'000).bytes(), "vmlinux").ok());
+    // Each word is a number of names, and has at its start the length of one that ends where the
+    // next word begins.
+    std::string words;
+    for (size_t i = 0; i < 600'000; i++)
+        words += std::string("\7\0\x3f\0\0\0\0\0", 8);
+    CHECK_FALSE(traceable_functions(Image(true, 0, "", words).bytes(), "vmlinux").ok());
+    CHECK(
+        traceable_functions(Image(true, 0, "", words.substr(0, 1 << 15)).bytes(), "vmlinux").ok());
+    // 2 MB for 128 MB.
+    Image dense(true, 2000, std::string(1000, 'x'), "", 63);
+    CHECK_FALSE(traceable_functions(dense.bytes(), "vmlinux").ok());
 }
