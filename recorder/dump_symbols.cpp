@@ -23,6 +23,8 @@ constexpr uint64_t kImageStart = 0xffffffff80000000, kImageBytes = 1 << 30;
 constexpr uint64_t kTablesBytesMax = 64 << 20;
 /// KSYM_NAME_LEN is 512 since 6.1.
 constexpr size_t kNameBytesMax = 1024;
+/// Of all names together, unpacked: 4 MB and 8 MB.
+constexpr size_t kTextBytesMax = 64 << 20;
 /// struct new_utsname: six texts of 65 bytes.
 constexpr size_t kUtsText = 65, kUtsRelease = 2, kUtsVersion = 3, kUtsTexts = 6;
 
@@ -148,7 +150,7 @@ Result<std::vector<std::string>> DumpSymbols::read_names(uint64_t count) const {
     DBK_TRY(Bytes index, read(index_at, 256 * sizeof(uint16_t)));
     std::string_view text(reinterpret_cast<const char*>(table.data()), table.size());
     std::vector<std::string> result;
-    size_t at = 0;
+    size_t at = 0, text_bytes = 0;
     auto next = [&] { return at < names.size() ? std::to_integer<size_t>(names[at++]) : 0; };
     while (result.size() < count) {
         size_t length = next();
@@ -164,6 +166,11 @@ Result<std::vector<std::string>> DumpSymbols::read_names(uint64_t count) const {
             if (name.size() > kNameBytesMax)
                 return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
         }
+        text_bytes += name.size();
+        // In a trace a newline ends a name: one inside would give all that follow a wrong address.
+        auto is_blank = [](char c) { return c >= 0 && c <= ' '; };
+        if (text_bytes > kTextBytesMax || std::ranges::any_of(name, is_blank))
+            return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
         result.push_back(std::move(name));
     }
     return result;

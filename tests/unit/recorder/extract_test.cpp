@@ -63,9 +63,11 @@ formats::Trace read(const std::string& path) {
 
 /// The kernel's own symbols in a machine's memory, as its kallsyms has them, at kTablesAt.
 struct KernelTables {
-    static constexpr size_t kTablesAt = 0x90000, kUtsAt = 0x98000;
+    static constexpr size_t kTablesAt = 0x90000, kUtsAt = 0x8f000;
     static constexpr uint64_t kText = 0xffffffff81000000;
     std::string version;
+    std::string token = "do_", name = "t\1it"; // token 1, and a name that has it
+    uint32_t aliases = 1;                      // symbols of that name
     bool absolute_percpu = true;
     uint64_t relative_base = kText;
 
@@ -75,30 +77,31 @@ struct KernelTables {
     }
     /// Puts the tables into memory.  Returns what VMCOREINFO says of them.
     std::string put(Machine& machine) const {
-        // Tokens are the letters themselves, but for one that is "do_".
+        // Tokens are the letters themselves, but for one.
         Bytes table, index;
-        for (unsigned token = 0; token < 256; token++) {
+        for (unsigned number = 0; number < 256; number++) {
             append_struct(index, static_cast<uint16_t>(table.size()));
-            std::string text = token == 1 ? "do_" : std::string(1, static_cast<char>(token));
+            std::string text = number == 1 ? token : std::string(1, static_cast<char>(number));
             RingBuilder::append(table, text.data(), text.size());
             table.push_back(std::byte{0});
         }
         Bytes names, offsets;
-        auto add = [&](const std::string& name, uint64_t address) {
-            names.push_back(static_cast<std::byte>(name.size()));
-            RingBuilder::append(names, name.data(), name.size());
+        auto add = [&](const std::string& text, uint64_t address) {
+            names.push_back(static_cast<std::byte>(text.size()));
+            RingBuilder::append(names, text.data(), text.size());
             auto distance = static_cast<int32_t>(address - relative_base);
             append_struct(offsets, absolute_percpu ? -1 - distance : distance);
         };
         add("T_stext", kText);
-        add("t\1it", kText + 0x100);
+        for (uint32_t i = 0; i < aliases; i++)
+            add(name, kText + 0x100);
         add("T_end", kText + 0x1000);
-        uint32_t count = 3;
+        uint32_t count = aliases + 2;
         size_t at = kTablesAt;
         std::string facts = "NUMBER(phys_base)=-16777216\n" + symbol("_stext", 0);
-        auto place = [&](const char* name, ByteView bytes) {
+        auto place = [&](const char* table_name, ByteView bytes) {
             machine.write(at, bytes);
-            facts += symbol(name, at);
+            facts += symbol(table_name, at);
             at += (bytes.size() + 7) & ~size_t{7};
         };
         place("kallsyms_num_syms", std::as_bytes(std::span(&count, 1)));
@@ -156,6 +159,18 @@ TEST_CASE("symbols in a dump that cannot be right are not used, and it is said",
                           KernelTables::kText,
                       std::as_bytes(std::span(&elsewhere, 1)));
         why = "the symbols in the dump are not where its kernel lay";
+    }
+    SECTION("a name has a newline, which ends it in a trace") {
+        tables.name = "t\nit";
+        facts = tables.put(machine);
+        why = "the symbols in the dump contradict themselves";
+    }
+    SECTION("the names would be more than any kernel has: 67 MB") {
+        tables.token = std::string(1023, 'x');
+        tables.name = "\1";
+        tables.aliases = 66'000;
+        facts = tables.put(machine);
+        why = "the symbols in the dump contradict themselves";
     }
     SECTION("a page of them is not in the dump") {
         facts = tables.put(machine);
