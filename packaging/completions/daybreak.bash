@@ -12,20 +12,30 @@ _daybreak() {
 	local quote=${word%%[^\'\"]*}
 	word=${word#"$quote"}
 	COMPREPLY=()
+	# Not compgen -W: it runs what a word has in $(...).
 	_daybreak_offer() {
-		mapfile -t COMPREPLY < <(compgen "$@" -- "$word")
+		local line
+		while IFS= read -r line; do
+			line=${line%%$'\t'*}
+			[[ $line == "$word"* ]] && COMPREPLY+=("$line")
+		done < <("$@")
 	}
 	if [[ ${typed[0]##*/} != dtrace ]] && ((count == 2)); then
-		_daybreak_offer -W "$(daybreak complete | cut -f1) --help --version"
+		_daybreak_offer daybreak complete
+		_daybreak_offer printf '%s\n' --help --version
 		return
 	fi
 	case $previous in
-	-x) _daybreak_offer -W "$(daybreak complete --settings)" && return ;;
-	--kernel) _daybreak_offer -W "$(cd /lib/modules 2>/dev/null && echo *)" -f && return ;;
+	-x) _daybreak_offer daybreak complete --settings; return ;;
+	--kernel)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		_daybreak_offer ls /lib/modules 2>/dev/null
+		return
+		;;
 	-s | --script) _daybreak_files '*.d' && return ;;
 	--module) _daybreak_files '*.ko' && return ;;
 	-n | -P | --program)
-		_daybreak_offer -W "$(daybreak complete --probes)"
+		_daybreak_offer daybreak complete --probes
 		# What stands before the last colon is on the line already.
 		local before=${word%"${word##*:}"}
 		COMPREPLY=("${COMPREPLY[@]#"$before"}")
@@ -33,13 +43,13 @@ _daybreak() {
 		;;
 	esac
 	if [[ $word == -* ]]; then
-		_daybreak_offer -W "$(daybreak complete "$command" | cut -f1)"
+		_daybreak_offer daybreak complete "$command"
 		return
 	fi
 	case $command in
 	report | info | list) _daybreak_files '*.dbrk' ;;
 	embed) _daybreak_files '*.dof' ;;
-	*) _daybreak_offer -f ;;
+	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
 }
 # Files of a pattern, and the folders that may hold some.

@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../packaging/completions")
-PROBES = ["syscall:vmlinux:openat:entry", "syscall:vmlinux:openat:return", "dtrace:::BEGIN"]
+PROBES = ["syscall:vmlinux:openat:entry", "syscall:vmlinux:openat:return", "dtrace:::BEGIN",
+          "fbt:odd:$(touch${IFS}made):entry"] # a name is text, whatever a shell makes of it
 
 # Of a command line the words that TAB has to offer, and some that it must not.
 LINES = [
@@ -83,8 +84,8 @@ def check_bash(daybreak):
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as binaries:
         stub = os.path.join(binaries, "daybreak")
         with open(stub, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n[ \"$2\" = --probes ] && { printf '%%s\\n' %s; exit; }\nexec %s \"$@\"\n"
-                       % (" ".join(PROBES), os.path.abspath(daybreak)))
+            file.write("#!/bin/sh\n[ \"$2\" = --probes ] && { printf '%%s\\n' '%s'; exit; }\nexec %s \"$@\"\n"
+                       % ("' '".join(PROBES), os.path.abspath(daybreak)))
         os.chmod(stub, 0o755)
         for name in ("boot.d", "boot.dbrk", "boot.dof"):
             open(os.path.join(folder, name), "w", encoding="utf-8").close()
@@ -94,6 +95,8 @@ def check_bash(daybreak):
             words = offered(line, folder, environment)
             if not set(wanted) <= set(words) or set(unwanted) & set(words):
                 wrong.append("%s<TAB>: %s, expected %s and none of %s" % (line, words, wanted, unwanted))
+        if os.path.exists(os.path.join(folder, "made")):
+            wrong.append("bash ran what a probe's name says")
     return wrong
 
 
