@@ -21,7 +21,7 @@ using base::strprintf;
 /// A machine has some hundred ranges of memory; QEMU with paging one for each mapping.
 constexpr uint64_t kHeadersMax = 1u << 20;
 constexpr size_t kHeadersPerRead = 1024;
-constexpr uint64_t kNotesBytesMax = 4u << 20;
+constexpr uint64_t kNotesBytesMax = 4u << 20; // of all headers: many may have the same note
 
 class ElfScan {
 public:
@@ -151,7 +151,8 @@ private:
     }
 
     Result<void> read_notes(const Elf64_Phdr& part) {
-        size_t size = static_cast<size_t>(std::min<uint64_t>(part.p_filesz, kNotesBytesMax));
+        size_t size = static_cast<size_t>(std::min<uint64_t>(part.p_filesz, notes_left_));
+        notes_left_ -= size;
         Result<Bytes> read = scan_.input.exactly(part.p_offset, size, "notes");
         if (!read.ok()) {
             if (read.error().code() == ErrorCode::io)
@@ -177,6 +178,7 @@ private:
     Scan& scan_;
     Elf64_Ehdr header_ = {};
     std::vector<Elf64_Phdr> parts_;
+    uint64_t notes_left_ = kNotesBytesMax;
     uint64_t end_ = 0;     // of the memory in the file
     uint64_t read_to_ = 0; // file offset
     Bytes buffer_;

@@ -246,7 +246,8 @@ TEST_CASE("a copy elsewhere than it says is left out", "[dump]") {
 
 TEST_CASE("of two copies of one piece the fuller counts", "[dump]") {
     RingBuilder ring({.segment_bytes = 16384, .segments_per_cpu = 1});
-    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    uint32_t epid =
+        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
     for (uint64_t i = 0; i < 900; i++)
         ring.record(0, epid, 1000 + i, RingBuilder::words({i}));
     Machine machine(1 << 20);
@@ -335,6 +336,29 @@ TEST_CASE("ELF files that are no dumps are refused", "[dump]") {
     CHECK(error_of(with(0, {'D', 'B', 'K', 'T'})) == ErrorCode::invalid);
 }
 
+TEST_CASE("a note that many headers have is not read for each of them", "[dump]") {
+    struct Counter : PieceFinder {
+        size_t bytes = 0;
+        void vmcoreinfo(std::string_view text) override { bytes += text.size(); }
+    };
+    Bytes dump = elf_dump(make_machine(), std::string(1 << 20, 'x'));
+    Elf64_Ehdr header;
+    std::memcpy(&header, dump.data(), sizeof(header));
+    Bytes table(dump.begin() + sizeof(header),
+                dump.begin() + sizeof(header) + header.e_phnum * sizeof(Elf64_Phdr));
+    Bytes note(table.begin(), table.begin() + sizeof(Elf64_Phdr));
+    header.e_phoff = dump.size();
+    header.e_phnum = static_cast<uint16_t>(header.e_phnum + 1000);
+    std::memcpy(dump.data(), &header, sizeof(header));
+    dump.insert(dump.end(), table.begin(), table.end());
+    for (int i = 0; i < 1000; i++)
+        dump.insert(dump.end(), note.begin(), note.end());
+    Counter counter;
+    REQUIRE(scan_dump(*memory_input(dump), counter, {}).ok());
+    CHECK(counter.bytes > 1 << 20);
+    CHECK(counter.bytes <= 4 << 20);
+}
+
 TEST_CASE("headers that claim too much are refused without allocating", "[dump]") {
     Bytes dump = kdump_dump(make_machine(), 1, zlib_packed);
     auto with = [&](size_t offset, uint64_t value, size_t width) {
@@ -353,13 +377,15 @@ TEST_CASE("headers that claim too much are refused without allocating", "[dump]"
 TEST_CASE("a page that claims more than a page, or nothing, costs itself only", "[dump]") {
     Bytes dump = kdump_dump(make_machine(), 1, zlib_packed);
     uint32_t claimed = GENERATE(0u, static_cast<uint32_t>(kPage) + 1, 0xffffffffu);
-    size_t victim = 4 * kPage + 0x40 * sizeof(KdumpPage) + offsetof(KdumpPage, bytes); // the first segment's page
+    size_t victim = 4 * kPage + 0x40 * sizeof(KdumpPage) +
+                    offsetof(KdumpPage, bytes); // the first segment's page
     std::memcpy(dump.data() + victim, &claimed, sizeof(claimed));
     Found found = look_through(dump);
     CHECK_FALSE(found.facts.cut);
     CHECK(found.facts.bytes_damaged == kPage);
     REQUIRE(found.facts.damage.size() == 1);
-    CHECK(found.facts.damage[0].find("claims " + std::to_string(claimed) + " bytes") != std::string::npos);
+    CHECK(found.facts.damage[0].find("claims " + std::to_string(claimed) + " bytes") !=
+          std::string::npos);
     CHECK(records_of_ring(found.recording) > 300);
 }
 
