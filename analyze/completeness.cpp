@@ -4,12 +4,14 @@
 #include "analyze/completeness.hpp"
 
 #include "analyze/consume/drop_text.hpp"
+#include "analyze/consume/program.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/print/text.hpp"
 #include "formats/segment/coverage.hpp"
 
 #include <algorithm>
 #include <cinttypes>
+#include <set>
 #include <span>
 
 namespace daybreak::analyze {
@@ -147,6 +149,24 @@ std::string clock_sentence(const formats::Recording& recording) {
 
 } // namespace
 
+std::vector<std::string> unmatched_of(const formats::Recording& recording,
+                                      const formats::RingRecording& ring) {
+    const auto& findings = recording.findings.list();
+    if (ring.ecbs.all().empty() ||
+        std::ranges::any_of(findings, formats::finding_is_loss, &formats::Finding::kind))
+        return {};
+    std::set<std::pair<uint16_t, uint32_t>> matched;
+    for (const formats::EcbInfo& ecb : ring.ecbs.all())
+        matched.emplace(ecb.dof_index, ecb.ecbdesc);
+    std::set<std::string> unmatched;
+    RingProgram program(ring);
+    for (const auto& [index, image] : program.images())
+        for (const formats::DofEcb& clause : image.program.ecbs)
+            if (matched.count({index, clause.section}) == 0)
+                unmatched.insert(clause.probe.text());
+    return {unmatched.begin(), unmatched.end()};
+}
+
 CompletenessNote completeness_of(const formats::Recording& recording) {
     CompletenessNote note;
     note.end = end_sentence(recording.machine);
@@ -154,6 +174,8 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     note.is_window = recording.window_to_ns != 0;
     uint64_t not_copied = 0;
     for (const formats::RingRecording& ring : recording.rings) {
+        for (std::string& description : unmatched_of(recording, ring))
+            note.unmatched.push_back(std::move(description));
         if (!ring.has_info)
             note.reasons.push_back(
                 strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));

@@ -46,4 +46,10 @@ struct CompletenessNote {
 
 CompletenessNote completeness_of(const formats::Recording& recording);
 
+/// Returns the descriptions of the ring's clauses that no probe matched, neither at first nor when
+/// modules brought new ones, sorted: its ECBs name the clause that each was made for.  Empty where
+/// something of the recording is lost, for it may be the ECBs.
+std::vector<std::string> unmatched_of(const formats::Recording& recording,
+                                      const formats::RingRecording& ring);
+
 } // namespace daybreak::analyze

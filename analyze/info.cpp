@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <set>
 
 namespace daybreak::analyze {
 
@@ -370,27 +369,8 @@ void print_lowered(std::string& out, const formats::RingRecording& ring) {
                     bytes_text(bytes).c_str());
 }
 
-/// Returns the descriptions of the ring's clauses that no probe matched, neither at first nor when
-/// modules brought new ones: its ECBs name the clause that each was made for.
-std::vector<std::string> unmatched_of(const RingProgram& program,
-                                      const formats::RingRecording& ring) {
-    std::set<std::pair<uint16_t, uint32_t>> matched;
-    for (const formats::EcbInfo& ecb : ring.ecbs.all())
-        matched.emplace(ecb.dof_index, ecb.ecbdesc);
-    std::vector<std::string> unmatched;
-    for (const auto& [index, image] : program.images())
-        for (const formats::DofEcb& clause : image.program.ecbs)
-            if (matched.count({index, clause.section}) == 0)
-                unmatched.push_back(clause.probe.text());
-    std::sort(unmatched.begin(), unmatched.end());
-    unmatched.erase(std::unique(unmatched.begin(), unmatched.end()), unmatched.end());
-    return unmatched;
-}
-
-/// Prints a ring and adds to the note what its program has that matched nothing; where something of
-/// the recording is lost, `is_whole` false, it may be the ECBs.
-void print_ring(std::string& out, const formats::RingRecording& ring, bool is_whole,
-                CompletenessNote& note) {
+void print_ring(std::string& out, const formats::Recording& recording,
+                const formats::RingRecording& ring) {
     appendf(out, "ring %u", unsigned{ring.ring_id});
     if (!ring.has_info) {
         out += ": its description is missing\n";
@@ -410,12 +390,8 @@ void print_ring(std::string& out, const formats::RingRecording& ring, bool is_wh
         appendf(out, "  %-8s %s\n", "problem", problem.c_str());
     appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),
             ring.ecbs.all().size());
-    if (is_whole && ring.ecbs.all().size() != 0) {
-        for (const std::string& description : unmatched_of(program, ring)) {
-            appendf(out, "  %-8s %s matches no probe\n", "nothing", description.c_str());
-            note.unmatched.push_back(description);
-        }
-    }
+    for (const std::string& description : unmatched_of(recording, ring))
+        appendf(out, "  %-8s %s matches no probe\n", "nothing", description.c_str());
     print_time(out, ring);
     print_ringtime(out, ring);
     print_lowered(out, ring);
@@ -440,15 +416,10 @@ CompletenessNote print_recording(std::string& out, const formats::Recording& rec
                                  std::optional<size_t> log_lines) {
     print_host(out, recording, header);
     print_machine(out, recording, log_lines);
-    CompletenessNote note = completeness_of(recording);
-    const auto& findings = recording.findings.list();
-    bool is_whole = std::none_of(findings.begin(), findings.end(), [](const auto& finding) {
-        return formats::finding_is_loss(finding.kind);
-    });
     for (const formats::RingRecording& ring : recording.rings)
-        print_ring(out, ring, is_whole, note);
+        print_ring(out, recording, ring);
     print_findings(out, recording.findings);
-    return note;
+    return completeness_of(recording);
 }
 
 } // namespace

@@ -63,6 +63,10 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink) {
     object.put("complete", note.complete);
     object.put("losses", note.losses);
     object.put("verdict", note.verdict());
+    base::JsonArray unmatched(object.key("unmatched"));
+    for (const std::string& description : note.unmatched)
+        base::append_json_string(unmatched.next(), description);
+    unmatched.end();
     object.put("end", note.end);
     object.put("records", note.records_present);
     base::JsonArray rings(object.key("rings"));

@@ -119,8 +119,8 @@ int report(const ReportArguments& arguments) {
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.finish();
     const analyze::CompletenessNote& note = result.completeness;
-    bool is_told =
-        !note.complete || !note.until.empty() || !note.end.empty() || !note.clock.empty();
+    bool is_told = !note.complete || !note.until.empty() || !note.end.empty() ||
+                   !note.clock.empty() || !note.unmatched.empty();
     if (is_told && !options.testing)
         complain(note.verdict());
     if (result.unnamed && !options.testing)
