@@ -59,7 +59,9 @@ bool assigns(const Expr& expression) {
 } // namespace
 
 void ClausePlanner::predicate(const Clause& clause) {
-    RegionScope region(context_.sink, Region::predicate);
+    // The condition of an `if` is a part of the body.
+    bool is_if = clause.has_body && clause.predicate->span.offset >= clause.body_span.offset;
+    RegionScope region(context_.sink, is_if ? Region::action_list : Region::predicate);
     TypedPtr value = checker_.check(*clause.predicate);
     if (!value)
         return;

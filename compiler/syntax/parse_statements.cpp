@@ -139,11 +139,11 @@ bool Parser::split(Clause& clause, Branches& branches, std::vector<Clause>& part
             const Branches::Test& test = part.path[i];
             ExprPtr tested = condition_test(branches.first_number + test.condition, test.value,
                                             branches.conditions[test.condition]);
-            one.predicate =
-                one.predicate && tested
-                    ? make_unread(clause.span, Binary{BinaryOp::logical_and,
-                                                      std::move(one.predicate), std::move(tested)})
-                    : std::move(tested);
+            one.predicate = one.predicate && tested
+                                ? make_unread(always ? clause.body_span : clause.span,
+                                              Binary{BinaryOp::logical_and,
+                                                     std::move(one.predicate), std::move(tested)})
+                                : std::move(tested);
             if (!one.predicate)
                 return false;
         }
