@@ -62,8 +62,10 @@ void add_list(CLI::App& app, int& status) {
     auto image = std::make_shared<std::string>();
     auto json = std::make_shared<bool>(false);
     add_trace_files(*command, *files, false);
-    command->add_option("--kernel", *image,
-                        "List those that a kernel will have: a release, or the path of its image");
+    command
+        ->add_option("--kernel", *image,
+                     "List those that a kernel will have: a release, or the path of its image")
+        ->excludes("FILE");
     command->add_flag("--json", *json, "A line of JSON for each probe");
     command->footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                     "can be traced here (as root)\n"
