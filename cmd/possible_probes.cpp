@@ -63,6 +63,13 @@ bool can_be_part(const std::string& pattern) {
     return can_be_identifier(without_dash);
 }
 
+/// BEGIN, END or ERROR with a typing mistake: no tracepoint has capitals alone.
+bool is_misspelt(const compiler::ProbeDescription& description) {
+    auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+    return description.provider.empty() && !description.name.empty() &&
+           std::all_of(description.name.begin(), description.name.end(), is_capital);
+}
+
 } // namespace
 
 std::span<const KernelProbe> kernel_probes() {
@@ -79,7 +86,8 @@ bool probe_is_possible(const compiler::ProbeDescription& description) {
     bool is_range = description.name.find('[') != std::string::npos;
     bool name_is_free =
         is_range ? can_be_part(description.name) : can_be_identifier(description.name);
-    return can_be_part(description.module) && can_be_part(description.function) &&
+    return !is_misspelt(description) && can_be_part(description.module) &&
+           can_be_part(description.function) &&
            std::any_of(
                std::begin(kKernelProbes), std::end(kKernelProbes), [&](const KernelProbe& probe) {
                    return matches(description.provider, probe.provider) &&
