@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -18,6 +19,20 @@ namespace {
 
 /// A symbol without a size reaches to the next one, but not further than this.
 constexpr uint64_t kSizelessBytesMax = 1 << 16;
+/// Any user's program is read.  Names may lie inside of one another, so a file of 1 MB can have
+/// gigabytes of them, and one with holes claims tables of any size: what is more stays an address.
+constexpr size_t kNameBytesMax = 4096, kNamesBytesMax = 256 << 20;
+constexpr uint64_t kTablesBytesMax = 1 << 30;
+
+/// Takes a table, and the names it refers to, from what may still be read of the file.
+bool takes(uint64_t& bytes_left, Elf* elf, const GElf_Shdr& header) {
+    GElf_Shdr names;
+    if (::gelf_getshdr(::elf_getscn(elf, header.sh_link), &names) == nullptr ||
+        header.sh_size > bytes_left || names.sh_size > bytes_left - header.sh_size)
+        return false;
+    bytes_left -= header.sh_size + names.sh_size;
+    return true;
+}
 
 } // namespace
 
@@ -46,7 +61,8 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
 
 void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
     auto* elf = static_cast<Elf*>(elf_pointer);
-    size_t headers = 0;
+    size_t headers = 0, names_bytes = 0;
+    uint64_t tables_left = kTablesBytesMax;
     if (::elf_getphdrnum(elf, &headers) == 0)
         for (size_t i = 0; i < headers; i++) {
             GElf_Phdr header;
@@ -58,7 +74,8 @@ void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
         Elf_Data* data = nullptr;
         if (!::gelf_getshdr(section, &header) ||
             (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
-            header.sh_entsize == 0 || (data = ::elf_getdata(section, nullptr)) == nullptr)
+            header.sh_entsize == 0 || !takes(tables_left, elf, header) ||
+            (data = ::elf_getdata(section, nullptr)) == nullptr)
             continue;
         for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
             GElf_Sym symbol;
@@ -66,8 +83,11 @@ void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
                 GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
                 continue;
             const char* name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (name != nullptr && *name != '\0')
-                object.symbols.push_back({symbol.st_value, symbol.st_size, name});
+            size_t bytes = name != nullptr ? ::strnlen(name, kNameBytesMax) : 0;
+            if (bytes == 0 || bytes == kNameBytesMax || names_bytes + bytes > kNamesBytesMax)
+                continue;
+            names_bytes += bytes;
+            object.symbols.push_back({symbol.st_value, symbol.st_size, name});
         }
     }
     std::stable_sort(object.symbols.begin(), object.symbols.end(),
