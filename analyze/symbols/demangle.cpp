@@ -16,7 +16,7 @@ namespace {
 /// becomes longer than this is left.  The longest of libstdc++ has some 3000 characters.
 constexpr size_t kDemangledBytesMax = 16384;
 /// 2 to the 10th, and 2 to the 16th: milliseconds.
-constexpr size_t kConversionsMax = 10, kReferencesMax = 32;
+constexpr size_t kRereadMax = 10, kReferencesMax = 32;
 constexpr const char* kSequenceDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 struct Output {
@@ -32,24 +32,24 @@ void append(const char* part, size_t bytes, void* output_pointer) {
     output->text.append(part, bytes);
 }
 
-size_t count(const std::string& name, std::string_view part) {
+/// How often a name refers to what stood before, or to a template's argument: S_, S0_; T_, T0_.
+size_t references(const std::string& name, char letter, std::string_view end) {
     size_t found = 0;
-    for (size_t at = 0; (at = name.find(part, at)) != std::string::npos; at++)
-        found++;
+    for (size_t at = 0; (at = name.find(letter, at)) != std::string::npos;) {
+        at = std::min(name.find_first_not_of(kSequenceDigits, at + 1), name.size());
+        found += std::string_view(name).substr(at).starts_with(end);
+    }
     return found;
 }
 
-/// Whether the library may work on it for hours before the first letter comes out.  It reads what
-/// follows a conversion operator twice, and looks for a pack in all that the pattern of a pack
-/// expansion stands for: each doubles with every level.  Whole names have few of both.
+/// Whether the library may work on it for hours before the first letter comes out.  With a
+/// conversion operator it reads twice what follows a template's argument that has arguments itself,
+/// and it looks for a pack in all that the pattern of a pack expansion stands for: each doubles
+/// with every level.
 bool may_take_long(const std::string& name) {
-    size_t references = 0;
-    for (size_t at = 0; (at = name.find('S', at)) != std::string::npos;) {
-        at = std::min(name.find_first_not_of(kSequenceDigits, at + 1), name.size());
-        references += at < name.size() && name[at] == '_';
-    }
-    bool has_expansion = count(name, "Dp") + count(name, "sp") + count(name, "sZ") != 0;
-    return count(name, "cv") > kConversionsMax || (has_expansion && references > kReferencesMax);
+    auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
+    return (has("cv") && references(name, 'T', "_I") > kRereadMax) ||
+           ((has("Dp") || has("sp") || has("sZ")) && references(name, 'S', "_") > kReferencesMax);
 }
 
 using Demangle = int (*)(const char*, int, demangle_callbackref, void*);

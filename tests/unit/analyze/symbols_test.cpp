@@ -64,6 +64,11 @@ TEST_CASE("a name on which the demangler works for years stays what it is", "[an
     CHECK(demangled(expansion_of_doubles(60)) == expansion_of_doubles(60));
     CHECK(demangled(conversions(1)) != conversions(1));
     CHECK(demangled(conversions(60)) == conversions(60));
+    std::string one_conversion = "_Zcv"; // to T_<T_<T_< ...
+    for (int level = 0; level < 60; level++)
+        one_conversion += "T_I";
+    one_conversion += "iv";
+    CHECK(demangled(one_conversion) == one_conversion);
 }
 
 namespace {
