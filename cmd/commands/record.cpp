@@ -129,6 +129,8 @@ base::Result<bool> claim_all(const RecordArguments& arguments) {
     recorder::ProcSymbolSource symbols;
     recorder::RecordOptions options = options_of(arguments);
     options.with_symbols = false;
+    // First: with no room for them, or no right to read them, nothing is claimed.
+    DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
     bool losses = false;
     for (const recorder::RunningProgram& program : programs) {
         options.ring_id = program.ring_id;
@@ -141,7 +143,6 @@ base::Result<bool> claim_all(const RecordArguments& arguments) {
         complain_of_file(summary.findings, options.output_path, summary.file_bytes,
                          summary.interrupted);
     }
-    DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
     return losses;
 }
 
