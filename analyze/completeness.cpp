@@ -149,6 +149,11 @@ std::string clock_sentence(const formats::Recording& recording) {
 
 } // namespace
 
+CopiedCounts copied_counts(const formats::Completeness& cpu) {
+    uint64_t records = cpu.committed - std::min(cpu.committed, cpu.not_copied);
+    return {records, std::max(cpu.firings, records)}; // firings may have been read before
+}
+
 std::vector<std::string> unmatched_of(const formats::Recording& recording,
                                       const formats::RingRecording& ring) {
     const auto& findings = recording.findings.list();

@@ -46,6 +46,13 @@ struct CompletenessNote {
 
 CompletenessNote completeness_of(const formats::Recording& recording);
 
+/// What a CPU had counted when the last of its records was copied: what came later is not of the copy.
+struct CopiedCounts {
+    uint64_t records = 0, firings = 0;
+};
+
+CopiedCounts copied_counts(const formats::Completeness& cpu);
+
 /// Returns the descriptions of the ring's clauses that no probe matched, neither at first nor when
 /// modules brought new ones, sorted: its ECBs name the clause that each was made for.  Empty where
 /// something of the recording is lost, for it may be the ECBs.

@@ -299,11 +299,10 @@ void print_cpus(std::string& out, const formats::RingRecording& ring) {
     for (const formats::CpuInfo& cpu : ring.cpus) {
         const formats::Completeness& facts = cpu.completeness;
         std::vector<std::string>& row = rows.emplace_back();
-        uint64_t records = facts.committed - std::min(facts.committed, facts.not_copied);
-        for (uint64_t number :
-             {uint64_t{cpu.cpu}, records, facts.present, facts.overwritten, facts.lost,
-              facts.drops_total(), facts.errors, std::max(facts.firings, records),
-              facts.segments_present})
+        CopiedCounts counts = copied_counts(facts);
+        for (uint64_t number : {uint64_t{cpu.cpu}, counts.records, facts.present, facts.overwritten,
+                                facts.lost, facts.drops_total(), facts.errors, counts.firings,
+                                facts.segments_present})
             row.push_back(std::to_string(number));
         for (std::string& cell : interval_cells(ring, span_of(ring, cpu)))
             row.push_back(std::move(cell));

@@ -13,15 +13,16 @@ namespace {
 
 void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
     const formats::Completeness& facts = cpu.completeness;
+    CopiedCounts counts = copied_counts(facts);
     base::JsonObject object(out);
     object.put("cpu", cpu.cpu);
-    object.put("records", facts.committed);
+    object.put("records", counts.records);
     object.put("here", facts.present);
     object.put("overwritten", facts.overwritten);
     object.put("lost", facts.lost);
     object.put("drops", facts.drops_total());
     object.put("faults", facts.errors);
-    object.put("firings", facts.firings);
+    object.put("firings", counts.firings);
     object.put("segments", facts.segments_present);
     object.end();
 }

@@ -568,10 +568,15 @@ TEST_CASE("info counts up to the last record that was copied", "[analyze][info]"
     facts.committed += 7; // came while the rest of the ring was copied
     facts.not_copied = 7;
     facts.firings = 0; // its counters were read before
-    StringSink sink;
+    StringSink sink, json;
     print_info(built, sink);
     CHECK(sink.text.find("\n    0       1    1           0    0     0      0       1        1 ") !=
           std::string::npos);
+    formats::Trace trace;
+    trace.recording = std::move(built);
+    print_info_json(trace, json);
+    CHECK(json.text.find(R"("cpu":0,"records":1,"here":1,)") != std::string::npos);
+    CHECK(json.text.find(R"("firings":1,)") != std::string::npos);
 }
 
 TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
