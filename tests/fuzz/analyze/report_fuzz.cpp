@@ -52,7 +52,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         print_all(trace->recording, &trace->symbols);
         NullSink sink;
         analyze::print_info_json(*trace, sink);
-        NullSink sink;
         analyze::print_info(*trace, sink);
     }
     formats::RecordingBuilder builder;
