@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 
 namespace daybreak::cmd {
@@ -51,13 +52,8 @@ public:
             return {};
         if (provider == "sdt")
             return texts((*btf)->tracepoints());
-        if (provider == "fbt" && all) {
-            std::vector<std::string> names;
-            if (auto functions = kernel_.functions(); functions.ok())
-                for (compiler::KernelFunction& function : *functions)
-                    names.push_back(std::move(function.name));
-            return names;
-        }
+        if (provider == "fbt" && all)
+            return image_functions();
         std::vector<std::string> functions = texts((*btf)->functions());
         if (provider == "fbt")
             return functions;
@@ -71,7 +67,19 @@ public:
     }
 
 private:
+    /// Returns what the image itself lists.  Once: it is unpacked for it, which takes a second.
+    const std::vector<std::string>& image_functions() {
+        if (!functions_) {
+            functions_.emplace();
+            if (auto functions = kernel_.functions(); functions.ok())
+                for (compiler::KernelFunction& function : *functions)
+                    functions_->push_back(std::move(function.name));
+        }
+        return *functions_;
+    }
+
     compiler::BtfKernelTypes& kernel_;
+    std::optional<std::vector<std::string>> functions_;
 };
 
 bool any_matches(const std::vector<std::string>& names, const std::string& pattern) {
