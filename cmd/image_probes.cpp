@@ -9,8 +9,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace daybreak::cmd {
 
@@ -45,41 +46,45 @@ public:
     explicit Places(compiler::BtfKernelTypes& kernel) : kernel_(kernel) {}
 
     /// Returns the names that a provider has; empty when they are not known.  `all` are those of
-    /// the image; else BTF's, which has most functions and costs little.
-    std::vector<std::string> of(const std::string& provider, bool all) {
+    /// the image; else BTF's or our headers', which have most and cost little.
+    const std::vector<std::string>& of(const std::string& provider, bool all) {
+        auto [known, is_new] = known_.try_emplace({provider, all});
+        if (is_new)
+            known->second = look(provider, all);
+        return known->second;
+    }
+
+private:
+    std::vector<std::string> look(const std::string& provider, bool all) {
+        std::vector<std::string> calls(std::begin(kSystemCalls), std::end(kSystemCalls));
+        if (provider == "syscall" && !all)
+            return calls;
         auto btf = kernel_.vmlinux();
         if (!btf.ok())
             return {};
         if (provider == "sdt")
             return texts((*btf)->tracepoints());
-        if (provider == "fbt" && all)
-            return image_functions();
-        std::vector<std::string> functions = texts((*btf)->functions());
-        if (provider == "fbt")
-            return functions;
+        if (provider == "fbt" && !all)
+            return texts((*btf)->functions());
+        if (provider == "fbt") {
+            std::vector<std::string> names;
+            if (auto functions = kernel_.functions(); functions.ok())
+                for (compiler::KernelFunction& function : *functions)
+                    names.push_back(std::move(function.name));
+            return names;
+        }
         // A kernel that is newer than our headers has others besides.
         constexpr std::string_view kPrefix = "__x64_sys_";
-        std::vector<std::string> calls(std::begin(kSystemCalls), std::end(kSystemCalls));
-        for (const std::string& function : functions)
-            if (all && function.starts_with(kPrefix))
-                calls.push_back(function.substr(kPrefix.size()));
+        for (std::string_view function : (*btf)->functions())
+            if (function.starts_with(kPrefix))
+                calls.emplace_back(function.substr(kPrefix.size()));
         return calls;
     }
 
-private:
-    /// Returns what the image itself lists.  Once: it is unpacked for it, which takes a second.
-    const std::vector<std::string>& image_functions() {
-        if (!functions_) {
-            functions_.emplace();
-            if (auto functions = kernel_.functions(); functions.ok())
-                for (compiler::KernelFunction& function : *functions)
-                    functions_->push_back(std::move(function.name));
-        }
-        return *functions_;
-    }
-
     compiler::BtfKernelTypes& kernel_;
-    std::optional<std::vector<std::string>> functions_;
+    /// By provider and `all`.  Kept: to unpack an image takes a second, and to list BTF's functions
+    /// as long as to compile a clause.
+    std::map<std::pair<std::string, bool>, std::vector<std::string>> known_;
 };
 
 bool any_matches(const std::vector<std::string>& names, const std::string& pattern) {
@@ -99,7 +104,7 @@ std::string judge(const DofProbeName& probe, Places& places) {
         return "";
     if (any_matches(places.of(probe.provider, false), place))
         return "";
-    std::vector<std::string> names = places.of(probe.provider, true);
+    const std::vector<std::string>& names = places.of(probe.provider, true);
     if (names.empty() || any_matches(names, place))
         return "";
     std::string similar = base::nearest_name(place, names);
