@@ -98,7 +98,7 @@ bool SymbolSearch::find_tokens() {
             continue;
         std::memcpy(index.data(), image_.data() + here, sizeof(index));
         auto far = [](uint16_t left, uint16_t right) {
-            return right <= left || right - left > kTokenBytesMax;
+            return right <= left || right > left + kTokenBytesMax;
         };
         if (std::adjacent_find(index.begin(), index.end(), far) != index.end())
             continue;
