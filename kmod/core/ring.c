@@ -320,9 +320,24 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	return 0;
 }
 
+/* What the deadman ended is stopped here, whichever process owns it: its segments are to be sealed. */
+static void bury(struct dbk_ring *ring)
+{
+	if (ring->abort_said || dbk_consumer_activity(ring->consumer) != DBK_ACTIVITY_KILLED)
+		return;
+	dbk_consumer_stop(ring->consumer);
+	pr_warn("ring %s: Abort due to systemic unresponsiveness: its clauses took more than %u of %u seconds of a CPU\n",
+		dbk_consumer_ring(ring->consumer)->name,
+		(u32)(DBK_DEADMAN_BUSY_NS / NSEC_PER_SEC),
+		(u32)(DBK_DEADMAN_WINDOW_NS / NSEC_PER_SEC));
+	ring->abort_said = true;
+}
+
 void dbk_ring_destroy(struct dbk_ring *ring)
 {
 	dbk_state_assert();
+	/* Its owner may have seen the end before drain() came to say so. */
+	bury(ring);
 	mutex_lock(&dbk.look_mutex);
 	list_del(&ring->link);
 	mutex_unlock(&dbk.look_mutex);
@@ -505,19 +520,6 @@ static void grow_start(const struct dbk_ring *ring)
 {
 	if (dbk_consumer_grows(ring->consumer))
 		mod_delayed_work(system_wq, &grow_work, 1);
-}
-
-/* What the deadman ended is stopped here, whichever process owns it: its segments are to be sealed. */
-static void bury(struct dbk_ring *ring)
-{
-	if (ring->abort_said || dbk_consumer_activity(ring->consumer) != DBK_ACTIVITY_KILLED)
-		return;
-	dbk_consumer_stop(ring->consumer);
-	pr_warn("ring %s: Abort due to systemic unresponsiveness: its clauses took more than %u of %u seconds of a CPU\n",
-		dbk_consumer_ring(ring->consumer)->name,
-		(u32)(DBK_DEADMAN_BUSY_NS / NSEC_PER_SEC),
-		(u32)(DBK_DEADMAN_WINDOW_NS / NSEC_PER_SEC));
-	ring->abort_said = true;
 }
 
 /*
