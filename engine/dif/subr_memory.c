@@ -77,6 +77,9 @@ __probe_ctx uint64_t dbk_subr_copyinargs(struct dbk_cpu *cpu)
 	if (to == NULL || !dbk_may_see_process(cpu) || !dbk_spend(cpu, bytes * DBK_WORK_CHAR))
 		return 0;
 	if (bytes != 0 && !dbk_host_load_user(to, from, (uint32_t)bytes)) {
+		/* As much as two faults of the clause: a process chooses which of its pages are there. */
+		if (!dbk_spend(cpu, 2 * DBK_WORK_FAULT))
+			return 0;
 		if (bytes <= first_page_bytes ||
 		    !dbk_host_load_user(to, from, (uint32_t)first_page_bytes))
 			first_page_bytes = 0;

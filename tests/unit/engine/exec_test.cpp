@@ -405,6 +405,22 @@ TEST_CASE("numbers as text", "[engine][dif]") {
     CHECK(number({1, 37}).errors == 1);
 }
 
+TEST_CASE("a page that is not there costs copyinargs() as much as a fault", "[engine][dif]") {
+    host = HostState{};
+    host.kernel_memory[0xffff888000000000] = std::string("kernel text\0", 12);
+    auto errors_of = [&](int calls) {
+        Difo d{{}, string_type(), {0x9000, 1, 0xffff888000000000}};
+        for (int i = 0; i < calls; i++)
+            d.code.insert(d.code.end(),
+                          {setx(0, 1), push_value(1), setx(1, 2), push_value(2), setx(2, 3),
+                           push_value(3), call(DIF_SUBR_COPYINARGS, 1), flushts()});
+        d.code.push_back(ret(1));
+        return run(d).errors;
+    };
+    CHECK(errors_of(50) == 0);
+    CHECK(errors_of(250) == 1);
+}
+
 TEST_CASE("memory subroutines", "[engine][dif]") {
     host = HostState{};
     host.user_memory[0x5000] = std::string("user text\0", 10);
