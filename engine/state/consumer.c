@@ -41,13 +41,26 @@ static int lacking(struct dbk_consumer *consumer, uint32_t option, struct dbk_re
 /* A program that only counts records nothing but its faults: so much, if it does not ask for more. */
 #define SEGMENTS_OF_FAULTS 8u
 
+/* Every program that the compiler makes has a clause for ERROR: that is a record of a fault. */
+static bool is_of_faults(const struct dbk_engine *engine, const struct dbk_probedesc *desc)
+{
+	return dbk_probedesc_match(desc, &engine->error) &&
+	       !dbk_probedesc_match(desc, &engine->begin) &&
+	       !dbk_probedesc_match(desc, &engine->end);
+}
+
 static bool has_record(const struct dbk_consumer *consumer)
 {
 	uint32_t i;
 
-	for (i = 0; i < consumer->plan_count; i++)
-		if (consumer->plans[i].has_record)
+	for (i = 0; i < consumer->plan_count; i++) {
+		const struct dbk_plan *plan = &consumer->plans[i];
+
+		if (plan->has_record &&
+		    !is_of_faults(consumer->engine,
+				  &consumer->program->probedescs[plan->desc->probedesc]))
 			return true;
+	}
 	return false;
 }
 
