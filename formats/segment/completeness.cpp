@@ -124,6 +124,12 @@ private:
         if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment,
             uint64_t& count = row == RowSays::rotated ? sum_.rotated : sum_.lost;
             count = plus(count, absent); // or in one that was still open when it was copied
+            if (previous && absent != 0 && !previous->damaged && row != RowSays::rotated)
+                findings_.add(FindingKind::missing_segment,
+                              strprintf("ring %u cpu %u", ring_.ring_id, cpu_.cpu),
+                              strprintf("segment %" PRIu64 " is cut short: %" PRIu64
+                                        " of its records are not there",
+                                        previous->sequence, absent));
             return;
         }
         bool known = !previous || !previous->damaged;

@@ -41,8 +41,12 @@ inline void read_findings(const formats::Recording& recording, ReadBack& back) {
         const char* place = std::strstr(finding.where.c_str(), "ring ");
         bool is_lost = finding.kind == formats::FindingKind::skipped ||
                        finding.kind == formats::FindingKind::missing_segment;
-        if (is_lost && place && std::sscanf(place, "ring %u cpu %u", &ring, &cpu) == 2 &&
-            std::sscanf(finding.text.c_str(), "segments %llu..%llu", &first, &last) == 2) {
+        bool is_cpu = is_lost && place && std::sscanf(place, "ring %u cpu %u", &ring, &cpu) == 2;
+        if (is_cpu && std::sscanf(finding.text.c_str(), "segment %llu is cut", &first) == 1)
+            last = first;
+        else if (is_cpu)
+            is_cpu = std::sscanf(finding.text.c_str(), "segments %llu..%llu", &first, &last) == 2;
+        if (is_cpu) {
             back.lost_first.insert({static_cast<uint16_t>(cpu), first});
             for (; first <= last; first++)
                 back.lost.insert({static_cast<uint16_t>(cpu), first});
