@@ -315,25 +315,33 @@ void FileSeries::abandon_file() {
 }
 
 /// Leaves for the next file what this one does not have on the disk, and notes as lost what is not
-/// in memory any more.
+/// in memory any more.  Of a segment that grew between two copies the longer one is left.
 void FileSeries::keep_left(bool on_disk) {
-    Bytes kept;
-    std::set<PieceKey> keys;
+    std::vector<ByteView> pieces;
+    std::map<PieceKey, size_t> places;
     auto keep = [&](const Piece& piece, ByteView bytes) {
-        if (piece.kind != formats::PieceKind::metadata && keys.insert(key_of(piece)).second)
-            kept.insert(kept.end(), bytes.begin(), bytes.end());
+        if (piece.kind == formats::PieceKind::metadata)
+            return;
+        auto [at, is_new] = places.emplace(key_of(piece), pieces.size());
+        if (is_new)
+            pieces.push_back(bytes);
+        else if (bytes.size() > pieces[at->second].size())
+            pieces[at->second] = bytes;
     };
     if (!on_disk)
         for_each_piece(ByteView(left_).first(left_put_), keep);
     if (writer_)
         for_each_piece(writer_->unwritten(), keep);
     for_each_piece(ByteView(left_).subspan(left_put_), keep);
+    Bytes kept;
+    for (ByteView piece : pieces)
+        kept.insert(kept.end(), piece.begin(), piece.end());
     left_ = std::move(kept);
     if (on_disk)
         skips_.erase(skips_.begin(), skips_.begin() + static_cast<ptrdiff_t>(skips_put_));
     else
         for (const UnsyncedSegment& one : unsynced_)
-            if (!keys.contains({formats::PieceKind::segment, one}))
+            if (!places.contains({formats::PieceKind::segment, one}))
                 lost_.push_back(one);
     unsynced_.clear();
     left_put_ = skips_put_ = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recorder/follow/held.hpp"
 #include "recorder/follow/write_queue.hpp"
 
 #include "tests/unit/recorder/follow_fixture.hpp"
@@ -74,6 +75,27 @@ TEST_CASE("a job that failed stays the first", "[follow][queue]") {
     CHECK(q.queue.drain() == 0);
     CHECK(q.queue.room_bytes() == WriteQueue::kRoomBytes);
     CHECK(read_back(q.f.disk.files).whole_copies.size() == 1);
+}
+
+TEST_CASE("of a segment that grew while appends fail the longer copy is left", "[follow][queue]") {
+    Fixture q;
+    auto put_and_fail = [&] {
+        REQUIRE(q.series.put(ByteView(q.f.ring.segment_memory(0)).first(4096)).ok());
+        q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
+            return call == "append" ? std::optional(ErrorCode::io) : std::nullopt;
+        };
+        CHECK_FALSE(q.series.flush().ok());
+        q.f.disk.fault = {};
+    };
+    q.f.records_of(0, 5);
+    put_and_fail();
+    q.f.records_of(0, 4);
+    put_and_fail();
+    REQUIRE(q.series.sync().ok());
+    HeldSegments held;
+    for (const auto& [name, content] : q.f.disk.files)
+        held.add_file(content, q.f.ring.options().boot_id);
+    CHECK(held.position(1, 0).copied_bytes == DBK_SEGMENT_DATA_OFFSET + 16 * 9);
 }
 
 TEST_CASE("what a failed sync was about is lost, unless a later copy waits", "[follow][queue]") {
