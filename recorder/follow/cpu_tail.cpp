@@ -63,6 +63,19 @@ void CpuTail::look() {
     newest_ = std::max(newest_, found_.back().sequence);
 }
 
+const CpuTail::Slot* CpuTail::slot_of(uint64_t sequence) const {
+    auto at = std::lower_bound(
+        found_.begin(), found_.end(), sequence,
+        [](const Slot& one, uint64_t wanted) { return one.sequence < wanted; });
+    return at != found_.end() && at->sequence == sequence ? &*at : nullptr;
+}
+
+uint32_t CpuTail::committed_bytes(uint64_t sequence) const {
+    const Slot* slot = slot_of(sequence);
+    return slot ? live_word<uint32_t>(slot->live, offsetof(dbk_segment_header, committed_bytes))
+                : 0;
+}
+
 /// The lowest sequence that can still be in a slot.
 uint64_t CpuTail::first_kept() const {
     // Slots keep the newest; the oldest of them may just be reopened.
@@ -122,13 +135,10 @@ TailStep CpuTail::take_again(size_t& room_bytes, std::vector<TailSegment>& segme
                              std::vector<TailGap>& gaps) {
     while (!again_.empty()) {
         auto& [sequence, looks] = *again_.begin();
-        auto slot = std::lower_bound(
-            found_.begin(), found_.end(), sequence,
-            [](const Slot& one, uint64_t wanted) { return one.sequence < wanted; });
-        bool is_there = slot != found_.end() && slot->sequence == sequence;
-        if (is_there && slot->live.size() > room_bytes)
+        const Slot* slot = slot_of(sequence);
+        if (slot && slot->live.size() > room_bytes)
             return TailStep::full;
-        LiveCopy copy = is_there ? copy_live_piece(slot->live) : LiveCopy();
+        LiveCopy copy = slot ? copy_live_piece(slot->live) : LiveCopy();
         if (copy.outcome == CopyOutcome::copied && sequence_of(copy.bytes) == sequence) {
             room_bytes -= slot->live.size();
             segments.push_back({sequence, std::move(copy.bytes)});

@@ -75,6 +75,8 @@ public:
     uint64_t oldest_mono_ns() const;
     /// The CPU says that all segments with lower numbers were overwritten; 0: it does not say.
     void set_oldest(uint64_t sequence) { told_oldest_ = sequence; }
+    /// How long the segment was when it was looked at, header included; 0: it is not there.
+    uint32_t committed_bytes(uint64_t sequence) const;
     /// Slots that the regions have room for; 0: no segment was seen yet.
     uint64_t slots() const { return slots_; }
 
@@ -84,6 +86,8 @@ private:
         ByteView live;
     };
 
+    /// The slot of the segment as of the latest look; null: none has it.
+    const Slot* slot_of(uint64_t sequence) const;
     uint64_t first_kept() const;
     bool hole(uint64_t first, uint64_t found, std::vector<TailGap>& gaps);
     TailStep take_again(size_t& room_bytes, std::vector<TailSegment>& segments,

@@ -284,9 +284,12 @@ private:
         if (at.next == 0 && (is_younger || tail.newest() == 0))
             at.next = 1;
         tail.start_at(at);
-        if (left == left_.end())
-            for (uint64_t hole : held_.holes(ring.file_id, cpu, tail.oldest(), tail.newest()))
-                tail.go_back(hole);
+        if (left != left_.end())
+            return;
+        for (uint64_t hole : held_.holes(ring.file_id, cpu, tail.oldest(), tail.newest()))
+            tail.go_back(hole);
+        for (uint64_t cut : held_.cut(ring.file_id, cpu, tail))
+            tail.go_back(cut);
     }
 
     // ---- copying

@@ -75,4 +75,17 @@ std::vector<uint64_t> HeldSegments::holes(uint16_t ring_id, uint16_t cpu, uint64
     return holes;
 }
 
+std::vector<uint64_t> HeldSegments::cut(uint16_t ring_id, uint16_t cpu, const CpuTail& tail) const {
+    std::vector<uint64_t> cut;
+    auto found = cpus_.find({ring_id, cpu});
+    if (found == cpus_.end())
+        return cut;
+    auto last = std::prev(found->second.end()); // position() begins with it
+    for (auto at = found->second.lower_bound(tail.oldest()); at != last && at != found->second.end();
+         ++at)
+        if (at->second < tail.committed_bytes(at->first))
+            cut.push_back(at->first);
+    return cut;
+}
+
 } // namespace daybreak::recorder

@@ -26,6 +26,9 @@ public:
     /// holds them.
     std::vector<uint64_t> holes(uint16_t ring_id, uint16_t cpu, uint64_t oldest,
                                 uint64_t newest) const;
+    /// The sequences of which less is held than the ring has, though a later one is held: what was
+    /// copied when they had closed did not reach the disk.
+    std::vector<uint64_t> cut(uint16_t ring_id, uint16_t cpu, const CpuTail& tail) const;
     /// The lowest sequence of the CPU that was read so far; 0: none.
     uint64_t lowest(uint16_t ring_id, uint16_t cpu) const;
     bool empty() const { return cpus_.empty(); }

@@ -76,6 +76,25 @@ TEST_CASE("what is not held below what is held is a hole, as far as the ring has
     CHECK(f.held.holes(1, 1, 1, 8).empty());
 }
 
+TEST_CASE("of what was copied while it was open the rest is wanted, as far as the ring has it",
+          "[follow][held]") {
+    Fixture f;
+    f.records(248 * 2 + 10);
+    f.add_file({1, 2, 3}); // 3 is open
+    f.records(248 * 2);
+    f.add_file({4});
+    CpuTail tail;
+    tail.add_region(f.ring.segment_memory(0));
+    tail.look();
+    CHECK(f.held.cut(1, 0, tail) == std::vector<uint64_t>{3});
+    CHECK(f.held.cut(1, 1, tail).empty());
+    f.records(248 * 7); // its slot has another segment now
+    tail.look();
+    CHECK(f.held.cut(1, 0, tail).empty());
+    f.add_file({5, 6});
+    CHECK(f.held.cut(1, 0, tail).empty());
+}
+
 TEST_CASE("a piece with another ring's id is sealed anew", "[follow]") {
     Fixture f;
     f.records(100);
