@@ -24,18 +24,23 @@ struct StopArguments {
     bool quiet = false;
 };
 
+/// Starts all of them or none: until they are let go, they end with the device's file.
 Result<void> start(const std::vector<recorder::NamedProgram>& programs, bool quiet) {
     DBK_TRY(auto device, recorder::open_device());
     DBK_TRY_VOID(recorder::check_version(*device));
+    std::vector<uint16_t> rings;
     for (const recorder::NamedProgram& program : programs) {
         DBK_TRY(uint16_t ring_id, device->enable(program.dof, program.name));
+        rings.push_back(ring_id);
         if (std::string remark = device->remark(); !remark.empty())
             complain(remark);
+    }
+    for (uint16_t ring_id : rings)
         DBK_TRY_VOID(device->detach(ring_id));
+    for (const recorder::NamedProgram& program : programs)
         if (!quiet)
             complain(strprintf("%s: started; end it with: daybreak stop %s", program.name.c_str(),
                                program.name.c_str()));
-    }
     return {};
 }
 

@@ -28,6 +28,10 @@ equal both "$(state calls) $(state other)" "active active"
 refuses stop-unknown "there is no program callz: did you mean calls?" daybreak stop callz
 holds stop-other daybreak stop other
 equal other-is-gone "$(state other)" ""
+holds compile daybreak compile -x bufpolicy=ring -s /share/in/calls.d -o /tmp/calls.dof
+cp /tmp/calls.dof /tmp/first.dof
+refuses all-or-none "a program named calls is at work already" daybreak start --dof /tmp/first.dof --dof /tmp/calls.dof
+equal none-of-them "$(state first)" ""
 equal who-is-in-the-log "$(kernel_log 'daybreak: ring other: enabled by daybreak\[') $(kernel_log 'daybreak: ring other: claimed by daybreak\[')" "1 1"
 
 # Stopped into a file: all of it, END too.
