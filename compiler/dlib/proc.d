@@ -8,7 +8,7 @@
 provider proc {
 	probe create(struct task_struct *P) : (psinfo_t *P);
 	probe start(void);
-	probe exec(char *path);
+	probe exec(char *path) : (string path);
 	probe exec__success(void);
 	probe exec__failure(int error);
 	probe exit(int reason);

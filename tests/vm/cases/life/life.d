@@ -12,7 +12,7 @@ proc:::create, proc:::start, proc:::exec-success, proc:::lwp-create, proc:::lwp-
 proc:::exec
 /execname == "life"/
 {
-	printf("%s %s %s\n", probename, execname, stringof((char *)arg0));
+	printf("%s %s %s\n", probename, execname, args[0]);
 }
 
 proc:::exec-failure, proc:::exit, proc:::signal-clear
