@@ -8,6 +8,7 @@
  */
 #pragma D option quiet
 #pragma D option bufsize=16m
+#pragma D option aggsortrev	/* the most first */
 
 /* The first record: nothing in userspace is older. */
 dtrace:::BEGIN
