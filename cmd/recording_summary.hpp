@@ -10,6 +10,9 @@
 
 namespace daybreak::cmd {
 
+/// What --replace of a command that writes a trace file does.
+inline constexpr const char* kReplaceHelp = "Replace the file that -o names, if it is there";
+
 /// A line for each ring: what is in the file of it, and what is not.  Of a window (`is_window`)
 /// what the ring overwrote is not news.
 void complain_of_rings(const std::vector<recorder::RecordedRing>& rings, bool is_window = false);

@@ -24,6 +24,7 @@ struct ExtractOptions {
     std::string symbols_path; ///< a trace file or kallsyms text; empty: none
     std::string tool_version;
     formats::ScanOptions scan;
+    bool replace = false; ///< a file at output_path; else it is an error
 };
 
 /// What one boot left in the dump.

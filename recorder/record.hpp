@@ -19,6 +19,7 @@ namespace daybreak::recorder {
 
 struct RecordOptions {
     std::string output_path;
+    bool replace = false;        ///< a file at output_path; else it is an error
     bool keep = false;           ///< copy, and leave the rings as they are
     uint16_t ring_id = 0;        ///< the ring to claim; 0: the oldest without an owner
     bool with_symbols = true;    ///< false: they lie in a file of their own

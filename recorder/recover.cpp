@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/writer.hpp"
+#include "recorder/output.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -131,7 +132,7 @@ Result<void> write(const Half& half, const RecoverOptions& options, RecoverSumma
     formats::Findings findings = half.recording.findings;
     DBK_TRY(formats::SymbolTable symbols, symbols_of(half.recording, options, findings));
     DBK_TRY(base::OutputFile file,
-            base::OutputFile::create(options.output_path, base::OutputFile::kSecretMode));
+            create_trace_file(options.output_path, options.replace));
     DBK_TRY(
         formats::TraceWriter writer,
         formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));

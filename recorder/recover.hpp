@@ -22,6 +22,7 @@ struct RecoverOptions {
     /// Whose symbols are taken when it is the same build; null: none.  That it is another is a
     /// finding.
     const RunningKernel* running = nullptr;
+    bool replace = false; ///< a file at output_path; else it is an error
 };
 
 /// What is in one half.

@@ -21,6 +21,7 @@ namespace {
 
 struct RecordArguments {
     std::string output_path;
+    bool replace = false;
     bool claim = false;
     bool keep = false;
     bool quiet = false;
@@ -68,6 +69,7 @@ void print_summary(const RecordArguments& arguments, const recorder::RecordSumma
 recorder::RecordOptions options_of(const RecordArguments& arguments) {
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
+    options.replace = arguments.replace;
     options.keep = arguments.keep;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
@@ -163,6 +165,7 @@ void add_record(CLI::App& app, int& status) {
                       "Copy what is there now; tracing goes on and nothing is taken");
     command->add_option("-o,--output", arguments->output_path,
                         "The trace file to write (.dbrk); a folder: all programs, a file each");
+    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
     add_follow_options(*command, arguments->follow);
     command->footer("\nExamples: in the booted system, as root\n"

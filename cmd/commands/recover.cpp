@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kLogLines = 10;
 
 struct RecoverArguments {
+    bool replace = false;
     std::string bank_path, output_path, symbols_path;
     int half = -1;
     bool list = false;
@@ -101,6 +102,7 @@ base::Result<recorder::RecoverSummary> recover(const RecoverArguments& arguments
     options.running = &running;
     if (!arguments.list)
         options.output_path = arguments.output_path;
+    options.replace = arguments.replace;
     if (arguments.half >= 0)
         options.half = static_cast<uint32_t>(arguments.half);
     if (!arguments.bank_path.empty()) {
@@ -143,6 +145,7 @@ void add_recover(CLI::App& app, int& status) {
     command->add_option("BANK", arguments->bank_path,
                         "An image of the bank, or of a half (default: /dev/daybreak's)");
     command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
+    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
     command->add_flag("--list", arguments->list, "Only tell what the halves of the bank hold");
     command->add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
         ->check(CLI::Range(0, 1));

@@ -29,6 +29,7 @@ constexpr std::string_view kTriggerMarks = "_-.@:\\", kFileMarks = "_-.@+";
 
 struct SnapshotArguments {
     std::string output_path;
+    bool replace = false;
     std::string last;
     std::string trigger;
     std::string folder;
@@ -104,6 +105,7 @@ base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& argument
                    ? default_name(options.record.header, arguments.trigger)
                    : arguments.output_path;
     options.record.output_path = path_ret;
+    options.record.replace = arguments.replace;
     Progress progress("daybreak: snapshot");
     auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
         progress.step(step == recorder::RecordStep::copying ? "copying" : "writing", done, total);
@@ -173,6 +175,7 @@ void add_snapshot(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output_path,
                         "The trace file to write; else snapshot-HOST-TIME.dbrk here")
         ->excludes(pin_only);
+    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
     command->add_option("--trigger", arguments->trigger,
                         "Why, in a word: it stands in the file, and in its name without -o");
     command->add_option("--dir", arguments->folder,

@@ -28,7 +28,7 @@ cost() {
 stall() {
 	taskset 2 paced "$rate" "$seconds" | sed 's/^/ALONE /'
 	# 3: on a slow host the ring holds less than the second that is asked for.
-	while daybreak snapshot --last 1s -q --status-file /none -o /tmp/s.dbrk 2>/dev/null || [ $? = 3 ]; do
+	while daybreak snapshot --last 1s -q --status-file /none --replace -o /tmp/s.dbrk 2>/dev/null || [ $? = 3 ]; do
 		echo "SNAPSHOT"
 		: >/tmp/snapped
 	done &

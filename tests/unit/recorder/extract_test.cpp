@@ -194,7 +194,7 @@ TEST_CASE("damaged symbols in a dump cost the names and nothing else", "[extract
         Machine damaged = machine;
         uint64_t rubbish = 0xfedcba9876543210u * (at + 1);
         damaged.write(KernelTables::kTablesAt + at, std::as_bytes(std::span(&rubbish, 1)));
-        auto summary = run(elf_dump(damaged, facts), {.output_path = folder.file("k.dbrk")});
+        auto summary = run(elf_dump(damaged, facts), {.output_path = folder.file("k.dbrk"), .replace = true});
         REQUIRE(summary.ok());
         CHECK(!summary->has_losses);
     }
@@ -227,7 +227,7 @@ TEST_CASE("another boot is taken by how its UUID begins", "[extract]") {
     Bytes dump = elf_dump(two_boots());
     CHECK(formats::boot_name(kNew) == "80706050-4030-2010");
     for (const char* name : {"11", "11223344-5566-7788", "1122334455667788"}) {
-        auto summary = run(dump, {.output_path = folder.file("old.dbrk"), .boot = name});
+        auto summary = run(dump, {.output_path = folder.file("old.dbrk"), .boot = name, .replace = true});
         REQUIRE(summary.ok());
         CHECK(summary->boots[0].boot_id == kOld);
         CHECK(read(folder.file("old.dbrk")).recording.find_ring(1)->completeness().present == 1500);

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <sys/resource.h>
 #include <thread>
@@ -159,6 +160,24 @@ TEST_CASE("without anonymous state the reason is reported and nothing is written
         CHECK(f.run().error().code() == ErrorCode::busy);
     }
     CHECK(f.empty_folder());
+}
+
+TEST_CASE("a file that is there is replaced when that was asked for, else nothing is claimed",
+          "[recorder]") {
+    Fixture f;
+    f.records(10);
+    std::string before = GENERATE("", "of yesterday");
+    std::ofstream(f.options.output_path) << before;
+    if (before.empty()) { // as mktemp(1) leaves one
+        CHECK(f.run().ok());
+        return;
+    }
+    CHECK(f.run().error().message() ==
+          f.options.output_path + " is there already: name another file, or add --replace");
+    CHECK(std::filesystem::file_size(f.options.output_path) == before.size());
+    f.options.replace = true;
+    CHECK(f.run().ok()); // the state was left
+    CHECK(f.trace().recording.rings.size() == 1);
 }
 
 TEST_CASE("a module of another version is not talked to", "[recorder]") {
@@ -341,7 +360,7 @@ TEST_CASE("a running ring is copied while it is written to", "[recorder]") {
             for (uint16_t cpu = 0; cpu < 2; cpu++)
                 f.ring.record(cpu, f.read, 1000 + 2 * i + cpu, RingBuilder::words({i}));
     });
-    f.options.keep = true;
+    f.options.keep = f.options.replace = true;
     std::vector<std::string> bad;
     for (int round = 0; round < 50; round++) {
         RecordSummary summary = f.run().value();

@@ -90,7 +90,7 @@ all_armed() {
 
 looking() {
 	while [ -e go ]; do
-		daybreak snapshot --last 1s -q --status-file /none -o /tmp/look.dbrk
+		daybreak snapshot --last 1s -q --status-file /none --replace -o /tmp/look.dbrk
 		daybreak list >/dev/null
 		rm -f /tmp/look.dbrk
 	done
@@ -113,7 +113,7 @@ round() {
 	kill -9 $churn
 	wait
 	for online in /sys/devices/system/cpu/cpu[1-9]/online; do echo 1 >$online; done
-	daybreak record --claim -o claimed.dbrk || [ $? = 3 ] || fail claim "round $rounds"
+	daybreak record --claim --replace -o claimed.dbrk || [ $? = 3 ] || fail claim "round $rounds"
 	rm -f claimed.dbrk
 	rmmod daybreak || fail unload "round $rounds"
 }
