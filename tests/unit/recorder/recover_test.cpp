@@ -341,7 +341,8 @@ TEST_CASE("segments without a checksum are reported, and left out when asked for
     CHECK(has(all->findings, FindingKind::unsealed));
     CHECK_FALSE(all->has_losses);
     CHECK(numbers(*formats::read_trace(output.path)).back() == 5000 + 1199);
-    auto sealed = recover_image(image.bytes(), "bank", {output.path, {}, "test", true});
+    auto sealed =
+        recover_image(image.bytes(), "bank", {output.path, {}, "test", true, {}, nullptr, true});
     REQUIRE(sealed.ok());
     CHECK(has(sealed->findings, FindingKind::unsealed));
     CHECK(sealed->halves[0].segments + 1 == all->halves[0].segments);

@@ -39,6 +39,7 @@ struct Fixture {
                             16)),
           device(ring), row(files.path, ring) {
         options.record.output_path = output.path + "/snapshot.dbrk";
+        options.record.replace = true;
         options.record.header = test::row_header(ring, 0);
         options.record.clocks = [this] { return formats::HostClocks{now_ns, now_ns, now_ns}; };
     }
