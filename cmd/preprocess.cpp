@@ -31,10 +31,18 @@ constexpr const char* kNoStandard = "# 1 \"<stdc>\" 3\n#undef __STDC__\n";
 constexpr const char* kStandardIsZero = "# 1 \"<stdc>\" 3\n#undef __STDC__\n#define __STDC__ 0\n";
 
 /// Words of the system's headers that say nothing of how memory is laid out.  __attribute__ may
-/// (packed, aligned, mode), so it is not among them: D refuses it instead of reading wrong bytes.
+/// (packed, aligned, mode), so it is not among them: the parser looks at what it says.
 constexpr const char* kNotInD[] = {
-    "-D__extension__=", "-D__restrict=",   "-D__THROW=",          "-D__BEGIN_DECLS=",
-    "-D__END_DECLS=",   "-D__const=const", "-D__signed__=signed", "-D__volatile__=volatile"};
+    "-D__extension__=", "-D__restrict=", "-D__restrict_arr=", "-D__THROW=", "-D__THROWNL=",
+    "-D__BEGIN_DECLS=", "-D__END_DECLS=", "-D__const=const", "-D__signed__=signed",
+    "-D__volatile__=volatile",
+    // of functions, in <sys/cdefs.h>
+    "-D__wur=", "-D__nonnull(x)=", "-D__attr_access(x)=", "-D__attr_dealloc(x,y)=",
+    "-D__attr_dealloc_free=", "-D__attribute_alloc_size__(x)=", "-D__attribute_alloc_align__(x)=",
+    "-D__attribute_const__=", "-D__attribute_deprecated__=", "-D__attribute_malloc__=",
+    "-D__attribute_noinline__=", "-D__attribute_pure__=", "-D__attribute_returns_twice__=",
+    "-D__attribute_warn_unused_result__=", "-D__fortified_attr_access(x,y,z)=",
+    "-D__attribute_format_arg__(x)=", "-D__attribute_deprecated_msg__(x)=", "-D__returns_nonnull="};
 
 bool is_for_a_person() {
     return ::isatty(STDERR_FILENO) != 0 && !is_testing();

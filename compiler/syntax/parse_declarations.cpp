@@ -9,6 +9,7 @@ namespace daybreak::compiler {
 
 std::optional<Declaration> Parser::declaration() {
     Declaration declaration;
+    word_mode_ = false;
     auto parsed = specifiers();
     if (!parsed)
         return std::nullopt;
@@ -31,7 +32,9 @@ std::optional<Declaration> Parser::declaration() {
     if (!expect(TokenKind::semicolon, hint))
         return std::nullopt;
     declaration.span = join(declaration.specifiers.span, last_span_);
-    const auto& words = declaration.specifiers.words;
+    auto& words = declaration.specifiers.words;
+    if (word_mode_)
+        words.push_back({SpecifierWord::long_, declaration.specifiers.span});
     if (std::any_of(words.begin(), words.end(), [](const Specifier& specifier) {
             return specifier.word == SpecifierWord::typedef_;
         }))

@@ -26,7 +26,7 @@ std::optional<Declarator> Parser::declarator() {
         pointers.emplace_back(pointer);
     }
     std::vector<Derivation> suffixes;
-    if (!direct_declarator(declarator, suffixes))
+    if (!direct_declarator(declarator, suffixes) || !attributes())
         return std::nullopt;
     // Suffixes bind tighter than stars, and of the stars the one nearest to the name comes first.
     std::move(suffixes.begin(), suffixes.end(), std::back_inserter(declarator.derivations));

@@ -62,7 +62,76 @@ bool has_type(const Specifiers& specifiers) {
                        });
 }
 
+/// GCC's attributes that say nothing of how memory is laid out: what the system's headers say of
+/// functions.
+constexpr std::string_view kAttributesIgnored[] = {
+    "access",     "alloc_align",   "alloc_size",    "always_inline",   "artificial",
+    "cold",       "const",         "copy",          "deprecated",      "error",
+    "format",     "format_arg",    "gnu_inline",    "hot",             "leaf",
+    "malloc",     "may_alias",     "noinline",      "nonnull",         "noreturn",
+    "nothrow",    "pure",          "returns_twice", "returns_nonnull", "sentinel",
+    "unused",     "used",          "visibility",    "warning",         "warn_unused_result",
+    "weak"};
+
+/// Returns an attribute's name without the underscores it may have on both sides.
+std::string_view attribute_name(std::string_view word) {
+    if (word.size() > 4 && word.starts_with("__") && word.ends_with("__"))
+        word = word.substr(2, word.size() - 4);
+    return word;
+}
+
 } // namespace
+
+// --- Attributes ---------------------------------------------------------------------------------
+
+bool Parser::at_attribute() {
+    return peek().is(TokenKind::identifier) &&
+           (peek().text == "__attribute__" || peek().text == "__attribute");
+}
+
+/// __attribute__((name, name(...))): passed over when memory is the same without.  The word that
+/// <sys/types.h> says register_t is, mode(word), is remembered.
+bool Parser::attributes() {
+    constexpr const char* kForm = "__attribute__((name))";
+    while (at_attribute()) {
+        take();
+        if (!expect(TokenKind::paren_open, kForm) || !expect(TokenKind::paren_open, kForm))
+            return false;
+        do {
+            Token name = take();
+            bool is_word = attribute_name(name.text) == "mode" &&
+                           attribute_name(peek(1).text) == "word";
+            word_mode_ |= is_word;
+            if (!is_word && std::ranges::find(kAttributesIgnored, attribute_name(name.text)) ==
+                                std::end(kAttributesIgnored)) {
+                syntax_error(name, "D has no attribute that changes how memory is laid out");
+                return false;
+            }
+            if (!skip_parentheses())
+                return false;
+        } while (accept(TokenKind::comma));
+        if (!expect(TokenKind::paren_close, kForm) || !expect(TokenKind::paren_close, kForm))
+            return false;
+    }
+    return true;
+}
+
+/// Passes over what stands in parentheses, if any follow.
+bool Parser::skip_parentheses() {
+    if (!peek().is(TokenKind::paren_open))
+        return true;
+    size_t depth = 0;
+    do {
+        Token token = take();
+        if (token.is(TokenKind::end)) {
+            syntax_error(token, "missing )");
+            return false;
+        }
+        depth += token.is(TokenKind::paren_open);
+        depth -= token.is(TokenKind::paren_close);
+    } while (depth != 0);
+    return true;
+}
 
 // --- Is it a type? ------------------------------------------------------------------------------
 
@@ -172,6 +241,9 @@ std::optional<Specifiers> Parser::specifiers() {
             row && !(token.has_module && is_storage_word(row->word))) {
             specifiers.words.push_back({row->word, token.span});
             take();
+        } else if (at_attribute()) {
+            if (!attributes())
+                return std::nullopt;
         } else if (token.is(TokenKind::kw_struct) || token.is(TokenKind::kw_union) ||
                    token.is(TokenKind::kw_enum)) {
             if (!named_specifier(specifiers))

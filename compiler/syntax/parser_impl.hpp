@@ -94,6 +94,9 @@ private:
     std::optional<Provider> provider();
     std::optional<ProviderProbe> provider_probe();
     std::optional<Specifiers> specifiers();
+    bool at_attribute();
+    bool attributes();
+    bool skip_parentheses();
     bool named_specifier(Specifiers& specifiers);
     bool implicit_int_ahead(const Specifiers& specifiers);
     bool unknown_type_ahead(const Specifiers& specifiers);
@@ -156,6 +159,7 @@ private:
     Span last_span_;
     int brace_depth_ = 0;
     bool folding_ = true;
+    bool word_mode_ = false; ///< an attribute of this declaration says that it is a long
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
     size_t condition_count_ = 0; ///< of `if` and of predicates that have to be known later

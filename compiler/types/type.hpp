@@ -287,6 +287,7 @@ private:
     std::function<bool(std::string_view)> library_;
     TypeId void_{}, string_{}, dynamic_{}, translated_{}, translated_pointer_{};
     TypeId int64_{}, uint64_{};
+    TypeId last_builtin_{}; // of those that D has itself
     TypeId bool_{}, char_{}, signed_char_{}, unsigned_char_{}, short_{}, unsigned_short_{}, int_{},
         unsigned_int_{}, long_{}, unsigned_long_{}, long_long_{}, unsigned_long_long_{};
     TypeId float_{}, double_{}, long_double_{};

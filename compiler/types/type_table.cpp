@@ -103,8 +103,11 @@ void TypeTable::add_builtin_types() {
     add_typedef("pid_t", int_);
     add_typedef("uid_t", unsigned_int_);
     add_typedef("gid_t", unsigned_int_);
+    // The System V ABI's va_list, as cpp's <stdarg.h> calls it: 24 bytes, of which D reads none.
+    add_typedef("__builtin_va_list", array_of(unsigned_long_, 3));
     tables_->typedefs["string"] = string_;
     tables_->typedefs["_Bool"] = bool_;
+    last_builtin_ = static_cast<TypeId>(tables_->slots.size() - 1);
 }
 
 TypeId TypeTable::integer_type(uint64_t bytes, bool is_signed) const {
@@ -229,9 +232,12 @@ TypeId TypeTable::define_typedef(const std::string& name, TypeId target) {
     if (library_)
         library_(name); // it may be the library's
     auto found = tables_->typedefs.find(name);
-    if (found != tables_->typedefs.end())
-        return compatible(found->second, target) ? found->second : TypeId::none;
-    return add_typedef(name.c_str(), target);
+    if (found == tables_->typedefs.end())
+        return add_typedef(name.c_str(), target);
+    // A header's id_t is unsigned, D's own is not: it stays, for it has the same bytes.
+    bool is_own = found->second <= last_builtin_ && is_integer(found->second) &&
+                  is_integer(target) && size_of(found->second) == size_of(target);
+    return is_own || compatible(found->second, target) ? found->second : TypeId::none;
 }
 
 /// Places members as the System V ABI (3.1.2, "Aggregates and Unions") does, but bit-fields as D
