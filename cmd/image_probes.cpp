@@ -6,6 +6,7 @@
 #include "base/nearest_name.hpp"
 #include "cmd/possible_probes.hpp"
 #include "engine/sim/sim_host.hpp"
+#include "formats/abi/own_path.h"
 
 #include <algorithm>
 #include <iterator>
@@ -23,13 +24,10 @@ constexpr const char* kSystemCalls[] = {
 #include "system_calls.inc"
 };
 
-/// Functions that the module leaves out: kmod/providers/fbt_table.c, own_path.
 constexpr std::string_view kOwnPath[] = {
-    "copy_from_kernel_nofault", "copy_from_kernel_nofault_allowed",
-    "copy_from_user_nofault",   "ktime_get_mono_fast_ns",
-    "ktime_get_real_fast_ns",   "sched_clock_cpu",
-    "unwind_next_frame",        "unwind_get_return_address",
-    "__unwind_start",           "orc_find",
+#define DBK_NAME(name) #name,
+    DBK_OWN_PATH(DBK_NAME)
+#undef DBK_NAME
 };
 
 bool is_pattern(const std::string& part) {

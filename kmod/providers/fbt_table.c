@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "formats/abi/own_path.h"
 #include "kmod/core/symbols.h"
 #include "kmod/providers/fbt.h"
 
@@ -24,15 +25,10 @@ static bool returns_work;     /* [S] */
 static unsigned long (*location_of)(unsigned long address); /* ftrace_location() */
 static unsigned long kernel_text_start, kernel_text_end;
 
-/*
- * Called by the probe path itself: their probes would only ever count nested firings.
- */
 static const char *const own_path[] = {
-	"copy_from_kernel_nofault", "copy_from_kernel_nofault_allowed",
-	"copy_from_user_nofault",   "ktime_get_mono_fast_ns",
-	"ktime_get_real_fast_ns",   "sched_clock_cpu",
-	"unwind_next_frame",	    "unwind_get_return_address",
-	"__unwind_start",	    "orc_find",
+#define DBK_NAME(name) #name,
+	DBK_OWN_PATH(DBK_NAME)
+#undef DBK_NAME
 };
 
 static bool is_own_path(const char *name)
