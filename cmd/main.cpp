@@ -146,6 +146,10 @@ int run(int argc, char** argv) {
     add_sim(app, status);
     add_snapshot(app, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
+    if (words.empty()) {
+        complain("name a command: compile, embed, record, report ... (daybreak --help has all)");
+        return static_cast<int>(Exit::usage);
+    }
     if (is_unknown_command(app, words))
         return static_cast<int>(Exit::usage);
 

@@ -10,6 +10,7 @@
 #include "formats/dof/dof_writer.hpp"
 #include "formats/dof/properties.hpp"
 #include "formats/module/module_file.hpp"
+#include "formats/trace/reader.hpp"
 
 #include <memory>
 
@@ -61,6 +62,9 @@ base::Result<void> convert(const DofArguments& arguments) {
 
 base::Result<void> print_file(const std::string& path) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
+    if (formats::looks_like_trace(bytes))
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
     auto printed = formats::looks_like_dof(bytes)              ? print_image(bytes)
                    : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
                                                                : print_module(bytes);

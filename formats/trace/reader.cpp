@@ -8,6 +8,7 @@
 
 #include <cinttypes>
 #include <cstdlib>
+#include <cstring>
 
 namespace daybreak::formats {
 
@@ -236,6 +237,14 @@ uint32_t file_number_in(const std::string& path) {
     if (!ends || end - dash - 1 < kNumberDigitsMin || end - dash - 1 > 9)
         return 0;
     return static_cast<uint32_t>(std::strtoul(name.c_str() + dash + 1, nullptr, 10));
+}
+
+bool looks_like_trace(ByteView untrusted) {
+    uint32_t magic = 0;
+    if (untrusted.size() < sizeof(magic))
+        return false;
+    std::memcpy(&magic, untrusted.data(), sizeof(magic));
+    return magic == DBK_TRACE_MAGIC;
 }
 
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {

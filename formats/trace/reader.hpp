@@ -92,6 +92,9 @@ struct ReadOptions {
 ///         several boots begin like that; io.
 Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options = {});
 
+/// Whether the bytes begin as a trace file does.
+bool looks_like_trace(ByteView untrusted);
+
 /// The same as read_trace() from bytes in memory; `name` stands for the path in messages.
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name);
 
