@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE_LINES_MAX = 800
@@ -185,14 +186,15 @@ def circles(texts):
 
 
 def tracked(root):
-    """Git's files below `root`; where there is no git or no repository, all but the build folders."""
+    """Git's files below `root`; where there is no git or no repository, all but git's own and what is made."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     if shutil.which(command[0]):
         out = subprocess.run(command, cwd=root, capture_output=True, text=True)
         if out.returncode == 0:
             return sorted(set(out.stdout.split("\n")) - {""})
-    return sorted(str(p.relative_to(root)) for p in pathlib.Path(root).rglob("*")
-                  if p.is_file() and not p.relative_to(root).parts[0].startswith("build"))
+    paths = [p.relative_to(root) for p in pathlib.Path(root).rglob("*") if p.is_file()]
+    return sorted(str(p) for p in paths if p.parts[0] != ".git" and not p.parts[0].startswith("build")
+                  and "__pycache__" not in p.parts)
 
 
 def self_test():
@@ -207,6 +209,13 @@ def self_test():
     }
     bad = [rule for rule, (path, text) in wrong.items()
            if rule not in {r for _, r in findings(path, text)}]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("base/a.cpp", ".git/objects/pack", "build/a.o", "tests/__pycache__/a.pyc"):
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True)
+            path.touch()
+        if tracked(folder) != ["base/a.cpp"]:
+            bad.append("tracked")
     one_way = {"base/a/x.hpp": '#include "base/b/y.hpp"\n', "base/b/y.hpp": '#include "base/c.hpp"\n', "base/c.hpp": ""}
     if list(circles(one_way)) or len(list(circles({**one_way, "base/c.hpp": '#include "base/a/x.hpp"\n'}))) != 3:
         bad.append("circle")
