@@ -3,6 +3,8 @@
 // Keeping the pages of the symbols, and taking them apart (docs/design/0025).
 #include "recorder/dump_symbols.hpp"
 
+#include "formats/kallsyms/kallsyms.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -21,10 +23,6 @@ constexpr size_t kPage = formats::kDumpPageBytes;
 constexpr uint64_t kImageStart = 0xffffffff80000000, kImageBytes = 1 << 30;
 /// Debian's kernels have 3 MiB.
 constexpr uint64_t kTablesBytesMax = 64 << 20;
-/// KSYM_NAME_LEN is 512 since 6.1.
-constexpr size_t kNameBytesMax = 1024;
-/// Of all names together, unpacked: 4 MB and 8 MB.
-constexpr size_t kTextBytesMax = 64 << 20;
 /// struct new_utsname: six texts of 65 bytes.
 constexpr size_t kUtsText = 65, kUtsRelease = 2, kUtsVersion = 3, kUtsTexts = 6;
 
@@ -37,19 +35,6 @@ Number number_at(ByteView bytes, size_t index) {
     Number value;
     std::memcpy(&value, bytes.data() + index * sizeof(value), sizeof(value));
     return value;
-}
-
-/// The two ways to count.  Since 2016 a per-CPU kernel's offsets that are not negative are absolute
-/// (CONFIG_KALLSYMS_ABSOLUTE_PERCPU); 6.15 gave that up.
-enum class Offsets : uint8_t { absolute_percpu, relative };
-
-/// Returns the address of a symbol; empty for one that is none: of a per-CPU variable.
-std::optional<uint64_t> address_of(Offsets way, uint64_t base, int32_t offset) {
-    if (way == Offsets::relative)
-        return base + static_cast<uint32_t>(offset);
-    if (offset >= 0)
-        return std::nullopt;
-    return base - 1 - static_cast<uint64_t>(int64_t{offset});
 }
 
 } // namespace
@@ -149,31 +134,15 @@ Result<std::vector<std::string>> DumpSymbols::read_names(uint64_t count) const {
     DBK_TRY(Bytes table, read(tokens_at, static_cast<size_t>(index_at - tokens_at)));
     DBK_TRY(Bytes index, read(index_at, 256 * sizeof(uint16_t)));
     std::string_view text(reinterpret_cast<const char*>(table.data()), table.size());
-    std::vector<std::string> result;
-    size_t at = 0, text_bytes = 0;
-    auto next = [&] { return at < names.size() ? std::to_integer<size_t>(names[at++]) : 0; };
-    while (result.size() < count) {
-        size_t length = next();
-        if (length & 0x80) // since 6.1: a name of 128 tokens and more
-            length = (length & 0x7f) | next() << 7;
-        if (length == 0 || length > names.size() - at)
-            return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
-        std::string name;
-        for (size_t i = 0; i < length; i++) {
-            size_t token = number_at<uint16_t>(index, next());
-            std::string_view rest = text.substr(std::min(token, text.size()), kNameBytesMax);
-            name += rest.substr(0, rest.find('\0'));
-            if (name.size() > kNameBytesMax)
-                return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
-        }
-        text_bytes += name.size();
-        // In a trace a newline ends a name: one inside would give all that follow a wrong address.
-        auto is_blank = [](char c) { return c >= 0 && c <= ' '; };
-        if (text_bytes > kTextBytesMax || std::ranges::any_of(name, is_blank))
-            return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
-        result.push_back(std::move(name));
+    formats::KallsymsTokens tokens;
+    for (size_t i = 0; i < tokens.size(); i++) {
+        tokens[i] = text.substr(std::min<size_t>(number_at<uint16_t>(index, i), text.size()));
+        tokens[i] = tokens[i].substr(0, tokens[i].find('\0'));
     }
-    return result;
+    auto unpacked = formats::unpack_kallsyms(names, tokens, static_cast<size_t>(count));
+    if (!unpacked.ok())
+        return errorf(ErrorCode::invalid, "the symbols in the dump contradict themselves");
+    return unpacked;
 }
 
 Result<formats::SymbolTable> DumpSymbols::read_table() const {
@@ -189,12 +158,12 @@ Result<formats::SymbolTable> DumpSymbols::read_table() const {
                       static_cast<size_t>(count));
     DBK_TRY(std::vector<std::string> names, read_names(count));
     DBK_TRY(Bytes offsets, read(offsets_at, names.size() * sizeof(int32_t)));
-    for (Offsets way : {Offsets::absolute_percpu, Offsets::relative}) {
+    for (auto way : {formats::KallsymsOffsets::absolute_percpu, formats::KallsymsOffsets::relative}) {
         formats::SymbolTable table;
         bool is_right = false;
         for (size_t i = 0; i < names.size(); i++) {
-            auto address = address_of(way, base, number_at<int32_t>(offsets, i));
-            char type = names[i].empty() ? 'a' : names[i][0];
+            auto address = formats::kallsyms_address(way, base, number_at<int32_t>(offsets, i));
+            char type = names[i][0];
             if (!address || type == 'a' || type == 'A')
                 continue;
             std::string_view name = std::string_view(names[i]).substr(1);

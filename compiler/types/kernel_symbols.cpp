@@ -3,6 +3,8 @@
 // The kernel's own symbol table, found by its shape and unpacked.
 #include "compiler/types/kernel_symbols.hpp"
 
+#include "formats/kallsyms/kallsyms.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,6 +17,7 @@ using base::ByteView;
 using base::ErrorCode;
 using base::errorf;
 using base::Result;
+using formats::KallsymsOffsets;
 
 namespace {
 
@@ -25,7 +28,6 @@ constexpr uint32_t kTokens = 256, kTokenBytesMax = 64, kMarkedNames = 256, kAlig
 constexpr uint32_t kSymbolsMin = 1000, kSymbolsMax = 4u << 20;
 constexpr uint32_t kNameBytesMax = 1024;        // packed; KSYM_NAME_LEN is 512
 constexpr uint64_t kTablesBytesMax = 64u << 20; // from the number of symbols to the tokens
-constexpr uint64_t kTextBytesMax = 64u << 20;   // of all names, unpacked: 4 MB and 8 MB
 constexpr uint64_t kNamesTriedMax = 64u << 20;  // a wrong start is mostly noticed within a few
 constexpr uint64_t kKernelHalf = 0xffffffffull; // upper half of any address of the kernel's text
 constexpr uint64_t kPageBytes = 4096;           // the text begins at a multiple of it
@@ -46,25 +48,27 @@ T at(ByteView bytes, uint64_t offset) {
 
 struct Symbol {
     uint64_t address;
-    std::string name; ///< without the letter of its kind
+    std::string_view name; ///< without the letter of its type
 };
 
 class SymbolSearch {
 public:
     explicit SymbolSearch(ByteView image) : image_(image) {}
-    /// Returns all symbols; empty when there is no table of a known layout.
-    std::vector<Symbol> find();
+    /// Whether there is a table of a known layout.
+    bool find();
+    /// Returns all symbols that have an address when they are counted that way; they go with this.
+    std::vector<Symbol> symbols(KallsymsOffsets way) const;
 
 private:
     bool find_tokens();
     bool is_token_table(uint64_t start, uint64_t end, const std::array<uint16_t, kTokens>& index);
     bool find_names();
     bool names_at(uint64_t start, uint32_t count);
-    uint32_t name_bytes(uint64_t& offset) const;
     bool find_addresses();
 
     ByteView image_;
-    std::vector<std::string_view> tokens_;
+    formats::KallsymsTokens tokens_;
+    std::vector<std::string> names_;
     uint64_t tokens_at_ = 0, tokens_end_ = 0; ///< the end is that of their index
     uint64_t names_at_ = 0;
     uint32_t count_ = 0;
@@ -74,14 +78,13 @@ private:
 
 bool SymbolSearch::is_token_table(uint64_t start, uint64_t end,
                                   const std::array<uint16_t, kTokens>& index) {
-    tokens_.clear();
     uint64_t next = start;
-    for (uint16_t offset : index) {
-        if (start + offset != next)
+    for (size_t i = 0; i < index.size(); i++) {
+        if (start + index[i] != next)
             return false;
         const auto* text = reinterpret_cast<const char*>(image_.data()) + next;
         size_t length = strnlen(text, static_cast<size_t>(end - next));
-        tokens_.emplace_back(text, length);
+        tokens_[i] = {text, length};
         next += length + 1;
         if (next > end)
             return false;
@@ -114,25 +117,18 @@ bool SymbolSearch::find_tokens() {
     return false;
 }
 
-/// Moves past the length of a name, one byte or two, and returns it.
-uint32_t SymbolSearch::name_bytes(uint64_t& offset) const {
-    uint32_t length = at<uint8_t>(image_, offset++);
-    if (length & 0x80)
-        length = (length & 0x7f) | static_cast<uint32_t>(at<uint8_t>(image_, offset++)) << 7;
-    return length;
-}
-
 /// Whether that many names lie there, and their markers after them.
 bool SymbolSearch::names_at(uint64_t start, uint32_t count) {
     std::vector<uint32_t> markers;
-    uint64_t next = start;
+    ByteView names = image_.first(static_cast<size_t>(tokens_at_));
+    size_t next = static_cast<size_t>(start);
     for (uint32_t i = 0; i < count; i++) {
         if (names_left_ == 0)
             return false;
         names_left_--;
         if (i % kMarkedNames == 0)
             markers.push_back(static_cast<uint32_t>(next - start));
-        uint32_t length = name_bytes(next);
+        size_t length = formats::kallsyms_length(names, next);
         if (length == 0 || length > kNameBytesMax || next + length > tokens_at_)
             return false;
         next += length;
@@ -174,24 +170,22 @@ bool SymbolSearch::find_addresses() {
     return false;
 }
 
-std::vector<Symbol> SymbolSearch::find() {
-    std::vector<Symbol> symbols;
+bool SymbolSearch::find() {
     if (!find_tokens() || !find_names() || !find_addresses())
-        return symbols;
-    uint64_t next = names_at_, text_bytes = 0;
-    for (uint32_t i = 0; i < count_; i++) {
-        Symbol symbol;
-        for (uint32_t left = name_bytes(next); left != 0; left--)
-            symbol.name += tokens_[at<uint8_t>(image_, next++)];
-        text_bytes += symbol.name.size();
-        if (text_bytes > kTextBytesMax)
-            return {};
-        symbol.name.erase(0, 1);
-        // Of what is per CPU, distances are the addresses themselves, and positive.
-        auto distance = at<int32_t>(image_, addresses_at_ + uint64_t{i} * sizeof(int32_t));
-        symbol.address = distance >= 0 ? static_cast<uint64_t>(distance)
-                                       : base_ - 1 - static_cast<uint64_t>(int64_t{distance});
-        symbols.push_back(std::move(symbol));
+        return false;
+    ByteView names = image_.subspan(names_at_, tokens_at_ - names_at_);
+    auto unpacked = formats::unpack_kallsyms(names, tokens_, count_);
+    if (unpacked.ok())
+        names_ = std::move(*unpacked);
+    return unpacked.ok();
+}
+
+std::vector<Symbol> SymbolSearch::symbols(KallsymsOffsets way) const {
+    std::vector<Symbol> symbols;
+    for (size_t i = 0; i < names_.size(); i++) {
+        auto offset = at<int32_t>(image_, addresses_at_ + i * sizeof(int32_t));
+        if (auto address = formats::kallsyms_address(way, base_, offset))
+            symbols.push_back({*address, std::string_view(names_[i]).substr(1)});
     }
     return symbols;
 }
@@ -212,14 +206,22 @@ std::optional<uint64_t> file_offset(ByteView image, uint64_t address) {
 
 Result<std::vector<KernelFunction>> traceable_functions(ByteView untrusted_vmlinux,
                                                         const std::string& what) {
-    std::vector<Symbol> symbols = SymbolSearch(untrusted_vmlinux).find();
-    std::map<std::string_view, uint64_t> marks = {
-        {"_stext", 0}, {"_etext", 0}, {"__start_mcount_loc", 0}, {"__stop_mcount_loc", 0}};
-    for (const Symbol& symbol : symbols)
-        if (auto mark = marks.find(symbol.name); mark != marks.end())
-            mark->second = symbol.address;
+    SymbolSearch search(untrusted_vmlinux);
+    bool found = search.find();
+    std::vector<Symbol> symbols;
+    std::map<std::string_view, uint64_t> marks;
+    std::optional<uint64_t> offset; // of ftrace's table in the file: only the right way finds it
+    for (auto way : {KallsymsOffsets::absolute_percpu, KallsymsOffsets::relative}) {
+        if (!found || offset)
+            break;
+        marks = {{"_stext", 0}, {"_etext", 0}, {"__start_mcount_loc", 0}, {"__stop_mcount_loc", 0}};
+        symbols = search.symbols(way);
+        for (const Symbol& symbol : symbols)
+            if (auto mark = marks.find(symbol.name); mark != marks.end())
+                mark->second = symbol.address;
+        offset = file_offset(untrusted_vmlinux, marks["__start_mcount_loc"]);
+    }
     uint64_t first = marks["__start_mcount_loc"], last = marks["__stop_mcount_loc"];
-    auto offset = file_offset(untrusted_vmlinux, first);
     if (first == 0 || last < first || !offset)
         return errorf(ErrorCode::unsupported,
                       "%s: its table of symbols is not of a layout that is known (%zu symbols)",
@@ -247,7 +249,7 @@ Result<std::vector<KernelFunction>> traceable_functions(ByteView untrusted_vmlin
         if (begin < marks["_stext"] || begin >= marks["_etext"] || call == calls.end() ||
             *call >= end)
             continue;
-        functions.push_back({std::move(symbols[i].name), *call == previous});
+        functions.push_back({std::string(symbols[i].name), *call == previous});
         previous = *call;
     }
     return functions;

@@ -40,7 +40,7 @@ ARROWS = {
     "engine": ["formats/abi"],
     "engine/sim": ["engine", "formats/abi", "base", "formats"],
     "kmod": ["engine", "formats/abi"],
-    "compiler": ["base", "formats/dof", "formats/abi"],
+    "compiler": ["base", "formats/dof", "formats/kallsyms", "formats/abi"],
     "recorder": ["base", "formats"],
     "analyze": ["base", "formats"],
     "cmd": ["base", "formats", "engine/sim", "compiler", "recorder", "analyze"],

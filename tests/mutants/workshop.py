@@ -22,6 +22,7 @@ NEAREST = [
     ("formats/trace/", ["^trace$", "^(recorder|extract|hostile_files|fault_trace|fault_follow)$", *UNIT_AND_D]),
     ("formats/bank/", ["^bank$", "^(recorder|extract)$"]),
     ("formats/dump/", ["^dump$", "^extract$"]),
+    ("formats/kallsyms/", ["^extract$", "^compiler_kernel_symbols$"]),
     ("formats/dof/", ["^formats_dof$", "^compiler_", *UNIT_AND_D]),
     ("formats/status/", ["^formats_status$", "^(recorder|cli_status)$"]),
     ("formats/module/", ["^formats_module$", "^cli_anonymous$", "vm:loading"]),

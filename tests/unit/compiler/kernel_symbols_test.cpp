@@ -21,8 +21,8 @@ public:
     /// `aliases` are more names of the first function; `noise` is put before the tokens.
     /// Each 'x' stands for `token_bytes` of them.
     explicit Image(bool addresses_first, size_t aliases = 0, const std::string& alias = "a",
-                   const std::string& noise = {}, size_t token_bytes = 1)
-        : token_bytes_(token_bytes) {
+                   const std::string& noise = {}, size_t token_bytes = 1, bool relative = false)
+        : token_bytes_(token_bytes), relative_(relative) {
         add("_stext", kText);
         for (size_t i = 0; i < aliases; i++)
             add(alias, kText + 64);
@@ -68,7 +68,7 @@ private:
 
     void put_addresses() {
         for (const auto& [name, address] : symbols_)
-            put<int32_t>(static_cast<int32_t>(kText - 1 - address));
+            put<int32_t>(static_cast<int32_t>(relative_ ? address - kText : kText - 1 - address));
         align();
         put(kText);
     }
@@ -108,19 +108,29 @@ private:
     std::vector<std::pair<std::string, uint64_t>> symbols_;
     std::string bytes_;
     size_t token_bytes_;
+    bool relative_; // as since 6.15
 };
 
 } // namespace
 
 TEST_CASE("functions that can be patched are found in an image", "[compiler][kernel]") {
-    for (bool addresses_first : {true, false}) {
-        auto functions = traceable_functions(Image(addresses_first).bytes(), "vmlinux");
+    for (auto [addresses_first, relative] : {std::pair{true, false}, {false, false}, {false, true}}) {
+        Image image(addresses_first, 0, "", "", 1, relative);
+        auto functions = traceable_functions(image.bytes(), "vmlinux");
         REQUIRE(functions.ok());
         REQUIRE(functions->size() == 600);
         CHECK(functions->front().name == "fn_0");
         CHECK(functions->at(1).name == "fn_2");
         CHECK(functions->back().name == "fn_1198");
     }
+}
+
+TEST_CASE("a name may have 128 tokens and more", "[compiler][kernel]") {
+    std::string name(400, 'n');
+    auto functions = traceable_functions(Image(true, 1, name).bytes(), "vmlinux");
+    REQUIRE(functions.ok());
+    CHECK(functions->at(0).name == name);
+    CHECK(functions->at(1).is_alias);
 }
 
 TEST_CASE("an image that is cut or damaged is refused, or read within its bounds",
