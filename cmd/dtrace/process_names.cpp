@@ -126,6 +126,29 @@ void ProcessNames::remember(uint64_t pid) {
         maps_[pid] = std::move(now);
 }
 
+std::vector<ProcessNames::Function>
+ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>& wanted) {
+    std::vector<Function> found;
+    for (const Mapping& mapping : read_maps(pid)) {
+        if (!mapping.is_code || !mapping.path.starts_with('/'))
+            continue;
+        const Object& object = object_of(pid, mapping.path);
+        for (const Symbol& symbol : object.symbols)
+            for (const Segment& segment : object.segments) {
+                uint64_t in_file = symbol.address - segment.address + segment.file_offset;
+                uint64_t at = in_file - mapping.file_offset + mapping.begin;
+                if (symbol.bytes == 0 || symbol.address - segment.address >= segment.file_bytes ||
+                    in_file < mapping.file_offset || at >= mapping.end)
+                    continue;
+                Function function{mapping.path.substr(mapping.path.rfind('/') + 1), symbol.name,
+                                  at};
+                if (wanted(function))
+                    found.push_back(std::move(function));
+            }
+    }
+    return found;
+}
+
 const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
     for (bool again : {false, true}) {
         auto [found, is_new] = maps_.try_emplace(pid);

@@ -6,6 +6,7 @@
 #include "analyze/symbols/user_names.hpp"
 #include "base/file.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -19,6 +20,15 @@ public:
     std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address) override;
     /// Takes all that names need of a process which is about to go.
     void remember(uint64_t pid);
+
+    /// A function where it lies in a process now.
+    struct Function {
+        std::string object, name; ///< "libc.so.6", "malloc"
+        uint64_t address;
+    };
+    /// Returns the functions of a process, as its objects' symbols have them, that are wanted.
+    std::vector<Function> functions(uint64_t pid,
+                                    const std::function<bool(const Function&)>& wanted);
 
 private:
     struct Symbol {

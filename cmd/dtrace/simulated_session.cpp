@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sessions without the module: BEGIN, END, ERROR and the timers of profile at their real
-// rates, and what the processes of -c do.  Where perf_event_open(2) is allowed, profile-N finds what
+// rates, and what the processes of -c do, their functions included.  Where perf_event_open(2) is allowed, profile-N finds what
 // the CPUs of the machine are doing.  Only one that is made up has system calls of simulated
 // processes, and idle CPUs where profile-N may not look.
 #include "base/file.hpp"
@@ -64,7 +64,8 @@ private:
     bool made_up_;
     std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
-    SyscallTracer tracer_;
+    FunctionProbes functions_{*host_};
+    SyscallTracer tracer_{functions_};
     std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
     uint64_t workload_due_ns_ = 0;                // 0: the processes are not looked at
@@ -88,6 +89,7 @@ base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
 }
 
 base::Result<void> SimulatedSession::make_named(const compiler::ProbeDescription& description) {
+    functions_.make_named(description);
     return host_->make_named({description.provider.c_str(), description.module.c_str(),
                               description.function.c_str(), description.name.c_str(), 0});
 }
@@ -189,7 +191,7 @@ base::Result<void> SimulatedSession::start() {
         workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
     for (auto& [probe, sampler] : samplers_)
         sampler.take([](const CpuSample&) {}); // before BEGIN
-    tracer_.begin(machine_->wants_calls() || machine_->wants_processes());
+    tracer_.begin(machine_->wants_calls() || machine_->wants_processes() || functions_.any());
     return {};
 }
 

@@ -38,15 +38,8 @@ std::vector<std::string> words_of(const std::string& command) {
 bool has_ended(pid_t pid) {
     if (::kill(pid, 0) != 0 && errno == ESRCH)
         return true;
-    // "7 (a name) Z ...": the state follows the last parenthesis.
-    auto bytes = base::read_file("/proc/" + std::to_string(pid) + "/stat");
-    if (!bytes.ok())
-        return false;
-    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    size_t name_end = text.rfind(')');
-    if (name_end == std::string_view::npos || name_end + 2 >= text.size())
-        return false;
-    return text[name_end + 2] == 'Z' || text[name_end + 2] == 'X';
+    char state = state_of(pid);
+    return state == 'Z' || state == 'X';
 }
 
 /// The child's way to its exec; never returns.
@@ -63,6 +56,17 @@ bool has_ended(pid_t pid) {
 }
 
 } // namespace
+
+char state_of(pid_t pid) {
+    // "7 (a name) Z ...": the state follows the last parenthesis.
+    auto bytes = base::read_file("/proc/" + std::to_string(pid) + "/stat");
+    if (!bytes.ok())
+        return 0;
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    size_t name_end = text.rfind(')');
+    return name_end == std::string_view::npos || name_end + 2 >= text.size() ? '\0'
+                                                                             : text[name_end + 2];
+}
 
 base::Result<Target> Target::start(const std::string& command) {
     std::vector<std::string> words = words_of(command);
@@ -122,9 +126,11 @@ void Target::end() {
         return;
     ending(); // killed, it does not stop at its exit
     ::kill(pid_, SIGKILL);
+    // Its threads may stop at their exit, and it does not end before they have.
     int status = 0;
-    while (::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status))
-        ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+    pid_t got;
+    while ((got = ::waitpid(-1, &status, __WALL)) > 0 && (got != pid_ || WIFSTOPPED(status)))
+        ::ptrace(PTRACE_CONT, got, nullptr, nullptr);
     gone_ = true;
     held_ = false;
 }
@@ -155,8 +161,8 @@ void Target::pass_stop(int status) {
 }
 
 bool Target::is_gone() {
-    if (gone_)
-        return true;
+    if (gone_ || handed_over_)
+        return gone_;
     if (child_) {
         int status = 0;
         pid_t got;

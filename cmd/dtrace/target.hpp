@@ -16,6 +16,9 @@
 
 namespace daybreak::cmd {
 
+/// Returns the letter that /proc has for the state of a process or thread; 0 when it is gone.
+char state_of(pid_t pid);
+
 class Target {
 public:
     /// Starts a command: words separated by blanks, looked up in PATH.
@@ -42,8 +45,11 @@ public:
     }
     /// Lets a held command run.
     void let_go();
-    /// Another part resumes it from here on (a tracer of its system calls).
-    void hand_over() { held_ = false; }
+    /// Another part resumes it and collects it from here on (a tracer of its system calls).
+    void hand_over() {
+        held_ = false;
+        handed_over_ = true;
+    }
     /// Whether it is gone.  Collects a child.
     bool is_gone();
     /// Says that it is gone: another part has collected it.
@@ -58,7 +64,7 @@ private:
 
     pid_t pid_ = 0;
     std::function<void(pid_t)> at_end_;
-    bool child_ = false, held_ = false, gone_ = false;
+    bool child_ = false, held_ = false, gone_ = false, handed_over_ = false;
 };
 
 } // namespace daybreak::cmd
