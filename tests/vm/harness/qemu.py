@@ -103,8 +103,9 @@ def command_line(machine: Machine) -> list[str]:
         threads = "multi" if machine.parallel else "single"
         processor = ["-accel", f"tcg,thread={threads}", "-smp",
                      f"{machine.cpus},maxcpus={max(machine.cpus, machine.cpus_possible)}"]
-        # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while.
-        arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120"]
+        # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while, and its
+        # timer broken, which is a panic at once.
+        arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120", "no_timer_check"]
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
                "-display", "none", "-chardev", "stdio,id=console,signal=off",
