@@ -69,10 +69,13 @@ Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
 
 SimHost::~SimHost() {
     HostScope scope(*this);
-    while (!probes_.empty())
-        remove_probe(probes_.back().get());
-    if (engine_ != nullptr)
+    if (engine_ != nullptr) {
+        std::vector<dbk_probe*> probes; // at once: the engine goes through all of them to remove any
+        for (const auto& probe : probes_)
+            probes.push_back(&probe->probe);
+        dbk_probe_remove_many(engine_, probes.data(), static_cast<uint32_t>(probes.size()));
         dbk_engine_destroy(engine_);
+    }
     DBK_ASSERT(allocations_alive_ == 0);
 }
 
