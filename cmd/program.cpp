@@ -56,7 +56,7 @@ base::Result<compiler::CompileSource> read_source(const ProgramArguments& argume
     } else {
         source.name = arguments.script;
         DBK_TRY(base::Bytes bytes, base::read_file(arguments.script));
-        source.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        DBK_TRY(source.text, script_text(arguments.script, bytes));
     }
     Preprocessing how;
     how.wanted = arguments.preprocess;
@@ -112,6 +112,19 @@ void print_diagnostics(const compiler::CompileOutput& output, const compiler::Cl
     else if (const compiler::Diagnostic* first = output.diagnostics.first_error())
         text = render_classic(*first, output.sources, style) + "\n";
     std::fputs(text.c_str(), stderr);
+}
+
+base::Result<std::string> script_text(const std::string& path, base::ByteView bytes) {
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with(DOF_MAGIC_BYTES))
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is a compiled program, not D: daybreak dof prints it, and embed, "
+                            "start --dof and sim --dof take it",
+                            path.c_str());
+    if (size_t at = text.find('\0'); at != text.npos)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is not D: expected text, byte %zu is a NUL", path.c_str(), at);
+    return std::string(text);
 }
 
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {
@@ -228,8 +241,9 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     print_diagnostics(output, {.error_tags = arguments.has_option("errtags")});
     if (!output.dof)
         return std::nullopt;
-    CompiledProgram compiled{*std::move(output.dof), std::move(output.program), describe(arguments),
-                             "", std::move(output.stability), std::move(kernel)};
+    CompiledProgram compiled{*std::move(output.dof),      std::move(output.program),
+                             describe(arguments),         "",
+                             std::move(output.stability), std::move(kernel)};
     if (compiled.program.target)
         compiled.release = compiled.program.target->release;
     return compiled;

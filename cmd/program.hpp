@@ -83,6 +83,10 @@ struct KnownProbes {
     std::function<std::string(const compiler::ProbeDescription&)> similar;
 };
 
+/// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is
+/// named.
+base::Result<std::string> script_text(const std::string& path, base::ByteView bytes);
+
 /// Reads, preprocesses and compiles.  Empty: what was wrong is on standard error, the exit status
 /// is Exit::failed.
 std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,

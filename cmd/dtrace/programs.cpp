@@ -53,7 +53,12 @@ std::optional<compiler::CompileSource> read_program(const DtraceArguments& argum
                                     system_reason(program.text, bytes.error()));
             return std::nullopt;
         }
-        source.text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        auto text = script_text(program.text, *bytes);
+        if (!text.ok()) {
+            say(arguments.name, text.error().message());
+            return std::nullopt;
+        }
+        source.text = *text;
     }
     if (Preprocessing how = preprocessing_of(arguments); how.wanted) {
         std::string name = program.is_script ? program.text : "-n";

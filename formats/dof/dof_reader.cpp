@@ -16,7 +16,8 @@ using base::strprintf;
 Result<void> DofParser::read_header() {
     ByteReader reader(bytes_, "DOF header");
     if (!looks_like_dof(bytes_))
-        return Error(ErrorCode::invalid, "not DOF: the first bytes are not 7f 44 4f 46");
+        return Error(ErrorCode::invalid, "not DOF, as daybreak compile makes it of D: the first "
+                                         "bytes are not 7f 44 4f 46");
     DBK_TRY(dof_header header, reader.read<dof_header>());
     const uint8_t* ident = header.ident;
     if (ident[DOF_ID_MODEL] != DOF_MODEL_LP64)
