@@ -184,6 +184,11 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
         if (!ring.has_info)
             note.reasons.push_back(
                 strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
+        if (ring.cpus.empty()) {
+            note.losses = true;
+            note.reasons.push_back(strprintf("ring %u: its counters and segments are missing",
+                                             unsigned{ring.ring_id}));
+        }
         if (ring.is_aborted())
             note.reasons.push_back(
                 strprintf("ring %u was ended: %s", unsigned{ring.ring_id}, kUnresponsive));

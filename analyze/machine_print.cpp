@@ -66,7 +66,7 @@ void print_log(std::string& out, const formats::MachineInfo& machine, size_t wan
     size_t shown = std::min(wanted, total);
     if (total == 0)
         return;
-    appendf(out, "%-10s %zu lines%s%s\n", "log", total,
+    appendf(out, "%-10s %zu %s%s%s\n", "log", total, total == 1 ? "line" : "lines",
             machine.log_bytes_before ? ", older ones overwritten" : "",
             shown == 0      ? "; info --log prints them"
             : shown < total ? ", the last:"

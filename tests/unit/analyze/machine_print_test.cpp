@@ -82,6 +82,8 @@ TEST_CASE("all of the log is printed when it is asked for, none of a machine tha
     CHECK(printed(recording) == "log        30 lines; info --log prints them\n");
     recording.machine.log_bytes_before = 5;
     has(printed(recording), "30 lines, older ones overwritten; info --log");
+    recording.machine.log = "  one\n";
+    has(printed(recording), "1 line, older ones");
     recording.machine.log.clear();
     CHECK(printed(recording).empty());
 }
@@ -105,6 +107,8 @@ TEST_CASE("the verdict names a ring that the deadman ended", "[analyze][machine]
     recording.rings.resize(1);
     recording.rings[0].ring_id = 3;
     recording.rings[0].has_info = true;
+    recording.rings[0].cpus.resize(1);
+    recording.rings[0].cpus[0].completeness.lost_known = true;
     recording.rings[0].info.facts.activity = GENERATE(DBK_ACTIVITY_STOPPED, DBK_ACTIVITY_KILLED);
     const bool is_killed = recording.rings[0].info.facts.activity == DBK_ACTIVITY_KILLED;
     CompletenessNote note = completeness_of(recording);
@@ -112,6 +116,17 @@ TEST_CASE("the verdict names a ring that the deadman ended", "[analyze][machine]
           (is_killed ? "not complete: ring 3 was ended: Abort due to systemic unresponsiveness"
                      : "complete: every record since the first probe is here"));
     CHECK(note.advised_status() == (is_killed ? kStatusLosses : kStatusComplete));
+}
+
+TEST_CASE("a ring of which neither counters nor segments are there is not complete",
+          "[analyze][machine]") {
+    formats::Recording recording;
+    recording.rings.resize(1);
+    recording.rings[0].ring_id = 3;
+    recording.rings[0].has_info = true;
+    CompletenessNote note = completeness_of(recording);
+    CHECK(note.verdict() == "not complete: ring 3: its counters and segments are missing");
+    CHECK(note.advised_status() == kStatusLosses);
 }
 
 TEST_CASE("the verdict names the crash", "[analyze][machine]") {
