@@ -165,8 +165,8 @@ void PieceFinder::close(Open open) {
     if (sealed && found.missing_bytes == 0 && !proven) {
         const dbk_segment_header& header = found.piece.segment;
         findings_.add(FindingKind::bad_checksum, where(found.phys_addr),
-                      strprintf("ring %u cpu %u segment %" PRIu64, header.ring_id, header.cpu,
-                                header.sequence));
+                      strprintf("ring %u cpu %u segment %" PRIu64 ": its checksum does not hold",
+                                header.ring_id, header.cpu, header.sequence));
         return;
     }
     if (found.missing_bytes != 0)
