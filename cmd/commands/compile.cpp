@@ -10,6 +10,7 @@
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/properties.hpp"
 
+#include <filesystem>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -23,7 +24,12 @@ struct CompileArguments {
     bool disassemble = false;
 };
 
-base::Result<void> write_image(const std::string& path, base::ByteView dof) {
+base::Result<void> write_image(const std::string& script, const std::string& path,
+                               base::ByteView dof) {
+    std::error_code none;
+    if (std::filesystem::equivalent(script, path, none))
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is the program: name another file to write", path.c_str());
     DBK_TRY(auto output, base::OutputFile::create(path));
     DBK_TRY_VOID(output.write(dof));
     return output.commit();
@@ -61,7 +67,7 @@ int compile(const CompileArguments& arguments) {
     std::string text;
     if (format != formats::DofFormat::raw)
         text = formats::with_dof_properties("", format, {compiled->dof});
-    auto written = write_image(arguments.output_path,
+    auto written = write_image(arguments.program.script, arguments.output_path,
                                text.empty() ? base::ByteView(compiled->dof) : base::as_bytes(text));
     return written.ok() ? static_cast<int>(Exit::ok) : fail(written.error());
 }
