@@ -55,7 +55,7 @@ const char* origin_text(formats::TraceOrigin origin) {
     case formats::TraceOrigin::device:
         return "a running kernel";
     case formats::TraceOrigin::snapshot:
-        return "a running kernel, which went on recording";
+        return "a running kernel, which went on recording,";
     case formats::TraceOrigin::bank:
         return "memory of the boot before";
     case formats::TraceOrigin::dump:
@@ -148,14 +148,16 @@ void print_host(std::string& out, const formats::Recording& recording,
     bool is_named = header && !header->hostname.empty() && header->hostname != "(none)";
     if (is_named)
         appendf(out, "%-10s %s\n", "host", header->hostname.c_str());
-    if (const auto& host = recording.host) {
+    if (const auto& host = recording.host)
         appendf(out, "%-10s Linux %s %s, %u %s%s%s\n", "kernel", host->release.c_str(),
                 host->machine.c_str(), host->cpu_count, host->cpu_count == 1 ? "CPU" : "CPUs",
                 host->module_version.empty() ? "" : ", module ", host->module_version.c_str());
-        appendf(out, "%-10s %s\n", "boot", uuid_text(host->boot_uuid).c_str());
-    } else {
-        appendf(out, "%-10s %s\n", "boot", formats::boot_name(recording.boot_id).c_str());
-    }
+    else if (header && !header->release.empty())
+        appendf(out, "%-10s Linux %s %s\n", "kernel", header->release.c_str(),
+                header->machine.c_str());
+    std::string boot = boot_text(recording, header);
+    if (!boot.empty())
+        appendf(out, "%-10s %s\n", "boot", boot.c_str());
 }
 
 struct Span {
@@ -422,6 +424,15 @@ CompletenessNote print_recording(std::string& out, const formats::Recording& rec
 }
 
 } // namespace
+
+std::string boot_text(const formats::Recording& recording, const formats::TraceHeader* header) {
+    if (recording.host)
+        return uuid_text(recording.host->boot_uuid);
+    if (recording.boot_id)
+        return formats::boot_name(recording.boot_id);
+    bool is_known = header && header->boot_uuid != std::array<uint8_t, 16>{};
+    return is_known ? uuid_text(header->boot_uuid) : "";
+}
 
 CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
                             std::optional<size_t> log_lines) {

@@ -21,6 +21,10 @@ CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
 CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
                             std::optional<size_t> log_lines = std::nullopt);
 
+/// Returns the boot's UUID; its first half when no more of it is there, empty when nothing is.
+/// `header` is that of the file, or null.
+std::string boot_text(const formats::Recording& recording, const formats::TraceHeader* header);
+
 /// The same as one object of JSON (daybreak(1)).
 CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink);
 
