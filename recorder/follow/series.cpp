@@ -319,9 +319,15 @@ void FileSeries::abandon_file() {
 void FileSeries::keep_left(bool on_disk) {
     std::vector<ByteView> pieces;
     std::map<PieceKey, size_t> places;
+    std::map<UnsyncedSegment, size_t> copies; // of a segment: added to this file, less those in memory
+    for (const UnsyncedSegment& one : unsynced_)
+        copies[one]++;
     auto keep = [&](const Piece& piece, ByteView bytes) {
         if (piece.kind == formats::PieceKind::metadata)
             return;
+        auto added = copies.find(key_of(piece).second);
+        if (piece.kind == formats::PieceKind::segment && added != copies.end() && added->second != 0)
+            added->second--;
         auto [at, is_new] = places.emplace(key_of(piece), pieces.size());
         if (is_new)
             pieces.push_back(bytes);
@@ -340,8 +346,8 @@ void FileSeries::keep_left(bool on_disk) {
     if (on_disk)
         skips_.erase(skips_.begin(), skips_.begin() + static_cast<ptrdiff_t>(skips_put_));
     else
-        for (const UnsyncedSegment& one : unsynced_)
-            if (!places.contains({formats::PieceKind::segment, one}))
+        for (const auto& [one, written] : copies)
+            if (written != 0)
                 lost_.push_back(one);
     unsynced_.clear();
     left_put_ = skips_put_ = 0;

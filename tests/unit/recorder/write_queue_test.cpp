@@ -98,6 +98,27 @@ TEST_CASE("of a segment that grew while appends fail the longer copy is left", "
     CHECK(held.position(1, 0).copied_bytes == DBK_SEGMENT_DATA_OFFSET + 16 * 9);
 }
 
+TEST_CASE("a longer copy that was written counts as lost, though a shorter one is in memory",
+          "[follow][queue]") {
+    Fixture q;
+    auto put = [&] {
+        REQUIRE(q.series.put(ByteView(q.f.ring.segment_memory(0)).first(4096)).ok());
+    };
+    q.f.records_of(0, 5);
+    put();
+    q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
+        return call == "append" ? std::optional(ErrorCode::io) : std::nullopt;
+    };
+    CHECK_FALSE(q.series.flush().ok());
+    q.f.disk.fault = {};
+    q.f.records_of(0, 4);
+    put();
+    REQUIRE(q.series.flush().ok());
+    q.f.disk.sync_broken = true;
+    CHECK_FALSE(q.series.sync().ok());
+    CHECK(q.series.take_unsynced().size() == 1);
+}
+
 TEST_CASE("what a failed sync was about is lost, unless a later copy waits", "[follow][queue]") {
     Fixture q;
     q.f.records(5);
