@@ -75,6 +75,13 @@ void Compilation::parse_source(const CompileSource& source) {
     parse_options.is_identifier = [this](std::string_view word) {
         return symbols_.global_kind(word).has_value();
     };
+    // An option that a pragma sets holds for the text that follows.
+    parse_options.on_item = [this, &parse_options,
+                             on_item = std::move(parse_options.on_item)](const Item& one) {
+        on_item(one);
+        parse_options.default_arguments = default_arguments_;
+        parse_options.empty_allowed = empty_allowed_;
+    };
     programs_.push_back(
         std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
     if (sink_.has_errors())
