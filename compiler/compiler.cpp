@@ -106,6 +106,8 @@ void Compilation::parse_source(const CompileSource& source) {
 
 std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const {
     std::string hint = hint_for_foreign_probe(probe.text);
+    if (hint.empty())
+        hint = hint_for_missing_probe(probe.provider, probe.name);
     if (!hint.empty())
         return hint;
     std::string similar = options_.similar_probe ? options_.similar_probe(probe) : "";

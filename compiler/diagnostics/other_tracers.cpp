@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bpftrace and SystemTap call things, and what D calls them.
+// What bpftrace and SystemTap call things, and what D calls them; what other DTraces have.
 #include "compiler/diagnostics/other_tracers.hpp"
 
 #include <algorithm>
@@ -83,6 +83,23 @@ constexpr ForeignProbe kPoints[] = {
     {"end", "END"},
     {"error", "ERROR"},
     {"process", kNoUserProbes},
+};
+
+/// Probes that DTrace has elsewhere, and what to use here; without a name all of the provider.
+struct MissingProbe {
+    std::string_view provider, name, instead;
+};
+
+constexpr MissingProbe kMissing[] = {
+    {"sched", "on-cpu", "sdt:::sched_switch fires when args[2] gets the CPU"},
+    {"sched", "enqueue", "sdt:::sched_wakeup and sdt:::sched_wakeup_new are near it"},
+    {"sched", "dequeue", "sched:::sleep is near it"},
+    {"proc", "fault", "sdt:::page_fault_user is near it"},
+    {"lockstat", "", "sdt:::contention_begin and contention_end are near it"},
+    {"tcp", "", "fbt::tcp_*:entry and sdt:::tcp_* are near it"},
+    {"udp", "", "fbt::udp_*:entry is near it"},
+    {"ip", "", "fbt::ip_*:entry is near it"},
+    {"pid", "", "only functions of a -c command have probes, at entry, where the module is not loaded"},
 };
 
 std::vector<std::string> split(std::string_view text, char at) {
@@ -174,6 +191,16 @@ std::string hint_for_foreign_name(std::string_view name) {
     for (const ForeignName& foreign : kNames)
         if (foreign.name == name)
             return "for " + std::string(name) + " D has " + std::string(foreign.d);
+    return "";
+}
+
+std::string hint_for_missing_probe(std::string_view provider, std::string_view name) {
+    std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
+    for (const MissingProbe& probe : kMissing)
+        if (probe.provider == is && (probe.name.empty() || probe.name == name))
+            return "Daybreak has no " + std::string(is) +
+                   (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
+                   std::string(probe.instead);
     return "";
 }
 

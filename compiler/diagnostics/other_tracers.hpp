@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bpftrace and SystemTap call things, and what D calls them.
+// What bpftrace and SystemTap call things, and what D calls them; what other DTraces have.
 #pragma once
 
 #include <string>
@@ -15,5 +15,9 @@ std::string hint_for_foreign_name(std::string_view name);
 /// Returns what to write in D for a probe as bpftrace ("kprobe:vfs_read") or SystemTap
 /// ("kernel.function("vfs_read")") has it, as a hint; "" for one that neither has.
 std::string hint_for_foreign_probe(std::string_view text);
+
+/// Returns what there is in place of a probe that DTrace has elsewhere ("sched:::on-cpu"), as a
+/// hint; "" for any other.
+std::string hint_for_missing_probe(std::string_view provider, std::string_view name);
 
 } // namespace daybreak::compiler
