@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <set>
 #include <sstream>
 
 namespace daybreak::cmd {
@@ -54,6 +55,7 @@ private:
     void tell_matches();
     base::Result<void> loop();
     base::Result<void> take(const formats::Readings& looked_at);
+    void tell_ends();
     bool is_over(SessionEvent event) const;
     void tell_changed_rates() const;
     void hold_ends();
@@ -66,6 +68,7 @@ private:
     std::vector<Target>& targets_;
     DtraceOutput& output_;
     ProcessNames users_;
+    std::set<pid_t> told_ends_;
     std::unique_ptr<analyze::LiveReport> report_;
     std::vector<base::Bytes> pending_; // snapshots of aggregations, for records that follow
     size_t pending_bytes_ = 0;
@@ -138,6 +141,15 @@ base::Result<void> Tracing::take(const formats::Readings& looked_at) {
     return {};
 }
 
+/// Says which targets have ended, each once.
+void Tracing::tell_ends() {
+    if (is_testing() || is_set(DTRACEOPT_QUIET))
+        return;
+    for (Target& target : targets_)
+        if (!target.is_held() && target.is_gone() && told_ends_.insert(target.pid()).second)
+            say(arguments_.name, target.end_text());
+}
+
 bool Tracing::is_over(SessionEvent event) const {
     if (event == SessionEvent::target_exited || interrupted)
         return true;
@@ -154,6 +166,7 @@ base::Result<void> Tracing::loop() {
         uint64_t wait_ns = due > now ? due - now : 0;
         DBK_TRY(SessionEvent event,
                 session_.wait(targets_.empty() ? wait_ns : std::min(wait_ns, kTargetLookNs)));
+        tell_ends();
         if (is_over(event))
             return {};
         formats::Readings looked_at = schedule.take(now_ns());

@@ -237,7 +237,7 @@ void SyscallTracer::changed(pid_t pid, int status,
     traced_.erase(pid);
     for (Target* target : targets_)
         if (target->pid() == pid)
-            target->set_gone();
+            target->set_gone(status);
 }
 
 bool SyscallTracer::turn(const std::function<void(const TracedCall&)>& happened) {

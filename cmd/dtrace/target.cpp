@@ -135,6 +135,15 @@ void Target::end() {
     held_ = false;
 }
 
+std::string Target::end_text() const {
+    if (WIFSIGNALED(status_))
+        return base::strprintf("pid %d terminated by signal %d (%s)", pid_, WTERMSIG(status_),
+                               ::strsignal(WTERMSIG(status_)));
+    if (WEXITSTATUS(status_) != 0)
+        return base::strprintf("pid %d exited with status %d", pid_, WEXITSTATUS(status_));
+    return base::strprintf("pid %d has exited", pid_);
+}
+
 void Target::let_go() {
     if (!std::exchange(held_, false))
         return;
@@ -169,6 +178,8 @@ bool Target::is_gone() {
         while ((got = ::waitpid(pid_, &status, WNOHANG)) == pid_ && WIFSTOPPED(status))
             pass_stop(status);
         gone_ = got == pid_ || (got < 0 && errno == ECHILD);
+        if (got == pid_ && gone_)
+            status_ = status;
     } else {
         gone_ = has_ended(pid_);
     }

@@ -52,8 +52,13 @@ public:
     }
     /// Whether it is gone.  Collects a child.
     bool is_gone();
-    /// Says that it is gone: another part has collected it.
-    void set_gone() { gone_ = true; }
+    /// Says that it is gone, and what waitpid(2) said: another part has collected it.
+    void set_gone(int status) {
+        gone_ = true;
+        status_ = status;
+    }
+    /// How it ended, in dtrace(1)'s words.
+    std::string end_text() const;
     /// Kills a command that still runs; a process of -p runs on.
     void end();
 
@@ -65,6 +70,7 @@ private:
     pid_t pid_ = 0;
     std::function<void(pid_t)> at_end_;
     bool child_ = false, held_ = false, gone_ = false, handed_over_ = false;
+    int status_ = 0; // of a command that is gone, as waitpid(2) has it
 };
 
 } // namespace daybreak::cmd
