@@ -7,6 +7,8 @@
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/stability.hpp"
 
+#include <utility>
+
 namespace daybreak::cmd {
 
 namespace {
@@ -27,17 +29,32 @@ void print_argument_types(std::string& line, const SessionProbe& probe,
     line += "\n";
 }
 
-/// `types` is null without -v.
-void list_probe(const SessionProbe& probe, compiler::ProbeArgumentTypes* types,
-                DtraceOutput& output) {
-    std::string line;
-    analyze::print_probe(line, probe.id, probe.provider, probe.module, probe.function, probe.name);
+/// Lines of a listing, written many at a time: a kernel has 80 000 probes.
+class Lines {
+public:
+    explicit Lines(DtraceOutput& output) : output_(output) {}
+
+    void flush() { output_.write(std::exchange(text_, {})); }
+    /// `types` is null without -v.
+    void add(const SessionProbe& probe, compiler::ProbeArgumentTypes* types);
+    void add_heading() { analyze::print_probe_heading(text_); }
+
+private:
+    static constexpr size_t kTextBytesMax = 64u << 10;
+
+    DtraceOutput& output_;
+    std::string text_;
+};
+
+void Lines::add(const SessionProbe& probe, compiler::ProbeArgumentTypes* types) {
+    analyze::print_probe(text_, probe.id, probe.provider, probe.module, probe.function, probe.name);
     if (types != nullptr) {
-        print_attributes(line, "Probe Description Attributes", probe_attributes(probe));
-        print_attributes(line, "Argument Attributes", argument_attributes(probe));
-        print_argument_types(line, probe, *types);
+        print_attributes(text_, "Probe Description Attributes", probe_attributes(probe));
+        print_attributes(text_, "Argument Attributes", argument_attributes(probe));
+        print_argument_types(text_, probe, *types);
     }
-    output.write(line);
+    if (text_.size() >= kTextBytesMax)
+        flush();
 }
 
 std::string text_of(const formats::DofProbeName& probe) {
@@ -51,13 +68,13 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
     std::optional<compiler::ProbeArgumentTypes> known_types;
     compiler::ProbeArgumentTypes* types =
         arguments.verbose ? &known_types.emplace(kernel) : nullptr;
-    std::string heading;
-    analyze::print_probe_heading(heading);
-    output.write(heading);
+    Lines lines(output);
+    lines.add_heading();
     if (compiled == nullptr) {
         static_cast<void>(probes.exists({})); // makes all of them known
         for (const SessionProbe& probe : probes.all())
-            list_probe(probe, types, output);
+            lines.add(probe, types);
+        lines.flush();
         if (!probes.error().empty())
             say(arguments.name, probes.error());
         return;
@@ -66,7 +83,8 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
         for (const formats::DofEcb* ecb : compiled->ecbs_of(i)) {
             auto found = probes.matches(ecb->probe);
             for (const SessionProbe* probe : found)
-                list_probe(*probe, types, output);
+                lines.add(*probe, types);
+            lines.flush();
             if (found.empty())
                 say(arguments.name,
                     "failed to match " + text_of(ecb->probe) + ": No probe matches description");
