@@ -31,6 +31,12 @@ comes_again() {
 until_it comes_again
 equal comes-again "$(systemctl is-active daybreak-record.service)" active
 
+# What was lost is said, and is no failure of what wrote the snapshot.
+mkdir /run/systemd/system/daybreak-unit-failed@losses.service.d
+printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "exit 3"\n' >/run/systemd/system/daybreak-unit-failed@losses.service.d/losses.conf
+systemctl daemon-reload
+holds losses-are-no-failure systemctl start daybreak-unit-failed@losses.service
+
 # A unit that fails.
 systemd-run --unit falls-over@some-long-name-of-an-instance-as-those-of-disks-are --wait /bin/false 2>/dev/null
 until_it eval 'ls $files/snapshots | grep -q "\.dbrk$"'
