@@ -57,8 +57,8 @@ public:
         if (errno == ENOENT)
             return std::optional<uint16_t>();
         if (errno == EBUSY)
-            return errorf(ErrorCode::busy, "another process has claimed the anonymous state");
-        return errno_errorf("cannot claim the anonymous state");
+            return errorf(ErrorCode::busy, "another process has claimed the boot's recording");
+        return errno_errorf("cannot claim the boot's recording");
     }
 
     Result<dbk_ioc_holder> holder(uint16_t ring_id) override {

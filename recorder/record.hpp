@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording: the anonymous state of the kernel becomes a trace file.
+// Recording: what an embedded program recorded becomes a trace file.
 //
 // claim -> stop (END fires) -> copy metadata, segments, aggregations -> summary ->
 // rename. With `keep` nothing is claimed or stopped: all rings are copied while writing goes on.
@@ -71,7 +71,7 @@ struct RecordSummary {
 /// that was claimed goes when the device is closed.  So when writing fails after the claim, the
 /// file stays as far as it was written, and the Error says so.
 ///
-/// Errors: not_found, when there is no anonymous state (or, with keep, no ring); busy; unsupported,
+/// Errors: not_found, when there is no boot recording (or, with keep, no ring); busy; unsupported,
 ///         when the module speaks another version; invalid, io for the output; io for the device.
 Result<RecordSummary> claim_and_record(DeviceApi& device, SymbolSource& symbols,
                                        const RecordOptions& options,

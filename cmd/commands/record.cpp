@@ -43,7 +43,7 @@ std::string usage_error(const RecordArguments& arguments) {
 const char* step_text(recorder::RecordStep step) {
     switch (step) {
     case recorder::RecordStep::claiming:
-        return "claiming the anonymous state";
+        return "claiming";
     case recorder::RecordStep::stopping:
         return "stopping";
     case recorder::RecordStep::copying:
@@ -100,10 +100,11 @@ base::Result<bool> record_one(const RecordArguments& arguments) {
 /// Returns "FOLDER/NAME.dbrk", or the first of "FOLDER/NAME-2.dbrk" ... that is free.
 std::string free_path(const std::string& folder, std::string name) {
     std::replace(name.begin(), name.end(), '/', '_');
-    std::string path = folder + "/" + name + ".dbrk";
+    const std::string prefix = folder + (folder.ends_with('/') ? "" : "/") + name;
+    std::string path = prefix + ".dbrk";
     struct stat status = {};
     for (int count = 2; ::lstat(path.c_str(), &status) == 0; count++)
-        path = folder + "/" + name + base::strprintf("-%d.dbrk", count);
+        path = prefix + base::strprintf("-%d.dbrk", count);
     return path;
 }
 
@@ -160,7 +161,7 @@ void add_record(CLI::App& app, int& status) {
     CLI::App* command =
         app.add_subcommand("record", "Take the boot's recording and write it to a trace file");
     command->add_flag("--claim", arguments->claim,
-                      "Take the anonymous state: tracing stops, END fires, all of it is written");
+                      "Take the boot's recording: tracing stops, END fires, all of it is written");
     command->add_flag("--keep", arguments->keep,
                       "Copy what is there now; tracing goes on and nothing is taken");
     command->add_option("-o,--output", arguments->output_path,
@@ -170,7 +171,7 @@ void add_record(CLI::App& app, int& status) {
     add_follow_options(*command, arguments->follow);
     command->footer("\nExamples: in the booted system, as root\n"
                     "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk\n"
-                    "  daybreak record --follow /var/lib/daybreak --max-size 2g --wait");
+                    "  daybreak record --follow /var/log/daybreak --max-size 2g --wait");
     command->callback([arguments, &status] {
         std::string wrong = usage_error(*arguments);
         if (!wrong.empty()) {

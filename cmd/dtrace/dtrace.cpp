@@ -209,9 +209,9 @@ int print_version(const DtraceArguments& arguments) {
 int print_help(const std::string& name) {
     std::printf(
         "%s\nExample: which programs are started, while a command runs?\n"
-        "  %s -n 'syscall::execve:entry { trace(copyinstr(arg0)); }' -c 'make all'\n\n"
-        "With the module loaded it traces the kernel.  Without it there are only timers and\n"
-        "the processes of -c; --simulate makes up a machine.  The manual is "
+        "  %s -n 'proc:::exec-success { trace(execname); }' -c 'make all'\n\n"
+        "With the module loaded it traces the kernel.  Without it there are only timers\n"
+        "and the processes of -c; --simulate makes up a machine.  The manual is\n"
         "daybreak-dtrace(1).\n",
         dtrace_usage(name).c_str(), name.c_str());
     return static_cast<int>(Exit::ok);

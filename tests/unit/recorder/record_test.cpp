@@ -78,7 +78,7 @@ Result<RecordSummary> with_file_limit(size_t bytes,
 
 } // namespace
 
-TEST_CASE("the anonymous state is claimed, stopped, copied and explained", "[recorder]") {
+TEST_CASE("the boot's recording is claimed, stopped, copied and explained", "[recorder]") {
     Fixture f;
     f.records(300);
     std::vector<RecordStep> steps;
@@ -137,7 +137,7 @@ TEST_CASE("overwritten records are reported per CPU and are not a loss; drops ar
     CHECK(summary.has_losses == drops);
 }
 
-TEST_CASE("without anonymous state the reason is reported and nothing is written", "[recorder]") {
+TEST_CASE("without a boot recording the reason is reported and nothing is written", "[recorder]") {
     Fixture f;
     f.device.facts().anonymous = 0;
     SECTION("claimed before") {

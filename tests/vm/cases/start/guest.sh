@@ -78,7 +78,8 @@ daybreak start /share/in/calls.d
 workload 10
 
 # All at once but what dtrace holds: a file for each, named by it.
-holds claim-all daybreak record --claim -o /tmp/all/
+holds claim-all sh -c "daybreak record --claim -o /tmp/all/ 2>/tmp/claim.log"
+equal names-each-file "$(sed -n 's/^daybreak: \(.*dbrk\): .*/\1/p' /tmp/claim.log | tr '\n' ' ')" "/tmp/all/boot.dbrk /tmp/all/calls.dbrk "
 equal a-file-each "$(ls /tmp/all | grep -v symbols | tr '\n' ' ')" "boot.dbrk calls.dbrk "
 equal symbols-once "$(ls /tmp/all | grep -c symbols.dbrk)" 1
 equal each-its-own "$(daybreak report /tmp/all/calls.dbrk | grep -c CALL) $(daybreak report /tmp/all/boot.dbrk | grep -c CALL)" "1000 0"
