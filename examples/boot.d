@@ -14,15 +14,15 @@
 dtrace:::BEGIN
 {
 	start = timestamp;
-	printf("%9s %7s  %-16s %s\n", "SECONDS", "PID", "STARTED BY", "PROGRAM");
+	printf("%9s %7s  %-16s %s\n", "SECONDS", "PID", "STARTED BY", "COMMAND LINE");
 }
 
-/* Who was executed when.  curthread is the kernel's task_struct, typed by the kernel's own BTF. */
+/* Who was executed when, with which arguments.  curthread is the kernel's task_struct, typed by the kernel's own BTF. */
 proc:::exec-success
 {
 	this->ms = (timestamp - start) / 1000000;
 	printf("%5d.%03d %7d  %-16s %s\n", this->ms / 1000, this->ms % 1000, pid,
-	    stringof(curthread->real_parent->comm), execname);
+	    stringof(curthread->real_parent->comm), curpsinfo->pr_psargs);
 }
 
 /* The recorder is started once the system is up, so its start is the end of the boot. */

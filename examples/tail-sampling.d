@@ -7,11 +7,13 @@
  * are thrown away before they ever take room in the ring.  So a few megabytes hold hours of what
  * matters, and the counts say out of how many.
  *
- *     daybreak record --follow /var/log/daybreak -s tail-sampling.d     (SERVER: your program's name)
+ *     dtrace -s tail-sampling.d nginx                                   (your server; without: "server")
+ *     daybreak record --follow /var/log/daybreak -s tail-sampling.d     (SERVER below: its name)
  *     ... hours later
  *     daybreak report --temporal /var/log/daybreak
  */
 #pragma D option quiet
+#pragma D option defaultargs	/* without an argument $$1 is "" */
 #pragma D option bufpolicy=ring
 #pragma D option bufsize=2m
 #pragma D option aggregate=engine
@@ -19,7 +21,7 @@
 #pragma D option specsize=16k
 #pragma D option cleanrate=100hz
 
-inline string SERVER = "server";
+inline string SERVER = $$1 == "" ? "server" : $$1;
 inline int SLOW_NS = 10000000;
 
 syscall::recvfrom:return
