@@ -42,7 +42,9 @@ constexpr const char* kNotInD[] = {
     "-D__attribute_const__=", "-D__attribute_deprecated__=", "-D__attribute_malloc__=",
     "-D__attribute_noinline__=", "-D__attribute_pure__=", "-D__attribute_returns_twice__=",
     "-D__attribute_warn_unused_result__=", "-D__fortified_attr_access(x,y,z)=",
-    "-D__attribute_format_arg__(x)=", "-D__attribute_deprecated_msg__(x)=", "-D__returns_nonnull="};
+    "-D__attribute_format_arg__(x)=", "-D__attribute_deprecated_msg__(x)=", "-D__returns_nonnull=",
+    // the guards of <bits/byteswap.h> and <bits/uintn-identity.h>: functions with bodies, no types
+    "-D_BITS_BYTESWAP_H", "-D_BITS_UINTN_IDENTITY_H"};
 
 bool is_for_a_person() {
     return ::isatty(STDERR_FILENO) != 0 && !is_testing();
