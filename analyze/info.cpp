@@ -389,8 +389,9 @@ void print_ring(std::string& out, const formats::Recording& recording,
             appendf(out, "  %-8s %s\n", "program", image.program.target->main_file.c_str());
     for (const std::string& problem : program.problems())
         appendf(out, "  %-8s %s\n", "problem", problem.c_str());
-    appendf(out, "  %-8s %zu, with %zu ECBs\n", "probes", ring.probes.size(),
-            ring.ecbs.all().size());
+    const size_t ecb_count = ring.ecbs.all().size();
+    appendf(out, "  %-8s %zu, with %zu ECB%s\n", "probes", ring.probes.size(), ecb_count,
+            ecb_count == 1 ? "" : "s");
     for (const std::string& description : unmatched_of(recording, ring))
         appendf(out, "  %-8s %s matches no probe\n", "nothing", description.c_str());
     print_time(out, ring);

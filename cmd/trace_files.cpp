@@ -22,7 +22,7 @@ base::Result<formats::Trace> read_trace_files(const TraceFiles& files) {
     std::ifstream("/proc/sys/kernel/random/boot_id") >> options.running_boot;
     DBK_TRY(formats::Trace trace, formats::read_traces(files.paths, options));
     if (trace.boots.size() > 1 && options.boot.empty())
-        complain(base::strprintf("boot %s, of %zu that files are of; --boot reads another",
+        complain(base::strprintf("boot %s, one of %zu in these files; --boot reads another",
                                  formats::boot_name(trace.recording.boot_id).c_str(),
                                  trace.boots.size()));
     return trace;

@@ -78,7 +78,7 @@ base::Result<void> print_file(const std::string& path) {
 void add_dof(CLI::App& app, int& status) {
     auto arguments = std::make_shared<DofArguments>();
     CLI::App* command = app.add_subcommand(
-        "dof", "Print compiled programs and their DIF; adopt others' compilers'");
+        "dof", "Print compiled programs and their DIF, also other compilers' images");
     command
         ->add_option(
             "FILE", arguments->paths,

@@ -61,8 +61,9 @@ void line(const char* label, const std::string& text) {
 
 void print_disk(const RecorderStatus& status) {
     const RecorderStatus::Disk& disk = status.disk;
-    line("disk", strprintf("%s of %s in %.0f files in %s%s", size_text(disk.used_bytes).c_str(),
-                           size_text(disk.max_bytes).c_str(), disk.files, status.folder.c_str(),
+    line("disk", strprintf("%s of %s in %.0f file%s in %s%s", size_text(disk.used_bytes).c_str(),
+                           size_text(disk.max_bytes).c_str(), disk.files, disk.files == 1 ? "" : "s",
+                           status.folder.c_str(),
                            disk.pinned_files == 0
                                ? ""
                                : strprintf(", %.0f kept for triggers", disk.pinned_files).c_str()));

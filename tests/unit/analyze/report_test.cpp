@@ -570,6 +570,7 @@ TEST_CASE("info counts up to the last record that was copied", "[analyze][info]"
     facts.firings = 0; // its counters were read before
     StringSink sink, json;
     print_info(built, sink);
+    CHECK(sink.text.find("  probes   1, with 1 ECB\n") != std::string::npos);
     CHECK(sink.text.find("\n    0       1    1           0    0     0      0       1        1 ") !=
           std::string::npos);
     formats::Trace trace;
