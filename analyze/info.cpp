@@ -255,8 +255,10 @@ void print_ringtime(std::string& out, const formats::RingRecording& ring) {
 std::vector<std::string> interval_cells(const formats::RingRecording& ring, const Span& span) {
     if (span.empty())
         return {"-", "-"};
+    // At most seven characters in the first month: with counts of seven digits a line has 80.
     auto text = [&](uint64_t mono_ns) {
-        return base::strprintf("%.3f", static_cast<double>(ring.clock.boot_ns(mono_ns)) / 1e9);
+        double seconds = static_cast<double>(ring.clock.boot_ns(mono_ns)) / 1e9;
+        return base::strprintf("%.*f", seconds < 999 ? 3 : seconds < 99999 ? 1 : 0, seconds);
     };
     return {text(span.first_mono_ns), text(span.last_mono_ns)};
 }
@@ -296,7 +298,7 @@ void append_table(std::string& out, const std::vector<std::vector<std::string>>&
 /// the last record was copied: what came later is the verdict's.
 void print_cpus(std::string& out, const formats::RingRecording& ring) {
     std::vector<std::vector<std::string>> rows = {{"CPU", "RECORDS", "HERE", "OVERWRITTEN", "LOST",
-                                                   "DROPS", "FAULTS", "FIRINGS", "SEGMENTS", "FROM",
+                                                   "DROPS", "FAULTS", "FIRINGS", "SEGS", "FROM",
                                                    "TO"}};
     for (const formats::CpuInfo& cpu : ring.cpus) {
         const formats::Completeness& facts = cpu.completeness;

@@ -552,9 +552,27 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
                        "aggregate=record\n") != std::string::npos);
     CHECK(sink.text.find("  time     0.002500 s, from 0.001000 s to 0.003500 s after boot\n") !=
           std::string::npos);
-    CHECK(sink.text.find("  CPU RECORDS HERE OVERWRITTEN LOST DROPS FAULTS FIRINGS SEGMENTS  FROM    TO\n"
-                         "    0       1    1           0    0     0      0       1        1 0.001 0.001\n") !=
+    CHECK(sink.text.find("  CPU RECORDS HERE OVERWRITTEN LOST DROPS FAULTS FIRINGS SEGS  FROM    TO\n"
+                         "    0       1    1           0    0     0      0       1    1 0.001 0.001\n") !=
           std::string::npos);
+}
+
+TEST_CASE("info's table of ten million records on the second day fits into 80 columns", "[analyze][info]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program);
+    recording.fire(0, 98'765'432'100'000, begin, {uint64_t{1}});
+    formats::Recording built = recording.build();
+    formats::Completeness& facts = built.rings[0].cpus[0].completeness;
+    facts.committed = facts.present = facts.firings = 9'999'999;
+    StringSink sink;
+    print_info(built, sink);
+    size_t at = sink.text.find("  CPU RECORDS");
+    REQUIRE(at != std::string::npos);
+    INFO(sink.text.substr(at));
+    CHECK(sink.text.find('\n', at) - at <= 80);
+    CHECK(sink.text.find(" 98765.4\n", at) != std::string::npos);
 }
 
 TEST_CASE("info counts up to the last record that was copied", "[analyze][info]") {
@@ -571,7 +589,7 @@ TEST_CASE("info counts up to the last record that was copied", "[analyze][info]"
     StringSink sink, json;
     print_info(built, sink);
     CHECK(sink.text.find("  probes   1, with 1 ECB\n") != std::string::npos);
-    CHECK(sink.text.find("\n    0       1    1           0    0     0      0       1        1 ") !=
+    CHECK(sink.text.find("\n    0       1    1           0    0     0      0       1    1 ") !=
           std::string::npos);
     formats::Trace trace;
     trace.recording = std::move(built);

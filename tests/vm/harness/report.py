@@ -11,7 +11,7 @@ from pathlib import Path
 _LOSSES = 3
 
 
-_COLUMNS = ("CPU", "RECORDS", "OVERWRITTEN", "FIRINGS", "SEGMENTS")
+_COLUMNS = ("CPU", "RECORDS", "OVERWRITTEN", "FIRINGS", "SEGS")
 
 
 @dataclass(frozen=True)
