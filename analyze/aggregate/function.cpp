@@ -201,6 +201,12 @@ void AggregationFunction::merge(std::span<uint64_t> into, std::span<const uint64
         into[i] += from[i];
 }
 
+int64_t normalized(int64_t value, uint64_t normal) {
+    // In 128 bits INT64_MIN / -1 is a number like any other.
+    auto divisor = static_cast<int64_t>(normal);
+    return divisor == 0 ? 0 : static_cast<int64_t>(static_cast<__int128>(value) / divisor);
+}
+
 int64_t average_of(std::span<const uint64_t> cells, uint64_t normal) {
     auto count = static_cast<int64_t>(cells[0]), sum = static_cast<int64_t>(cells[1]);
     auto divisor = static_cast<int64_t>(normal);

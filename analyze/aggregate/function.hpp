@@ -78,6 +78,8 @@ struct AggregationView {
     uint64_t normal = 1;
 };
 
+/// Returns `value` divided by `normal` as signed numbers; 0 when `normal` is 0.
+int64_t normalized(int64_t value, uint64_t normal);
 /// Returns the average; 0 when nothing was counted.
 int64_t average_of(std::span<const uint64_t> cells, uint64_t normal);
 /// Returns the standard deviation, rounded down; 0 when nothing was counted.

@@ -144,7 +144,7 @@ void print_aggregated(std::string& out, const AggregationView& view) {
     else if (view.function.kind == DTRACEAGG_STDDEV)
         appendf(out, " %16" PRIu64, stddev_of(view.cells, normal));
     else
-        appendf(out, " %16" PRId64, static_cast<int64_t>(view.cells[0] / normal));
+        appendf(out, " %16" PRId64, normalized(static_cast<int64_t>(view.cells[0]), normal));
 }
 
 } // namespace daybreak::analyze

@@ -70,11 +70,6 @@ void print_bar(std::string& out, int64_t count, long double total, bool positive
         out += '|';
 }
 
-/// The division is one of unsigned numbers, as DTrace's is.
-int64_t shown_count(int64_t count, uint64_t normal) {
-    return normal == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(count) / normal);
-}
-
 void print_buckets(std::string& out, const Buckets& buckets, uint64_t normal) {
     appendf(out, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
             "count");
@@ -90,7 +85,7 @@ void print_buckets(std::string& out, const Buckets& buckets, uint64_t normal) {
         buckets.label(out, i, range.first);
         out += ' ';
         print_bar(out, buckets.counts[i], total, positives, negatives);
-        appendf(out, " %-9" PRId64 "\n", shown_count(buckets.counts[i], normal));
+        appendf(out, " %-9" PRId64 "\n", normalized(buckets.counts[i], normal));
     }
 }
 
@@ -189,7 +184,7 @@ std::vector<DistributionRow> distribution_rows(const AggregationFunction& functi
         std::string label;
         buckets.label(label, i, 0);
         rows.push_back(
-            {label.substr(label.find_first_not_of(' ')), shown_count(buckets.counts[i], normal)});
+            {label.substr(label.find_first_not_of(' ')), normalized(buckets.counts[i], normal)});
     }
     return rows;
 }

@@ -191,8 +191,7 @@ void print_aggregation(std::string& out, const Field& field, const AggregationVi
     else if (view.function.kind == DTRACEAGG_STDDEV)
         bits = stddev_of(view.cells, normal);
     else if (is_signed)
-        bits = static_cast<uint64_t>(static_cast<__int128>(static_cast<int64_t>(view.cells[0])) /
-                                     static_cast<int64_t>(normal));
+        bits = static_cast<uint64_t>(normalized(static_cast<int64_t>(view.cells[0]), normal));
     char conversion = field.spec.conversion;
     if (std::string_view("diouxXp").find(conversion) != std::string_view::npos)
         print_integer(out, field, bits);
