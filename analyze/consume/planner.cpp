@@ -184,10 +184,13 @@ void Planner::plan_formatted(size_t at, size_t& end, StatementKind kind) {
     } else if (kind != StatementKind::printa) {
         statement.problem = "the format string is not there";
     }
+    // Without a conversion there is one action, whose value is none that the program asked for.
+    bool has_values = !statement.format || (!statement.format->empty() &&
+                                            statement.format->front().conversion != '\0');
     for (size_t i = at; i < end; i++) {
         if (kind == StatementKind::printa)
             statement.numbers.push_back(number_of(i));
-        else if (auto field = field_of(i))
+        else if (auto field = has_values ? field_of(i) : std::nullopt)
             statement.fields.push_back(*field);
     }
 }
