@@ -185,8 +185,8 @@ void Planner::plan_formatted(size_t at, size_t& end, StatementKind kind) {
         statement.problem = "the format string is not there";
     }
     // Without a conversion there is one action, whose value is none that the program asked for.
-    bool has_values = !statement.format || (!statement.format->empty() &&
-                                            statement.format->front().conversion != '\0');
+    bool has_values = !statement.format ||
+                      (!statement.format->empty() && statement.format->front().conversion != '\0');
     for (size_t i = at; i < end; i++) {
         if (kind == StatementKind::printa)
             statement.numbers.push_back(number_of(i));
@@ -262,10 +262,17 @@ void Planner::plan_print(size_t at) {
     Statement& statement = add(StatementKind::print, at);
     statement.fields.push_back(*field);
     auto type = parse_type_description(actions_[at].text.value_or(""));
-    if (type.ok())
-        statement.type = std::move(type).value();
-    else
+    if (!type.ok()) {
         statement.problem = type.error().message();
+        return;
+    }
+    statement.type = std::move(type).value();
+    // A structure is not a number, however small.
+    ValueKind& kind = statement.fields[0].type.kind;
+    const std::vector<TypeNode>& nodes = statement.type->nodes;
+    if (kind == ValueKind::integer && !nodes.empty() &&
+        std::string_view("SUaxf").find(nodes[0].kind) != std::string_view::npos)
+        kind = ValueKind::bytes;
 }
 
 void Planner::plan_action(size_t at, size_t& end, uint32_t& next_source) {
