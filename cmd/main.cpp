@@ -4,6 +4,7 @@
 // an exit status.
 #include "base/nearest_name.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/commands/install.hpp"
 #include "cmd/dtrace/dtrace.hpp"
 #include "daybreak_version.hpp"
 
@@ -134,6 +135,8 @@ int run(int argc, char** argv) {
     add_complete(app, status);
     add_dof(app, status);
     add_embed(app, status);
+    add_install(app, status);
+    add_uninstall(app, status);
     add_record(app, status);
     add_extract(app, status);
     add_recover(app, status);

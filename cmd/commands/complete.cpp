@@ -33,6 +33,8 @@ std::string commands_text(const CLI::App& app) {
 std::string options_text(const CLI::App& command) {
     std::string text;
     for (const CLI::Option* option : command.get_options()) {
+        if (option->get_group().empty()) // hidden
+            continue;
         for (const std::string& letter : option->get_snames())
             text += line_of("-" + letter, option->get_description());
         for (const std::string& name : option->get_lnames())

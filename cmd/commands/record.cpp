@@ -4,6 +4,7 @@
 #include "recorder/record.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
+#include "cmd/commands/record.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/follow/series.hpp"
@@ -118,8 +119,15 @@ base::Result<void> write_symbols(recorder::FolderApi& folder, recorder::SymbolSo
     return folder.replace(recorder::symbols_name(recorder::boot_name(header.boot_uuid)), content);
 }
 
-/// Claims every program that no process holds: a file each.
-base::Result<bool> claim_all(const RecordArguments& arguments) {
+bool is_folder(const std::string& path) {
+    struct stat status = {};
+    return path.ends_with('/') || (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+} // namespace
+
+base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet) {
+    RecordArguments arguments{.output_path = folder_path, .claim = true, .quiet = quiet};
     DBK_TRY(auto device, recorder::open_device());
     DBK_TRY(std::vector<recorder::RunningProgram> programs, recorder::list_programs(*device));
     std::erase_if(programs,
@@ -134,27 +142,21 @@ base::Result<bool> claim_all(const RecordArguments& arguments) {
     options.with_symbols = false;
     // First: with no room for them, or no right to read them, nothing is claimed.
     DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
-    bool losses = false;
+    ClaimedFiles files;
     for (const recorder::RunningProgram& program : programs) {
         options.ring_id = program.ring_id;
         options.output_path = free_path(folder->path(), program.name);
         DBK_TRY(recorder::RecordSummary summary, record(*device, symbols, options));
-        losses = losses || summary.has_losses;
+        files.losses = files.losses || summary.has_losses;
+        files.paths.push_back(options.output_path);
         if (arguments.quiet)
             continue;
         complain_of_rings(summary.rings);
         complain_of_file(summary.findings, options.output_path, summary.file_bytes,
                          summary.interrupted);
     }
-    return losses;
+    return files;
 }
-
-bool is_folder(const std::string& path) {
-    struct stat status = {};
-    return path.ends_with('/') || (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
-}
-
-} // namespace
 
 void add_record(CLI::App& app, int& status) {
     auto arguments = std::make_shared<RecordArguments>();
@@ -184,8 +186,12 @@ void add_record(CLI::App& app, int& status) {
             return;
         }
         install_interrupt();
-        bool all = arguments->claim && is_folder(arguments->output_path);
-        auto losses = all ? claim_all(*arguments) : record_one(*arguments);
+        auto losses = [&]() -> base::Result<bool> {
+            if (!arguments->claim || !is_folder(arguments->output_path))
+                return record_one(*arguments);
+            DBK_TRY(ClaimedFiles files, claim_all(arguments->output_path, arguments->quiet));
+            return files.losses;
+        }();
         status = losses.ok() ? static_cast<int>(*losses ? Exit::losses : Exit::ok)
                              : fail(losses.error());
     });

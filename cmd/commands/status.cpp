@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak status: the programs at work, what the recorder does and costs, and what its rings hold.
+// daybreak status: what is installed for the next boot, the programs at work, what the recorder
+// does and costs, and what its rings hold.
 #include "formats/status/status.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
+#include "cmd/commands/install.hpp"
 #include "recorder/programs.hpp"
 
 #include <cerrno>
@@ -24,6 +26,7 @@ struct StatusArguments {
     std::string path = kStatusPath;
     bool json = false;
     bool metrics = false;
+    std::string root; ///< for tests: a folder that stands for the machine
 };
 
 std::string size_text(double bytes) {
@@ -163,9 +166,15 @@ void print_programs() {
 }
 
 int show(const StatusArguments& arguments) {
-    if (!arguments.json && !arguments.metrics)
+    bool is_installed = false, is_wrong = false;
+    if (!arguments.json && !arguments.metrics) {
+        is_installed = print_installation(arguments.root, is_wrong);
         print_programs();
+    }
     auto status = read_status(arguments.path);
+    // A machine whose boots are traced needs no recorder.
+    if (is_installed && !status.ok() && status.error().code() == base::ErrorCode::not_found)
+        return static_cast<int>(is_wrong ? Exit::failed : finish_stdout());
     if (!status.ok())
         return fail(status.error());
     bool running = is_running(*status);
@@ -200,16 +209,21 @@ base::Result<RecorderStatus> read_status(const std::string& path) {
 
 void add_status(CLI::App& app, int& status) {
     auto arguments = std::make_shared<StatusArguments>();
-    CLI::App* command =
-        app.add_subcommand("status", "The programs at work, and what the recorder does and costs");
+    CLI::App* command = app.add_subcommand(
+        "status", "Traced boots, programs at work, what the recorder does and costs");
     command->add_option("--status-file", arguments->path, "The recorder's status file")
         ->type_name("FILE")
         ->capture_default_str();
     auto* json = command->add_flag("--json", arguments->json, "As JSON");
     command->add_flag("--metrics", arguments->metrics, "As Prometheus' text")->excludes(json);
-    command->footer("\nExit status: 0 all is well, 1 no recorder runs, 3 something was dropped.\n"
-                    "\nExample: how many seconds does each CPU hold?\n"
-                    "  daybreak status");
+    command
+        ->add_option("--root", arguments->root, "A folder that stands for the machine, for tests")
+        ->group("");
+    command->footer(
+        "\nExit status: 0 all is well, 1 no recorder runs (where boots are traced: they are\n"
+        "not as they were installed), 3 something was dropped.\n"
+        "\nExample: how many seconds does each CPU hold?\n"
+        "  daybreak status");
     command->callback([arguments, &status] { status = show(*arguments); });
 }
 

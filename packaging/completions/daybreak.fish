@@ -23,6 +23,8 @@ function __daybreak_words
                 __fish_complete_suffix .dbrk
             else if test "$command" = embed
                 __fish_complete_suffix .dof
+            else if test "$command" = install
+                __fish_complete_suffix .d
             else
                 __fish_complete_path (commandline -ct)
             end

@@ -43,8 +43,10 @@ ARROWS = {
     "compiler": ["base", "formats/dof", "formats/kallsyms", "formats/abi"],
     "recorder": ["base", "formats"],
     "analyze": ["base", "formats"],
-    "cmd": ["base", "formats", "engine/sim", "compiler", "recorder", "analyze"],
+    "cmd": ["base", "formats", "engine/sim", "compiler", "recorder", "analyze",
+            "bootloader-hooks/install"],
     "bootloader-hooks": ["formats/abi"],
+    "bootloader-hooks/install": ["base", "formats"],
 }
 LICENCES = {
     "kmod": "GPL-2.0-only",

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The boot loaders, by what install asks of one.
+//
+// A loader is a row of boot_loaders().  One that is known and not supported has no `open`.
+#pragma once
+
+#include "bootloader-hooks/install/manifest.hpp"
+#include "bootloader-hooks/install/plan.hpp"
+
+#include <memory>
+#include <span>
+
+namespace daybreak::install {
+
+/// What a kernel is to be booted with.
+struct TracedKernel {
+    std::string release;
+    std::string cpio;      ///< the name of the file in /boot
+    std::string arguments; ///< of the kernel
+};
+
+class BootLoader {
+public:
+    virtual ~BootLoader() = default;
+
+    /// Returns the file that has our entries, as it is and as it will be with one for each kernel;
+    /// without any our part is taken out.  `can_arm`: the entry notes that it was tried.
+    /// Errors: invalid: a kernel has no entry to copy, or an argument that is ours; corrupt: our
+    /// part was damaged; io.
+    virtual base::Result<Step> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
+                                       const std::optional<Manifest>& placed) = 0;
+    /// Returns our part of that file's content, "" when there is none.  Error: corrupt.
+    virtual base::Result<std::string> part_of(const std::string& content) = 0;
+    /// Returns the path of that file.
+    virtual std::string path() const = 0;
+    /// Returns the kernel that is booted when nothing is chosen for one boot.  Empty: not known.
+    virtual std::optional<std::string> default_release() = 0;
+    /// Error: unsupported, with the reason: a boot that dies would not end the tracing.
+    virtual base::Result<void> check_can_arm() = 0;
+    /// Returns the kernel that the next boot is to trace; "" when it is a usual boot.
+    /// Error: busy: another entry was chosen for the next boot.
+    virtual base::Result<std::string> armed() = 0;
+    /// Returns the kernel whose entry was tried and did not come up yet; "": none.
+    virtual std::string tried() = 0;
+    /// Returns the variables that arm() and a boot change, as they are before.
+    virtual std::vector<Variable> variables() = 0;
+    /// Returns the steps after which the boot that was tried is known to have come up.
+    virtual std::vector<Step> forget_tried() = 0;
+    /// Returns the steps after which the next boot takes our entry of that kernel, and what was
+    /// tried is forgotten.
+    virtual std::vector<Step> arm(const std::string& release) = 0;
+    /// Returns the steps after which it does not, and the variables are what they were.
+    virtual std::vector<Step> disarm(const std::vector<Variable>& before) = 0;
+};
+
+struct KnownBootLoader {
+    const char* name;
+    /// Whether the machine boots by it, as far as files say.
+    bool (*is_used)(const Host& host);
+    /// Null: install does not support it yet.
+    base::Result<std::unique_ptr<BootLoader>> (*open)(Host& host);
+};
+
+/// Returns all, the surest sign first: the first one that is used is the machine's.
+std::span<const KnownBootLoader> boot_loaders();
+
+/// Returns the machine's boot loader.  Errors: unsupported: install does not know it; not_found.
+base::Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::string* name_ret);
+
+/// Returns the one of that name, whether the machine uses it or not.  Error: unsupported.
+base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
+                                                                 const std::string& name);
+
+/// GRUB: a part of /boot/grub/custom.cfg, and next_entry of grubenv.
+bool grub_is_used(const Host& host);
+base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
+
+} // namespace daybreak::install

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that are replaced whole, and programs that are run.
+#include "bootloader-hooks/install/host.hpp"
+
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace daybreak::install {
+
+using base::errno_errorf;
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+namespace {
+
+/// Where the system's programs are that PATH of an ordinary user leaves out.
+constexpr const char* kProgramFolders =
+    "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
+
+std::string folder_of(const std::string& path) {
+    return path.substr(0, std::max<size_t>(path.rfind('/'), 1));
+}
+
+std::string text_of(const base::Bytes& bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::string find_program(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    std::string folders = std::string(path ? path : "") + ":" + kProgramFolders;
+    for (size_t at = 0; at < folders.size();) {
+        size_t end = std::min(folders.find(':', at), folders.size());
+        std::string file = folders.substr(at, end - at) + "/" + name;
+        if (end > at && ::access(file.c_str(), X_OK) == 0)
+            return file;
+        at = end + 1;
+    }
+    return "";
+}
+
+std::string last_line(std::string text) {
+    while (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+}
+
+} // namespace
+
+Result<std::string> run_program(const std::vector<std::string>& words) {
+    std::string program = find_program(words.at(0));
+    if (program.empty())
+        return errorf(ErrorCode::not_found, "there is no program %s", words[0].c_str());
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return errno_errorf("cannot make a pipe");
+    base::ScopedFd from(ends[0]), to(ends[1]);
+    std::vector<char*> arguments;
+    for (const std::string& word : words)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, to.get(), STDERR_FILENO);
+    pid_t pid = 0;
+    int failed = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    to.reset();
+    if (failed != 0) {
+        errno = failed;
+        return errno_errorf("cannot run %s", program.c_str());
+    }
+    auto printed = base::read_file("/proc/self/fd/" + std::to_string(from.get()));
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    DBK_TRY(base::Bytes bytes, std::move(printed));
+    std::string text = text_of(bytes);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return errorf(ErrorCode::io, "%s failed: %s", words[0].c_str(), last_line(text).c_str());
+    return text;
+}
+
+bool Host::exists(const std::string& path) const {
+    struct stat status = {};
+    return ::lstat(at(path).c_str(), &status) == 0;
+}
+
+Result<std::optional<std::string>> Host::read(const std::string& path) const {
+    struct stat status = {};
+    if (::lstat(at(path).c_str(), &status) != 0 && errno == ENOENT)
+        return std::optional<std::string>();
+    if (S_ISLNK(status.st_mode))
+        return errorf(ErrorCode::invalid, "%s is a link: install does not replace what it names",
+                      path.c_str());
+    if (status.st_mode != 0 && !S_ISREG(status.st_mode))
+        return errorf(ErrorCode::invalid, "%s is not a regular file", path.c_str());
+    return read_through(path);
+}
+
+Result<std::optional<std::string>> Host::read_through(const std::string& path) const {
+    auto bytes = base::read_file(at(path));
+    if (!bytes.ok() && bytes.error().code() == ErrorCode::not_found)
+        return std::optional<std::string>();
+    DBK_TRY(base::Bytes content, std::move(bytes));
+    return std::optional(text_of(content));
+}
+
+std::vector<std::string> Host::list(const std::string& folder) const {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (std::filesystem::directory_iterator file(at(folder), none), end; !none && file != end;
+         file.increment(none))
+        names.push_back(file->path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Result<void> Host::sync_folder_of(const std::string& path) {
+    base::ScopedFd folder(::open(folder_of(at(path)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.valid())
+        (void)::fsync(folder.get()); // vfat and others refuse it; the rename itself held
+    return {};
+}
+
+Result<void> Host::write_new(const std::string& path, const std::string& content, mode_t mode) {
+    std::string temporary = at(path) + ".new";
+    struct stat before = {};
+    bool replaces = ::lstat(at(path).c_str(), &before) == 0;
+    if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)
+        return errno_errorf("cannot remove %s.new", path.c_str());
+    base::ScopedFd fd(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd.valid())
+        return errno_errorf("cannot write %s", path.c_str());
+    for (size_t at = 0; at < content.size();) {
+        ssize_t put = ::write(fd.get(), content.data() + at, content.size() - at);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno_errorf("cannot write %s", path.c_str());
+        at += static_cast<size_t>(put);
+    }
+    if (replaces && ::fchown(fd.get(), before.st_uid, before.st_gid) != 0)
+        return errno_errorf("cannot write %s", path.c_str());
+    if (::fchmod(fd.get(), replaces ? before.st_mode & 07777 : mode) != 0 ||
+        ::fsync(fd.get()) != 0 || ::close(fd.release()) != 0)
+        return errno_errorf("cannot write %s", path.c_str());
+    if (::rename(temporary.c_str(), at(path).c_str()) != 0)
+        return errno_errorf("cannot put %s in place", path.c_str());
+    return sync_folder_of(path);
+}
+
+Result<void> Host::replace(const std::string& path, const std::string& content, mode_t mode) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder_of(at(path)), failed);
+    if (failed)
+        return errorf(ErrorCode::io, "cannot make the folder of %s: %s", path.c_str(),
+                      failed.message().c_str());
+    Result<void> done = write_new(path, content, mode);
+    if (!done.ok())
+        ::unlink((at(path) + ".new").c_str());
+    return done;
+}
+
+Result<void> Host::remove(const std::string& path) {
+    for (const std::string& name : {path + ".new", path})
+        if (::unlink(at(name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
+            return errno_errorf("cannot remove %s", name.c_str());
+    return sync_folder_of(path);
+}
+
+void Host::remove_empty_folder(const std::string& path) {
+    ::rmdir(at(path).c_str());
+}
+
+} // namespace daybreak::install

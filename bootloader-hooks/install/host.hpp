@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files of a machine, and the programs that install asks.
+//
+// Everything lies under a root, so that a folder can stand for a machine.  A file is replaced in
+// one way only: NAME.new is written and synced, renamed over NAME, and its folder synced.  A
+// process that ends between two system calls leaves the old file or the new one, and at most a
+// NAME.new.
+#pragma once
+
+#include "base/byte_reader.hpp"
+#include "base/result.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace daybreak::install {
+
+/// Runs a program and returns what it printed.  Errors: not_found: there is no such program; io: it
+/// failed, the message has its last line.
+using RunProgram = std::function<base::Result<std::string>(const std::vector<std::string>& words)>;
+
+/// Runs a program of this machine, found in PATH or in the folders of the system's programs.
+base::Result<std::string> run_program(const std::vector<std::string>& words);
+
+class Host {
+public:
+    /// `root` is put before every path; "" for the machine itself.
+    Host(std::string root, RunProgram run) : root_(std::move(root)), run_(std::move(run)) {}
+
+    /// Returns where a path lies: below the root.
+    std::string at(const std::string& path) const { return root_ + path; }
+    bool exists(const std::string& path) const;
+    /// Returns the content; empty when there is no such file.  Errors: io; invalid: a link or not a
+    /// regular file.
+    base::Result<std::optional<std::string>> read(const std::string& path) const;
+    /// The same of a file that may be a link, as those of /proc and /sys and kernels.
+    base::Result<std::optional<std::string>> read_through(const std::string& path) const;
+    /// Returns the names in a folder, sorted; none when there is no such folder.
+    std::vector<std::string> list(const std::string& folder) const;
+    base::Result<std::string> run(const std::vector<std::string>& words) const {
+        return run_(words);
+    }
+
+    /// Puts a file there in place of what the path names, with the mode and owner of that, or
+    /// `mode`. Folders that are missing are made.  Error: io.
+    base::Result<void> replace(const std::string& path, const std::string& content, mode_t mode);
+    /// Removes a file and the NAME.new that a process may have left; fine when there is none.
+    base::Result<void> remove(const std::string& path);
+    /// Removes a folder if it is empty.
+    void remove_empty_folder(const std::string& path);
+
+private:
+    base::Result<void> write_new(const std::string& path, const std::string& content, mode_t mode);
+    base::Result<void> sync_folder_of(const std::string& path);
+
+    std::string root_;
+    RunProgram run_;
+};
+
+} // namespace daybreak::install

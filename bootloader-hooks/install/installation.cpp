@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plans of install and uninstall.
+#include "bootloader-hooks/install/installation.hpp"
+
+#include <algorithm>
+
+namespace daybreak::install {
+
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+namespace {
+
+std::string cpio_name(const std::string& release) {
+    return "daybreak-" + release + ".cpio";
+}
+
+/// Error: invalid: the file is neither what install placed nor what it places now.
+Result<void> check_ours(const std::string& path, const std::string& content,
+                        const std::optional<Manifest>& placed, const char* verb) {
+    if (!placed || !placed->names(path))
+        return errorf(ErrorCode::invalid,
+                      "%s is there, and was not placed by install: move it away", path.c_str());
+    if (placed->placed(path, content))
+        return {};
+    return errorf(
+        ErrorCode::invalid,
+        "%s was changed since it was installed (%zu bytes, CRC %08x): --force %s it all the same",
+        path.c_str(), content.size(), crc_of(content), verb);
+}
+
+/// The same of our part of the boot loader's file.
+Result<void> check_part(Host& host, BootLoader& loader, const std::optional<Manifest>& placed,
+                        bool force, const char* verb) {
+    DBK_TRY(std::optional<std::string> text, host.read(loader.path()));
+    DBK_TRY(std::string part, loader.part_of(text.value_or("")));
+    if (part.empty() || force || (placed && placed->placed_part(loader.path(), part)))
+        return {};
+    return errorf(
+        ErrorCode::invalid,
+        "Daybreak's part of %s was changed since it was installed: --force %s it all the same",
+        loader.path().c_str(), verb);
+}
+
+std::vector<TracedKernel> traced_kernels(const Request& request) {
+    std::vector<TracedKernel> kernels;
+    for (const KernelCpio& kernel : request.kernels)
+        kernels.push_back(traced_kernel(kernel.release, request.bank));
+    return kernels;
+}
+
+/// What the manifest says once all is in place.
+Manifest wanted_manifest(const Request& request, const std::string& loader_name, BootLoader& loader,
+                         const Step& entries, const std::optional<Manifest>& placed) {
+    Manifest manifest;
+    manifest.mode = request.mode;
+    manifest.loader = loader_name;
+    manifest.bank = request.bank;
+    manifest.programs = request.programs;
+    for (const KernelCpio& kernel : request.kernels) {
+        manifest.kernels.push_back(kernel.release);
+        manifest.files.push_back(placed_file(cpio_path(kernel.release), kernel.cpio));
+    }
+    manifest.variables = placed ? placed->variables : loader.variables();
+    bool made = !entries.before;
+    if (placed)
+        for (const PlacedPart& part : placed->parts)
+            if (part.path == loader.path())
+                made = part.made;
+    manifest.parts.push_back({loader.path(), 0, made});
+    return manifest;
+}
+
+Step write_step(const std::string& path, std::optional<std::string> before, std::string after,
+                bool is_text) {
+    return {
+        .path = path, .before = std::move(before), .after = std::move(after), .is_text = is_text};
+}
+
+/// What is placed now and what will be, in one manifest: for the time in between.
+Manifest joined(Manifest wanted, const Manifest& placed) {
+    for (const PlacedFile& file : placed.files)
+        if (std::find(wanted.files.begin(), wanted.files.end(), file) == wanted.files.end())
+            wanted.files.push_back(file);
+    for (const PlacedPart& part : placed.parts)
+        if (std::find(wanted.parts.begin(), wanted.parts.end(), part) == wanted.parts.end())
+            wanted.parts.push_back(part);
+    return wanted;
+}
+
+/// The steps that put the cpios in place.  Error: invalid: something else is in their place.
+Result<std::vector<Step>> cpio_steps(Host& host, const Request& request,
+                                     const std::optional<Manifest>& placed) {
+    std::vector<Step> steps;
+    for (const KernelCpio& kernel : request.kernels) {
+        std::string path = cpio_path(kernel.release);
+        DBK_TRY(std::optional<std::string> before, host.read(path));
+        if (before == kernel.cpio && placed && placed->names(path))
+            continue;
+        if (before && !request.force)
+            DBK_TRY_VOID(check_ours(path, *before, placed, "replaces"));
+        steps.push_back(write_step(path, before, kernel.cpio, false));
+    }
+    return steps;
+}
+
+/// The steps that remove the placed files that `keeps` does not name.
+Result<std::vector<Step>> removal_steps(Host& host, const Manifest& placed, const Manifest& keeps,
+                                        bool force) {
+    std::vector<Step> steps;
+    std::vector<std::string> seen;
+    for (const PlacedFile& file : placed.files) {
+        if (keeps.names(file.path) || std::find(seen.begin(), seen.end(), file.path) != seen.end())
+            continue;
+        seen.push_back(file.path);
+        DBK_TRY(std::optional<std::string> content, host.read(file.path));
+        if (content && !force)
+            DBK_TRY_VOID(check_ours(file.path, *content, placed, "removes"));
+        if (content || host.exists(file.path + ".new"))
+            steps.push_back({.path = file.path, .before = std::move(content)});
+    }
+    return steps;
+}
+
+void append(std::vector<Step>& to, std::vector<Step> steps) {
+    std::move(steps.begin(), steps.end(), std::back_inserter(to));
+}
+
+/// Returns the kernel that the next boot traces: the one that it would boot anyway.
+Result<std::string> release_to_arm(BootLoader& loader, const Request& request) {
+    auto has = [&request](const std::string& release) {
+        return std::any_of(
+            request.kernels.begin(), request.kernels.end(),
+            [&release](const KernelCpio& kernel) { return kernel.release == release; });
+    };
+    if (request.mode == Mode::menu)
+        return std::string();
+    if (request.mode == Mode::once && request.kernels_named && request.kernels.size() == 1)
+        return request.kernels.front().release;
+    std::string release = loader.default_release().value_or(request.running_release);
+    if (!has(release))
+        return errorf(
+            ErrorCode::invalid,
+            "the machine boots kernel %s, which is not among those to trace: make a module for it, "
+            "or trace another one with --once --kernel RELEASE",
+            release.c_str());
+    return release;
+}
+
+/// The steps that arm the next boot, or see to it that none is armed.
+Result<std::vector<Step>> arming_steps(BootLoader& loader, const std::string& release,
+                                       const Manifest& manifest) {
+    if (release.empty())
+        return loader.disarm(manifest.variables);
+    DBK_TRY_VOID(loader.armed());
+    return loader.arm(release);
+}
+
+} // namespace
+
+TracedKernel traced_kernel(const std::string& release, const std::string& bank) {
+    std::string arguments = kEarlyInitArgument;
+    if (size_t at = bank.find('@'); at != std::string::npos)
+        arguments +=
+            " memmap=" + bank.substr(0, at) + "$" + bank.substr(at + 1) + " daybreak.bank=" + bank;
+    return {release, cpio_name(release), arguments};
+}
+
+std::string cpio_path(const std::string& release) {
+    return "/boot/" + cpio_name(release);
+}
+
+Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret) {
+    std::string loader_name;
+    DBK_TRY(auto loader, open_boot_loader(host, &loader_name));
+    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    bool can_arm = request.mode != Mode::menu;
+    if (can_arm) {
+        auto checked = loader->check_can_arm();
+        if (!checked.ok())
+            return errorf(ErrorCode::unsupported,
+                          "%s (install --menu adds an entry to the boot menu, and arms nothing)",
+                          checked.error().message().c_str());
+    }
+    DBK_TRY(*armed_ret, release_to_arm(*loader, request));
+    DBK_TRY_VOID(check_part(host, *loader, placed, request.force, "replaces"));
+    DBK_TRY(Step entries, loader->entries(traced_kernels(request), can_arm, placed));
+    Manifest wanted = wanted_manifest(request, loader_name, *loader, entries, placed);
+    // The checksum of a part is over its marker lines, too: read back from the file as it will be.
+    DBK_TRY(std::string part, loader->part_of(*entries.after));
+    wanted.parts.front().crc = crc_of(part);
+
+    DBK_TRY(std::vector<Step> cpios, cpio_steps(host, request, placed));
+    DBK_TRY(std::vector<Step> removals,
+            removal_steps(host, placed.value_or(Manifest()), wanted, request.force));
+    DBK_TRY(std::optional<std::string> manifest_text, host.read(kManifestPath));
+    Plan plan;
+    std::string text = wanted.text();
+    bool replaces = placed && placed->text() != text;
+    std::string first_text = replaces ? joined(wanted, *placed).text() : text;
+    if (manifest_text != first_text)
+        plan.steps.push_back(write_step(kManifestPath, manifest_text, first_text, true));
+    append(plan.steps, std::move(cpios));
+    if (entries.before != entries.after)
+        plan.steps.push_back(entries);
+    append(plan.steps, std::move(removals));
+    if (first_text != text)
+        plan.steps.push_back(write_step(kManifestPath, first_text, text, true));
+    DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted));
+    append(plan.steps, std::move(arming));
+    return plan;
+}
+
+Result<Plan> plan_uninstall(Host& host, bool force) {
+    Plan plan;
+    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    if (!placed) {
+        if (host.exists(std::string(kManifestPath) + ".new"))
+            plan.steps.push_back(
+                {.path = kManifestPath}); // a process ended before anything was placed
+        return plan;
+    }
+    DBK_TRY(auto loader, open_boot_loader_named(host, placed->loader));
+    DBK_TRY_VOID(check_part(host, *loader, placed, force, "removes"));
+    DBK_TRY(Step entries, loader->entries({}, false, placed));
+    append(plan.steps, loader->disarm(placed->variables));
+    if (entries.before != entries.after || host.exists(entries.path + ".new"))
+        plan.steps.push_back(entries);
+    DBK_TRY(std::vector<Step> removals, removal_steps(host, *placed, Manifest(), force));
+    append(plan.steps, std::move(removals));
+    if (host.exists(kLastBootPath))
+        plan.steps.push_back({.path = kLastBootPath});
+    plan.steps.push_back({.path = kManifestPath, .before = placed->text(), .is_text = true});
+    return plan;
+}
+
+} // namespace daybreak::install

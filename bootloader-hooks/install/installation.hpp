@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Installing, taking it back, and what a boot made of it.
+//
+// Order of the steps, which is what a power cut in between rests on: the manifest, so that whatever
+// lies there is known; the cpios, which alone change nothing; the boot loader's entry, which looks
+// for its cpio and boots as usual without; last the choice of the next boot.  Uninstalling goes the
+// other way.  docs/design/0048-installing.md has the reasons.
+#pragma once
+
+#include "bootloader-hooks/install/boot_loader.hpp"
+
+namespace daybreak::install {
+
+constexpr const char* kLastBootPath = "/var/lib/daybreak/last-boot";
+constexpr const char* kEarlyInitArgument = "rdinit=/daybreak/early-init";
+
+/// A kernel that is to be traced, and the archive for it.
+struct KernelCpio {
+    std::string release, cpio;
+};
+
+struct Request {
+    Mode mode = Mode::every;
+    std::vector<std::string> programs; ///< names of their rings, for the status
+    std::vector<KernelCpio> kernels;
+    std::string bank;            ///< "64M@0x20000000", or ""
+    bool kernels_named = false;  ///< people named them: one alone need not be the default
+    std::string running_release; ///< traced when the boot loader's default is not known
+    bool force = false;          ///< take away what was changed since it was installed
+};
+
+/// Returns what has to be done; no steps when all is as requested already.
+/// `armed_ret`: the kernel that the next boot traces, "" with Mode::menu.
+/// Errors: busy: the next boot is chosen already; invalid: a file is there that install did not
+/// place, or was changed since, or the kernel that boots is not among those; those of the boot
+/// loader.
+base::Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret);
+
+/// Returns what has to be done to make all files what they were.  No steps: nothing is installed.
+base::Result<Plan> plan_uninstall(Host& host, bool force);
+
+/// What became of a boot, as daybreak-boot.service found it.
+enum class BootResult : uint8_t {
+    collected,  ///< traced, and its recording is in files
+    not_armed,  ///< a usual boot
+    not_loaded, ///< chosen, and the module is not there
+    not_read,   ///< traced, and the recording could not be written
+    died,       ///< this is a usual boot; the one before was to be traced and did not come up
+    no_cpio,    ///< chosen, and the archive was not there
+};
+
+struct LastBoot {
+    BootResult result = BootResult::not_armed;
+    std::string boot_id, release;
+    std::string detail;             ///< why
+    std::vector<std::string> files; ///< what was written
+};
+
+/// What the boot that runs is, before its recording is taken.
+struct ThisBoot {
+    std::string boot_id, release;
+    bool chosen = false; ///< early-init was its first program
+    bool loaded = false; ///< the module is there
+};
+base::Result<ThisBoot> read_this_boot(const Host& host);
+
+/// Returns what was kept of the last boot; empty when nothing was.  Error: io.
+base::Result<std::optional<LastBoot>> read_last_boot(const Host& host);
+
+/// Returns what is to be written of a boot that was not traced.
+LastBoot untraced_boot(Host& host, const ThisBoot& boot);
+
+/// Returns the steps after a boot: its result is kept; the next one is armed where each is to be
+/// traced, this one came up, and all files are as they were installed.
+base::Result<Plan> plan_after_boot(Host& host, const LastBoot& boot);
+
+/// A line of the status.
+struct StatusLine {
+    std::string label, text;
+    bool is_wrong = false;
+};
+/// Returns what is installed, whether it is as it was installed, what the next boot does and what
+/// the last one did.  Nothing is installed: no lines.  Needs no rights but to read the files; what
+/// cannot be read is said.
+base::Result<std::vector<StatusLine>> installation_status(Host& host);
+
+std::string cpio_path(const std::string& release);
+/// Returns what the kernel is booted with; `bank` as in Request.
+TracedKernel traced_kernel(const std::string& release, const std::string& bank);
+
+} // namespace daybreak::install

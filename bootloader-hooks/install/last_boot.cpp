@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of a boot, kept for people, and what `daybreak status` says of an installation.
+#include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/machine.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace daybreak::install {
+
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+namespace {
+
+struct ResultWord {
+    const char* word;
+    const char* text; ///< for people
+};
+/// In the order of BootResult.
+constexpr ResultWord kResults[] = {
+    {"collected", "traced"},
+    {"not-armed", "not traced: it was not armed"},
+    {"not-loaded", "not traced: early-init ran, and daybreak.ko is not loaded"},
+    {"not-read", "traced, and its recording could not be written"},
+    {"died", "not traced: the boot before it was to be traced and did not come up, or was cut off"},
+    {"no-cpio", "not traced: the archive with the module was not there"},
+};
+
+std::string text_of(const LastBoot& boot) {
+    std::string text = std::string("result ") + kResults[static_cast<size_t>(boot.result)].word +
+                       "\nboot " + boot.boot_id + "\nkernel " + boot.release + "\n";
+    if (!boot.detail.empty())
+        text += "detail " + boot.detail + "\n";
+    for (const std::string& file : boot.files)
+        text += "file " + file + "\n";
+    return text;
+}
+
+/// Lines of other words are a later version's.
+LastBoot parse_last_boot(const std::string& untrusted_text) {
+    LastBoot boot;
+    std::istringstream lines(untrusted_text);
+    for (std::string line; std::getline(lines, line);) {
+        size_t blank = std::min(line.find(' '), line.size());
+        std::string key = line.substr(0, blank),
+                    value = line.substr(std::min(blank + 1, line.size()));
+        for (size_t i = 0; key == "result" && i < std::size(kResults); i++)
+            if (value == kResults[i].word)
+                boot.result = static_cast<BootResult>(i);
+        for (auto [name, to] :
+             {std::pair("boot", &boot.boot_id), std::pair("kernel", &boot.release),
+              std::pair("detail", &boot.detail)})
+            if (key == name)
+                *to = value;
+        if (key == "file")
+            boot.files.push_back(value);
+    }
+    return boot;
+}
+
+std::string first_line(const Host& host, const std::string& path) {
+    auto text = host.read_through(path);
+    return text.ok() && *text ? (*text)->substr(0, (*text)->find('\n')) : "";
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+/// Why a file is not as it was installed; "" when it is.
+std::string trouble_of(const Host& host, const Manifest& placed, const std::string& path) {
+    auto content = host.read(path);
+    if (!content.ok())
+        return content.error().message();
+    if (!*content)
+        return path + " is missing";
+    return placed.placed(path, **content) ? "" : path + " was changed since it was installed";
+}
+
+std::vector<std::string> troubles_of(const Host& host, const Manifest& placed) {
+    std::vector<std::string> troubles;
+    for (const std::string& release : placed.kernels)
+        if (std::string trouble = trouble_of(host, placed, cpio_path(release)); !trouble.empty())
+            troubles.push_back(trouble);
+    return troubles;
+}
+
+/// Why our entries are not what install would write now; "" when they are.
+std::string entries_trouble(BootLoader& loader, const Manifest& placed) {
+    std::vector<TracedKernel> kernels;
+    for (const std::string& release : placed.kernels)
+        kernels.push_back(traced_kernel(release, placed.bank));
+    auto step = loader.entries(kernels, placed.mode != Mode::menu, placed);
+    if (!step.ok())
+        return step.error().message();
+    if (!step->before)
+        return loader.path() + " is missing";
+    return step->before == step->after
+               ? ""
+               : loader.path() + ": our entry is not that of the distribution's entry as it is now";
+}
+
+StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& placed) {
+    auto armed = loader.armed();
+    if (!armed.ok())
+        return {"next boot", "not traced: " + armed.error().message(), placed.mode != Mode::menu};
+    if (!armed->empty() && !host.exists(cpio_path(*armed)))
+        return {"next boot",
+                "not traced: " + cpio_path(*armed) +
+                    " is missing, and the entry boots as usual without",
+                true};
+    if (!armed->empty())
+        return {"next boot", "traced, kernel " + *armed, !contains(placed.kernels, *armed)};
+    if (placed.mode == Mode::menu)
+        return {"next boot", "as the boot menu's entry '..., with Daybreak' is chosen, or not",
+                false};
+    if (std::string tried = loader.tried(); !tried.empty())
+        return {"next boot",
+                "not traced: the traced boot of kernel " + tried +
+                    " has not come up, or its unit has not run yet; daybreak install arms again",
+                true};
+    std::optional<std::string> release = loader.default_release();
+    if (release && !contains(placed.kernels, *release))
+        return {"next boot",
+                "not traced: the machine boots kernel " + *release +
+                    ", which is not installed for; run daybreak install",
+                true};
+    if (placed.mode == Mode::once)
+        return {"next boot",
+                "not traced: it was armed for one boot; daybreak install --once arms again", false};
+    return {"next boot",
+            "not traced: daybreak-boot.service arms it at the end of a boot, or daybreak install",
+            true};
+}
+
+std::string last_boot_text(const Host& host, const LastBoot& boot) {
+    bool is_this = boot.boot_id == first_line(host, "/proc/sys/kernel/random/boot_id");
+    std::string text = std::string(is_this ? "this one, kernel " : "an earlier one, kernel ") +
+                       boot.release + ": " + kResults[static_cast<size_t>(boot.result)].text;
+    if (!boot.detail.empty())
+        text += " (" + boot.detail + ")";
+    for (size_t i = 0; i < boot.files.size(); i++)
+        text += (i == 0 ? ", in " : " ") + boot.files[i];
+    return text;
+}
+
+} // namespace
+
+Result<ThisBoot> read_this_boot(const Host& host) {
+    ThisBoot boot;
+    boot.boot_id = first_line(host, "/proc/sys/kernel/random/boot_id");
+    boot.release = first_line(host, "/proc/sys/kernel/osrelease");
+    if (boot.boot_id.empty() || boot.release.empty())
+        return errorf(ErrorCode::io, "cannot read which boot this is: is /proc mounted?");
+    std::string arguments = " " + first_line(host, "/proc/cmdline") + " ";
+    boot.chosen = arguments.find(std::string(" ") + kEarlyInitArgument + " ") != std::string::npos;
+    boot.loaded = host.exists("/sys/module/daybreak");
+    return boot;
+}
+
+Result<std::optional<LastBoot>> read_last_boot(const Host& host) {
+    DBK_TRY(std::optional<std::string> text, host.read(kLastBootPath));
+    return text ? std::optional(parse_last_boot(*text)) : std::nullopt;
+}
+
+LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
+    LastBoot last = {BootResult::not_armed, boot.boot_id, boot.release, "", {}};
+    auto placed = read_manifest(host);
+    if (!placed.ok() || !*placed)
+        return last;
+    if (boot.chosen) {
+        last.result = BootResult::not_loaded;
+        last.detail = signature_demand(host);
+        if (!contains((*placed)->kernels, boot.release))
+            last.detail = "this kernel is not installed for";
+        else if (last.detail.empty())
+            last.detail = "early-init said why on the console";
+        return last;
+    }
+    auto loader = open_boot_loader_named(host, (*placed)->loader);
+    std::vector<std::string> troubles = troubles_of(host, **placed);
+    if (loader.ok() && !(*loader)->tried().empty()) {
+        last.result = BootResult::died;
+    } else if (!troubles.empty()) {
+        last.result = BootResult::no_cpio;
+        last.detail = troubles.front();
+    }
+    return last;
+}
+
+Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
+    Plan plan;
+    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    if (!placed)
+        return plan;
+    DBK_TRY(auto loader, open_boot_loader_named(host, placed->loader));
+    DBK_TRY(std::optional<std::string> before, host.read(kLastBootPath));
+    plan.steps.push_back(
+        {.path = kLastBootPath, .before = before, .after = text_of(boot), .is_text = true});
+    bool came_up = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
+                   boot.result == BootResult::not_loaded;
+    std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
+    // What did not work is not tried again without a person; what was not tried is.
+    bool goes_on = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
+                   boot.result == BootResult::not_armed;
+    auto armed = loader->armed();
+    std::optional<std::string> release = loader->default_release();
+    if (placed->mode == Mode::every && goes_on && armed.ok() && armed->empty() &&
+        troubles_of(host, *placed).empty() &&
+        contains(placed->kernels, release.value_or(boot.release)))
+        steps = loader->arm(release.value_or(boot.release));
+    std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
+    return plan;
+}
+
+Result<std::vector<StatusLine>> installation_status(Host& host) {
+    std::vector<StatusLine> lines;
+    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    if (!placed)
+        return lines;
+    std::string programs;
+    for (const std::string& program : placed->programs)
+        programs += (programs.empty() ? "" : ", ") + program;
+    const char* modes[] = {"for every boot", "for one boot", "in the boot menu"};
+    lines.push_back({"installed", std::string(modes[static_cast<size_t>(placed->mode)]) + ", by " +
+                                      placed->loader + ": " + programs +
+                                      (placed->bank.empty() ? "" : ", bank " + placed->bank)});
+    for (const std::string& release : placed->kernels) {
+        std::string trouble = trouble_of(host, *placed, cpio_path(release));
+        lines.push_back(
+            {"kernel",
+             release + ": " +
+                 (trouble.empty() ? "as installed" : trouble + "; run daybreak install again"),
+             !trouble.empty()});
+    }
+    auto loader = open_boot_loader_named(host, placed->loader);
+    if (!loader.ok()) {
+        lines.push_back({"next boot", loader.error().message(), true});
+    } else {
+        if (std::string trouble = entries_trouble(**loader, *placed); !trouble.empty())
+            lines.push_back({"entry", trouble + "; run daybreak install again", true});
+        lines.push_back(next_boot(host, **loader, *placed));
+    }
+    auto last = read_last_boot(host);
+    if (last.ok() && *last) {
+        bool is_wrong =
+            (*last)->result != BootResult::collected && (*last)->result != BootResult::not_armed;
+        lines.push_back({"last boot", last_boot_text(host, **last), is_wrong});
+    } else {
+        lines.push_back({"last boot",
+                         last.ok() ? "none since the installation" : last.error().message(),
+                         !last.ok()});
+    }
+    return lines;
+}
+
+} // namespace daybreak::install

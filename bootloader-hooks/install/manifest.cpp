@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing and reading the manifest.
+#include "bootloader-hooks/install/manifest.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <sstream>
+
+namespace daybreak::install {
+
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+using base::strprintf;
+
+namespace {
+
+constexpr const char* kModes[] = {"every", "once", "menu"};
+constexpr const char* kFirstLine = "daybreak-install 1";
+
+/// The rest of a line, without the blank before it.
+std::string rest_of(std::istringstream& words) {
+    std::string rest;
+    std::getline(words >> std::ws, rest);
+    return rest;
+}
+
+bool read_mode(const std::string& word, Mode& mode) {
+    for (size_t i = 0; i < std::size(kModes); i++)
+        if (word == kModes[i]) {
+            mode = static_cast<Mode>(i);
+            return true;
+        }
+    return false;
+}
+
+/// Takes one line; false when it is not one of a manifest.
+bool read_line(const std::string& line, Manifest& manifest) {
+    std::istringstream words(line);
+    std::string key, how;
+    words >> key;
+    if (key == "mode")
+        return read_mode(rest_of(words), manifest.mode);
+    for (auto [name, to] :
+         {std::pair("loader", &manifest.loader), std::pair("bank", &manifest.bank)})
+        if (key == name)
+            return !(*to = rest_of(words)).empty();
+    for (auto [name, to] :
+         {std::pair("program", &manifest.programs), std::pair("kernel", &manifest.kernels)})
+        if (key == name)
+            return !to->emplace_back(rest_of(words)).empty();
+    if (key == "file") {
+        PlacedFile file;
+        words >> file.bytes >> std::hex >> file.crc;
+        file.path = rest_of(words);
+        manifest.files.push_back(file);
+        return file.path.starts_with('/');
+    }
+    if (key == "part") {
+        PlacedPart part;
+        words >> std::hex >> part.crc >> how;
+        part.path = rest_of(words);
+        part.made = how == "made";
+        manifest.parts.push_back(part);
+        return part.path.starts_with('/') && (part.made || how == "kept");
+    }
+    if (key != "variable")
+        return false;
+    Variable variable;
+    words >> variable.name;
+    if (words.peek() == ' ')
+        variable.before =
+            line.substr(std::min(sizeof("variable ") + variable.name.size(), line.size()));
+    manifest.variables.push_back(variable);
+    return !variable.name.empty();
+}
+
+} // namespace
+
+const char* mode_word(Mode mode) {
+    return kModes[static_cast<size_t>(mode)];
+}
+
+uint32_t crc_of(const std::string& content) {
+    return base::crc32c(base::as_bytes(content));
+}
+
+PlacedFile placed_file(const std::string& path, const std::string& content) {
+    return {path, content.size(), crc_of(content)};
+}
+
+std::string Manifest::text() const {
+    std::string text =
+        strprintf("%s\nmode %s\nloader %s\n", kFirstLine, mode_word(mode), loader.c_str());
+    for (const std::string& program : programs)
+        text += "program " + program + "\n";
+    if (!bank.empty())
+        text += "bank " + bank + "\n";
+    for (const std::string& kernel : kernels)
+        text += "kernel " + kernel + "\n";
+    for (const PlacedFile& file : files)
+        text += strprintf("file %" PRIu64 " %08x %s\n", file.bytes, file.crc, file.path.c_str());
+    for (const PlacedPart& part : parts)
+        text += strprintf("part %08x %s %s\n", part.crc, part.made ? "made" : "kept",
+                          part.path.c_str());
+    for (const Variable& variable : variables)
+        text +=
+            "variable " + variable.name + (variable.before ? " " + *variable.before : "") + "\n";
+    return text;
+}
+
+bool Manifest::placed(const std::string& path, const std::string& content) const {
+    return std::find(files.begin(), files.end(), placed_file(path, content)) != files.end();
+}
+
+bool Manifest::placed_part(const std::string& path, const std::string& part) const {
+    return std::any_of(parts.begin(), parts.end(), [&](const PlacedPart& one) {
+        return one.path == path && one.crc == crc_of(part);
+    });
+}
+
+bool Manifest::names(const std::string& path) const {
+    return std::any_of(files.begin(), files.end(),
+                       [&path](const PlacedFile& file) { return file.path == path; });
+}
+
+Result<Manifest> parse_manifest(const std::string& untrusted_text) {
+    Manifest manifest;
+    std::istringstream lines(untrusted_text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); number++)
+        if (number == 1 ? line != kFirstLine : !read_line(line, manifest))
+            return errorf(ErrorCode::corrupt, "line %d: '%s' is not one of a manifest%s", number,
+                          line.c_str(),
+                          number == 1 ? strprintf(" (expected '%s')", kFirstLine).c_str() : "");
+    if (manifest.loader.empty())
+        return errorf(ErrorCode::corrupt, "it names no boot loader");
+    return manifest;
+}
+
+Result<std::optional<Manifest>> read_manifest(const Host& host) {
+    DBK_TRY(std::optional<std::string> text, host.read(kManifestPath));
+    if (!text)
+        return std::optional<Manifest>();
+    auto manifest = parse_manifest(*text);
+    if (!manifest.ok())
+        return std::move(manifest).error().with_context(kManifestPath);
+    return std::optional(*std::move(manifest));
+}
+
+} // namespace daybreak::install

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An installation that ends at any system call that changes something, as a power cut ends it.
+//
+// A child installs, installs something else or uninstalls, and is killed as it enters its Nth such
+// call, for every N.  Then: the distribution's grub.cfg is untouched, custom.cfg is the old one or
+// the new one, an entry that is armed is there with its archive, no archive is named without a
+// look whether it is there, and uninstall (and install and uninstall) bring every file back.
+#include "bootloader-hooks/install/installation.hpp"
+#include "tests/support/machine_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <functional>
+#include <set>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+using namespace daybreak;
+using namespace daybreak::install;
+using test::MachineFolder;
+
+namespace {
+
+const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
+const std::string kCustom = "/boot/grub/custom.cfg", kConfig = "/boot/grub/grub.cfg";
+
+Request first_request() {
+    Request request;
+    request.mode = Mode::once;
+    request.programs = {"boot"};
+    request.kernels = {{kOld, "old"}, {kNewest, "new"}};
+    return request;
+}
+
+Request other_request() {
+    Request request = first_request();
+    request.mode = Mode::every;
+    request.bank = "64M@0x10000000";
+    request.kernels = {{kNewest, "changed"}};
+    return request;
+}
+
+bool carry_out(MachineFolder& machine, const base::Result<Plan>& plan) {
+    return plan.ok() && apply(machine.host, *plan).ok();
+}
+
+bool install_it(MachineFolder& machine, const Request& request) {
+    std::string armed;
+    return carry_out(machine, plan_install(machine.host, request, &armed));
+}
+
+bool uninstall_it(MachineFolder& machine) {
+    return carry_out(machine, plan_uninstall(machine.host, false));
+}
+
+/// Whether a system call, as it is entered, is about to change something that lasts.
+bool changes(const user_regs_struct& call) {
+    static const std::set<unsigned long long> always = {
+        SYS_rename, SYS_renameat, SYS_renameat2, SYS_unlink, SYS_unlinkat, SYS_mkdir, SYS_mkdirat,
+        SYS_rmdir,  SYS_fchmod,   SYS_fchown,    SYS_fsync,  SYS_pwrite64, SYS_write};
+    constexpr unsigned long long kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+    return always.count(call.orig_rax) || (call.orig_rax == SYS_openat && (call.rdx & kWrites)) ||
+           (call.orig_rax == SYS_open && (call.rsi & kWrites));
+}
+
+/// Runs `work` in a child, killed as it enters its call number `fatal` (from 0).  Returns whether
+/// it was killed; a child that came to its end must have succeeded.
+bool run_and_kill(const std::function<bool()>& work, int fatal) {
+    pid_t child = ::fork();
+    if (child == 0) {
+        ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+        ::raise(SIGSTOP);
+        ::_exit(work() ? 0 : 1);
+    }
+    int status = 0, count = 0;
+    bool entering = true;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+    for (;;) {
+        ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        if (WIFEXITED(status)) {
+            CHECK(WEXITSTATUS(status) == 0);
+            return false;
+        }
+        if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80))
+            continue;
+        user_regs_struct call = {};
+        ::ptrace(PTRACE_GETREGS, child, nullptr, &call);
+        if (entering && changes(call) && count++ == fatal) {
+            ::kill(child, SIGKILL);
+            ::waitpid(child, &status, 0);
+            return true;
+        }
+        entering = !entering;
+    }
+}
+
+/// What must hold at any moment: the machine boots.
+void check_bootable(const MachineFolder& machine, const std::map<std::string, std::string>& before,
+                    const std::set<std::string>& customs) {
+    auto now = machine.files();
+    CHECK(now.at(kConfig) == before.at(kConfig));
+    std::string custom = now.count(kCustom) ? now.at(kCustom) : "";
+    CHECK(customs.count(custom) == 1);
+    for (size_t at = 0; (at = custom.find("set daybreak_initrd=/", at)) != custom.npos; at++) {
+        size_t path = custom.find('/', at);
+        std::string archive = custom.substr(path, custom.find('\n', path) - path);
+        CHECK(custom.rfind("if [ -f " + archive + " ]; then", at) != custom.npos);
+    }
+    std::string next = machine.variable("next_entry");
+    if (!next.empty()) {
+        CHECK(custom.find("--id " + next + " {") != custom.npos);
+        CHECK(now.count("/boot/" + next + ".cpio") == 1);
+    }
+}
+
+/// Every Nth call of `work`, on a machine that `prepare` made.
+void kill_everywhere(const std::function<void(MachineFolder&)>& prepare,
+                     const std::function<bool(MachineFolder&)>& work) {
+    int fatal = 0, last_fatal = -1;
+    for (bool again : {false, true}) {
+        for (fatal = 0;; fatal++) {
+            MachineFolder machine;
+            machine.write(kCustom, "# the user's own, without a line end");
+            machine.set_variable("saved_entry", "");
+            auto before = machine.files();
+            std::set<std::string> customs = {machine.read(kCustom)};
+            prepare(machine);
+            customs.insert(machine.read(kCustom));
+            bool killed = run_and_kill([&] { return work(machine); }, fatal);
+            if (!killed)
+                break;
+            INFO("call " << fatal << (again ? ", installed again" : ""));
+            {
+                MachineFolder whole;
+                whole.write(kCustom, "# the user's own, without a line end");
+                prepare(whole);
+                REQUIRE(work(whole));
+                customs.insert(whole.read(kCustom));
+            }
+            check_bootable(machine, before, customs);
+            if (again)
+                REQUIRE(install_it(machine, other_request()));
+            REQUIRE(uninstall_it(machine));
+            CHECK(machine.files() == before);
+        }
+        CHECK(fatal > 10);
+        CHECK((last_fatal == -1 || last_fatal == fatal));
+        last_fatal = fatal;
+    }
+}
+
+} // namespace
+
+TEST_CASE("an installation that ends at any system call leaves a machine that boots",
+          "[install][fault]") {
+    kill_everywhere([](MachineFolder&) {},
+                    [](MachineFolder& machine) { return install_it(machine, first_request()); });
+}
+
+TEST_CASE("so does one that replaces another", "[install][fault]") {
+    kill_everywhere([](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
+                    [](MachineFolder& machine) { return install_it(machine, other_request()); });
+}
+
+TEST_CASE("so does an uninstallation", "[install][fault]") {
+    kill_everywhere([](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
+                    [](MachineFolder& machine) { return uninstall_it(machine); });
+}

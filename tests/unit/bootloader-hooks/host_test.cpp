@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bootloader-hooks/install/host.hpp"
+
+#include "tests/support/machine_folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <sys/stat.h>
+
+using namespace daybreak;
+using namespace daybreak::install;
+
+TEST_CASE("a file is replaced with its mode, and nothing is left beside it", "[install][host]") {
+    test::MachineFolder machine;
+    Host& host = machine.host;
+    machine.write("/etc/a", "old");
+    ::chmod(host.at("/etc/a").c_str(), 0640);
+    machine.write("/etc/a.new", "left over");
+    REQUIRE(host.replace("/etc/a", "new", 0644).ok());
+    CHECK(machine.read("/etc/a") == "new");
+    CHECK(!machine.has("/etc/a.new"));
+    struct stat status = {};
+    REQUIRE(::stat(host.at("/etc/a").c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0640);
+    REQUIRE(host.replace("/var/lib/x/b", "b", 0644).ok());
+    REQUIRE(::stat(host.at("/var/lib/x/b").c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == 0644);
+    machine.write("/var/lib/x/b.new", "left over");
+    REQUIRE(host.remove("/var/lib/x/b").ok());
+    CHECK(!machine.has("/var/lib/x/b.new"));
+    REQUIRE(host.remove("/var/lib/x/b").ok());
+    host.remove_empty_folder("/var/lib/x");
+    CHECK(!machine.has("/var/lib/x"));
+    host.remove_empty_folder("/etc");
+    CHECK(machine.has("/etc/a"));
+}
+
+TEST_CASE("what cannot be written is said, and is as it was", "[install][host]") {
+    test::MachineFolder machine;
+    machine.write("/etc/file", "");
+    auto inside = machine.host.replace("/etc/file/a", "x", 0644);
+    REQUIRE(!inside.ok());
+    CHECK(inside.error().message().find("/etc/file/a") != std::string::npos);
+    std::filesystem::create_directories(machine.host.at("/etc/folder/sub"));
+    auto folder = machine.host.replace("/etc/folder", "x", 0644);
+    REQUIRE(!folder.ok());
+    CHECK(folder.error().message().find("cannot put /etc/folder in place") == 0);
+    CHECK(!machine.has("/etc/folder.new"));
+    CHECK(!machine.host.remove("/etc/folder").ok());
+}
+
+TEST_CASE("a link is not replaced, and no folder is read", "[install][host]") {
+    test::MachineFolder machine;
+    machine.write("/etc/real", "x");
+    std::filesystem::create_symlink("real", machine.host.at("/etc/link"));
+    CHECK(machine.host.read("/etc/link").error().message().find("is a link") != std::string::npos);
+    CHECK(machine.host.read_through("/etc/link")->value() == "x");
+    CHECK(machine.host.read("/etc").error().message().find("not a regular file") !=
+          std::string::npos);
+    CHECK(!*machine.host.read("/etc/none"));
+    CHECK(!*machine.host.read_through("/etc/none"));
+    CHECK(machine.host.list("/none").empty());
+    CHECK(machine.host.list("/etc") == std::vector<std::string>{"link", "real"});
+}
+
+TEST_CASE("a program's output comes back, or why it failed", "[install][host]") {
+    CHECK(*run_program({"printf", "a b"}) == "a b");
+    CHECK(run_program({"no-such-program-here"}).error().code() == base::ErrorCode::not_found);
+    auto failed = run_program({"sh", "-c", "echo first; echo last >&2; exit 3"});
+    REQUIRE(!failed.ok());
+    CHECK(failed.error().message() == "sh failed: last");
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bootloader-hooks/install/installation.hpp"
+
+#include "tests/support/machine_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::install;
+using test::MachineFolder;
+
+namespace {
+
+const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
+
+void install_it(MachineFolder& machine, Mode mode) {
+    Request request;
+    request.mode = mode;
+    request.programs = {"boot", "net"};
+    request.kernels = {{kOld, "a"}, {kNewest, "b"}};
+    std::string armed;
+    auto plan = plan_install(machine.host, request, &armed);
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+}
+
+/// The status as lines "label: text", a "!" before what is wrong.
+std::string status_of(MachineFolder& machine) {
+    auto lines = installation_status(machine.host);
+    REQUIRE(lines.ok());
+    std::string text;
+    for (const StatusLine& line : *lines)
+        text += (line.is_wrong ? "!" : "") + line.label + ": " + line.text + "\n";
+    return text;
+}
+
+/// What the unit does after a boot: its recording is taken, or why there is none.
+LastBoot after_boot(MachineFolder& machine, bool loaded = true) {
+    if (loaded)
+        machine.write("/sys/module/daybreak/version", "");
+    auto boot = read_this_boot(machine.host);
+    REQUIRE(boot.ok());
+    LastBoot last = untraced_boot(machine.host, *boot);
+    if (boot->chosen && boot->loaded)
+        last = {BootResult::collected,
+                boot->boot_id,
+                boot->release,
+                "",
+                {"/var/log/daybreak/boot.dbrk"}};
+    auto plan = plan_after_boot(machine.host, last);
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+    return last;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("the status of an installation, from its first boot to its end", "[install][status]") {
+    MachineFolder machine;
+    CHECK(status_of(machine).empty());
+    install_it(machine, Mode::once);
+    machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
+    CHECK(status_of(machine) == "installed: for one boot, by GRUB: boot, net\nkernel: " + kOld +
+                                    ": as installed\nkernel: " + kNewest +
+                                    ": as installed\nnext boot: traced, kernel " + kNewest +
+                                    "\nlast boot: none since the installation\n");
+    machine.boot();
+    CHECK(contains(status_of(machine), "!next boot: not traced: the traced boot of kernel " +
+                                           kNewest + " has not come up, or its unit"));
+    CHECK(after_boot(machine).result == BootResult::collected);
+    CHECK((*read_last_boot(machine.host))->files ==
+          std::vector<std::string>{"/var/log/daybreak/boot.dbrk"});
+    CHECK(contains(
+        status_of(machine),
+        "\nnext boot: not traced: it was armed for one boot; daybreak install --once arms again\n"
+        "last boot: this one, kernel " +
+            kNewest + ": traced, in /var/log/daybreak/boot.dbrk\n"));
+    machine.write("/proc/sys/kernel/random/boot_id", "another\n");
+    CHECK(contains(status_of(machine), "last boot: an earlier one, kernel"));
+    CHECK(machine.boot().empty());
+    CHECK(after_boot(machine).result == BootResult::not_armed);
+    CHECK(contains(status_of(machine), "\nlast boot: this one, kernel " + kNewest +
+                                           ": not traced: it was not armed\n"));
+}
+
+TEST_CASE("every boot is traced until one does not come up", "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::every);
+    machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
+    for (int boots = 0; boots < 3; boots++) {
+        CHECK(machine.boot() == "daybreak-" + kNewest);
+        CHECK(after_boot(machine).result == BootResult::collected);
+        CHECK(contains(status_of(machine), "\nnext boot: traced"));
+    }
+    // A boot of another entry, by hand: the next one is traced again.
+    machine.set_variable("next_entry", "");
+    machine.write("/proc/cmdline", "root=/dev/vda1 ro\n");
+    CHECK(after_boot(machine, false).result == BootResult::not_armed);
+    CHECK(machine.variable("next_entry") == "daybreak-" + kNewest);
+    // This one dies, and the machine comes back in the usual entry, again and again.
+    machine.boot();
+    for (int boots = 0; boots < 2; boots++) {
+        CHECK(machine.boot().empty());
+        CHECK(after_boot(machine, false).result == BootResult::died);
+        CHECK(machine.variable("next_entry").empty());
+        CHECK(
+            contains(status_of(machine), "!last boot: this one, kernel " + kNewest +
+                                             ": not traced: the boot before it was to be traced"));
+    }
+    install_it(machine, Mode::every);
+    CHECK(machine.boot() == "daybreak-" + kNewest);
+    CHECK(machine.variable("daybreak_tried") == kNewest);
+}
+
+TEST_CASE("a boot without its archive or module says why, and is not tried again",
+          "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::every);
+    machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
+    machine.remove(cpio_path(kNewest));
+    CHECK(contains(status_of(machine), "!kernel: " + kNewest + ": " + cpio_path(kNewest) +
+                                           " is missing; run daybreak install again"));
+    CHECK(contains(status_of(machine),
+                   "!next boot: not traced: " + cpio_path(kNewest) + " is missing"));
+    machine.boot();
+    LastBoot none = after_boot(machine, false);
+    CHECK(none.result == BootResult::no_cpio);
+    CHECK(none.detail == cpio_path(kNewest) + " is missing");
+    CHECK(machine.variable("next_entry").empty());
+
+    install_it(machine, Mode::every);
+    machine.boot();
+    std::filesystem::remove_all(machine.host.at("/sys/module"));
+    LastBoot unloaded = after_boot(machine, false);
+    CHECK(unloaded.result == BootResult::not_loaded);
+    CHECK(unloaded.detail == "early-init said why on the console");
+    CHECK(machine.variable("next_entry").empty());
+    CHECK(machine.variable("daybreak_tried").empty());
+
+    install_it(machine, Mode::every);
+    machine.boot();
+    machine.write("/sys/module/module/parameters/sig_enforce", "Y\n");
+    CHECK(contains(after_boot(machine, false).detail, "sig_enforce"));
+    machine.write("/proc/sys/kernel/osrelease", "6.99\n");
+    CHECK(after_boot(machine, false).detail == "this kernel is not installed for");
+}
+
+TEST_CASE("a kernel that came since is not skipped for an older one that is traced",
+          "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::every);
+    machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
+    machine.write("/boot/grub/grub.cfg",
+                  test::grub_config(test::kPlain, {"6.13.0", kNewest, kOld}));
+    CHECK(machine.boot() == "daybreak-" + kNewest);
+    CHECK(after_boot(machine).result == BootResult::collected);
+    CHECK(machine.variable("next_entry").empty());
+    CHECK(contains(
+        status_of(machine),
+        "!next boot: not traced: the machine boots kernel 6.13.0, which is not installed for"));
+}
+
+TEST_CASE("the status says what differs from what was installed", "[install][status]") {
+    MachineFolder machine;
+    install_it(machine, Mode::menu);
+    CHECK(contains(status_of(machine), "installed: in the boot menu, by GRUB"));
+    CHECK(contains(status_of(machine), "\nnext boot: as the boot menu's entry"));
+    std::string config = machine.read("/boot/grub/grub.cfg");
+    std::string changed = config;
+    for (size_t at = 0; (at = changed.find(" quiet", at)) != changed.npos;)
+        changed.replace(at, 6, " debug");
+    machine.write("/boot/grub/grub.cfg", changed);
+    CHECK(contains(status_of(machine),
+                   "!entry: /boot/grub/custom.cfg: our entry is not that of the distribution's"));
+    machine.write("/boot/grub/grub.cfg", "");
+    CHECK(contains(status_of(machine), "!entry: /boot/grub/grub.cfg does not read custom.cfg"));
+    machine.write("/boot/grub/grub.cfg", config);
+    machine.remove("/boot/grub/custom.cfg");
+    CHECK(contains(status_of(machine), "!entry: /boot/grub/custom.cfg is missing"));
+    machine.write(cpio_path(kOld), "other");
+    CHECK(contains(status_of(machine), "!kernel: " + kOld + ": " + cpio_path(kOld) +
+                                           " was changed since it was installed"));
+    machine.set_variable("next_entry", "memtest");
+    CHECK(contains(status_of(machine),
+                   "next boot: not traced: the next boot is to take the entry 'memtest' already"));
+    machine.write(kLastBootPath, "result nonsense\ncolour red\nboot x\nkernel y\nfile a\nfile b\n");
+    CHECK(contains(status_of(machine),
+                   "last boot: an earlier one, kernel y: not traced: it was not armed, in a b"));
+}
+
+TEST_CASE("the module that a loaded boot must have is looked for in sysfs", "[install][boot]") {
+    MachineFolder machine;
+    auto boot = read_this_boot(machine.host);
+    REQUIRE(boot.ok());
+    CHECK(!boot->chosen);
+    CHECK(!boot->loaded);
+    CHECK(boot->release == kOld);
+    machine.write("/proc/cmdline", "rdinit=/daybreak/early-init");
+    machine.write("/sys/module/daybreak/version", "");
+    CHECK(read_this_boot(machine.host)->chosen);
+    CHECK(read_this_boot(machine.host)->loaded);
+    machine.write("/proc/cmdline", "xrdinit=/daybreak/early-init rdinit=/daybreak/early-initial");
+    CHECK(!read_this_boot(machine.host)->chosen);
+    machine.remove("/proc/sys/kernel/osrelease");
+    CHECK(!read_this_boot(machine.host).ok());
+    CHECK(plan_after_boot(machine.host, {})->steps.empty()); // nothing is installed
+}
