@@ -3,14 +3,17 @@
  * main.c - the module comes and goes
  *
  * Coming: the clock, the engine, what befalls the machine, the providers' probes,
- * the device; then what is embedded.  A refused embedded DOF leaves the module loaded and says why.
+ * the device; then the programs embedded in it, and those that lie beside it.  A refused
+ * program leaves the module loaded and says why.
  * Going: rings first, so that nothing is hooked; then all else in reverse.  The
  * kernel does not unload the module while the device is open or mapped.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
+#include "kmod/core/anonymous.h"
 #include "kmod/core/bank.h"
+#include "kmod/core/beside.h"
 #include "kmod/core/device.h"
 #include "kmod/core/embed.h"
 #include "kmod/core/host.h"
@@ -75,6 +78,17 @@ static void providers_exit(void)
 	dbk_host_synchronize();
 }
 
+static void programs_enable(void)
+{
+	mutex_lock(&dbk.mutex);
+	dbk_embed_enable();
+	mutex_unlock(&dbk.mutex);
+	dbk_beside_enable();
+	mutex_lock(&dbk.mutex);
+	dbk_anonymous_say();
+	mutex_unlock(&dbk.mutex);
+}
+
 static int __init dbk_module_init(void)
 {
 	int err;
@@ -107,10 +121,8 @@ static int __init dbk_module_init(void)
 	err = dbk_device_register();
 	if (err)
 		goto out_providers;
-	mutex_lock(&dbk.mutex);
 	if (!dbk_bank_salvage())
-		dbk_embed_enable();
-	mutex_unlock(&dbk.mutex);
+		programs_enable();
 	dbk_drain_start();
 	return 0;
 

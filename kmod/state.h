@@ -72,7 +72,7 @@ struct dbk_ring {
 	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
-	bool anonymous;		       /* [C] embedded in the module */
+	bool anonymous;		       /* [C] came with the module */
 	bool abort_said;	       /* [S] that the deadman ended it is in the kernel's log */
 };
 
@@ -99,7 +99,7 @@ struct dbk_state {
 	struct list_head rings;		/* [L] */
 	u16 ring_id_last;		/* [S] */
 	u32 probe_generation;		/* [S] counts removals of probes */
-	char reason[DBK_REASON_BYTES];	/* [L] why an embedded DOF was refused, or "" */
+	char reason[DBK_REASON_BYTES];	/* [L] why a DOF that came with it was refused, or "" */
 	struct delayed_work drain_work; /* stops rings whose program called exit() */
 };
 

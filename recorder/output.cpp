@@ -28,11 +28,10 @@ Error no_state(const dbk_ioc_status& status) {
     size_t length = strnlen(status.reason, sizeof(status.reason));
     std::string reason(status.reason, length);
     if (!reason.empty())
-        return errorf(ErrorCode::not_found,
-                      "no boot recording: the embedded enabling was refused: %s",
+        return errorf(ErrorCode::not_found, "no boot recording: a program was refused: %s",
                       reason.c_str());
     return errorf(ErrorCode::not_found,
-                  "no boot recording: nothing is embedded in the loaded module, or it was "
+                  "no boot recording: the module was loaded without a program, or it was "
                   "claimed before; embed one and boot with rdinit=/daybreak/early-init");
 }
 

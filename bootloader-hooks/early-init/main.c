@@ -5,7 +5,8 @@
  * The kernel starts it instead of /init (rdinit=/daybreak/early-init).  It runs
  * from our own initramfs segment, before anything is mounted, so it needs no C
  * library, and mounts a /proc of its own for as long as it takes to read the
- * module's parameters, daybreak.NAME=VALUE, from the kernel's command line.
+ * module's parameters, daybreak.NAME=VALUE, from the kernel's command line.  Before those it
+ * gives programs=/daybreak: the module enables what lies there as NAME.dof.
  * Whatever goes wrong with the module, it says so in one line on the console and
  * goes on: a boot is never lost to us.
  *
@@ -19,6 +20,7 @@
 #define INIT_OPTION	 "daybreak_init="
 #define PROC_PATH	 "/daybreak/proc"
 #define PARAMETER_PREFIX "daybreak."
+#define OUR_PARAMETERS	 "programs=/daybreak "
 
 /* Errors that are reported in words; the rest by number. */
 enum {
@@ -230,8 +232,13 @@ static void module_load(void)
 	long result = fd;
 
 	if (fd >= 0) {
-		command_line_read(parameters, sizeof(parameters));
-		parameters_keep(parameters);
+		char *asked = parameters;
+
+		/* Of two values of a parameter the later one counts. */
+		for (const char *ours = OUR_PARAMETERS; *ours; ours++)
+			*asked++ = *ours;
+		command_line_read(asked, sizeof(parameters) - sizeof(OUR_PARAMETERS));
+		parameters_keep(asked);
 		result = syscall3(SYSCALL_FINIT_MODULE, fd, (long)parameters, 0);
 		syscall3(SYSCALL_CLOSE, fd, 0, 0);
 	}

@@ -32,7 +32,7 @@ struct dbk_ioc_status {
 	uint32_t probe_count;  /* out: for DBK_IOC_PROBE */
 	uint32_t anonymous;    /* out: rings without an owner */
 	uint32_t reserved;
-	char reason[DBK_REASON_BYTES]; /* out: why an embedded DOF was refused, or "" */
+	char reason[DBK_REASON_BYTES]; /* out: why a DOF that came with the module was refused, or "" */
 };
 
 /* dbk_ioc_region.kind */

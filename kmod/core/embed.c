@@ -5,8 +5,8 @@
 #include <linux/align.h>
 
 #include "formats/abi/embed.h"
+#include "kmod/core/anonymous.h"
 #include "kmod/core/embed.h"
-#include "kmod/core/ring.h"
 
 /* embed_section.S; its size is what its header says, up to the module's end. */
 extern const char dbk_embedded[];
@@ -14,17 +14,16 @@ extern const char dbk_embedded[];
 /* 1 GiB: more than any container; a bound for what a damaged header may claim. */
 #define CONTAINER_BYTES_MAX (1ull << 30)
 
+#define PLACE "embedded enabling "
+
 static const struct dbk_embed_header *container(void)
 {
 	return (const void *)dbk_embedded;
 }
 
-static void refuse(const char *name, const char *reason)
+static void refuse(const char *reason)
 {
-	pr_err("embedded enabling %s refused: %s\n", name, reason);
-	mutex_lock(&dbk.look_mutex);
-	scnprintf(dbk.reason, sizeof(dbk.reason), "%s: %s", name, reason);
-	mutex_unlock(&dbk.look_mutex);
+	dbk_anonymous_refuse(PLACE, "container", reason);
 }
 
 /**
@@ -51,32 +50,9 @@ static const void *image_next(u64 at, u64 *at_ret, char name_ret[32], u64 *bytes
 	return image + 1;
 }
 
-struct totals {
-	u32 rings, probes, ecbs;
-	u64 bytes;
-};
-
-static void image_enable(const void *dof, u64 bytes, const char *name, struct totals *totals)
-{
-	struct dbk_reason reason;
-	struct dbk_ring *ring;
-
-	if (dbk_ring_create(dof, bytes, name, NULL, &reason, &ring)) {
-		refuse(name, reason.text);
-		return;
-	}
-	if (reason.text[0] != '\0')
-		pr_warn("embedded enabling %s: %s\n", name, reason.text);
-	totals->rings++;
-	totals->probes += ring->matched;
-	totals->ecbs += dbk_ring_ecb_count(ring);
-	totals->bytes += ring->memory_bytes;
-}
-
 void dbk_embed_enable(void)
 {
 	const struct dbk_embed_header *header = container();
-	struct totals totals = { 0 };
 	u64 at = sizeof(*header);
 	u32 i;
 
@@ -84,7 +60,7 @@ void dbk_embed_enable(void)
 	if (header->magic != DBK_EMBED_MAGIC || header->total_bytes < sizeof(*header) ||
 	    header->total_bytes > CONTAINER_BYTES_MAX ||
 	    header->image_count > DBK_EMBED_IMAGES_MAX) {
-		refuse("container", "the header is damaged");
+		refuse("the header is damaged");
 		return;
 	}
 	for (i = 0; i < header->image_count; i++) {
@@ -93,13 +69,9 @@ void dbk_embed_enable(void)
 		const void *dof = image_next(at, &at, name, &bytes);
 
 		if (!dof) {
-			refuse("container", "an image goes beyond its end");
+			refuse("an image goes beyond its end");
 			break;
 		}
-		image_enable(dof, bytes, name, &totals);
+		dbk_anonymous_enable(dof, bytes, PLACE, name, name);
 	}
-	if (totals.rings != 0)
-		pr_info("recording: %u %s, %u probes, %u ECBs, %llu bytes\n", totals.rings,
-			totals.rings == 1 ? "ring" : "rings", totals.probes, totals.ecbs,
-			totals.bytes);
 }

@@ -172,7 +172,7 @@ private:
         return errorf(ErrorCode::not_found, "nothing records: %s",
                       !options_.rings.empty()
                           ? "the rings that --ring names are not there"
-                      : reason.empty() ? "nothing is embedded in the loaded module, or it was "
+                      : reason.empty() ? "the module was loaded without a program, or it was "
                                          "claimed; enable a program with -s, or wait with --wait"
                                        : reason.c_str());
     }

@@ -35,6 +35,7 @@ NEAREST = [
     ("kmod/core/machine", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/triggers/", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/core/bank", ["^kmod$", "vm:bank"]),
+    ("kmod/core/beside", ["^kmod$", "vm:beside"]),
     ("kmod/", ["^kmod$", "vm:device", "vm:loading", "vm:session"]),
     ("bootloader-hooks/install/", ["^install$", "^fault_install$", "^cli_install$"]),
     ("bootloader-hooks/", ["^kmod$", "vm:early", "vm:early-wrong"]),

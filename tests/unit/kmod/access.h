@@ -62,6 +62,24 @@ const char *test_decimal(uint64_t value, uint32_t digits);
 void dbk_dying_log(const char *text, uint32_t bytes);
 void dbk_dying_console(const char *text, uint32_t bytes);
 
+/* ---- programs beside the module ---- */
+/* What the module sees of files, which the test is.  Negative: an error. */
+struct test_file {
+	const char *name; /* in the folder */
+	int look_error;	  /* of finding it */
+	int open_error, read_error;
+	bool is_regular;
+	long long bytes;
+	const void *content; /* @bytes of it */
+};
+/* As if the module were loaded with programs=@folder, which has these. */
+void test_beside(const char *folder, int folder_error, const struct test_file *files, size_t count);
+bool test_beside_memory(int left); /* what is allocated after that many fails; whether nothing is open or allocated */
+/* What the test hears of it. */
+void test_program_enabled(const void *dof, size_t bytes, const char *place, const char *file, const char *name);
+void test_program_refused(const char *place, const char *file, const char *reason);
+bool test_ring_is_there(const char *name);
+
 /* ---- early-init ---- */
 void test_parameters_keep(char *command_line);
 const char *test_option_find(char **words);

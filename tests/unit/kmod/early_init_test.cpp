@@ -161,7 +161,7 @@ TEST_CASE("early-init loads the module with its parameters, then is the real ini
     boot.load_result = GENERATE(0L, long{-EEXIST});
     boot.runnable = {"/sbin/init", "/init"};
     boot.run();
-    CHECK(boot.parameters == "bank=4M@0x10000000 salvage ");
+    CHECK(boot.parameters == "programs=/daybreak bank=4M@0x10000000 salvage ");
     CHECK(boot.console.empty());
     CHECK(boot.tried == std::vector<std::string>{"/init"});
     CHECK(boot.became_argv == "/init splash ");
@@ -201,7 +201,7 @@ TEST_CASE("early-init without a module, or with one that is none, boots on", "[k
         boot.load_result = -ENOEXEC;
         boot.run();
         CHECK_THAT(boot.console, Catch::Contains("it is for another kernel, or no module, this is 6.1.0-test"));
-        CHECK(boot.parameters.empty());
+        CHECK(boot.parameters == "programs=/daybreak ");
     }
     SECTION("a release longer than any") {
         boot.files["/daybreak/daybreak.ko"] = "vermagic=" + std::string(70000, 'x');

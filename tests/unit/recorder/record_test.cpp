@@ -142,13 +142,12 @@ TEST_CASE("without a boot recording the reason is reported and nothing is writte
     f.device.facts().anonymous = 0;
     SECTION("claimed before") {
         CHECK(f.run().error().message() ==
-              "no boot recording: nothing is embedded in the loaded module, or it was "
+              "no boot recording: the module was loaded without a program, or it was "
               "claimed before; embed one and boot with rdinit=/daybreak/early-init");
     }
     SECTION("refused when loaded") {
         std::strcpy(f.device.facts().reason, "boot.d: too many fields");
-        CHECK(f.run().error().message() == "no boot recording: the embedded enabling was "
-                                           "refused: boot.d: too many fields");
+        CHECK(f.run().error().message() == "no boot recording: a program was refused: boot.d: too many fields");
     }
     SECTION("no ring to copy") {
         f.options.keep = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fail_nth load MODULE.ko | enable PROGRAM.dof | read PROGRAM.dof
+// fail_nth load MODULE.ko [PARAMETERS] | enable PROGRAM.dof | read PROGRAM.dof
 //
 // Does the same again and again; the first time its first allocation fails, the second time its second, until it has
 // made no further one.  Each must end well or with an error; what it did is undone.  Prints one CHECK line.
@@ -25,6 +25,7 @@
 
 static char *image;
 static size_t image_bytes;
+static const char *parameters = "";
 
 static void read_image(const char *path)
 {
@@ -69,7 +70,7 @@ static int try_load(int number)
 	long result;
 
 	fail_at(number);
-	result = syscall(SYS_init_module, image, image_bytes, "");
+	result = syscall(SYS_init_module, image, image_bytes, parameters);
 	failed = has_failed();
 	if (result == 0 && syscall(SYS_delete_module, "daybreak", O_NONBLOCK) != 0)
 		perror("delete_module");
@@ -166,7 +167,7 @@ static int try_read(int number)
 
 int main(int argc, char **argv)
 {
-	int (*try)(int) = argc != 3			     ? NULL
+	int (*try)(int) = argc < 3			     ? NULL
 			  : strcmp(argv[1], "load") == 0   ? try_load
 			  : strcmp(argv[1], "enable") == 0 ? try_enable
 			  : strcmp(argv[1], "read") == 0   ? try_read
@@ -176,6 +177,8 @@ int main(int argc, char **argv)
 	if (!try)
 		return 2;
 	read_image(argv[2]);
+	if (argc > 3)
+		parameters = argv[3];
 	fail_fd = open("/proc/self/fail-nth", O_RDWR);
 	first = number = try == try_load ? first_of_init() : 1;
 	while (number < FAILURES_MAX && try(number))

@@ -39,6 +39,7 @@ class Case:
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
     image: str = "busybox"
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
+    beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
     early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
     compile: tuple[str, ...] = ()  # D programs that lie compiled in /share/in
@@ -140,8 +141,9 @@ class Boot:
         shutil.rmtree(self.folder, ignore_errors=True)
         self._in.mkdir(parents=True)
         self._out.mkdir()
-        early = self._build()
+        self._build()
         self._host_script("prepare")
+        early = self._early_archive()
         machine = self._machine(early)
         with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
             socket = Path(sockets) / "monitor"
@@ -177,8 +179,8 @@ class Boot:
         shutil.rmtree(self._out)
         self._out.mkdir()
 
-    def _build(self) -> Path | None:
-        """Compiles the case's programs and makes its modules; returns the early archive."""
+    def _build(self) -> None:
+        """Compiles the case's programs and makes its modules."""
         case, module = self._case, module_of(self._kernel)
         for program in {*case.compile, *case.embed, *sum(map(tuple, case.embedded_modules.values()), ())}:
             self._compile(program)
@@ -186,6 +188,10 @@ class Boot:
             self._embed(module, tuple(programs), self._in / name)
         if case.crash_module:
             shutil.copy(crash_module(self._kernel), self._in)
+
+    def _early_archive(self) -> Path | None:
+        """What early-init loads, and itself."""
+        case, module = self._case, module_of(self._kernel)
         if case.early == "none":
             return None
         if case.wrong_kernel:
@@ -195,7 +201,8 @@ class Boot:
             self._embed(module, case.embed, embedded)
             module = embedded
         archive = self.folder / "early.cpio"
-        paths.run([paths.ROOT / "bootloader-hooks/make-cpio", archive, self._programs.early_init, module],
+        paths.run([paths.ROOT / "bootloader-hooks/make-cpio", archive, self._programs.early_init, module,
+                   *(self._in / file for file in case.beside)],
                   "making the early archive failed")
         return archive
 

@@ -20,6 +20,9 @@ for event in module/module_load printk/console; do
 	echo 1 >/sys/kernel/tracing/events/$event/enable
 done
 fail_nth load /share/in/embedded.ko
+mkdir /tmp/programs
+cp /share/in/small.dof /tmp/programs/beside.dof
+fail_nth load /share/in/plain.ko programs=/tmp/programs
 holds load-afterwards insmod /share/in/embedded.ko
 # Status 3: on a busy host timers come late, and firings missed are drops.
 holds record-afterwards sh -c 'daybreak record --claim -o /tmp/embedded.dbrk || [ $? = 3 ]'
