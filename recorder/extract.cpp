@@ -7,7 +7,6 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/writer.hpp"
 #include "recorder/old_symbols.hpp"
-#include "recorder/output.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -223,7 +222,7 @@ private:
         formats::Findings findings = boot.recording.findings;
         DBK_TRY(formats::SymbolTable symbols, symbols_of(boot.recording, findings));
         DBK_TRY(base::OutputFile file,
-                create_trace_file(options_.output_path, options_.replace));
+                formats::create_trace_file(options_.output_path, options_.replace));
         DBK_TRY(formats::TraceWriter writer,
                 formats::TraceWriter::create(
                     [&](base::ByteView bytes) { return file.write(bytes); }, header));

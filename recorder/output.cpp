@@ -35,18 +35,9 @@ Error no_state(const dbk_ioc_status& status) {
                   "claimed before; embed one and boot with rdinit=/daybreak/early-init");
 }
 
-Result<base::OutputFile> create_trace_file(const std::string& path, bool replace) {
-    struct stat status = {};
-    if (!replace && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size != 0)
-        return errorf(ErrorCode::invalid, "%s is there already: name another file, or add --replace",
-                      path.c_str());
-    return base::OutputFile::create(path, base::OutputFile::kSecretMode);
-}
-
 Result<void> RecordOutput::open(DeviceApi& device, bool all_rings) {
     DBK_TRY(base::OutputFile file,
-            create_trace_file(options_.output_path, options_.replace));
+            formats::create_trace_file(options_.output_path, options_.replace));
     file_.emplace(std::move(file));
     return check_room(device, all_rings);
 }

@@ -15,11 +15,6 @@ namespace daybreak::recorder {
 /// Returns the Error for a kernel that has no ring, with the module's reason when it has one.
 Error no_state(const dbk_ioc_status& status);
 
-/// Makes a trace file under another name: it is at `path` once it is committed.
-/// Errors: invalid when a file with bytes in it is there and `replace` is not given; those of
-/// base::OutputFile::create().
-Result<base::OutputFile> create_trace_file(const std::string& path, bool replace);
-
 class RecordOutput {
 public:
     RecordOutput(const RecordOptions& options, SymbolSource& symbols,

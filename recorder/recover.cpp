@@ -132,7 +132,7 @@ Result<void> write(const Half& half, const RecoverOptions& options, RecoverSumma
     formats::Findings findings = half.recording.findings;
     DBK_TRY(formats::SymbolTable symbols, symbols_of(half.recording, options, findings));
     DBK_TRY(base::OutputFile file,
-            create_trace_file(options.output_path, options.replace));
+            formats::create_trace_file(options.output_path, options.replace));
     DBK_TRY(
         formats::TraceWriter writer,
         formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));

@@ -9,6 +9,7 @@
 #include "cmd/outside.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
+#include "cmd/recording_summary.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
 #include "daybreak_version.hpp"
@@ -31,6 +32,7 @@ struct SimArguments {
     std::vector<std::string> dof_paths; ///< instead of the program
     std::string dialect = "oracle";
     std::string output_path;
+    bool replace = false;
     std::string time, injection, privileges;
     std::optional<uint64_t> seed;
     uint64_t cpu_count = 1;
@@ -225,6 +227,13 @@ int run(const SimArguments& arguments, SimSetting setting) {
         return static_cast<int>(Exit::failed);
     if (arguments.compile_only)
         return static_cast<int>(Exit::ok);
+    std::optional<base::OutputFile> file; // before anything runs: it may be there already
+    if (!arguments.output_path.empty()) {
+        auto created = formats::create_trace_file(arguments.output_path, arguments.replace);
+        if (!created.ok())
+            return fail(created.error());
+        file.emplace(std::move(*created));
+    }
     setting.host.thread = this_process();
     // Dates are today's, unless every run is to be the same.
     if (!arguments.seed)
@@ -264,10 +273,8 @@ int run(const SimArguments& arguments, SimSetting setting) {
     auto end = (*simulation)->run([] { return interrupted.load(); });
     if (!end.ok())
         return fail(end.error());
-    if (!arguments.output_path.empty()) {
-        auto written =
-            (*simulation)
-                ->write_trace_file(arguments.output_path, trace_header(arguments, setting));
+    if (file) {
+        auto written = (*simulation)->write_trace_file(*file, trace_header(arguments, setting));
         if (!written.ok())
             return fail(written.error());
     }
@@ -295,6 +302,7 @@ void add_sim(CLI::App& app, int& status) {
     command->add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");
+    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
     command->add_option("--seed", arguments->seed,
                         "Of everything random (1); given, dates are the same in every run too");
     command->add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");

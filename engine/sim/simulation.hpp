@@ -121,8 +121,8 @@ public:
 
     /// Builds the Recording of what was taken up to now; owns its bytes.
     formats::Recording recording() const;
-    /// Writes a trace file; it appears when complete.
-    Result<formats::TraceSummary> write_trace_file(const std::string& path,
+    /// Writes a trace file, and commits it.
+    Result<formats::TraceSummary> write_trace_file(base::OutputFile& file,
                                                    const formats::TraceHeader& header) const;
 
 private:

@@ -184,12 +184,12 @@ formats::Recording Simulation::recording() const {
 }
 
 Result<formats::TraceSummary>
-Simulation::write_trace_file(const std::string& path, const formats::TraceHeader& header) const {
+Simulation::write_trace_file(base::OutputFile& file, const formats::TraceHeader& header) const {
     std::vector<Bytes> pieces = all_pieces();
     std::vector<formats::TraceRegion> regions;
     for (const Bytes& piece : pieces)
         regions.push_back({piece, "simulation"});
-    return formats::write_trace(path, header, regions, snapshots_, kernel_symbols());
+    return formats::write_trace(file, header, regions, snapshots_, kernel_symbols());
 }
 
 } // namespace daybreak::sim

@@ -3,12 +3,12 @@
 // The append-only writer of trace files.
 #include "formats/trace/writer.hpp"
 
-#include "base/file.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 
 #include <algorithm>
+#include <sys/stat.h>
 
 namespace daybreak::formats {
 
@@ -125,7 +125,17 @@ uint64_t TraceWriter::bytes_written() const {
     return state_->bytes_written;
 }
 
-Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& header,
+Result<base::OutputFile> create_trace_file(const std::string& path, bool replace) {
+    struct stat status = {};
+    if (!replace && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size != 0)
+        return base::errorf(ErrorCode::invalid,
+                            "%s is there already: name another file, or add --replace",
+                            path.c_str());
+    return base::OutputFile::create(path, base::OutputFile::kSecretMode);
+}
+
+Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& header,
                                  std::span<const TraceRegion> regions,
                                  std::span<const Bytes> snapshots, const SymbolTable& symbols) {
     RecordingBuilder builder;
@@ -138,7 +148,6 @@ Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& hea
     TraceSummary summary = summary_of(builder.build());
     summary.clocks = header.clocks;
 
-    DBK_TRY(base::OutputFile file, base::OutputFile::create(path, base::OutputFile::kSecretMode));
     DBK_TRY(TraceWriter writer,
             TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
     for (ByteView piece : pieces)

@@ -8,6 +8,7 @@
 // finish() is a good file whose end is missing.
 #pragma once
 
+#include "base/file.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <functional>
@@ -60,10 +61,15 @@ struct TraceRegion {
     std::string name; ///< for findings
 };
 
+/// Makes a trace file under another name: it is at `path` once it is committed.
+/// Errors: invalid when a file with bytes in it is there and `replace` is not given; those of
+/// base::OutputFile::create().
+Result<base::OutputFile> create_trace_file(const std::string& path, bool replace);
+
 /// Writes a trace file from memory regions that no CPU writes to any more, with the summary
-/// computed: for the simulator, dumps and banks.  `snapshots` are aggregation buffers.  The file
-/// appears when complete.  Returns the summary that was written.
-Result<TraceSummary> write_trace(const std::string& path, const TraceHeader& header,
+/// computed: for the simulator, dumps and banks.  `snapshots` are aggregation buffers.  Commits the
+/// file when it is complete.  Returns the summary that was written.
+Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& header,
                                  std::span<const TraceRegion> regions,
                                  std::span<const Bytes> snapshots, const SymbolTable& symbols);
 

@@ -107,8 +107,8 @@ int main(int argc, char** argv) {
     std::vector<formats::TraceRegion> regions;
     for (const Bytes& piece : memory)
         regions.push_back({piece, "memory"});
-    auto written = formats::write_trace(folder + "records.dbrk", {}, regions, {}, {});
-    bool ok = written.ok() && write(folder + "records.ring", packed(records)) &&
+    auto file = formats::create_trace_file(folder + "records.dbrk", true);
+    bool ok = file.ok() && formats::write_trace(*file, {}, regions, {}, {}).ok() && write(folder + "records.ring", packed(records)) &&
               write(folder + "engine.ring", packed(engine));
     if (!ok)
         std::fprintf(stderr, "make_corpus: cannot write to %s\n", folder.c_str());

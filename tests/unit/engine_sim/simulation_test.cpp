@@ -293,7 +293,9 @@ TEST_CASE("a trace file holds what the simulation recorded", "[sim][simulation]"
     std::string path = "/tmp/daybreak-sim-test-" + std::to_string(getpid()) + ".dbrk";
     formats::TraceHeader header;
     header.origin = formats::TraceOrigin::simulator;
-    auto summary = run.simulation->write_trace_file(path, header);
+    auto file = formats::create_trace_file(path, true);
+    REQUIRE(file.ok());
+    auto summary = run.simulation->write_trace_file(*file, header);
     if (!summary.ok())
         FAIL(summary.error().message());
     auto trace = formats::read_trace(path);

@@ -88,11 +88,13 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
                              {ring.segment_memory(1), "cpu 1"}};
     Bytes snapshots[] = {ring.aggregation_buffer(
         0, 1, test::RingBuilder::aggregation_entry(1, 0, test::RingBuilder::words({7}), {3}))};
+    base::OutputFile file = create_trace_file(path, false).value();
     TraceSummary summary =
-        write_trace(path, test::sample_header(), regions, snapshots, test::sample_symbols())
+        write_trace(file, test::sample_header(), regions, snapshots, test::sample_symbols())
             .value();
     REQUIRE(summary.cpus.size() == 2);
     CHECK(test::is_secret(path));
+    CHECK_FALSE(create_trace_file(path, false).ok());
     CHECK(summary.cpus[0].completeness.present == 100);
     Trace trace = read_trace(path).value();
     CHECK(trace.recording.rings.at(0).completeness().present == 200);
@@ -104,8 +106,8 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
 
 TEST_CASE("a file that cannot be written is not there", "[trace][writer]") {
     TemporaryFolder folder;
-    CHECK_FALSE(write_trace(folder.path, {}, {}, {}, {}).ok());
-    CHECK_FALSE(write_trace(folder.path + "/none/x.dbrk", {}, {}, {}, {}).ok());
+    CHECK_FALSE(create_trace_file(folder.path, true).ok());
+    CHECK_FALSE(create_trace_file(folder.path + "/none/x.dbrk", true).ok());
     CHECK(folder.files() == 0);
 }
 
