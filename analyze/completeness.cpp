@@ -3,6 +3,7 @@
 // Completeness note: whether everything that was recorded is here, in sentences.
 #include "analyze/completeness.hpp"
 
+#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/program.hpp"
 #include "analyze/machine_print.hpp"
@@ -18,6 +19,7 @@ namespace daybreak::analyze {
 
 namespace {
 
+using base::counted;
 using base::strprintf;
 
 /// How many jumps of the clock are listed with their times.
@@ -26,25 +28,18 @@ constexpr size_t kJumpsListed = 5;
 /// How many descriptions that match nothing the verdict has; info lists all.
 constexpr size_t kUnmatchedListed = 3;
 
-const char* records_text(uint64_t count) {
-    return count == 1 ? "record" : "records";
-}
-
 /// What is missing of one CPU, each as a part of a sentence.
 std::vector<std::string> missing_of(const formats::Completeness& cpu, bool is_window) {
     std::vector<std::string> parts;
     if (cpu.overwritten && !is_window)
-        parts.push_back(strprintf("%" PRIu64 " oldest %s overwritten", cpu.overwritten,
-                                  records_text(cpu.overwritten)));
+        parts.push_back(counted(cpu.overwritten, "oldest record") + " overwritten");
     if (cpu.rotated && !is_window)
-        parts.push_back(strprintf("%" PRIu64 " %s in files that are not here", cpu.rotated,
-                                  records_text(cpu.rotated)));
+        parts.push_back(counted(cpu.rotated, "record") + " in files that are not here");
     if (cpu.lost)
-        parts.push_back(strprintf("%s%" PRIu64 " %s lost", cpu.lost_known ? "" : "at least ",
-                                  cpu.lost, records_text(cpu.lost)));
+        parts.push_back((cpu.lost_known ? "" : "at least ") + counted(cpu.lost, "record") +
+                        " lost");
     if (cpu.segments_missing)
-        parts.push_back(strprintf("%" PRIu64 " %s missing", cpu.segments_missing,
-                                  cpu.segments_missing == 1 ? "segment" : "segments"));
+        parts.push_back(counted(cpu.segments_missing, "segment") + " missing");
     for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
         if (cpu.drops[slot])
             parts.push_back(drop_phrase(static_cast<enum dbk_drop>(slot), cpu.drops[slot]));
@@ -138,8 +133,8 @@ std::string clock_sentence(const formats::Recording& recording) {
          {std::pair(restarts, "restarted"), std::pair(jumps.size() - restarts, "jumped ahead")}) {
         if (count == 0)
             continue;
-        text += strprintf("%s %s %zu %s", text.empty() ? "the TSC" : " and", verb, count,
-                          count == 1 ? "time" : "times");
+        text += strprintf("%s %s ", text.empty() ? "the TSC" : " and", verb) +
+                counted(count, "time");
     }
     text += " (sleep, or an unstable clock), before";
     for (size_t i = 0; i < std::min(jumps.size(), kJumpsListed); i++)
@@ -212,8 +207,7 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     for (const formats::Finding& finding : recording.findings.list())
         bad += formats::finding_is_loss(finding.kind);
     if (bad && note.reasons.empty())
-        note.reasons.push_back(
-            strprintf("%" PRIu64 " damaged %s", bad, bad == 1 ? "piece" : "pieces"));
+        note.reasons.push_back(counted(bad, "damaged piece"));
     if (note.is_window)
         add_uncovered(recording, note);
     note.losses = note.losses || recording.has_losses() || recording.rings.empty();
@@ -222,9 +216,8 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     // is not news, unless they may lie in what is damaged.
     if (not_copied == 0 || (note.is_window && bad == 0))
         return note;
-    std::string later =
-        strprintf("%" PRIu64 " %s came after the copy%s", not_copied, records_text(not_copied),
-                  bad ? ", or lie in what is damaged" : "");
+    std::string later = counted(not_copied, "record") + " came after the copy" +
+                        (bad ? ", or lie in what is damaged" : "");
     if (note.complete)
         note.until = strprintf("complete up to %s after boot: %s",
                                seconds_text(last_boot_ns(recording)).c_str(), later.c_str());

@@ -3,6 +3,7 @@
 // Info: what a recording is, and how complete.
 #include "analyze/info.hpp"
 
+#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/program.hpp"
 #include "analyze/machine_print.hpp"
@@ -15,6 +16,8 @@
 namespace daybreak::analyze {
 
 namespace {
+
+using base::counted;
 
 /// How many findings and drop intervals are listed; the rest is counted.
 constexpr size_t kListed = 20;
@@ -71,8 +74,8 @@ void print_boots(std::string& out, const formats::Trace& trace) {
     if (trace.boots.size() < 2)
         return;
     for (const formats::TraceBoot& boot : trace.boots)
-        appendf(out, "%-10s %s, %zu %s, %s%s%s%s\n", "boots", boot.name.c_str(), boot.files,
-                boot.files == 1 ? "file" : "files", bytes_text(boot.file_bytes).c_str(),
+        appendf(out, "%-10s %s, %s, %s%s%s%s\n", "boots", boot.name.c_str(),
+                counted(boot.files, "file").c_str(), bytes_text(boot.file_bytes).c_str(),
                 boot.last_wall_ns ? ", newest of " : "",
                 boot.last_wall_ns ? wall_text(boot.last_wall_ns).c_str() : "",
                 boot.boot_id == trace.recording.boot_id ? ": this one" : "");
@@ -87,8 +90,9 @@ void print_files(std::string& out, const formats::Trace& trace) {
         if (listed++ == kListed)
             break;
         const formats::TraceHeader& header = file.header;
-        appendf(out, "%-10s %s, %s, %" PRIu64 " blocks%s%s%s%s\n", "file", file.path.c_str(),
-                bytes_text(file.facts.file_bytes).c_str(), file.facts.blocks_good,
+        appendf(out, "%-10s %s, %s, %s%s%s%s%s\n", "file", file.path.c_str(),
+                bytes_text(file.facts.file_bytes).c_str(),
+                counted(file.facts.blocks_good, "block").c_str(),
                 file.facts.has_end ? "" : ", no end", header.trigger.empty() ? "" : ", trigger ",
                 header.trigger.c_str(), file.facts.blocks_lost ? ", damaged" : "");
     }
@@ -115,16 +119,16 @@ void print_file(std::string& out, const formats::Trace& trace) {
     std::string files =
         trace.files.size() > 1 ? base::strprintf("%zu files, ", trace.files.size()) : "";
     bool cut = !trace.file.has_end && trace.files.size() < 2;
-    appendf(out, "%-10s %s, %s%s, %" PRIu64 " blocks%s\n", "trace", trace.path.c_str(),
-            files.c_str(), bytes_text(trace.file.file_bytes).c_str(), trace.file.blocks_good,
-            cut ? ", cut off" : "");
+    appendf(out, "%-10s %s, %s%s, %s%s\n", "trace", trace.path.c_str(), files.c_str(),
+            bytes_text(trace.file.file_bytes).c_str(),
+            counted(trace.file.blocks_good, "block").c_str(), cut ? ", cut off" : "");
     print_files(out, trace);
     if (trace.file.blocks_lost || trace.file.bytes_skipped || trace.file.bytes_cut)
         appendf(out,
-                "%-10s %" PRIu64 " %s lost, %" PRIu64 " bytes skipped, %" PRIu64
-                " bytes of a last block cut off\n",
-                "damage", trace.file.blocks_lost, trace.file.blocks_lost == 1 ? "block" : "blocks",
-                trace.file.bytes_skipped, trace.file.bytes_cut);
+                "%-10s %s lost, %s skipped, %s of a last block cut off\n", "damage",
+                counted(trace.file.blocks_lost, "block").c_str(),
+                counted(trace.file.bytes_skipped, "byte").c_str(),
+                counted(trace.file.bytes_cut, "byte").c_str());
     if (!trace.has_header)
         return;
     const std::string& version = trace.header.tool_version;
@@ -223,8 +227,8 @@ std::string shortage(const formats::RingRecording& ring, const dbk_meta_cpu& cou
     if (bytes + facts.segment_bytes > facts.ringmax_bytes)
         return "its ring is at its maximum of " + bytes_text(bytes);
     if (counters.growths_refused != 0)
-        return base::strprintf("there was no memory for more than %s, refused %" PRIu64 " times",
-                               bytes_text(bytes).c_str(), counters.growths_refused);
+        return "there was no memory for more than " + bytes_text(bytes) + ", refused " +
+               counted(counters.growths_refused, "time");
     return "its ring had not grown to more than " + bytes_text(bytes);
 }
 
@@ -275,8 +279,8 @@ void print_aggregations(std::string& out, const formats::RingRecording& ring) {
         }
     }
     if (snapshots)
-        appendf(out, "  %-8s %" PRIu64 " values in %" PRIu64 " snapshots of aggregations\n",
-                "counted", entries, snapshots);
+        appendf(out, "  %-8s %s in %s of aggregations\n", "counted",
+                counted(entries, "value").c_str(), counted(snapshots, "snapshot").c_str());
 }
 
 /// Adds the rows, whose first are the heads, each column as wide as its widest cell.
@@ -348,7 +352,7 @@ void print_drops(std::string& out, const formats::RingRecording& ring) {
                      cpu.cpu);
     }
     if (left)
-        appendf(out, "  drops    and %zu more intervals\n", left);
+        appendf(out, "  drops    and %s\n", counted(left, "more interval").c_str());
 }
 
 /// What a ring that grows has come to.
@@ -379,9 +383,9 @@ void print_ring(std::string& out, const formats::Recording& recording,
         out += ": its description is missing\n";
     } else {
         const dbk_meta_ring& facts = ring.info.facts;
-        appendf(out, " \"%s\": %s, policy %s, %u segments of %s per CPU%s, aggregate=%s\n",
+        appendf(out, " \"%s\": %s, policy %s, %s of %s per CPU%s, aggregate=%s\n",
                 ring.info.name.c_str(), facts.anonymous ? "embedded" : "enabled while running",
-                policy_text(facts.policy), facts.segments_per_cpu,
+                policy_text(facts.policy), counted(facts.segments_per_cpu, "segment").c_str(),
                 bytes_text(facts.segment_bytes).c_str(), growth_text(ring).c_str(),
                 facts.aggregate == DBK_AGGREGATE_ENGINE ? "engine" : "record");
     }
@@ -391,9 +395,8 @@ void print_ring(std::string& out, const formats::Recording& recording,
             appendf(out, "  %-8s %s\n", "program", image.program.target->main_file.c_str());
     for (const std::string& problem : program.problems())
         appendf(out, "  %-8s %s\n", "problem", problem.c_str());
-    const size_t ecb_count = ring.ecbs.all().size();
-    appendf(out, "  %-8s %zu, with %zu ECB%s\n", "probes", ring.probes.size(), ecb_count,
-            ecb_count == 1 ? "" : "s");
+    appendf(out, "  %-8s %zu, with %s\n", "probes", ring.probes.size(),
+            counted(ring.ecbs.all().size(), "ECB").c_str());
     for (const std::string& description : unmatched_of(recording, ring))
         appendf(out, "  %-8s %s matches no probe\n", "nothing", description.c_str());
     print_time(out, ring);

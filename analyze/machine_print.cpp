@@ -3,6 +3,7 @@
 // Printing what a recording knows of its machine.
 #include "analyze/machine_print.hpp"
 
+#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/print/text.hpp"
 
@@ -39,7 +40,8 @@ void print_end(std::string& out, const Recording& recording, const CrashInfo& en
     if (end.state == DBK_CRASH_OOPS && end.count > 1)
         appendf(out, "  %-8s %u in all\n", "oopses", end.count);
     if (end.state == DBK_CRASH_PANIC)
-        appendf(out, "  %-8s %u segments while it died\n", "sealed", end.sealed);
+        appendf(out, "  %-8s %s while it died\n", "sealed",
+                base::counted(end.sealed, "segment").c_str());
 }
 
 void print_triggers(std::string& out, const Recording& recording) {
@@ -66,7 +68,7 @@ void print_log(std::string& out, const formats::MachineInfo& machine, size_t wan
     size_t shown = std::min(wanted, total);
     if (total == 0)
         return;
-    appendf(out, "%-10s %zu %s%s%s\n", "log", total, total == 1 ? "line" : "lines",
+    appendf(out, "%-10s %s%s%s\n", "log", base::counted(total, "line").c_str(),
             machine.log_bytes_before ? ", older ones overwritten" : "",
             shown == 0      ? "; info --log prints them"
             : shown < total ? ", the last:"

@@ -3,6 +3,7 @@
 // Report: what dtrace(1) would have printed of a recording (docs/design/0004-printing-recordings.md).
 #include "analyze/report.hpp"
 
+#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/merge.hpp"
 #include "analyze/consume/small_ring.hpp"
@@ -217,9 +218,8 @@ void Renderer::end() {
         ring.consumer->print_unprinted();
     shared_.flush();
     if (shared_.problems > kProblemsTold)
-        shared_.note(
-            base::strprintf("%llu further problems of that sort",
-                            static_cast<unsigned long long>(shared_.problems - kProblemsTold)));
+        shared_.note(base::counted(shared_.problems - kProblemsTold, "further problem") +
+                     " of that sort");
     if (last_clock_)
         report_.last_boot_ns = last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_));
     report_.exit_status = shared_.exit_status;

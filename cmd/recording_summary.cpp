@@ -3,6 +3,7 @@
 // Lines about the trace file that was written.
 #include "cmd/recording_summary.hpp"
 
+#include "base/counted.hpp"
 #include "cmd/terminal.hpp"
 
 #include <cinttypes>
@@ -13,11 +14,11 @@ using base::strprintf;
 
 void complain_of_rings(const std::vector<recorder::RecordedRing>& rings, bool is_window) {
     for (const recorder::RecordedRing& ring : rings) {
-        std::string line = strprintf("%s: %" PRIu64 " records", ring.name.c_str(), ring.sum.present);
+        std::string line = ring.name + ": " + base::counted(ring.sum.present, "record");
         if (ring.sum.overwritten && !is_window)
-            line += strprintf(", %" PRIu64 " older ones overwritten", ring.sum.overwritten);
+            line += ", " + base::counted(ring.sum.overwritten, "older one") + " overwritten";
         if (ring.sum.drops_total())
-            line += strprintf(", %" PRIu64 " drops", ring.sum.drops_total());
+            line += ", " + base::counted(ring.sum.drops_total(), "drop");
         if (ring.sum.lost)
             line += strprintf(", %" PRIu64 " lost", ring.sum.lost);
         complain(line);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/trace_sink.hpp"
 
+#include "base/counted.hpp"
+
 #include <cinttypes>
 #include <unistd.h>
 
@@ -42,7 +44,7 @@ void TerminalSink::finish() {
     for (const auto& [group, count] : faults_)
         if (count > kFaultLines)
             say(options_.name,
-                base::strprintf("%" PRIu64 " more times: %s", count - kFaultLines, group.c_str()));
+                base::counted(count - kFaultLines, "more time") + ": " + group);
     faults_.clear();
 }
 

@@ -3,6 +3,7 @@
 // The steps from a dump to a trace file.
 #include "recorder/extract.hpp"
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/writer.hpp"
@@ -76,9 +77,10 @@ private:
                                      formats::dump_format_text(summary_.dump.format),
                                      summary_.dump.bytes_present >> 20);
         if (finder_.counts().stale_copies != 0)
-            text += strprintf(": %" PRIu64 " pieces do not lie where they say, is it a part of a "
-                              "physical image? give its address with --at",
-                              finder_.counts().stale_copies);
+            text += ": " +
+                    base::counted(finder_.counts().stale_copies, "piece does not lie where it says",
+                                  "pieces do not lie where they say") +
+                    ", is it a part of a physical image? give its address with --at";
         else if (summary_.dump.bytes_damaged != 0 || summary_.dump.cut)
             text += strprintf("; %" PRIu64 " KiB of it could not be read",
                               summary_.dump.bytes_damaged >> 10);
@@ -135,9 +137,10 @@ private:
         for (const auto& [ring, missing] : rings)
             builder.add_finding(
                 FindingKind::missing_pages, strprintf("ring %u", ring),
-                strprintf("%" PRIu64 " bytes of %" PRIu64 " segments and %" PRIu64
-                          " metadata blocks lie in pages that the dump does not have",
-                          missing.bytes, missing.segments, missing.blocks));
+                base::counted(missing.bytes, "byte") + " of " +
+                    base::counted(missing.segments, "segment") + " and " +
+                    base::counted(missing.blocks, "metadata block") +
+                    " lie in pages that the dump does not have");
         const formats::FinderCounts& counts = finder_.counts();
         for (const std::string& text : summary_.dump.damage)
             builder.add_finding(FindingKind::missing_pages, "dump", text);
@@ -146,12 +149,11 @@ private:
         if (counts.stale_copies != 0)
             builder.add_finding(
                 FindingKind::stale_copy, "dump",
-                strprintf("%" PRIu64 " copies in buffers, left out", counts.stale_copies));
+                base::counted(counts.stale_copies, "copy", "copies") + " in buffers, left out");
         if (counts.overlapped != 0)
             builder.add_finding(FindingKind::stale_copy, "dump",
-                                strprintf("%" PRIu64 " pieces of freed memory, partly overwritten, "
-                                          "left out",
-                                          counts.overlapped));
+                                base::counted(counts.overlapped, "piece") +
+                                    " of freed memory, partly overwritten, left out");
     }
 
     Result<Boot*> named(const std::string& wanted) {

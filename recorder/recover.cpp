@@ -3,6 +3,7 @@
 // The steps from a bank to a trace file.
 #include "recorder/recover.hpp"
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/writer.hpp"
@@ -72,9 +73,9 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
     if (unsealed != 0)
         builder.add_finding(
             FindingKind::unsealed, strprintf("half %u", facts.half),
-            strprintf("%" PRIu64 " segments were open, or just closed, when the machine went, and "
-                      "have no checksum%s",
-                      unsealed, sealed_only ? ": left out" : ""));
+            base::counted(unsealed, "segment without a checksum", "segments without a checksum") +
+                ": open, or just closed, when the machine went" +
+                (sealed_only ? "; left out" : ""));
     half.recording = builder.build({facts.boot_id});
     if (sealed_only)
         half.recording = rebuild(half, half.recording);

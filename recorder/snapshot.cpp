@@ -3,6 +3,7 @@
 // Copying rings at work, adding what a recorder has written, cutting to the window.
 #include "recorder/snapshot.hpp"
 
+#include "base/counted.hpp"
 #include "recorder/cpu_copy.hpp"
 #include "recorder/live_copy.hpp"
 #include "recorder/output.hpp"
@@ -183,8 +184,8 @@ private:
         for (auto& [name, copy] : copies) {
             if (copy.slots_refused != 0)
                 output_.findings().add(FindingKind::bad_header, name,
-                                       strprintf("the sizes of %zu segments contradict themselves",
-                                                 copy.slots_refused));
+                                       base::counted(copy.slots_refused, "segment") +
+                                           " whose sizes contradict themselves");
             for (auto& [sequence, segment] : copy.segments)
                 add(builder, name, segment);
         }

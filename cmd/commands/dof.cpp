@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak dof: print compiled programs, from a file of their own or out of the module.
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
@@ -26,8 +27,8 @@ base::Result<void> print_image(base::ByteView untrusted_dof) {
 
 base::Result<void> print_module(base::ByteView untrusted_module) {
     DBK_TRY(auto module, formats::read_module(untrusted_module));
-    put(base::strprintf("module for kernel %s, %zu embedded enabling%s\n", module.release.c_str(),
-                        module.images.size(), module.images.size() == 1 ? "" : "s"));
+    put("module for kernel " + module.release + ", " +
+        base::counted(module.images.size(), "embedded enabling") + "\n");
     for (const formats::EmbeddedImage& image : module.images) {
         put(base::strprintf("\nenabling %s, %zu bytes\n", image.name.c_str(), image.dof.size()));
         DBK_TRY_VOID(print_image(image.dof));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak embed: put compiled programs into the kernel module.
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/enabling.hpp"
@@ -30,8 +31,7 @@ std::string list_of(const std::vector<formats::EmbeddedImage>& images) {
     std::string names;
     for (const formats::EmbeddedImage& image : images)
         names += (names.empty() ? "" : ", ") + image.name;
-    return base::strprintf("%zu program%s (%s)", images.size(), images.size() == 1 ? "" : "s",
-                           names.c_str());
+    return base::counted(images.size(), "program") + " (" + names + ")";
 }
 
 /// Refuses to lose programs, or to make two rings of one name.

@@ -2,6 +2,7 @@
 //
 // daybreak extract: the recording of a machine that died, out of a dump of its memory.
 #include "recorder/extract.hpp"
+#include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
@@ -43,10 +44,11 @@ std::string wall_text(uint64_t wall_ns) {
 
 std::string boot_text(const recorder::ExtractedBoot& boot) {
     std::string text = base::strprintf(
-        "%s  last seen %s  %s  %" PRIu64 " records in %" PRIu64 " segments",
+        "%s  last seen %s  %s  %s in %s",
         formats::boot_name(boot.boot_id).c_str(), wall_text(boot.last_wall_ns).c_str(),
-        boot.release.empty() ? "(kernel not known)" : boot.release.c_str(), boot.records,
-        boot.segments);
+        boot.release.empty() ? "(kernel not known)" : boot.release.c_str(),
+        base::counted(boot.records, "record").c_str(),
+        base::counted(boot.segments, "segment").c_str());
     for (size_t i = 0; i < boot.rings.size(); i++)
         text += (i == 0 ? "  " : ", ") + boot.rings[i];
     return boot.crash.empty() ? text : text + "  " + boot.crash;

@@ -2,6 +2,7 @@
 //
 // daybreak record: claim the boot's recording and write it to a trace file.
 #include "recorder/record.hpp"
+#include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
 #include "cmd/commands/record.hpp"
@@ -60,9 +61,8 @@ const char* step_text(recorder::RecordStep step) {
 void print_summary(const RecordArguments& arguments, const recorder::RecordSummary& summary) {
     complain_of_rings(summary.rings);
     if (summary.anonymous_left)
-        complain(base::strprintf("%u more ring%s to claim: record --claim again, with another -o "
-                                 "(a folder takes all)",
-                                 summary.anonymous_left, summary.anonymous_left == 1 ? "" : "s"));
+        complain(base::counted(summary.anonymous_left, "more ring") +
+                 " to claim: record --claim again, with another -o (a folder takes all)");
     complain_of_file(summary.findings, arguments.output_path, summary.file_bytes,
                      summary.interrupted);
 }

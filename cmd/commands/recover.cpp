@@ -2,6 +2,7 @@
 //
 // daybreak recover: what an earlier boot left in reserved memory becomes a trace file.
 #include "recorder/recover.hpp"
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/recording_summary.hpp"
@@ -43,11 +44,11 @@ std::string half_text(const recorder::RecoveredHalf& half) {
     if (!half.problem.empty())
         return base::strprintf("half %u: %s", half.half, half.problem.c_str());
     std::string text =
-        base::strprintf("half %u: boot %s, kernel %s, last seen %s, %" PRIu64
-                        " records in %" PRIu64 " segments",
+        base::strprintf("half %u: boot %s, kernel %s, last seen %s, %s in %s",
                         half.half, formats::boot_name(half.facts.boot_id).c_str(),
                         half.facts.release.c_str(), wall_text(half.last_wall_ns).c_str(),
-                        half.records, half.segments);
+                        base::counted(half.records, "record").c_str(),
+                        base::counted(half.segments, "segment").c_str());
     for (size_t i = 0; i < half.rings.size(); i++)
         text += (i == 0 ? ", rings " : " ") + half.rings[i];
     return text + "; " + half.end;

@@ -2,6 +2,7 @@
 //
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
 #include "analyze/completeness.hpp"
+#include "base/counted.hpp"
 #include "analyze/report.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
@@ -209,9 +210,8 @@ std::optional<CompiledProgram> program_of(const SimArguments& arguments) {
         size_t silent = 0;
         auto dry = compile_for_sim(arguments.program, &silent);
         if (dry && silent != 0)
-            complain(base::strprintf("%zu probe description%s of a kernel's probes, which are checked "
-                                     "and fire nothing here",
-                                     silent, silent == 1 ? " is" : "s are"));
+            complain(base::counted(silent, "probe description is", "probe descriptions are") +
+                     " of a kernel's probes, which are checked and fire nothing here");
         return dry;
     }
     auto compiled = read_program(arguments);
@@ -250,8 +250,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
         return fail(host.error());
     setting.run.matched = [&](uint32_t matched) {
         if (!compiled->option(DTRACEOPT_QUIET))
-            complain(base::strprintf("%s matched %u probe%s", compiled->description.c_str(),
-                                     matched, matched == 1 ? "" : "s"));
+            complain(compiled->description + " matched " + base::counted(matched, "probe"));
         if (!arguments.verbose)
             return;
         put(stability_text(compiled->description, compiled->stability));

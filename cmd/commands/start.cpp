@@ -2,6 +2,7 @@
 //
 // daybreak start and stop: a program that goes on in the module when the command has ended.
 #include "cmd/commands.hpp"
+#include "base/counted.hpp"
 #include "cmd/commands/enabling.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
@@ -89,9 +90,8 @@ Result<bool> stop(const StopArguments& arguments) {
                             program.name.c_str());
     DBK_TRY(recorder::RunningProgram ended, recorder::stop_program(*device, program));
     if (!arguments.quiet)
-        complain(strprintf("%s: stopped after %" PRIu64 " records; its ring is gone, a recorder's files "
-                           "have what was written",
-                           ended.name.c_str(), ended.records));
+        complain(ended.name + ": stopped after " + base::counted(ended.records, "record") +
+                 "; its ring is gone, a recorder's files have what was written");
     return false;
 }
 

@@ -29,6 +29,11 @@ struct StatusArguments {
     std::string root; ///< for tests: a folder that stands for the machine
 };
 
+/// As base::counted(), of the numbers that the status has.
+std::string counted(double count, const char* one) {
+    return strprintf("%.0f %s%s", count, one, count == 1 ? "" : "s");
+}
+
 std::string size_text(double bytes) {
     const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -64,8 +69,8 @@ void line(const char* label, const std::string& text) {
 
 void print_disk(const RecorderStatus& status) {
     const RecorderStatus::Disk& disk = status.disk;
-    line("disk", strprintf("%s of %s in %.0f file%s in %s%s", size_text(disk.used_bytes).c_str(),
-                           size_text(disk.max_bytes).c_str(), disk.files, disk.files == 1 ? "" : "s",
+    line("disk", strprintf("%s of %s in %s in %s%s", size_text(disk.used_bytes).c_str(),
+                           size_text(disk.max_bytes).c_str(), counted(disk.files, "file").c_str(),
                            status.folder.c_str(),
                            disk.pinned_files == 0
                                ? ""
@@ -79,7 +84,7 @@ void print_disk(const RecorderStatus& status) {
     }
     if (disk.failures != 0 || !status.last_error.empty())
         line("trouble",
-             strprintf("%.0f %s failed%s%s", disk.failures, disk.failures == 1 ? "write" : "writes",
+             strprintf("%s failed%s%s", counted(disk.failures, "write").c_str(),
                        status.last_error.empty() ? "" : "; the last: ", status.last_error.c_str()));
 }
 
@@ -105,8 +110,8 @@ void print_ring(const RecorderStatus::Ring& ring) {
     }
     for (const RecorderStatus::Cpu& cpu : ring.cpus)
         for (const RecorderStatus::Drop& drop : cpu.drops)
-            put(strprintf("      cpu %.0f: %.0f drops of cause %s\n", cpu.cpu, drop.count,
-                          drop.cause.c_str()));
+            put(strprintf("      cpu %.0f: %s of cause %s\n", cpu.cpu,
+                          counted(drop.count, "drop").c_str(), drop.cause.c_str()));
 }
 
 void print_status(const RecorderStatus& status, bool running) {

@@ -3,6 +3,7 @@
 // `daybreak dtrace`: what each mode of dtrace(1) does, in order.
 #include "cmd/dtrace/dtrace.hpp"
 
+#include "base/counted.hpp"
 #include "base/visible.hpp"
 #include "cmd/dtrace/anonymous.hpp"
 #include "cmd/dtrace/header.hpp"
@@ -127,8 +128,7 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) 
         matched_ += matched;
         if (!compiled.option(DTRACEOPT_QUIET))
             say(arguments_.name,
-                base::strprintf("%s matched %u probe%s", compiled.descriptions[i].c_str(), matched,
-                                matched == 1 ? "" : "s"));
+                compiled.descriptions[i] + " matched " + base::counted(matched, "probe"));
         if (arguments_.verbose)
             print_stability(compiled, i, output_);
     }

@@ -6,6 +6,7 @@
 // %llu), so that a printer needs no types.
 #include "compiler/sema/planner.hpp"
 
+#include "base/counted.hpp"
 #include "compiler/diagnostics/messages/formats.hpp"
 #include "compiler/diagnostics/messages/prototypes.hpp"
 #include "compiler/syntax/print.hpp"
@@ -196,8 +197,7 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
         }
         if (key >= info.keys.size()) {
             refuse(Tag::D_PRINTF_ARG_PROTO, span, messages::value_missing("printa", {number, text}),
-                   base::strprintf("@%s has %zu key%s", info.name.c_str(), info.keys.size(),
-                                   info.keys.size() == 1 ? "" : "s"));
+                   "@" + info.name + " has " + base::counted(info.keys.size(), "key"));
             return false;
         }
         bool is_stack = info.stack_keys[key];

@@ -3,6 +3,7 @@
 // Macro arguments and variables: $1, $$1, $0, $target.
 #include "compiler/syntax/lexer.hpp"
 
+#include "base/counted.hpp"
 #include "base/result.hpp"
 
 #include <algorithm>
@@ -65,9 +66,9 @@ std::optional<std::string> Lexer::macro_text(std::string_view name, const Span& 
         return as_string ? "" : "0";
     Diagnostic diagnostic =
         diagnosticf(Tag::D_MACRO_UNDEF, span, "macro argument $%s is not defined", shown.c_str());
-    diagnostic.hints.push_back(base::strprintf(
-        "%zu argument%s given; -x defaultargs makes missing ones 0 or \"\"",
-        options_.arguments.size(), options_.arguments.size() == 1 ? " was" : "s were"));
+    diagnostic.hints.push_back(
+        base::counted(options_.arguments.size(), "argument was", "arguments were") +
+        " given; -x defaultargs makes missing ones 0 or \"\"");
     sink_.report(std::move(diagnostic));
     return std::nullopt;
 }

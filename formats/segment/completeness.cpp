@@ -14,6 +14,8 @@
 // of a window leaves out what is before it, which is not a loss either.
 #include "formats/segment/builder_state.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 
@@ -102,10 +104,10 @@ private:
         sum_.segments_missing = plus(sum_.segments_missing, last - first + 1);
         findings_.add(
             FindingKind::missing_segment, strprintf("ring %u cpu %u", ring_.ring_id, cpu_.cpu),
-            known ? strprintf("segments %" PRIu64 "..%" PRIu64 " with %" PRIu64
-                              " records are not there",
-                              first, last, records)
-                  : strprintf("segments %" PRIu64 "..%" PRIu64 " are not there", first, last));
+            (first == last ? strprintf("segment %" PRIu64, first)
+                           : strprintf("segments %" PRIu64 "..%" PRIu64, first, last)) +
+                (known ? " with " + base::counted(records, "record") : "") +
+                (first == last ? " is not there" : " are not there"));
     }
 
     /// Accounts for what lies between segment i - 1 (or the beginning) and segment i.
@@ -117,8 +119,8 @@ private:
         if (segment.records_before < seen)
             findings_.add(FindingKind::bad_header,
                           segment_name(ring_.ring_id, cpu_.cpu, segment.sequence),
-                          strprintf("%" PRIu64 " records are said to lie before it, %" PRIu64 " do",
-                                    segment.records_before, seen));
+                          base::counted(segment.records_before, "record is", "records are") +
+                              strprintf(" said to lie before it, %" PRIu64 " found", seen));
         uint64_t first = previous ? previous->sequence + 1 : 1;
         RowSays row = row_between(previous, segment);
         if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment,
@@ -127,9 +129,10 @@ private:
             if (previous && absent != 0 && !previous->damaged && row != RowSays::rotated)
                 findings_.add(FindingKind::missing_segment,
                               strprintf("ring %u cpu %u", ring_.ring_id, cpu_.cpu),
-                              strprintf("segment %" PRIu64 " is cut short: %" PRIu64
-                                        " of its records are not there",
-                                        previous->sequence, absent));
+                              strprintf("segment %" PRIu64 " is cut short: ",
+                                        previous->sequence) +
+                                  base::counted(absent, "of its records is", "of its records are") +
+                                  " not there");
             return;
         }
         bool known = !previous || !previous->damaged;
@@ -258,7 +261,7 @@ void count_records(RingRecording& ring, Findings& findings) {
     if (unexplained > 0)
         findings.add(
             FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
-            strprintf("no ECBs were found, %" PRIu64 " segments cannot be read", unexplained));
+            "no ECBs were found, " + base::counted(unexplained, "segment") + " cannot be read");
     if (!ring.has_info && !ring.cpus.empty())
         findings.add(FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
                      "the ring's own description was not found");

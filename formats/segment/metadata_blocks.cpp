@@ -180,7 +180,7 @@ private:
             image.index = key.second;
             if (!whole)
                 add(FindingKind::missing_dof, first,
-                    strprintf("%zu of the image's %u parts are there", parts.size(), part_count));
+                    strprintf("the image has %u parts, %zu found", part_count, parts.size()));
             else if (bytes > kRingDofBytesMax)
                 add(FindingKind::bad_metadata, first,
                     strprintf("a DOF image of %" PRIu64 " bytes, %u are the most", bytes,

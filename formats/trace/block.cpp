@@ -3,6 +3,7 @@
 // The bytes of blocks: zstd, CRC-32C, resynchronisation.
 #include "formats/trace/block.hpp"
 
+#include "base/counted.hpp"
 #include "base/crc32c.hpp"
 
 #include <algorithm>
@@ -119,8 +120,8 @@ void BlockScanner::check_number(const dbk_trace_block& header, uint64_t offset) 
     if (header.number > expected_number_) {
         blocks_lost_ += header.number - expected_number_;
         findings_.add(FindingKind::bad_block, strprintf("0x%" PRIx64, offset),
-                      strprintf("%" PRIu64 " blocks before block %u are not there",
-                                header.number - expected_number_, header.number));
+                      base::counted(header.number - expected_number_, "block") +
+                          strprintf(" missing before block %u", header.number));
     }
     expected_number_ = uint64_t{header.number} + 1;
 }

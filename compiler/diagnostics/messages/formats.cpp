@@ -3,6 +3,7 @@
 // The wording of errors about formats.
 #include "compiler/diagnostics/messages/formats.hpp"
 
+#include "base/counted.hpp"
 #include "base/result.hpp"
 
 namespace daybreak::compiler::messages {
@@ -26,7 +27,7 @@ std::string conversion_mismatch(std::string_view action, size_t argument, size_t
 }
 
 std::string counts(std::string_view name, size_t keys) {
-    return strprintf("@%s has %zu key%s", text(name).c_str(), keys, keys == 1 ? "" : "s");
+    return "@" + text(name) + " has " + base::counted(keys, "key");
 }
 
 } // namespace

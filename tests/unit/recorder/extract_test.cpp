@@ -272,7 +272,7 @@ TEST_CASE("what the dump does not have is counted in the file, with its bytes", 
     bool told = false;
     for (const formats::Finding& finding : trace.recording.findings.list())
         told = told || (finding.kind == formats::FindingKind::missing_pages &&
-                        finding.text.find("7936 bytes of 1 segments") == 0);
+                        finding.text.find("7936 bytes of 1 segment and") == 0);
     CHECK(told);
 }
 

@@ -8,6 +8,7 @@
 #include "tests/support/segment_builder.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -339,6 +340,9 @@ TEST_CASE("segments without a checksum are reported, and left out when asked for
     auto all = recover_image(image.bytes(), "bank", {output.path, {}, "test", false});
     REQUIRE(all.ok());
     CHECK(has(all->findings, FindingKind::unsealed));
+    CHECK(std::ranges::any_of(all->findings, [](const formats::Finding& finding) {
+        return finding.text.starts_with("1 segment without a checksum: ");
+    }));
     CHECK_FALSE(all->has_losses);
     CHECK(numbers(*formats::read_trace(output.path)).back() == 5000 + 1199);
     auto sealed =

@@ -161,7 +161,7 @@ TEST_CASE("a segment that should be there is a loss of known size", "[segment][c
     REQUIRE(cpu_of(recording).gaps.size() == 1);
     CHECK_FALSE(cpu_of(recording).gaps[0].overwritten);
     REQUIRE(recording.findings.list().size() == 1);
-    CHECK(recording.findings.list()[0].text == "segments 2..2 with 248 records are not there");
+    CHECK(recording.findings.list()[0].text == "segment 2 with 248 records is not there");
     CHECK(recording.has_losses());
     check_sum(c);
 }

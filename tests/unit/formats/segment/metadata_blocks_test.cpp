@@ -91,7 +91,7 @@ TEST_CASE("an image with a part missing is not half an image", "[segment][meta]"
     CHECK(recording.rings.at(0).find_dof(0) == nullptr);
     REQUIRE(recording.findings.list().size() == 1);
     CHECK(recording.findings.list()[0].kind == FindingKind::missing_dof);
-    CHECK(recording.findings.list()[0].text == "2 of the image's 3 parts are there");
+    CHECK(recording.findings.list()[0].text == "the image has 3 parts, 2 found");
     CHECK(recording.has_losses());
 }
 
