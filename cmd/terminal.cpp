@@ -59,6 +59,11 @@ void complain(std::string_view message) {
     say("daybreak", message);
 }
 
+int misuse(const std::string& command, const std::string& what) {
+    complain(what + " (daybreak " + command + " --help says more)");
+    return static_cast<int>(Exit::usage);
+}
+
 int fail(const base::Error& error) {
     complain(error.message());
     return static_cast<int>(Exit::failed);

@@ -38,6 +38,9 @@ void say(std::string_view name, std::string_view message);
 /// The same of "daybreak".
 void complain(std::string_view message);
 
+/// Writes what is wrong with the arguments of a command, and where its help is; returns Exit::usage.
+int misuse(const std::string& command, const std::string& what);
+
 /// Writes the error's message with complain() and returns Exit::failed.
 int fail(const base::Error& error);
 

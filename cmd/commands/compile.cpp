@@ -92,8 +92,7 @@ void add_compile(CLI::App& app, int& status) {
         if (!wrong && arguments->output_path.empty() && !arguments->disassemble)
             wrong = "compile needs -o FILE, or -S to print the DIF";
         if (wrong) {
-            complain(*wrong + " (daybreak compile --help says more)");
-            status = static_cast<int>(Exit::usage);
+            status = misuse("compile", *wrong);
             return;
         }
         status = compile(*arguments);

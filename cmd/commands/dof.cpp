@@ -94,9 +94,8 @@ void add_dof(CLI::App& app, int& status) {
                     "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
     command->callback([arguments, &status] {
         if (!formats::dof_dialect_named(arguments->dialect)) {
-            complain("--dialect " + arguments->dialect +
-                     ": expected oracle, illumos, freebsd or opendtrace");
-            status = static_cast<int>(Exit::usage);
+            status = misuse("dof", "--dialect " + arguments->dialect +
+                                       ": expected oracle, illumos, freebsd or opendtrace");
             return;
         }
         base::Result<void> done;

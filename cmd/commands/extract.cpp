@@ -89,15 +89,11 @@ base::Result<recorder::ExtractOptions> options_of(const ExtractArguments& argume
 }
 
 int extract(const ExtractArguments& arguments) {
-    if (arguments.list == !arguments.output_path.empty()) {
-        complain("extract needs -o FILE or --list, one of them");
-        return static_cast<int>(Exit::usage);
-    }
+    if (arguments.list == !arguments.output_path.empty())
+        return misuse("extract", "extract needs -o FILE or --list, one of them");
     auto options = options_of(arguments);
-    if (!options.ok()) {
-        complain(options.error().message());
-        return static_cast<int>(Exit::usage);
-    }
+    if (!options.ok())
+        return misuse("extract", options.error().message());
     install_interrupt();
     Progress progress("daybreak: looking through the dump");
     options->scan.progress = [&progress](uint64_t done, uint64_t total) {

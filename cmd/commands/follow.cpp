@@ -207,10 +207,8 @@ void add_follow_options(CLI::App& command, FollowArguments& arguments) {
 
 int run_follow(const FollowArguments& arguments, bool quiet) {
     Result<recorder::FollowOptions> options = follow_options(arguments);
-    if (!options.ok()) {
-        complain(options.error().message() + " (daybreak record --help says more)");
-        return static_cast<int>(Exit::usage);
-    }
+    if (!options.ok())
+        return misuse("record", options.error().message());
     auto programs = read_enablings(arguments.enabling);
     if (!programs)
         return static_cast<int>(Exit::failed);

@@ -177,8 +177,7 @@ void add_record(CLI::App& app, int& status) {
     command->callback([arguments, &status] {
         std::string wrong = usage_error(*arguments);
         if (!wrong.empty()) {
-            complain(wrong + " (daybreak record --help says more)");
-            status = static_cast<int>(Exit::usage);
+            status = misuse("record", wrong);
             return;
         }
         if (!arguments->follow.folder.empty()) {

@@ -115,10 +115,8 @@ base::Result<recorder::RecoverSummary> recover(const RecoverArguments& arguments
 }
 
 int run(const RecoverArguments& arguments) {
-    if (arguments.list == !arguments.output_path.empty()) {
-        complain("recover needs -o FILE or --list, one of them");
-        return static_cast<int>(Exit::usage);
-    }
+    if (arguments.list == !arguments.output_path.empty())
+        return misuse("recover", "recover needs -o FILE or --list, one of them");
     auto summary = recover(arguments);
     if (!summary.ok() && arguments.if_any && summary.error().code() == base::ErrorCode::not_found) {
         complain(summary.error().message());

@@ -88,10 +88,8 @@ std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const std::st
 
 int report(const ReportArguments& arguments) {
     auto window = parse_window(arguments);
-    if (!window.ok()) {
-        complain(window.error().message());
-        return static_cast<int>(Exit::usage);
-    }
+    if (!window.ok())
+        return misuse("report", window.error().message());
     auto trace = read_trace_files(arguments.files);
     if (!trace.ok())
         return fail(trace.error());

@@ -324,8 +324,7 @@ void add_sim(CLI::App& app, int& status) {
     command->callback([arguments, &status] {
         SimSetting setting;
         if (auto wrong = check(*arguments, setting)) {
-            complain(*wrong + " (daybreak sim --help says more)");
-            status = static_cast<int>(Exit::usage);
+            status = misuse("sim", *wrong);
             return;
         }
         status = run(*arguments, setting);

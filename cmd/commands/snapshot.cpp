@@ -141,16 +141,13 @@ int run(const SnapshotArguments& arguments) {
     uint64_t last_ns = 0;
     if (!arguments.last.empty()) {
         auto parsed = parse_time("--last", arguments.last);
-        if (!parsed.ok() || *parsed == 0) {
-            complain(parsed.ok() ? "--last: a time of 0 holds nothing" : parsed.error().message());
-            return static_cast<int>(Exit::usage);
-        }
+        if (!parsed.ok() || *parsed == 0)
+            return misuse("snapshot", parsed.ok() ? "--last: a time of 0 holds nothing"
+                                                  : parsed.error().message());
         last_ns = *parsed;
     }
-    if (auto checked = check_trigger(arguments.trigger); !checked.ok()) {
-        complain(checked.error().message());
-        return static_cast<int>(Exit::usage);
-    }
+    if (auto checked = check_trigger(arguments.trigger); !checked.ok())
+        return misuse("snapshot", checked.error().message());
     install_interrupt();
     std::string path;
     auto summary = snapshot(arguments, last_ns, path);

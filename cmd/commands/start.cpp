@@ -47,10 +47,8 @@ Result<void> start(const std::vector<recorder::NamedProgram>& programs, bool qui
 }
 
 int run_start(const EnablingArguments& arguments, bool quiet) {
-    if (arguments.program.script.empty() == arguments.dof_files.empty()) {
-        complain("start needs a D program, or --dof FILE (daybreak start --help says more)");
-        return static_cast<int>(Exit::usage);
-    }
+    if (arguments.program.script.empty() == arguments.dof_files.empty())
+        return misuse("start", "start needs a D program, or --dof FILE");
     auto programs = read_enablings(arguments);
     if (!programs)
         return static_cast<int>(Exit::failed);
