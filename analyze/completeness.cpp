@@ -169,6 +169,7 @@ std::vector<std::string> unmatched_of(const formats::Recording& recording,
 
 CompletenessNote completeness_of(const formats::Recording& recording) {
     CompletenessNote note;
+    note.undescribed = recording.rings.empty();
     note.end = end_sentence(recording.machine);
     note.clock = clock_sentence(recording);
     note.is_window = recording.window_to_ns != 0;
@@ -176,6 +177,7 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
     for (const formats::RingRecording& ring : recording.rings) {
         for (std::string& description : unmatched_of(recording, ring))
             note.unmatched.push_back(std::move(description));
+        note.undescribed = note.undescribed || !ring.has_info;
         if (!ring.has_info)
             note.reasons.push_back(
                 strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
@@ -202,7 +204,7 @@ CompletenessNote completeness_of(const formats::Recording& recording) {
                           unsigned{ring.ring_id}));
     }
     if (recording.rings.empty())
-        note.reasons.push_back("no ring was found");
+        note.reasons.push_back("no ring was found, neither its description nor records");
     uint64_t bad = 0;
     for (const formats::Finding& finding : recording.findings.list())
         bad += formats::finding_is_loss(finding.kind);

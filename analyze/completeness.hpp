@@ -24,6 +24,9 @@ struct CompletenessNote {
     std::string until;
     /// Data that should be here is not.  Overwriting is what a ring is for and no loss.
     bool losses = false;
+    /// The description of a ring is not here, without which its records cannot be read; another
+    /// file of the boot may have it.
+    bool undescribed = false;
     /// What is not here, a sentence per ring and CPU and reason; empty when complete.
     std::vector<std::string> reasons;
     uint64_t records_present = 0;

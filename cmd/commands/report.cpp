@@ -2,6 +2,7 @@
 //
 // daybreak report: what dtrace(1) would have printed of a trace file.
 #include "analyze/report.hpp"
+#include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/trace_files.hpp"
@@ -86,6 +87,15 @@ std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const std::st
            "while they run";
 }
 
+/// What could be read of files without the description of a ring, and what helps.
+std::string undescribed_text(const formats::Trace& trace) {
+    const formats::TraceFileFacts& facts = trace.file;
+    return trace.path + ": " + base::counted(facts.blocks_good, "block") + " of the file read, " +
+           base::counted(facts.blocks_lost, "block") + " lost, " +
+           base::counted(facts.bytes_cut, "byte") + " cut off; daybreak info " + trace.path +
+           " lists the damage, and another file of that boot, named too, may have the description";
+}
+
 int report(const ReportArguments& arguments) {
     auto window = parse_window(arguments);
     if (!window.ok())
@@ -121,6 +131,8 @@ int report(const ReportArguments& arguments) {
                    !note.clock.empty() || !note.unmatched.empty();
     if (is_told && !options.testing)
         complain(note.verdict());
+    if (note.undescribed && !options.testing)
+        complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, trace->path));
     if (window->is_set() && result.records == 0 && note.records_present != 0)

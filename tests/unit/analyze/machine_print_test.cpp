@@ -132,7 +132,7 @@ TEST_CASE("a ring of which neither counters nor segments are there is not comple
 TEST_CASE("the verdict names the crash", "[analyze][machine]") {
     formats::Recording recording = died();
     CHECK(completeness_of(recording).verdict() ==
-          "not complete: no ring was found; the kernel panicked: Fatal exception");
+          "not complete: no ring was found, neither its description nor records; the kernel panicked: Fatal exception");
     recording.machine.ends.pop_back();
     has(completeness_of(recording).verdict(), "; the kernel had an oops: BUG: kernel NULL");
     recording.machine.ends[0].state = DBK_CRASH_RESTART;
