@@ -12,7 +12,6 @@
 #include "formats/module/module_file.hpp"
 
 #include <memory>
-#include <set>
 
 namespace daybreak::cmd {
 
@@ -34,21 +33,14 @@ std::string list_of(const std::vector<formats::EmbeddedImage>& images) {
     return base::counted(images.size(), "program") + " (" + names + ")";
 }
 
-/// Refuses to lose programs, or to make two rings of one name.
-base::Result<void> check_names(const EmbedOptions& options,
-                               const std::vector<formats::EmbeddedImage>& before) {
-    if (!before.empty() && !options.replace)
-        return base::errorf(base::ErrorCode::invalid,
-                            "%s holds %s already: name a module that holds none, or say --replace",
-                            options.module_path.c_str(), list_of(before).c_str());
-    std::set<std::string> names;
-    for (const std::string& path : options.dof_paths)
-        if (!names.insert(ring_name(path)).second)
-            return base::errorf(base::ErrorCode::invalid,
-                                "%s: another program is named %s too, and rings are known by their "
-                                "names: name it once, or give its file another name",
-                                path.c_str(), ring_name(path).c_str());
-    return {};
+/// Refuses to lose programs.
+base::Result<void> check_replaced(const EmbedOptions& options,
+                                  const std::vector<formats::EmbeddedImage>& before) {
+    if (before.empty() || options.replace)
+        return {};
+    return base::errorf(base::ErrorCode::invalid,
+                        "%s holds %s already: name a module that holds none, or say --replace",
+                        options.module_path.c_str(), list_of(before).c_str());
 }
 
 /// Refuses an image compiled with one kernel's types for a module of another.
@@ -84,15 +76,16 @@ base::Result<base::Bytes> read_image(const std::string& path) {
 }
 
 base::Result<void> embed(const EmbedOptions& options) {
+    DBK_TRY(std::vector<std::string> names, program_names(options.dof_paths));
     DBK_TRY(base::Bytes module, base::read_file(options.module_path));
     auto before = formats::read_module(module);
     if (!before.ok())
         return std::move(before).error().with_context(options.module_path);
-    DBK_TRY_VOID(check_names(options, before->images));
+    DBK_TRY_VOID(check_replaced(options, before->images));
     std::vector<formats::EmbeddedImage> images;
     for (const std::string& path : options.dof_paths) {
         formats::EmbeddedImage image;
-        image.name = ring_name(path);
+        image.name = names[images.size()];
         DBK_TRY(image.dof, read_image(path));
         auto dof = formats::parse_dof(image.dof);
         if (!dof.ok())

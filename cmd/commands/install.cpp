@@ -19,7 +19,6 @@
 #include <cinttypes>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -39,7 +38,7 @@ constexpr const char* kUnitFolders[] = {"/etc/systemd/system", "/usr/local/lib/s
 constexpr const char* kRecordings = "/var/log/daybreak";
 
 struct InstallArguments {
-    std::vector<std::string> programs, kernels;
+    std::vector<std::string> programs, names, kernels;
     std::string module, bank, root, early_init;
     bool once = false, menu = false, dry_run = false, force = false, booted = false;
 };
@@ -151,7 +150,7 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
             return std::optional<std::string>();
         for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
             complain("warning: kernel " + kernel.release + ": " + line);
-        images.push_back({ring_name(path), std::move(compiled->dof)});
+        images.push_back({arguments.names[images.size()], std::move(compiled->dof)});
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     return std::optional(install::make_boot_cpio(
@@ -176,14 +175,7 @@ Result<void> complete_programs(InstallArguments& arguments) {
         DBK_TRY(std::string standard, own_file("../share/daybreak/boot.d", "../packaging/boot.d"));
         arguments.programs.push_back(standard);
     }
-    std::set<std::string> names;
-    for (const std::string& path : arguments.programs)
-        if (!names.insert(ring_name(path)).second)
-            return errorf(
-                ErrorCode::invalid,
-                "%s: another program is named %s too, and rings are known by their names: give its "
-                "file another name",
-                path.c_str(), ring_name(path).c_str());
+    DBK_TRY(arguments.names, program_names(arguments.programs));
     return {};
 }
 
@@ -208,8 +200,7 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     request.mode = arguments.once ? Mode::once : arguments.menu ? Mode::menu : Mode::every;
     request.force = arguments.force;
     request.kernels_named = !arguments.kernels.empty();
-    for (const std::string& path : arguments.programs)
-        request.programs.push_back(ring_name(path));
+    request.programs = arguments.names;
     if (!arguments.bank.empty()) {
         DBK_TRY(request.bank, bank_place(host, arguments.bank));
     }

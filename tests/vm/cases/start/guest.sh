@@ -22,7 +22,7 @@ equal is-listed "$(state calls)" active
 workload 10
 equal counts "$(line_of calls | awk '{ print $7 }')" 1000
 refuses one-of-a-name "a program named calls is at work already: end it with .daybreak stop calls" daybreak start /share/in/calls.d
-refuses bad-name "a name has 1 to 31 graphic ASCII characters" daybreak start /share/in/calls.d --name "two words"
+refuses bad-name "'two words' is not a name: expected" daybreak start /share/in/calls.d --name "two words"
 holds another-name daybreak start /share/in/calls.d --name other
 equal both "$(state calls) $(state other)" "active active"
 refuses stop-unknown "there is no program callz: did you mean calls?" daybreak stop callz
