@@ -59,7 +59,7 @@ bool Parser::body(Clause& clause, std::vector<Clause>& parts) {
         return true;
     }
     condition_count_ += branches.conditions.size();
-    return split(clause, branches, parts);
+    return parts_are_few(clause, branches) && split(clause, branches, parts);
 }
 
 /// Parses statements up to the closing brace, which is taken.
@@ -96,9 +96,13 @@ bool Parser::branch(Branches& branches, size_t condition, uint64_t value) {
 }
 
 bool Parser::if_statement(Branches& branches) {
-    Nesting nesting(*this);
-    if (!nesting.ok())
+    if (branches.path.size() > kIfDepthMax) { // the predicate is the first
+        sink_.report(diagnosticf(Tag::D_SYNTAX, peek().span,
+                                 "more than %zu `if` in each other; an `else if` lies in the `else` "
+                                 "before it",
+                                 kIfDepthMax));
         return false;
+    }
     take();
     if (!expect(TokenKind::paren_open, "if (condition) ..."))
         return false;
@@ -121,6 +125,21 @@ bool Parser::if_statement(Branches& branches) {
     alone.span = alone.expression->span;
     branches.add(std::move(alone));
     return true;
+}
+
+/// Whether the clauses of the text that are divided stay within kIfPartsCostMax; reports it, once.
+bool Parser::parts_are_few(const Clause& clause, const Branches& branches) {
+    bool were_few = if_parts_cost_ <= kIfPartsCostMax;
+    for (const Branches::Part& part : branches.parts)
+        if_parts_cost_ += part.path.size() + clause.probes.size();
+    if (if_parts_cost_ <= kIfPartsCostMax)
+        return true;
+    if (were_few)
+        sink_.report(diagnosticf(Tag::D_SYNTAX, clause.body_span,
+                                 "`if` divides the program too far: more than %zu conditions and "
+                                 "probe descriptions in all parts",
+                                 kIfPartsCostMax));
+    return false;
 }
 
 /// Makes the clauses; the first stays in `clause`, the others go to `parts`.

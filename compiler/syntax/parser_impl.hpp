@@ -26,6 +26,11 @@ class Parser {
 public:
     /// Parentheses, brackets, unary operators and declarators may nest this deep.
     static constexpr unsigned kNestingMax = 200;
+    /// So many `if` may lie in each other; an `else if` lies in the `else` before it.
+    static constexpr size_t kIfDepthMax = 200;
+    /// Of a text: a clause with branches has a predicate of all conditions that lead to a part, and
+    /// its probe descriptions, for each part.  One takes about 700 bytes until the program is DOF.
+    static constexpr size_t kIfPartsCostMax = 100'000;
 
     Parser(SourceId source, const ParseOptions& options, SourceManager& sources,
            DiagnosticSink& sink)
@@ -85,6 +90,7 @@ private:
     bool branch(Branches& branches, size_t condition, uint64_t value);
     bool if_statement(Branches& branches);
     bool split(Clause& clause, Branches& branches, std::vector<Clause>& parts);
+    bool parts_are_few(const Clause& clause, const Branches& branches);
     ExprPtr condition_test(size_t number, uint64_t value, ExprPtr& condition);
 
     // declarations, see parse_declarations.cpp, parse_types.cpp and parse_declarators.cpp
@@ -163,6 +169,7 @@ private:
     unsigned nesting_ = 0, open_parens_ = 0, open_brackets_ = 0;
     NodeId next_id_ = 0;
     size_t condition_count_ = 0; ///< of `if` and of predicates that have to be known later
+    size_t if_parts_cost_ = 0;
     std::set<std::string, std::less<>> typedefs_;
     std::string foreign_;      ///< what D has for a probe that another tracer's program begins with
     std::string unknown_type_; ///< a name that was no type where one could be

@@ -249,6 +249,40 @@ TEST_CASE("if divides a clause by its conditions", "[compiler][parser]") {
     }
 }
 
+std::string repeated(const std::string& text, size_t count) {
+    std::string all;
+    while (count-- > 0)
+        all += text;
+    return all;
+}
+
+TEST_CASE("if lies in if, and divides a program, up to a limit that is named",
+          "[compiler][parser]") {
+    const char* deep = "[D_SYNTAX] line 1: more than 200 `if` in each other; an `else if` lies in "
+                       "the `else` before it";
+    const char* far = "[D_SYNTAX] line 1: `if` divides the program too far: more than 100000 "
+                      "conditions and probe descriptions in all parts";
+    auto chain = [](size_t links) {
+        return "BEGIN { if (x) trace(1); " + repeated("else if (x) trace(1); ", links - 1) + "}";
+    };
+    auto nest = [](size_t depth) {
+        return "BEGIN { " + repeated("if (x) { trace(1); ", depth) + repeated("} ", depth) + "}";
+    };
+    CHECK(Parsed(chain(200)).error() == "");
+    CHECK(Parsed(chain(201)).error() == deep);
+    CHECK(Parsed(nest(200)).error() == "");
+    CHECK(Parsed(nest(201)).error() == deep);
+    // Of each `if` a part, of two conditions (the predicate is the first) and a description.
+    std::string one = "if (x) trace(1); trace(2); "; // 3, and 2 of what follows
+    CHECK(Parsed("BEGIN { " + repeated(one, 20'000) + "}").error() == "");
+    CHECK(Parsed("BEGIN { " + repeated(one, 20'000) + "if (x) trace(1); }").error() == far);
+    Parsed chains(repeated(chain(190) + "\n", 42));
+    CHECK(chains.error().find(far + 19) != std::string::npos);
+    CHECK(chains.sink.error_count() == 1);
+    std::string many = "BEGIN" + repeated(", BEGIN", 999);
+    CHECK(Parsed(many + " { " + repeated(one, 60) + "}").error() == far);
+}
+
 TEST_CASE("what is not D is a D_SYNTAX that says where", "[compiler][parser]") {
     const std::pair<const char*, const char*> rows[] = {
         {"BEGIN { trace(1) trace(2); }", "line 1: syntax error near \"trace\""},
