@@ -75,11 +75,17 @@ bool is_of_boot(const formats::TraceHeader& facts, const formats::Recording& rec
     return boot_id != 0 && boot_id == recording.boot_id;
 }
 
-/// Error: the kernel hides all addresses.
+/// Errors: the kernel hides all addresses; more symbols than a file takes.
 Result<formats::SymbolTable> parse_text(std::string_view text, const std::string& path) {
     formats::SymbolTable table;
-    if (parse_kallsyms(text, table).hidden)
+    KallsymsFacts facts = parse_kallsyms(text, table);
+    if (facts.hidden)
         return errorf(ErrorCode::invalid, "%s hides all addresses: read it as root", path.c_str());
+    if (facts.left_out != 0)
+        return errorf(ErrorCode::limit,
+                      "%s has %zu symbols, a trace file at most %zu: expected a copy of "
+                      "/proc/kallsyms",
+                      path.c_str(), facts.symbols + facts.left_out, formats::kSymbolsMax);
     return table;
 }
 

@@ -3,6 +3,8 @@
 // The file around the pieces: room on the disk, header, modules, symbols, summary.
 #include "recorder/output.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <map>
@@ -103,6 +105,10 @@ Result<void> RecordOutput::add_symbols() {
     else if (facts.symbols == 0)
         findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
                       "it lists no symbols: stacks will be numbers");
+    if (facts.left_out != 0)
+        findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
+                      base::counted(facts.left_out, "symbol") + " left out, a file has at most " +
+                          std::to_string(formats::kSymbolsMax));
     return writer_->add_symbols(table);
 }
 

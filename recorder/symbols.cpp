@@ -49,7 +49,8 @@ Result<std::string> ProcSymbolSource::modules() {
     return read_text("/proc/modules");
 }
 
-KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table) {
+KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table,
+                             size_t symbols_max) {
     KallsymsFacts facts;
     size_t seen = 0;
     bool any_address = false;
@@ -70,6 +71,10 @@ KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTab
         any_address |= address != 0;
         if (type == "a" || type == "A" || address == 0)
             continue;
+        if (facts.symbols == symbols_max) {
+            facts.left_out++;
+            continue;
+        }
         table.add(address, type.front(), name,
                   in_module ? module.substr(1, module.size() - 2) : "vmlinux");
         facts.symbols++;

@@ -32,12 +32,14 @@ public:
 struct KallsymsFacts {
     size_t symbols = 0;       ///< taken
     size_t lines_refused = 0; ///< not of the form "address type name [module]"
+    size_t left_out = 0;      ///< of more than `symbols_max`
     bool hidden = false;      ///< there are symbols, but the kernel shows all addresses as 0
 };
 
 /// Adds the symbols of `untrusted_text` to the table and finishes it.  Absolute symbols (offsets
 /// into per-CPU memory and the like) are left out: they are no addresses.
-KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table);
+KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table,
+                             size_t symbols_max = formats::kSymbolsMax);
 
 /// Returns the loaded modules that `untrusted_text` lists; lines of another form are left out.
 std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text);

@@ -4,6 +4,7 @@
 #include "cmd/dtrace/process_names.hpp"
 
 #include "base/file.hpp"
+#include "base/short_string.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -77,17 +78,22 @@ void ProcessNames::read_symbols(void* elf_pointer, Object& object) {
             header.sh_entsize == 0 || !takes(tables_left, elf, header) ||
             (data = ::elf_getdata(section, nullptr)) == nullptr)
             continue;
+        Elf_Data* name_data = ::elf_rawdata(::elf_getscn(elf, header.sh_link), nullptr);
+        if (name_data == nullptr || name_data->d_buf == nullptr)
+            continue;
+        base::ByteView name_table(static_cast<const std::byte*>(name_data->d_buf),
+                                  name_data->d_size);
         for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
             GElf_Sym symbol;
             if (!::gelf_getsym(data, static_cast<int>(i), &symbol) ||
                 GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
                 continue;
-            const char* name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
-            size_t bytes = name != nullptr ? ::strnlen(name, kNameBytesMax) : 0;
-            if (bytes == 0 || bytes == kNameBytesMax || names_bytes + bytes > kNamesBytesMax)
+            std::string_view name =
+                base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
+            if (name.empty() || names_bytes + name.size() > kNamesBytesMax)
                 continue;
-            names_bytes += bytes;
-            object.symbols.push_back({symbol.st_value, symbol.st_size, name});
+            names_bytes += name.size();
+            object.symbols.push_back({symbol.st_value, symbol.st_size, std::string(name)});
         }
     }
     std::stable_sort(object.symbols.begin(), object.symbols.end(),

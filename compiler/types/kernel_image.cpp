@@ -4,6 +4,7 @@
 #include "compiler/types/kernel_image.hpp"
 
 #include "base/file.hpp"
+#include "base/short_string.hpp"
 #include "compiler/types/decompress.hpp"
 
 #include <algorithm>
@@ -140,12 +141,15 @@ Result<Bytes> elf_btf(Bytes& bytes, const std::string& what) {
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0)
         return errorf(ErrorCode::corrupt, "%s: not a readable ELF file: %s", what.c_str(),
                       elf_errmsg(-1));
+    constexpr std::string_view kBtfSection = ".BTF";
+    Elf_Data* name_data = elf_rawdata(elf_getscn(elf.get(), names), nullptr);
+    ByteView name_table;
+    if (name_data && name_data->d_buf)
+        name_table = {static_cast<const std::byte*>(name_data->d_buf), name_data->d_size};
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section));) {
         GElf_Shdr header;
-        if (!gelf_getshdr(section, &header))
-            continue;
-        const char* name = elf_strptr(elf.get(), names, header.sh_name);
-        if (!name || std::string_view(name) != ".BTF" || header.sh_type == SHT_NOBITS)
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+            base::short_string_at(name_table, header.sh_name, kBtfSection.size()) != kBtfSection)
             continue;
         if ((header.sh_flags & SHF_COMPRESSED) && elf_compress(section, 0, 0) < 0)
             return errorf(ErrorCode::unsupported, "%s: compressed .BTF: %s", what.c_str(),

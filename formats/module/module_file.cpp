@@ -4,6 +4,7 @@
 #include "formats/module/module_file.hpp"
 
 #include "base/file.hpp"
+#include "base/short_string.hpp"
 #include "formats/abi/embed.h"
 
 #include <cerrno>
@@ -25,6 +26,9 @@ using base::ScopedFd;
 
 namespace {
 
+/// Longer ones are none that is looked for.
+constexpr size_t kSectionNameBytesMax = 64;
+
 struct ElfCloser {
     void operator()(Elf* elf) const { elf_end(elf); }
 };
@@ -37,6 +41,13 @@ struct OpenModule {
     Elf_Scn* dof = nullptr;
     Elf_Scn* modinfo = nullptr;
 };
+
+ByteView section_bytes(Elf_Scn* section) {
+    Elf_Data* data = section ? elf_rawdata(section, nullptr) : nullptr;
+    if (!data || !data->d_buf)
+        return {};
+    return ByteView(static_cast<const std::byte*>(data->d_buf), data->d_size);
+}
 
 Result<OpenModule> open_module(ByteView untrusted_module) {
     if (elf_version(EV_CURRENT) == EV_NONE)
@@ -56,27 +67,22 @@ Result<OpenModule> open_module(ByteView untrusted_module) {
     size_t names = 0;
     if (elf_getshdrstrndx(module.elf.get(), &names) != 0)
         return errorf(ErrorCode::invalid, "not a kernel module (no section names)");
+    ByteView name_table = section_bytes(elf_getscn(module.elf.get(), names));
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(module.elf.get(), section));) {
         GElf_Shdr shdr;
-        const char* name = gelf_getshdr(section, &shdr)
-                               ? elf_strptr(module.elf.get(), names, shdr.sh_name)
-                               : nullptr;
-        if (name && !std::strcmp(name, DBK_EMBED_SECTION))
+        std::string_view name =
+            gelf_getshdr(section, &shdr)
+                ? base::short_string_at(name_table, shdr.sh_name, kSectionNameBytesMax)
+                : "";
+        if (name == DBK_EMBED_SECTION)
             module.dof = section;
-        if (name && !std::strcmp(name, ".modinfo"))
+        if (name == ".modinfo")
             module.modinfo = section;
     }
     if (!module.dof)
         return errorf(ErrorCode::invalid,
                       "not Daybreak's kernel module (it has no section " DBK_EMBED_SECTION ")");
     return module;
-}
-
-ByteView section_bytes(Elf_Scn* section) {
-    Elf_Data* data = section ? elf_rawdata(section, nullptr) : nullptr;
-    if (!data || !data->d_buf)
-        return {};
-    return ByteView(static_cast<const std::byte*>(data->d_buf), data->d_size);
 }
 
 /// The first word of "vermagic=6.1.0-56-amd64 SMP ..." among the NUL-separated module facts.

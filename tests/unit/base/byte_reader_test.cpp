@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/byte_reader.hpp"
 
+#include "base/short_string.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace daybreak::base;
@@ -30,4 +32,16 @@ TEST_CASE("a string without its NUL is refused", "[base]") {
     CHECK(reader.string_at(2).value().empty());
     CHECK_FALSE(reader.string_at(3).ok());
     CHECK_FALSE(reader.string_at(99).ok());
+}
+
+TEST_CASE("a name in a table ends in the table, and is not longer than asked for", "[base]") {
+    ByteView table = as_bytes(std::string_view("\0.text\0.BTF", 11)); // .BTF has no end
+    CHECK(short_string_at(table, 0, 64).empty());
+    CHECK(short_string_at(table, 1, 64) == ".text");
+    CHECK(short_string_at(table, 3, 64) == "ext");
+    CHECK(short_string_at(table, 1, 5) == ".text");
+    CHECK(short_string_at(table, 1, 4).empty());
+    CHECK(short_string_at(table, 7, 64).empty());
+    CHECK(short_string_at(table, 11, 64).empty());
+    CHECK(short_string_at(table, UINT64_MAX, 64).empty());
 }

@@ -31,6 +31,17 @@ TEST_CASE("hidden addresses are noticed", "[recorder][symbols]") {
     CHECK_FALSE(parse_kallsyms("", table).hidden);
 }
 
+TEST_CASE("more symbols than a file takes are counted, not taken", "[recorder][symbols]") {
+    const char* text = "ffffffff81000000 T a\nffffffff81000010 T b\nffffffff81000020 T c\n";
+    for (size_t symbols_max : {3, 2}) {
+        formats::SymbolTable table;
+        KallsymsFacts facts = parse_kallsyms(text, table, symbols_max);
+        CHECK(facts.symbols == symbols_max);
+        CHECK(facts.left_out == 3 - symbols_max);
+        CHECK(table.symbols().size() == symbols_max);
+    }
+}
+
 TEST_CASE("lines of another form are left out", "[recorder][symbols]") {
     formats::SymbolTable table;
     KallsymsFacts facts = parse_kallsyms("hello\n"
