@@ -51,4 +51,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     return nearest;
 }
 
+std::string did_you_mean(const std::string& name, const std::string& else_text) {
+    return name.empty() ? else_text : "did you mean " + name + "?";
+}
+
 } // namespace daybreak::base

@@ -12,4 +12,7 @@ namespace daybreak::base {
 /// Returns the candidate nearest to `name`, at most a third of its letters away; "" when none is.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
+/// Returns "did you mean NAME?", or `else_text` when the name is empty.
+std::string did_you_mean(const std::string& name, const std::string& else_text = "");
+
 } // namespace daybreak::base

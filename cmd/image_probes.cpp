@@ -105,10 +105,10 @@ std::string judge(const DofProbeName& probe, Places& places) {
     const std::vector<std::string>& names = places.of(probe.provider, true);
     if (names.empty() || any_matches(names, place))
         return "";
-    std::string similar = base::nearest_name(place, names);
+    std::string hint = base::did_you_mean(base::nearest_name(place, names));
     return probe.text() + " matches no probe of this kernel" +
            (of_kernel ? "" : ", unless a module brings one") +
-           (similar.empty() ? "" : " (did you mean " + similar + "?)");
+           (hint.empty() ? "" : " (" + hint + ")");
 }
 
 } // namespace

@@ -68,8 +68,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-    std::string nearest = daybreak::base::nearest_name(word, names);
-    return nearest.empty() ? "" : ": did you mean " + nearest + "?";
+    std::string hint = daybreak::base::did_you_mean(daybreak::base::nearest_name(word, names));
+    return hint.empty() ? "" : ": " + hint;
 }
 
 /// Whether the first word should be a command and is not; says so.

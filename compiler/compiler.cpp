@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compilation.hpp"
 
+#include "base/nearest_name.hpp"
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/other_tracers.hpp"
 #include "formats/abi/limits.h"
@@ -110,10 +111,9 @@ std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const
         hint = hint_for_missing_probe(probe.provider, probe.name);
     if (!hint.empty())
         return hint;
-    std::string similar = options_.similar_probe ? options_.similar_probe(probe) : "";
-    if (!similar.empty())
-        return "did you mean \"" + similar + "\"?";
-    return "dtrace -l shows the probes there are; -Z accepts ones that come later";
+    return base::did_you_mean(
+        options_.similar_probe ? options_.similar_probe(probe) : "",
+        "dtrace -l shows the probes there are; -Z accepts ones that come later");
 }
 
 bool Compilation::check_probe(const ProbeDescription& probe) {

@@ -90,12 +90,11 @@ Result<RunningProgram> find_free_program(DeviceApi& device, const std::string& n
     }
     if (found.empty())
         found = numbered;
-    if (found.empty()) {
-        std::string nearest = base::nearest_name(name, names);
-        return errorf(ErrorCode::not_found, "there is no program %s: %s%s%s", name.c_str(),
-                      nearest.empty() ? "" : "did you mean ", nearest.c_str(),
-                      nearest.empty() ? "daybreak status lists those at work" : "?");
-    }
+    if (found.empty())
+        return errorf(ErrorCode::not_found, "there is no program %s: %s", name.c_str(),
+                      base::did_you_mean(base::nearest_name(name, names),
+                                         "daybreak status lists those at work")
+                          .c_str());
     if (found.size() > 1)
         return errorf(ErrorCode::invalid,
                       "%zu programs have the name %s: take the number of its ring, from daybreak "

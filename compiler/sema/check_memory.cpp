@@ -46,7 +46,7 @@ TypedPtr ExprChecker::add_offset(TypedPtr address, uint64_t bytes) const {
 std::string ExprChecker::similar_member(TypeId type, const std::string& member) {
     std::string similar = base::nearest_name(member, types_.member_names(type));
     if (!similar.empty())
-        return "did you mean \"" + similar + "\"?";
+        return base::did_you_mean(similar);
     constexpr size_t kShownMax = 8; // more would not be read
     std::vector<std::string> names = types_.member_names(type);
     std::string all;

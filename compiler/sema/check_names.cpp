@@ -3,6 +3,7 @@
 // Identifiers: variables, inlines, enumerators, args[], subroutine calls.
 #include "compiler/sema/checker.hpp"
 
+#include "base/nearest_name.hpp"
 #include "compiler/diagnostics/messages/actions.hpp"
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/messages/prototypes.hpp"
@@ -43,7 +44,7 @@ TypedPtr ExprChecker::undefined(const Span& span, const Identifier& name, bool i
     std::string hint = storage == VariableStorage::global ? hint_for_foreign_name(name.name) : "";
     std::string similar = hint.empty() ? symbols_.similar(storage, name.name) : "";
     if (!similar.empty())
-        hint = "did you mean \"" + scoped(storage, similar) + "\"?";
+        hint = base::did_you_mean(scoped(storage, similar));
     if (hint.empty())
         hint = "a variable has a type once something is assigned to it, or by a declaration";
     if (storage != VariableStorage::global || is_assigned)
@@ -54,9 +55,8 @@ TypedPtr ExprChecker::undefined(const Span& span, const Identifier& name, bool i
 
 TypedPtr ExprChecker::undefined_function(const Span& span, const std::string& name) {
     std::string hint = hint_for_foreign_name(name);
-    std::string similar = hint.empty() ? symbols_.similar(VariableStorage::global, name) : "";
-    if (!similar.empty())
-        hint = "did you mean \"" + similar + "\"?";
+    if (hint.empty())
+        hint = base::did_you_mean(symbols_.similar(VariableStorage::global, name));
     return refuse(Tag::D_FUNC_UNDEF, span, messages::unknown_function(name), std::move(hint));
 }
 

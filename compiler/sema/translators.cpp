@@ -205,11 +205,12 @@ TypedPtr ExprChecker::translated_member(const Expr& expression, const Member& me
     const TranslatorInfo& translator = *base->translator;
     auto location = types_.find_member(translator.output, member.member);
     if (!location) {
-        std::string similar = base::nearest_name(member.member, types_.member_names(translator.output));
+        std::string similar =
+            base::nearest_name(member.member, types_.member_names(translator.output));
         return error_with_hint(Tag::D_TYPE_MEMBER, member.member_span,
                                strprintf("%s is not a member of %s", member.member.c_str(),
                                          types_.name(translator.output_name).c_str()),
-                               similar.empty() ? "" : "did you mean \"" + similar + "\"?");
+                               base::did_you_mean(similar));
     }
     for (const TranslatorInfo::Member& known : translator.members)
         if (known.name == member.member)

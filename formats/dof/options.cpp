@@ -435,9 +435,8 @@ OptionSetting parse_option(std::string_view name, const std::optional<std::strin
         return setting;
     }
     setting.error = kInvalidOptionName;
-    std::string nearest = base::nearest_name(name, option_names());
-    setting.hint = nearest.empty() ? "daybreak complete --settings lists the options"
-                                   : "did you mean " + nearest + "?";
+    setting.hint = base::did_you_mean(base::nearest_name(name, option_names()),
+                                      "daybreak complete --settings lists the options");
     return setting;
 }
 

@@ -291,7 +291,7 @@ TEST_CASE("errors say where, what and what to do", "[compiler][errors]") {
     CompileOutput output = compile_text("BEGIN\n{\n\ttrace(exename);\n}\n");
     CHECK(errors_of(output).find("line 3: failed to resolve exename: Unknown variable name\n"
                                  "test.d:3:8: [D_IDENT_UNDEF]\n") != std::string::npos);
-    CHECK(errors_of(output).find("did you mean \"execname\"?") != std::string::npos);
+    CHECK(errors_of(output).find("did you mean execname?") != std::string::npos);
     CompileOutput kernel = compile_text("BEGIN { trace(curthread->comm); }");
     CHECK(errors_of(kernel).find("--kernel RELEASE") != std::string::npos);
     CompileOutput args = compile_text("sdt:::sched_switch { trace(args[1]); }");
