@@ -133,14 +133,14 @@ void LiveReport::tell_drops(const formats::RingRecording& ring,
         if (!cpu.counters)
             continue;
         for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++) {
-            uint64_t& told = drops_told_[{cpu.cpu, slot}];
+            uint64_t& reported = drops_reported_[{cpu.cpu, slot}];
             uint64_t count = cpu.counters->drops[slot];
-            if (count <= told || !is_seen(slot, looked_at))
+            if (count <= reported || !is_seen(slot, looked_at))
                 continue;
             shared_.flush();
-            shared_.sink.message(drop_message(static_cast<enum dbk_drop>(slot), count - told,
+            shared_.sink.message(drop_message(static_cast<enum dbk_drop>(slot), count - reported,
                                               cpu.cpu, std::nullopt));
-            told = count;
+            reported = count;
         }
     }
 }

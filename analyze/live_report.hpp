@@ -68,7 +68,7 @@ private:
     size_t ecbs_known_ = 0;
     std::unique_ptr<Consumer> consumer_;
     MergeStarts starts_;
-    std::map<std::pair<uint16_t, unsigned>, uint64_t> drops_told_; // by CPU and cause
+    std::map<std::pair<uint16_t, unsigned>, uint64_t> drops_reported_; // by CPU and cause
 };
 
 } // namespace daybreak::analyze

@@ -71,7 +71,7 @@ private:
     bool in_window(const formats::ClockModel& clock, uint64_t mono_ns);
     void tell_drops(uint64_t mono_ns);
     void tell_unseen_drops();
-    bool is_told(enum dbk_drop cause) const;
+    bool is_reported(enum dbk_drop cause) const;
 
     const formats::Recording& recording_;
     const ReportOptions& options_;
@@ -172,7 +172,7 @@ void Renderer::consume_firing() {
 }
 
 /// A fill buffer that is full ends tracing, and dtrace(1) says nothing about it.
-bool Renderer::is_told(enum dbk_drop cause) const {
+bool Renderer::is_reported(enum dbk_drop cause) const {
     return cause != DBK_DROP_FILLED || !options_.testing;
 }
 
@@ -188,7 +188,7 @@ void Renderer::tell_drops(uint64_t mono_ns) {
         uint64_t until = window.until_ns ? origin + *window.until_ns : UINT64_MAX;
         bool before = (window.is_monotonic ? drop.interval->to_mono_ns : to) < since;
         bool after = (window.is_monotonic ? drop.interval->from_mono_ns : from) > until;
-        if (before || after || !is_told(drop.interval->cause))
+        if (before || after || !is_reported(drop.interval->cause))
             continue;
         shared_.flush();
         shared_.sink.message(drop_message(drop.interval->cause, drop.interval->count, drop.cpu,
@@ -201,7 +201,7 @@ void Renderer::tell_unseen_drops() {
         for (const formats::CpuInfo& cpu : ring.cpus)
             for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
                 if (uint64_t count = cpu.completeness.drops_unseen[slot];
-                    count != 0 && is_told(static_cast<enum dbk_drop>(slot)))
+                    count != 0 && is_reported(static_cast<enum dbk_drop>(slot)))
                     shared_.sink.message(drop_message(static_cast<enum dbk_drop>(slot), count,
                                                       cpu.cpu, std::nullopt));
 }
@@ -217,8 +217,8 @@ void Renderer::end() {
     for (RingState& ring : rings_)
         ring.consumer->print_unprinted();
     shared_.flush();
-    if (shared_.problems > kProblemsTold)
-        shared_.note(base::counted(shared_.problems - kProblemsTold, "further problem") +
+    if (shared_.problems > kProblemsReported)
+        shared_.note(base::counted(shared_.problems - kProblemsReported, "further problem") +
                      " of that sort");
     if (last_clock_)
         report_.last_boot_ns = last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_));

@@ -66,7 +66,7 @@ struct Report {
 /// they happened, and at the end the aggregations that were not printed.
 ///
 /// A recording is untrusted: whatever in it contradicts itself becomes a message of kind error, the
-/// first kProblemsTold of them, and printing goes on.
+/// first kProblemsReported of them, and printing goes on.
 Report render_report(const formats::Recording& recording, const ReportOptions& options, Sink& sink);
 
 } // namespace daybreak::analyze

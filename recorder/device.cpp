@@ -25,7 +25,7 @@ public:
     Result<dbk_ioc_status> status() override {
         dbk_ioc_status status = {};
         if (call(DBK_IOC_STATUS, &status) != 0)
-            return errno_errorf("%s does not tell its status", path_.c_str());
+            return errno_errorf("%s does not report its status", path_.c_str());
         return status;
     }
 
@@ -36,7 +36,7 @@ public:
             return std::optional(region);
         if (errno == ENOENT)
             return std::optional<dbk_ioc_region>();
-        return errno_errorf("%s does not tell region %u", path_.c_str(), index);
+        return errno_errorf("%s does not report region %u", path_.c_str(), index);
     }
 
     Result<Mapping> map(const dbk_ioc_region& region) override {
@@ -118,7 +118,7 @@ public:
         }
         if (errno == ENOENT)
             return std::optional<dbk_ioc_probe>();
-        return errno_errorf("%s does not tell probe %u", path_.c_str(), index);
+        return errno_errorf("%s does not report probe %u", path_.c_str(), index);
     }
 
     Result<void> provide(const dbk_ioc_provide& description) override {
@@ -176,7 +176,7 @@ public:
         dbk_ioc_bank bank = {};
         bank.ring_id = ring_id;
         if (call(DBK_IOC_BANK, &bank) != 0)
-            return errno_errorf("%s does not tell of a bank", path_.c_str());
+            return errno_errorf("%s does not report its bank", path_.c_str());
         return bank;
     }
 

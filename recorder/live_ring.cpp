@@ -196,8 +196,8 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
         bool last = cpu.complete.size() == 1;
         if (last && !open)
             break;
-        uint64_t behind_ns = last ? open->base_mono_ns : cpu.complete[1].base_mono_ns;
-        if (behind_ns > pieces.horizon_mono_ns.value_or(UINT64_MAX))
+        uint64_t after_ns = last ? open->base_mono_ns : cpu.complete[1].base_mono_ns;
+        if (after_ns > pieces.horizon_mono_ns.value_or(UINT64_MAX))
             break;
         cpu.complete.pop_front();
     }

@@ -23,7 +23,7 @@ using formats::FindingKind;
 
 /// A half, and what was found in it.
 struct Half {
-    RecoveredHalf told;
+    RecoveredHalf reported;
     std::vector<ByteView> pieces; ///< of its boot
     formats::Recording recording;
 };
@@ -43,14 +43,14 @@ formats::Recording rebuild(const Half& half, const formats::Recording& all) {
             builder.add_finding(finding.kind, finding.where, finding.text);
     for (ByteView piece : half.pieces)
         builder.add_bytes(piece,
-                          {strprintf("half %u", half.told.half), formats::Packing::packed, {}});
-    return builder.build({half.told.facts.boot_id});
+                          {strprintf("half %u", half.reported.half), formats::Packing::packed, {}});
+    return builder.build({half.reported.facts.boot_id});
 }
 
 Half look_through(const BankHalf& facts, const formats::Findings& before, bool sealed_only) {
     Half half;
-    half.told.half = facts.half;
-    half.told.facts = facts;
+    half.reported.half = facts.half;
+    half.reported.facts = facts;
     formats::RecordingBuilder builder;
     for (const formats::Finding& finding : before.list())
         builder.add_finding(finding.kind, finding.where, finding.text);
@@ -67,7 +67,7 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
         unsealed += is_unsealed(piece.value());
         if (sealed_only && is_unsealed(piece.value()))
             continue;
-        half.told.segments += piece.value().kind == formats::PieceKind::segment;
+        half.reported.segments += piece.value().kind == formats::PieceKind::segment;
         half.pieces.push_back(bytes);
     }
     if (unsealed != 0)
@@ -80,33 +80,33 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
     if (sealed_only)
         half.recording = rebuild(half, half.recording);
     for (const RecordedRing& ring : recorded_rings(half.recording)) {
-        half.told.records += ring.sum.present;
-        half.told.rings.push_back(ring.name);
+        half.reported.records += ring.sum.present;
+        half.reported.rings.push_back(ring.name);
     }
     // The recording's own word, or else what the half's header says.
-    half.told.end = half.recording.machine.end_text();
-    if (half.told.end.empty())
-        half.told.end = formats::bank_state_text(facts.state);
-    half.told.log = half.recording.machine.log;
-    half.told.last_wall_ns = std::max(half.recording.last_wall_ns(), facts.start_wall_ns);
+    half.reported.end = half.recording.machine.end_text();
+    if (half.reported.end.empty())
+        half.reported.end = formats::bank_state_text(facts.state);
+    half.reported.log = half.recording.machine.log;
+    half.reported.last_wall_ns = std::max(half.recording.last_wall_ns(), facts.start_wall_ns);
     return half;
 }
 
 RecoveredHalf refused(uint32_t half, const Error& error) {
-    RecoveredHalf told;
-    told.half = half;
-    told.problem = error.message();
-    told.empty = error.code() == ErrorCode::not_found;
-    return told;
+    RecoveredHalf reported;
+    reported.half = half;
+    reported.problem = error.message();
+    reported.empty = error.code() == ErrorCode::not_found;
+    return reported;
 }
 
 formats::TraceHeader header_of(const Half& half, const RecoverOptions& options) {
     formats::TraceHeader header;
     header.tool_version = options.tool_version;
     header.origin = formats::TraceOrigin::bank;
-    header.boot_uuid = half.told.facts.boot_uuid;
-    header.release = half.told.facts.release;
-    header.clocks.wall_ns = half.told.last_wall_ns;
+    header.boot_uuid = half.reported.facts.boot_uuid;
+    header.release = half.reported.facts.release;
+    header.clocks.wall_ns = half.reported.last_wall_ns;
     if (const auto& host = half.recording.host) {
         header.release = host->release;
         header.version = host->version;
@@ -145,7 +145,7 @@ Result<void> write(const Half& half, const RecoverOptions& options, RecoverSumma
     end.clocks = header.clocks;
     DBK_TRY_VOID(writer.finish(end));
     DBK_TRY_VOID(file.commit());
-    summary.written = half.told.half;
+    summary.written = half.reported.half;
     summary.file_bytes = writer.bytes_written();
     summary.rings = recorded_rings(half.recording);
     summary.findings = findings.list();
@@ -158,7 +158,7 @@ Result<const Half*> choose(const std::vector<Half>& halves,
                            const std::vector<RecoveredHalf>& others,
                            const RecoverOptions& options) {
     for (const Half& half : halves)
-        if (!options.half || half.told.half == *options.half)
+        if (!options.half || half.reported.half == *options.half)
             return &half;
     for (const RecoveredHalf& other : others)
         if ((!options.half || other.half == *options.half) && !other.empty)
@@ -166,7 +166,7 @@ Result<const Half*> choose(const std::vector<Half>& halves,
                           other.problem.c_str());
     if (options.half && !halves.empty())
         return errorf(ErrorCode::not_found, "there is nothing in half %u, only in half %u",
-                      *options.half, halves.front().told.half);
+                      *options.half, halves.front().reported.half);
     return errorf(ErrorCode::not_found, "nothing is there: no earlier boot recorded into the bank");
 }
 
@@ -174,14 +174,14 @@ Result<RecoverSummary> finish(std::vector<Half> halves, std::vector<RecoveredHal
                               const RecoverOptions& options) {
     RecoverSummary summary;
     std::stable_sort(halves.begin(), halves.end(), [](const Half& a, const Half& b) {
-        return a.told.facts.generation > b.told.facts.generation;
+        return a.reported.facts.generation > b.reported.facts.generation;
     });
     if (!options.output_path.empty()) {
         DBK_TRY(const Half* chosen, choose(halves, others, options));
         DBK_TRY_VOID(write(*chosen, options, summary));
     }
     for (Half& half : halves)
-        summary.halves.push_back(std::move(half.told));
+        summary.halves.push_back(std::move(half.reported));
     std::move(others.begin(), others.end(), std::back_inserter(summary.halves));
     return summary;
 }

@@ -14,7 +14,7 @@
 namespace daybreak::recorder {
 
 struct RecoverOptions {
-    std::string output_path;      ///< empty: only tell what is there
+    std::string output_path;      ///< empty: only print what is there
     std::optional<uint32_t> half; ///< empty: the later one
     std::string tool_version;
     bool sealed_only = false; ///< leave out segments without a checksum

@@ -99,7 +99,7 @@ private:
             DBK_TRY_VOID(add_recorder_files(options_.folder, boot_id, from_ns_, SIZE_MAX, live,
                                             output_.findings()));
         gathered_.push_back(live.build({boot_id}));
-        for (int wait = 0; with_files && wait < kWaitsMax && is_behind(); wait++) {
+        for (int wait = 0; with_files && wait < kWaitsMax && is_lagging(); wait++) {
             ::nanosleep(&kWaitTime, nullptr);
             formats::RecordingBuilder again;
             add_pieces(gathered_.back(), again);
@@ -122,7 +122,7 @@ private:
     }
 
     /// Returns whether there is a hole between what files hold and what the rings held.
-    bool is_behind() const {
+    bool is_lagging() const {
         std::vector<formats::CpuCoverage> uncovered =
             formats::not_covered_since(gathered_.back(), from_ns_);
         return std::any_of(uncovered.begin(), uncovered.end(),

@@ -25,7 +25,7 @@ void ConsumerShared::flush() {
 }
 
 void ConsumerShared::problem(const std::string& text) {
-    if (problems++ >= kProblemsTold)
+    if (problems++ >= kProblemsReported)
         return;
     flush();
     sink.message({Message::Kind::error, "", text, ""});
@@ -221,7 +221,7 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
     }
     if (!statement_problem_.empty())
         problem(plan, &statement, statement_problem_);
-    if (shared_.field_was_cut && !std::exchange(shared_.told_cut, true))
+    if (shared_.field_was_cut && !std::exchange(shared_.reported_cut, true))
         shared_.note(base::strprintf("fields of more than %d characters are cut to that",
                                      options_.field_width_max));
 }
@@ -277,7 +277,7 @@ void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base
     bool is_system = statement.kind == StatementKind::system;
     const auto& hook = is_system ? shared_.hooks.system : shared_.hooks.freopen;
     if (!hook) {
-        if (!std::exchange(shared_.told_system, true))
+        if (!std::exchange(shared_.reported_system, true))
             shared_.note(is_system ? "system() is not carried out when a recording is printed"
                                    : "freopen() is not carried out when a recording is printed");
         return;

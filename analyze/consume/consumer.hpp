@@ -25,7 +25,7 @@ class JsonObject;
 namespace daybreak::analyze {
 
 /// How many broken statements are reported; the rest is counted.
-constexpr uint64_t kProblemsTold = 20;
+constexpr uint64_t kProblemsReported = 20;
 
 /// What leaves the analyzers while they print.  Empty functions: the action is not carried out.
 struct ConsumerHooks {
@@ -49,8 +49,8 @@ struct ConsumerShared {
     std::string out;      ///< text that the sink has not seen yet
     bool has_heading = false;
     uint64_t problems = 0; ///< statements that could not be carried out
-    bool told_system = false;
-    bool field_was_cut = false, told_cut = false;
+    bool reported_system = false;
+    bool field_was_cut = false, reported_cut = false;
     std::optional<int> exit_status;
 
     void flush();

@@ -145,7 +145,7 @@ void add_recover(CLI::App& app, int& status) {
                         "An image of the bank, or of a half (default: /dev/daybreak's)");
     command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--list", arguments->list, "Only tell what the halves of the bank hold");
+    command->add_flag("--list", arguments->list, "Only print what the halves of the bank hold");
     command->add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
         ->check(CLI::Range(0, 1));
     command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);

@@ -127,9 +127,9 @@ int report(const ReportArguments& arguments) {
     analyze::Report result = analyze::render_report(trace->recording, options, sink);
     sink.finish();
     const analyze::CompletenessNote& note = result.completeness;
-    bool is_told = !note.complete || !note.until.empty() || !note.end.empty() ||
+    bool is_reported = !note.complete || !note.until.empty() || !note.end.empty() ||
                    !note.clock.empty() || !note.unmatched.empty();
-    if (is_told && !options.testing)
+    if (is_reported && !options.testing)
         complain(note.verdict());
     if (note.undescribed && !options.testing)
         complain(undescribed_text(*trace));

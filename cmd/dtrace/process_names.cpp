@@ -192,12 +192,12 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     for (const Segment& segment : object.segments)
         if (in_file >= segment.file_offset && in_file - segment.file_offset < segment.file_bytes)
             place.object_offset = in_file - segment.file_offset + segment.address;
-    auto behind = std::upper_bound(
+    auto after = std::upper_bound(
         object.symbols.begin(), object.symbols.end(), place.object_offset,
         [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });
-    if (behind == object.symbols.begin())
+    if (after == object.symbols.begin())
         return place;
-    const Symbol& symbol = *(behind - 1);
+    const Symbol& symbol = *(after - 1);
     uint64_t offset = place.object_offset - symbol.address;
     if (offset < (symbol.bytes != 0 ? symbol.bytes : kSizelessBytesMax)) {
         place.symbol = symbol.name;

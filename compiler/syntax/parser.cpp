@@ -226,7 +226,7 @@ bool Parser::at_declaration() {
 }
 
 /// What D has for the point of SystemTap that follows a word.
-std::string Parser::foreign_probe_behind(const Token& word) {
+std::string Parser::foreign_probe_after(const Token& word) {
     std::string_view rest = sources_.text(word.span.source).substr(word.span.end());
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
     return hint_for_foreign_probe(rest.substr(0, rest.find_first_of(" \t\n{,")));
@@ -249,7 +249,7 @@ std::optional<Item> Parser::declaration_item() {
         set(provider());
         break;
     case TokenKind::kw_probe: // D has it within providers only; SystemTap's programs begin so
-        foreign_ = foreign_probe_behind(peek());
+        foreign_ = foreign_probe_after(peek());
         [[fallthrough]];
     default:
         set(declaration());

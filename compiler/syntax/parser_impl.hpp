@@ -74,7 +74,7 @@ private:
     void item(std::vector<Item>& items);
     void append(std::vector<Item>& items, Item item);
     bool at_declaration();
-    std::string foreign_probe_behind(const Token& word);
+    std::string foreign_probe_after(const Token& word);
     std::optional<Item> declaration_item();
     std::optional<Clause> clause(std::vector<Clause>& parts);
     bool probe_list(Clause& clause);

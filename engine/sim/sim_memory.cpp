@@ -19,8 +19,8 @@ namespace {
 // Copies from this program's image by way of the kernel, which refuses instead of crashing.
 bool load_image(std::byte* to, uint64_t address, size_t bytes) {
     uint64_t first = reinterpret_cast<uintptr_t>(__executable_start);
-    uint64_t behind = reinterpret_cast<uintptr_t>(end);
-    if (address < first || address >= behind || bytes > behind - address)
+    uint64_t after = reinterpret_cast<uintptr_t>(end);
+    if (address < first || address >= after || bytes > after - address)
         return false;
     iovec local{to, bytes};
     iovec remote{reinterpret_cast<void*>(static_cast<uintptr_t>(address)), bytes};

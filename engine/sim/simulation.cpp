@@ -149,7 +149,7 @@ Result<void> Simulation::start() {
     schedule_.emplace(rates_, now_ns);
     clean_due_ns_ = now_ns + clean_ns_;
     tend_due_ns_ = now_ns + tend_ns_;
-    behind_firing();
+    after_firing();
     return {};
 }
 
@@ -177,7 +177,7 @@ bool Simulation::step(SimEnd& end_ret) {
         clean_until(*due_ns);
         tend_until(*due_ns);
         host_.fire_next_timer();
-        behind_firing();
+        after_firing();
         return true;
     }
     return false;
@@ -214,7 +214,7 @@ void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const Sim
     clean_until(host_.clock().now_mono_ns());
     tend_until(host_.clock().now_mono_ns());
     host_.fire(probe, args, site);
-    behind_firing();
+    after_firing();
 }
 
 void Simulation::finish() {
@@ -245,7 +245,7 @@ void Simulation::wait_for_status() {
     read(due_ns, 0);
 }
 
-void Simulation::behind_firing() {
+void Simulation::after_firing() {
     uint64_t records = 0;
     for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
         records += dbk_consumer_counters(consumer_, cpu)->records;

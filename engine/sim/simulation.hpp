@@ -129,7 +129,7 @@ private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
     Result<void> create(ByteView untrusted_dof);
     uint32_t count_matches(const formats::DofProgram& program) const;
-    void behind_firing();
+    void after_firing();
     void read_until(uint64_t next_ns);
     void read(uint64_t now_ns, uint64_t next_ns);
     void read_records();

@@ -158,7 +158,7 @@ bool continues(const DofAction& before, const DofAction& action) {
 
 /// uarg is a pointer in other compilers: the same one for all actions of a statement, or 0.
 void number_statements(DofActionList& list) {
-    bool told = std::any_of(list.actions.begin(), list.actions.end(),
+    bool said = std::any_of(list.actions.begin(), list.actions.end(),
                             [](const DofAction& action) { return action.uarg != 0; });
     std::vector<uint64_t> numbers;
     for (size_t i = 0; i < list.actions.size(); i++) {
@@ -166,10 +166,10 @@ void number_statements(DofActionList& list) {
         uint64_t last = numbers.empty() ? 0 : numbers.back();
         bool same = false;
         if (i != 0)
-            same = told ? list.actions[i - 1].uarg == action.uarg
+            same = said ? list.actions[i - 1].uarg == action.uarg
                         : continues(list.actions[i - 1], action);
         numbers.push_back(same ? last : last + 1);
-        if (!told && DTRACEACT_IS_AGG(action.kind) && action.tuple_count <= i)
+        if (!said && DTRACEACT_IS_AGG(action.kind) && action.tuple_count <= i)
             for (size_t member = i - action.tuple_count; member < i; member++)
                 numbers[member] = numbers[i];
     }
@@ -259,9 +259,9 @@ Result<void> translate_program(DofProgram& program, DofDialect from) {
     if (from != DofDialect::oracle)
         std::erase_if(program.options,
                       [](const DofOption& option) { return option.option >= kOptionOwnMin; });
-    bool told = std::any_of(program.ecbs.begin(), program.ecbs.end(),
+    bool said = std::any_of(program.ecbs.begin(), program.ecbs.end(),
                             [](const DofEcb& ecb) { return ecb.uarg == 1; });
-    if (!told && !program.ecbs.empty())
+    if (!said && !program.ecbs.empty())
         add_fault_clause(program);
     program.dof_version = DOF_VERSION_2;
     program.dif_version = DIF_VERSION;

@@ -86,15 +86,15 @@ __int128 jump_ticks(const ClockPair& anchor, const ClockPair& pair, uint64_t rat
 }
 
 /// Decides the nominal rate; never 0.
-uint64_t choose_rate(uint64_t told, std::optional<uint64_t> seen) {
-    if (told > kTicksPerSecondMax)
-        told = 0;
+uint64_t choose_rate(uint64_t said, std::optional<uint64_t> seen) {
+    if (said > kTicksPerSecondMax)
+        said = 0;
     if (seen && (*seen == 0 || *seen > kTicksPerSecondMax))
         seen.reset();
     if (!seen)
-        return told ? told : kNsPerSecond;
-    if (told && distance(*seen, told) > told / 100 * ClockModel::kRateTolerancePercent)
-        return told;
+        return said ? said : kNsPerSecond;
+    if (said && distance(*seen, said) > said / 100 * ClockModel::kRateTolerancePercent)
+        return said;
     return *seen;
 }
 

@@ -22,14 +22,14 @@ ByteView payload(const FoundPiece& block) {
 
 /// How much a copy of a block knows: blocks only grow, counters only count up.
 uint64_t knowledge(uint16_t kind, ByteView bytes) {
-    ByteView behind_header =
+    ByteView after_header =
         bytes.size() > DBK_META_DATA_OFFSET ? bytes.subspan(DBK_META_DATA_OFFSET) : ByteView();
     if (kind == DBK_META_LOG || kind == DBK_META_CRASH || kind == DBK_META_TRIGGERS)
-        return machine_block_knowledge(kind, behind_header);
+        return machine_block_knowledge(kind, after_header);
     if (kind != DBK_META_CPUS)
         return bytes.size();
     uint64_t records = 0;
-    ByteReader reader(behind_header);
+    ByteReader reader(after_header);
     while (reader.remaining() >= sizeof(dbk_meta_cpu))
         records += reader.read<dbk_meta_cpu>().value().records;
     return records;

@@ -80,7 +80,7 @@ uint32_t CpuTail::committed_bytes(uint64_t sequence) const {
 uint64_t CpuTail::first_kept() const {
     // Slots keep the newest; the oldest of them may just be reopened.
     uint64_t kept = newest_ + 2 > slots_ ? newest_ + 2 - slots_ : 1;
-    return std::max(kept, told_oldest_);
+    return std::max(kept, reported_oldest_);
 }
 
 /// The segments first .. found - 1 were not seen.  Returns whether that is settled: they are gone.

@@ -74,7 +74,7 @@ public:
     /// When the oldest segment was opened, CLOCK_MONOTONIC; 0: there is none.
     uint64_t oldest_mono_ns() const;
     /// The CPU says that all segments with lower numbers were overwritten; 0: it does not say.
-    void set_oldest(uint64_t sequence) { told_oldest_ = sequence; }
+    void set_oldest(uint64_t sequence) { reported_oldest_ = sequence; }
     /// How long the segment was when it was looked at, header included; 0: it is not there.
     uint32_t committed_bytes(uint64_t sequence) const;
     /// Slots that the regions have room for; 0: no segment was seen yet.
@@ -100,7 +100,7 @@ private:
     std::map<uint64_t, int> again_; // sequences below it that are wanted; looks that missed them
     uint64_t newest_ = 0, oldest_ = 0, slots_ = 0;
     uint32_t segment_bytes_ = 0; // all of a CPU have one size
-    uint64_t told_oldest_ = 0;
+    uint64_t reported_oldest_ = 0;
     uint64_t hole_at_ = 0; // the sequence that was missed in the last look
     int hole_looks_ = 0;   // and in how many before
 };

@@ -559,21 +559,21 @@ private:
                         : hindered_.empty()                                ? "recording"
                                                                            : "disk slow";
         status_.last_error = disk.error;
-        formats::RecorderStatus::Disk& told = status_.disk;
-        told.used_bytes = static_cast<double>(disk.disk_bytes);
-        told.files = static_cast<double>(disk.files);
-        told.file = disk.current;
-        told.file_bytes = static_cast<double>(disk.file_bytes);
-        told.rotation_bytes = static_cast<double>(disk.rotation_bytes);
-        told.rotation_seconds = disk.rotation_boot_ns == 0 ? -1
+        formats::RecorderStatus::Disk& reported = status_.disk;
+        reported.used_bytes = static_cast<double>(disk.disk_bytes);
+        reported.files = static_cast<double>(disk.files);
+        reported.file = disk.current;
+        reported.file_bytes = static_cast<double>(disk.file_bytes);
+        reported.rotation_bytes = static_cast<double>(disk.rotation_bytes);
+        reported.rotation_seconds = disk.rotation_boot_ns == 0 ? -1
                                 : disk.rotation_boot_ns > now.boot_ns
                                     ? seconds(disk.rotation_boot_ns - now.boot_ns)
                                     : 0;
-        told.removed_files = static_cast<double>(disk.files_removed);
-        told.failures = static_cast<double>(disk.failures);
-        told.pinned_files = static_cast<double>(disk.pinned_files);
+        reported.removed_files = static_cast<double>(disk.files_removed);
+        reported.failures = static_cast<double>(disk.failures);
+        reported.pinned_files = static_cast<double>(disk.pinned_files);
         size_t room = std::min(options_.queue_bytes, queue_.room_bytes());
-        told.queued_bytes = static_cast<double>(options_.queue_bytes - room);
+        reported.queued_bytes = static_cast<double>(options_.queue_bytes - room);
         formats::RecorderStatus::Cost& cost = status_.cost;
         double passed = seconds(now.mono_ns - published_ns_);
         auto written = static_cast<double>(disk.bytes_written);

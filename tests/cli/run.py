@@ -7,7 +7,7 @@ A bundle holds cases:
     == name
     $ commands, one or more lines: sh runs them in an empty folder
     --
-    what they print on standard output, then, behind a line "-- stderr --", on standard error;
+    what they print on standard output, then, after a line "-- stderr --", on standard error;
     the last line is "status N" unless N is 0
 
 Lines of the expectation that begin with "re:" are regular expressions for the whole line.

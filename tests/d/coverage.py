@@ -44,7 +44,7 @@ class Tables:
         start = text.index(begin)
         found = set(re.findall(pattern, text[start:text.index(end, start)]))
         if not found:
-            raise SystemExit(f"{path}: nothing found behind {begin!r}: coverage.py looks in the wrong place")
+            raise SystemExit(f"{path}: nothing found after {begin!r}: coverage.py looks in the wrong place")
         return found | ({self.added} if self.added else set())
 
     def all(self):
@@ -145,17 +145,17 @@ def check_kind(kind, names, texts, uses, excused):
 
 def check(tables, uses, excused):
     """Returns what is wrong, and a line for each kind."""
-    findings, told, known = [], [], set()
+    findings, reported, known = [], [], set()
     for kind, names in tables.all().items():
         met, wrong = check_kind(kind, names, tables.fault_texts(), uses, excused)
         findings += wrong
-        told.append(f"{len(met)} of {len(names)} {kind}")
+        reported.append(f"{len(met)} of {len(names)} {kind}")
         known |= names
     tags, raised = tables.all()["tags"], tables.raised_tags()
     findings += [f"{name}: nothing in compiler/ raises it" for name in sorted(tags - raised)]
     findings += [f"{name}: raised, but not in tags.hpp" for name in sorted(raised - tags)]
     findings += [f"{name}: excused, but there is no such thing" for name in sorted(set(excused) - known)]
-    return findings, told
+    return findings, reported
 
 
 def mutations(root, uses, excused):
@@ -182,15 +182,15 @@ def main():
     uses, excused = all_uses(root), read_excuses(root)
     if "--mutations" in sys.argv:
         findings, count = mutations(root, uses, excused)
-        told = [f"{count} mutations of {len(uses)} cases"]
+        reported = [f"{count} mutations of {len(uses)} cases"]
     else:
-        findings, told = check(Tables(root), uses, excused)
-        told[-1] += f" are met by {len(uses)} cases"
+        findings, reported = check(Tables(root), uses, excused)
+        reported[-1] += f" are met by {len(uses)} cases"
     for finding in findings:
         print(finding)
     for name, reason in excused.items():
         print(f"excused: {name}: {reason}")
-    print(f"{', '.join(told)}; {len(excused)} excused, {len(findings)} findings")
+    print(f"{', '.join(reported)}; {len(excused)} excused, {len(findings)} findings")
     return 1 if findings else 0
 
 

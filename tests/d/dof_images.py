@@ -12,7 +12,7 @@ SETX, RET, PUSHTV, FLUSHTS = 0x25000001, 0x23000001, 0x31000001, 0x33000000
 
 
 def finished(writer):
-    """With BEGIN { exit(0); } behind the program, and quiet."""
+    """With BEGIN { exit(0); } after the program, and quiet."""
     writer.ecb("dtrace:::BEGIN", [(1, 2, writer.integer(0, 4), 0, 0, None)])
     writer.options([(12, 1)])
     return writer.image()

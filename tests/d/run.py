@@ -20,7 +20,7 @@ what the kind of test implies. A case in a bundle:
     expectation, up to the next case
 
 Lines `## ...` in a program's head say more: `## args: ...` script arguments, `## env: A=B`, `## filter: cpu addr time`
-what to blank out before comparing, `## command: ...` the whole command line behind `daybreak` instead of the one made
+what to blank out before comparing, `## command: ...` the whole command line after `daybreak` instead of the one made
 from the case, `## btf: whole` compiled with the types of kernel_btf.py (`damaged`: with a file that cannot be read),
 `## dof: NAME` that the program is one of dof_images.py, `## lacks: REASON` that the test is not run and why.
 

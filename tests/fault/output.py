@@ -48,7 +48,7 @@ class Checker:
         if done.returncode != 1:
             complaints.append(f"status is {done.returncode}, not 1")
         if self.left() != before:
-            complaints.append(f"left behind: {set(self.left()) - set(before)}")
+            complaints.append(f"left over: {set(self.left()) - set(before)}")
         if message.count("\n") != 1 or not message.startswith("daybreak: "):
             complaints.append("not one line of daybreak's")
         if text not in message:

@@ -118,10 +118,10 @@ TEST_CASE("2000 changed bytes: each is reported with its offset, no record diffe
         REQUIRE(trace.ok());
         REQUIRE(sample.check(*trace) >= 0);
         // The file itself names the segments that its recorder skipped.
-        bool told = false;
+        bool reported = false;
         for (const Finding& finding : trace->recording.findings.list())
-            told = told || (finding.kind != FindingKind::skipped &&
+            reported = reported || (finding.kind != FindingKind::skipped &&
                             finding.where.find("0x") != std::string::npos);
-        REQUIRE(told);
+        REQUIRE(reported);
     }
 }

@@ -29,7 +29,7 @@ LAYOUTS = {
     "references lead forward": foreign_dof.Layout(reverse=True),
     "gaps": foreign_dof.Layout(gap=24, section_gap=16),
     "no variable tables": foreign_dof.Layout(variables=False),
-    "statements not told": foreign_dof.Layout(statements=False),
+    "statements not said": foreign_dof.Layout(statements=False),
     "comments": foreign_dof.Layout(comments=True, reverse=True),
 }
 

@@ -5,7 +5,7 @@
     strict_dof.py FILE...
 
 Written from the published layout and shares nothing with formats/dof: numbers stand here a second time, on purpose.
-Prints one line per violation and ends with 1 if there was any. Sections behind `loadsz` are passed over, as a kernel
+Prints one line per violation and ends with 1 if there was any. Sections after `loadsz` are passed over, as a kernel
 never sees them.
 """
 
@@ -72,7 +72,7 @@ class Image:
         need(ident[7] == 2, f"DIF version {ident[7]}")
         self.registers, self.tuples = ident[8], ident[9]
         need(self.registers <= 8 and self.tuples <= 8, f"asks for {self.registers} and {self.tuples} registers")
-        need(ident[10:] == bytes(6), "ident is not zero behind its fields")
+        need(ident[10:] == bytes(6), "ident is not zero after its fields")
         (flags, header, section, self.count, self.offset, self.load, self.file, pad) = struct.unpack_from(
             "<IIIIQQQQ", self.data, 16)
         need(flags == 0 and pad == 0, "flags or padding of the header")
@@ -91,11 +91,11 @@ class Image:
             need(not entry or size % entry == 0, f"{name}: {size} bytes of entries of {entry}")
             if not flags & LOAD:
                 need(kind in NOT_LOADABLE or kind > 0xFFFF, f"{name}: must be loadable")
-                need(offset >= self.load and offset + size <= self.file, f"{name}: does not lie behind what is loaded")
+                need(offset >= self.load and offset + size <= self.file, f"{name}: does not lie after what is loaded")
                 continue
             need(kind in LAYOUT, f"{name}: unknown and loadable")
             need((align, entry) == LAYOUT[kind][:2], f"{name}: alignment {align}, entries of {entry}")
-            need(offset + size <= self.load, f"{name}: ends behind what is loaded")
+            need(offset + size <= self.load, f"{name}: ends after what is loaded")
             if size:
                 taken.append((offset, offset + size, name))
         taken.sort()
@@ -144,10 +144,10 @@ class Image:
             if kind == 5:
                 need(table == NONE and arg in LIBRARY and difo != NONE, f"{name}: library action {arg}")
             if kind & 0xFF00 == 0x700:
-                need(0 < count <= len(previous), f"{name}: a tuple of {count} behind {len(previous)} actions")
+                need(0 < count <= len(previous), f"{name}: a tuple of {count} after {len(previous)} actions")
                 first_kind, first_size = previous[-count]
                 need(first_kind == 1 and first_size == 8, f"{name}: its tuple does not begin with an id")
-                need(all(member in KEY_ACTIONS for member, _ in previous[-count:]), f"{name}: a member is no value")
+                need(all(member in KEY_ACTIONS for member, _ in previous[-count:]), f"{name}: a member is not a value")
                 need(kind == 0x701 or difo != NONE, f"{name}: no value")
             else:
                 need(count == 0, f"{name}: a tuple of {count}")

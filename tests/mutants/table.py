@@ -5,7 +5,7 @@
     - OLD                    text that must occur once in it; more such lines are one text with line ends
     + NEW                    what comes in its place; none: nothing, or an empty statement for one
     # what a user would lose
-    = why nobody can see it  an equivalent mutant
+    = why no user can see it an equivalent mutant
     ! CASE                   a VM case that is nearest (instead of the tests of its folder)
 
 Edits name a function and its text, not lines, so they outlive changes elsewhere. Leading and trailing blanks of

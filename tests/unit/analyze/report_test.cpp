@@ -347,7 +347,7 @@ TEST_CASE("of drops a window reports those that may lie in it", "[analyze][repor
     recording.ring().drop(0, DBK_DROP_PRINCIPAL, 12);
     recording.ring().open_segment(0, 9'000'000);
     recording.fire(0, 9'500'000, tick, {uint64_t{3}});
-    auto told = [&](TimeWindow window) {
+    auto reported = [&](TimeWindow window) {
         ReportOptions options;
         options.window = window;
         std::vector<std::string> tags;
@@ -356,9 +356,9 @@ TEST_CASE("of drops a window reports those that may lie in it", "[analyze][repor
         return tags;
     };
     using Tags = std::vector<std::string>;
-    CHECK(told({.since_ns = 0, .until_ns = 3'000'000}) == Tags{"DTRACEDROP_NESTED"});
-    CHECK(told({.since_ns = 6'000'000, .until_ns = std::nullopt}) == Tags{"DTRACEDROP_PRINCIPAL"});
-    CHECK(told({.since_ns = 4'000'000, .until_ns = 7'000'000}) == Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
+    CHECK(reported({.since_ns = 0, .until_ns = 3'000'000}) == Tags{"DTRACEDROP_NESTED"});
+    CHECK(reported({.since_ns = 6'000'000, .until_ns = std::nullopt}) == Tags{"DTRACEDROP_PRINCIPAL"});
+    CHECK(reported({.since_ns = 4'000'000, .until_ns = 7'000'000}) == Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
 }
 
 TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]") {
@@ -380,14 +380,14 @@ TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]")
     recording.ring().drop(0, DBK_DROP_PRINCIPAL, 1);
     recording.ring().drop(0, DBK_DROP_AGGREGATION, 1);
     recording.ring().drop(0, DBK_DROP_DYNAMIC, 1);
-    auto told = [&](formats::Readings looked_at) {
+    auto reported = [&](formats::Readings looked_at) {
         sink.messages.clear();
         live.add({{recording.ring().metadata_memory()}, {}, {}, {}, looked_at});
         return sink.messages.size() == 1 ? sink.messages[0].tag : "";
     };
-    CHECK(told({.aggregations = true}) == "DTRACEDROP_AGGREGATION");
-    CHECK(told({.status = true}) == "DTRACEDROP_DYNAMIC");
-    CHECK(told({.records = true}) == "DTRACEDROP_PRINCIPAL");
+    CHECK(reported({.aggregations = true}) == "DTRACEDROP_AGGREGATION");
+    CHECK(reported({.status = true}) == "DTRACEDROP_DYNAMIC");
+    CHECK(reported({.records = true}) == "DTRACEDROP_PRINCIPAL");
 }
 
 TEST_CASE("an overwritten ring says what is left", "[analyze][report]") {

@@ -169,15 +169,15 @@ TEST_CASE("stores reach scratch and nothing else", "[engine][dif]") {
     CHECK_FALSE(store_at({setx(0, 2)}, {0xffff888000001000}).record);
     CHECK_FALSE(store_at({setx(0, 2)}, {0}).record);
     SECTION("after an allocation, up to the end of scratch") {
-        auto behind = [&](uint64_t bytes) {
+        auto after = [&](uint64_t bytes) {
             return store_at({setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), setx(1, 1),
                              op3(DIF_OP_ADD, 2, 1, 2)},
                             {8, bytes})
                 .errors;
         };
-        CHECK(behind(0) == 0);
-        CHECK(behind(32768 - 8) == 0);
-        CHECK(behind(32768 - 7) == 1);
+        CHECK(after(0) == 0);
+        CHECK(after(32768 - 8) == 0);
+        CHECK(after(32768 - 7) == 1);
     }
     SECTION("a string table is read-only") {
         Difo d{{sets(1, 2), load(DIF_OP_STB, 0, 2), ret(0)}, int_type(), {}, {"\0abc", 5}};

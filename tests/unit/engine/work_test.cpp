@@ -140,10 +140,10 @@ TEST_CASE("ERROR has an account of its own, and it ends too", "[engine][work]") 
     bench.start();
     bench.engine.fire(bench.go, {0});
     CHECK(bench.errors() == kClauses);
-    uint64_t told = bench.values().size() - 1;
-    CHECK(told > 20);
-    CHECK(told < DBK_WORK_ERROR / DBK_WORK_FAULT);
-    CHECK(told + drops(bench.consumer, DBK_DROP_DBLERROR) == kClauses);
+    uint64_t reported = bench.values().size() - 1;
+    CHECK(reported > 20);
+    CHECK(reported < DBK_WORK_ERROR / DBK_WORK_FAULT);
+    CHECK(reported + drops(bench.consumer, DBK_DROP_DBLERROR) == kClauses);
     // Once the first account is used up, too, the rest is not even tried.
     std::map<uint64_t, int> codes;
     for (const auto& record : records(bench.consumer))

@@ -169,14 +169,14 @@ TEST_CASE("what a ring leaves is not found by the next boot", "[kmod][bank]") {
     for (uint64_t page = 0; page < 3; page++)
         CHECK(words[page * kPage / 4] == 0);
     // Handed out again it holds nothing of the ring before, also where only a part is used again.
-    dbk_pages again = allocated(2), behind = allocated(5);
+    dbk_pages again = allocated(2), after = allocated(5);
     CHECK(again.address == ring.address);
     CHECK(is_zero(again));
-    CHECK(is_zero(behind));
+    CHECK(is_zero(after));
     CHECK(memory.half(0, false).used_bytes == 7 * kPage);
     CHECK(memory.half(0, true).used_bytes == 7 * kPage);
     dbk_bank_free(&again);
-    dbk_bank_free(&behind);
+    dbk_bank_free(&after);
     CHECK(memory.half(0, false).used_bytes == 7 * kPage);
 }
 

@@ -269,11 +269,11 @@ TEST_CASE("what the dump does not have is counted in the file, with its bytes", 
     formats::Completeness sum = trace.recording.find_ring(1)->completeness();
     CHECK(sum.present == 504);
     CHECK(sum.lost == 1000 - 504);
-    bool told = false;
+    bool reported = false;
     for (const formats::Finding& finding : trace.recording.findings.list())
-        told = told || (finding.kind == formats::FindingKind::missing_pages &&
+        reported = reported || (finding.kind == formats::FindingKind::missing_pages &&
                         finding.text.find("7936 bytes of 1 segment and") == 0);
-    CHECK(told);
+    CHECK(reported);
 }
 
 TEST_CASE("symbols of the same kernel are moved to where it lay", "[extract]") {

@@ -172,15 +172,15 @@ TEST_CASE("while the disk refuses, recording goes on, and the gap has a cause", 
     }
     CHECK(f.has_said("recording in the kernel goes on"));
     CHECK(f.has_said("writing works again"));
-    bool told = false;
+    bool reported = false;
     for (const auto& [name, content] : f.disk.files) {
         auto trace = formats::parse_trace(content, name);
         REQUIRE(trace.ok());
         for (const formats::Finding& finding : trace->recording.findings.list())
-            told = told || (finding.kind == formats::FindingKind::skipped &&
+            reported = reported || (finding.kind == formats::FindingKind::skipped &&
                             finding.text.find(cause) != std::string::npos);
     }
-    CHECK(told);
+    CHECK(reported);
     f.check(cause == "the disk was full"); // all that it has goes to make room
 }
 

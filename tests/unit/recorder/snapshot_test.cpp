@@ -148,11 +148,11 @@ TEST_CASE("a recorder's files reach back further than the ring", "[snapshot]") {
         }
         summary = f.take();
         CHECK(summary.has_losses);
-        std::set<std::string> told;
+        std::set<std::string> reported;
         for (const formats::Finding& finding : summary.findings)
-            told.insert(finding.where + ": " + finding.text);
-        CHECK_FALSE(told.empty());
-        CHECK(told.size() == summary.findings.size());
+            reported.insert(finding.where + ": " + finding.text);
+        CHECK_FALSE(reported.empty());
+        CHECK(reported.size() == summary.findings.size());
     }
     SECTION("the files of another boot are not looked at") {
         RingBuilder other({.boot_id = 42});

@@ -3,7 +3,7 @@
 
     paths    where the tree's parts lie          kernels  a kernel's files and its modules
     cpio     initramfs archives                  guest    what a guest is made of
-    qemu     the running machine                 console  what its log tells
+    qemu     the running machine                 console  what its log says
     case     one boot that serves many checks
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest's console log tells: checks, trouble in the kernel, and whether it ended well."""
+"""What a guest's console log says: checks, trouble in the kernel, and whether it ended well."""
 
 import re
 from dataclasses import dataclass, field

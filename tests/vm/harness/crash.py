@@ -128,7 +128,7 @@ class Crash:
         if self.kind in ("sysrq", "null", "probe"):
             info = paths.run_ending([self._programs.daybreak, "info", trace], (0, 3), f"info of {trace} failed")
             if "the kernel panicked: " not in info.splitlines()[-1] or "Kernel panic - not syncing: " not in info:
-                verdict.lost.append(f"{way}: how it died, or the kernel's last message, is not told")
+                verdict.lost.append(f"{way}: how it died, or the kernel's last message, is not known")
         verdict.ways.append(f"{way}: {len(report.splitlines())} lines")
 
 

@@ -168,7 +168,7 @@ def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line:
 def run_soundly(machine: Machine, log: Path, clear: Callable[[], None] = lambda: None,
                 watch: Callable[[str], None] = lambda line: None) -> Outcome:
     """Like run(), but once more with CPUs that take turns if the emulator spoilt the first boot.  What
-    that left behind, `clear` removes; that it happened is printed."""
+    that left over, `clear` removes; that it happened is printed."""
     outcome = run(machine, log, watch)
     if console.stale_breakpoint(outcome.findings) and machine.parallel:
         print("   the emulator kept a stale breakpoint (QEMU before 8.1): again, its CPUs taking turns", flush=True)

@@ -68,7 +68,7 @@ def check(report: str, truth: list[Count]) -> tuple[list[str], list[str]]:
             continue
         for before, after in zip(have, have[1:]):
             if after <= before:
-                wrong.append(f"cpu {count.cpu}: {after} behind {before}")
+                wrong.append(f"cpu {count.cpu}: {after} after {before}")
             elif after != before + 1:
                 lost.append(f"cpu {count.cpu}: {before + 1} to {after - 1} are missing")
         if have[-1] > count.started:

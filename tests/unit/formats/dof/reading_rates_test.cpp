@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
 
-std::vector<std::string> told(uint32_t option, uint64_t value) {
+std::vector<std::string> reported(uint32_t option, uint64_t value) {
     return changed_rates({{option, value, {}}});
 }
 
@@ -36,19 +36,19 @@ TEST_CASE("rates are once a second unless set, statusrate at most 10 s", "[forma
 
 TEST_CASE("rates out of bounds are reported in dtrace's words", "[formats][rates]") {
     using Texts = std::vector<std::string>;
-    CHECK(told(DTRACEOPT_CLEANRATE, 199'999) == Texts{"cleaning rate reduced to 5000 hz"});
-    CHECK(told(DTRACEOPT_CLEANRATE, 0) == Texts{"cleaning rate reduced to 5000 hz"});
-    CHECK(told(DTRACEOPT_CLEANRATE, 200'000).empty());
-    CHECK(told(DTRACEOPT_CLEANRATE, 60 * kSecond).empty());
-    CHECK(told(DTRACEOPT_CLEANRATE, 60 * kSecond + 1) ==
+    CHECK(reported(DTRACEOPT_CLEANRATE, 199'999) == Texts{"cleaning rate reduced to 5000 hz"});
+    CHECK(reported(DTRACEOPT_CLEANRATE, 0) == Texts{"cleaning rate reduced to 5000 hz"});
+    CHECK(reported(DTRACEOPT_CLEANRATE, 200'000).empty());
+    CHECK(reported(DTRACEOPT_CLEANRATE, 60 * kSecond).empty());
+    CHECK(reported(DTRACEOPT_CLEANRATE, 60 * kSecond + 1) ==
           Texts{"cleaning rate increased to once every 60 seconds"});
-    CHECK(told(DTRACEOPT_STATUSRATE, 10 * kSecond).empty());
-    CHECK(told(DTRACEOPT_STATUSRATE, 3600 * kSecond) ==
+    CHECK(reported(DTRACEOPT_STATUSRATE, 10 * kSecond).empty());
+    CHECK(reported(DTRACEOPT_STATUSRATE, 3600 * kSecond) ==
           Texts{"status rate increased to once every 10 seconds"});
-    CHECK(told(DTRACEOPT_STATUSRATE, 0).empty());
-    CHECK(told(DTRACEOPT_STATUSRATE, DTRACEOPT_UNSET).empty());
-    CHECK(told(DTRACEOPT_SWITCHRATE, 86400 * kSecond).empty());
-    CHECK(told(DTRACEOPT_AGGRATE, 1).empty());
+    CHECK(reported(DTRACEOPT_STATUSRATE, 0).empty());
+    CHECK(reported(DTRACEOPT_STATUSRATE, DTRACEOPT_UNSET).empty());
+    CHECK(reported(DTRACEOPT_SWITCHRATE, 86400 * kSecond).empty());
+    CHECK(reported(DTRACEOPT_AGGRATE, 1).empty());
 }
 
 TEST_CASE("each loop looks at once, and then at its own rate", "[formats][rates]") {

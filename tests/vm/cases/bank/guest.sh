@@ -87,6 +87,6 @@ case $boot in
 	insmod /share/in/bank.ko bank=nothing
 	equal refused-records-elsewhere "$(daybreak record --keep -q -o /tmp/elsewhere.dbrk && echo yes)" yes
 	rmmod daybreak
-	refuse nobodys-name nobody "nobody"
+	refuse no-such-name no-such "no-such"
 	;;
 esac

@@ -37,7 +37,7 @@ for name in $(cat /tmp/good); do
 done
 equal good-files-are-kept $missing 0
 equal status-stays "$(grep -c '"state": *"disk error"' /tmp/status)" 1
-equal told-once "$(grep -c 'writing is tried again' /tmp/log)" 1
+equal reported-once "$(grep -c 'writing is tried again' /tmp/log)" 1
 equal does-not-work "$(grep -c 'writing works again' /tmp/log)" 0
 
 holds disk-heals dm_table /dev/vda linear '/dev/vda 0'

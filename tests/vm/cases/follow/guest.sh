@@ -44,7 +44,7 @@ equal ends-in-order $? 0
 at_least files "$(find /tmp/rec -name '*-0*.dbrk' | wc -l)" 2
 at_least signal-keeps-files "$(find /tmp/rec -name '*+signal*.dbrk' | wc -l)" 1
 equal every-call-once "$(daybreak report /tmp/rec | grep -c CALL)" 5000
-equal status-tells-the-state "$(grep -c '"state": *"recording"' /tmp/status)" 1
+equal status-says-the-state "$(grep -c '"state": *"recording"' /tmp/status)" 1
 cp -r /tmp/rec /share/out/rec
 
 # A disk of 128 KiB: the oldest files go, the newest calls are there.
@@ -56,7 +56,7 @@ kill -TERM $recorder
 wait $recorder
 equal small-disk-ends-in-order $? 0
 at_least small-disk-has-the-newest "$(daybreak report /tmp/small 2>/dev/null | grep -c CALL)" 1000
-at_least small-disk-is-told "$(grep -c 'the oldest files make room' /tmp/log)" 1
+at_least small-disk-is-reported "$(grep -c 'the oldest files make room' /tmp/log)" 1
 umount /tmp/small
 
 # Read-only at first: what the ring still has is written once it can be.
@@ -68,7 +68,7 @@ daybreak record --follow /tmp/fixed --status-file /tmp/status --sync 200ms 2>>/t
 recorder=$!
 until_said /tmp/status '"state": *"disk error"'
 workload 10
-at_least read-only-is-told "$(grep -c 'recording in the kernel goes on' /tmp/log)" 1
+at_least read-only-is-reported "$(grep -c 'recording in the kernel goes on' /tmp/log)" 1
 mount -o remount,rw /tmp/fixed
 until_said /tmp/status '"state": *"recording"'
 workload 10

@@ -21,12 +21,12 @@ holds unload rmmod daybreak
 
 # A module that is there when we come, and goes while its probes are enabled.
 holds module-before-us insmod /share/in/jbd2.ko
-holds load-behind-it insmod /share/in/hotplug.ko
+holds load-after-it insmod /share/in/hotplug.ko
 # The tracepoints of one (9pnet) have the types of their arguments all the same: what they do not have is 0, not a register.
 equal types-of-an-earlier-module "$(daybreak dtrace -Zqn 'sdt:::9p_client_req { @all = count(); @raw = sum(arg3 != 0 || arg4 != 0 || arg5 != 0); }
 	END { printa("FIRED %@d RAW %@d\n", @all, @raw); }' -c 'ls /share/in' 2>&1 | awk '$1 == "FIRED" && $2 > 0 { print $3, $4 }')" "RAW 0"
 holds module-goes-under-us rmmod jbd2
-holds unload-behind-it rmmod daybreak
+holds unload-after-it rmmod daybreak
 
 # Everything, 20 times, under load.
 while true; do workload 20; done >/dev/null 2>&1 &

@@ -31,7 +31,7 @@ comes_again() {
 until_it comes_again
 equal comes-again "$(systemctl is-active daybreak-record.service)" active
 
-# What was lost is said, and is no failure of what wrote the snapshot.
+# What was lost is said, and is not a failure of what wrote the snapshot.
 mkdir /run/systemd/system/daybreak-unit-failed@losses.service.d
 printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "exit 3"\n' >/run/systemd/system/daybreak-unit-failed@losses.service.d/losses.conf
 systemctl daemon-reload

@@ -28,7 +28,7 @@ equal list-one "$(dtrace -ln 'syscall::getppid:' | awk 'NR > 1 { print $2, $4, $
 equal list-function "$(dtrace -ln 'fbt::vfs_read:' | awk 'NR > 1 { print $2, $3, $4, $5 }' | tr '\n' ' ')" \
 	"fbt vmlinux vfs_read entry fbt vmlinux vfs_read return "
 at_least list-tracepoints "$(dtrace -lP sdt | wc -l)" 400
-refuses list-nothing "does not match any probes" dtrace -n 'nobody:::'
+refuses list-nothing "does not match any probes" dtrace -n 'no-such:::'
 
 # A command, held after its exec until tracing has begun, then traced to its end.
 equal command "$(dtrace -qn 'syscall::getppid:entry /pid == $target/ { @ = count(); } END { printa("%@d\n", @); }' \
@@ -89,7 +89,7 @@ equal all-records "$(dtrace -x switchrate=10hz -qn 'syscall::getppid:entry /pid 
 equal all-records-no-drops "$(cat drops.err)" ""
 dtrace -b 32k -x switchrate=10s -qn 'syscall:::entry /pid == $target/ { trace(timestamp); trace(arg0); }' \
 	-c 'workload 100' >/dev/null 2>drops.err
-at_least drops-are-told "$(grep -c 'dtrace: [0-9]* drops on CPU [01]$' drops.err)" 1
+at_least drops-are-reported "$(grep -c 'dtrace: [0-9]* drops on CPU [01]$' drops.err)" 1
 equal ring-keeps-the-newest "$(dtrace -b 32k -x bufpolicy=ring -qn 'syscall:::entry /pid == $target/ { printf("%s\n", probefunc); }' \
 	-c 'workload 50' 2>&1 | grep -v '^$' | tail -n 1)" exit_group
 

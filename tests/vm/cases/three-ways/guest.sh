@@ -51,7 +51,7 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 sleep 0.5
 daybreak snapshot --last 90s -q --status-file /nonexistent -o /share/out/gone.dbrk
-equal window-gone-is-told $? 3
+equal window-gone-is-reported $? 3
 holds snapshot-of-files daybreak snapshot --last 90s --dir /run/recorder -o /share/out/both.dbrk
 kill $recorder
 wait $recorder
