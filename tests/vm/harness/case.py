@@ -37,7 +37,7 @@ class Case:
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
-    image: str = "busybox"
+    image: str = "busybox"  # "debian"; "grub": a disk with Debian, of which early, arguments and modules are no part
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -153,7 +153,8 @@ class Boot:
             outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
         if saver.done:  # died as it should; QEMU was asked to go then
             outcome.findings.done = True
-        machine.initrd.unlink(missing_ok=True)
+        if machine.initrd:
+            machine.initrd.unlink(missing_ok=True)
         checks, problem = outcome.findings.checks, outcome.problem()
         if problem is None:
             checks = checks + console.parse_checks(self._host_script("verify"))
@@ -217,22 +218,30 @@ class Boot:
                   f"embedding {', '.join(programs)} failed")
 
     def _machine(self, early: Path | None) -> qemu.Machine:
+        case, disks = self._case, self._disks()
+        kernel, initrd = self._kernel.image, self.folder / "initrd"
+        if case.image == "grub":
+            kernel = initrd = None
+            disks.insert(0, qemu.Disk(guest.grub_disk(self._kernel), snapshot=True))
+            shutil.copy(case.folder / "guest.sh", self._in)
+        else:
+            self._write_initrd(initrd, early, disks)
+        arguments = ["rdinit=/daybreak/early-init"] if early else []
+        return qemu.Machine(kernel, initrd, [*arguments, *case.arguments],
+                            case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
+                            self._limit_s(),
+                            [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
+                            disks=disks, cpus_possible=case.cpus_possible)
+
+    def _write_initrd(self, initrd: Path, early: Path | None, disks: list[qemu.Disk]) -> None:
         case = self._case
         programs = [self._programs.daybreak, *map(paths.guest_program, case.programs)]
-        disks = self._disks()
         modules = [*case.modules, *(name for disk in disks for name in qemu.DISKS[disk.kind][1])]
         if case.disk_bytes_per_second:
             modules += ["crc32c_generic", "ext4"]
         system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, modules=tuple(modules), programs=programs,
                              early=early, place=case.early)
-        initrd = self.folder / "initrd"
         system.write_initrd(initrd)
-        arguments = ["rdinit=/daybreak/early-init"] if early else []
-        return qemu.Machine(self._kernel.image, initrd, [*arguments, *case.arguments],
-                            case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
-                            self._limit_s(),
-                            [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
-                            disks=disks, cpus_possible=case.cpus_possible)
 
     def _limit_s(self) -> float:
         return qemu.PATIENCE * self._kernel.slowness * self._case.timeout_s

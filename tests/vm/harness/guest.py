@@ -123,3 +123,12 @@ def debian_root() -> Path:
     if subprocess.run([paths.TESTS_VM / "images/make-debian-root", root]).returncode != 0:
         raise HarnessError("the Debian root could not be made")
     return root
+
+
+def grub_disk(kernel: Kernel) -> Path:
+    """Returns the disk that GRUB boots this kernel from, made first if it is not there or its recipe changed."""
+    disk = paths.BUILD / f"images/grub-{kernel.release}.img"
+    with paths.locked(disk):
+        if subprocess.run([paths.TESTS_VM / "images/make-grub-disk", kernel.folder, disk]).returncode != 0:
+            raise HarnessError("the disk with GRUB could not be made")
+    return disk

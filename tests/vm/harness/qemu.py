@@ -41,10 +41,12 @@ class Disk:
     image: Path
     kind: str = "virtio"  # of DISKS
     write_bytes_per_second: int = 0  # 0: as fast as it goes
+    snapshot: bool = False  # what the guest writes is gone with the machine
 
     def arguments(self, name: str) -> list[str]:
         throttle = f",throttling.bps-write={self.write_bytes_per_second}" if self.write_bytes_per_second else ""
         drive = f"file={_escaped(self.image)},format=raw,if=none,id={name},cache=unsafe,discard=unmap{throttle}"
+        drive += ",snapshot=on" if self.snapshot else ""
         devices = [argument for device in DISKS[self.kind][0] for argument in ("-device", device.format(id=name))]
         return ["-drive", drive, *devices]
 
@@ -53,8 +55,8 @@ class Disk:
 class Machine:
     """What to boot."""
 
-    kernel: Path
-    initrd: Path
+    kernel: Path | None  # None: the firmware boots the first disk, whose boot loader has the arguments
+    initrd: Path | None
     arguments: list[str] = field(default_factory=list)
     memory_mib: int = 512
     cpus: int = 2
@@ -109,9 +111,10 @@ def command_line(machine: Machine) -> list[str]:
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
                "-display", "none", "-chardev", "stdio,id=console,signal=off",
-               "-serial", "chardev:console", "-kernel", str(machine.kernel),
-               "-initrd", str(machine.initrd), "-append",
-               " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
+               "-serial", "chardev:console"]
+    if machine.kernel:
+        command += ["-kernel", str(machine.kernel), "-initrd", str(machine.initrd), "-append",
+                    " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
     if not machine.reboot:
         command.append("-no-reboot")
     if machine.monitor:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each boot is a stage; the number of the next is on the disk.
+stage=$(cat /stage 2>/dev/null || echo 1)
+release=$(uname -r)
+echo $((stage + 1)) >/stage
+echo "stage $stage: $(cat /proc/cmdline)"
+
+# next_boot: does not return
+next_boot() {
+	sync
+	systemctl --no-block reboot
+	exit 0
+}
+
+# sums FILE: of all that an installation could touch
+sums() {
+	find /boot /etc /usr/lib/systemd /var/lib/daybreak -xdev -type f ! -name random-seed -print0 2>/dev/null | sort -z | xargs -0 sha256sum >"$1"
+}
+
+# status_line NAME PATTERN: one line of the status has it
+status_line() {
+	daybreak status >/share/out/status-$stage.txt 2>&1
+	if grep -q -e "$2" /share/out/status-$stage.txt; then pass "$stage-$1"; else fail "$stage-$1" "$(tr '\n' ';' </share/out/status-$stage.txt)"; fi
+}
+
+traced() {
+	equal "$stage-traced" "$(grep -c rdinit=/daybreak/early-init /proc/cmdline) $(grep -c '^daybreak ' /proc/modules)" "$1"
+}
+
+case $stage in
+1)
+	traced "0 0"
+	cp /share/in/daybreak /usr/bin/
+	mkdir -p /usr/libexec/daybreak /usr/share/daybreak /usr/lib/modules/$release/extra
+	cp /share/in/early-init /usr/libexec/daybreak/
+	cp /share/in/boot.d /usr/share/daybreak/
+	cp /share/in/daybreak.ko /usr/lib/modules/$release/extra/
+	cp /share/in/daybreak-boot.service /usr/lib/systemd/system/
+	ln -s ../daybreak-boot.service /usr/lib/systemd/system/multi-user.target.wants/
+	cat >/etc/systemd/system/die.service <<-'END'
+		[Unit]
+		DefaultDependencies=no
+		ConditionPathExists=/die
+		ConditionKernelCommandLine=rdinit=/daybreak/early-init
+		Before=sysinit.target
+		[Service]
+		Type=oneshot
+		ExecStart=/bin/sh -c 'echo c >/proc/sysrq-trigger'
+	END
+	mkdir -p /etc/systemd/system/sysinit.target.wants
+	ln -s ../die.service /etc/systemd/system/sysinit.target.wants/
+	sums /before
+	holds 1-install daybreak install --once
+	sums /installed
+	daybreak install --once >/share/out/again.txt 2>&1
+	equal 1-again "$? $(grep -c 'nothing was changed' /share/out/again.txt)" "0 1"
+	sums /again
+	holds 1-changes-nothing cmp /installed /again
+	holds 1-grub-reads-it grub-script-check /boot/grub/custom.cfg
+	status_line armed "^next boot  traced"
+	next_boot
+	;;
+2)
+	traced "1 1"
+	status_line collected "^last boot  this one.*: traced, in /var/log/daybreak"
+	cp /var/log/daybreak/* /share/out/
+	next_boot
+	;;
+3)
+	traced "0 0"
+	status_line only-once "^last boot  this one.*not traced: it was not armed"
+	holds 3-uninstall daybreak uninstall
+	sums /after
+	holds 3-byte-identical cmp /before /after
+	holds 3-install daybreak install --once
+	holds 3-delete rm /boot/daybreak-$release.cpio
+	next_boot
+	;;
+4)
+	traced "0 0"
+	status_line without-archive "^last boot  .*not traced: the archive with the module was not there"
+	holds 4-install daybreak install
+	status_line armed "^next boot  traced"
+	touch /die
+	next_boot
+	;;
+5)
+	traced "0 0"
+	status_line died "^last boot  .*the boot before it was to be traced and did not come up"
+	status_line not-armed "^next boot  not traced: the traced boot .* has not come up"
+	holds 5-uninstall daybreak uninstall
+	sums /after
+	holds 5-byte-identical cmp /before /after
+	;;
+esac
