@@ -157,7 +157,7 @@ static void *file_read(struct file *file, size_t *bytes_ret, struct dbk_reason *
 		return refuse(reason, "the file is empty");
 	if (bytes > DBK_DOF_BYTES_MAX)
 		return refuse(reason, "the DOF is larger than 8 MiB");
-	dof = kvmalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
+	dof = kvmalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!dof)
 		return refuse(reason, "not enough memory");
 	/* What the kernel is to do, as a policy; of kind UNKNOWN IPE (since v6.12) warns. */
