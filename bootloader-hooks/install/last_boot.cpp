@@ -181,13 +181,16 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
         return last;
     }
     auto loader = open_boot_loader_named(host, (*placed)->loader);
-    std::vector<std::string> troubles = troubles_of(host, **placed);
     if (loader.ok() && !(*loader)->tried().empty()) {
         last.result = BootResult::died;
-    } else if (!troubles.empty()) {
-        last.result = BootResult::no_cpio;
-        last.detail = troubles.front();
+        return last;
     }
+    // One that was changed is there: it does not keep a boot from being traced.
+    for (const std::string& release : (*placed)->kernels)
+        if (last.detail.empty() && !host.exists(cpio_path(release))) {
+            last.result = BootResult::no_cpio;
+            last.detail = cpio_path(release) + " is missing";
+        }
     return last;
 }
 

@@ -149,6 +149,18 @@ TEST_CASE("a boot without its archive or module says why, and is not tried again
     CHECK(after_boot(machine, false).detail == "this kernel is not installed for");
 }
 
+TEST_CASE("an archive that was changed is not said to be missing", "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::once);
+    machine.boot();
+    CHECK(after_boot(machine, false).result != BootResult::no_cpio);
+    machine.write(cpio_path(kNewest), "another one");
+    machine.boot(); // not armed any more
+    LastBoot last = after_boot(machine, false);
+    CHECK(last.result == BootResult::not_armed);
+    CHECK(last.detail.empty());
+}
+
 TEST_CASE("a kernel that came since is not skipped for an older one that is traced",
           "[install][boot]") {
     MachineFolder machine;
