@@ -3,6 +3,7 @@
 // Files that are replaced whole, and programs that are run.
 #include "bootloader-hooks/install/host.hpp"
 
+#include "base/byte_reader.hpp"
 #include "base/file.hpp"
 
 #include <algorithm>
@@ -144,14 +145,7 @@ Result<void> Host::write_new(const std::string& path, const std::string& content
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd.valid())
         return errno_errorf("cannot write %s", path.c_str());
-    for (size_t at = 0; at < content.size();) {
-        ssize_t put = ::write(fd.get(), content.data() + at, content.size() - at);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return errno_errorf("cannot write %s", path.c_str());
-        at += static_cast<size_t>(put);
-    }
+    DBK_TRY_VOID(base::write_all(fd.get(), base::as_bytes(content), path));
     if (replaces && ::fchown(fd.get(), before.st_uid, before.st_gid) != 0)
         return errno_errorf("cannot write %s", path.c_str());
     if (::fchmod(fd.get(), replaces ? before.st_mode & 07777 : mode) != 0 ||
