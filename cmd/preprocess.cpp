@@ -3,20 +3,13 @@
 // -C: the C preprocessor over a D program.
 #include "cmd/preprocess.hpp"
 
-#include "base/file.hpp"
+#include "cmd/filter.hpp"
 #include "cmd/terminal.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
-#include <spawn.h>
 #include <sstream>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace daybreak::cmd {
 
@@ -50,36 +43,10 @@ bool is_for_a_person() {
     return ::isatty(STDERR_FILENO) != 0 && !is_testing();
 }
 
-// cpp reads the program from here: a file without a name holds any length without a second process.
-base::Result<base::ScopedFd> input_of(const std::string& name, const std::string& text,
-                                      const std::string& standard) {
-    char path[] = "/tmp/daybreak-cpp-XXXXXX";
-    base::ScopedFd fd(::mkstemp(path));
-    if (!fd.valid())
-        return base::errno_errorf("cannot make a temporary file for cpp");
-    ::unlink(path);
-    // The interpreter line is not C; its line stays, so that the others keep their numbers.
-    std::string input =
-        standard + "# 1 \"" + name + "\"\n" + (text.starts_with("#!") ? "//" : "") + text;
-    DBK_TRY_VOID(base::write_all(fd.get(), base::as_bytes(input), "cpp"));
-    if (::lseek(fd.get(), 0, SEEK_SET) != 0)
-        return base::errno_errorf("cannot rewind a temporary file");
-    return fd;
-}
-
-base::Result<std::string> read_all(int fd) {
-    std::string text;
-    char block[16384];
-    for (;;) {
-        ssize_t got = ::read(fd, block, sizeof(block));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return base::errno_errorf("cannot read what cpp says");
-        if (got == 0)
-            return text;
-        text.append(block, static_cast<size_t>(got));
-    }
+// The interpreter line is not C; its line stays, so that the others keep their numbers.
+std::string input_of(const std::string& name, const std::string& text,
+                     const std::string& standard) {
+    return standard + "# 1 \"" + name + "\"\n" + (text.starts_with("#!") ? "//" : "") + text;
 }
 
 std::string folder_of(const std::string& name) {
@@ -87,19 +54,6 @@ std::string folder_of(const std::string& name) {
     if (slash == std::string::npos)
         return ".";
     return slash == 0 ? "/" : name.substr(0, slash);
-}
-
-base::Result<void> wait_for(pid_t child, const std::string& name) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return base::errno_errorf("cannot wait for cpp");
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return base::errorf(base::ErrorCode::invalid,
-                            "failed to compile script %s: Preprocessor failed to process input "
-                            "program",
-                            name.c_str());
-    return {};
 }
 
 /// Puts the program's name where cpp's line markers name its standard input.
@@ -157,12 +111,6 @@ void Preprocessing::add_option(std::string_view name, const std::optional<std::s
 base::Result<std::string> preprocess(const std::string& name, const std::string& text,
                                      const Preprocessing& how) {
     bool person = is_for_a_person();
-    DBK_TRY(base::ScopedFd input, input_of(person ? name : kStandardInput, text, how.standard));
-    int ends[2];
-    if (::pipe(ends) != 0)
-        return base::errno_errorf("cannot make a pipe for cpp");
-    base::ScopedFd from_cpp(ends[0]), to_us(ends[1]);
-
     // As an assembler's: the C library's headers then leave out functions, which D cannot read.
     std::vector<std::string> words = {
         how.program, "-x",           "c", "-D__SUNW_D=1", "-D__DAYBREAK__=1", "-D__ASSEMBLER__=1",
@@ -172,29 +120,14 @@ base::Result<std::string> preprocess(const std::string& name, const std::string&
         words.insert(words.end(), {"-fno-diagnostics-show-caret", "-fno-show-column"});
     words.insert(words.end(), how.words.begin(), how.words.end());
     words.emplace_back("-");
-    std::vector<char*> argv;
-    for (std::string& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input.get(), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, to_us.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, from_cpp.get());
-    pid_t child = 0;
-    int error =
-        ::posix_spawnp(&child, how.program.c_str(), &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0)
-        return base::errorf(base::ErrorCode::not_found, "-C needs the program %s: %s",
-                            how.program.c_str(), std::strerror(error));
-    to_us.reset();
-    auto output = read_all(from_cpp.get());
-    DBK_TRY_VOID(wait_for(child, name));
-    if (output.ok() && !person)
-        return renamed(*output, name);
-    return output;
+    std::string input = input_of(person ? name : kStandardInput, text, how.standard);
+    DBK_TRY(Filtered done, run_filter("-C", words, base::as_bytes(input)));
+    if (!done.ended_well)
+        return base::errorf(base::ErrorCode::invalid,
+                            "failed to compile script %s: Preprocessor failed to process input "
+                            "program",
+                            name.c_str());
+    return person ? std::move(done.output) : renamed(done.output, name);
 }
 
 } // namespace daybreak::cmd
