@@ -22,6 +22,7 @@ void add_extract(CLI::App& app, int& status);
 void add_record(CLI::App& app, int& status);
 void add_recover(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
+void add_sign(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_snapshot(CLI::App& app, int& status);

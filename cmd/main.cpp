@@ -135,6 +135,7 @@ int run(int argc, char** argv) {
     add_complete(app, status);
     add_dof(app, status);
     add_embed(app, status);
+    add_sign(app, status);
     add_install(app, status);
     add_uninstall(app, status);
     add_record(app, status);

@@ -80,9 +80,7 @@ static void providers_exit(void)
 
 static void programs_enable(void)
 {
-	mutex_lock(&dbk.mutex);
 	dbk_embed_enable();
-	mutex_unlock(&dbk.mutex);
 	dbk_beside_enable();
 	mutex_lock(&dbk.mutex);
 	dbk_anonymous_say();

@@ -22,6 +22,7 @@
 #include "kmod/core/anonymous.h"
 #include "kmod/core/beside.h"
 #include "kmod/core/ring.h"
+#include "kmod/core/signature.h"
 
 /* 4096: a folder of that many entries is not the one that was meant. */
 #define ENTRIES_MAX    4096u
@@ -184,6 +185,10 @@ static void *path_read(const char *name, size_t *bytes_ret, struct dbk_reason *r
 		return NULL;
 	dof = file_read(file, bytes_ret, reason);
 	fput(file);
+	if (dof && dbk_signature_check(dof, bytes_ret, reason)) {
+		kvfree(dof);
+		return NULL;
+	}
 	return dof;
 }
 

@@ -22,6 +22,7 @@
 #include "kmod/core/provider.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
+#include "kmod/core/signature.h"
 
 #include "engine/trigger/trigger.h"
 #include "formats/abi/segment.h"
@@ -277,6 +278,7 @@ static int name_check(const char *untrusted_name, struct dbk_reason *reason)
 /* @untrusted_name: NULL for one that is made up, and that others may have. */
 static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const char *untrusted_name)
 {
+	size_t bytes = untrusted->dof_bytes;
 	struct dbk_reason reason = { "" };
 	struct dbk_ring *ring;
 	void *dof;
@@ -294,11 +296,11 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const cha
 	dof = vmemdup_user(u64_to_user_ptr(untrusted->dof), untrusted->dof_bytes);
 	if (IS_ERR(dof))
 		return PTR_ERR(dof);
-	err = mutex_lock_killable(&dbk.mutex);
+	err = dbk_signature_check(dof, &bytes, &reason) ?: mutex_lock_killable(&dbk.mutex);
 	if (!err) {
 		err = untrusted_name ? name_check(untrusted_name, &reason) : 0;
 		if (!err)
-			err = dbk_ring_create(dof, untrusted->dof_bytes,
+			err = dbk_ring_create(dof, bytes,
 					      untrusted_name ?: current->comm, file, &reason,
 					      &ring);
 		if (!err) {

@@ -7,6 +7,7 @@
 #include "formats/abi/embed.h"
 #include "kmod/core/anonymous.h"
 #include "kmod/core/embed.h"
+#include "kmod/core/signature.h"
 
 /* embed_section.S; its size is what its header says, up to the module's end. */
 extern const char dbk_embedded[];
@@ -50,13 +51,25 @@ static const void *image_next(u64 at, u64 *at_ret, char name_ret[32], u64 *bytes
 	return image + 1;
 }
 
+static void image_enable(const void *dof, size_t bytes, const char *name)
+{
+	struct dbk_reason reason;
+
+	if (dbk_signature_check(dof, &bytes, &reason)) {
+		dbk_anonymous_refuse(PLACE, name, reason.text);
+		return;
+	}
+	mutex_lock(&dbk.mutex);
+	dbk_anonymous_enable(dof, bytes, PLACE, name, name);
+	mutex_unlock(&dbk.mutex);
+}
+
 void dbk_embed_enable(void)
 {
 	const struct dbk_embed_header *header = container();
 	u64 at = sizeof(*header);
 	u32 i;
 
-	dbk_state_assert();
 	if (header->magic != DBK_EMBED_MAGIC || header->total_bytes < sizeof(*header) ||
 	    header->total_bytes > CONTAINER_BYTES_MAX ||
 	    header->image_count > DBK_EMBED_IMAGES_MAX) {
@@ -72,6 +85,6 @@ void dbk_embed_enable(void)
 			refuse("an image goes beyond its end");
 			break;
 		}
-		dbk_anonymous_enable(dof, bytes, PLACE, name, name);
+		image_enable(dof, bytes, name);
 	}
 }

@@ -10,7 +10,7 @@
  *
  * The container is as untrusted as any file.  What is refused leaves one line in
  * the log and its reason in dbk.reason; the other images go on.
- * Context: [S].
+ * Context: may sleep; not under [S], which is taken for each.
  */
 void dbk_embed_enable(void);
 

@@ -48,7 +48,7 @@ _daybreak() {
 	fi
 	case $command in
 	report | info | list) _daybreak_files '*.dbrk' ;;
-	embed) _daybreak_files '*.dof' ;;
+	embed | sign) _daybreak_files '*.dof' ;;
 	install) _daybreak_files '*.d' ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac

@@ -21,7 +21,7 @@ function __daybreak_words
                 daybreak complete $command
             else if contains -- $command report info list
                 __fish_complete_suffix .dbrk
-            else if test "$command" = embed
+            else if contains -- $command embed sign
                 __fish_complete_suffix .dof
             else if test "$command" = install
                 __fish_complete_suffix .d

@@ -24,6 +24,7 @@ LINES = [
     ("daybreak report b", ["boot.dbrk"], ["boot.d"]),
     ("daybreak report ", ["boot.dbrk", "folder"], ["boot.d", "boot.dof"]),
     ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
+    ("daybreak sign ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak install ", ["boot.d", "folder"], ["boot.dof", "boot.dbrk"]),
     ("daybreak compile -s ", ["boot.d", "folder"], ["boot.dbrk"]),
     ("daybreak sim -x buf", ["bufsize", "bufpolicy"], ["strsize"]),

@@ -52,6 +52,7 @@ LICENCES = {
     "kmod": "GPL-2.0-only",
     "tests/perf/kernel": "GPL-2.0-only",
     "tests/vm/crashes/kernel": "GPL-2.0-only",
+    "tests/vm/trust": "GPL-2.0-only",
     "engine": "GPL-2.0-only OR MIT",
     "formats/abi": "GPL-2.0-only OR MIT",
 }

@@ -80,6 +80,12 @@ void test_program_enabled(const void *dof, size_t bytes, const char *place, cons
 void test_program_refused(const char *place, const char *file, const char *reason);
 bool test_ring_is_there(const char *name);
 
+/* ---- signed programs ---- */
+/* As if the module were loaded with require_signed=@required.  Returns dbk_signature_check(), its reason, what is left. */
+int test_signature(bool required, const void *dof, size_t *bytes, char reason_ret[256]);
+/* The kernel's answer, which the test gives: 0, or a negative errno.  @keyring: 1: secondary, 2: platform */
+int test_verify(const void *data, size_t bytes, const void *signature, size_t signature_bytes, int keyring);
+
 /* ---- early-init ---- */
 void test_parameters_keep(char *command_line);
 const char *test_option_find(char **words);

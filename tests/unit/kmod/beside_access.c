@@ -26,6 +26,7 @@
 #define dbk_anonymous_enable test_anonymous_enable
 #define dbk_anonymous_refuse test_program_refused
 #define dbk_ring_find_named  test_ring_find_named
+#define dbk_signature_check  test_signature_check
 #undef kfree
 #define kfree given
 
@@ -166,6 +167,18 @@ struct dbk_ring *test_ring_find_named(const char *name)
 
 	assert(dbk.mutex.held);
 	return test_ring_is_there(name) ? &ring : NULL;
+}
+
+/* A program is signed unless it says that it is not; its signature is the last byte. */
+int test_signature_check(const void *dof, size_t *bytes, struct dbk_reason *reason)
+{
+	assert(!dbk.mutex.held);
+	if (*bytes >= 8 && !memcmp(dof, "unsigned", 8)) {
+		snprintf(reason->text, sizeof(reason->text), "it is not signed");
+		return -1;
+	}
+	*bytes -= *bytes >= 6 && !memcmp(dof, "signed", 6);
+	return 0;
 }
 
 #include "kmod/core/beside.c"

@@ -99,6 +99,12 @@ TEST_CASE("a file beside the module that is not a program is refused by name, an
     CHECK(got.enabled == Strings{"largest.dof as largest: 8388608 x", "z.dof as z: DOF!"});
 }
 
+TEST_CASE("of a program beside the module only what is signed is enabled", "[kmod][beside]") {
+    Done got = load({{"a.dof", 0, 0, 0, true, 7, "signed!"}, {"b.dof", 0, 0, 0, true, 9, "unsigned!"}, good("c.dof")});
+    CHECK(got.enabled == Strings{"a.dof as a: signed", "c.dof as c: DOF!"});
+    CHECK(got.refused == Strings{"b.dof: it is not signed"});
+}
+
 TEST_CASE("without a folder, or memory, nothing beside the module is enabled", "[kmod][beside]") {
     CHECK(load({good("a.dof")}, "").enabled.empty());
     CHECK(load({good("a.dof")}, nullptr).enabled.empty());

@@ -47,6 +47,7 @@ class Case:
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
     arguments: tuple[str, ...] = ()
     crash_module: bool = False  # tests/vm/crashes/kernel, as /share/in/crash.ko
+    trust_module: bool = False  # tests/vm/trust, as /share/in/trust.ko
     nmi_at: str = ""  # when the guest prints this, each of its CPUs gets an NMI
     dump_at: str = ""  # when the guest prints this, its memory is dumped into ./dump, then /share/in/dumped is there
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
@@ -189,6 +190,8 @@ class Boot:
             self._embed(module, tuple(programs), self._in / name)
         if case.crash_module:
             shutil.copy(crash_module(self._kernel), self._in)
+        if case.trust_module:
+            shutil.copy(test_module(self._kernel, paths.TESTS_VM / "trust"), self._in)
 
     def _early_archive(self) -> Path | None:
         """What early-init loads, and itself."""
@@ -299,14 +302,20 @@ def module_of(kernel: kernels.Kernel) -> Path:
 
 
 def crash_module(kernel: kernels.Kernel) -> Path:
-    """crash.ko of tests/vm/crashes for a kernel, built when it is older than its source."""
-    source, folder = paths.TESTS_VM / "crashes/kernel", paths.BUILD / "vm/crash" / kernel.release
-    module = folder / "crash.ko"
+    """crash.ko of tests/vm/crashes for a kernel."""
+    return test_module(kernel, paths.TESTS_VM / "crashes/kernel")
+
+
+def test_module(kernel: kernels.Kernel, source: Path) -> Path:
+    """The module of a folder for a kernel, built when it is older than its source."""
+    name = next(source.glob("*.c")).stem
+    folder = paths.BUILD / "vm" / name / kernel.release
+    module = folder / f"{name}.ko"
     with paths.locked(folder):
-        if paths.is_older(module, source / "crash.c"):
+        if paths.is_older(module, source / f"{name}.c"):
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(source, folder)
             # Without BTF, as kmod/build: making it takes pahole.
             paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"],
-                      "building crash.ko failed")
+                      f"building {name}.ko failed")
     return module
