@@ -229,10 +229,13 @@ private:
                 formats::TraceWriter::create(
                     [&](base::ByteView bytes) { return file.write(bytes); }, header));
         DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
-        for (const DumpPiece* found : boot.pieces) {
-            if (found->unusable)
-                continue;
-            Result<void> added = writer.add_piece(found->bytes);
+        std::vector<base::ByteView> pieces;
+        for (const DumpPiece* found : boot.pieces)
+            if (!found->unusable)
+                pieces.push_back(found->bytes);
+        formats::metadata_first(pieces);
+        for (base::ByteView piece : pieces) {
+            Result<void> added = writer.add_piece(piece);
             if (!added.ok() && added.error().code() != base::ErrorCode::corrupt &&
                 added.error().code() != base::ErrorCode::truncated)
                 return added;

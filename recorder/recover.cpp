@@ -76,6 +76,7 @@ Half look_through(const BankHalf& facts, const formats::Findings& before, bool s
             base::counted(unsealed, "segment without a checksum", "segments without a checksum") +
                 ": open, or just closed, when the machine went" +
                 (sealed_only ? "; left out" : ""));
+    formats::metadata_first(half.pieces);
     half.recording = builder.build({facts.boot_id});
     if (sealed_only)
         half.recording = rebuild(half, half.recording);

@@ -5,6 +5,7 @@
 
 #include "base/crc32c.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cinttypes>
@@ -93,6 +94,13 @@ std::optional<PieceKind> piece_kind(uint32_t magic) {
     default:
         return std::nullopt;
     }
+}
+
+void metadata_first(std::vector<ByteView>& pieces) {
+    std::stable_partition(pieces.begin(), pieces.end(), [](ByteView bytes) {
+        auto magic = base::ByteReader(bytes, "piece").read<uint32_t>();
+        return magic.ok() && piece_kind(*magic) == PieceKind::metadata;
+    });
 }
 
 Result<Piece> parse_piece(ByteView untrusted) {

@@ -27,6 +27,9 @@ struct Piece {
 /// Returns the kind of piece that starts with this magic, empty when none does.
 std::optional<PieceKind> piece_kind(uint32_t magic);
 
+/// Puts metadata blocks first: a file that is cut still explains its segments.
+void metadata_first(std::vector<ByteView>& pieces);
+
 /// Checks the header at the start of `untrusted`, which may reach further than the piece, or end
 /// before its committed bytes.  The checksum is not looked at.
 /// Errors: truncated when not even the header is whole; unsupported version; corrupt.

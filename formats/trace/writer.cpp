@@ -148,11 +148,13 @@ Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& head
     TraceSummary summary = summary_of(builder.build());
     summary.clocks = header.clocks;
 
+    metadata_first(pieces);
+
     DBK_TRY(TraceWriter writer,
             TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
+    DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
     for (ByteView piece : pieces)
         DBK_TRY_VOID(writer.add_piece(piece));
-    DBK_TRY_VOID(writer.add_symbols(symbols));
     DBK_TRY_VOID(writer.finish(summary));
     DBK_TRY_VOID(file.commit());
     return summary;

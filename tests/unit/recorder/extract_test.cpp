@@ -4,6 +4,7 @@
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
 #include "tests/support/dump_writer.hpp"
+#include "tests/support/piece_order.hpp"
 #include "tests/support/secret_file.hpp"
 
 #include <catch2/catch.hpp>
@@ -220,6 +221,8 @@ TEST_CASE("the boot that died is extracted, not the one with most in memory", "[
     CHECK(trace.recording.boot_id == kNew);
     CHECK(trace.recording.find_ring(1)->completeness().present == 300);
     CHECK(!trace.has_losses());
+    std::string order = test::piece_order(folder.file("new.dbrk"));
+    CHECK(order.find_last_of("my") < order.find('s')); // a file that is cut has them
 }
 
 TEST_CASE("another boot is taken by how its UUID begins", "[extract]") {

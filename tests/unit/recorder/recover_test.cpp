@@ -4,6 +4,7 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/file_reader.hpp"
 #include "tests/support/bank_builder.hpp"
+#include "tests/support/piece_order.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/support/segment_builder.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
@@ -62,7 +63,7 @@ void place(base::Bytes& memory, uint64_t phys_addr) {
 
 /// Blocks of a ring as a boot leaves them in a half: its metadata, then eight segments of CPU 0.
 base::Bytes blocks_of(BankImage& image, uint32_t half, uint64_t boot_id, uint64_t first,
-                      uint32_t drops = 0) {
+                      uint32_t drops = 0, bool metadata_last = false) {
     RingBuilder ring({.segment_bytes = kSegmentBytes,
                       .segments_per_cpu = 8,
                       .activity = DBK_ACTIVITY_ACTIVE,
@@ -76,7 +77,7 @@ base::Bytes blocks_of(BankImage& image, uint32_t half, uint64_t boot_id, uint64_
         ring.drop(0, DBK_DROP_MISSED, drops);
     base::Bytes bytes = ring.metadata_memory();
     const base::Bytes& segments = ring.segment_memory(0);
-    bytes.insert(bytes.end(), segments.begin(), segments.end());
+    bytes.insert(metadata_last ? bytes.begin() : bytes.end(), segments.begin(), segments.end());
     place(bytes, BankImage::kAddress + image.header().half_offset[half] + 4096);
     return bytes;
 }
@@ -193,6 +194,15 @@ TEST_CASE("the later boot of a bank becomes a trace", "[recover]") {
     CHECK(found.back() == 5000 + 1199);
     CHECK(found.front() == found.back() - (found.size() - 1));
     CHECK_FALSE(trace->has_losses());
+}
+
+TEST_CASE("a recovered file that is cut explains its segments", "[recover]") {
+    BankImage image;
+    image.put(0, {.boot_id = kBoot, .blocks = blocks_of(image, 0, kBoot, 0, 0, true)});
+    Output output;
+    REQUIRE(recover_image(image.bytes(), "bank", {output.path, {}, "test", false}).ok());
+    std::string order = test::piece_order(output.path);
+    CHECK(order.find_last_of("my") < order.find('s'));
 }
 
 TEST_CASE("the running kernel names a boot of the same build, and of no other", "[recover]") {

@@ -2,6 +2,7 @@
 #include "formats/trace/writer.hpp"
 
 #include "base/file.hpp"
+#include "tests/support/piece_order.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
@@ -83,9 +84,9 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
     std::string path = folder.path + "/sim.dbrk";
     test::RingBuilder ring = test::sample_ring(100);
     Bytes metadata = ring.metadata_memory();
-    TraceRegion regions[] = {{metadata, "metadata"},
-                             {ring.segment_memory(0), "cpu 0"},
-                             {ring.segment_memory(1), "cpu 1"}};
+    TraceRegion regions[] = {{ring.segment_memory(0), "cpu 0"},
+                             {ring.segment_memory(1), "cpu 1"},
+                             {metadata, "metadata"}};
     Bytes snapshots[] = {ring.aggregation_buffer(
         0, 1, test::RingBuilder::aggregation_entry(1, 0, test::RingBuilder::words({7}), {3}))};
     base::OutputFile file = create_trace_file(path, false).value();
@@ -101,6 +102,8 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
     CHECK(trace.recording.rings[0].cpus[0].aggregations.size() == 1);
     CHECK(trace.recording.rings[0].find_dof(0)->bytes.size() == 300);
     CHECK_FALSE(trace.has_losses());
+    CHECK(test::piece_order(path).starts_with("ym")); // a file that is cut has them
+    CHECK(test::piece_order(path).find_last_of("ym") < test::piece_order(path).find('s'));
     CHECK(folder.files() == 1);
 }
 
