@@ -147,6 +147,14 @@ Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
     return content;
 }
 
+std::string free_path(const std::string& stem, const std::string& suffix) {
+    struct stat status = {};
+    std::string path = stem + suffix;
+    for (int count = 2; ::lstat(path.c_str(), &status) == 0; count++)
+        path = stem + strprintf("-%d", count) + suffix;
+    return path;
+}
+
 Result<void> write_all(int fd, ByteView bytes, const std::string& path) {
     while (!bytes.empty()) {
         ssize_t put = ::write(fd, bytes.data(), bytes.size());

@@ -58,6 +58,9 @@ Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max = 
 /// Writes everything, through short writes and EINTR.  `path` is for the message.
 Result<void> write_all(int fd, ByteView bytes, const std::string& path);
 
+/// Returns `stem` + `suffix`, or the first of STEM-2SUFFIX ... that names nothing yet.
+std::string free_path(const std::string& stem, const std::string& suffix);
+
 /// An output file that appears under its name only when complete: written beside it as
 /// ".<name>.XXXXXX", then fsync, rename, fsync of the folder.  Destroyed uncommitted: removed.
 /// A path that is not a regular file (/dev/null, a pipe) is written directly.

@@ -3,6 +3,7 @@
 // daybreak install, uninstall: programs compiled and embedded for the kernels of this machine, and
 // its boot loader prepared so that the next boot is traced.
 #include "cmd/commands/install.hpp"
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "bootloader-hooks/install/cpio.hpp"
 #include "bootloader-hooks/install/installation.hpp"
@@ -16,7 +17,9 @@
 #include "formats/module/module_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <unistd.h>
@@ -130,8 +133,8 @@ Result<base::Bytes> read_kernel_module(const Host& host, const InstalledKernel& 
                       info->release.c_str(), kernel.release.c_str());
     if (!info->images.empty())
         return errorf(ErrorCode::invalid,
-                      "%s holds %zu programs already: name a module that holds none", path.c_str(),
-                      info->images.size());
+                      "%s holds %s already: name a module that holds none", path.c_str(),
+                      base::counted(info->images.size(), "program").c_str());
     return module;
 }
 
@@ -169,12 +172,17 @@ Result<std::string> bank_place(const Host& host, const std::string& size_text) {
     return size + base::strprintf("0x%" PRIx64, address);
 }
 
-/// Takes the standard program where none is named.  Error: invalid: two have one name.
+/// Takes the standard program where none is named.
+/// Errors: not_found: one cannot be read; invalid: two have one name.
 Result<void> complete_programs(InstallArguments& arguments) {
     if (arguments.programs.empty()) {
         DBK_TRY(std::string standard, own_file("../share/daybreak/boot.d", "../packaging/boot.d"));
         arguments.programs.push_back(standard);
     }
+    for (const std::string& path : arguments.programs)
+        if (::access(path.c_str(), R_OK) != 0)
+            return errorf(ErrorCode::not_found, "cannot open %s: %s", path.c_str(),
+                          std::strerror(errno));
     DBK_TRY(arguments.names, program_names(arguments.programs));
     return {};
 }
@@ -182,6 +190,7 @@ Result<void> complete_programs(InstallArguments& arguments) {
 /// What is to be installed; empty when a program is wrong, which was said.
 Result<std::optional<install::Request>> make_request(const Host& host, InstallArguments arguments) {
     using install::Mode;
+    DBK_TRY_VOID(complete_programs(arguments));
     DBK_TRY_VOID(check_unit(host));
     if (std::string demand = install::signature_demand(host); !demand.empty())
         return errorf(ErrorCode::unsupported,
@@ -189,7 +198,6 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
                       "not sign yet; "
                       "sign it by hand, docs/boot.md says how to give it to the kernel",
                       demand.c_str());
-    DBK_TRY_VOID(complete_programs(arguments));
     if (arguments.early_init.empty()) {
         DBK_TRY(arguments.early_init,
                 own_file("../libexec/daybreak/early-init", "../bootloader-hooks/early-init"));
@@ -245,12 +253,14 @@ bool may_write(const InstallArguments& arguments, const char* command) {
 
 std::string outcome_text(const install::Request& request, const std::string& armed) {
     if (armed.empty())
-        return "the boot menu has an entry '..., with Daybreak'; what is traced goes to "
-               "/var/log/daybreak";
+        return std::string("the boot menu has an entry '..., with Daybreak'; what is traced goes "
+                           "to ") +
+               kRecordings;
     return "the next boot" +
            std::string(request.mode == install::Mode::every ? ", and each one after it," : "") +
            " is traced, kernel " + armed +
-           "; the recording goes to /var/log/daybreak, and daybreak status says what became of it";
+           "; the recording goes to " + kRecordings +
+           ", and daybreak status says what became of it";
 }
 
 int run_install(const InstallArguments& arguments) {
@@ -291,8 +301,9 @@ int run_uninstall(const InstallArguments& arguments) {
     if (status != static_cast<int>(Exit::ok) || arguments.dry_run)
         return status;
     host.remove_empty_folder(install::kStateFolder);
-    complain("uninstalled: the boot loader's files are what they were; recordings stay in "
-             "/var/log/daybreak");
+    complain(std::string("uninstalled: the boot loader's files are what they were; recordings "
+                         "stay in ") +
+             kRecordings);
     return status;
 }
 

@@ -98,15 +98,10 @@ base::Result<bool> record_one(const RecordArguments& arguments) {
     return summary.has_losses;
 }
 
-/// Returns "FOLDER/NAME.dbrk", or the first of "FOLDER/NAME-2.dbrk" ... that is free.
-std::string free_path(const std::string& folder, std::string name) {
+/// Returns the file for a program's recording in a folder: "FOLDER/NAME.dbrk" or a free name alike.
+std::string program_path(const std::string& folder, std::string name) {
     std::replace(name.begin(), name.end(), '/', '_');
-    const std::string prefix = folder + (folder.ends_with('/') ? "" : "/") + name;
-    std::string path = prefix + ".dbrk";
-    struct stat status = {};
-    for (int count = 2; ::lstat(path.c_str(), &status) == 0; count++)
-        path = prefix + base::strprintf("-%d.dbrk", count);
-    return path;
+    return base::free_path(folder + (folder.ends_with('/') ? "" : "/") + name, ".dbrk");
 }
 
 /// Writes the kernel's symbols once, for all files of the folder.
@@ -145,7 +140,7 @@ base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet)
     ClaimedFiles files;
     for (const recorder::RunningProgram& program : programs) {
         options.ring_id = program.ring_id;
-        options.output_path = free_path(folder->path(), program.name);
+        options.output_path = program_path(folder->path(), program.name);
         DBK_TRY(recorder::RecordSummary summary, record(*device, symbols, options));
         files.losses = files.losses || summary.has_losses;
         files.paths.push_back(options.output_path);

@@ -2,6 +2,7 @@
 //
 // daybreak snapshot: what was recorded last, while recording goes on.
 #include "recorder/snapshot.hpp"
+#include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
 #include "cmd/quantity.hpp"
@@ -16,7 +17,6 @@
 #include <fstream>
 #include <memory>
 #include <string_view>
-#include <sys/stat.h>
 
 namespace daybreak::cmd {
 
@@ -66,11 +66,7 @@ std::string default_name(const formats::TraceHeader& header, const std::string& 
     for (std::string* part : {&stem, &suffix})
         for (char& c : *part)
             c = is_one_of(c, kFileMarks) ? c : '_';
-    struct stat status = {};
-    std::string name = stem + suffix;
-    for (int count = 2; ::lstat(name.c_str(), &status) == 0; count++)
-        name = stem + base::strprintf("-%d", count) + suffix;
-    return name;
+    return base::free_path(stem, suffix);
 }
 
 std::string seconds(uint64_t ns) {

@@ -43,6 +43,16 @@ TEST_CASE("an output file appears only when committed", "[base][file]") {
     CHECK(folder.entries() == 1);
 }
 
+TEST_CASE("a free path is the next that names nothing, not even a link to nowhere", "[base][file]") {
+    TemporaryFolder folder;
+    std::string stem = folder.path / "a";
+    CHECK(free_path(stem, ".x") == stem + ".x");
+    CHECK(OutputFile::create(stem + ".x")->commit().ok());
+    CHECK(free_path(stem, ".x") == stem + "-2.x");
+    fs::create_symlink("nowhere", stem + "-2.x");
+    CHECK(free_path(stem, ".x") == stem + "-3.x");
+}
+
 TEST_CASE("a directory as output is refused by name", "[base][file]") {
     TemporaryFolder folder;
     auto out = OutputFile::create(folder.path);
