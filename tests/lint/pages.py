@@ -22,7 +22,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGES = ("README.md", "docs/boot.md", "docs/live.md", "docs/crash.md", "docs/always-on.md", "docs/probes.md", "docs/from-bpftrace.md",
+PAGES = ("README.md", "docs/boot.md", "docs/live.md", "docs/crash.md", "docs/always-on.md", "docs/packages.md", "docs/probes.md", "docs/from-bpftrace.md",
          "docs/glossary.md", "docs/conformance.md", "packaging/man/daybreak.1", "packaging/man/daybreak-dtrace.1")
 KINDS = ("guest", "background", "shows", "file", "elsewhere", "not run", "setup")
 MARK = re.compile(r'^(?:<!-- |\.\\" )newcomer: (guest|background|shows|file|elsewhere|not run|setup)\b,? ?(.*?)(?: ?-->)?$')
