@@ -59,7 +59,7 @@ class Case:
     icount: bool = False  # an instruction is a nanosecond, of all CPUs together
     timeout_s: float = 120.0
     nightly: bool = False  # too long for every change: not a test of ctest, but of tests/nightly
-    disk_bytes_per_second: int = 0  # a disk /dev/vda of 64 MiB, ext4, which writes no faster; 0: none
+    disk_bytes_per_second: int = 0  # a disk /dev/vda of 512 MiB, ext4, which writes no faster; 0: none
     disks: tuple[str, ...] = ()  # empty disks of 64 MiB, by kind (qemu.DISKS)
     modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
     reboot: bool = False  # a reset of the guest boots it again; otherwise it is the guest's end
@@ -256,7 +256,7 @@ class Boot:
             disks.append(qemu.Disk(self.folder / "disk",
                                    write_bytes_per_second=self._case.disk_bytes_per_second))
             disks[0].image.write_bytes(b"")
-            paths.run([paths.tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", disks[0].image, "64M"],
+            paths.run([paths.tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", disks[0].image, "512M"],
                       "making the disk failed")
         for kind in self._case.disks:
             disks.append(qemu.Disk(self.folder / f"disk-{kind}", kind))
