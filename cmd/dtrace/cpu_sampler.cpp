@@ -4,6 +4,7 @@
 #include "cmd/dtrace/cpu_sampler.hpp"
 
 #include <cstring>
+#include <ctime>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -26,7 +27,10 @@ int open_clock(uint64_t interval_ns, uint32_t cpu) {
     attributes.type = PERF_TYPE_SOFTWARE;
     attributes.config = PERF_COUNT_SW_CPU_CLOCK;
     attributes.sample_period = interval_ns;
-    attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN;
+    attributes.sample_type =
+        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+    attributes.use_clockid = 1;
+    attributes.clockid = CLOCK_MONOTONIC;
     return static_cast<int>(::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu),
                                       -1, PERF_FLAG_FD_CLOEXEC));
 }
@@ -53,7 +57,9 @@ CpuSample parse_sample(uint32_t cpu, bool in_user, base::ByteView body) {
     SampleReader reader(body);
     CpuSample sample;
     sample.cpu = cpu;
-    uint64_t pc = reader.word(), ids = reader.word(), frames = reader.word();
+    uint64_t pc = reader.word(), ids = reader.word();
+    sample.mono_ns = reader.word();
+    uint64_t frames = reader.word();
     (in_user ? sample.user_pc : sample.kernel_pc) = pc;
     sample.pid = static_cast<uint32_t>(ids);
     sample.tid = static_cast<uint32_t>(ids >> 32);
@@ -96,7 +102,8 @@ CpuSampler::~CpuSampler() {
         ::munmap(cpu.pages, kPageBytes + kDataBytes);
 }
 
-void CpuSampler::take_from(Cpu& cpu, const std::function<void(const CpuSample&)>& sampled) {
+void CpuSampler::take_from(Cpu& cpu, uint64_t until_ns,
+                           const std::function<void(const CpuSample&)>& sampled) {
     auto* header = static_cast<perf_event_mmap_page*>(cpu.pages);
     const auto* data = static_cast<const std::byte*>(cpu.pages) + kPageBytes;
     uint64_t head = __atomic_load_n(&header->data_head, __ATOMIC_ACQUIRE);
@@ -111,18 +118,22 @@ void CpuSampler::take_from(Cpu& cpu, const std::function<void(const CpuSample&)>
         record.resize(event.size);
         for (size_t i = 0; i < record.size(); i++)
             record[i] = data[(tail + i) % kDataBytes];
-        tail += event.size;
         uint16_t mode = event.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-        if (event.type == PERF_RECORD_SAMPLE)
-            sampled(parse_sample(cpu.number, mode == PERF_RECORD_MISC_USER,
-                                 base::ByteView(record).subspan(sizeof(event))));
+        if (event.type == PERF_RECORD_SAMPLE) {
+            CpuSample sample = parse_sample(cpu.number, mode == PERF_RECORD_MISC_USER,
+                                            base::ByteView(record).subspan(sizeof(event)));
+            if (sample.mono_ns > until_ns)
+                break;
+            sampled(sample);
+        }
+        tail += event.size;
     }
     __atomic_store_n(&header->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-void CpuSampler::take(const std::function<void(const CpuSample&)>& sampled) {
+void CpuSampler::take(uint64_t until_ns, const std::function<void(const CpuSample&)>& sampled) {
     for (Cpu& cpu : cpus_)
-        take_from(cpu, sampled);
+        take_from(cpu, until_ns, sampled);
 }
 
 } // namespace daybreak::cmd

@@ -18,6 +18,7 @@ namespace daybreak::cmd {
 /// One look at one CPU.
 struct CpuSample {
     uint32_t cpu = 0, pid = 0, tid = 0;
+    uint64_t mono_ns = 0;
     uint64_t kernel_pc = 0, user_pc = 0;            ///< one of them is 0
     std::vector<uint64_t> kernel_stack, user_stack; ///< innermost first
 };
@@ -31,8 +32,8 @@ public:
     CpuSampler& operator=(CpuSampler&&) = delete;
     ~CpuSampler();
 
-    /// Hands over the samples since the last call, CPU by CPU.
-    void take(const std::function<void(const CpuSample&)>& sampled);
+    /// Hands over the samples since the last call that are no later than `until_ns`, CPU by CPU.
+    void take(uint64_t until_ns, const std::function<void(const CpuSample&)>& sampled);
 
 private:
     struct Cpu {
@@ -42,7 +43,8 @@ private:
     };
 
     CpuSampler() = default;
-    void take_from(Cpu& cpu, const std::function<void(const CpuSample&)>& sampled);
+    static void take_from(Cpu& cpu, uint64_t until_ns,
+                          const std::function<void(const CpuSample&)>& sampled);
 
     std::vector<Cpu> cpus_;
 };

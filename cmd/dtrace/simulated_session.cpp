@@ -54,7 +54,7 @@ public:
 private:
     bool is_there(std::string_view provider) const;
     base::Result<void> start_samplers();
-    bool take_samples();
+    bool take_samples(uint64_t until_ns);
     void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
     void turn(uint64_t now_ns);
     uint64_t next_due_ns() const;
@@ -102,7 +102,7 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     options.time_limit_ns = uint64_t{1} << 62;
     options.timer_firings_max = UINT64_MAX;
     options.outside_reader = true;
-    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC)); // timers count from here
+    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
     DBK_TRY(auto image, formats::parse_dof(request.dof));
     if (image.program.target && image.program.target->typed)
         options.release = release_ = image.program.target->release;
@@ -172,12 +172,13 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample
     host_->set_thread(before);
 }
 
-/// Returns whether there were any.
-bool SimulatedSession::take_samples() {
+/// Fires what was sampled until then.  Returns whether there was anything.
+bool SimulatedSession::take_samples(uint64_t until_ns) {
     bool any = false;
     for (auto& [probe, sampler] : samplers_)
-        sampler.take([&, fired = probe](const CpuSample& sample) {
+        sampler.take(until_ns, [&, fired = probe](const CpuSample& sample) {
             any = true;
+            host_->clock().advance_to(sample.mono_ns);
             if (!simulation_->exit_called())
                 fire_sample(*fired, sample);
         });
@@ -189,8 +190,12 @@ base::Result<void> SimulatedSession::start() {
     DBK_TRY_VOID(simulation_->start());
     if (made_up_ && machine_->wants_calls())
         workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
+    // Between enable() and here a busy machine may have let seconds pass.
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    host_->clock().advance_to(now_ns);
+    host_->restart_timers();
     for (auto& [probe, sampler] : samplers_)
-        sampler.take([](const CpuSample&) {}); // before BEGIN
+        sampler.take(now_ns, [](const CpuSample&) {}); // before BEGIN
     tracer_.begin(machine_->wants_calls() || machine_->wants_processes() || functions_.any());
     return {};
 }
@@ -222,13 +227,16 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
         uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
         if (interrupted)
             return SessionEvent::interrupted;
+        // What was sampled before a timer was due comes before it, however late we look.
+        bool sampled = take_samples(std::min(now_ns, next_due_ns()));
         turn(now_ns);
         bool called = tracer_.turn([this](const TracedCall& call) {
             host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
             fire_traced(*machine_, *simulation_, call);
         });
-        host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
-        called |= take_samples();
+        if (next_due_ns() > clock_ns(CLOCK_MONOTONIC))
+            host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+        called |= sampled;
         if (tracer_.targets() != 0 && tracer_.alive() == 0)
             return SessionEvent::target_exited;
         if (now_ns >= deadline_ns) {

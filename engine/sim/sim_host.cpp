@@ -194,6 +194,12 @@ std::vector<SimProbe*> SimHost::armed_profiles() {
     return armed;
 }
 
+void SimHost::restart_timers() {
+    for (const auto& probe : probes_)
+        if (probe->due_mono_ns != 0)
+            probe->due_mono_ns = clock_.now_mono_ns() + probe->timer->interval_ns;
+}
+
 std::optional<uint64_t> SimHost::next_timer_mono_ns() const {
     std::optional<uint64_t> earliest;
     for (const auto& probe : probes_)

@@ -146,6 +146,8 @@ public:
     std::vector<SimProbe*> armed_profiles();
     /// Takes a probe's timer away: another part fires it.
     static void disarm(SimProbe& probe) { probe.due_mono_ns = 0; }
+    /// Armed timers count from now: what came before was no tracing yet.
+    void restart_timers();
     /// The time of the earliest armed timer.
     std::optional<uint64_t> next_timer_mono_ns() const;
     /// Moves time there and fires it: tick-N on CPU 0, profile-N on every CPU.
