@@ -112,7 +112,8 @@ base::Result<void> Dtrace::open_session() {
             say(arguments_.name, made_up
                                      ? "--simulate: what follows is of a machine that is made up"
                                      : "the module daybreak is not loaded (insmod daybreak.ko): "
-                                       "there are only timers, and the processes of -c");
+                                       "there are only timers, and the processes of -c, of "
+                                       "whose calls CPU, stacks and CPU times read 0");
     }
     for (Target& target : targets_)
         session_->add_target(target);

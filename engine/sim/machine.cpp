@@ -122,8 +122,8 @@ void SimMachine::fire_entry(Simulation& simulation, const SimThread& thread, con
 void SimMachine::fire_return(Simulation& simulation, const SimThread& thread, const SimCall& call) {
     constexpr int64_t kErrnoMax = 4095; // linux/err.h: MAX_ERRNO
     bool failed = call.result < 0 && call.result >= -kErrnoMax;
-    // As the module has it: a call that failed returned -1.
-    uint64_t value = static_cast<uint64_t>(failed ? -1 : call.result);
+    // As the module has it: a call that failed returned its negative errno.
+    const uint64_t value = static_cast<uint64_t>(call.result);
     const uint64_t args[] = {value, value};
     if (call.number < returns_.size())
         fire(simulation, returns_[call.number], thread, args,
