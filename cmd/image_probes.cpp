@@ -5,6 +5,7 @@
 
 #include "base/nearest_name.hpp"
 #include "cmd/possible_probes.hpp"
+#include "cmd/terminal.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "formats/abi/own_path.h"
 
@@ -149,6 +150,23 @@ std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
             lines.push_back(std::move(line));
     }
     return lines;
+}
+
+base::Result<void> check_kernel(const ProgramArguments& arguments,
+                                const CompiledProgram& compiled) {
+    if (!compiled.kernel)
+        return {};
+    auto types = compiled.kernel->vmlinux();
+    if (!types.ok() && arguments.kernel.find('/') == std::string::npos && arguments.btf.empty()) {
+        complain("warning: " + types.error().message() +
+                 "; whether it has the program's probes was not looked up");
+        return {};
+    }
+    DBK_TRY_VOID(types);
+    if (!arguments.zero_probes_allowed)
+        for (const std::string& line : unmatched_probes(compiled.program, *compiled.kernel))
+            complain("warning: " + line);
+    return {};
 }
 
 } // namespace daybreak::cmd

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "cmd/program.hpp"
 #include "compiler/types/kernel_types.hpp"
 #include "formats/dof/dof_program.hpp"
 
@@ -25,5 +26,10 @@ base::Result<std::vector<formats::DofProbeName>> image_probes(compiler::BtfKerne
 /// pattern without a module part) is not among them, nor is any that cannot be judged: no image.
 std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
                                           compiler::BtfKernelTypes& kernel);
+
+/// Prints what of a program its kernel does not have, as warnings.  A release whose image is not here
+/// is one too: it may be another machine's.  A program compiled for no kernel is not looked at.
+/// Error: a file without types.
+base::Result<void> check_kernel(const ProgramArguments& arguments, const CompiledProgram& compiled);
 
 } // namespace daybreak::cmd

@@ -35,30 +35,12 @@ base::Result<void> write_image(const std::string& script, const std::string& pat
     return output.commit();
 }
 
-/// What of the program the kernel does not have, as warnings.  A release whose image is not here is
-/// one too: it may be another machine's.  Error: a file without types.
-base::Result<void> check_kernel(const ProgramArguments& arguments,
-                                const CompiledProgram& compiled) {
-    auto types = compiled.kernel->vmlinux();
-    if (!types.ok() && arguments.kernel.find('/') == std::string::npos && arguments.btf.empty()) {
-        complain("warning: " + types.error().message() +
-                 "; whether it has the program's probes was not looked up");
-        return {};
-    }
-    DBK_TRY_VOID(types);
-    if (!arguments.zero_probes_allowed)
-        for (const std::string& line : unmatched_probes(compiled.program, *compiled.kernel))
-            complain("warning: " + line);
-    return {};
-}
-
 int compile(const CompileArguments& arguments) {
     auto compiled = compile_program(arguments.program, {probe_is_possible, similar_possible_probe});
     if (!compiled)
         return static_cast<int>(Exit::failed);
-    if (compiled->kernel)
-        if (auto checked = check_kernel(arguments.program, *compiled); !checked.ok())
-            return fail(checked.error());
+    if (auto checked = check_kernel(arguments.program, *compiled); !checked.ok())
+        return fail(checked.error());
     if (arguments.disassemble)
         std::fputs(base::visible(formats::print_ecbs(compiled->program)).c_str(), stderr);
     if (arguments.output_path.empty())

@@ -7,6 +7,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
 #include "cmd/dtrace/stability.hpp"
+#include "cmd/image_probes.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
@@ -209,9 +210,16 @@ std::optional<CompiledProgram> program_of(const SimArguments& arguments) {
     if (arguments.dof_paths.empty()) {
         size_t silent = 0;
         auto dry = compile_for_sim(arguments.program, &silent);
-        if (dry && silent != 0)
+        if (!dry)
+            return dry;
+        if (auto checked = check_kernel(arguments.program, *dry); !checked.ok()) {
+            fail(checked.error());
+            return std::nullopt;
+        }
+        if (silent != 0)
             complain(base::counted(silent, "probe description is", "probe descriptions are") +
-                     " of a kernel's probes, which are checked and fire nothing here");
+                     " of a kernel's probes, which fire nothing here" +
+                     (dry->kernel ? "" : ", and are not looked up without --kernel"));
         return dry;
     }
     auto compiled = read_program(arguments);
