@@ -48,3 +48,13 @@ holds stop systemctl stop daybreak-record.service
 equal stopped-in-order "$(systemctl show -P Result daybreak-record.service)" success
 mkdir /share/out/files
 cp $files/*.dbrk /share/out/files/
+
+# With a program of its own: no boot has to be prepared for it.
+mkdir -p /etc/daybreak
+echo 'syscall::openat:entry { trace(pid); }' >/etc/daybreak/always.d
+echo 'DAYBREAK_RECORD="-s /etc/daybreak/always.d --sync 200ms"' >/etc/default/daybreak
+holds start-with-a-program systemctl start daybreak-record.service
+until_it sh -c 'daybreak status | grep -q "^ring [0-9]* always: active"'
+equal records-its-program "$(daybreak status | grep -c '^ring [0-9]* always: active')" 1
+holds stop-again systemctl stop daybreak-record.service
+at_least its-records "$(daybreak report $files --ring always 2>/dev/null | grep -c openat)" 10
