@@ -130,17 +130,20 @@ std::vector<std::string> Host::list(const std::string& folder) const {
 
 Result<void> Host::sync_folder_of(const std::string& path) {
     base::ScopedFd folder(::open(folder_of(at(path)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.valid())
-        (void)::fsync(folder.get()); // vfat and others refuse it; the rename itself held
+    if (!folder.valid())
+        return {};
+    // Some file systems have nothing to do for a folder.
+    if (::fsync(folder.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+        return errno_errorf("cannot write the folder of %s", path.c_str());
     return {};
 }
 
 Result<void> Host::write_new(const std::string& path, const std::string& content, mode_t mode) {
-    std::string temporary = at(path) + ".new";
+    std::string temporary = at(path) + kNewSuffix;
     struct stat before = {};
     bool replaces = ::lstat(at(path).c_str(), &before) == 0;
     if (::unlink(temporary.c_str()) != 0 && errno != ENOENT)
-        return errno_errorf("cannot remove %s.new", path.c_str());
+        return errno_errorf("cannot remove %s%s", path.c_str(), kNewSuffix);
     base::ScopedFd fd(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd.valid())
@@ -164,12 +167,12 @@ Result<void> Host::replace(const std::string& path, const std::string& content, 
                       failed.message().c_str());
     Result<void> done = write_new(path, content, mode);
     if (!done.ok())
-        ::unlink((at(path) + ".new").c_str());
+        ::unlink((at(path) + kNewSuffix).c_str());
     return done;
 }
 
 Result<void> Host::remove(const std::string& path) {
-    for (const std::string& name : {path + ".new", path})
+    for (const std::string& name : {path + kNewSuffix, path})
         if (::unlink(at(name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
             return errno_errorf("cannot remove %s", name.c_str());
     return sync_folder_of(path);

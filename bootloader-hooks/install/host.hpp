@@ -3,9 +3,9 @@
 // The files of a machine, and the programs that install asks.
 //
 // Everything lies under a root, so that a folder can stand for a machine.  A file is replaced in
-// one way only: NAME.new is written and synced, renamed over NAME, and its folder synced.  A
-// process that ends between two system calls leaves the old file or the new one, and at most a
-// NAME.new.
+// one way only: NAME.daybreak-new is written and synced, renamed over NAME, and its folder synced.
+// A process that ends between two system calls leaves the old file or the new one, and at most a
+// NAME.daybreak-new.
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -48,12 +48,16 @@ public:
     /// Puts a file there in place of what the path names, with the mode and owner of that, or
     /// `mode`. Folders that are missing are made.  Error: io.
     base::Result<void> replace(const std::string& path, const std::string& content, mode_t mode);
-    /// Removes a file and the NAME.new that a process may have left; fine when there is none.
+    /// Whether a process left the new file of a path beside it.
+    bool has_left_over(const std::string& path) const { return exists(path + kNewSuffix); }
+    /// Removes a file and the new one that a process may have left; fine when there is none.
     base::Result<void> remove(const std::string& path);
     /// Removes a folder if it is empty.
     void remove_empty_folder(const std::string& path);
 
 private:
+    static constexpr const char* kNewSuffix = ".daybreak-new";
+
     base::Result<void> write_new(const std::string& path, const std::string& content, mode_t mode);
     base::Result<void> sync_folder_of(const std::string& path);
 

@@ -118,7 +118,7 @@ Result<std::vector<Step>> removal_steps(Host& host, const Manifest& placed, cons
         DBK_TRY(std::optional<std::string> content, host.read(file.path));
         if (content && !force)
             DBK_TRY_VOID(check_ours(file.path, *content, placed, "removes"));
-        if (content || host.exists(file.path + ".new"))
+        if (content || host.has_left_over(file.path))
             steps.push_back({.path = file.path, .before = std::move(content)});
     }
     return steps;
@@ -217,7 +217,7 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
     Plan plan;
     DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
     if (!placed) {
-        if (host.exists(std::string(kManifestPath) + ".new"))
+        if (host.has_left_over(kManifestPath))
             plan.steps.push_back(
                 {.path = kManifestPath}); // a process ended before anything was placed
         return plan;
@@ -226,7 +226,7 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
     DBK_TRY_VOID(check_part(host, *loader, placed, force, "removes"));
     DBK_TRY(Step entries, loader->entries({}, false, placed));
     append(plan.steps, loader->disarm(placed->variables));
-    if (entries.before != entries.after || host.exists(entries.path + ".new"))
+    if (entries.before != entries.after || host.has_left_over(entries.path))
         plan.steps.push_back(entries);
     DBK_TRY(std::vector<Step> removals, removal_steps(host, *placed, Manifest(), force));
     append(plan.steps, std::move(removals));

@@ -5,28 +5,51 @@
 
 #include <catch2/catch.hpp>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 using namespace daybreak;
 using namespace daybreak::install;
+
+namespace {
+
+int folder_errno = 0; ///< what fsync of a folder fails with
+
+} // namespace
+
+// In place of the C library's.
+extern "C" int fsync(int fd) {
+    struct stat status = {};
+    if (folder_errno != 0 && ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = folder_errno;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 TEST_CASE("a file is replaced with its mode, and nothing is left beside it", "[install][host]") {
     test::MachineFolder machine;
     Host& host = machine.host;
     machine.write("/etc/a", "old");
     ::chmod(host.at("/etc/a").c_str(), 0640);
-    machine.write("/etc/a.new", "left over");
+    machine.write("/etc/a.daybreak-new", "left over");
+    machine.write("/etc/a.new", "another's");
+    CHECK(host.has_left_over("/etc/a"));
     REQUIRE(host.replace("/etc/a", "new", 0644).ok());
     CHECK(machine.read("/etc/a") == "new");
-    CHECK(!machine.has("/etc/a.new"));
+    CHECK(!host.has_left_over("/etc/a"));
     struct stat status = {};
     REQUIRE(::stat(host.at("/etc/a").c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 0640);
     REQUIRE(host.replace("/var/lib/x/b", "b", 0644).ok());
     REQUIRE(::stat(host.at("/var/lib/x/b").c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 0644);
-    machine.write("/var/lib/x/b.new", "left over");
+    machine.write("/var/lib/x/b.daybreak-new", "left over");
+    machine.write("/etc/b.new", "another's");
+    REQUIRE(host.replace("/etc/b", "b", 0644).ok());
+    REQUIRE(host.remove("/etc/b").ok());
+    CHECK(machine.read("/etc/a.new") + machine.read("/etc/b.new") == "another'sanother's");
     REQUIRE(host.remove("/var/lib/x/b").ok());
-    CHECK(!machine.has("/var/lib/x/b.new"));
+    CHECK(!machine.has("/var/lib/x/b.daybreak-new"));
     REQUIRE(host.remove("/var/lib/x/b").ok());
     host.remove_empty_folder("/var/lib/x");
     CHECK(!machine.has("/var/lib/x"));
@@ -44,8 +67,20 @@ TEST_CASE("what cannot be written is said, and is as it was", "[install][host]")
     auto folder = machine.host.replace("/etc/folder", "x", 0644);
     REQUIRE(!folder.ok());
     CHECK(folder.error().message().find("cannot put /etc/folder in place") == 0);
-    CHECK(!machine.has("/etc/folder.new"));
+    CHECK(!machine.has("/etc/folder.daybreak-new"));
     CHECK(!machine.host.remove("/etc/folder").ok());
+
+    for (auto [error, is_said] :
+         {std::pair(EINVAL, false), std::pair(ENOTSUP, false), std::pair(EIO, true)}) {
+        folder_errno = error;
+        auto replaced = machine.host.replace("/etc/b", "b", 0644);
+        auto removed = machine.host.remove("/etc/b");
+        folder_errno = 0;
+        CHECK(replaced.ok() == !is_said);
+        CHECK(removed.ok() == !is_said);
+        if (is_said)
+            CHECK(replaced.error().message().find("cannot write the folder of /etc/b") == 0);
+    }
 }
 
 TEST_CASE("a link is not replaced, and no folder is read", "[install][host]") {
