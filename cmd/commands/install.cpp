@@ -251,6 +251,14 @@ bool may_write(const InstallArguments& arguments, const char* command) {
     return false;
 }
 
+/// A crash kernel that takes this machine's arguments would not find early-init.
+void warn_of_kdump(const Host& host) {
+    auto bytes = host.read_through("/sys/kernel/kexec_crash_size");
+    if (bytes.ok() && *bytes && **bytes != "0\n")
+        complain("note: a crash kernel (kdump) that is loaded in a traced boot needs rdinit=/init "
+                 "on its command line: docs/crash.md says how");
+}
+
 std::string outcome_text(const install::Request& request, const std::string& armed) {
     if (armed.empty())
         return std::string("the boot menu has an entry '..., with Daybreak'; what is traced goes "
@@ -283,6 +291,8 @@ int run_install(const InstallArguments& arguments) {
     int status = carry_out(host, *plan, arguments.dry_run);
     if (status == static_cast<int>(Exit::ok) && !arguments.dry_run)
         complain(outcome_text(**request, armed));
+    if (status == static_cast<int>(Exit::ok))
+        warn_of_kdump(host);
     return status;
 }
 
