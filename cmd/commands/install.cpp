@@ -85,7 +85,9 @@ Result<std::vector<InstalledKernel>> chosen_kernels(const Host& host,
                 ErrorCode::not_found,
                 "kernel %s is not installed: expected /boot/vmlinuz-%s and /lib/modules/%s",
                 release.c_str(), release.c_str(), release.c_str());
-        chosen.push_back(*found);
+        if (std::none_of(chosen.begin(), chosen.end(),
+                         [&release](const InstalledKernel& one) { return one.release == release; }))
+            chosen.push_back(*found);
     }
     if (arguments.kernels.empty())
         chosen = there;
