@@ -42,12 +42,13 @@ base::Result<Plan> plan_uninstall(Host& host, bool force);
 
 /// What became of a boot, as daybreak-boot.service found it.
 enum class BootResult : uint8_t {
-    collected,  ///< traced, and its recording is in files
-    not_armed,  ///< a usual boot
-    not_loaded, ///< chosen, and the module is not there
-    not_read,   ///< traced, and the recording could not be written
-    died,       ///< this is a usual boot; the one before was to be traced and did not come up
-    no_cpio,    ///< chosen, and the archive was not there
+    collected,    ///< traced, and its recording is in files
+    not_armed,    ///< a usual boot
+    not_loaded,   ///< chosen, and the module is not there
+    not_read,     ///< traced, and the recording could not be written
+    nothing_held, ///< the module has no recording: it refused the programs, or another took it
+    died,         ///< this is a usual boot; one before was to be traced and did not come up
+    no_cpio,      ///< a usual boot, and something that install placed is not there
 };
 
 struct LastBoot {

@@ -25,8 +25,9 @@ constexpr ResultWord kResults[] = {
     {"not-armed", "not traced: it was not armed"},
     {"not-loaded", "not traced: early-init ran, and daybreak.ko is not loaded"},
     {"not-read", "traced, and its recording could not be written"},
-    {"died", "not traced: the boot before it was to be traced and did not come up, or was cut off"},
-    {"no-cpio", "not traced: the archive with the module was not there"},
+    {"nothing-held", "not traced, or its recording was taken already"},
+    {"died", "not traced: a boot before it was to be traced and did not come up, or was cut off"},
+    {"no-cpio", "not traced: what install placed is not all there"},
 };
 
 std::string text_of(const LastBoot& boot) {
@@ -204,9 +205,10 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
     plan.steps.push_back(
         {.path = kLastBootPath, .before = before, .after = text_of(boot), .is_text = true});
     bool came_up = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
-                   boot.result == BootResult::not_loaded;
+                   boot.result == BootResult::not_loaded || boot.result == BootResult::nothing_held;
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
-    // What did not work is not tried again without a person; what was not tried is.
+    // What did not work is not tried again without a person; what was not tried, or only not
+    // written, is.
     bool goes_on = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
                    boot.result == BootResult::not_armed;
     auto armed = loader->armed();

@@ -332,21 +332,30 @@ int run_booted(const InstallArguments& arguments) {
         return static_cast<int>(Exit::ok);
     }
     install::LastBoot last = install::untraced_boot(host, *boot);
-    if (boot->chosen && boot->loaded) {
-        auto files = claim_all(host.at(kRecordings), false);
-        last.result = files.ok() ? install::BootResult::collected : install::BootResult::not_read;
-        last.detail = files.ok() ? (files->losses ? "with losses, daybreak info says which" : "")
-                                 : files.error().message();
-        if (files.ok())
-            last.files = files->paths;
-        else
-            complain(files.error().message());
+    auto placed = install::read_manifest(host);
+    if (!placed.ok())
+        return fail(placed.error());
+    if (boot->chosen && boot->loaded && *placed) {
+        // Only what this installation traces: another's programs go on.
+        ClaimedFiles files;
+        auto claimed = claim_all(host.at(kRecordings), (*placed)->programs, false, files);
+        bool is_absent = !claimed.ok() && claimed.error().code() == ErrorCode::not_found;
+        last.result = claimed.ok() ? install::BootResult::collected
+                      : is_absent  ? install::BootResult::nothing_held
+                                   : install::BootResult::not_read;
+        last.detail = claimed.ok() ? (files.losses ? "with losses, daybreak info says which" : "")
+                                   : claimed.error().message();
+        last.files = files.paths;
+        if (!claimed.ok())
+            complain(claimed.error().message());
     }
     auto plan = install::plan_after_boot(host, last);
     if (!plan.ok())
         return fail(plan.error());
     int status = carry_out(host, *plan, arguments.dry_run);
-    return last.result == install::BootResult::not_read ? static_cast<int>(Exit::failed) : status;
+    bool has_failed = last.result == install::BootResult::not_read ||
+                      last.result == install::BootResult::nothing_held;
+    return has_failed ? static_cast<int>(Exit::failed) : status;
 }
 
 /// Options of install and uninstall both.

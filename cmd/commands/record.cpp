@@ -121,12 +121,16 @@ bool is_folder(const std::string& path) {
 
 } // namespace
 
-base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet) {
+base::Result<void> claim_all(const std::string& folder_path, const std::vector<std::string>& names,
+                             bool quiet, ClaimedFiles& files) {
     RecordArguments arguments{.output_path = folder_path, .claim = true, .quiet = quiet};
     DBK_TRY(auto device, recorder::open_device());
     DBK_TRY(std::vector<recorder::RunningProgram> programs, recorder::list_programs(*device));
-    std::erase_if(programs,
-                  [](const auto& program) { return program.holder.flags & DBK_RING_HELD; });
+    std::erase_if(programs, [&names](const auto& program) {
+        bool is_named =
+            names.empty() || std::find(names.begin(), names.end(), program.name) != names.end();
+        return !is_named || (program.holder.flags & DBK_RING_HELD);
+    });
     if (programs.empty()) {
         DBK_TRY(dbk_ioc_status status, device->status());
         return recorder::no_state(status);
@@ -137,7 +141,6 @@ base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet)
     options.with_symbols = false;
     // First: with no room for them, or no right to read them, nothing is claimed.
     DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
-    ClaimedFiles files;
     for (const recorder::RunningProgram& program : programs) {
         options.ring_id = program.ring_id;
         options.output_path = program_path(folder->path(), program.name);
@@ -150,7 +153,7 @@ base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet)
         complain_of_file(summary.findings, options.output_path, summary.file_bytes,
                          summary.interrupted);
     }
-    return files;
+    return {};
 }
 
 void add_record(CLI::App& app, int& status) {
@@ -183,7 +186,8 @@ void add_record(CLI::App& app, int& status) {
         auto losses = [&]() -> base::Result<bool> {
             if (!arguments->claim || !is_folder(arguments->output_path))
                 return record_one(*arguments);
-            DBK_TRY(ClaimedFiles files, claim_all(arguments->output_path, arguments->quiet));
+            ClaimedFiles files;
+            DBK_TRY_VOID(claim_all(arguments->output_path, {}, arguments->quiet, files));
             return files.losses;
         }();
         status = losses.ok() ? static_cast<int>(*losses ? Exit::losses : Exit::ok)

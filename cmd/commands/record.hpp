@@ -15,8 +15,10 @@ struct ClaimedFiles {
     bool losses = false;
 };
 
-/// Claims every program that no process holds, and writes a file each.  Errors: unsupported: no
+/// Claims the programs of these names that no process holds, or each such one without names, and
+/// writes a file each.  What was written before an error is in `files`.  Errors: unsupported: no
 /// module; not_found: nothing to claim; io.
-base::Result<ClaimedFiles> claim_all(const std::string& folder_path, bool quiet);
+base::Result<void> claim_all(const std::string& folder_path, const std::vector<std::string>& names,
+                             bool quiet, ClaimedFiles& files);
 
 } // namespace daybreak::cmd

@@ -107,9 +107,8 @@ TEST_CASE("every boot is traced until one does not come up", "[install][boot]") 
         CHECK(machine.boot().empty());
         CHECK(after_boot(machine, false).result == BootResult::died);
         CHECK(machine.variable("next_entry").empty());
-        CHECK(
-            contains(status_of(machine), "!last boot: this one, kernel " + kNewest +
-                                             ": not traced: the boot before it was to be traced"));
+        CHECK(contains(status_of(machine), "!last boot: this one, kernel " + kNewest +
+                                               ": not traced: a boot before it was to be traced"));
     }
     install_it(machine, Mode::every);
     CHECK(machine.boot() == "daybreak-" + kNewest);
@@ -202,6 +201,19 @@ TEST_CASE("the status says what differs from what was installed", "[install][sta
     machine.write(kLastBootPath, "result nonsense\ncolour red\nboot x\nkernel y\nfile a\nfile b\n");
     CHECK(contains(status_of(machine),
                    "last boot: an earlier one, kernel y: not traced: it was not armed, in a b"));
+}
+
+TEST_CASE("a boot whose module has no recording came up, and is not tried again",
+          "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::every);
+    machine.boot();
+    auto plan = plan_after_boot(machine.host, {BootResult::nothing_held, "1", kNewest, "why", {}});
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+    CHECK(machine.variable("daybreak_tried").empty());
+    CHECK(machine.variable("next_entry").empty());
+    CHECK(contains(status_of(machine), ": not traced, or its recording was taken already (why)\n"));
 }
 
 TEST_CASE("the module that a loaded boot must have is looked for in sysfs", "[install][boot]") {

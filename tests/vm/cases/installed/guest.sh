@@ -78,7 +78,7 @@ case $stage in
 	;;
 4)
 	traced "0 0"
-	status_line without-archive "^last boot  .*not traced: the archive with the module was not there"
+	status_line without-archive "^last boot  .*not traced: what install placed is not all there"
 	holds 4-install daybreak install
 	status_line armed "^next boot  traced"
 	touch /die
@@ -86,7 +86,7 @@ case $stage in
 	;;
 5)
 	traced "0 0"
-	status_line died "^last boot  .*the boot before it was to be traced and did not come up"
+	status_line died "^last boot  .*a boot before it was to be traced and did not come up"
 	status_line not-armed "^next boot  not traced: the traced boot .* has not come up"
 	holds 5-uninstall daybreak uninstall
 	sums /after

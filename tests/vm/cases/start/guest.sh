@@ -77,6 +77,21 @@ refuses boots-recording "boot came with the module and holds the recording of th
 daybreak start /share/in/calls.d
 workload 10
 
+# The boot's unit, on a folder that stands for the machine: what its manifest names, and nothing else.
+m=/tmp/m
+mkdir -p $m/proc/sys/kernel/random $m/sys/module/daybreak $m/boot/grub $m/var/log $m/var/lib/daybreak
+cp /proc/sys/kernel/osrelease $m/proc/sys/kernel/
+cp /proc/sys/kernel/random/boot_id $m/proc/sys/kernel/random/
+echo "rdinit=/daybreak/early-init" >$m/proc/cmdline
+touch $m/boot/grub/grub.cfg
+printf '%s\n' "daybreak-install 1" "mode once" "loader GRUB" "program named" >$m/var/lib/daybreak/installed
+refuses booted-without-its-program "no boot recording" daybreak install --booted --root $m
+equal booted-says-so "$(daybreak status --root $m 2>&1 | grep -c 'not traced, or its recording was taken already')" 1
+holds start-named daybreak start /share/in/calls.d --name named
+holds booted daybreak install --booted --root $m
+equal booted-took-its-own "$(ls $m/var/log/daybreak | grep -v symbols) $(state named)" "named.dbrk "
+equal booted-left-the-others "$(state boot) $(state calls)" "active active"
+
 # All at once but what dtrace holds: a file for each, named by it.
 holds claim-all sh -c "daybreak record --claim -o /tmp/all/ 2>/tmp/claim.log"
 equal names-each-file "$(sed -n 's/^daybreak: \(.*dbrk\): .*/\1/p' /tmp/claim.log | tr '\n' ' ')" "/tmp/all/boot.dbrk /tmp/all/calls.dbrk "
