@@ -34,7 +34,8 @@ public:
     virtual base::Result<std::string> part_of(const std::string& content) = 0;
     /// Returns the path of that file.
     virtual std::string path() const = 0;
-    /// Returns the kernel that is booted when nothing is chosen for one boot.  Empty: not known.
+    /// Returns the kernel that is booted when nothing is chosen for one boot; "" when that is
+    /// something that install adds no entry for.  Empty: not known.
     virtual std::optional<std::string> default_release() = 0;
     /// Error: unsupported, with the reason: a boot that dies would not end the tracing.
     virtual base::Result<void> check_can_arm() = 0;

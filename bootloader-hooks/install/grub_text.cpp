@@ -181,6 +181,8 @@ std::optional<std::string> GrubConfig::default_release(const std::string& saved_
     for (const GrubEntry& entry : entries)
         if (entry.id == wanted || entry.title == wanted)
             return entry.release();
+    if (std::find(others.begin(), others.end(), wanted) != others.end())
+        return "";
     return std::nullopt;
 }
 
@@ -198,10 +200,12 @@ GrubConfig parse_grub_config(const std::string& text) {
             }
             open = nullptr;
             bool is_ours = read_body(entry);
-            if (!std::exchange(seen, true) && is_ours)
-                config.first = entry.release();
+            if (!std::exchange(seen, true))
+                config.first = is_ours ? entry.release() : "";
             if (is_ours)
                 config.entries.push_back(std::move(entry));
+            else
+                config.others.insert(config.others.end(), {entry.id, entry.title});
             continue;
         }
         std::vector<std::string> words = words_of(line);

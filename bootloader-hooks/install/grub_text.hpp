@@ -34,15 +34,17 @@ struct GrubEntry {
 
 struct GrubConfig {
     std::vector<GrubEntry> entries;   ///< in order; those that boot something else are left out
-    std::optional<std::string> first; ///< the kernel's release of the very first entry
+    std::optional<std::string> first; ///< the kernel's release of the very first entry, "": none
+    /// IDs and titles of entries that boot something else, or not as ours can.
+    std::vector<std::string> others;
     std::string chosen; ///< what is booted when nothing is chosen for one boot: `set default=`
     bool reads_custom = false;     ///< it sources custom.cfg
     bool takes_next_entry = false; ///< it honours next_entry of grubenv
 
     /// Returns the entry whose lines ours has: the first of that kernel that is not for recovery.
     const GrubEntry* entry_of(const std::string& release) const;
-    /// Returns the release that the machine boots when nothing is chosen: empty when what `chosen`
-    /// and saved_entry say is not an entry here.
+    /// Returns the release that the machine boots when nothing is chosen: "" when that is not one
+    /// of `entries`, empty when `chosen` and saved_entry do not name one here.
     std::optional<std::string> default_release(const std::string& saved_entry) const;
 };
 

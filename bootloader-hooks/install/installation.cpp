@@ -140,6 +140,10 @@ Result<std::string> release_to_arm(BootLoader& loader, const Request& request) {
     if (request.mode == Mode::once && request.kernels_named && request.kernels.size() == 1)
         return request.kernels.front().release;
     std::string release = loader.default_release().value_or(request.running_release);
+    if (release.empty())
+        return errorf(ErrorCode::invalid,
+                      "the machine does not boot a kernel with an initramfs by default: trace one "
+                      "with --once --kernel RELEASE, or use --menu");
     if (!has(release))
         return errorf(
             ErrorCode::invalid,

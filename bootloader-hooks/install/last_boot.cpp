@@ -104,6 +104,12 @@ std::string entries_trouble(BootLoader& loader, const Manifest& placed) {
                : loader.path() + ": our entry is not that of the distribution's entry as it is now";
 }
 
+/// What the machine boots when nothing is chosen.
+std::string booted_text(const std::string& release) {
+    return release.empty() ? "the machine boots an entry without a kernel and its initramfs"
+                           : "the machine boots kernel " + release;
+}
+
 StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& placed) {
     auto armed = loader.armed();
     if (!armed.ok())
@@ -113,8 +119,16 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
                 "not traced: " + cpio_path(*armed) +
                     " is missing, and the entry boots as usual without",
                 true};
-    if (!armed->empty())
-        return {"next boot", "traced, kernel " + *armed, !contains(placed.kernels, *armed)};
+    std::optional<std::string> release = loader.default_release();
+    if (!armed->empty()) {
+        bool is_other = release && *release != *armed;
+        std::string text = "traced, kernel " + *armed;
+        if (is_other)
+            text += "; without that, " + booted_text(*release) +
+                    (placed.mode == Mode::every ? ": run daybreak install" : "");
+        return {"next boot", text,
+                !contains(placed.kernels, *armed) || (is_other && placed.mode == Mode::every)};
+    }
     if (placed.mode == Mode::menu)
         return {"next boot", "as the boot menu's entry '..., with Daybreak' is chosen, or not",
                 false};
@@ -123,10 +137,9 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
                 "not traced: the traced boot of kernel " + tried +
                     " has not come up, or its unit has not run yet; daybreak install arms again",
                 true};
-    std::optional<std::string> release = loader.default_release();
     if (release && !contains(placed.kernels, *release))
         return {"next boot",
-                "not traced: the machine boots kernel " + *release +
+                "not traced: " + booted_text(*release) +
                     ", which is not installed for; run daybreak install",
                 true};
     if (placed.mode == Mode::once)

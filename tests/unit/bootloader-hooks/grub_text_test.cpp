@@ -154,8 +154,13 @@ TEST_CASE("entries of other systems are not copied", "[install][grub]") {
     // The very first entry is another system: entry 0 is not a kernel.
     GrubConfig windows = parse_grub_config("menuentry 'W' {\n\tchainloader +1\n}\n" +
                                            test::grub_config(test::kPlain, {kNewest}));
-    CHECK(!windows.first);
+    CHECK(windows.first == "");
+    CHECK(windows.default_release("") == "");
+    windows.chosen = "W";
+    CHECK(windows.default_release("") == "");
+    windows.chosen = "another";
     CHECK(!windows.default_release(""));
+    CHECK(!parse_grub_config("").default_release(""));
 }
 
 TEST_CASE("which kernel a machine boots by itself", "[install][grub]") {

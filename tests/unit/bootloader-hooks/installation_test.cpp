@@ -220,6 +220,12 @@ TEST_CASE("machines that install does not arm say why", "[install]") {
     broken.write(kCustom, "### END daybreak ###\n");
     CHECK(contains(refusal(broken, request_of(Mode::once)), "the end of Daybreak's part is there"));
 
+    MachineFolder windows;
+    windows.write("/boot/grub/grub.cfg", "menuentry 'W' {\n\tchainloader +1\n}\n" + config);
+    CHECK(contains(refusal(windows, request_of(Mode::every)),
+                   "the machine does not boot a kernel with an initramfs by default"));
+    install_it(windows, request_of(Mode::menu));
+
     MachineFolder damaged;
     damaged.write(kManifestPath, "something\n");
     CHECK(

@@ -167,6 +167,9 @@ TEST_CASE("a kernel that came since is not skipped for an older one that is trac
     machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
     machine.write("/boot/grub/grub.cfg",
                   test::grub_config(test::kPlain, {"6.13.0", kNewest, kOld}));
+    CHECK(contains(status_of(machine), "!next boot: traced, kernel " + kNewest +
+                                           "; without that, the machine boots kernel 6.13.0: run "
+                                           "daybreak install\n"));
     CHECK(machine.boot() == "daybreak-" + kNewest);
     CHECK(after_boot(machine).result == BootResult::collected);
     CHECK(machine.variable("next_entry").empty());
@@ -201,6 +204,34 @@ TEST_CASE("the status says what differs from what was installed", "[install][sta
     machine.write(kLastBootPath, "result nonsense\ncolour red\nboot x\nkernel y\nfile a\nfile b\n");
     CHECK(contains(status_of(machine),
                    "last boot: an earlier one, kernel y: not traced: it was not armed, in a b"));
+}
+
+TEST_CASE("one boot of another kernel is as it should be", "[install][status]") {
+    MachineFolder machine;
+    Request request;
+    request.mode = Mode::once;
+    request.programs = {"boot"};
+    request.kernels = {{kOld, "a"}};
+    request.kernels_named = true;
+    std::string armed;
+    auto plan = plan_install(machine.host, request, &armed);
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+    CHECK(contains(status_of(machine), "\nnext boot: traced, kernel " + kOld +
+                                           "; without that, the machine boots kernel " + kNewest +
+                                           "\n"));
+}
+
+TEST_CASE("a machine that boots another system by default is not armed", "[install][boot]") {
+    MachineFolder machine;
+    install_it(machine, Mode::every);
+    machine.boot();
+    machine.write("/boot/grub/grub.cfg",
+                  "menuentry 'W' {\n\tchainloader +1\n}\n" + machine.read("/boot/grub/grub.cfg"));
+    CHECK(after_boot(machine).result == BootResult::collected);
+    CHECK(machine.variable("next_entry").empty());
+    CHECK(contains(status_of(machine), "!next boot: not traced: the machine boots an entry without "
+                                       "a kernel and its initramfs, which is not installed for"));
 }
 
 TEST_CASE("a boot whose module has no recording came up, and is not tried again",
