@@ -28,6 +28,17 @@ constexpr const char* kReadOnly[] = {"diskfilter", "lvm",   "mdraid09", "mdraid1
                                      "luks",       "luks2", "btrfs",    "cpiofs",   "newc",
                                      "odc",        "romfs", "squash4",  "tarfs",    "zfs"};
 
+/// Error: corrupt, with what to do.
+Result<PartedFile> parted_custom(const std::string& content) {
+    auto parted = find_part(content);
+    if (parted.ok())
+        return parted;
+    return errorf(ErrorCode::corrupt,
+                  "%s: %s: take the lines of Daybreak out by hand (uninstall --force leaves the "
+                  "file as it is)",
+                  kCustom, parted.error().message().c_str());
+}
+
 class Grub final : public BootLoader {
 public:
     Grub(Host& host, GrubConfig config, std::string environment)
@@ -36,7 +47,7 @@ public:
     Result<Step> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
                          const std::optional<Manifest>& placed) override;
     Result<std::string> part_of(const std::string& content) override {
-        DBK_TRY(PartedFile parted, find_part(content));
+        DBK_TRY(PartedFile parted, parted_custom(content));
         return parted.part;
     }
     std::string path() const override { return kCustom; }
@@ -87,11 +98,7 @@ Result<Step> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_ar
                       "update-grub",
                       kConfig);
     DBK_TRY(std::optional<std::string> before, host_.read(kCustom));
-    auto parted = find_part(before.value_or(""));
-    if (!parted.ok())
-        return std::move(parted).error().with_context(
-            std::string(kCustom) +
-            " was changed since install wrote to it, take the lines of Daybreak out by hand");
+    DBK_TRY(PartedFile parted, parted_custom(before.value_or("")));
     std::string body;
     for (const TracedKernel& kernel : kernels) {
         DBK_TRY(std::string text, entry_text(kernel, can_arm));
@@ -99,10 +106,10 @@ Result<Step> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_ar
     }
     Step step{.path = kCustom, .before = before, .is_text = true};
     if (!kernels.empty()) {
-        step.after = parted->with(body);
+        step.after = parted.with(body);
         return step;
     }
-    step.after = before ? std::optional(parted->without()) : std::nullopt;
+    step.after = before ? std::optional(parted.without()) : std::nullopt;
     bool made = placed &&
                 std::any_of(placed->parts.begin(), placed->parts.end(),
                             [](const PlacedPart& one) { return one.path == kCustom && one.made; });
@@ -172,12 +179,16 @@ std::vector<Step> Grub::arm(const std::string& release) {
 std::vector<Step> Grub::disarm(const std::vector<Variable>& before) {
     std::vector<Step> steps;
     for (const Variable& one : before) {
-        std::optional<std::string> now = variable(one.name);
-        // What GRUB boots next by a choice of the user's own stays.
-        bool is_foreign =
-            one.name == kNext && now && !now->empty() && !now->starts_with(grub_entry_id(""));
-        if (now != one.before && !is_foreign)
-            steps.push_back(set(one.name, one.before, "as it was before install"));
+        std::optional<std::string> now = variable(one.name), wanted = one.before;
+        if (one.name == kNext) {
+            bool is_ours = now && now->starts_with(grub_entry_id(""));
+            if (now && !now->empty() && !is_ours)
+                wanted = now; // a choice of the user's own stays
+            else if (wanted)
+                wanted = ""; // one from before install was for a boot that is over
+        }
+        if (now != wanted)
+            steps.push_back(set(one.name, wanted, "as it was before install"));
     }
     return steps;
 }
@@ -190,9 +201,11 @@ bool grub_is_used(const Host& host) {
 
 Result<std::unique_ptr<BootLoader>> open_grub(Host& host) {
     DBK_TRY(std::optional<std::string> config, host.read_through(kConfig));
+    if (!config)
+        return errorf(ErrorCode::not_found, "%s is not there: is /boot mounted?", kConfig);
     DBK_TRY(std::optional<std::string> environment, host.read_through(kEnvironment));
-    return std::unique_ptr<BootLoader>(std::make_unique<Grub>(
-        host, parse_grub_config(config.value_or("")), environment.value_or("")));
+    return std::unique_ptr<BootLoader>(
+        std::make_unique<Grub>(host, parse_grub_config(*config), environment.value_or("")));
 }
 
 } // namespace daybreak::install

@@ -34,9 +34,11 @@ Result<void> check_ours(const std::string& path, const std::string& content,
 /// The same of our part of the boot loader's file.
 Result<void> check_part(Host& host, BootLoader& loader, const std::optional<Manifest>& placed,
                         bool force, const char* verb) {
+    if (force)
+        return {};
     DBK_TRY(std::optional<std::string> text, host.read(loader.path()));
     DBK_TRY(std::string part, loader.part_of(text.value_or("")));
-    if (part.empty() || force || (placed && placed->placed_part(loader.path(), part)))
+    if (part.empty() || (placed && placed->placed_part(loader.path(), part)))
         return {};
     return errorf(
         ErrorCode::invalid,
@@ -226,12 +228,23 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
                 {.path = kManifestPath}); // a process ended before anything was placed
         return plan;
     }
-    DBK_TRY(auto loader, open_boot_loader_named(host, placed->loader));
-    DBK_TRY_VOID(check_part(host, *loader, placed, force, "removes"));
-    DBK_TRY(Step entries, loader->entries({}, false, placed));
-    append(plan.steps, loader->disarm(placed->variables));
-    if (entries.before != entries.after || host.has_left_over(entries.path))
-        plan.steps.push_back(entries);
+    auto loader = open_boot_loader_named(host, placed->loader);
+    if (!loader.ok() && !force)
+        return std::move(loader).error();
+    if (loader.ok()) {
+        DBK_TRY_VOID(check_part(host, **loader, placed, force, "removes"));
+        auto entries = (*loader)->entries({}, false, placed);
+        if (!entries.ok() && !force)
+            return std::move(entries).error();
+        append(plan.steps, (*loader)->disarm(placed->variables));
+        if (!entries.ok())
+            plan.notes.push_back(entries.error().message());
+        else if (entries->before != entries->after || host.has_left_over(entries->path))
+            plan.steps.push_back(*entries);
+    } else {
+        plan.notes.push_back("our entries, and what the next boot takes, stay as they are: " +
+                             loader.error().message());
+    }
     DBK_TRY(std::vector<Step> removals, removal_steps(host, *placed, Manifest(), force));
     append(plan.steps, std::move(removals));
     if (host.exists(kLastBootPath))

@@ -228,8 +228,11 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     return std::optional(std::move(request));
 }
 
-/// Prints a plan, or carries it out.  Returns the exit status.
-int carry_out(Host& host, const install::Plan& plan, bool dry_run) {
+/// Prints a plan, or carries it out; `when_failed` says what is the case when that fails half way.
+/// Returns the exit status.
+int carry_out(Host& host, const install::Plan& plan, bool dry_run, const char* when_failed) {
+    for (const std::string& note : plan.notes)
+        complain(note);
     if (dry_run) {
         put(install::describe(plan));
         return static_cast<int>(finish_stdout());
@@ -238,9 +241,7 @@ int carry_out(Host& host, const install::Plan& plan, bool dry_run) {
     if (done.ok())
         return static_cast<int>(Exit::ok);
     complain(done.error().message());
-    complain("the machine boots as before: install again when the cause is gone, or daybreak "
-             "uninstall removes "
-             "what was placed");
+    complain(when_failed);
     return static_cast<int>(Exit::failed);
 }
 
@@ -290,7 +291,9 @@ int run_install(const InstallArguments& arguments) {
         complain("all of it is installed already: nothing was changed");
         return static_cast<int>(Exit::ok);
     }
-    int status = carry_out(host, *plan, arguments.dry_run);
+    int status = carry_out(host, *plan, arguments.dry_run,
+                           "the machine boots as before: install again when the cause is gone, or "
+                           "daybreak uninstall removes what was placed");
     if (status == static_cast<int>(Exit::ok) && !arguments.dry_run)
         complain(outcome_text(**request, armed));
     if (status == static_cast<int>(Exit::ok))
@@ -309,13 +312,16 @@ int run_uninstall(const InstallArguments& arguments) {
         complain("nothing is installed");
         return static_cast<int>(Exit::ok);
     }
-    int status = carry_out(host, *plan, arguments.dry_run);
+    int status = carry_out(host, *plan, arguments.dry_run,
+                           "what was not taken away yet is there still: uninstall again when the "
+                           "cause is gone");
     if (status != static_cast<int>(Exit::ok) || arguments.dry_run)
         return status;
     host.remove_empty_folder(install::kStateFolder);
-    complain(std::string("uninstalled: the boot loader's files are what they were; recordings "
-                         "stay in ") +
-             kRecordings);
+    complain(std::string(plan->notes.empty()
+                             ? "uninstalled: the boot loader's files are what they were"
+                             : "uninstalled, but for what is said above") +
+             "; recordings stay in " + kRecordings);
     return status;
 }
 
@@ -352,7 +358,8 @@ int run_booted(const InstallArguments& arguments) {
     auto plan = install::plan_after_boot(host, last);
     if (!plan.ok())
         return fail(plan.error());
-    int status = carry_out(host, *plan, arguments.dry_run);
+    int status = carry_out(host, *plan, arguments.dry_run,
+                           "what became of this boot is not kept, and the next one is not armed");
     bool has_failed = last.result == install::BootResult::not_read ||
                       last.result == install::BootResult::nothing_held;
     return has_failed ? static_cast<int>(Exit::failed) : status;

@@ -181,6 +181,51 @@ TEST_CASE("what people did since is left as it is", "[install]") {
     CHECK(machine.variable("next_entry") == "memtest");
 }
 
+TEST_CASE("what the boot before install took is not taken again", "[install]") {
+    MachineFolder machine;
+    machine.set_variable("next_entry", "memtest");
+    install_it(machine, request_of(Mode::menu));
+    CHECK(machine.boot() == "memtest");
+    install_it(machine, request_of(Mode::once));
+    uninstall_it(machine);
+    CHECK(machine.variable("next_entry").empty());
+}
+
+TEST_CASE("an uninstallation that cannot see the boot loader's files takes nothing away",
+          "[install]") {
+    MachineFolder machine;
+    install_it(machine, request_of(Mode::once));
+    std::string config = machine.read("/boot/grub/grub.cfg");
+    machine.remove("/boot/grub/grub.cfg");
+    CHECK(refusal_of_uninstall(machine) == "/boot/grub/grub.cfg is not there: is /boot mounted?");
+    auto forced = plan_uninstall(machine.host, true);
+    REQUIRE(forced.ok());
+    REQUIRE(forced->notes.size() == 1);
+    CHECK(contains(forced->notes[0], "our entries, and what the next boot takes, stay"));
+    uninstall_it(machine, true);
+    CHECK(!machine.has(cpio_path(kOld)));
+    CHECK(!machine.has(kManifestPath));
+    CHECK(machine.has(kCustom));
+}
+
+TEST_CASE("a part without its end is left to a person, and the rest goes", "[install]") {
+    MachineFolder machine;
+    install_it(machine, request_of(Mode::once));
+    std::string damaged = machine.read(kCustom);
+    damaged.resize(damaged.find("### END daybreak"));
+    machine.write(kCustom, damaged);
+    for (const std::string& reason :
+         {refusal_of_uninstall(machine), refusal(machine, request_of(Mode::every))}) {
+        CHECK(contains(reason, kCustom + ": "));
+        CHECK(contains(reason, "take the lines of Daybreak out by hand (uninstall --force leaves"));
+    }
+    uninstall_it(machine, true);
+    CHECK(machine.read(kCustom) == damaged);
+    CHECK(machine.variable("next_entry").empty());
+    CHECK(!machine.has(cpio_path(kOld)));
+    CHECK(!machine.has(kManifestPath));
+}
+
 TEST_CASE("machines that install does not arm say why", "[install]") {
     for (const test::GrubShape& shape : test::kShapes) {
         INFO(shape.name);
@@ -218,7 +263,8 @@ TEST_CASE("machines that install does not arm say why", "[install]") {
 
     MachineFolder broken;
     broken.write(kCustom, "### END daybreak ###\n");
-    CHECK(contains(refusal(broken, request_of(Mode::once)), "the end of Daybreak's part is there"));
+    CHECK(contains(refusal(broken, request_of(Mode::once)),
+                   kCustom + ": the end of Daybreak's part is there"));
 
     MachineFolder windows;
     windows.write("/boot/grub/grub.cfg", "menuentry 'W' {\n\tchainloader +1\n}\n" + config);
