@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/enabling.hpp"
+#include "cmd/program.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
@@ -91,6 +92,8 @@ base::Result<void> embed(const EmbedOptions& options) {
         if (!dof.ok())
             return std::move(dof).error().with_context(path);
         DBK_TRY_VOID(check_target(path, dof->program, before->release));
+        if (auto allowed = check_destructive(dof->program); !allowed.ok())
+            return std::move(allowed).error().with_context(path); // the boot would refuse it
         images.push_back(std::move(image));
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
