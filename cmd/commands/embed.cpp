@@ -12,6 +12,7 @@
 #include "formats/dof/properties.hpp"
 #include "formats/module/module_file.hpp"
 
+#include <filesystem>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -96,6 +97,11 @@ base::Result<void> embed(const EmbedOptions& options) {
             return std::move(allowed).error().with_context(path); // the boot would refuse it
         images.push_back(std::move(image));
     }
+    std::error_code none;
+    if (std::filesystem::equivalent(options.module_path, options.output_path, none))
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is the module: name another file to write",
+                            options.output_path.c_str());
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(embedded));
