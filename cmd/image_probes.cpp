@@ -3,6 +3,7 @@
 // The probes that a kernel will have, by its image.
 #include "cmd/image_probes.hpp"
 
+#include "base/counted.hpp"
 #include "base/nearest_name.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -39,10 +41,20 @@ std::vector<std::string> texts(const std::vector<std::string_view>& views) {
     return {views.begin(), views.end()};
 }
 
-/// What can stand in the part of a description that names a place.
+enum class Match { no, unknown, yes };
+
+/// The places that a provider has probes at: system calls, functions, tracepoints.
 class Places {
 public:
-    explicit Places(compiler::BtfKernelTypes& kernel) : kernel_(kernel) {}
+    /// `kernel` may be null: what the headers have is known, and no more.
+    explicit Places(compiler::BtfKernelTypes* kernel) : kernel_(kernel) {}
+
+    Match match(const std::string& provider, const std::string& place) {
+        if (place.empty() || any_matches(of(provider, false), place))
+            return Match::yes;
+        const std::vector<std::string>& names = of(provider, true);
+        return names.empty() ? Match::unknown : any_matches(names, place) ? Match::yes : Match::no;
+    }
 
     /// Returns the names that a provider has; empty when they are not known.  `all` are those of
     /// the image; else BTF's or our headers', which have most and cost little.
@@ -53,12 +65,25 @@ public:
         return known->second;
     }
 
+    bool has_kernel() const { return kernel_ != nullptr; }
+
+    /// Returns why the functions are not known; "" when they are, or were not asked for.
+    const std::string& no_functions() const { return no_functions_; }
+
 private:
+    static bool any_matches(const std::vector<std::string>& names, const std::string& pattern) {
+        return std::any_of(names.begin(), names.end(), [&pattern](const std::string& name) {
+            return sim::glob_match(pattern, name);
+        });
+    }
+
     std::vector<std::string> look(const std::string& provider, bool all) {
         std::vector<std::string> calls(std::begin(kSystemCalls), std::end(kSystemCalls));
         if (provider == "syscall" && !all)
             return calls;
-        auto btf = kernel_.vmlinux();
+        if (kernel_ == nullptr)
+            return {};
+        auto btf = kernel_->vmlinux();
         if (!btf.ok())
             return {};
         if (provider == "sdt")
@@ -67,9 +92,12 @@ private:
             return texts((*btf)->functions());
         if (provider == "fbt") {
             std::vector<std::string> names;
-            if (auto functions = kernel_.functions(); functions.ok())
+            auto functions = kernel_->functions();
+            if (functions.ok())
                 for (compiler::KernelFunction& function : *functions)
                     names.push_back(std::move(function.name));
+            else
+                no_functions_ = functions.error().message();
             return names;
         }
         // A kernel that is newer than our headers has others besides.
@@ -80,35 +108,109 @@ private:
         return calls;
     }
 
-    compiler::BtfKernelTypes& kernel_;
+    compiler::BtfKernelTypes* kernel_;
+    std::string no_functions_;
     /// By provider and `all`.  Kept: to unpack an image takes a second, and to list BTF's functions
     /// as long as to compile a clause.
     std::map<std::pair<std::string, bool>, std::vector<std::string>> known_;
 };
 
-bool any_matches(const std::vector<std::string>& names, const std::string& pattern) {
-    return std::any_of(names.begin(), names.end(), [&pattern](const std::string& name) {
-        return sim::glob_match(pattern, name);
-    });
+bool fits(const std::string& pattern, std::string_view name) {
+    return name == kAnyName || sim::glob_match(pattern, std::string(name));
 }
 
-/// Returns the line about one description; "" when it matches something, or that is not known.
-std::string judge(const DofProbeName& probe, Places& places) {
-    bool by_name = probe.provider == "sdt";
-    if (!by_name && probe.provider != "fbt" && probe.provider != "syscall")
+/// Whether the kernel itself has a probe that fits.
+Match match(const ProbeParts& parts, Places& places) {
+    if (sim::probe_can_exist({parts.provider.c_str(), parts.module.c_str(), parts.function.c_str(),
+                              parts.name.c_str(), 0},
+                             {}))
+        return Match::yes;
+    Match best = Match::no;
+    for (const KernelProbe& probe : kernel_probes()) {
+        std::string_view module = probe.module == kAnyName ? "vmlinux" : probe.module;
+        if (best == Match::yes || !fits(parts.provider, probe.provider) ||
+            !fits(parts.module, module) || !fits(parts.function, probe.function) ||
+            !fits(parts.name, probe.name))
+            continue;
+        const std::string& place = probe.name == kAnyName ? parts.name : parts.function;
+        best = std::max(best, probe.is_one ? Match::yes : places.match(probe.provider, place));
+    }
+    return best;
+}
+
+/// Whether a module could bring a probe that fits.
+bool module_may_bring(const ProbeParts& parts) {
+    auto is_of_modules = [&parts](const KernelProbe& probe) {
+        return probe.module == kAnyName && fits(parts.provider, probe.provider) &&
+               fits(parts.function, probe.function) && fits(parts.name, probe.name);
+    };
+    return parts.module != "vmlinux" && parts.module != "kernel" &&
+           std::any_of(kernel_probes().begin(), kernel_probes().end(), is_of_modules);
+}
+
+bool is_provider(const std::string& name) {
+    auto is_named = [&name](const KernelProbe& probe) { return name == probe.provider; };
+    return name == "dtrace" || name == "profile" ||
+           std::any_of(kernel_probes().begin(), kernel_probes().end(), is_named);
+}
+
+/// Returns the description that differs only in how it is divided into parts, or names a module of
+/// too much; nothing when the kernel has neither.  A module may have a function of any name, but
+/// tracepoints have names of their own.
+std::optional<ProbeParts> otherwise_divided(const ProbeParts& parts, bool of_module,
+                                            Places& places) {
+    for (const ProbeParts& other : regrouped(parts))
+        if (match(other, places) != Match::no)
+            return other;
+    bool of_place = parts.provider == "fbt" || parts.provider == "syscall";
+    std::vector<ProbeParts> without;
+    if (!of_place && !parts.name.empty())
+        without.push_back({parts.provider.empty() ? "sdt" : parts.provider, "", "", parts.name});
+    else if (!of_module)
+        without.push_back({parts.provider, "", parts.function, parts.name});
+    Match enough = is_provider(parts.module) ? Match::unknown : Match::yes;
+    for (const ProbeParts& other : without)
+        if (other != parts && match(other, places) >= enough)
+            return other;
+    return std::nullopt;
+}
+
+/// Returns the description with the nearest place that there is; "" when none is near.
+std::string nearest(const ProbeParts& parts, Places& places) {
+    std::vector<ProbeParts> ways = regrouped(parts);
+    ways.insert(ways.begin(), parts);
+    for (ProbeParts& way : ways)
+        for (const char* provider : {"syscall", "fbt", "sdt"}) {
+            ProbeParts meant = way;
+            std::string& place = provider == std::string_view("sdt") ? meant.name : meant.function;
+            if (!sim::glob_match(way.provider, provider) || is_pattern(place))
+                continue;
+            place = base::nearest_name(place, places.of(provider, true));
+            if (!place.empty() && match(meant, places) == Match::yes)
+                return meant.text();
+        }
+    return "";
+}
+
+/// Returns the line about one description; "" when it matches something, or a module may have it,
+/// or that is not known: then it is added to *unknown.
+std::string judge(const ProbeParts& parts, Places& places, std::vector<std::string>* unknown) {
+    Match matched = match(parts, places);
+    bool any_place = is_pattern(parts.function.empty() ? parts.name : parts.function);
+    if (matched == Match::unknown && !any_place && !places.no_functions().empty())
+        unknown->push_back(parts.text());
+    if (matched != Match::no)
         return "";
-    const std::string& place = by_name ? probe.name : probe.function;
-    bool of_kernel = probe.module == "vmlinux" || probe.provider == "syscall";
-    if ((!of_kernel && !probe.module.empty()) || (!of_kernel && is_pattern(place)) || place.empty())
+    bool of_module = module_may_bring(parts);
+    std::optional<ProbeParts> other = otherwise_divided(parts, of_module, places);
+    bool names_module = !parts.module.empty() && !is_provider(parts.module);
+    if (of_module && !other && (names_module || (parts.module.empty() && any_place)))
         return "";
-    if (any_matches(places.of(probe.provider, false), place))
-        return "";
-    const std::vector<std::string>& names = places.of(probe.provider, true);
-    if (names.empty() || any_matches(names, place))
-        return "";
-    std::string hint = base::did_you_mean(base::nearest_name(place, names));
-    return probe.text() + " matches no probe of this kernel" +
-           (of_kernel ? "" : ", unless a module brings one") +
+    std::string hint = base::did_you_mean(other ? other->text() : nearest(parts, places));
+    bool is_misplaced = other && is_provider(parts.module);
+    std::string module = parts.module.empty() ? "a module" : "a module " + parts.module;
+    return parts.text() + " matches no probe" + (places.has_kernel() ? " of this kernel" : "") +
+           (of_module && !is_misplaced ? ", unless " + module + " brings one" : "") +
            (hint.empty() ? "" : " (" + hint + ")");
 }
 
@@ -138,33 +240,45 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
 }
 
 std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
-                                          compiler::BtfKernelTypes& kernel) {
-    std::vector<std::string> lines;
+                                          compiler::BtfKernelTypes* kernel) {
+    std::vector<std::string> lines, unknown;
     std::set<std::string> seen;
     Places places(kernel);
     for (const formats::DofEcb& ecb : program.ecbs) {
-        if (!seen.insert(ecb.probe.text()).second)
+        const DofProbeName& probe = ecb.probe;
+        if (probe.id != 0 || !seen.insert(probe.text()).second)
             continue;
-        std::string line = judge(ecb.probe, places);
+        std::string line =
+            judge({probe.provider, probe.module, probe.function, probe.name}, places, &unknown);
         if (!line.empty())
             lines.push_back(std::move(line));
     }
+    if (!unknown.empty())
+        lines.push_back(places.no_functions() + "; whether it has " + unknown[0] +
+                        (unknown.size() == 1
+                             ? ""
+                             : " and " + base::counted(unknown.size() - 1, "more description")) +
+                        " was not looked up");
     return lines;
 }
 
 base::Result<void> check_kernel(const ProgramArguments& arguments,
                                 const CompiledProgram& compiled) {
-    if (!compiled.kernel)
+    // A suite expects dtrace(1)'s words alone.
+    if (!compiled.kernel && is_testing())
         return {};
-    auto types = compiled.kernel->vmlinux();
-    if (!types.ok() && arguments.kernel.find('/') == std::string::npos && arguments.btf.empty()) {
-        complain("warning: " + types.error().message() +
-                 "; whether it has the program's probes was not looked up");
-        return {};
+    if (compiled.kernel) {
+        auto types = compiled.kernel->vmlinux();
+        if (!types.ok() && arguments.kernel.find('/') == std::string::npos &&
+            arguments.btf.empty()) {
+            complain("warning: " + types.error().message() +
+                     "; whether it has the program's probes was not looked up");
+            return {};
+        }
+        DBK_TRY_VOID(types);
     }
-    DBK_TRY_VOID(types);
     if (!arguments.zero_probes_allowed)
-        for (const std::string& line : unmatched_probes(compiled.program, *compiled.kernel))
+        for (const std::string& line : unmatched_probes(compiled.program, compiled.kernel.get()))
             complain("warning: " + line);
     return {};
 }

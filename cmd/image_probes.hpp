@@ -22,14 +22,21 @@ namespace daybreak::cmd {
 base::Result<std::vector<formats::DofProbeName>> image_probes(compiler::BtfKernelTypes& kernel);
 
 /// Returns what is to be said of the descriptions of a program that match nothing in the image, a
-/// line each.  One that a module may yet match (its module part is another than vmlinux; it is a
-/// pattern without a module part) is not among them, nor is any that cannot be judged: no image.
+/// line each.  One that a module may yet match (it names a module, or is a pattern without one) is
+/// not among them, unless a colon in another place, or no module, makes it one that matches.  The
+/// last line is of those that could not be looked up: no image.  Of a null kernel only the system
+/// calls are known.
 std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
-                                          compiler::BtfKernelTypes& kernel);
+                                          compiler::BtfKernelTypes* kernel);
+
+inline std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
+                                                 compiler::BtfKernelTypes& kernel) {
+    return unmatched_probes(program, &kernel);
+}
 
 /// Prints what of a program its kernel does not have, as warnings.  A release whose image is not here
-/// is one too: it may be another machine's.  A program compiled for no kernel is not looked at.
-/// Error: a file without types.
+/// is one too: it may be another machine's.  Of a program compiled for no kernel only what no kernel
+/// has is known.  Error: a file without types.
 base::Result<void> check_kernel(const ProgramArguments& arguments, const CompiledProgram& compiled);
 
 } // namespace daybreak::cmd

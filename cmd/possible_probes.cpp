@@ -15,34 +15,46 @@ namespace daybreak::cmd {
 namespace {
 
 constexpr KernelProbe kKernelProbes[] = {
-    {"syscall", "entry", false},
-    {"syscall", "return", false},
-    {"fbt", "entry", false},
-    {"fbt", "return", false},
-    {"sdt", "", false},
-    {"proc", "create", true},
-    {"proc", "start", true},
-    {"proc", "exec", true},
-    {"proc", "exec-success", true},
-    {"proc", "exec-failure", true},
-    {"proc", "exit", true},
-    {"proc", "lwp-create", true},
-    {"proc", "lwp-start", true},
-    {"proc", "lwp-exit", true},
-    {"proc", "signal-send", true},
-    {"proc", "signal-discard", true},
-    {"proc", "signal-handle", true},
-    {"proc", "signal-clear", true},
-    {"sched", "off-cpu", true},
-    {"sched", "sleep", true},
-    {"sched", "preempt", true},
-    {"sched", "wakeup", true},
-    {"io", "start", true},
-    {"io", "done", true},
+    {"syscall", "vmlinux", "*", "entry", false},
+    {"syscall", "vmlinux", "*", "return", false},
+    {"fbt", "*", "*", "entry", false},
+    {"fbt", "*", "*", "return", false},
+    {"sdt", "*", "", "*", false},
+    {"proc", "", "", "create", true},
+    {"proc", "", "", "start", true},
+    {"proc", "", "", "exec", true},
+    {"proc", "", "", "exec-success", true},
+    {"proc", "", "", "exec-failure", true},
+    {"proc", "", "", "exit", true},
+    {"proc", "", "", "lwp-create", true},
+    {"proc", "", "", "lwp-start", true},
+    {"proc", "", "", "lwp-exit", true},
+    {"proc", "", "", "signal-send", true},
+    {"proc", "", "", "signal-discard", true},
+    {"proc", "", "", "signal-handle", true},
+    {"proc", "", "", "signal-clear", true},
+    {"sched", "", "", "off-cpu", true},
+    {"sched", "", "", "sleep", true},
+    {"sched", "", "", "preempt", true},
+    {"sched", "", "", "wakeup", true},
+    {"io", "", "", "start", true},
+    {"io", "", "", "done", true},
 };
 
-bool matches(const std::string& pattern, const char* name) {
-    return pattern.empty() || dbk_glob_match(pattern.c_str(), name);
+bool matches(const std::string& pattern, std::string_view name) {
+    return pattern.empty() || name == kAnyName || sim::glob_match(pattern, std::string(name));
+}
+
+bool matches(const ProbeParts& description, const ProbeParts& probe) {
+    return matches(description.provider, probe.provider) &&
+           matches(description.module, probe.module) &&
+           matches(description.function, probe.function) && matches(description.name, probe.name);
+}
+
+bool is_own_or_timer(const ProbeParts& parts) {
+    return sim::probe_can_exist({parts.provider.c_str(), parts.module.c_str(),
+                                 parts.function.c_str(), parts.name.c_str(), 0},
+                                {});
 }
 
 /// Whether a part of a description can match the name of a function, a module or a tracepoint.
@@ -79,20 +91,50 @@ std::span<const KernelProbe> kernel_probes() {
 bool probe_is_possible(const compiler::ProbeDescription& description) {
     if (description.id)
         return true;
-    if (sim::probe_can_exist({description.provider.c_str(), description.module.c_str(),
-                              description.function.c_str(), description.name.c_str(), 0},
-                             {}))
+    if (is_own_or_timer(
+            {description.provider, description.module, description.function, description.name}))
         return true;
     bool is_range = description.name.find('[') != std::string::npos;
     bool name_is_free =
         is_range ? can_be_part(description.name) : can_be_identifier(description.name);
     return !is_misspelt(description) && can_be_part(description.module) &&
            can_be_part(description.function) &&
-           std::any_of(
-               std::begin(kKernelProbes), std::end(kKernelProbes), [&](const KernelProbe& probe) {
-                   return matches(description.provider, probe.provider) &&
-                          (*probe.name ? matches(description.name, probe.name) : name_is_free);
-               });
+           std::any_of(std::begin(kKernelProbes), std::end(kKernelProbes),
+                       [&](const KernelProbe& probe) {
+                           return matches(description.provider, probe.provider) &&
+                                  (probe.name == kAnyName ? name_is_free
+                                                          : matches(description.name, probe.name));
+                       });
+}
+
+std::string ProbeParts::text() const {
+    std::string text = provider + ":" + module + ":" + function + ":" + name;
+    return text.substr(std::min(text.find_first_not_of(':'), text.size()));
+}
+
+std::vector<ProbeParts> regrouped(const ProbeParts& written) {
+    std::vector<std::string> parts;
+    for (const std::string* part :
+         {&written.provider, &written.module, &written.function, &written.name})
+        if (!part->empty())
+            parts.push_back(*part);
+    if (parts.size() < 2)
+        return {};
+    const std::string provider = parts[0], &last = parts.back();
+    std::vector<ProbeParts> ways;
+    if ((provider == "tick" || provider == "profile") && parts.size() == 2)
+        ways.push_back({"", "", "", provider + "-" + last});
+    bool is_one_of_ours =
+        std::any_of(std::begin(kKernelProbes), std::end(kKernelProbes),
+                    [&provider](const KernelProbe& probe) { return provider == probe.provider; });
+    if (!is_one_of_ours && provider != "dtrace" && provider != "profile")
+        return ways;
+    if (parts.size() == 2)
+        ways.insert(ways.end(), {{provider, "", "", last}, {provider, "", last, "entry"}});
+    if (parts.size() == 3)
+        ways.insert(ways.end(), {{provider, "", parts[1], last}, {provider, parts[1], "", last}});
+    std::erase(ways, written);
+    return ways;
 }
 
 std::string nearest_probe(const compiler::ProbeDescription& description,
@@ -102,15 +144,18 @@ std::string nearest_probe(const compiler::ProbeDescription& description,
                                                      &Probe::function, &Probe::name};
     const Probe written{description.provider, description.module, description.function,
                         description.name};
+    for (const ProbeParts& other : regrouped(written))
+        if (is_own_or_timer(other) ||
+            std::any_of(probes.begin(), probes.end(),
+                        [&](const auto& probe) { return matches(other, probe); }))
+            return other.text();
     std::vector<const Probe*> left;
     for (const Probe& probe : probes)
         left.push_back(&probe);
-    std::string text;
+    Probe nearest = written;
     for (auto part : kParts) {
-        std::string pattern = written.*part;
-        auto fits = [&pattern, part](const Probe* probe) {
-            return (probe->*part).empty() || matches(pattern, (probe->*part).c_str());
-        };
+        std::string& pattern = nearest.*part;
+        auto fits = [&pattern, part](const Probe* probe) { return matches(pattern, probe->*part); };
         if (std::none_of(left.begin(), left.end(), fits)) {
             std::vector<std::string> names;
             for (const Probe* probe : left)
@@ -120,9 +165,11 @@ std::string nearest_probe(const compiler::ProbeDescription& description,
                 return "";
         }
         std::erase_if(left, [&fits](const Probe* probe) { return !fits(probe); });
-        text += (part == &Probe::provider ? "" : ":") + pattern;
     }
-    return text.substr(std::min(text.find_first_not_of(':'), text.size()));
+    // No identifier has a '-'; nothing else was wrong.
+    if (nearest == written)
+        std::replace(nearest.name.begin(), nearest.name.end(), '-', '_');
+    return nearest == written ? "" : nearest.text();
 }
 
 std::vector<ProbeParts> example_timers() {
@@ -134,8 +181,8 @@ std::string similar_possible_probe(const compiler::ProbeDescription& description
     for (const char* name : {"BEGIN", "END", "ERROR"})
         probes.push_back({"dtrace", "", "", name});
     for (const KernelProbe& probe : kKernelProbes)
-        if (*probe.name || !description.provider.empty()) // else any name would be right
-            probes.push_back({probe.provider, "", "", probe.name});
+        if (probe.name != kAnyName || !description.provider.empty()) // else any would be right
+            probes.push_back({probe.provider, probe.module, probe.function, probe.name});
     return nearest_probe(description, probes);
 }
 

@@ -12,14 +12,19 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace daybreak::cmd {
 
-/// How a provider of the kernel module names its probes (docs/probes.md); an empty name is any that
-/// a C identifier can be.
+/// In a part of a KernelProbe or of a ProbeParts that is looked up: any name.
+constexpr std::string_view kAnyName = "*";
+
+/// How a provider of the kernel module names its probes (docs/probes.md).
 struct KernelProbe {
     const char* provider;
+    const char* module; ///< kAnyName: vmlinux, or a module
+    const char* function;
     const char* name;
     bool is_one; ///< a single probe, in every kernel
 };
@@ -30,13 +35,22 @@ std::span<const KernelProbe> kernel_probes();
 /// Returns whether some kernel with our module could have a probe that the description matches.
 bool probe_is_possible(const compiler::ProbeDescription& description);
 
-/// The four parts of a probe's name; an empty one stands for anything.
+/// The four parts of a probe's name, or of a description.
 struct ProbeParts {
     std::string provider, module, function, name;
+
+    /// Returns them as they are written, without the colons in front.
+    std::string text() const;
+    bool operator==(const ProbeParts&) const = default;
 };
 
-/// Returns the description that was meant by one that matches none of the probes: its misspelt
-/// parts replaced by the nearest that there are; "" when nothing is near.
+/// Returns what a description may have meant that has a colon too few or too many, or one in the
+/// place of a '-': its parts in other places, the likeliest first.  Empty unless the first part
+/// that it has is a provider's name, or that of a timer.
+std::vector<ProbeParts> regrouped(const ProbeParts& written);
+
+/// Returns the description that was meant by one that matches none of the probes: regrouped, or its
+/// misspelt parts replaced by the nearest that there are; "" when nothing is near.
 std::string nearest_probe(const compiler::ProbeDescription& description,
                           const std::vector<ProbeParts>& probes);
 
