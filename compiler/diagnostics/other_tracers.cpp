@@ -4,6 +4,7 @@
 #include "compiler/diagnostics/other_tracers.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace daybreak::compiler {
@@ -153,6 +154,8 @@ std::string bpftrace_probe(std::string_view text) {
         d = system_call(parts[2]);
     bool is_timer = word == "interval" || word == "profile";
     // Of "module:function" and "subsystem:event" the last part says what it is.
+    if (is_timer && parts.size() == 2 && std::isdigit(static_cast<unsigned char>(parts[1][0])))
+        return "did you mean " + filled(known->d, "", parts[1]) + "?"; // it could be anyone's
     if (d.empty())
         d = is_timer && parts.size() > 2
                 ? filled(known->d, parts[1] == "hz" ? "hz" : parts[1], parts[2])
@@ -185,6 +188,20 @@ std::string systemtap_point(std::string_view text) {
     return "";
 }
 
+/// A timer with its unit in capitals, or whose number is not one that a timer can have.
+std::string hint_for_timer(std::string_view provider, std::string_view name) {
+    bool is_timer = name.starts_with("tick-") || name.starts_with("profile-");
+    if ((!provider.empty() && provider != "profile") || !is_timer)
+        return "";
+    std::string lower(name);
+    for (char& c : lower)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (lower != name)
+        return "did you mean " + lower + "?";
+    return "N of tick-N and profile-N is 1 to 5000 a second (97, 97hz), or a time of 200us to 366d "
+           "(1ms, 5s, 2m)";
+}
+
 } // namespace
 
 std::string hint_for_foreign_name(std::string_view name) {
@@ -201,7 +218,7 @@ std::string hint_for_missing_probe(std::string_view provider, std::string_view n
             return "Daybreak has no " + std::string(is) +
                    (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
                    std::string(probe.instead);
-    return "";
+    return hint_for_timer(provider, name);
 }
 
 std::string hint_for_foreign_probe(std::string_view text) {
