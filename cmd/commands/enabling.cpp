@@ -33,7 +33,8 @@ Result<void> check_program(const formats::DofProgram& program, const std::string
         if (option.option == DTRACEOPT_BUFPOLICY && option.value != DBK_POLICY_SWITCH)
             return {};
     return base::errorf(base::ErrorCode::invalid,
-                        "%s: a program that goes on by itself needs bufpolicy=ring (or fill)",
+                        "%s: a program that goes on by itself needs bufpolicy=ring (or fill): "
+                        "compile it with -x bufpolicy=ring",
                         name.c_str());
 }
 
@@ -139,6 +140,11 @@ read_enablings(const EnablingArguments& arguments) {
     if (!arguments.name.empty() && arguments.dof_files.size() + !script.empty() != 1) {
         complain("--name is for one program: there are " +
                  std::to_string(arguments.dof_files.size() + !script.empty()));
+        return std::nullopt;
+    }
+    if (script.empty() && (!arguments.program.options.empty() || arguments.program.destructive)) {
+        complain("-x and -w are for a D program, and there is none: a compiled one has its options "
+                 "from daybreak compile");
         return std::nullopt;
     }
     auto add = [&](const std::string& path, const auto& read) {
