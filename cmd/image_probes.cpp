@@ -269,8 +269,7 @@ base::Result<void> check_kernel(const ProgramArguments& arguments,
         return {};
     if (compiled.kernel) {
         auto types = compiled.kernel->vmlinux();
-        if (!types.ok() && arguments.kernel.find('/') == std::string::npos &&
-            arguments.btf.empty()) {
+        if (!types.ok() && !names_kernel_file(arguments.kernel) && arguments.btf.empty()) {
             complain("warning: " + types.error().message() +
                      "; whether it has the program's probes was not looked up");
             return {};

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -127,9 +128,14 @@ base::Result<std::string> script_text(const std::string& path, base::ByteView by
     return std::string(text);
 }
 
+bool names_kernel_file(const std::string& kernel) {
+    std::error_code none;
+    return kernel.find('/') != std::string::npos || std::filesystem::is_regular_file(kernel, none);
+}
+
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {
     compiler::KernelSource where;
-    if (kernel.find('/') == std::string::npos) {
+    if (!names_kernel_file(kernel)) {
         where.release = kernel;
         return where;
     }

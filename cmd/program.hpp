@@ -45,6 +45,9 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments);
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
                                                const std::string& subcommand);
 
+/// Whether what --kernel names is a file: it is there, or has a '/'.
+bool names_kernel_file(const std::string& kernel);
+
 /// Returns where the types are of what --kernel names: a release, or the path of a kernel image.
 /// Error: not_found, io, when there is no such file.
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel);
