@@ -6,6 +6,8 @@
 #include "formats/abi/limits.h"
 #include "formats/dof/options.hpp"
 
+#include <cinttypes>
+
 namespace daybreak::compiler {
 
 namespace {
@@ -93,6 +95,9 @@ void Compilation::option_error(const Span& span, std::string_view name,
     error(Tag::D_PRAGMA_OPTSET, span, text + ": " + std::string(why), std::move(hint));
 }
 
+/// Buffers are of whole words.
+constexpr uint64_t kBufferBytesMin = sizeof(uint64_t);
+
 /// amin=A/B/C: the least stable that a program may use; version=1.2: the newest D it knows.
 void Compilation::apply_limit(const Span& span, std::string_view name,
                               const std::optional<std::string>& value) {
@@ -136,6 +141,12 @@ void Compilation::apply_option(const Span& span, std::string_view name,
                 base::strprintf("strsize can be %u to %u", DBK_STRSIZE_MIN, DBK_STRSIZE_MAX));
         types_.set_string_bytes(setting.value);
     }
+    bool is_buffer = setting.id == DTRACEOPT_BUFSIZE || setting.id == DTRACEOPT_AGGSIZE;
+    if (is_buffer && setting.value < kBufferBytesMin)
+        return option_error(span, name, value, std::string(formats::kInvalidOptionValue),
+                            base::strprintf("%s can be %" PRIu64 " or more, as 64k or 4m: what a "
+                                            "clause records has to fit",
+                                            std::string(name).c_str(), kBufferBytesMin));
     linker_.set_option(setting.id, setting.value);
 }
 
