@@ -106,7 +106,9 @@ void Compilation::parse_source(const CompileSource& source) {
 }
 
 std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const {
-    std::string hint = hint_for_foreign_probe(probe.text);
+    std::string hint = options_.hint_for_probe ? options_.hint_for_probe(probe) : "";
+    if (hint.empty())
+        hint = hint_for_foreign_probe(probe.text);
     if (hint.empty())
         hint = hint_for_missing_probe(probe.provider, probe.name);
     if (!hint.empty())

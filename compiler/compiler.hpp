@@ -63,6 +63,9 @@ struct CompileOptions {
     std::function<bool(const ProbeDescription&)> probe_exists;
     /// Returns what a description that matches nothing may have meant; "" when nothing is near it.
     std::function<std::string(const ProbeDescription&)> similar_probe;
+    /// Returns what is to be said of a description that matches nothing; "" when nothing is known
+    /// of it in particular.  Asked before all else.
+    std::function<std::string(const ProbeDescription&)> hint_for_probe;
     bool zero_probes_allowed = false;     ///< -Z: as if probe_exists were empty
     bool unused_arguments_allowed = true; ///< false: an unused argument is D_MACRO_UNUSED
     bool default_arguments = false;       ///< -x defaultargs

@@ -78,6 +78,21 @@ std::string describe(const DtraceProgram& program) {
     return "description '" + program.text.substr(0, program.text.find_first_of("{/;")) + "'";
 }
 
+/// What is to be said of a function of the command that has no such probe.
+std::string hint_for_function(compiler::ProbeDescription description,
+                              const CompileSetting& setting) {
+    if (!setting.is_command || description.provider != "pid" + std::to_string(*setting.target))
+        return "";
+    if (!sim::glob_match(description.name, "entry")) {
+        description.name = "entry";
+        if (setting.probes->exists(description))
+            return "functions of a -c command have probes at entry only";
+    }
+    return "the command has no function " + description.function +
+           (description.module.empty() ? "" : " in " + description.module) +
+           ": nm -D shows those of a library, nm those of a program";
+}
+
 } // namespace
 
 bool has_setting(const DtraceArguments& arguments, std::string_view name) {
@@ -191,6 +206,9 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
             for (const SessionProbe& probe : setting.probes->all())
                 probes.push_back({probe.provider, probe.module, probe.function, probe.name});
             return nearest_probe(description, probes);
+        };
+        options.hint_for_probe = [&setting](const compiler::ProbeDescription& description) {
+            return hint_for_function(description, setting);
         };
     }
     // Libraries alone, as with -L FOLDER -e, are worth compiling.

@@ -56,6 +56,7 @@ struct CompiledPrograms {
 struct CompileSetting {
     ProbeIndex* probes = nullptr;  ///< null: any probe may exist
     std::optional<int64_t> target; ///< $target
+    bool is_command = false;       ///< it is of -c, and its functions have probes
     compiler::KernelTypes* kernel = nullptr;
 };
 
