@@ -140,19 +140,19 @@ std::string holder_text(const dbk_ioc_holder& holder) {
     return holder.flags & DBK_RING_EMBEDDED ? "the module" : "-";
 }
 
-/// The programs at work, when there is a module and it may be asked.
-void print_programs() {
+/// The programs at work, when there is a module and it may be asked.  Returns whether it is there.
+bool print_programs() {
     auto device = recorder::open_device();
     if (!device.ok())
-        return;
+        return device.error().code() != base::ErrorCode::not_found;
     auto programs = recorder::list_programs(**device);
     if (!programs.ok()) {
         complain(programs.error().message());
-        return;
+        return true;
     }
     if (programs->empty()) {
         put("no program is at work\n\n");
-        return;
+        return true;
     }
     put(strprintf("%-20s %5s %-8s %8s %6s %11s %8s  %s\n", "PROGRAM", "RING", "STATE", "SINCE",
                   "ECBS", "RECORDS", "DROPS", "HELD BY"));
@@ -168,18 +168,22 @@ void print_programs() {
                       holder_text(program.holder).c_str()));
     }
     put("\n");
+    return true;
 }
 
 int show(const StatusArguments& arguments) {
-    bool is_installed = false, is_wrong = false;
+    bool is_installed = false, is_wrong = false, is_loaded = true;
     if (!arguments.json && !arguments.metrics) {
         is_installed = print_installation(arguments.root, is_wrong);
-        print_programs();
+        is_loaded = print_programs();
     }
     auto status = read_status(arguments.path);
+    bool no_recorder = !status.ok() && status.error().code() == base::ErrorCode::not_found;
     // A machine whose boots are traced needs no recorder.
-    if (is_installed && !status.ok() && status.error().code() == base::ErrorCode::not_found)
+    if (is_installed && no_recorder)
         return static_cast<int>(is_wrong ? Exit::failed : finish_stdout());
+    if (no_recorder && !is_loaded)
+        line("module", "not loaded (insmod daybreak.ko), and no boot is traced (daybreak install)");
     if (!status.ok())
         return fail(status.error());
     bool running = is_running(*status);
