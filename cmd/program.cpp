@@ -204,7 +204,10 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
                                                const std::string& subcommand) {
     if (arguments.script.empty() && arguments.text.empty())
-        return subcommand + " needs a program: -s FILE or -n TEXT";
+        return subcommand + " needs a program: -s FILE or -n TEXT" +
+               (arguments.arguments.empty()
+                    ? ""
+                    : "; " + arguments.arguments[0] + " was taken as its argument $1");
     if (!arguments.script.empty() && !arguments.text.empty())
         return subcommand + " takes one program: -s FILE or -n TEXT";
     return std::nullopt;

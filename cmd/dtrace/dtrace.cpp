@@ -73,6 +73,7 @@ public:
     int run();
 
 private:
+    std::string no_program() const;
     int trace(const CompiledPrograms* compiled, ProbeIndex& probes);
     base::Result<void> open_targets();
     base::Result<void> open_session();
@@ -135,17 +136,26 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) 
     }
 }
 
+/// What is said when there is nothing to trace.
+std::string Dtrace::no_program() const {
+    std::string text = "no probes specified";
+    if (!is_testing() && !arguments_.arguments.empty())
+        text += ": " + arguments_.arguments[0] +
+                " was taken as a program's argument $1; -s FILE or -n TEXT is the program";
+    return text;
+}
+
 int Dtrace::trace(const CompiledPrograms* compiled, ProbeIndex& probes) {
     // -e with nothing at all, or libraries alone, is fine: there was nothing wrong with it.
     if (arguments_.compile_only && !arguments_.claim_anonymous)
         return compiled != nullptr || arguments_.arguments.empty() ? static_cast<int>(Exit::ok)
-                                                                   : fail("no probes specified");
+                                                                   : fail(no_program());
     if (arguments_.claim_anonymous && compiled != nullptr)
         return fail("Can't claim anonymous state and enable probes");
     if (compiled != nullptr)
         tell_matches(*compiled, probes);
     if (matched_ == 0 && !arguments_.claim_anonymous && !arguments_.zero_probes_allowed)
-        return fail(compiled != nullptr ? "no probes matched" : "no probes specified");
+        return fail(compiled != nullptr ? "no probes matched" : no_program());
     return run_tracing(arguments_, compiled, *session_, targets_, output_);
 }
 
