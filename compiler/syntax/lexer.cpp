@@ -253,7 +253,8 @@ Token Lexer::punctuation() {
         return token;
     }
     for (const Punctuator& punctuator : kPunctuators) {
-        if (text_.substr(offset_).starts_with(punctuator.spelling)) {
+        if (at() == punctuator.spelling[0] &&
+            text_.substr(offset_).starts_with(punctuator.spelling)) {
             advance(punctuator.spelling.size());
             token.kind = punctuator.kind;
             token.text = punctuator.spelling;
