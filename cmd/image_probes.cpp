@@ -121,9 +121,7 @@ bool fits(const std::string& pattern, std::string_view name) {
 
 /// Whether the kernel itself has a probe that fits.
 Match match(const ProbeParts& parts, Places& places) {
-    if (sim::probe_can_exist({parts.provider.c_str(), parts.module.c_str(), parts.function.c_str(),
-                              parts.name.c_str(), 0},
-                             {}))
+    if (is_own_or_timer(parts))
         return Match::yes;
     Match best = Match::no;
     for (const KernelProbe& probe : kernel_probes()) {

@@ -51,12 +51,6 @@ bool matches(const ProbeParts& description, const ProbeParts& probe) {
            matches(description.function, probe.function) && matches(description.name, probe.name);
 }
 
-bool is_own_or_timer(const ProbeParts& parts) {
-    return sim::probe_can_exist({parts.provider.c_str(), parts.module.c_str(),
-                                 parts.function.c_str(), parts.name.c_str(), 0},
-                                {});
-}
-
 /// Whether a part of a description can match the name of a function, a module or a tracepoint.
 /// What a glob stands for can be anything; its own letters have to be those of C, or of a symbol
 /// that the compiler made (`name.isra.0`).
@@ -86,6 +80,12 @@ bool is_misspelt(const compiler::ProbeDescription& description) {
 
 std::span<const KernelProbe> kernel_probes() {
     return kKernelProbes;
+}
+
+bool is_own_or_timer(const ProbeParts& parts) {
+    return sim::probe_can_exist({parts.provider.c_str(), parts.module.c_str(),
+                                 parts.function.c_str(), parts.name.c_str(), 0},
+                                {});
 }
 
 bool probe_is_possible(const compiler::ProbeDescription& description) {

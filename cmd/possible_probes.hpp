@@ -44,6 +44,9 @@ struct ProbeParts {
     bool operator==(const ProbeParts&) const = default;
 };
 
+/// Whether the engine itself has a probe that fits, or it is a timer that can be.
+bool is_own_or_timer(const ProbeParts& parts);
+
 /// Returns what a description may have meant that has a colon too few or too many, or one in the
 /// place of a '-': its parts in other places, the likeliest first.  Empty unless the first part
 /// that it has is a provider's name, or that of a timer.
