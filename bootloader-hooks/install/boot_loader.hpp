@@ -2,7 +2,7 @@
 //
 // The boot loaders, by what install asks of one.
 //
-// A loader is a row of boot_loaders().  One that is known and not supported has no `open`.
+// A loader is a row of boot_loaders().
 #pragma once
 
 #include "bootloader-hooks/install/manifest.hpp"
@@ -16,24 +16,45 @@ namespace daybreak::install {
 /// What a kernel is to be booted with.
 struct TracedKernel {
     std::string release;
-    std::string cpio;      ///< the name of the file in /boot
     std::string arguments; ///< of the kernel
+};
+
+/// Returns the name of a kernel's archive: daybreak-RELEASE.cpio.
+std::string cpio_name(const std::string& release);
+
+/// A file that is ours as a whole.
+struct OwnFile {
+    std::string path, content;
+    bool is_text = true;
+};
+
+/// Entries for the kernels, as files of our own or as our part of a file.
+struct Entries {
+    std::vector<OwnFile> files;
+    std::optional<Step> part; ///< of path(), as it is and as it will be
 };
 
 class BootLoader {
 public:
     virtual ~BootLoader() = default;
 
-    /// Returns the file that has our entries, as it is and as it will be with one for each kernel;
-    /// without any our part is taken out.  `can_arm`: the entry notes that it was tried.
+    /// Returns where the archive of a kernel lies.
+    virtual std::string cpio_path(const std::string& release) const {
+        return "/boot/" + cpio_name(release);
+    }
+    /// Whether an entry whose archive is not there boots as usual.  Without that, nothing that is
+    /// armed may be replaced.
+    virtual bool looks_for_cpio() const = 0;
+    /// Returns an entry for each kernel; without any our part is taken out.  `can_arm`: the entry
+    /// notes that it was tried.
     /// Errors: invalid: a kernel has no entry to copy, or an argument that is ours; corrupt: our
-    /// part was damaged; io.
-    virtual base::Result<Step> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
-                                       const std::optional<Manifest>& placed) = 0;
+    /// part was damaged; unsupported; io.
+    virtual base::Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
+                                          const std::optional<Manifest>& placed) = 0;
+    /// Returns the path of the file that has our entries as a part, "" when there is none.
+    virtual std::string path() const { return ""; }
     /// Returns our part of that file's content, "" when there is none.  Error: corrupt.
-    virtual base::Result<std::string> part_of(const std::string& content) = 0;
-    /// Returns the path of that file.
-    virtual std::string path() const = 0;
+    virtual base::Result<std::string> part_of(const std::string&) { return std::string(); }
     /// Returns the kernel that is booted when nothing is chosen for one boot; "" when that is
     /// something that install adds no entry for.  Empty: not known.
     virtual std::optional<std::string> default_release() = 0;
@@ -45,12 +66,12 @@ public:
     /// Returns the kernel whose entry was tried and did not come up yet; "": none.
     virtual std::string tried() = 0;
     /// Returns the variables that arm() and a boot change, as they are before.
-    virtual std::vector<Variable> variables() = 0;
+    virtual std::vector<Variable> variables() { return {}; }
     /// Returns the steps after which the boot that was tried is known to have come up.
     virtual std::vector<Step> forget_tried() = 0;
     /// Returns the steps after which the next boot takes our entry of that kernel, and what was
-    /// tried is forgotten.
-    virtual std::vector<Step> arm(const std::string& release) = 0;
+    /// tried is forgotten.  `anew`: also when it is armed now, which steps before them undo.
+    virtual std::vector<Step> arm(const std::string& release, bool anew = false) = 0;
     /// Returns the steps after which it does not, and the variables are what they were.
     virtual std::vector<Step> disarm(const std::vector<Variable>& before) = 0;
 };
@@ -59,7 +80,6 @@ struct KnownBootLoader {
     const char* name;
     /// Whether the machine boots by it, as far as files say.
     bool (*is_used)(const Host& host);
-    /// Null: install does not support it yet.
     base::Result<std::unique_ptr<BootLoader>> (*open)(Host& host);
 };
 
@@ -76,5 +96,9 @@ base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
 /// GRUB: a part of /boot/grub/custom.cfg, and next_entry of grubenv.
 bool grub_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
+
+/// systemd-boot: a file of loader/entries for each kernel, and LoaderEntryOneShot.
+bool systemd_boot_is_used(const Host& host);
+base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
 
 } // namespace daybreak::install

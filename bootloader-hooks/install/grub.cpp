@@ -44,8 +44,9 @@ public:
     Grub(Host& host, GrubConfig config, std::string environment)
         : host_(host), config_(std::move(config)), environment_(std::move(environment)) {}
 
-    Result<Step> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
-                         const std::optional<Manifest>& placed) override;
+    bool looks_for_cpio() const override { return true; }
+    Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
+                            const std::optional<Manifest>& placed) override;
     Result<std::string> part_of(const std::string& content) override {
         DBK_TRY(PartedFile parted, parted_custom(content));
         return parted.part;
@@ -61,7 +62,7 @@ public:
         return {{kNext, variable(kNext)}, {kTried, variable(kTried)}};
     }
     std::vector<Step> forget_tried() override;
-    std::vector<Step> arm(const std::string& release) override;
+    std::vector<Step> arm(const std::string& release, bool anew) override;
     std::vector<Step> disarm(const std::vector<Variable>& before) override;
 
 private:
@@ -87,11 +88,11 @@ Result<std::string> Grub::entry_text(const TracedKernel& kernel, bool can_arm) c
             kConfig, kernel.release.c_str(), kernel.release.c_str());
     // An entry that hangs for ever after a panic would keep a machine that no person looks at.
     std::string arguments = kernel.arguments + (entry->argument("panic") ? "" : " panic=30");
-    return grub_entry_text(*entry, {kernel.cpio, arguments, can_arm});
+    return grub_entry_text(*entry, {cpio_name(kernel.release), arguments, can_arm});
 }
 
-Result<Step> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_arm,
-                           const std::optional<Manifest>& placed) {
+Result<Entries> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_arm,
+                              const std::optional<Manifest>& placed) {
     if (!kernels.empty() && !config_.reads_custom)
         return errorf(ErrorCode::unsupported,
                       "%s does not read custom.cfg: make /etc/grub.d/41_custom executable and run "
@@ -107,7 +108,7 @@ Result<Step> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_ar
     Step step{.path = kCustom, .before = before, .is_text = true};
     if (!kernels.empty()) {
         step.after = parted.with(body);
-        return step;
+        return Entries{{}, step};
     }
     step.after = before ? std::optional(parted.without()) : std::nullopt;
     bool made = placed &&
@@ -115,7 +116,7 @@ Result<Step> Grub::entries(const std::vector<TracedKernel>& kernels, bool can_ar
                             [](const PlacedPart& one) { return one.path == kCustom && one.made; });
     if (made && step.after == "")
         step.after.reset();
-    return step;
+    return Entries{{}, step};
 }
 
 Result<void> Grub::check_can_arm() {
@@ -169,9 +170,9 @@ std::vector<Step> Grub::forget_tried() {
     return {set(kTried, std::nullopt, "what became of the last traced boot is known")};
 }
 
-std::vector<Step> Grub::arm(const std::string& release) {
+std::vector<Step> Grub::arm(const std::string& release, bool anew) {
     std::vector<Step> steps = forget_tried();
-    if (variable(kNext) != grub_entry_id(release))
+    if (anew || variable(kNext) != grub_entry_id(release))
         steps.push_back(set(kNext, grub_entry_id(release), "the next boot is traced"));
     return steps;
 }

@@ -13,10 +13,6 @@ using base::Result;
 
 namespace {
 
-std::string cpio_name(const std::string& release) {
-    return "daybreak-" + release + ".cpio";
-}
-
 /// Error: invalid: the file is neither what install placed nor what it places now.
 Result<void> check_ours(const std::string& path, const std::string& content,
                         const std::optional<Manifest>& placed, const char* verb) {
@@ -34,6 +30,8 @@ Result<void> check_ours(const std::string& path, const std::string& content,
 /// The same of our part of the boot loader's file.
 Result<void> check_part(Host& host, BootLoader& loader, const std::optional<Manifest>& placed,
                         bool force, const char* verb) {
+    if (loader.path().empty())
+        return {};
     if (force)
         return {};
     DBK_TRY(std::optional<std::string> text, host.read(loader.path()));
@@ -54,24 +52,33 @@ std::vector<TracedKernel> traced_kernels(const Request& request) {
 }
 
 /// What the manifest says once all is in place.
-Manifest wanted_manifest(const Request& request, const std::string& loader_name, BootLoader& loader,
-                         const Step& entries, const std::optional<Manifest>& placed) {
+/// Error: corrupt: our part of the boot loader's file.
+Result<Manifest> wanted_manifest(const Request& request, const std::string& loader_name,
+                                 BootLoader& loader, const Entries& entries,
+                                 const std::optional<Manifest>& placed) {
     Manifest manifest;
     manifest.mode = request.mode;
     manifest.loader = loader_name;
     manifest.bank = request.bank;
     manifest.programs = request.programs;
+    // In the order in which uninstall removes them: no entry without its archive.
+    for (const OwnFile& file : entries.files)
+        manifest.files.push_back(placed_file(file.path, file.content));
     for (const KernelCpio& kernel : request.kernels) {
         manifest.kernels.push_back(kernel.release);
-        manifest.files.push_back(placed_file(cpio_path(kernel.release), kernel.cpio));
+        manifest.files.push_back(placed_file(loader.cpio_path(kernel.release), kernel.cpio));
     }
     manifest.variables = placed ? placed->variables : loader.variables();
-    bool made = !entries.before;
+    if (!entries.part)
+        return manifest;
+    bool made = !entries.part->before;
     if (placed)
         for (const PlacedPart& part : placed->parts)
             if (part.path == loader.path())
                 made = part.made;
-    manifest.parts.push_back({loader.path(), 0, made});
+    // The checksum of a part is over its marker lines, too: read back from the file as it will be.
+    DBK_TRY(std::string part, loader.part_of(*entries.part->after));
+    manifest.parts.push_back({loader.path(), crc_of(part), made});
     return manifest;
 }
 
@@ -92,20 +99,29 @@ Manifest joined(Manifest wanted, const Manifest& placed) {
     return wanted;
 }
 
-/// The steps that put the cpios in place.  Error: invalid: something else is in their place.
-Result<std::vector<Step>> cpio_steps(Host& host, const Request& request,
+/// The steps that put files in place.  Error: invalid: something else is in their place.
+Result<std::vector<Step>> file_steps(Host& host, const std::vector<OwnFile>& files, bool force,
                                      const std::optional<Manifest>& placed) {
     std::vector<Step> steps;
-    for (const KernelCpio& kernel : request.kernels) {
-        std::string path = cpio_path(kernel.release);
-        DBK_TRY(std::optional<std::string> before, host.read(path));
-        if (before == kernel.cpio && placed && placed->names(path))
+    for (const OwnFile& file : files) {
+        DBK_TRY(std::optional<std::string> before, host.read(file.path));
+        if (before == file.content && placed && placed->names(file.path))
             continue;
-        if (before && !request.force)
-            DBK_TRY_VOID(check_ours(path, *before, placed, "replaces"));
-        steps.push_back(write_step(path, before, kernel.cpio, false));
+        if (before && !force)
+            DBK_TRY_VOID(check_ours(file.path, *before, placed, "replaces"));
+        steps.push_back(write_step(file.path, before, file.content, file.is_text));
     }
     return steps;
+}
+
+/// The files that a request places, in the order in which that is done: no entry without its
+/// archive.
+std::vector<OwnFile> files_of(const Request& request, BootLoader& loader, const Entries& entries) {
+    std::vector<OwnFile> files;
+    for (const KernelCpio& kernel : request.kernels)
+        files.push_back({loader.cpio_path(kernel.release), kernel.cpio, false});
+    files.insert(files.end(), entries.files.begin(), entries.files.end());
+    return files;
 }
 
 /// The steps that remove the placed files that `keeps` does not name.
@@ -155,13 +171,18 @@ Result<std::string> release_to_arm(BootLoader& loader, const Request& request) {
     return release;
 }
 
-/// The steps that arm the next boot, or see to it that none is armed.
+/// The steps that arm the next boot, or see to it that none is armed.  `anew`: it was disarmed.
 Result<std::vector<Step>> arming_steps(BootLoader& loader, const std::string& release,
-                                       const Manifest& manifest) {
+                                       const Manifest& manifest, bool anew) {
     if (release.empty())
-        return loader.disarm(manifest.variables);
+        return anew ? std::vector<Step>() : loader.disarm(manifest.variables);
     DBK_TRY_VOID(loader.armed());
-    return loader.arm(release);
+    return loader.arm(release, anew);
+}
+
+bool replaces_any(const std::vector<Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const Step& step) { return step.before.has_value(); });
 }
 
 } // namespace
@@ -171,11 +192,7 @@ TracedKernel traced_kernel(const std::string& release, const std::string& bank) 
     if (size_t at = bank.find('@'); at != std::string::npos)
         arguments +=
             " memmap=" + bank.substr(0, at) + "$" + bank.substr(at + 1) + " daybreak.bank=" + bank;
-    return {release, cpio_name(release), arguments};
-}
-
-std::string cpio_path(const std::string& release) {
-    return "/boot/" + cpio_name(release);
+    return {release, arguments};
 }
 
 Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret) {
@@ -192,13 +209,10 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
     }
     DBK_TRY(*armed_ret, release_to_arm(*loader, request));
     DBK_TRY_VOID(check_part(host, *loader, placed, request.force, "replaces"));
-    DBK_TRY(Step entries, loader->entries(traced_kernels(request), can_arm, placed));
-    Manifest wanted = wanted_manifest(request, loader_name, *loader, entries, placed);
-    // The checksum of a part is over its marker lines, too: read back from the file as it will be.
-    DBK_TRY(std::string part, loader->part_of(*entries.after));
-    wanted.parts.front().crc = crc_of(part);
-
-    DBK_TRY(std::vector<Step> cpios, cpio_steps(host, request, placed));
+    DBK_TRY(Entries entries, loader->entries(traced_kernels(request), can_arm, placed));
+    DBK_TRY(Manifest wanted, wanted_manifest(request, loader_name, *loader, entries, placed));
+    DBK_TRY(std::vector<Step> files,
+            file_steps(host, files_of(request, *loader, entries), request.force, placed));
     DBK_TRY(std::vector<Step> removals,
             removal_steps(host, placed.value_or(Manifest()), wanted, request.force));
     DBK_TRY(std::optional<std::string> manifest_text, host.read(kManifestPath));
@@ -208,13 +222,16 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
     std::string first_text = replaces ? joined(wanted, *placed).text() : text;
     if (manifest_text != first_text)
         plan.steps.push_back(write_step(kManifestPath, manifest_text, first_text, true));
-    append(plan.steps, std::move(cpios));
-    if (entries.before != entries.after)
-        plan.steps.push_back(entries);
+    bool disarms = !loader->looks_for_cpio() && (replaces_any(files) || !removals.empty());
+    if (disarms)
+        append(plan.steps, loader->disarm(wanted.variables));
+    append(plan.steps, std::move(files));
+    if (entries.part && entries.part->before != entries.part->after)
+        plan.steps.push_back(*entries.part);
     append(plan.steps, std::move(removals));
     if (first_text != text)
         plan.steps.push_back(write_step(kManifestPath, first_text, text, true));
-    DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted));
+    DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted, disarms));
     append(plan.steps, std::move(arming));
     return plan;
 }
@@ -239,8 +256,9 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
         append(plan.steps, (*loader)->disarm(placed->variables));
         if (!entries.ok())
             plan.notes.push_back(entries.error().message());
-        else if (entries->before != entries->after || host.has_left_over(entries->path))
-            plan.steps.push_back(*entries);
+        else if (const auto& part = entries->part;
+                 part && (part->before != part->after || host.has_left_over(part->path)))
+            plan.steps.push_back(*part);
     } else {
         plan.notes.push_back("our entries, and what the next boot takes, stay as they are: " +
                              loader.error().message());

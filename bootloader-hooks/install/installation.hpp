@@ -86,7 +86,6 @@ struct StatusLine {
 /// cannot be read is said.
 base::Result<std::vector<StatusLine>> installation_status(Host& host);
 
-std::string cpio_path(const std::string& release);
 /// Returns what the kernel is booted with; `bank` as in Request.
 TracedKernel traced_kernel(const std::string& release, const std::string& bank);
 

@@ -81,27 +81,33 @@ std::string trouble_of(const Host& host, const Manifest& placed, const std::stri
     return placed.placed(path, **content) ? "" : path + " was changed since it was installed";
 }
 
-std::vector<std::string> troubles_of(const Host& host, const Manifest& placed) {
-    std::vector<std::string> troubles;
-    for (const std::string& release : placed.kernels)
-        if (std::string trouble = trouble_of(host, placed, cpio_path(release)); !trouble.empty())
-            troubles.push_back(trouble);
-    return troubles;
+bool is_as_installed(const Host& host, const Manifest& placed) {
+    return std::all_of(placed.files.begin(), placed.files.end(), [&](const PlacedFile& file) {
+        return trouble_of(host, placed, file.path).empty();
+    });
 }
 
 /// Why our entries are not what install would write now; "" when they are.
-std::string entries_trouble(BootLoader& loader, const Manifest& placed) {
+std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest& placed) {
     std::vector<TracedKernel> kernels;
     for (const std::string& release : placed.kernels)
         kernels.push_back(traced_kernel(release, placed.bank));
-    auto step = loader.entries(kernels, placed.mode != Mode::menu, placed);
-    if (!step.ok())
-        return step.error().message();
-    if (!step->before)
-        return loader.path() + " is missing";
-    return step->before == step->after
-               ? ""
-               : loader.path() + ": our entry is not that of the distribution's entry as it is now";
+    auto entries = loader.entries(kernels, placed.mode != Mode::menu, placed);
+    if (!entries.ok())
+        return entries.error().message();
+    std::vector<OwnFile> wanted = entries->files;
+    if (entries->part)
+        wanted.push_back({loader.path(), *entries->part->after});
+    for (const OwnFile& file : wanted) {
+        auto content = host.read(file.path);
+        if (!content.ok())
+            return content.error().message();
+        if (!*content)
+            return file.path + " is missing";
+        if (**content != file.content)
+            return file.path + ": our entry is not that of the distribution's entry as it is now";
+    }
+    return "";
 }
 
 /// What the machine boots when nothing is chosen.
@@ -114,10 +120,13 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
     auto armed = loader.armed();
     if (!armed.ok())
         return {"next boot", "not traced: " + armed.error().message(), placed.mode != Mode::menu};
-    if (!armed->empty() && !host.exists(cpio_path(*armed)))
+    if (!armed->empty() && !host.exists(loader.cpio_path(*armed)))
         return {"next boot",
-                "not traced: " + cpio_path(*armed) +
-                    " is missing, and the entry boots as usual without",
+                "not traced: " + loader.cpio_path(*armed) +
+                    (loader.looks_for_cpio()
+                         ? " is missing, and the entry boots as usual without"
+                         : " is missing, and the entry cannot be booted without: run daybreak "
+                           "install, or daybreak uninstall"),
                 true};
     std::optional<std::string> release = loader.default_release();
     if (!armed->empty()) {
@@ -194,17 +203,18 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
             last.detail = "early-init said why on the console";
         return last;
     }
-    auto loader = open_boot_loader_named(host, (*placed)->loader);
-    if (loader.ok() && !(*loader)->tried().empty()) {
-        last.result = BootResult::died;
-        return last;
-    }
     // One that was changed is there: it does not keep a boot from being traced.
-    for (const std::string& release : (*placed)->kernels)
-        if (last.detail.empty() && !host.exists(cpio_path(release))) {
+    for (const PlacedFile& file : (*placed)->files)
+        if (last.detail.empty() && !host.exists(file.path)) {
             last.result = BootResult::no_cpio;
-            last.detail = cpio_path(release) + " is missing";
+            last.detail = file.path + " is missing";
         }
+    auto loader = open_boot_loader_named(host, (*placed)->loader);
+    if (loader.ok() && !(*loader)->tried().empty() &&
+        (last.detail.empty() || (*loader)->looks_for_cpio())) {
+        last.result = BootResult::died;
+        last.detail.clear();
+    }
     return last;
 }
 
@@ -227,8 +237,7 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
     auto armed = loader->armed();
     std::optional<std::string> release = loader->default_release();
     if (placed->mode == Mode::every && goes_on && armed.ok() && armed->empty() &&
-        troubles_of(host, *placed).empty() &&
-        contains(placed->kernels, release.value_or(boot.release)))
+        is_as_installed(host, *placed) && contains(placed->kernels, release.value_or(boot.release)))
         steps = loader->arm(release.value_or(boot.release));
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
     return plan;
@@ -246,19 +255,21 @@ Result<std::vector<StatusLine>> installation_status(Host& host) {
     lines.push_back({"installed", std::string(modes[static_cast<size_t>(placed->mode)]) + ", by " +
                                       placed->loader + ": " + programs +
                                       (placed->bank.empty() ? "" : ", bank " + placed->bank)});
+    auto loader = open_boot_loader_named(host, placed->loader);
     for (const std::string& release : placed->kernels) {
-        std::string trouble = trouble_of(host, *placed, cpio_path(release));
+        if (!loader.ok())
+            break; // where its archive lies is not known
+        std::string trouble = trouble_of(host, *placed, (*loader)->cpio_path(release));
         lines.push_back(
             {"kernel",
              release + ": " +
                  (trouble.empty() ? "as installed" : trouble + "; run daybreak install again"),
              !trouble.empty()});
     }
-    auto loader = open_boot_loader_named(host, placed->loader);
     if (!loader.ok()) {
         lines.push_back({"next boot", loader.error().message(), true});
     } else {
-        if (std::string trouble = entries_trouble(**loader, *placed); !trouble.empty())
+        if (std::string trouble = entries_trouble(host, **loader, *placed); !trouble.empty())
             lines.push_back({"entry", trouble + "; run daybreak install again", true});
         lines.push_back(next_boot(host, **loader, *placed));
     }

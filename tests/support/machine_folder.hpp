@@ -111,6 +111,7 @@ inline std::string grub_environment(const std::string& lines) {
 
 class MachineFolder {
 public:
+    virtual ~MachineFolder() = default;
     explicit MachineFolder(const GrubShape& shape = kPlain,
                            std::vector<std::string> releases = {"6.12.1-amd64", "6.1.0-5-amd64"})
         : host(folder_.path, [this](const std::vector<std::string>& words) { return run(words); }),
@@ -148,7 +149,7 @@ public:
         return all;
     }
     /// What GRUB does at a boot: takes next_entry and forgets it; our entry notes that it is tried.
-    std::string boot() const {
+    virtual std::string boot() const {
         std::string next = variable("next_entry");
         if (!next.empty())
             set_variable("next_entry", "");
@@ -172,8 +173,8 @@ public:
 
     std::vector<std::string> ran;
 
-private:
-    base::Result<std::string> run(const std::vector<std::string>& words) {
+protected:
+    virtual base::Result<std::string> run(const std::vector<std::string>& words) {
         ran.push_back(words.at(0));
         if (words[0] == "grub-probe")
             return std::string(words.at(1) == "--target=fs" ? shape_.file_system
@@ -183,6 +184,8 @@ private:
             return edit(words);
         return base::errorf(base::ErrorCode::not_found, "there is no program %s", words[0].c_str());
     }
+
+private:
     /// As grub-editenv: the block is written in place, in one piece.
     static base::Result<std::string> edit(const std::vector<std::string>& words) {
         std::ifstream file(words.at(1), std::ios::binary);

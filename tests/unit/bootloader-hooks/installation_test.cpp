@@ -15,6 +15,10 @@ namespace {
 const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 const std::string kCustom = "/boot/grub/custom.cfg";
 
+std::string cpio_path(const std::string& release) {
+    return "/boot/" + cpio_name(release);
+}
+
 Request request_of(Mode mode, const std::string& content = "cpio") {
     Request request;
     request.mode = mode;
@@ -295,19 +299,17 @@ TEST_CASE("the boot loader of a machine", "[install]") {
     machine.write(info, utf16("GRUB 2.12"));
     CHECK(open_boot_loader(machine.host, &name).ok());
     machine.write(info, utf16("systemd-boot 252"));
-    auto refused = open_boot_loader(machine.host, &name);
-    REQUIRE(!refused.ok());
-    CHECK(refused.error().message() == "the boot loader is systemd-boot: not supported yet by "
-                                       "install; docs/boot.md says how by hand");
+    CHECK(contains(open_boot_loader(machine.host, &name).error().message(),
+                   "no entries of systemd-boot in loader/entries of /boot, /boot/efi or /efi"));
     machine.remove(info);
     machine.write("/boot/efi/loader/entries/a.conf", "");
     CHECK(open_boot_loader(machine.host, &name).ok()); // an entry that GRUB's machine has left over
     machine.remove("/boot/grub/grub.cfg");
-    CHECK(contains(open_boot_loader(machine.host, &name).error().message(), "systemd-boot"));
+    REQUIRE(open_boot_loader(machine.host, &name).ok());
+    CHECK(name == "systemd-boot");
     std::filesystem::remove_all(machine.host.at("/boot/efi"));
     CHECK(contains(open_boot_loader(machine.host, &name).error().message(),
                    "expected /boot/grub/grub.cfg"));
-    CHECK(!open_boot_loader_named(machine.host, "systemd-boot").ok());
     CHECK(!open_boot_loader_named(machine.host, "LILO").ok());
 }
 

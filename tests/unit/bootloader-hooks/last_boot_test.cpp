@@ -13,6 +13,10 @@ namespace {
 
 const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 
+std::string cpio_path(const std::string& release) {
+    return "/boot/" + cpio_name(release);
+}
+
 void install_it(MachineFolder& machine, Mode mode) {
     Request request;
     request.mode = mode;

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// systemd-boot as install uses it: an entry of our own for each kernel, and LoaderEntryOneShot,
+// which systemd-boot clears before it boots what it names.
+// docs/design/0051-installing-with-systemd-boot.md says why.
+#include "bootloader-hooks/install/boot_loader.hpp"
+#include "bootloader-hooks/install/loader_entry.hpp"
+
+#include <algorithm>
+
+namespace daybreak::install {
+
+using base::ErrorCode;
+using base::errorf;
+using base::Result;
+
+namespace {
+
+constexpr const char* kVariables = "/sys/firmware/efi/efivars";
+constexpr const char* kVendor = "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
+/// Where the file system may be mounted that systemd-boot reads entries from.
+constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
+/// The kernel whose entry was chosen for a boot that has not come up yet: systemd-boot notes
+/// nothing itself.
+constexpr const char* kTriedPath = "/var/lib/daybreak/tried";
+
+/// Returns a variable of the loader: UTF-16 after four bytes of attributes.  Empty: not set.
+std::optional<std::string> loader_variable(const Host& host, const std::string& name) {
+    auto bytes = host.read_through(std::string(kVariables) + "/" + name + kVendor);
+    if (!bytes.ok() || !*bytes || (*bytes)->size() < 4)
+        return std::nullopt;
+    std::string text;
+    for (size_t at = 4; at + 1 < (*bytes)->size(); at += 2) {
+        if ((**bytes)[at] == '\0' && (**bytes)[at + 1] == '\0')
+            break;
+        text += (**bytes)[at + 1] == '\0' ? (**bytes)[at] : '?';
+    }
+    return text;
+}
+
+/// Returns where the entries are; "" when they are nowhere.
+std::string boot_folder(const Host& host) {
+    for (const char* folder : kBootFolders)
+        for (const std::string& name : host.list(std::string(folder) + "/loader/entries"))
+            if (name.ends_with(".conf"))
+                return folder;
+    return "";
+}
+
+class SystemdBoot final : public BootLoader {
+public:
+    SystemdBoot(Host& host, std::string folder, std::vector<LoaderEntry> entries,
+                std::string pattern)
+        : host_(host), folder_(std::move(folder)), entries_(std::move(entries)),
+          pattern_(std::move(pattern)) {}
+
+    std::string cpio_path(const std::string& release) const override {
+        return folder_ + "/" + cpio_name(release);
+    }
+    bool looks_for_cpio() const override { return false; }
+    Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
+                            const std::optional<Manifest>& placed) override;
+    std::optional<std::string> default_release() override;
+    Result<void> check_can_arm() override;
+    Result<std::string> armed() override;
+    std::string tried() override;
+    std::vector<Step> forget_tried() override;
+    std::vector<Step> arm(const std::string& release, bool anew) override;
+    std::vector<Step> disarm(const std::vector<Variable>& before) override;
+
+private:
+    const LoaderEntry* entry_of(const std::string& release) const;
+    Step one_shot(const std::string& id, const char* what) const {
+        return {.command = {"bootctl", "set-oneshot", id}, .what = what};
+    }
+
+    Host& host_;
+    std::string folder_;
+    std::vector<LoaderEntry> entries_; ///< the distribution's, as systemd-boot sorts them
+    std::string pattern_;              ///< of the default entry
+};
+
+const LoaderEntry* SystemdBoot::entry_of(const std::string& release) const {
+    for (const LoaderEntry& entry : entries_)
+        if (entry.value("version") == release && !entry.value("linux").empty() &&
+            !entry.value("initrd").empty())
+            return &entry;
+    return nullptr;
+}
+
+Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, bool,
+                                     const std::optional<Manifest>&) {
+    Entries made;
+    for (const TracedKernel& kernel : kernels) {
+        const LoaderEntry* entry = entry_of(kernel.release);
+        if (!entry)
+            return errorf(
+                ErrorCode::invalid,
+                "%s/loader/entries has no entry of kernel %s with an initramfs to copy (expected "
+                "`version %s`): run kernel-install add %s /boot/vmlinuz-%s",
+                folder_.c_str(), kernel.release.c_str(), kernel.release.c_str(),
+                kernel.release.c_str(), kernel.release.c_str());
+        if (entry->value("sort-key").empty())
+            return errorf(ErrorCode::unsupported,
+                          "%s/loader/entries/%s has no sort-key, so an entry of Daybreak could "
+                          "become the default one: write it anew with kernel-install",
+                          folder_.c_str(), entry->id.c_str());
+        DBK_TRY(std::string text,
+                loader_entry_text(*entry, "/" + cpio_name(kernel.release), kernel.arguments));
+        made.files.push_back(
+            {folder_ + "/loader/entries/" + loader_entry_id(kernel.release), text});
+    }
+    return made;
+}
+
+std::optional<std::string> SystemdBoot::default_release() {
+    const LoaderEntry* entry = default_entry(entries_, pattern_);
+    return entry && !entry->value("version").empty() ? std::optional(entry->value("version"))
+                                                     : std::nullopt;
+}
+
+Result<void> SystemdBoot::check_can_arm() {
+    if (!loader_variable(host_, "LoaderInfo"))
+        return errorf(ErrorCode::unsupported,
+                      "this boot was not made by systemd-boot, or %s is not mounted: the next one "
+                      "cannot be chosen from here",
+                      kVariables);
+    if (pattern_ == "@saved")
+        return errorf(ErrorCode::unsupported,
+                      "the default entry is @saved, the one that was booted last: a traced boot "
+                      "would be repeated for ever");
+    return {};
+}
+
+Result<std::string> SystemdBoot::armed() {
+    std::string next = loader_variable(host_, "LoaderEntryOneShot").value_or("");
+    if (next.empty())
+        return next;
+    LoaderEntry entry = parse_loader_entry(next, "");
+    if (!entry.is_ours())
+        return errorf(ErrorCode::busy,
+                      "the next boot is to take the entry '%s' already: boot it first, or forget "
+                      "it with `bootctl set-oneshot ''`",
+                      next.c_str());
+    size_t prefix = loader_entry_id("").size() - sizeof(".conf") + 1;
+    return next.substr(prefix, next.size() - loader_entry_id("").size());
+}
+
+std::string SystemdBoot::tried() {
+    auto text = host_.read(kTriedPath);
+    auto next = armed();
+    if (!text.ok() || !*text || !next.ok() || !next->empty())
+        return "";
+    return (*text)->substr(0, (*text)->find('\n'));
+}
+
+std::vector<Step> SystemdBoot::forget_tried() {
+    auto text = host_.read(kTriedPath);
+    if (!text.ok() || (!*text && !host_.has_left_over(kTriedPath)))
+        return {};
+    return {{.path = kTriedPath, .before = *text, .is_text = true}};
+}
+
+std::vector<Step> SystemdBoot::arm(const std::string& release, bool anew) {
+    auto next = armed();
+    if (!anew && next.ok() && *next == release)
+        return {};
+    auto before = host_.read(kTriedPath);
+    // First: a boot that was chosen and did not come up is always known.
+    Step note{.path = kTriedPath,
+              .before = before.ok() && !anew ? *before : std::nullopt,
+              .after = release + "\n",
+              .is_text = true};
+    std::vector<Step> steps;
+    if (note.before != note.after)
+        steps.push_back(note);
+    steps.push_back(one_shot(loader_entry_id(release), "the next boot is traced"));
+    return steps;
+}
+
+std::vector<Step> SystemdBoot::disarm(const std::vector<Variable>&) {
+    std::vector<Step> steps;
+    if (auto next = armed(); next.ok() && !next->empty())
+        steps.push_back(one_shot("", "as it was before install"));
+    for (Step& step : forget_tried())
+        steps.push_back(std::move(step));
+    return steps;
+}
+
+} // namespace
+
+bool systemd_boot_is_used(const Host& host) {
+    if (auto info = loader_variable(host, "LoaderInfo"))
+        return info->find("systemd-boot") != std::string::npos;
+    return !grub_is_used(host) && !boot_folder(host).empty();
+}
+
+Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {
+    std::string folder = boot_folder(host);
+    if (folder.empty())
+        return errorf(ErrorCode::not_found,
+                      "no entries of systemd-boot in loader/entries of /boot, /boot/efi or /efi: "
+                      "is the file system mounted?");
+    std::vector<LoaderEntry> entries;
+    for (const std::string& name : host.list(folder + "/loader/entries")) {
+        if (!name.ends_with(".conf"))
+            continue;
+        DBK_TRY(std::optional<std::string> text,
+                host.read_through(folder + "/loader/entries/" + name));
+        LoaderEntry entry = parse_loader_entry(name, text.value_or(""));
+        if (!entry.is_ours())
+            entries.push_back(std::move(entry));
+    }
+    std::stable_sort(entries.begin(), entries.end(), comes_before);
+    std::string pattern = loader_variable(host, "LoaderEntryDefault").value_or("");
+    if (pattern.empty()) {
+        DBK_TRY(std::optional<std::string> text, host.read_through(folder + "/loader/loader.conf"));
+        pattern = parse_loader_entry("loader.conf", text.value_or("")).value("default");
+    }
+    return std::unique_ptr<BootLoader>(
+        std::make_unique<SystemdBoot>(host, folder, std::move(entries), std::move(pattern)));
+}
+
+} // namespace daybreak::install

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder that stands for a Debian machine with systemd-boot: entries as kernel-install writes
+// them, the loader's EFI variables as files, and bootctl.
+#pragma once
+
+#include "tests/support/machine_folder.hpp"
+
+namespace daybreak::test {
+
+inline std::string loader_entry(const std::string& release, const std::string& more = "") {
+    return "# Boot Loader Specification type#1 entry\n"
+           "title      Debian GNU/Linux 12 (bookworm)\nversion    " +
+           release +
+           "\nmachine-id 0123456789abcdef0123456789abcdef\nsort-key   debian\n"
+           "options    root=UUID=1111-22 ro quiet\nlinux      /0123/" +
+           release + "/linux\ninitrd     /0123/" + release + "/initrd.img-" + release + "\n" + more;
+}
+
+class SystemdBootMachine final : public MachineFolder {
+public:
+    explicit SystemdBootMachine(std::string folder = "/boot/efi",
+                                const std::vector<std::string>& releases = {"6.12.1-amd64",
+                                                                            "6.1.0-5-amd64"})
+        : MachineFolder(kPlain, releases), boot_folder(std::move(folder)) {
+        std::filesystem::remove_all(host.at("/boot/grub"));
+        for (const std::string& release : releases)
+            write(entry_path("0123-" + release), loader_entry(release));
+        write(boot_folder + "/loader/loader.conf", "timeout 3\nconsole-mode keep\n");
+        set_loader_variable("LoaderInfo", "systemd-boot 252.39-1~deb12u2");
+    }
+
+    std::string entry_path(const std::string& name) const {
+        return boot_folder + "/loader/entries/" + name + ".conf";
+    }
+    static std::string variable_path(const std::string& name) {
+        return "/sys/firmware/efi/efivars/" + name + "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
+    }
+    std::string loader_variable(const std::string& name) const {
+        std::string bytes = read(variable_path(name)), text;
+        for (size_t at = 4; at + 2 < bytes.size(); at += 2)
+            text += bytes[at];
+        return text;
+    }
+    /// In one write, as the firmware does it; "" removes it.
+    void set_loader_variable(const std::string& name, const std::string& text) const {
+        if (text.empty())
+            return remove(variable_path(name));
+        std::string bytes("\7\0\0\0", 4);
+        for (char c : text + '\0')
+            bytes += std::string(1, c) + '\0';
+        write(variable_path(name), bytes);
+    }
+    /// What systemd-boot does at a boot: takes LoaderEntryOneShot and forgets it.  An entry without
+    /// its archive does not boot, and the machine comes back in the usual one.
+    std::string boot() const override {
+        std::string id = loader_variable("LoaderEntryOneShot"), release;
+        set_loader_variable("LoaderEntryOneShot", "");
+        if (id.starts_with("daybreak-"))
+            release = id.substr(9, id.size() - 9 - sizeof(".conf") + 1);
+        bool boots = !release.empty() && has(boot_folder + "/loader/entries/" + id) &&
+                     has(boot_folder + "/daybreak-" + release + ".cpio");
+        write("/proc/cmdline", boots ? "root=UUID=1111-22 ro quiet rdinit=/daybreak/early-init\n"
+                                     : "root=UUID=1111-22 ro quiet\n");
+        return id;
+    }
+
+    std::string boot_folder;
+
+protected:
+    base::Result<std::string> run(const std::vector<std::string>& words) override {
+        if (words.at(0) != "bootctl" || words.at(1) != "set-oneshot")
+            return MachineFolder::run(words);
+        ran.push_back("bootctl");
+        set_loader_variable("LoaderEntryOneShot", words.at(2));
+        return std::string();
+    }
+};
+
+} // namespace daybreak::test

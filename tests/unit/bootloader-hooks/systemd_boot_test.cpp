@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/loader_entry.hpp"
+#include "tests/support/systemd_boot_machine.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::install;
+using test::loader_entry;
+using test::SystemdBootMachine;
+
+namespace {
+
+const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
+const std::string kOneShot = "LoaderEntryOneShot";
+
+Request request_of(Mode mode, const std::string& content = "cpio") {
+    Request request;
+    request.mode = mode;
+    request.programs = {"boot"};
+    request.kernels = {{kOld, content + kOld}, {kNewest, content + kNewest}};
+    request.running_release = kOld;
+    return request;
+}
+
+Plan plan_of(SystemdBootMachine& machine, const Request& request) {
+    std::string armed;
+    auto plan = plan_install(machine.host, request, &armed);
+    INFO((plan.ok() ? "" : plan.error().message()));
+    REQUIRE(plan.ok());
+    return *plan;
+}
+
+std::vector<std::string> order_of(const Plan& plan) {
+    std::vector<std::string> order;
+    for (const Step& step : plan.steps)
+        order.push_back(step.command.empty() ? step.path : step.command.at(2));
+    return order;
+}
+
+void install_it(SystemdBootMachine& machine, const Request& request) {
+    REQUIRE(apply(machine.host, plan_of(machine, request)).ok());
+}
+
+std::string refusal(SystemdBootMachine& machine, const Request& request) {
+    std::string armed;
+    auto plan = plan_install(machine.host, request, &armed);
+    return plan.ok() ? "" : plan.error().message();
+}
+
+void uninstall_it(SystemdBootMachine& machine) {
+    auto plan = plan_uninstall(machine.host, false);
+    INFO((plan.ok() ? "" : plan.error().message()));
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string status_of(SystemdBootMachine& machine) {
+    auto lines = installation_status(machine.host);
+    REQUIRE(lines.ok());
+    std::string text;
+    for (const StatusLine& line : *lines)
+        text += (line.is_wrong ? "!" : "") + line.label + ": " + line.text + "\n";
+    return text;
+}
+
+/// What the unit does after a boot.
+LastBoot after_boot(SystemdBootMachine& machine, bool collected) {
+    auto boot = read_this_boot(machine.host);
+    REQUIRE(boot.ok());
+    LastBoot last = untraced_boot(machine.host, *boot);
+    if (collected)
+        last = {BootResult::collected, boot->boot_id, boot->release, "", {"/var/log/daybreak/x"}};
+    auto plan = plan_after_boot(machine.host, last);
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+    return last;
+}
+
+} // namespace
+
+TEST_CASE("our entry is the distribution's, with its archive last", "[install][systemd-boot]") {
+    LoaderEntry entry = parse_loader_entry("0123-6.1.conf", loader_entry("6.1", "initrd /more\n"));
+    auto text = loader_entry_text(entry, "/daybreak-6.1.cpio", "rdinit=/x memmap=1M$0x1");
+    REQUIRE(text.ok());
+    CHECK(*text == "# Placed by `daybreak install`, taken away by `daybreak uninstall`.\n"
+                   "title Debian GNU/Linux 12 (bookworm), with Daybreak\nversion 6.1\n"
+                   "machine-id 0123456789abcdef0123456789abcdef\n"
+                   "options root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30\n"
+                   "linux /0123/6.1/linux\ninitrd /0123/6.1/initrd.img-6.1\ninitrd /more\n"
+                   "initrd /daybreak-6.1.cpio\nsort-key zz-daybreak\n");
+    entry = parse_loader_entry("a.conf", "linux /l\n");
+    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options rdinit=/x panic=30\n"));
+    entry = parse_loader_entry("a.conf", "options a panic=5 rdinit=/mine\r\n");
+    CHECK(contains(loader_entry_text(entry, "/c", "rdinit=/x").error().message(),
+                   "a.conf has rdinit= already"));
+    entry = parse_loader_entry("a.conf", "options a panic=5");
+    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options a panic=5 rdinit=/x\n"));
+}
+
+TEST_CASE("entries are sorted as systemd-boot does it", "[install][systemd-boot]") {
+    auto entry = [](const char* id, const char* key, const char* version) {
+        return parse_loader_entry(id, std::string("version ") + version +
+                                          (*key ? std::string("\nsort-key ") + key : ""));
+    };
+    // In the order in which they are shown.
+    std::vector<LoaderEntry> entries = {entry("a-6.12.conf", "debian", "6.12"),
+                                        entry("a-6.1.conf", "debian", "6.1"),
+                                        entry("daybreak-7.conf", "zz-daybreak", "7"),
+                                        entry("x-10.conf", "", "1"),
+                                        entry("x-9.conf", "", "2"),
+                                        entry("a-6.13+0-3.conf", "debian", "6.13")};
+    for (size_t i = 0; i < entries.size(); i++)
+        for (size_t k = 0; k < entries.size(); k++) {
+            INFO(entries[i].id << " " << entries[k].id);
+            CHECK(comes_before(entries[i], entries[k]) == (i < k));
+        }
+    CHECK(default_entry(entries, "")->id == "a-6.12.conf");
+    CHECK(default_entry(entries, "A-6.1.*")->id == "a-6.1.conf");
+    CHECK(default_entry(entries, "none*")->id == "a-6.12.conf");
+    CHECK(default_entry({}, "") == nullptr);
+}
+
+TEST_CASE("an entry is in place after its archive, and goes before it", "[install][systemd-boot]") {
+    for (const char* folder : {"/boot", "/boot/efi", "/efi"}) {
+        SystemdBootMachine machine(folder);
+        std::string old_cpio = machine.boot_folder + "/daybreak-" + kOld + ".cpio",
+                    new_cpio = machine.boot_folder + "/daybreak-" + kNewest + ".cpio";
+        std::string old_entry = machine.entry_path("daybreak-" + kOld),
+                    new_entry = machine.entry_path("daybreak-" + kNewest);
+        auto before = machine.files();
+        Plan plan = plan_of(machine, request_of(Mode::once));
+        CHECK(order_of(plan) ==
+              std::vector<std::string>{kManifestPath, old_cpio, new_cpio, old_entry, new_entry,
+                                       "/var/lib/daybreak/tried", "daybreak-" + kNewest + ".conf"});
+        REQUIRE(apply(machine.host, plan).ok());
+        CHECK(plan_of(machine, request_of(Mode::once)).steps.empty());
+        // What is replaced is not armed in the meantime.
+        plan = plan_of(machine, request_of(Mode::once, "other"));
+        std::vector<std::string> order = order_of(plan);
+        REQUIRE(order.size() > 3);
+        CHECK(order[1] == "");
+        CHECK(order.back() == "daybreak-" + kNewest + ".conf");
+        REQUIRE(apply(machine.host, plan).ok());
+        CHECK(machine.loader_variable(kOneShot) == "daybreak-" + kNewest + ".conf");
+        auto removal = plan_uninstall(machine.host, false);
+        REQUIRE(removal.ok());
+        CHECK(order_of(*removal) == std::vector<std::string>{"", "/var/lib/daybreak/tried",
+                                                             old_entry, new_entry, old_cpio,
+                                                             new_cpio, kManifestPath});
+        REQUIRE(apply(machine.host, *removal).ok());
+        CHECK(machine.files() == before);
+    }
+}
+
+TEST_CASE("a traced boot, and what is said of it", "[install][systemd-boot]") {
+    SystemdBootMachine machine;
+    install_it(machine, request_of(Mode::once));
+    CHECK(contains(status_of(machine), "\nnext boot: traced, kernel " + kNewest + "\n"));
+    CHECK(machine.boot() == "daybreak-" + kNewest + ".conf");
+    CHECK(after_boot(machine, true).result == BootResult::collected);
+    CHECK(!machine.has("/var/lib/daybreak/tried"));
+    CHECK(contains(status_of(machine), "\nnext boot: not traced: it was armed for one boot"));
+    CHECK(machine.boot().empty());
+    CHECK(after_boot(machine, false).result == BootResult::not_armed);
+
+    install_it(machine, request_of(Mode::every));
+    for (int round = 0; round < 3; round++) {
+        CHECK(machine.boot() == "daybreak-" + kNewest + ".conf");
+        after_boot(machine, true);
+    }
+    // It dies: the firmware comes back, and systemd-boot takes the usual entry.
+    machine.boot();
+    machine.boot();
+    CHECK(after_boot(machine, false).result == BootResult::died);
+    CHECK(machine.loader_variable(kOneShot).empty());
+    CHECK(contains(status_of(machine), "!next boot: not traced: the traced boot of kernel"));
+}
+
+TEST_CASE("an archive that was deleted costs one boot, and is said", "[install][systemd-boot]") {
+    SystemdBootMachine machine;
+    install_it(machine, request_of(Mode::once));
+    std::string cpio = machine.boot_folder + "/daybreak-" + kNewest + ".cpio";
+    machine.remove(cpio);
+    CHECK(contains(status_of(machine), "!next boot: not traced: " + cpio +
+                                           " is missing, and the entry cannot be booted without"));
+    machine.boot();
+    machine.boot();
+    LastBoot last = after_boot(machine, false);
+    CHECK(last.result == BootResult::no_cpio);
+    CHECK(last.detail == cpio + " is missing");
+    install_it(machine, request_of(Mode::once));
+    CHECK(machine.loader_variable(kOneShot) == "daybreak-" + kNewest + ".conf");
+    machine.write(machine.entry_path("0123-" + kNewest), loader_entry(kNewest, "initrd /x\n"));
+    CHECK(contains(status_of(machine), "our entry is not that of the distribution's"));
+}
+
+TEST_CASE("the kernel that systemd-boot would boot is traced", "[install][systemd-boot]") {
+    std::string armed;
+    SystemdBootMachine machine;
+    machine.write(machine.boot_folder + "/loader/loader.conf", "default 0123-6.1.0*\n");
+    REQUIRE(plan_install(machine.host, request_of(Mode::every), &armed).ok());
+    CHECK(armed == kOld);
+    machine.set_loader_variable("LoaderEntryDefault", "0123-" + kNewest + ".conf");
+    REQUIRE(plan_install(machine.host, request_of(Mode::every), &armed).ok());
+    CHECK(armed == kNewest);
+    // A kernel that came later boots by itself: nothing is armed for an older one.
+    machine.set_loader_variable("LoaderEntryDefault", "");
+    machine.write(machine.boot_folder + "/loader/loader.conf", "");
+    install_it(machine, request_of(Mode::every));
+    machine.boot();
+    machine.write(machine.entry_path("0123-6.20"), loader_entry("6.20"));
+    after_boot(machine, true);
+    CHECK(machine.loader_variable(kOneShot).empty());
+    CHECK(contains(status_of(machine), "!next boot: not traced: the machine boots kernel 6.20"));
+}
+
+TEST_CASE("machines with systemd-boot that install does not arm say why",
+          "[install][systemd-boot]") {
+    SystemdBootMachine saved;
+    saved.write(saved.boot_folder + "/loader/loader.conf", "default @saved\n");
+    CHECK(contains(refusal(saved, request_of(Mode::once)), "is @saved"));
+    CHECK(refusal(saved, request_of(Mode::menu)).empty());
+
+    SystemdBootMachine no_key;
+    no_key.write(no_key.entry_path("0123-" + kOld), "version " + kOld + "\nlinux /l\ninitrd /i\n");
+    CHECK(contains(refusal(no_key, request_of(Mode::menu)), "has no sort-key"));
+
+    SystemdBootMachine no_entry;
+    no_entry.remove(no_entry.entry_path("0123-" + kOld));
+    CHECK(contains(refusal(no_entry, request_of(Mode::once)),
+                   "/boot/efi/loader/entries has no entry of kernel " + kOld));
+
+    SystemdBootMachine chosen;
+    chosen.set_loader_variable(kOneShot, "windows.conf");
+    CHECK(contains(refusal(chosen, request_of(Mode::once)), "'windows.conf' already"));
+
+    SystemdBootMachine not_booted;
+    not_booted.set_loader_variable("LoaderInfo", "");
+    CHECK(contains(refusal(not_booted, request_of(Mode::once)), "not made by systemd-boot"));
+    CHECK(refusal(not_booted, request_of(Mode::menu)).empty());
+}
+
+TEST_CASE("with systemd-boot every file comes back, whatever was done",
+          "[install][systemd-boot][property]") {
+    std::mt19937 random(51);
+    auto any = [&random](unsigned count) { return random() % count; };
+    for (int round = 0; round < 100; round++) {
+        SystemdBootMachine machine(any(2) ? "/boot" : "/efi");
+        if (any(3) == 0)
+            machine.set_loader_variable("LoaderEntryDefault", "0123-" + kOld + ".conf");
+        auto before = machine.files();
+        for (unsigned runs = 1 + any(3); runs > 0; runs--) {
+            Request request = request_of(static_cast<Mode>(any(3)), any(2) ? "one" : "two");
+            if (any(3) == 0)
+                request.bank = "64M@0x10000000";
+            install_it(machine, request);
+            CHECK(plan_of(machine, request).steps.empty());
+            if (any(2))
+                machine.boot();
+            if (any(2))
+                after_boot(machine, any(2));
+        }
+        uninstall_it(machine);
+        machine.write("/proc/cmdline", "root=/dev/vda1 ro\n");
+        CHECK(machine.files() == before);
+    }
+}
