@@ -37,7 +37,7 @@ class Case:
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
-    image: str = "busybox"  # "debian"; "grub": a disk with Debian, of which early, arguments and modules are no part
+    image: str = "busybox"  # "debian"; "grub" or "systemd-boot": a disk with Debian, of which early, arguments and modules are no part
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -223,10 +223,14 @@ class Boot:
     def _machine(self, early: Path | None) -> qemu.Machine:
         case, disks = self._case, self._disks()
         kernel, initrd = self._kernel.image, self.folder / "initrd"
-        if case.image == "grub":
+        efi_variables = None
+        if case.image in ("grub", "systemd-boot"):
             kernel = initrd = None
-            disks.insert(0, qemu.Disk(guest.grub_disk(self._kernel), snapshot=True))
+            disks.insert(0, qemu.Disk(guest.boot_disk(case.image, self._kernel), snapshot=True))
             shutil.copy(case.folder / "guest.sh", self._in)
+            if case.image == "systemd-boot":
+                efi_variables = self.folder / "efi-variables"
+                shutil.copy(qemu.OVMF / "OVMF_VARS_4M.fd", efi_variables)
         else:
             self._write_initrd(initrd, early, disks)
         arguments = ["rdinit=/daybreak/early-init"] if early else []
@@ -234,7 +238,7 @@ class Boot:
                             case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
                             self._limit_s(),
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
-                            disks=disks, cpus_possible=case.cpus_possible)
+                            disks=disks, cpus_possible=case.cpus_possible, efi_variables=efi_variables)
 
     def _write_initrd(self, initrd: Path, early: Path | None, disks: list[qemu.Disk]) -> None:
         case = self._case

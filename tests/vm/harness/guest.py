@@ -125,10 +125,10 @@ def debian_root() -> Path:
     return root
 
 
-def grub_disk(kernel: Kernel) -> Path:
-    """Returns the disk that GRUB boots this kernel from, made first if it is not there or its recipe changed."""
-    disk = paths.BUILD / f"images/grub-{kernel.release}.img"
+def boot_disk(loader: str, kernel: Kernel) -> Path:
+    """Returns the disk that a boot loader boots this kernel from, made first if it is not there or its recipe changed."""
+    disk = paths.BUILD / f"images/{loader}-{kernel.release}.img"
     with paths.locked(disk):
-        if subprocess.run([paths.TESTS_VM / "images/make-grub-disk", kernel.folder, disk]).returncode != 0:
-            raise HarnessError("the disk with GRUB could not be made")
+        if subprocess.run([paths.TESTS_VM / "images/make-boot-disk", loader, kernel.folder, disk]).returncode != 0:
+            raise HarnessError(f"the disk with {loader} could not be made")
     return disk

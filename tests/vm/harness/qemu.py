@@ -26,6 +26,8 @@ _PR_SET_PDEATHSIG = 1
 PATIENCE = 5
 
 
+OVMF = Path("/usr/share/OVMF")  # Debian's package ovmf
+
 # What a kind of disk is to QEMU, and the modules it needs; {id}: its own.
 DISKS = {
     "virtio": (["virtio-blk-pci,drive={id}"], ("virtio_blk",)),
@@ -69,6 +71,7 @@ class Machine:
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
     disks: list[Disk] = field(default_factory=list)
     cpus_possible: int = 0  # 0: those there are
+    efi_variables: Path | None = None  # the firmware is UEFI, and keeps its variables there; otherwise a BIOS
 
 
 @dataclass
@@ -112,6 +115,10 @@ def command_line(machine: Machine) -> list[str]:
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
                "-display", "none", "-chardev", "stdio,id=console,signal=off",
                "-serial", "chardev:console"]
+    if machine.efi_variables:
+        command += ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on",
+                    "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={OVMF}/OVMF_CODE_4M.secboot.fd",
+                    "-drive", f"if=pflash,unit=1,format=raw,file={_escaped(machine.efi_variables)}"]
     if machine.kernel:
         command += ["-kernel", str(machine.kernel), "-initrd", str(machine.initrd), "-append",
                     " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
