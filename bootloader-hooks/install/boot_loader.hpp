@@ -26,6 +26,8 @@ std::string cpio_name(const std::string& release);
 struct OwnFile {
     std::string path, content;
     bool is_text = true;
+    mode_t mode = 0644;
+    bool is_helper = false; ///< a boot does not need it
 };
 
 /// Entries for the kernels, as files of our own or as our part of a file.

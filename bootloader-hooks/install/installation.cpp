@@ -59,8 +59,11 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
     Manifest manifest;
     manifest.mode = request.mode;
     manifest.loader = loader_name;
+    manifest.version = request.version;
     manifest.bank = request.bank;
+    manifest.module = request.module;
     manifest.programs = request.programs;
+    manifest.kernels_named = request.kernels_named;
     // In the order in which uninstall removes them: no entry without its archive.
     for (const OwnFile& file : entries.files)
         manifest.files.push_back(placed_file(file.path, file.content));
@@ -68,8 +71,10 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
         manifest.kernels.push_back(kernel.release);
         manifest.files.push_back(placed_file(loader.cpio_path(kernel.release), kernel.cpio));
     }
+    for (const OwnFile& file : request.helpers)
+        manifest.files.push_back(placed_file(file.path, file.content, true));
     manifest.variables = placed ? placed->variables : loader.variables();
-    if (!entries.part)
+    if (!entries.part || request.kernels.empty())
         return manifest;
     bool made = !entries.part->before;
     if (placed)
@@ -82,10 +87,12 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
     return manifest;
 }
 
-Step write_step(const std::string& path, std::optional<std::string> before, std::string after,
-                bool is_text) {
-    return {
-        .path = path, .before = std::move(before), .after = std::move(after), .is_text = is_text};
+Step write_step(const OwnFile& file, std::optional<std::string> before) {
+    return {.path = file.path,
+            .before = std::move(before),
+            .after = file.content,
+            .is_text = file.is_text,
+            .mode = file.mode};
 }
 
 /// What is placed now and what will be, in one manifest: for the time in between.
@@ -109,7 +116,7 @@ Result<std::vector<Step>> file_steps(Host& host, const std::vector<OwnFile>& fil
             continue;
         if (before && !force)
             DBK_TRY_VOID(check_ours(file.path, *before, placed, "replaces"));
-        steps.push_back(write_step(file.path, before, file.content, file.is_text));
+        steps.push_back(write_step(file, before));
     }
     return steps;
 }
@@ -117,7 +124,7 @@ Result<std::vector<Step>> file_steps(Host& host, const std::vector<OwnFile>& fil
 /// The files that a request places, in the order in which that is done: no entry without its
 /// archive.
 std::vector<OwnFile> files_of(const Request& request, BootLoader& loader, const Entries& entries) {
-    std::vector<OwnFile> files;
+    std::vector<OwnFile> files = request.helpers;
     for (const KernelCpio& kernel : request.kernels)
         files.push_back({loader.cpio_path(kernel.release), kernel.cpio, false});
     files.insert(files.end(), entries.files.begin(), entries.files.end());
@@ -146,29 +153,47 @@ void append(std::vector<Step>& to, std::vector<Step> steps) {
     std::move(steps.begin(), steps.end(), std::back_inserter(to));
 }
 
+bool has_kernel(const Request& request, const std::string& release) {
+    return std::any_of(request.kernels.begin(), request.kernels.end(),
+                       [&release](const KernelCpio& kernel) { return kernel.release == release; });
+}
+
+bool takes_the_only_one(const Request& request) {
+    return request.mode == Mode::once && request.kernels_named && request.kernels.size() == 1;
+}
+
 /// Returns the kernel that the next boot traces: the one that it would boot anyway.
 Result<std::string> release_to_arm(BootLoader& loader, const Request& request) {
-    auto has = [&request](const std::string& release) {
-        return std::any_of(
-            request.kernels.begin(), request.kernels.end(),
-            [&release](const KernelCpio& kernel) { return kernel.release == release; });
-    };
     if (request.mode == Mode::menu)
         return std::string();
-    if (request.mode == Mode::once && request.kernels_named && request.kernels.size() == 1)
+    if (takes_the_only_one(request))
         return request.kernels.front().release;
     std::string release = loader.default_release().value_or(request.running_release);
     if (release.empty())
         return errorf(ErrorCode::invalid,
                       "the machine does not boot a kernel with an initramfs by default: trace one "
                       "with --once --kernel RELEASE, or use --menu");
-    if (!has(release))
+    if (!has_kernel(request, release))
         return errorf(
             ErrorCode::invalid,
             "the machine boots kernel %s, which is not among those to trace: make a module for it, "
             "or trace another one with --once --kernel RELEASE",
             release.c_str());
     return release;
+}
+
+/// The same where no person asks: a kernel that was armed stays so while the one that would boot
+/// anyway cannot be traced.
+Result<std::string> release_to_keep(Host& host, BootLoader& loader, const Request& request) {
+    if (!is_to_be_armed(host, loader, request.mode))
+        return std::string();
+    if (takes_the_only_one(request))
+        return request.kernels.front().release;
+    std::string release = loader.default_release().value_or(request.running_release);
+    if (has_kernel(request, release))
+        return release;
+    DBK_TRY(std::string armed, loader.armed());
+    return has_kernel(request, armed) ? armed : std::string();
 }
 
 /// The steps that arm the next boot, or see to it that none is armed.  `anew`: it was disarmed.
@@ -207,7 +232,10 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
                           "%s (install --menu adds an entry to the boot menu, and arms nothing)",
                           checked.error().message().c_str());
     }
-    DBK_TRY(*armed_ret, release_to_arm(*loader, request));
+    auto armed_before = loader->armed();
+    bool is_armed = armed_before.ok() && !armed_before->empty();
+    DBK_TRY(*armed_ret, request.again ? release_to_keep(host, *loader, request)
+                                      : release_to_arm(*loader, request));
     DBK_TRY_VOID(check_part(host, *loader, placed, request.force, "replaces"));
     DBK_TRY(Entries entries, loader->entries(traced_kernels(request), can_arm, placed));
     DBK_TRY(Manifest wanted, wanted_manifest(request, loader_name, *loader, entries, placed));
@@ -221,8 +249,12 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
     bool replaces = placed && placed->text() != text;
     std::string first_text = replaces ? joined(wanted, *placed).text() : text;
     if (manifest_text != first_text)
-        plan.steps.push_back(write_step(kManifestPath, manifest_text, first_text, true));
-    bool disarms = !loader->looks_for_cpio() && (replaces_any(files) || !removals.empty());
+        plan.steps.push_back(write_step({kManifestPath, first_text}, manifest_text));
+    // No entry that is armed is without its archive, or not there.
+    bool disarms = !loader->looks_for_cpio() && (replaces_any(files) || !removals.empty()) &&
+                   (is_armed || !request.again);
+    if (is_armed && !has_kernel(request, *armed_before))
+        disarms = true;
     if (disarms)
         append(plan.steps, loader->disarm(wanted.variables));
     append(plan.steps, std::move(files));
@@ -230,7 +262,9 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
         plan.steps.push_back(*entries.part);
     append(plan.steps, std::move(removals));
     if (first_text != text)
-        plan.steps.push_back(write_step(kManifestPath, first_text, text, true));
+        plan.steps.push_back(write_step({kManifestPath, text}, first_text));
+    if (request.again && !is_armed && armed_ret->empty())
+        return plan; // what the boot loader notes of a boot that did not come up stays
     DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted, disarms));
     append(plan.steps, std::move(arming));
     return plan;

@@ -24,10 +24,14 @@ struct Request {
     Mode mode = Mode::every;
     std::vector<std::string> programs; ///< names of their rings, for the status
     std::vector<KernelCpio> kernels;
-    std::string bank;            ///< "64M@0x20000000", or ""
-    bool kernels_named = false;  ///< people named them: one alone need not be the default
-    std::string running_release; ///< traced when the boot loader's default is not known
-    bool force = false;          ///< take away what was changed since it was installed
+    std::vector<OwnFile> helpers; ///< files that a boot does not need
+    std::string bank;             ///< "64M@0x20000000", or ""
+    std::string version;          ///< of the Daybreak that made the archives
+    std::string module;           ///< of the one kernel, where it was named
+    bool kernels_named = false;   ///< people named them: one alone need not be the default
+    std::string running_release;  ///< traced when the boot loader's default is not known
+    bool force = false;           ///< take away what was changed since it was installed
+    bool again = false;           ///< nothing is armed that was not to be armed before
 };
 
 /// Returns what has to be done; no steps when all is as requested already.
@@ -36,6 +40,14 @@ struct Request {
 /// place, or was changed since, or the kernel that boots is not among those; those of the boot
 /// loader.
 base::Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret);
+
+/// Returns the scripts that the packages of kernels run when a kernel or its headers were
+/// installed, or a kernel was removed: `daybreak install --again` by that program.
+std::vector<OwnFile> kernel_hooks(const Host& host, const std::string& program);
+
+/// Whether the next boot is to be traced as far as people asked for: it is armed, or it will be by
+/// the unit at the end of this one.
+bool is_to_be_armed(Host& host, BootLoader& loader, Mode mode);
 
 /// Returns what has to be done to make all files what they were.  No steps: nothing is installed.
 base::Result<Plan> plan_uninstall(Host& host, bool force);
@@ -69,6 +81,10 @@ base::Result<ThisBoot> read_this_boot(const Host& host);
 /// Returns what was kept of the last boot; empty when nothing was.  Error: io.
 base::Result<std::optional<LastBoot>> read_last_boot(const Host& host);
 
+/// Whether each boot goes on being traced after one that ended so: what did not work is not tried
+/// again without a person; what was not tried, or only not written, is.
+bool goes_on_after(BootResult result);
+
 /// Returns what is to be written of a boot that was not traced.
 LastBoot untraced_boot(Host& host, const ThisBoot& boot);
 
@@ -84,7 +100,8 @@ struct StatusLine {
 /// Returns what is installed, whether it is as it was installed, what the next boot does and what
 /// the last one did.  Nothing is installed: no lines.  Needs no rights but to read the files; what
 /// cannot be read is said.
-base::Result<std::vector<StatusLine>> installation_status(Host& host);
+/// `version`: of this Daybreak.
+base::Result<std::vector<StatusLine>> installation_status(Host& host, const std::string& version);
 
 /// Returns what the kernel is booted with; `bank` as in Request.
 TracedKernel traced_kernel(const std::string& release, const std::string& bank);

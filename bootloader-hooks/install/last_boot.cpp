@@ -83,12 +83,14 @@ std::string trouble_of(const Host& host, const Manifest& placed, const std::stri
 
 bool is_as_installed(const Host& host, const Manifest& placed) {
     return std::all_of(placed.files.begin(), placed.files.end(), [&](const PlacedFile& file) {
-        return trouble_of(host, placed, file.path).empty();
+        return file.is_helper || trouble_of(host, placed, file.path).empty();
     });
 }
 
 /// Why our entries are not what install would write now; "" when they are.
 std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest& placed) {
+    if (placed.kernels.empty())
+        return "";
     std::vector<TracedKernel> kernels;
     for (const std::string& release : placed.kernels)
         kernels.push_back(traced_kernel(release, placed.bank));
@@ -189,6 +191,11 @@ Result<std::optional<LastBoot>> read_last_boot(const Host& host) {
     return text ? std::optional(parse_last_boot(*text)) : std::nullopt;
 }
 
+bool goes_on_after(BootResult result) {
+    return result == BootResult::collected || result == BootResult::not_read ||
+           result == BootResult::not_armed;
+}
+
 LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
     LastBoot last = {BootResult::not_armed, boot.boot_id, boot.release, "", {}};
     auto placed = read_manifest(host);
@@ -205,7 +212,7 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
     }
     // One that was changed is there: it does not keep a boot from being traced.
     for (const PlacedFile& file : (*placed)->files)
-        if (last.detail.empty() && !host.exists(file.path)) {
+        if (last.detail.empty() && !file.is_helper && !host.exists(file.path)) {
             last.result = BootResult::no_cpio;
             last.detail = file.path + " is missing";
         }
@@ -230,20 +237,16 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
     bool came_up = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
                    boot.result == BootResult::not_loaded || boot.result == BootResult::nothing_held;
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
-    // What did not work is not tried again without a person; what was not tried, or only not
-    // written, is.
-    bool goes_on = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
-                   boot.result == BootResult::not_armed;
     auto armed = loader->armed();
     std::optional<std::string> release = loader->default_release();
-    if (placed->mode == Mode::every && goes_on && armed.ok() && armed->empty() &&
+    if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() && armed->empty() &&
         is_as_installed(host, *placed) && contains(placed->kernels, release.value_or(boot.release)))
         steps = loader->arm(release.value_or(boot.release));
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
     return plan;
 }
 
-Result<std::vector<StatusLine>> installation_status(Host& host) {
+Result<std::vector<StatusLine>> installation_status(Host& host, const std::string& version) {
     std::vector<StatusLine> lines;
     DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
     if (!placed)
@@ -255,6 +258,11 @@ Result<std::vector<StatusLine>> installation_status(Host& host) {
     lines.push_back({"installed", std::string(modes[static_cast<size_t>(placed->mode)]) + ", by " +
                                       placed->loader + ": " + programs +
                                       (placed->bank.empty() ? "" : ", bank " + placed->bank)});
+    if (placed->version != version)
+        lines.push_back({"version",
+                         "made by Daybreak " + placed->version + ", this is " + version +
+                             ": run daybreak install --again",
+                         true});
     auto loader = open_boot_loader_named(host, placed->loader);
     for (const std::string& release : placed->kernels) {
         if (!loader.ok())

@@ -44,16 +44,19 @@ bool read_line(const std::string& line, Manifest& manifest) {
     words >> key;
     if (key == "mode")
         return read_mode(rest_of(words), manifest.mode);
+    if (key == "named")
+        return manifest.kernels_named = true;
     for (auto [name, to] :
-         {std::pair("loader", &manifest.loader), std::pair("bank", &manifest.bank)})
+         {std::pair("loader", &manifest.loader), std::pair("version", &manifest.version),
+          std::pair("bank", &manifest.bank), std::pair("module", &manifest.module)})
         if (key == name)
             return !(*to = rest_of(words)).empty();
     for (auto [name, to] :
          {std::pair("program", &manifest.programs), std::pair("kernel", &manifest.kernels)})
         if (key == name)
             return !to->emplace_back(rest_of(words)).empty();
-    if (key == "file") {
-        PlacedFile file;
+    if (key == "file" || key == "helper") {
+        PlacedFile file{.is_helper = key == "helper"};
         words >> file.bytes >> std::hex >> file.crc;
         file.path = rest_of(words);
         manifest.files.push_back(file);
@@ -88,21 +91,28 @@ uint32_t crc_of(const std::string& content) {
     return base::crc32c(base::as_bytes(content));
 }
 
-PlacedFile placed_file(const std::string& path, const std::string& content) {
-    return {path, content.size(), crc_of(content)};
+PlacedFile placed_file(const std::string& path, const std::string& content, bool is_helper) {
+    return {path, content.size(), crc_of(content), is_helper};
 }
 
 std::string Manifest::text() const {
     std::string text =
         strprintf("%s\nmode %s\nloader %s\n", kFirstLine, mode_word(mode), loader.c_str());
+    if (!version.empty())
+        text += "version " + version + "\n";
     for (const std::string& program : programs)
         text += "program " + program + "\n";
     if (!bank.empty())
         text += "bank " + bank + "\n";
     for (const std::string& kernel : kernels)
         text += "kernel " + kernel + "\n";
+    if (kernels_named)
+        text += "named\n";
+    if (!module.empty())
+        text += "module " + module + "\n";
     for (const PlacedFile& file : files)
-        text += strprintf("file %" PRIu64 " %08x %s\n", file.bytes, file.crc, file.path.c_str());
+        text += strprintf("%s %" PRIu64 " %08x %s\n", file.is_helper ? "helper" : "file",
+                          file.bytes, file.crc, file.path.c_str());
     for (const PlacedPart& part : parts)
         text += strprintf("part %08x %s %s\n", part.crc, part.made ? "made" : "kept",
                           part.path.c_str());
@@ -113,7 +123,10 @@ std::string Manifest::text() const {
 }
 
 bool Manifest::placed(const std::string& path, const std::string& content) const {
-    return std::find(files.begin(), files.end(), placed_file(path, content)) != files.end();
+    uint32_t crc = crc_of(content);
+    return std::any_of(files.begin(), files.end(), [&](const PlacedFile& file) {
+        return file.path == path && file.bytes == content.size() && file.crc == crc;
+    });
 }
 
 bool Manifest::placed_part(const std::string& path, const std::string& part) const {

@@ -8,10 +8,14 @@
 //     daybreak-install 1
 //     mode once | every | menu
 //     loader GRUB
+//     version 0.1.0                        of the Daybreak that made the archives
 //     program boot
 //     bank 64M@0x20000000
 //     kernel 6.1.0-56-amd64
+//     named                                the kernels were: a new one is not among them
+//     module FILE                          of the one kernel, where it was named
 //     file BYTES CRC32C PATH               it was not there before
+//     helper BYTES CRC32C PATH             the same, and a boot does not need it
 //     part CRC32C made | kept PATH         our part of a file; made: the file was not there before
 //     variable NAME [VALUE]                of the boot loader: what it was before, if it was there
 #pragma once
@@ -33,6 +37,7 @@ struct PlacedFile {
     std::string path;
     uint64_t bytes = 0;
     uint32_t crc = 0;
+    bool is_helper = false; ///< a boot does not need it
     bool operator==(const PlacedFile&) const = default;
 };
 
@@ -50,8 +55,9 @@ struct Variable {
 
 struct Manifest {
     Mode mode = Mode::every;
-    std::string loader, bank;
+    std::string loader, version, bank, module;
     std::vector<std::string> programs, kernels;
+    bool kernels_named = false;
     std::vector<PlacedFile> files;
     std::vector<PlacedPart> parts;
     std::vector<Variable> variables;
@@ -67,7 +73,7 @@ struct Manifest {
 const char* mode_word(Mode mode);
 
 /// Returns the facts of a file as it will be.
-PlacedFile placed_file(const std::string& path, const std::string& content);
+PlacedFile placed_file(const std::string& path, const std::string& content, bool is_helper = false);
 uint32_t crc_of(const std::string& content);
 
 /// Error: corrupt, with the line.

@@ -93,7 +93,7 @@ Result<void> apply(Host& host, const Plan& plan) {
         if (!step.command.empty())
             DBK_TRY_VOID(host.run(step.command));
         else if (step.after)
-            DBK_TRY_VOID(host.replace(step.path, *step.after, 0644));
+            DBK_TRY_VOID(host.replace(step.path, *step.after, step.mode));
         else
             DBK_TRY_VOID(host.remove(step.path));
     }

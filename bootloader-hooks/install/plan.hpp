@@ -14,6 +14,7 @@ struct Step {
     bool is_text = false;                     ///< shown as a diff
     std::vector<std::string> command;         ///< with paths as the machine has them
     std::string what;                         ///< for people: what the program does
+    mode_t mode = 0644;                       ///< of a file that is not there yet
 };
 
 struct Plan {

@@ -85,10 +85,9 @@ Result<OpenModule> open_module(ByteView untrusted_module) {
     return module;
 }
 
-/// The first word of "vermagic=6.1.0-56-amd64 SMP ..." among the NUL-separated module facts.
-std::string release_of(ByteView modinfo) {
+/// The first word of "KEY=6.1.0-56-amd64 SMP ..." among the NUL-separated module facts.
+std::string fact_of(ByteView modinfo, std::string_view key) {
     std::string_view text(reinterpret_cast<const char*>(modinfo.data()), modinfo.size());
-    constexpr std::string_view key = "vermagic=";
     for (size_t at = 0; at < text.size();) {
         std::string_view fact = text.substr(at, text.find('\0', at) - at);
         if (fact.starts_with(key)) {
@@ -105,7 +104,8 @@ std::string release_of(ByteView modinfo) {
 Result<ModuleFileInfo> read_module(ByteView untrusted_module) {
     DBK_TRY(OpenModule module, open_module(untrusted_module));
     ModuleFileInfo info;
-    info.release = release_of(section_bytes(module.modinfo));
+    info.release = fact_of(section_bytes(module.modinfo), "vermagic=");
+    info.version = fact_of(section_bytes(module.modinfo), "version=");
     DBK_TRY(info.images, parse_container(section_bytes(module.dof)));
     return info;
 }

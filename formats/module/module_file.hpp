@@ -24,6 +24,7 @@ struct EmbeddedImage {
 /// What a module file says of itself.
 struct ModuleFileInfo {
     std::string release; ///< the kernel it was built for: first word of its vermagic
+    std::string version; ///< of the Daybreak that it belongs to
     std::vector<EmbeddedImage> images;
 };
 

@@ -1,27 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes m, a folder that stands for a machine with GRUB and one kernel, and the programs of GRUB that
-# `daybreak install` asks; `install` and `uninstall` are the commands for it.  Sourced by cases.
+# `daybreak install` asks; `install`, `again` and `uninstall` are the commands for it, and `has_kernels RELEASE...` gives it
+# other kernels, the first one booted by default.  Sourced by cases.
 release=6.1.0-test-amd64
-mkdir -p m/boot/grub m/lib/modules/$release/extra m/usr/lib/systemd/system m/proc/sys/kernel/random m/var/lib programs
-echo kernel >m/boot/vmlinuz-$release
+mkdir -p m/boot/grub m/usr/lib/systemd/system m/proc/sys/kernel/random m/var/lib programs
 touch m/usr/lib/systemd/system/daybreak-boot.service
-gcc -c -o m/lib/modules/$release/extra/daybreak.ko "$SOURCE/tests/unit/formats/module/fake_module.S"
 echo $release >m/proc/sys/kernel/osrelease
 echo 1234 >m/proc/sys/kernel/random/boot_id
-cat >m/boot/grub/grub.cfg <<END
-if [ "\${next_entry}" ] ; then
-   set default="\${next_entry}"
-else
-   set default="0"
-fi
-menuentry 'Debian GNU/Linux' --class debian \$menuentry_id_option 'gnulinux-simple' {
-	insmod ext2
-	search --no-floppy --fs-uuid --set=root 1111
-	linux	/boot/vmlinuz-$release root=UUID=1111 ro quiet
-	initrd	/boot/initrd.img-$release
+has_kernels() {
+	rm -rf m/boot/vmlinuz-* m/lib/modules
+	cat >m/boot/grub/grub.cfg <<-'END'
+		if [ "${next_entry}" ] ; then
+		   set default="${next_entry}"
+		else
+		   set default="0"
+		fi
+	END
+	for one; do
+		echo kernel >m/boot/vmlinuz-$one
+		mkdir -p m/lib/modules/$one/extra
+		sed "s/$release/$one/" "$SOURCE/tests/unit/formats/module/fake_module.S" |
+			gcc -c -x assembler -o m/lib/modules/$one/extra/daybreak.ko -
+		cat >>m/boot/grub/grub.cfg <<-END
+			menuentry 'Debian GNU/Linux, $one' --class debian \$menuentry_id_option 'gnulinux-$one' {
+				insmod ext2
+				search --no-floppy --fs-uuid --set=root 1111
+				linux	/boot/vmlinuz-$one root=UUID=1111 ro quiet
+				initrd	/boot/initrd.img-$one
+			}
+		END
+	done
+	echo 'source $prefix/custom.cfg' >>m/boot/grub/grub.cfg
 }
-source \$prefix/custom.cfg
-END
+has_kernels $release
 echo '# GRUB Environment Block' >m/boot/grub/grubenv
 # grub-probe --target=fs FOLDER, grub-editenv FILE set NAME=VALUE, grub-editenv FILE unset NAME
 cat >programs/grub-probe <<'END'
@@ -39,5 +50,6 @@ PATH=$PWD/programs:$PATH
 echo early >early-init
 echo 'BEGIN { trace(1); }' >b.d
 install() { daybreak install b.d --root "$PWD/m" --early-init early-init "$@" 2>&1; }
+again() { daybreak install --again --root "$PWD/m" --early-init early-init "$@" 2>&1; }
 uninstall() { daybreak uninstall --root "$PWD/m" "$@" 2>&1; }
 status() { daybreak status --root "$PWD/m" --status-file none 2>&1; }

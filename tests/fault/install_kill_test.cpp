@@ -35,6 +35,7 @@ Request first_request() {
     request.mode = Mode::once;
     request.programs = {"boot"};
     request.kernels = {{kOld, "old"}, {kNewest, "new"}};
+    request.helpers = {{.path = "/var/lib/daybreak/boot.d", .content = "x", .is_helper = true}};
     return request;
 }
 
@@ -43,6 +44,14 @@ Request other_request() {
     request.mode = Mode::every;
     request.bank = "64M@0x10000000";
     request.kernels = {{kNewest, "changed"}};
+    return request;
+}
+
+/// What a kernel's hook asks for when the kernel that is armed was removed.
+Request request_without_newest() {
+    Request request = first_request();
+    request.kernels.pop_back();
+    request.again = true;
     return request;
 }
 
@@ -205,6 +214,13 @@ TEMPLATE_TEST_CASE("so does one that replaces another", "[install][fault]", Mach
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return install_it(machine, other_request()); });
+}
+
+TEMPLATE_TEST_CASE("so does one for the kernels that are left", "[install][fault]", MachineFolder,
+                   SystemdBootMachine) {
+    kill_everywhere<TestType>(
+        [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
+        [](MachineFolder& machine) { return install_it(machine, request_without_newest()); });
 }
 
 TEMPLATE_TEST_CASE("so does an uninstallation", "[install][fault]", MachineFolder,

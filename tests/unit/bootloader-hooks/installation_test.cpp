@@ -13,7 +13,7 @@ using test::MachineFolder;
 namespace {
 
 const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
-const std::string kCustom = "/boot/grub/custom.cfg";
+const std::string kCustom = "/boot/grub/custom.cfg", kProgram = "/var/lib/daybreak/boot.d";
 
 std::string cpio_path(const std::string& release) {
     return "/boot/" + cpio_name(release);
@@ -24,6 +24,7 @@ Request request_of(Mode mode, const std::string& content = "cpio") {
     request.mode = mode;
     request.programs = {"boot"};
     request.kernels = {{kOld, content + kOld}, {kNewest, content + kNewest}};
+    request.helpers = {{.path = kProgram, .content = content, .is_helper = true}};
     return request;
 }
 
@@ -76,8 +77,9 @@ TEST_CASE("the steps come in the order that a power cut asks for", "[install]") 
     std::vector<std::string> order;
     for (const Step& step : plan.steps)
         order.push_back(step.command.empty() ? step.path : step.command.at(3));
-    CHECK(order == std::vector<std::string>{kManifestPath, cpio_path(kOld), cpio_path(kNewest),
-                                            kCustom, "next_entry=daybreak-" + kNewest});
+    CHECK(order == std::vector<std::string>{kManifestPath, kProgram, cpio_path(kOld),
+                                            cpio_path(kNewest), kCustom,
+                                            "next_entry=daybreak-" + kNewest});
     REQUIRE(apply(machine.host, plan).ok());
     CHECK(machine.read(cpio_path(kOld)) == "cpio" + kOld);
     CHECK(machine.variable("next_entry") == "daybreak-" + kNewest);
@@ -87,7 +89,7 @@ TEST_CASE("the steps come in the order that a power cut asks for", "[install]") 
     for (const Step& step : removal->steps)
         order.push_back(step.command.empty() ? step.path : step.command.at(3));
     CHECK(order == std::vector<std::string>{"next_entry", kCustom, cpio_path(kOld),
-                                            cpio_path(kNewest), kManifestPath});
+                                            cpio_path(kNewest), kProgram, kManifestPath});
 }
 
 TEST_CASE("a second run changes nothing, and arms again what a boot took", "[install]") {
@@ -129,6 +131,7 @@ TEST_CASE("what was placed can be changed and taken back, whatever was there",
                 request.kernels.erase(request.kernels.begin()); // the newest, which boots, is left
             if (any(3) == 0)
                 request.bank = "64M@0x10000000";
+            request.again = any(3) == 0;
             install_it(machine, request);
             CHECK(plan_of(machine, request).steps.empty());
             if (any(2))

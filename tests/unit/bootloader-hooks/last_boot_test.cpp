@@ -30,7 +30,7 @@ void install_it(MachineFolder& machine, Mode mode) {
 
 /// The status as lines "label: text", a "!" before what is wrong.
 std::string status_of(MachineFolder& machine) {
-    auto lines = installation_status(machine.host);
+    auto lines = installation_status(machine.host, "");
     REQUIRE(lines.ok());
     std::string text;
     for (const StatusLine& line : *lines)

@@ -17,7 +17,11 @@ Manifest example() {
     manifest.bank = "64M@0x10000000";
     manifest.programs = {"boot", "net"};
     manifest.kernels = {"6.1.0-5-amd64"};
-    manifest.files = {placed_file("/boot/daybreak a.cpio", "123456789")};
+    manifest.version = "0.1.0";
+    manifest.kernels_named = true;
+    manifest.module = "/home/a b/daybreak.ko";
+    manifest.files = {placed_file("/boot/daybreak a.cpio", "123456789"),
+                      placed_file("/etc/kernel/postinst.d/zzz-daybreak", "", true)};
     manifest.parts = {{"/boot/grub/custom.cfg", 0x1234, true}, {"/boot/x", 1, false}};
     manifest.variables = {
         {"next_entry", std::nullopt}, {"daybreak_tried", ""}, {"saved_entry", " a b"}};
@@ -28,10 +32,13 @@ Manifest example() {
 
 TEST_CASE("a manifest is read as it was written", "[install][manifest]") {
     std::string text = example().text();
-    CHECK(text == "daybreak-install 1\nmode once\nloader GRUB\nprogram boot\nprogram net\nbank "
+    CHECK(text == "daybreak-install 1\nmode once\nloader GRUB\nversion 0.1.0\nprogram "
+                  "boot\nprogram net\nbank "
                   "64M@0x10000000\n"
-                  "kernel 6.1.0-5-amd64\nfile 9 e3069283 /boot/daybreak a.cpio\npart 00001234 made "
-                  "/boot/grub/custom.cfg\n"
+                  "kernel 6.1.0-5-amd64\nnamed\nmodule /home/a b/daybreak.ko\n"
+                  "file 9 e3069283 /boot/daybreak a.cpio\n"
+                  "helper 0 00000000 /etc/kernel/postinst.d/zzz-daybreak\n"
+                  "part 00001234 made /boot/grub/custom.cfg\n"
                   "part 00000001 kept /boot/x\nvariable next_entry\nvariable daybreak_tried "
                   "\nvariable saved_entry  a b\n");
     auto read = parse_manifest(text);
@@ -44,6 +51,9 @@ TEST_CASE("a manifest is read as it was written", "[install][manifest]") {
     CHECK(read->placed("/boot/daybreak a.cpio", "123456789"));
     CHECK(!read->placed("/boot/daybreak a.cpio", "123456780"));
     CHECK(!read->placed("/boot/b", "123456789"));
+    CHECK(!read->files[0].is_helper);
+    CHECK(read->files[1].is_helper);
+    CHECK(read->placed("/etc/kernel/postinst.d/zzz-daybreak", ""));
     CHECK(read->names("/boot/daybreak a.cpio"));
     CHECK(!read->names("/boot/x"));
 }

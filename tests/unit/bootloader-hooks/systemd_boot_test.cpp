@@ -62,7 +62,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 std::string status_of(SystemdBootMachine& machine) {
-    auto lines = installation_status(machine.host);
+    auto lines = installation_status(machine.host, "");
     REQUIRE(lines.ok());
     std::string text;
     for (const StatusLine& line : *lines)

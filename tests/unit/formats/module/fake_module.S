@@ -2,6 +2,7 @@
 /* What `daybreak embed` needs to see of a module: .modinfo, the container, references to it. */
 	.section .modinfo, "a", @progbits
 	.asciz	"license=GPL"
+	.asciz	"version=0.1.0"
 	.asciz	"vermagic=6.1.0-test-amd64 SMP preempt mod_unload modversions "
 
 	.section .rodata.daybreak_dof, "a", @progbits
