@@ -138,6 +138,7 @@ int run(int argc, char** argv) {
     add_sign(app, status);
     add_install(app, status);
     add_uninstall(app, status);
+    add_selftest(app, status);
     add_record(app, status);
     add_extract(app, status);
     add_recover(app, status);

@@ -38,6 +38,8 @@ std::string text_of(const base::Bytes& bytes) {
 }
 
 std::string find_program(const std::string& name) {
+    if (name.find('/') != name.npos)
+        return ::access(name.c_str(), X_OK) == 0 ? name : "";
     const char* path = std::getenv("PATH");
     std::string folders = std::string(path ? path : "") + ":" + kProgramFolders;
     for (size_t at = 0; at < folders.size();) {

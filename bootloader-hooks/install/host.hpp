@@ -23,7 +23,8 @@ namespace daybreak::install {
 /// failed, the message has its last line.
 using RunProgram = std::function<base::Result<std::string>(const std::vector<std::string>& words)>;
 
-/// Runs a program of this machine, found in PATH or in the folders of the system's programs.
+/// Runs a program of this machine: a path, or a name that is looked for in PATH and in the folders
+/// of the system's programs.
 base::Result<std::string> run_program(const std::vector<std::string>& words);
 
 class Host {

@@ -92,6 +92,12 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot);
 /// traced, this one came up, and all files are as they were installed.
 base::Result<Plan> plan_after_boot(Host& host, const LastBoot& boot);
 
+/// Returns what became of a boot, for people.
+std::string last_boot_text(const Host& host, const LastBoot& boot);
+
+/// Returns a sentence for each file that is not as it was installed, byte for byte.
+std::vector<std::string> file_troubles(const Host& host, const Manifest& placed);
+
 /// A line of the status.
 struct StatusLine {
     std::string label, text;

@@ -161,6 +161,8 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
             true};
 }
 
+} // namespace
+
 std::string last_boot_text(const Host& host, const LastBoot& boot) {
     bool is_this = boot.boot_id == first_line(host, "/proc/sys/kernel/random/boot_id");
     std::string text = std::string(is_this ? "this one, kernel " : "an earlier one, kernel ") +
@@ -172,7 +174,13 @@ std::string last_boot_text(const Host& host, const LastBoot& boot) {
     return text;
 }
 
-} // namespace
+std::vector<std::string> file_troubles(const Host& host, const Manifest& placed) {
+    std::vector<std::string> troubles;
+    for (const PlacedFile& file : placed.files)
+        if (std::string trouble = trouble_of(host, placed, file.path); !trouble.empty())
+            troubles.push_back(std::move(trouble));
+    return troubles;
+}
 
 Result<ThisBoot> read_this_boot(const Host& host) {
     ThisBoot boot;

@@ -29,7 +29,9 @@ bool is_plain(const std::string& release) {
     });
 }
 
-std::string module_of(const Host& host, const std::string& release) {
+} // namespace
+
+std::string module_file(const Host& host, const std::string& release) {
     for (const char* folder : kModuleFolders)
         for (const char* suffix : {"", ".xz", ".zst", ".gz"}) {
             std::string path = "/lib/modules/" + release + "/" + folder + "/daybreak.ko" + suffix;
@@ -39,8 +41,6 @@ std::string module_of(const Host& host, const std::string& release) {
     return "";
 }
 
-} // namespace
-
 std::vector<InstalledKernel> installed_kernels(const Host& host) {
     std::vector<InstalledKernel> kernels;
     for (const std::string& name : host.list("/boot")) {
@@ -48,7 +48,7 @@ std::vector<InstalledKernel> installed_kernels(const Host& host) {
             continue;
         std::string release = name.substr(kImagePrefix.size());
         if (is_plain(release) && host.exists("/lib/modules/" + release))
-            kernels.push_back({release, "/boot/" + name, module_of(host, release)});
+            kernels.push_back({release, "/boot/" + name, module_file(host, release)});
     }
     return kernels;
 }

@@ -16,6 +16,9 @@ struct InstalledKernel {
 /// Where daybreak.ko is looked for, below /lib/modules/RELEASE.
 constexpr const char* kModuleFolders[] = {"updates/dkms", "updates", "extra"};
 
+/// Returns the path of a kernel's daybreak.ko, perhaps compressed; "" when there is none.
+std::string module_file(const Host& host, const std::string& release);
+
 /// Returns the kernels with an image in /boot and a folder of modules, by release.
 std::vector<InstalledKernel> installed_kernels(const Host& host);
 

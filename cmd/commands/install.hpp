@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `status` takes of `install`, and the two subcommands.
+// What `status` takes of `install`; the subcommands of an installation.
 #pragma once
 
 #include "cmd/commands.hpp"
@@ -9,6 +9,7 @@ namespace daybreak::cmd {
 
 void add_install(CLI::App& app, int& status);
 void add_uninstall(CLI::App& app, int& status);
+void add_selftest(CLI::App& app, int& status);
 
 /// Prints what is installed on this machine, what the next boot does, and what the last one did.
 /// Returns whether something is installed, and sets `is_wrong_ret` when not all is as it should be.

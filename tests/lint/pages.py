@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGES = ("README.md", "docs/boot.md", "docs/live.md", "docs/crash.md", "docs/always-on.md", "docs/packages.md", "docs/probes.md", "docs/from-bpftrace.md",
-         "docs/glossary.md", "docs/conformance.md", "packaging/man/daybreak.1", "packaging/man/daybreak-dtrace.1")
+         "docs/glossary.md", "docs/conformance.md", "packaging/man/daybreak.1", "packaging/man/daybreak-dtrace.1", "packaging/man/daybreak-selftest.1")
 KINDS = ("guest", "background", "shows", "file", "elsewhere", "not run", "setup")
 MARK = re.compile(r'^(?:<!-- |\.\\" )newcomer: (guest|background|shows|file|elsewhere|not run|setup)\b,? ?(.*?)(?: ?-->)?$')
 # Named filters: what differs from run to run -> what stands for it. In this order.
