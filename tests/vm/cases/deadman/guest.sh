@@ -17,9 +17,10 @@ daybreak dtrace -s /share/in/greedy.d >records 2>words
 equal dtrace-ends $? 1
 at_least dtrace-says-so "$(grep -c "^dtrace: processing aborted: $aborted" words)" 1
 # With the user's word that it is meant to take time, it is let alone.
-# Twice the firings that were the end of the one before: as much of the CPU, however fast the host is.
+# As many calls as there were firings, two for each call, before the end of the one before: twice as much of the CPU,
+# however fast the host is.
 fired=$(grep -c . records)
-daybreak dtrace -wqs /share/in/greedy.d -n 'int n; syscall:::entry /execname == "workload" && n++ > '$((2 * fired))'/ { exit(0); }' >records 2>words
+daybreak dtrace -wqs /share/in/greedy.d -n 'int n; syscall:::entry /execname == "workload" && n++ > '$fired'/ { exit(0); }' >records 2>words
 equal destructive-is-let-alone "$?-$(kernel_log "ring .*$aborted")" 0-2
 kill $busy
 kill -INT $beside
