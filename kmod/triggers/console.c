@@ -63,13 +63,13 @@ static bool hooked; /* [C] */
 
 int dbk_console_hook(void)
 {
-	static char name[] = "vprintk_emit";
 	int err;
 
 	texts = alloc_percpu(struct texts);
 	if (!texts)
 		return -ENOMEM;
-	err = ftrace_set_filter(&printk_ops, name, strlen(name), 1);
+	/* By address: by name each of the 50 000 functions would be asked for its own. */
+	err = ftrace_set_filter_ip(&printk_ops, (unsigned long)vprintk_emit, 0, 1);
 	/* Without a filter it would see every function. */
 	if (!err)
 		err = register_ftrace_function(&printk_ops);
