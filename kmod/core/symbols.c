@@ -24,6 +24,10 @@ typedef int (*walk_callback)(void *data, const char *name, struct module *module
 typedef int (*walk_callback)(void *data, const char *name, unsigned long address);
 #endif
 
+/* Exported, for what rcutorture does; their header is not among those that a module has. */
+void rcu_expedite_gp(void);
+void rcu_unexpedite_gp(void);
+
 static unsigned long (*lookup_name)(const char *name);
 static int (*lookup_size_offset)(unsigned long address, unsigned long *size, unsigned long *offset);
 static int (*on_each_symbol)(walk_callback each, void *data);
@@ -39,7 +43,10 @@ int dbk_symbols_init(void)
 	if (err)
 		return err;
 	lookup_name = (void *)((unsigned long)kprobe.addr & ~(FUNCTION_ALIGN_BYTES - 1));
+	/* It waits for a grace period, 8 ms of a boot that nothing else could use. */
+	rcu_expedite_gp();
 	unregister_kprobe(&kprobe);
+	rcu_unexpedite_gp();
 	lookup_size_offset = (void *)dbk_symbol("kallsyms_lookup_size_offset");
 	on_each_symbol = (void *)dbk_symbol("kallsyms_on_each_symbol");
 	return 0;
