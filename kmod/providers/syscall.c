@@ -124,16 +124,6 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 	dbk_probe_fire(dbk.engine, probe, &returned, &frame);
 }
 
-static struct syscall *syscall_by_name(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < syscall_count; i++)
-		if (strcmp(syscalls[i].name, name) == 0)
-			return &syscalls[i];
-	return NULL;
-}
-
 static int probe_publish(struct dbk_probe *probe, const char *function, const char *name)
 {
 	probe->provider = "syscall";
@@ -179,16 +169,17 @@ static void provider_exit(void)
 
 static int names_publish(void)
 {
+	struct syscall *syscall = NULL;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct name *name = &names[i];
 		bool is_64 = name->table == 64;
-		struct syscall *syscall = syscall_by_name(name->text);
 
 		if (name->number >= NUMBERS_MAX)
 			continue;
-		if (!syscall) {
+		/* The tables' rows of a name follow each other. */
+		if (!syscall || strcmp(syscall->name, name->text) != 0) {
 			int err = syscall_publish(name);
 
 			if (err)
