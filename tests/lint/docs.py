@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the documents against the tree.
 
-  readme     README.md has at most 120 lines
+  readme     README.md has at most 80 lines
   path       what a document names in backticks as a path of this tree is there
   form       each docs/design/NNNN-*.md has its number and title, says what was asked, and `## What was decided`
   index      docs/design/README.md has each of them, once, in order
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tree import CODE, is_source, tracked
 
-README_LINES_MAX = 120
+README_LINES_MAX = 80
 DESIGN = "docs/design/"
 
 
@@ -115,7 +115,7 @@ def self_test():
     right = {"README.md": "`docs/design/0001-first.md`\n", good: spdx + "# 0001: First\n\nWhat?\n\n## What was decided\n",
              DESIGN + "README.md": "- [0001](0001-first.md) What.\n", "engine/a.h": "/* docs/design/0001 */ struct a;\n",
              "docs/glossary.md": "| probe | probe | `struct a` | a place |\n"}
-    wrong = {"readme": {"README.md": "\n" * 121}, "path": {"README.md": "`docs/none.md`\n"}, "form": {good: spdx + "# 1. First\n"},
+    wrong = {"readme": {"README.md": "\n" * 81}, "path": {"README.md": "`docs/none.md`\n"}, "form": {good: spdx + "# 1. First\n"},
              "index": {DESIGN + "README.md": ""}, "cited": {"engine/a.h": "/* docs/design/0002-x.md */ struct a;\n"},
              "glossary": {"docs/glossary.md": "| probe | probe | `struct b` | a place |\n"}}
     bad = [f"found something wrong in something right: {line}" for check in CHECKS.values() for line in check(right)]
