@@ -98,7 +98,7 @@ std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest
     if (!entries.ok())
         return entries.error().message();
     std::vector<OwnFile> wanted = entries->files;
-    if (entries->part)
+    if (entries->part && entries->part->after)
         wanted.push_back({loader.path(), *entries->part->after});
     for (const OwnFile& file : wanted) {
         auto content = host.read(file.path);

@@ -268,3 +268,12 @@ TEST_CASE("the module that a loaded boot must have is looked for in sysfs", "[in
     CHECK(!read_this_boot(machine.host).ok());
     CHECK(plan_after_boot(machine.host, {})->steps.empty()); // nothing is installed
 }
+
+TEST_CASE("a manifest that names no kernel has a status", "[install][status]") {
+    MachineFolder machine;
+    machine.write("/boot/grub/grub.cfg", "");
+    machine.write("/var/lib/daybreak/installed",
+                  "daybreak-install 1\nmode once\nloader GRUB\nprogram named\n");
+    machine.boot();
+    CHECK(contains(status_of(machine), "installed: for one boot, by GRUB: named"));
+}
