@@ -55,7 +55,7 @@ base::Result<compiler::CompileSource> read_source(const ProgramArguments& argume
         source.name = source.text = arguments.text;
         source.kind = compiler::SourceKind::string;
     } else {
-        source.name = arguments.script;
+        source.name = arguments.label.empty() ? arguments.script : arguments.label;
         DBK_TRY(base::Bytes bytes, base::read_file(arguments.script));
         DBK_TRY(source.text, script_text(arguments.script, bytes));
     }

@@ -18,6 +18,7 @@ namespace daybreak::cmd {
 /// What was given.
 struct ProgramArguments {
     std::string script;                       ///< -s
+    std::string label;                        ///< what the program calls that file; "": its path
     std::string text;                         ///< -n
     std::vector<std::string> options;         ///< -x, "name" or "name=value"
     std::vector<std::string> definitions;     ///< -D

@@ -123,6 +123,8 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
     for (const std::string& path : arguments.programs) {
         ProgramArguments program;
         program.script = path;
+        // The same archive comes of the file that was named and of its copy.
+        program.label = arguments.names[images.size()] + ".d";
         program.kernel = host.at(kernel.image);
         auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
         if (!compiled)
