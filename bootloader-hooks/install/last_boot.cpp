@@ -268,8 +268,9 @@ Result<std::vector<StatusLine>> installation_status(Host& host, const std::strin
                                       (placed->bank.empty() ? "" : ", bank " + placed->bank)});
     if (placed->version != version)
         lines.push_back({"version",
-                         "made by Daybreak " + placed->version + ", this is " + version +
-                             ": run daybreak install --again",
+                         (placed->version.empty() ? "made by an older Daybreak"
+                                                  : "made by Daybreak " + placed->version) +
+                             ", this is " + version + ": run daybreak install --again",
                          true});
     auto loader = open_boot_loader_named(host, placed->loader);
     for (const std::string& release : placed->kernels) {

@@ -188,4 +188,8 @@ TEST_CASE("the status says that another Daybreak made the archives", "[install][
     };
     CHECK(!has_line("0.1.0"));
     CHECK(has_line("0.2.0"));
+    request.version.clear(); // a manifest from before it had one
+    install_it(machine, request);
+    CHECK(installation_status(machine.host, "0.1.0")->at(1).text ==
+          "made by an older Daybreak, this is 0.1.0: run daybreak install --again");
 }
