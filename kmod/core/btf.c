@@ -72,24 +72,6 @@ static const void *types_of(const struct btf_view *view)
 	return (const void *)view->header + view->header->hdr_len + view->header->type_off;
 }
 
-/* Visits every type once: counts them, or notes where each is. */
-static u32 types_index(const struct btf_view *view, u32 *type_at)
-{
-	u32 bytes = view->header->type_len;
-	u32 count = 0;
-	u32 at = 0;
-
-	while (at + sizeof(struct btf_type) <= bytes) {
-		const struct btf_type *type = types_of(view) + at;
-
-		if (type_at)
-			type_at[count] = at;
-		count++;
-		at += sizeof(*type) + type_tail_bytes(type);
-	}
-	return count;
-}
-
 static const char *string_at(const struct btf_view *view, u32 offset)
 {
 	if (offset < view->string_base)
@@ -98,24 +80,34 @@ static const char *string_at(const struct btf_view *view, u32 offset)
 	return offset < view->string_bytes ? view->strings + offset : "";
 }
 
-/* Counts, or notes, the typedefs named btf_trace_... */
-static u32 traces_index(const struct btf_view *view, u32 *traces)
+static bool is_trace(const struct btf_view *view, const struct btf_type *type)
+{
+	return BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF &&
+	       strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX, strlen(TYPEDEF_PREFIX)) == 0;
+}
+
+/* Notes where every type is, and counts the typedefs named btf_trace_... */
+static void types_index(struct btf_view *view)
+{
+	u32 at = 0;
+
+	while (at + sizeof(struct btf_type) <= view->header->type_len) {
+		const struct btf_type *type = types_of(view) + at;
+
+		view->type_at[view->type_count++] = at;
+		view->trace_count += is_trace(view, type);
+		at += sizeof(*type) + type_tail_bytes(type);
+	}
+}
+
+static void traces_index(struct btf_view *view)
 {
 	u32 count = 0;
 	u32 i;
 
-	for (i = 0; i < view->type_count; i++) {
-		const struct btf_type *type = types_of(view) + view->type_at[i];
-
-		if (BTF_INFO_KIND(type->info) != BTF_KIND_TYPEDEF ||
-		    strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX,
-			    strlen(TYPEDEF_PREFIX)) != 0)
-			continue;
-		if (traces)
-			traces[count] = view->type_at[i];
-		count++;
-	}
-	return count;
+	for (i = 0; count < view->trace_count; i++)
+		if (is_trace(view, types_of(view) + view->type_at[i]))
+			view->traces[count++] = view->type_at[i];
 }
 
 static void view_close(struct btf_view *view)
@@ -142,18 +134,17 @@ static bool view_open(struct btf_view *view, const void *data, u32 bytes,
 		view->string_base = base->string_bytes;
 		view->type_base = base->type_base + base->type_count;
 	}
-	view->type_count = types_index(view, NULL);
-	view->type_at = vmalloc(array_size(max(view->type_count, 1u), sizeof(u32)));
+	/* As many as there can be: counting them takes as long as noting them. */
+	view->type_at = vmalloc(array_size(header->type_len / sizeof(struct btf_type) + 1, sizeof(u32)));
 	if (!view->type_at)
 		return false;
-	types_index(view, view->type_at);
-	view->trace_count = traces_index(view, NULL);
+	types_index(view);
 	view->traces = vmalloc(array_size(max(view->trace_count, 1u), sizeof(u32)));
 	if (!view->traces) {
 		view_close(view);
 		return false;
 	}
-	traces_index(view, view->traces);
+	traces_index(view);
 	return true;
 }
 
