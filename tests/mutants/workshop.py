@@ -18,7 +18,7 @@ NEAREST = [
     ("engine/sim/", ["^engine_sim$", *UNIT_AND_D]),
     ("engine/", ["^engine$", "^(engine_sim|prop_ring|prop_tending|fault_engine)$", *UNIT_AND_D, "^prop_expressions$"]),
     ("compiler/", ["^compiler_", *UNIT_AND_D, "^prop_expressions$"]),
-    ("formats/segment/", ["^segment$", "^(recorder|extract|analyze|hostile_files|prop_tending|fault_trace|dump)$", *UNIT_AND_D]),
+    ("formats/segment/", ["^segment$", "^(trace|recorder|extract|analyze|hostile_files|prop_tending|fault_trace|dump)$", *UNIT_AND_D]),
     ("formats/trace/", ["^trace$", "^(recorder|extract|hostile_files|fault_trace|fault_follow)$", *UNIT_AND_D]),
     ("formats/bank/", ["^bank$", "^(recorder|extract)$"]),
     ("formats/dump/", ["^dump$", "^extract$"]),
