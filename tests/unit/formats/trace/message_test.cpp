@@ -2,7 +2,9 @@
 #include "formats/trace/message.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <random>
 
 using namespace daybreak;
@@ -91,4 +93,26 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
         (void)decode_index(bytes).ok();
         (void)decode_end(bytes).ok();
     }
+}
+
+// Cap'n Proto's list of structures: a pointer (3 bits of kind 1 and size 7, the words in the upper
+// 29), and before the elements a word with their count and size.
+TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {
+    constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{6} << 32; // three of six words
+    std::vector<IndexEntry> entries(3);
+    base::Bytes bytes = encode_index(entries);
+    std::vector<uint64_t> words(bytes.size() / 8);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    auto tag = std::find(words.begin(), words.end(), kTag);
+    REQUIRE(tag != words.end());
+    *tag = kCount << 2;
+    auto list = std::find_if(words.begin(), tag, [](uint64_t word) {
+        return (word & 3) == 1 && (word >> 32) == (uint64_t{18} << 3 | 7);
+    });
+    REQUIRE(list != tag);
+    *list &= 0x7ffffffff; // no words
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    auto decoded = decode_index(bytes);
+    REQUIRE_FALSE(decoded.ok());
+    CHECK(decoded.error().message().find("500 entries do not fit") != std::string::npos);
 }
