@@ -150,3 +150,47 @@ TEST_CASE("what a failed sync was about is lost, unless a later copy waits", "[f
         CHECK(q.queue.take_lost().empty());
     }
 }
+
+TEST_CASE("what was only taken does not end the state", "[follow][queue]") {
+    Fixture q;
+    q.f.records(1);
+    q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
+        return call == "create" ? std::optional(ErrorCode::io) : std::nullopt;
+    };
+    q.add_segment();
+    CHECK(q.queue.drain() != 0);
+    q.f.disk.fault = {};
+    CHECK(q.queue.drain() == 0);
+    CHECK(q.queue.state().failing);
+    q.add(WriteJob::Kind::sync);
+    CHECK(q.queue.drain() == 0);
+    CHECK_FALSE(q.queue.state().failing);
+}
+
+TEST_CASE("a file that lost all it had stays when a later one is there", "[follow][series]") {
+    Fixture q;
+    q.f.records(1);
+    ByteView segment = ByteView(q.f.ring.segment_memory(0)).first(4096);
+    REQUIRE(q.series.put(segment).ok());
+    // Nothing of the first is synced, and it can neither be cut nor removed for a while.
+    q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
+        return call != "create" && call != "append" && call != "half" ? std::optional(ErrorCode::io)
+                                                                      : std::nullopt;
+    };
+    CHECK_FALSE(q.series.sync().ok());
+    q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
+        return call == "remove" || call == "cut" ? std::optional(ErrorCode::io) : std::nullopt;
+    };
+    REQUIRE(q.series.put(segment).ok());
+    REQUIRE(q.series.sync().ok());
+    q.f.disk.fault = {};
+    REQUIRE(q.series.sync().ok());
+    REQUIRE(q.series.rotate().ok());
+    REQUIRE(q.series.put(segment).ok());
+    REQUIRE(q.series.sync().ok());
+    std::vector<uint32_t> numbers;
+    for (const SeriesFile& file : q.series.files())
+        numbers.push_back(file.parts.number);
+    CHECK(numbers == std::vector<uint32_t>{1, 2, 3});
+    CHECK(q.f.disk.files.begin()->second.empty());
+}
