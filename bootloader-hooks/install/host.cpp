@@ -100,6 +100,10 @@ bool Host::exists(const std::string& path) const {
     return ::lstat(at(path).c_str(), &status) == 0;
 }
 
+bool Host::is_read_only(const std::string& path) const {
+    return ::access(at(path).c_str(), W_OK) != 0 && errno == EROFS;
+}
+
 Result<std::optional<std::string>> Host::read(const std::string& path) const {
     struct stat status = {};
     if (::lstat(at(path).c_str(), &status) != 0 && errno == ENOENT)

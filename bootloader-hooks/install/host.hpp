@@ -35,6 +35,8 @@ public:
     /// Returns where a path lies: below the root.
     std::string at(const std::string& path) const { return root_ + path; }
     bool exists(const std::string& path) const;
+    /// Whether it lies on a file system that is mounted read-only.
+    bool is_read_only(const std::string& path) const;
     /// Returns the content; empty when there is no such file.  Errors: io; invalid: a link or not a
     /// regular file.
     base::Result<std::optional<std::string>> read(const std::string& path) const;

@@ -79,8 +79,8 @@ bool comes_before(const LoaderEntry& a, const LoaderEntry& b) {
 }
 
 const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
-                                 const std::string& pattern) {
-    if (!pattern.empty())
+                                 const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns)
         for (const LoaderEntry& entry : sorted)
             if (::fnmatch(pattern.c_str(), entry.id.c_str(), FNM_CASEFOLD) == 0)
                 return &entry;
@@ -93,7 +93,10 @@ std::string loader_entry_id(const std::string& release) {
 
 Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::string& cpio,
                                       const std::string& arguments) {
-    std::string options = " " + entry.value("options") + " ";
+    std::string options = " ";
+    for (const auto& [key, value] : entry.lines)
+        if (key == "options")
+            options += value + " ";
     for (const char* name : {" rdinit=", " daybreak.bank="})
         if (options.find(name) != std::string::npos &&
             (" " + arguments).find(name) != std::string::npos)

@@ -36,9 +36,10 @@ LoaderEntry parse_loader_entry(const std::string& id, const std::string& untrust
 bool comes_before(const LoaderEntry& a, const LoaderEntry& b);
 
 /// Returns the entry that is booted when nothing is chosen for one boot, of `sorted` ones.
-/// `pattern`: `default` of loader.conf or LoaderEntryDefault, "" when there is none.  Null: none.
+/// `patterns`: LoaderEntryDefault and `default` of loader.conf, in this order, "" for one that is
+/// not there; the first that an entry matches counts.  Null: none.
 const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
-                                 const std::string& pattern);
+                                 const std::vector<std::string>& patterns);
 
 /// Returns our entry's ID: daybreak-RELEASE.conf.
 std::string loader_entry_id(const std::string& release);

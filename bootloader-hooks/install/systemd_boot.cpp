@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kVariables = "/sys/firmware/efi/efivars";
 constexpr const char* kVendor = "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
-/// Where the file system may be mounted that systemd-boot reads entries from.
+/// Where the file system may be mounted that systemd-boot reads entries from.  With two of them
+/// loader.conf is on the EFI system partition, which is the later one here.
 constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
 /// The kernel whose entry was chosen for a boot that has not come up yet: systemd-boot notes
 /// nothing itself.
@@ -50,9 +51,9 @@ std::string boot_folder(const Host& host) {
 class SystemdBoot final : public BootLoader {
 public:
     SystemdBoot(Host& host, std::string folder, std::vector<LoaderEntry> entries,
-                std::string pattern)
+                std::vector<std::string> patterns)
         : host_(host), folder_(std::move(folder)), entries_(std::move(entries)),
-          pattern_(std::move(pattern)) {}
+          patterns_(std::move(patterns)) {}
 
     std::string cpio_path(const std::string& release) const override {
         return folder_ + "/" + cpio_name(release);
@@ -70,14 +71,17 @@ public:
 
 private:
     const LoaderEntry* entry_of(const std::string& release) const;
+    std::string entry_path(const std::string& release) const {
+        return folder_ + "/loader/entries/" + loader_entry_id(release);
+    }
     Step one_shot(const std::string& id, const char* what) const {
         return {.command = {"bootctl", "set-oneshot", id}, .what = what};
     }
 
     Host& host_;
     std::string folder_;
-    std::vector<LoaderEntry> entries_; ///< the distribution's, as systemd-boot sorts them
-    std::string pattern_;              ///< of the default entry
+    std::vector<LoaderEntry> entries_;  ///< the distribution's, as systemd-boot sorts them
+    std::vector<std::string> patterns_; ///< of the default entry, the first that fits counts
 };
 
 const LoaderEntry* SystemdBoot::entry_of(const std::string& release) const {
@@ -107,14 +111,13 @@ Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, b
                           folder_.c_str(), entry->id.c_str());
         DBK_TRY(std::string text,
                 loader_entry_text(*entry, "/" + cpio_name(kernel.release), kernel.arguments));
-        made.files.push_back(
-            {folder_ + "/loader/entries/" + loader_entry_id(kernel.release), text});
+        made.files.push_back({entry_path(kernel.release), text});
     }
     return made;
 }
 
 std::optional<std::string> SystemdBoot::default_release() {
-    const LoaderEntry* entry = default_entry(entries_, pattern_);
+    const LoaderEntry* entry = default_entry(entries_, patterns_);
     return entry && !entry->value("version").empty() ? std::optional(entry->value("version"))
                                                      : std::nullopt;
 }
@@ -125,7 +128,13 @@ Result<void> SystemdBoot::check_can_arm() {
                       "this boot was not made by systemd-boot, or %s is not mounted: the next one "
                       "cannot be chosen from here",
                       kVariables);
-    if (pattern_ == "@saved")
+    DBK_TRY_VOID(host_.run({"bootctl", "--version"}));
+    if (host_.is_read_only(kVariables))
+        return errorf(ErrorCode::unsupported,
+                      "%s is mounted read-only, so the next boot cannot be chosen: mount -o "
+                      "remount,rw %s",
+                      kVariables, kVariables);
+    if (std::find(patterns_.begin(), patterns_.end(), "@saved") != patterns_.end())
         return errorf(ErrorCode::unsupported,
                       "the default entry is @saved, the one that was booted last: a traced boot "
                       "would be repeated for ever");
@@ -212,13 +221,16 @@ Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {
             entries.push_back(std::move(entry));
     }
     std::stable_sort(entries.begin(), entries.end(), comes_before);
-    std::string pattern = loader_variable(host, "LoaderEntryDefault").value_or("");
-    if (pattern.empty()) {
-        DBK_TRY(std::optional<std::string> text, host.read_through(folder + "/loader/loader.conf"));
-        pattern = parse_loader_entry("loader.conf", text.value_or("")).value("default");
+    std::vector<std::string> patterns = {loader_variable(host, "LoaderEntryDefault").value_or("")};
+    std::string config;
+    for (const char* one : kBootFolders) {
+        DBK_TRY(std::optional<std::string> text,
+                host.read_through(std::string(one) + "/loader/loader.conf"));
+        config = text.value_or(config);
     }
+    patterns.push_back(parse_loader_entry("loader.conf", config).value("default"));
     return std::unique_ptr<BootLoader>(
-        std::make_unique<SystemdBoot>(host, folder, std::move(entries), std::move(pattern)));
+        std::make_unique<SystemdBoot>(host, folder, std::move(entries), std::move(patterns)));
 }
 
 } // namespace daybreak::install

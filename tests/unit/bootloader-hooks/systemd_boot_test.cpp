@@ -102,6 +102,9 @@ TEST_CASE("our entry is the distribution's, with its archive last", "[install][s
                    "a.conf has rdinit= already"));
     entry = parse_loader_entry("a.conf", "options a panic=5");
     CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options a panic=5 rdinit=/x\n"));
+    entry = parse_loader_entry("a.conf", "options a\noptions b panic=5");
+    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"),
+                   "options a rdinit=/x\noptions b panic=5\n"));
 }
 
 TEST_CASE("entries are sorted as systemd-boot does it", "[install][systemd-boot]") {
@@ -121,10 +124,11 @@ TEST_CASE("entries are sorted as systemd-boot does it", "[install][systemd-boot]
             INFO(entries[i].id << " " << entries[k].id);
             CHECK(comes_before(entries[i], entries[k]) == (i < k));
         }
-    CHECK(default_entry(entries, "")->id == "a-6.12.conf");
-    CHECK(default_entry(entries, "A-6.1.*")->id == "a-6.1.conf");
-    CHECK(default_entry(entries, "none*")->id == "a-6.12.conf");
-    CHECK(default_entry({}, "") == nullptr);
+    CHECK(default_entry(entries, {"", ""})->id == "a-6.12.conf");
+    CHECK(default_entry(entries, {"A-6.1.*", "x-9*"})->id == "a-6.1.conf");
+    CHECK(default_entry(entries, {"none*", "x-9*"})->id == "x-9.conf");
+    CHECK(default_entry(entries, {"none*", "@saved"})->id == "a-6.12.conf");
+    CHECK(default_entry({}, {""}) == nullptr);
 }
 
 TEST_CASE("an entry is in place after its archive, and goes before it", "[install][systemd-boot]") {
@@ -210,6 +214,10 @@ TEST_CASE("the kernel that systemd-boot would boot is traced", "[install][system
     machine.set_loader_variable("LoaderEntryDefault", "0123-" + kNewest + ".conf");
     REQUIRE(plan_install(machine.host, request_of(Mode::every), &armed).ok());
     CHECK(armed == kNewest);
+    // One that names nothing does not count.
+    machine.set_loader_variable("LoaderEntryDefault", "gone.conf");
+    REQUIRE(plan_install(machine.host, request_of(Mode::every), &armed).ok());
+    CHECK(armed == kOld);
     // A kernel that came later boots by itself: nothing is armed for an older one.
     machine.set_loader_variable("LoaderEntryDefault", "");
     machine.write(machine.boot_folder + "/loader/loader.conf", "");
@@ -219,6 +227,18 @@ TEST_CASE("the kernel that systemd-boot would boot is traced", "[install][system
     after_boot(machine, true);
     CHECK(machine.loader_variable(kOneShot).empty());
     CHECK(contains(status_of(machine), "!next boot: not traced: the machine boots kernel 6.20"));
+}
+
+TEST_CASE("entries on a partition of their own, loader.conf on the EFI system partition",
+          "[install][systemd-boot]") {
+    std::string armed;
+    SystemdBootMachine machine("/boot");
+    machine.remove("/boot/loader/loader.conf");
+    machine.write("/efi/loader/loader.conf", "default 0123-" + kOld + ".conf\n");
+    REQUIRE(plan_install(machine.host, request_of(Mode::once), &armed).ok());
+    CHECK(armed == kOld);
+    machine.write("/efi/loader/loader.conf", "default @saved\n");
+    CHECK(contains(refusal(machine, request_of(Mode::once)), "is @saved"));
 }
 
 TEST_CASE("machines with systemd-boot that install does not arm say why",
@@ -245,6 +265,11 @@ TEST_CASE("machines with systemd-boot that install does not arm say why",
     not_booted.set_loader_variable("LoaderInfo", "");
     CHECK(contains(refusal(not_booted, request_of(Mode::once)), "not made by systemd-boot"));
     CHECK(refusal(not_booted, request_of(Mode::menu)).empty());
+
+    SystemdBootMachine no_program;
+    no_program.has_bootctl = false;
+    CHECK(contains(refusal(no_program, request_of(Mode::once)), "there is no program bootctl"));
+    CHECK(refusal(no_program, request_of(Mode::menu)).empty());
 }
 
 TEST_CASE("with systemd-boot every file comes back, whatever was done",
