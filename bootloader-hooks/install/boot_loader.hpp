@@ -65,6 +65,9 @@ public:
     /// Returns the kernel that the next boot is to trace; "" when it is a usual boot.
     /// Error: busy: another entry was chosen for the next boot.
     virtual base::Result<std::string> armed() = 0;
+    /// Whether our entry of that kernel is there, changed or not: without it the boot is a usual
+    /// one.
+    virtual bool has_entry(const std::string& release) = 0;
     /// Returns the kernel whose entry was tried and did not come up yet; "": none.
     virtual std::string tried() = 0;
     /// Returns the variables that arm() and a boot change, as they are before.

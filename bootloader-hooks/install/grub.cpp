@@ -57,6 +57,11 @@ public:
     }
     Result<void> check_can_arm() override;
     Result<std::string> armed() override;
+    bool has_entry(const std::string& release) override {
+        auto text = host_.read(kCustom);
+        return text.ok() && *text &&
+               (*text)->find("--id " + grub_entry_id(release) + " {") != std::string::npos;
+    }
     std::string tried() override { return variable(kTried).value_or(""); }
     std::vector<Variable> variables() override {
         return {{kNext, variable(kNext)}, {kTried, variable(kTried)}};

@@ -299,7 +299,7 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
     }
     DBK_TRY(std::vector<Step> removals, removal_steps(host, *placed, Manifest(), force));
     append(plan.steps, std::move(removals));
-    if (host.exists(kLastBootPath))
+    if (host.exists(kLastBootPath) || host.has_left_over(kLastBootPath))
         plan.steps.push_back({.path = kLastBootPath});
     plan.steps.push_back({.path = kManifestPath, .before = placed->text(), .is_text = true});
     return plan;

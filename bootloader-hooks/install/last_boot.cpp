@@ -130,6 +130,11 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
                          : " is missing, and the entry cannot be booted without: run daybreak "
                            "install, or daybreak uninstall"),
                 true};
+    if (!armed->empty() && !loader.has_entry(*armed))
+        return {"next boot",
+                "not traced: our entry of kernel " + *armed +
+                    " is missing, and the machine boots as usual without: run daybreak install",
+                true};
     std::optional<std::string> release = loader.default_release();
     if (!armed->empty()) {
         bool is_other = release && *release != *armed;
@@ -143,6 +148,12 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
     if (placed.mode == Mode::menu)
         return {"next boot", "as the boot menu's entry '..., with Daybreak' is chosen, or not",
                 false};
+    for (const std::string& one : placed.kernels)
+        if (!host.exists(loader.cpio_path(one)) || !loader.has_entry(one))
+            return {"next boot",
+                    "not traced: what install placed for kernel " + one +
+                        " is not all there; run daybreak install again",
+                    true};
     if (std::string tried = loader.tried(); !tried.empty())
         return {"next boot",
                 "not traced: the traced boot of kernel " + tried +
@@ -238,10 +249,15 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
     DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
     if (!placed)
         return plan;
-    DBK_TRY(auto loader, open_boot_loader_named(host, placed->loader));
     DBK_TRY(std::optional<std::string> before, host.read(kLastBootPath));
     plan.steps.push_back(
         {.path = kLastBootPath, .before = before, .after = text_of(boot), .is_text = true});
+    auto opened = open_boot_loader_named(host, placed->loader);
+    if (!opened.ok()) { // what became of the boot is kept all the same
+        plan.notes.push_back(opened.error().message());
+        return plan;
+    }
+    BootLoader* loader = opened->get();
     bool came_up = boot.result == BootResult::collected || boot.result == BootResult::not_read ||
                    boot.result == BootResult::not_loaded || boot.result == BootResult::nothing_held;
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();

@@ -64,6 +64,9 @@ public:
     std::optional<std::string> default_release() override;
     Result<void> check_can_arm() override;
     Result<std::string> armed() override;
+    bool has_entry(const std::string& release) override {
+        return host_.exists(entry_path(release));
+    }
     std::string tried() override;
     std::vector<Step> forget_tried() override;
     std::vector<Step> arm(const std::string& release, bool anew) override;
@@ -209,7 +212,7 @@ Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {
     if (folder.empty())
         return errorf(ErrorCode::not_found,
                       "no entries of systemd-boot in loader/entries of /boot, /boot/efi or /efi: "
-                      "is the file system mounted?");
+                      "is the file system mounted, and may you read it?");
     std::vector<LoaderEntry> entries;
     for (const std::string& name : host.list(folder + "/loader/entries")) {
         if (!name.ends_with(".conf"))

@@ -194,7 +194,7 @@ void kill_everywhere(const std::function<void(MachineFolder&)>& prepare,
             REQUIRE(uninstall_it(machine));
             CHECK(lasting_files(machine) == before);
         }
-        CHECK(fatal > 10);
+        CHECK(fatal > 8);
         CHECK((last_fatal == -1 || last_fatal == fatal));
         last_fatal = fatal;
     }
@@ -228,4 +228,21 @@ TEMPLATE_TEST_CASE("so does an uninstallation", "[install][fault]", MachineFolde
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return uninstall_it(machine); });
+}
+
+TEMPLATE_TEST_CASE("so does what is done after a boot", "[install][fault]", MachineFolder,
+                   SystemdBootMachine) {
+    auto came_up = [](MachineFolder& machine) {
+        auto boot = read_this_boot(machine.host);
+        LastBoot last = {BootResult::collected, boot->boot_id, boot->release, "", {}};
+        return carry_out(machine, plan_after_boot(machine.host, last));
+    };
+    kill_everywhere<TestType>(
+        [](MachineFolder& machine) {
+            std::string arguments = machine.read("/proc/cmdline");
+            REQUIRE(install_it(machine, other_request()));
+            machine.boot();
+            machine.write("/proc/cmdline", arguments);
+        },
+        came_up);
 }

@@ -201,6 +201,15 @@ TEST_CASE("an archive that was deleted costs one boot, and is said", "[install][
     CHECK(last.detail == cpio + " is missing");
     install_it(machine, request_of(Mode::once));
     CHECK(machine.loader_variable(kOneShot) == "daybreak-" + kNewest + ".conf");
+    // So does an entry that was deleted.
+    machine.remove(machine.entry_path("daybreak-" + kNewest));
+    CHECK(contains(status_of(machine), "!next boot: not traced: our entry of kernel " + kNewest +
+                                           " is missing, and the machine boots as usual"));
+    machine.boot();
+    CHECK(after_boot(machine, false).result == BootResult::no_cpio);
+    CHECK(contains(status_of(machine), "!next boot: not traced: what install placed for kernel " +
+                                           kNewest + " is not all there"));
+    install_it(machine, request_of(Mode::once));
     machine.write(machine.entry_path("0123-" + kNewest), loader_entry(kNewest, "initrd /x\n"));
     CHECK(contains(status_of(machine), "our entry is not that of the distribution's"));
 }
@@ -239,6 +248,21 @@ TEST_CASE("entries on a partition of their own, loader.conf on the EFI system pa
     CHECK(armed == kOld);
     machine.write("/efi/loader/loader.conf", "default @saved\n");
     CHECK(contains(refusal(machine, request_of(Mode::once)), "is @saved"));
+}
+
+TEST_CASE("what became of a boot is kept when the loader's file system is not there",
+          "[install][systemd-boot]") {
+    SystemdBootMachine machine;
+    install_it(machine, request_of(Mode::every));
+    machine.boot();
+    std::filesystem::rename(machine.host.at("/boot/efi"), machine.host.at("/elsewhere"));
+    CHECK(after_boot(machine, true).result == BootResult::collected);
+    std::string text = status_of(machine);
+    CHECK(contains(text, "\nlast boot: this one, kernel " + kOld + ": traced, in /var/log"));
+    CHECK(contains(text, "!next boot: no entries of systemd-boot in loader/entries of /boot, "
+                         "/boot/efi or /efi: is the file system mounted, and may you read it?"));
+    std::filesystem::rename(machine.host.at("/elsewhere"), machine.host.at("/boot/efi"));
+    CHECK(contains(status_of(machine), "!next boot: not traced: the traced boot of kernel"));
 }
 
 TEST_CASE("machines with systemd-boot that install does not arm say why",
