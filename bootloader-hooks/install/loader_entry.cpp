@@ -108,10 +108,16 @@ Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::strin
     std::string added =
         arguments + (options.find(" panic=") == std::string::npos ? " panic=30" : "");
     std::string text = "# Placed by `daybreak install`, taken away by `daybreak uninstall`.\n";
-    bool has_options = false;
+    bool has_options = false, has_cpio = false;
     for (const auto& [key, value] : entry.lines) {
         if (key == "sort-key")
             continue;
+        // First: the kernel takes files as they follow each other, and a cpio only from a multiple
+        // of four bytes, where one that is compressed need not end.
+        if (key == "initrd" && !has_cpio) {
+            text += "initrd " + cpio + "\n";
+            has_cpio = true;
+        }
         bool is_first_options = key == "options" && !has_options;
         has_options = has_options || key == "options";
         text += key + " " + value + (key == "title" ? ", with Daybreak" : "") +
@@ -119,7 +125,7 @@ Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::strin
     }
     if (!has_options)
         text += "options " + added + "\n";
-    return text + "initrd " + cpio + "\nsort-key zz-daybreak\n";
+    return text + (has_cpio ? "" : "initrd " + cpio + "\n") + "sort-key zz-daybreak\n";
 }
 
 } // namespace daybreak::install

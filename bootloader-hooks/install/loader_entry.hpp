@@ -45,7 +45,7 @@ const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
 std::string loader_entry_id(const std::string& release);
 
 /// Returns the text of our entry: that of `entry`, with `cpio` (a path from the root of the file
-/// system that has the entries) as the last initrd, and the kernel's `arguments`.  It sorts after
+/// system that has the entries) as the first initrd, and the kernel's `arguments`.  It sorts after
 /// every entry that has a sort-key, so it is never the default one by its place.
 /// Error: invalid: the kernel's arguments have one that is ours already.
 base::Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::string& cpio,

@@ -85,7 +85,7 @@ LastBoot after_boot(SystemdBootMachine& machine, bool collected) {
 
 } // namespace
 
-TEST_CASE("our entry is the distribution's, with its archive last", "[install][systemd-boot]") {
+TEST_CASE("our entry is the distribution's, with its archive first", "[install][systemd-boot]") {
     LoaderEntry entry = parse_loader_entry("0123-6.1.conf", loader_entry("6.1", "initrd /more\n"));
     auto text = loader_entry_text(entry, "/daybreak-6.1.cpio", "rdinit=/x memmap=1M$0x1");
     REQUIRE(text.ok());
@@ -93,8 +93,8 @@ TEST_CASE("our entry is the distribution's, with its archive last", "[install][s
                    "title Debian GNU/Linux 12 (bookworm), with Daybreak\nversion 6.1\n"
                    "machine-id 0123456789abcdef0123456789abcdef\n"
                    "options root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30\n"
-                   "linux /0123/6.1/linux\ninitrd /0123/6.1/initrd.img-6.1\ninitrd /more\n"
-                   "initrd /daybreak-6.1.cpio\nsort-key zz-daybreak\n");
+                   "linux /0123/6.1/linux\ninitrd /daybreak-6.1.cpio\n"
+                   "initrd /0123/6.1/initrd.img-6.1\ninitrd /more\nsort-key zz-daybreak\n");
     entry = parse_loader_entry("a.conf", "linux /l\n");
     CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options rdinit=/x panic=30\n"));
     entry = parse_loader_entry("a.conf", "options a panic=5 rdinit=/mine\r\n");
