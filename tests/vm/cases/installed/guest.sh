@@ -4,7 +4,11 @@ stage=$(cat /stage 2>/dev/null || echo 1)
 release=$(uname -r)
 echo $((stage + 1)) >/stage
 loader=grub
-[ ! -d /boot/efi/loader ] || loader=systemd-boot
+archives=/boot
+if [ -d /boot/efi/loader ]; then
+	loader=systemd-boot
+	archives=/boot/efi
+fi
 echo "stage $stage: $(cat /proc/cmdline)"
 
 # next_boot: does not return
@@ -23,6 +27,20 @@ sums() {
 status_line() {
 	daybreak status >/share/out/status-$stage.txt 2>&1
 	if grep -q -e "$2" /share/out/status-$stage.txt; then pass "$stage-$1"; else fail "$stage-$1" "$(tr '\n' ';' </share/out/status-$stage.txt)"; fi
+}
+
+# cannot_arm: a full file system takes no archive, and nothing is armed; nor where the firmware's variables are read-only
+cannot_arm() {
+	dd if=/dev/zero of=$archives/full bs=64k 2>/dev/null
+	refuses 3-full "cannot write $archives/daybreak-$release.cpio: No space left" daybreak install --once
+	status_line full "^next boot  not traced: what install placed"
+	holds 3-full-uninstall daybreak uninstall
+	rm $archives/full
+	sums /after
+	holds 3-full-byte-identical cmp /before /after
+	mount -o remount,ro /sys/firmware/efi/efivars
+	refuses 3-read-only "is mounted read-only" daybreak install --once
+	mount -o remount,rw /sys/firmware/efi/efivars
 }
 
 traced() {
@@ -51,6 +69,8 @@ case $stage in
 	END
 	mkdir -p /etc/systemd/system/sysinit.target.wants
 	ln -s ../die.service /etc/systemd/system/sysinit.target.wants/
+	# An option of the firmware's own besides the disk's default path: what is tried after one that fails.
+	[ $loader = grub ] || holds 1-firmware-option bootctl install
 	sums /before
 	holds 1-install daybreak install --once
 	sums /installed
@@ -74,13 +94,9 @@ case $stage in
 	holds 3-uninstall daybreak uninstall
 	sums /after
 	holds 3-byte-identical cmp /before /after
+	[ $loader = grub ] || cannot_arm
 	holds 3-install daybreak install --once
-	if [ $loader = grub ]; then
-		holds 3-delete rm /boot/daybreak-$release.cpio
-	else # systemd-boot gives up without the archive, and no person is there
-		touch /die
-		echo 5 >/stage
-	fi
+	holds 3-delete rm $archives/daybreak-$release.cpio
 	next_boot
 	;;
 4)
