@@ -6,6 +6,8 @@
 // Records of a CPU have the values 0, 1, 2 ... in their first field.
 #pragma once
 
+#include "formats/segment/piece.hpp"
+#include "formats/trace/block.hpp"
 #include "formats/trace/reader.hpp"
 #include "recorder/follow/series.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -21,7 +23,7 @@ using SegmentOf = std::pair<uint16_t, uint64_t>; // CPU, sequence
 
 struct ReadBack {
     std::map<SegmentOf, int> values;       ///< by CPU and value: how often it is there
-    std::map<SegmentOf, int> whole_copies; ///< by segment: in how many files, as long as anywhere
+    std::map<SegmentOf, int> whole_copies; ///< by segment: how often it was written, as long as anywhere
     std::set<SegmentOf> lost;              ///< segments that are reported as not there
     std::set<SegmentOf> lost_first;        ///< of these, the first of each report
     std::set<SegmentOf> rotated;           ///< segments that are said to be in files that went
@@ -55,6 +57,31 @@ inline void read_findings(const formats::Recording& recording, ReadBack& back) {
     }
 }
 
+/// Counts what a file holds of segments, where a reader takes the best of several copies.
+inline void count_copies(base::ByteView file, ReadBack& back, std::map<SegmentOf, size_t>& longest) {
+    formats::Findings findings;
+    formats::BlockScanner scanner(file, findings);
+    for (formats::BlockView block; scanner.next(block);) {
+        auto raw = formats::unpack_block(block);
+        if (block.header.type != DBK_TRACE_DATA || !raw.ok())
+            continue;
+        for (base::ByteView rest(raw.value()); !rest.empty();) {
+            auto piece = formats::parse_piece(rest);
+            if (!piece.ok())
+                break;
+            size_t bytes = piece->committed_bytes;
+            SegmentOf key{piece->segment.cpu, piece->segment.sequence};
+            if (piece->kind == formats::PieceKind::segment) {
+                if (bytes > longest[key])
+                    back.whole_copies[key] = 0;
+                longest[key] = std::max(longest[key], bytes);
+                back.whole_copies[key] += bytes == longest[key];
+            }
+            rest = rest.subspan(std::min((bytes + 7) & ~size_t{7}, rest.size()));
+        }
+    }
+}
+
 /// Reads one recording of files that lie in one folder.
 inline ReadBack read_back(const Files& files) {
     ReadBack back;
@@ -64,18 +91,8 @@ inline ReadBack read_back(const Files& files) {
         std::ofstream out(folder.path / name, std::ios::binary);
         out.write(reinterpret_cast<const char*>(content.data()),
                   static_cast<std::streamsize>(content.size()));
-        auto one = formats::parse_trace(content, name);
-        if (!one.ok() || !recorder::parse_series_name(name))
-            continue;
-        for (const formats::RingRecording& ring : one->recording.rings)
-            for (const formats::CpuInfo& cpu : ring.cpus)
-                for (const formats::SegmentInfo& segment : cpu.segments) {
-                    SegmentOf key{cpu.cpu, segment.sequence};
-                    if (segment.bytes.size() > longest[key])
-                        back.whole_copies[key] = 0;
-                    longest[key] = std::max(longest[key], segment.bytes.size());
-                    back.whole_copies[key] += segment.bytes.size() == longest[key];
-                }
+        if (recorder::parse_series_name(name))
+            count_copies(content, back, longest);
     }
     std::string path = folder.path;
     auto trace = formats::read_traces(std::span(&path, 1));
