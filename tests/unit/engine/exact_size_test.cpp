@@ -108,6 +108,21 @@ TEST_CASE("bytes that pad a string are zero, in records and in keys", "[engine][
     }
 }
 
+TEST_CASE("bytes that pad an integer are zero in keys", "[engine][size]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof = small();
+    dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+    // Keys are built in one place: of 8 bytes, then of 4.
+    dof.ecb("test:::go", dof.aggregate(1, DTRACEAGG_COUNT, {{{ldgs(DIF_VAR_ARG0, 1), ret(1)}}}));
+    dof.ecb("test:::go", dof.aggregate(2, DTRACEAGG_COUNT,
+                                       {{{ldgs(DIF_VAR_ARG0 + 1, 1), ret(1)}, int_type(4)}}));
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 3; i++)
+        engine.fire(go, {~i << 32, 7});
+    CHECK(snapshot(consumer).size() == 3 + 1);
+}
+
 TEST_CASE("a speculative record that is kept can be committed", "[engine][size]") {
     for (uint64_t frames = kFresh / 8 - 20; frames <= kFresh / 8; frames++) {
         Engine engine;
