@@ -103,6 +103,13 @@ TEST_CASE("segments are sealed once they were closed for a while", "[engine][sea
     CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_CLOSED) == 0);
     CHECK(dbk_consumer_seal(consumer, 1, DBK_SEAL_CLOSED) == 0);
     CHECK(dbk_consumer_seal(consumer, 99, DBK_SEAL_CLOSED) == 0);
+    dbk_consumer_tend(consumer);
+    fill(1);
+    dbk_consumer_tend(consumer); // notes that 14 is open
+    fill(9);                     // 13, which is to be sealed, is overwritten
+    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer);
+    CHECK(sealed(consumer) == Numbers{20, 21, 22});
 }
 
 TEST_CASE("a stopped ring is sealed whole", "[engine][seal]") {
