@@ -114,6 +114,28 @@ TEST_CASE("a CPU that comes up later records from its first firing on", "[engine
     CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 2) == 0);
 }
 
+TEST_CASE("exit() by a CPU that came up first closes what is opened after it", "[engine][cpus]") {
+    Engine engine(2, DBK_CLOCK_MONO_NS, 1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0)), {DTRACEACT_EXIT, dof.difo(arg(0))}});
+    auto* consumer = engine.consumer(dof.build());
+    bool came = false;
+    host.in_cpus_lock = [&] { // recording has begun, and the other CPU's gates are not open yet
+        if (came || dbk_consumer_activity(consumer) != DBK_ACTIVITY_ACTIVE)
+            return;
+        came = true;
+        REQUIRE(dbk_engine_cpu_up(engine.get(), 1));
+        engine.fire(go, {7}, 1);
+    };
+    REQUIRE(dbk_consumer_start(consumer) == 0);
+    host.in_cpus_lock = nullptr;
+    REQUIRE(values(consumer, 1) == std::vector<uint64_t>{7});
+    engine.fire(go, {8});
+    CHECK(values(consumer, 0).empty());
+    CHECK(dbk_consumer_ring(consumer)->activity == DBK_ACTIVITY_DRAINING);
+}
+
 TEST_CASE("a consumer made while a CPU is away has no memory for it", "[engine][cpus]") {
     Engine engine(2);
     auto& go = engine.probe("test", "m", "f", "go");

@@ -153,6 +153,8 @@ uint64_t dbk_host_secret(void) {
 }
 
 void dbk_host_cpus_lock(void) {
+    if (host.in_cpus_lock)
+        host.in_cpus_lock();
     if (host.cpus_locked++ != 0)
         std::abort();
 }

@@ -46,6 +46,7 @@ struct HostState {
     std::vector<const dbk_probe*> enabled;                      ///< probes with ECBs now
     std::function<void()> in_load;                              ///< runs inside dbk_host_load()
     std::function<void()> in_ticks, in_mono_ns, in_synchronize; ///< the same, of these calls
+    std::function<void()> in_cpus_lock; ///< runs before the lock is taken
     uint32_t frames_more =
         0; ///< dbk_host_stack() says that it found so many more than there is room for
     /// Runs something on a CPU, with its interrupts off; empty: no one else is there.
