@@ -447,6 +447,31 @@ TEST_CASE("a trigger keeps what is around it, and no older file", "[follow]") {
     f.check();
 }
 
+TEST_CASE("a trigger does not wait for a file that was removed", "[follow]") {
+    Fixture f;
+    f.options.sync_ns = 1;
+    int renames = 0;
+    f.disk.fault = [&](std::string_view call) {
+        renames += call == "rename";
+        return std::optional<ErrorCode>();
+    };
+    REQUIRE(f.run(
+                 20,
+                 [&](uint64_t turn) {
+                     f.records(10);
+                     if (turn == 5) {
+                         REQUIRE(f.series().size() == 2);
+                         f.disk.durable.erase(f.series()[0]);
+                         f.disk.files.erase(f.series()[0]);
+                     }
+                 },
+                 [](uint64_t turn) {
+                     return FollowEvents{false, turn == 3, turn == 7};
+                 })
+                .ok());
+    CHECK(renames == 2); // the removed one's, in vain, and the other's
+}
+
 TEST_CASE("each trigger is reported once, in their order", "[follow]") {
     Fixture f;
     std::vector<Bytes> blocks(1);
