@@ -14,8 +14,10 @@ control looking $functions >looking &
 looking=$!
 rounds=0
 while [ ! -s looking ] && kill -0 $looking 2>/dev/null; do
-	insmod jbd2.ko && rmmod jbd2 || fail module-while-patching "round $rounds"
-	[ -s looking ] || rounds=$((rounds + 1))
+	for step in "insmod jbd2.ko" "rmmod jbd2"; do
+		$step || fail module-while-patching "$step, round $rounds"
+		[ -s looking ] || rounds=$((rounds + 1))
+	done
 done
 wait $looking
 cat looking
@@ -37,7 +39,7 @@ kill $tracer
 wait $tracer
 # Two rings, each with as many as one may have nearly: 2501 to 5000 functions begin with a letter.
 many=""
-for letter in s p i t c n; do
+for letter in s p i t c n _; do
 	found=$(daybreak dtrace -ln "fbt:vmlinux:$letter*:entry" | grep -c fbt)
 	[ $found -gt 2500 ] && [ $found -lt 5000 ] && many="$many $letter"
 done
@@ -57,7 +59,7 @@ while true; do
 	echo 1 >/sys/devices/system/cpu/cpu1/online
 done 2>/dev/null &
 hotplug=$!
-at_least tracepoints-beside-hotplug "$(control arm 1 tracepoints.dof)" 600
+at_least tracepoints-beside-hotplug "$(control arm 1 tracepoints.dof)" $(daybreak list | awk '$2 == "sdt"' | wc -l)
 kill $hotplug $load
 wait
 echo 1 >/sys/devices/system/cpu/cpu1/online 2>/dev/null
