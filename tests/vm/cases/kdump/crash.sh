@@ -3,7 +3,7 @@
 dd if=/dev/mem of=/share/out/witness bs=4096 skip=$((0x12000)) count=2 2>/dev/null
 started=$(cut -d. -f1 /proc/uptime)
 # Its own minute is not enough for a gigabyte on a debug kernel beside other guests.
-DAYBREAK_TIMEOUT_S=600 holds hook daybreak-extract /share/out
+DAYBREAK_TIMEOUT_S=1500 holds hook daybreak-extract /share/out
 pass hook-seconds "$(($(cut -d. -f1 /proc/uptime) - started))"
 DAYBREAK=/nowhere/daybreak holds hook-without-daybreak daybreak-extract /share/out
 DAYBREAK_VMCORE=/proc/version holds hook-with-a-bad-vmcore daybreak-extract /tmp
