@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "bootloader-hooks/install/host.hpp"
+#include "bootloader-hooks/install/installation.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <algorithm>
@@ -214,5 +215,16 @@ public:
 private:
     GrubShape shape_;
 };
+
+/// The status as lines "label: text", a "!" before what is wrong; of a machine that has a `host`.
+template <typename Machine> std::string status_of(Machine& machine) {
+    auto lines = install::installation_status(machine.host, "");
+    if (!lines.ok())
+        return "no status: " + lines.error().message();
+    std::string text;
+    for (const install::StatusLine& line : *lines)
+        text += (line.is_wrong ? "!" : "") + line.label + ": " + line.text + "\n";
+    return text;
+}
 
 } // namespace daybreak::test

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <x86intrin.h>
 
+#include "ticks.h"
+
 // What the CPU slept since its tick can stop: /proc/timer_list has it to the nanosecond.
 static unsigned long long slept_ns(void)
 {
@@ -24,23 +26,6 @@ static unsigned long long slept_ns(void)
 	}
 	fprintf(stderr, "boot-clock: /proc/timer_list has no idle_sleeptime\n");
 	exit(1);
-}
-
-// A loop of a known length, shorter than a tick: the best of some had no interrupt in it.
-static unsigned long long ticks_per_1000(void)
-{
-	unsigned long long best = ~0ull;
-
-	for (int round = 0; round < 20; round++) {
-		unsigned long count = 50000;
-		unsigned long long start = __rdtsc(), spent;
-
-		__asm__ volatile("1: dec %0; jnz 1b" : "+r"(count));
-		spent = __rdtsc() - start;
-		if (spent < best)
-			best = spent;
-	}
-	return best / 100;
 }
 
 int main(void)

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "ticks.h"
+
 #define BLOCK_CALLS 1000 /* 0.3 to 1.5 ms of guest time, below the tick's 4 ms */
 #define BLOCKS_MAX  4096
 
@@ -28,23 +30,6 @@ static unsigned long long block(void)
 	for (int call = 0; call < BLOCK_CALLS; call++)
 		syscall(SYS_getppid, 0x1234);
 	return __rdtsc() - start;
-}
-
-// A loop of a known length, so that the unit can be checked: ticks per 1000 instructions.
-static unsigned long long ticks_per_1000(void)
-{
-	unsigned long long best = ~0ull;
-
-	for (int round = 0; round < 5; round++) {
-		unsigned long count = 500000;
-		unsigned long long start = __rdtsc(), spent;
-
-		__asm__ volatile("1: dec %0; jnz 1b" : "+r"(count));
-		spent = __rdtsc() - start;
-		if (spent < best)
-			best = spent;
-	}
-	return best / 1000;
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@
 using namespace daybreak;
 using namespace daybreak::install;
 using test::MachineFolder;
+using test::status_of;
 
 namespace {
 
@@ -26,16 +27,6 @@ void install_it(MachineFolder& machine, Mode mode) {
     auto plan = plan_install(machine.host, request, &armed);
     REQUIRE(plan.ok());
     REQUIRE(apply(machine.host, *plan).ok());
-}
-
-/// The status as lines "label: text", a "!" before what is wrong.
-std::string status_of(MachineFolder& machine) {
-    auto lines = installation_status(machine.host, "");
-    REQUIRE(lines.ok());
-    std::string text;
-    for (const StatusLine& line : *lines)
-        text += (line.is_wrong ? "!" : "") + line.label + ": " + line.text + "\n";
-    return text;
 }
 
 /// What the unit does after a boot: its recording is taken, or why there is none.

@@ -9,6 +9,7 @@
 using namespace daybreak;
 using namespace daybreak::install;
 using test::loader_entry;
+using test::status_of;
 using test::SystemdBootMachine;
 
 namespace {
@@ -59,15 +60,6 @@ void uninstall_it(SystemdBootMachine& machine) {
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-std::string status_of(SystemdBootMachine& machine) {
-    auto lines = installation_status(machine.host, "");
-    REQUIRE(lines.ok());
-    std::string text;
-    for (const StatusLine& line : *lines)
-        text += (line.is_wrong ? "!" : "") + line.label + ": " + line.text + "\n";
-    return text;
 }
 
 /// What the unit does after a boot.
