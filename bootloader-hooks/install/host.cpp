@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,19 @@ bool Host::exists(const std::string& path) const {
 
 bool Host::is_read_only(const std::string& path) const {
     return ::access(at(path).c_str(), W_OK) != 0 && errno == EROFS;
+}
+
+Result<FileSystem> Host::file_system_of(std::string path) const {
+    while (path.size() > 1 && !exists(path))
+        path = folder_of(path);
+    struct stat status = {};
+    struct statvfs facts = {};
+    if (::stat(at(path).c_str(), &status) != 0 || ::statvfs(at(path).c_str(), &facts) != 0)
+        return errno_errorf("cannot ask how much room %s has", path.c_str());
+    uint64_t block_bytes = std::max<uint64_t>(facts.f_frsize, 1);
+    bool is_known = facts.f_blocks != 0;
+    return FileSystem{status.st_dev, is_known ? facts.f_bfree * block_bytes : UINT64_MAX,
+                      block_bytes};
 }
 
 Result<std::optional<std::string>> Host::read(const std::string& path) const {

@@ -27,6 +27,12 @@ using RunProgram = std::function<base::Result<std::string>(const std::vector<std
 /// of the system's programs.
 base::Result<std::string> run_program(const std::vector<std::string>& words);
 
+/// What a file system has room for.
+struct FileSystem {
+    dev_t device = 0;
+    uint64_t free_bytes = 0, block_bytes = 1;
+};
+
 class Host {
 public:
     /// `root` is put before every path; "" for the machine itself.
@@ -37,6 +43,8 @@ public:
     bool exists(const std::string& path) const;
     /// Whether it lies on a file system that is mounted read-only.
     bool is_read_only(const std::string& path) const;
+    /// Returns the file system that a path is on, or will be.  Error: io.
+    base::Result<FileSystem> file_system_of(std::string path) const;
     /// Returns the content; empty when there is no such file.  Errors: io; invalid: a link or not a
     /// regular file.
     base::Result<std::optional<std::string>> read(const std::string& path) const;

@@ -263,6 +263,7 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
     append(plan.steps, std::move(removals));
     if (first_text != text)
         plan.steps.push_back(write_step({kManifestPath, text}, first_text));
+    DBK_TRY_VOID(check_room(host, plan));
     if (request.again && !is_armed && armed_ret->empty())
         return plan; // what the boot loader notes of a boot that did not come up stays
     DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted, disarms));

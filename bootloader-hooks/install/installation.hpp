@@ -37,8 +37,8 @@ struct Request {
 /// Returns what has to be done; no steps when all is as requested already.
 /// `armed_ret`: the kernel that the next boot traces, "" with Mode::menu.
 /// Errors: busy: the next boot is chosen already; invalid: a file is there that install did not
-/// place, or was changed since, or the kernel that boots is not among those; those of the boot
-/// loader.
+/// place, or was changed since, or the kernel that boots is not among those; full; those of the
+/// boot loader.
 base::Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret);
 
 /// Returns the scripts that the packages of kernels run when a kernel or its headers were

@@ -4,9 +4,12 @@
 #include "bootloader-hooks/install/plan.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace daybreak::install {
 
+using base::ErrorCode;
+using base::errorf;
 using base::Result;
 using base::strprintf;
 
@@ -14,6 +17,7 @@ namespace {
 
 /// Lines around a change, as diff(1) prints them.
 constexpr size_t kContextLines = 3;
+constexpr double kMiB = 1 << 20;
 
 /// The lines with their ends; the last may have none.
 std::vector<std::string> lines_of(const std::string& text) {
@@ -86,6 +90,28 @@ std::string describe(const Plan& plan) {
         }
     }
     return text;
+}
+
+Result<void> check_room(const Host& host, const Plan& plan) {
+    std::map<dev_t, int64_t> taken;
+    for (const Step& step : plan.steps) {
+        if (!step.command.empty())
+            continue;
+        DBK_TRY(FileSystem on, host.file_system_of(step.path));
+        auto blocks = [&on](const std::optional<std::string>& content) {
+            uint64_t bytes = content ? content->size() + on.block_bytes - 1 : 0;
+            return static_cast<int64_t>(bytes / on.block_bytes * on.block_bytes);
+        };
+        taken[on.device] += blocks(step.after);
+        if (taken[on.device] > 0 && static_cast<uint64_t>(taken[on.device]) > on.free_bytes)
+            return errorf(ErrorCode::full,
+                          "no room for %s: %.1f MiB are needed there, and %.1f MiB are free; "
+                          "nothing was changed",
+                          step.path.c_str(), static_cast<double>(taken[on.device]) / kMiB,
+                          static_cast<double>(on.free_bytes) / kMiB);
+        taken[on.device] -= blocks(step.before);
+    }
+    return {};
 }
 
 Result<void> apply(Host& host, const Plan& plan) {

@@ -29,6 +29,10 @@ std::string unified_diff(const std::string& path, const std::optional<std::strin
 /// Returns the plan as people read it: a diff for each text, a line for anything else.
 std::string describe(const Plan& plan);
 
+/// Error: full: at some moment, as a file and the one that replaces it are both there, the files
+/// take more room than their file system has.
+base::Result<void> check_room(const Host& host, const Plan& plan);
+
 /// Carries the steps out, the first one first.  The first failure ends it; what was done stays.
 base::Result<void> apply(Host& host, const Plan& plan);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bootloader-hooks/install/host.hpp"
+#include "bootloader-hooks/install/plan.hpp"
 
 #include "tests/support/machine_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 using namespace daybreak;
@@ -12,7 +13,8 @@ using namespace daybreak::install;
 
 namespace {
 
-int folder_errno = 0; ///< what fsync of a folder fails with
+int folder_errno = 0;       ///< what fsync of a folder fails with
+fsblkcnt_t free_blocks = 0; ///< what a file system has, where it is not 0
 
 } // namespace
 
@@ -24,6 +26,16 @@ extern "C" int fsync(int fd) {
         return -1;
     }
     return static_cast<int>(::syscall(SYS_fsync, fd));
+}
+
+extern "C" int statvfs(const char* path, struct statvfs* facts) {
+    if (free_blocks == 0)
+        return ::fstatvfs(base::ScopedFd(::open(path, O_PATH | O_CLOEXEC)).get(), facts);
+    *facts = {};
+    facts->f_frsize = 4096;
+    facts->f_blocks = 1000;
+    facts->f_bfree = free_blocks;
+    return 0;
 }
 
 TEST_CASE("a file is replaced with its mode, and nothing is left beside it", "[install][host]") {
@@ -81,6 +93,28 @@ TEST_CASE("what cannot be written is said, and is as it was", "[install][host]")
         if (is_said)
             CHECK(replaced.error().message().find("cannot write the folder of /etc/b") == 0);
     }
+}
+
+TEST_CASE("what has no room is said before anything is written", "[install][host]") {
+    test::MachineFolder machine;
+    std::string three(2 * 4096 + 1, 'x'), five(5 * 4096, 'x');
+    Plan plan;
+    plan.steps = {
+        {.path = "/a/new/folder/x", .after = three},
+        {.command = {"true"}, .what = "nothing"},
+        {.path = "/a/x", .before = five, .after = three}, // the old one is there till then
+        {.path = "/a/y", .before = three},
+        {.path = "/a/z", .after = five}};
+    auto refusal = [&](fsblkcnt_t blocks) {
+        free_blocks = blocks;
+        auto checked = check_room(machine.host, plan);
+        free_blocks = 0;
+        return checked.ok() ? "" : checked.error().message();
+    };
+    CHECK(refusal(6).empty());
+    CHECK(refusal(5) == "no room for /a/x: 0.0 MiB are needed there, and 0.0 MiB are free; nothing "
+                        "was changed");
+    CHECK(check_room(machine.host, plan).ok());
 }
 
 TEST_CASE("a link is not replaced, and no folder is read", "[install][host]") {
