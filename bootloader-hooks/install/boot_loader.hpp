@@ -44,6 +44,14 @@ public:
     virtual std::string cpio_path(const std::string& release) const {
         return "/boot/" + cpio_name(release);
     }
+    /// Returns what is to lie at cpio_path() of a kernel: the archive, or what has it inside.
+    /// Errors: those of entries().
+    virtual base::Result<std::string> archive(const TracedKernel&, std::string cpio) {
+        return cpio;
+    }
+    /// Why what lies at cpio_path() is not made from what the machine boots now; "" when it is, or
+    /// when nothing of that is in it.
+    virtual std::string archive_trouble(const TracedKernel&) { return ""; }
     /// Whether an entry whose archive is not there boots as usual.  Without that, nothing that is
     /// armed may be replaced.
     virtual bool looks_for_cpio() const = 0;
@@ -102,7 +110,8 @@ base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
 bool grub_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
 
-/// systemd-boot: a file of loader/entries for each kernel, and LoaderEntryOneShot.
+/// systemd-boot: for each kernel a file of loader/entries, or a unified kernel image where the
+/// distribution's is one; and LoaderEntryOneShot.
 bool systemd_boot_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
 

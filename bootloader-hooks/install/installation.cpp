@@ -106,6 +106,17 @@ Manifest joined(Manifest wanted, const Manifest& placed) {
     return wanted;
 }
 
+/// The request with what is to lie at the archives' places, which may have them inside.
+Result<Request> packed(Request request, BootLoader& loader) {
+    for (KernelCpio& kernel : request.kernels) {
+        if (kernel.is_placed)
+            continue;
+        DBK_TRY(kernel.cpio, loader.archive(traced_kernel(kernel.release, request.bank),
+                                            std::move(kernel.cpio)));
+    }
+    return request;
+}
+
 /// The steps that put files in place.  Error: invalid: something else is in their place.
 Result<std::vector<Step>> file_steps(Host& host, const std::vector<OwnFile>& files, bool force,
                                      const std::optional<Manifest>& placed) {
@@ -220,11 +231,11 @@ TracedKernel traced_kernel(const std::string& release, const std::string& bank) 
     return {release, arguments};
 }
 
-Result<Plan> plan_install(Host& host, const Request& request, std::string* armed_ret) {
+Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* armed_ret) {
     std::string loader_name;
     DBK_TRY(auto loader, open_boot_loader(host, &loader_name));
     DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
-    bool can_arm = request.mode != Mode::menu;
+    bool can_arm = unpacked.mode != Mode::menu;
     if (can_arm) {
         auto checked = loader->check_can_arm();
         if (!checked.ok())
@@ -232,6 +243,7 @@ Result<Plan> plan_install(Host& host, const Request& request, std::string* armed
                           "%s (install --menu adds an entry to the boot menu, and arms nothing)",
                           checked.error().message().c_str());
     }
+    DBK_TRY(Request request, packed(unpacked, *loader));
     auto armed_before = loader->armed();
     bool is_armed = armed_before.ok() && !armed_before->empty();
     DBK_TRY(*armed_ret, request.again ? release_to_keep(host, *loader, request)

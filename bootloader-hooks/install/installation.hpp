@@ -18,6 +18,7 @@ constexpr const char* kEarlyInitArgument = "rdinit=/daybreak/early-init";
 /// A kernel that is to be traced, and the archive for it.
 struct KernelCpio {
     std::string release, cpio;
+    bool is_placed = false; ///< it is what lies at its place, which may have the archive inside
 };
 
 struct Request {

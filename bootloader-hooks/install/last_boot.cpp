@@ -100,6 +100,9 @@ std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest
     std::vector<OwnFile> wanted = entries->files;
     if (entries->part && entries->part->after)
         wanted.push_back({loader.path(), *entries->part->after});
+    for (const TracedKernel& kernel : kernels)
+        if (std::string trouble = loader.archive_trouble(kernel); !trouble.empty())
+            return trouble;
     for (const OwnFile& file : wanted) {
         auto content = host.read(file.path);
         if (!content.ok())
@@ -122,6 +125,11 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
     auto armed = loader.armed();
     if (!armed.ok())
         return {"next boot", "not traced: " + armed.error().message(), placed.mode != Mode::menu};
+    if (!armed->empty() && !loader.has_entry(*armed))
+        return {"next boot",
+                "not traced: our entry of kernel " + *armed +
+                    " is missing, and the machine boots as usual without: run daybreak install",
+                true};
     if (!armed->empty() && !host.exists(loader.cpio_path(*armed)))
         return {"next boot",
                 "not traced: " + loader.cpio_path(*armed) +
@@ -129,11 +137,6 @@ StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& place
                          ? " is missing, and the entry boots as usual without"
                          : " is missing, and the entry cannot be booted without: run daybreak "
                            "install, or daybreak uninstall"),
-                true};
-    if (!armed->empty() && !loader.has_entry(*armed))
-        return {"next boot",
-                "not traced: our entry of kernel " + *armed +
-                    " is missing, and the machine boots as usual without: run daybreak install",
                 true};
     std::optional<std::string> release = loader.default_release();
     if (!armed->empty()) {
@@ -262,10 +265,11 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
                    boot.result == BootResult::not_loaded || boot.result == BootResult::nothing_held;
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
     auto armed = loader->armed();
-    std::optional<std::string> release = loader->default_release();
+    std::string next = loader->default_release().value_or(boot.release);
     if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() && armed->empty() &&
-        is_as_installed(host, *placed) && contains(placed->kernels, release.value_or(boot.release)))
-        steps = loader->arm(release.value_or(boot.release));
+        is_as_installed(host, *placed) && contains(placed->kernels, next) &&
+        loader->archive_trouble(traced_kernel(next, placed->bank)).empty())
+        steps = loader->arm(next);
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
     return plan;
 }

@@ -31,6 +31,30 @@ std::string tries_of(const std::string& id) {
     return plus == std::string::npos ? "" : id.substr(plus + 1);
 }
 
+/// Returns what is added to `options`.  Error: invalid: it has one that is ours already.
+Result<std::string> added_arguments(const LoaderEntry& entry, const std::string& arguments) {
+    std::string options = " ";
+    for (const auto& [key, value] : entry.lines)
+        if (key == "options")
+            options += value + " ";
+    for (const char* name : {" rdinit=", " daybreak.bank="})
+        if (options.find(name) != std::string::npos &&
+            (" " + arguments).find(name) != std::string::npos)
+            return errorf(ErrorCode::invalid,
+                          "the entry %s has%s already: take it out of /etc/kernel/cmdline, run "
+                          "kernel-install, and install again",
+                          entry.id.c_str(), name);
+    // Entries that hang for ever after a panic would keep a machine that no person looks at.
+    return arguments + (options.find(" panic=") == std::string::npos ? " panic=30" : "");
+}
+
+/// Text of a section: without what pads it.
+std::string section_text(const UnifiedImage& image, const char* name) {
+    std::string text = image.section(name).value_or("");
+    text.erase(text.find_last_not_of(std::string_view(" \t\r\n\0", 5)) + 1);
+    return text;
+}
+
 } // namespace
 
 std::string LoaderEntry::value(const std::string& key) const {
@@ -60,6 +84,24 @@ LoaderEntry parse_loader_entry(const std::string& id, const std::string& untrust
         size_t blank = std::min(line.find_first_of(kBlanks), line.size());
         entry.lines.emplace_back(line.substr(0, blank), trimmed(line.substr(blank)));
     }
+    entry.release = entry.value("version");
+    return entry;
+}
+
+LoaderEntry unified_entry(const std::string& id, const UnifiedImage& image) {
+    LoaderEntry entry;
+    entry.id = id;
+    entry.release = image.release();
+    // The first key that is there counts, as in systemd 252.
+    auto add = [&](const char* name, std::initializer_list<const char*> keys) {
+        for (const char* key : keys)
+            if (std::string value = image.os_value(key); !value.empty())
+                return void(entry.lines.emplace_back(name, value));
+    };
+    add("title", {"PRETTY_NAME", "IMAGE_ID", "NAME", "ID"});
+    add("version", {"IMAGE_VERSION", "VERSION", "VERSION_ID", "BUILD_ID"});
+    add("sort-key", {"IMAGE_ID", "ID"});
+    entry.lines.emplace_back("options", section_text(image, ".cmdline"));
     return entry;
 }
 
@@ -87,26 +129,17 @@ const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
     return sorted.empty() ? nullptr : &sorted.front();
 }
 
-std::string loader_entry_id(const std::string& release) {
-    return std::string(kPrefix) + release + ".conf";
+std::string loader_entry_id(const std::string& release, bool is_unified) {
+    return std::string(kPrefix) + release + (is_unified ? ".efi" : ".conf");
+}
+
+std::string release_of_id(const std::string& id) {
+    return id.substr(kPrefix.size(), id.rfind('.') - kPrefix.size());
 }
 
 Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::string& cpio,
                                       const std::string& arguments) {
-    std::string options = " ";
-    for (const auto& [key, value] : entry.lines)
-        if (key == "options")
-            options += value + " ";
-    for (const char* name : {" rdinit=", " daybreak.bank="})
-        if (options.find(name) != std::string::npos &&
-            (" " + arguments).find(name) != std::string::npos)
-            return errorf(ErrorCode::invalid,
-                          "the entry %s has%s already: take it out of /etc/kernel/cmdline, run "
-                          "kernel-install, and install again",
-                          entry.id.c_str(), name);
-    // Entries that hang for ever after a panic would keep a machine that no person looks at.
-    std::string added =
-        arguments + (options.find(" panic=") == std::string::npos ? " panic=30" : "");
+    DBK_TRY(std::string added, added_arguments(entry, arguments));
     std::string text = "# Placed by `daybreak install`, taken away by `daybreak uninstall`.\n";
     bool has_options = false, has_cpio = false;
     for (const auto& [key, value] : entry.lines) {
@@ -126,6 +159,26 @@ Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::strin
     if (!has_options)
         text += "options " + added + "\n";
     return text + (has_cpio ? "" : "initrd " + cpio + "\n") + "sort-key zz-daybreak\n";
+}
+
+Result<std::string> traced_image(const LoaderEntry& entry, const UnifiedImage& image,
+                                 const std::string& cpio, const std::string& arguments) {
+    for (const char* name : {".osrel", ".cmdline", ".initrd", ".linux"})
+        if (auto count = std::count_if(image.sections.begin(), image.sections.end(),
+                                       [&](const ImageSection& one) { return one.name == name; });
+            count != 1)
+            return errorf(ErrorCode::unsupported,
+                          "the image %s has %s section %s, so no copy of it can be made",
+                          entry.id.c_str(), count ? "more than one" : "no", name);
+    DBK_TRY(std::string added, added_arguments(entry, arguments));
+    // Ours is not compressed and ends at a multiple of four bytes: the kernel finds what follows,
+    // microcode, too.
+    std::string initrd = cpio;
+    initrd.resize((initrd.size() + 3) / 4 * 4);
+    return with_sections(image,
+                         {{".osrel", traced_os_release(section_text(image, ".osrel") + "\n")},
+                          {".cmdline", section_text(image, ".cmdline") + " " + added},
+                          {".initrd", initrd + *image.section(".initrd")}});
 }
 
 } // namespace daybreak::install

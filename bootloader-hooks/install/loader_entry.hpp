@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entries of systemd-boot as text: files of loader/entries, as the Boot Loader Specification has
-// them (type 1), and which of them is booted when nothing is chosen.
+// Entries of systemd-boot: files of loader/entries and unified kernel images, as the Boot Loader
+// Specification has them (types 1 and 2), and which of them is booted when nothing is chosen.
 //
 // Nothing here reads or writes a file.  Our entry is the distribution's own entry of that kernel
 // with one more initrd and its arguments.  docs/design/0051-installing-with-systemd-boot.md has the
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "bootloader-hooks/install/unified_image.hpp"
 
 #include <optional>
 #include <string>
@@ -19,18 +20,23 @@ namespace daybreak::install {
 
 /// An entry that boots Linux.
 struct LoaderEntry {
-    std::string id; ///< the file's name, with .conf
+    std::string id;      ///< the file's name, with .conf or .efi
+    std::string release; ///< of the kernel, "" when it is not known
     /// Key and value of each line but comments, in order; a key may be there many times.
     std::vector<std::pair<std::string, std::string>> lines;
 
     /// Returns the first value of a key, "" when there is none.
     std::string value(const std::string& key) const;
     bool is_ours() const;
+    bool is_unified() const { return id.ends_with(".efi"); }
     /// Whether boot counting has no try left for it: NAME+0-3.conf.
     bool is_exhausted() const;
 };
 
 LoaderEntry parse_loader_entry(const std::string& id, const std::string& untrusted_text);
+
+/// Returns what systemd-boot makes of a unified kernel image.
+LoaderEntry unified_entry(const std::string& id, const UnifiedImage& image);
 
 /// Whether systemd-boot shows a before b, as systemd 252 sorts them.
 bool comes_before(const LoaderEntry& a, const LoaderEntry& b);
@@ -41,8 +47,10 @@ bool comes_before(const LoaderEntry& a, const LoaderEntry& b);
 const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
                                  const std::vector<std::string>& patterns);
 
-/// Returns our entry's ID: daybreak-RELEASE.conf.
-std::string loader_entry_id(const std::string& release);
+/// Returns our entry's ID: daybreak-RELEASE.conf or .efi.
+std::string loader_entry_id(const std::string& release, bool is_unified = false);
+/// Returns the kernel of an ID that is_ours().
+std::string release_of_id(const std::string& id);
 
 /// Returns the text of our entry: that of `entry`, with `cpio` (a path from the root of the file
 /// system that has the entries) as the first initrd, and the kernel's `arguments`.  It sorts after
@@ -50,5 +58,11 @@ std::string loader_entry_id(const std::string& release);
 /// Error: invalid: the kernel's arguments have one that is ours already.
 base::Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::string& cpio,
                                             const std::string& arguments);
+
+/// Returns our image: `image`, with `cpio` before its initramfs and the kernel's `arguments` after
+/// its own.  It sorts as our entry does.
+/// Errors: those of loader_entry_text(); unsupported: it lacks a section that this takes.
+base::Result<std::string> traced_image(const LoaderEntry& entry, const UnifiedImage& image,
+                                       const std::string& cpio, const std::string& arguments);
 
 } // namespace daybreak::install

@@ -2,7 +2,7 @@
 //
 // systemd-boot as install uses it: an entry of our own for each kernel, and LoaderEntryOneShot,
 // which systemd-boot clears before it boots what it names.
-// docs/design/0051-installing-with-systemd-boot.md says why.
+// docs/design/0051-installing-with-systemd-boot.md says why; 0053 of unified kernel images.
 #include "bootloader-hooks/install/boot_loader.hpp"
 #include "bootloader-hooks/install/loader_entry.hpp"
 
@@ -39,13 +39,35 @@ std::optional<std::string> loader_variable(const Host& host, const std::string& 
     return text;
 }
 
+/// Where the two types of entries lie below it.
+struct EntryFolder {
+    const char *path, *suffix;
+};
+constexpr EntryFolder kEntryFiles = {"/loader/entries/", ".conf"},
+                      kUnifiedImages = {"/EFI/Linux/", ".efi"};
+
+std::vector<std::string> ids_in(const Host& host, const std::string& folder, EntryFolder type) {
+    std::vector<std::string> ids = host.list(folder + type.path);
+    std::erase_if(ids, [&type](const std::string& id) { return !id.ends_with(type.suffix); });
+    return ids;
+}
+
 /// Returns where the entries are; "" when they are nowhere.
 std::string boot_folder(const Host& host) {
     for (const char* folder : kBootFolders)
-        for (const std::string& name : host.list(std::string(folder) + "/loader/entries"))
-            if (name.ends_with(".conf"))
-                return folder;
+        if (!ids_in(host, folder, kEntryFiles).empty() ||
+            !ids_in(host, folder, kUnifiedImages).empty())
+            return folder;
     return "";
+}
+
+/// Whether the firmware boots only what is signed.  Empty: not known.
+std::optional<bool> has_secure_boot(const Host& host) {
+    auto bytes = host.read_through(std::string(kVariables) +
+                                   "/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+    if (!bytes.ok() || !*bytes || (*bytes)->size() != 5)
+        return std::nullopt;
+    return (**bytes)[4] != 0;
 }
 
 class SystemdBoot final : public BootLoader {
@@ -56,8 +78,10 @@ public:
           patterns_(std::move(patterns)) {}
 
     std::string cpio_path(const std::string& release) const override {
-        return folder_ + "/" + cpio_name(release);
+        return is_unified(release) ? entry_path(release) : folder_ + "/" + cpio_name(release);
     }
+    Result<std::string> archive(const TracedKernel& kernel, std::string cpio) override;
+    std::string archive_trouble(const TracedKernel& kernel) override;
     bool looks_for_cpio() const override { return false; }
     Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
                             const std::optional<Manifest>& placed) override;
@@ -74,9 +98,21 @@ public:
 
 private:
     const LoaderEntry* entry_of(const std::string& release) const;
-    std::string entry_path(const std::string& release) const {
-        return folder_ + "/loader/entries/" + loader_entry_id(release);
+    bool is_unified(const std::string& release) const {
+        const LoaderEntry* entry = entry_of(release);
+        // Ours stays where it is when the distribution's is gone.
+        return entry ? entry->is_unified()
+                     : host_.exists(folder_ + kUnifiedImages.path + loader_entry_id(release, true));
     }
+    std::string entry_id(const std::string& release) const {
+        return loader_entry_id(release, is_unified(release));
+    }
+    std::string entry_path(const std::string& release) const {
+        return folder_ + (is_unified(release) ? kUnifiedImages : kEntryFiles).path +
+               entry_id(release);
+    }
+    /// Returns the distribution's image of an entry.
+    Result<UnifiedImage> read_image(const LoaderEntry& entry) const;
     Step one_shot(const std::string& id, const char* what) const {
         return {.command = {"bootctl", "set-oneshot", id}, .what = what};
     }
@@ -89,8 +125,8 @@ private:
 
 const LoaderEntry* SystemdBoot::entry_of(const std::string& release) const {
     for (const LoaderEntry& entry : entries_)
-        if (entry.value("version") == release && !entry.value("linux").empty() &&
-            !entry.value("initrd").empty())
+        if (entry.release == release && (entry.is_unified() || (!entry.value("linux").empty() &&
+                                                                !entry.value("initrd").empty())))
             return &entry;
     return nullptr;
 }
@@ -104,14 +140,21 @@ Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, b
             return errorf(
                 ErrorCode::invalid,
                 "%s/loader/entries has no entry of kernel %s with an initramfs to copy (expected "
-                "`version %s`): run kernel-install add %s /boot/vmlinuz-%s",
+                "`version %s`), and EFI/Linux no image: run kernel-install add %s /boot/vmlinuz-%s",
                 folder_.c_str(), kernel.release.c_str(), kernel.release.c_str(),
                 kernel.release.c_str(), kernel.release.c_str());
         if (entry->value("sort-key").empty())
             return errorf(ErrorCode::unsupported,
-                          "%s/loader/entries/%s has no sort-key, so an entry of Daybreak could "
-                          "become the default one: write it anew with kernel-install",
-                          folder_.c_str(), entry->id.c_str());
+                          "the entry %s has no sort-key, so an entry of Daybreak could become the "
+                          "default one: write it anew with kernel-install",
+                          entry->id.c_str());
+        if (entry->is_unified()) {
+            // The image that is to lie at cpio_path() is all of it.
+            auto image = archive(kernel, "");
+            if (!image.ok())
+                return std::move(image).error();
+            continue;
+        }
         DBK_TRY(std::string text,
                 loader_entry_text(*entry, "/" + cpio_name(kernel.release), kernel.arguments));
         made.files.push_back({entry_path(kernel.release), text});
@@ -119,10 +162,56 @@ Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, b
     return made;
 }
 
+Result<UnifiedImage> SystemdBoot::read_image(const LoaderEntry& entry) const {
+    DBK_TRY(std::optional<std::string> bytes,
+            host_.read_through(folder_ + kUnifiedImages.path + entry.id));
+    auto image = parse_unified_image(bytes.value_or(""));
+    if (!image.ok())
+        return std::move(image).error().with_context(entry.id);
+    return image;
+}
+
+Result<std::string> SystemdBoot::archive(const TracedKernel& kernel, std::string cpio) {
+    const LoaderEntry* entry = entry_of(kernel.release);
+    if (!entry || !entry->is_unified())
+        return cpio;
+    DBK_TRY(UnifiedImage image, read_image(*entry));
+    if (std::optional<bool> is_on = has_secure_boot(host_); is_on.value_or(image.is_signed))
+        return errorf(
+            ErrorCode::unsupported,
+            "%s, so the firmware would not boot a copy of %s with an archive in it, which "
+            "has no signature",
+            is_on ? "Secure Boot is on" : "the image is signed", entry->id.c_str());
+    return traced_image(*entry, image, cpio, kernel.arguments);
+}
+
+std::string SystemdBoot::archive_trouble(const TracedKernel& kernel) {
+    const LoaderEntry* entry = entry_of(kernel.release);
+    auto placed = host_.read(entry_path(kernel.release));
+    if (!entry || !entry->is_unified() || !placed.ok() || !*placed)
+        return "";
+    auto own = parse_unified_image(**placed);
+    auto image = read_image(*entry);
+    if (!own.ok() || !image.ok())
+        return (own.ok() ? image : own).error().message();
+    // All but the archive itself, which lies before the initramfs.
+    auto wanted = traced_image(*entry, *image, "", kernel.arguments);
+    auto wanted_image = wanted.ok() ? parse_unified_image(*wanted) : std::move(wanted).error();
+    if (!wanted_image.ok())
+        return wanted_image.error().message();
+    for (const ImageSection& section : wanted_image->sections) {
+        std::string content = *wanted_image->section(section.name),
+                    there = own->section(section.name).value_or("");
+        if (section.name == ".initrd" ? !there.ends_with(content) : there != content)
+            return entry_path(kernel.release) + ": our image is not made from " + entry->id +
+                   " as it is now";
+    }
+    return "";
+}
+
 std::optional<std::string> SystemdBoot::default_release() {
     const LoaderEntry* entry = default_entry(entries_, patterns_);
-    return entry && !entry->value("version").empty() ? std::optional(entry->value("version"))
-                                                     : std::nullopt;
+    return entry && !entry->release.empty() ? std::optional(entry->release) : std::nullopt;
 }
 
 Result<void> SystemdBoot::check_can_arm() {
@@ -154,8 +243,7 @@ Result<std::string> SystemdBoot::armed() {
                       "the next boot is to take the entry '%s' already: boot it first, or forget "
                       "it with `bootctl set-oneshot ''`",
                       next.c_str());
-    size_t prefix = loader_entry_id("").size() - sizeof(".conf") + 1;
-    return next.substr(prefix, next.size() - loader_entry_id("").size());
+    return release_of_id(next);
 }
 
 std::string SystemdBoot::tried() {
@@ -186,7 +274,7 @@ std::vector<Step> SystemdBoot::arm(const std::string& release, bool anew) {
     std::vector<Step> steps;
     if (note.before != note.after)
         steps.push_back(note);
-    steps.push_back(one_shot(loader_entry_id(release), "the next boot is traced"));
+    steps.push_back(one_shot(entry_id(release), "the next boot is traced"));
     return steps;
 }
 
@@ -211,18 +299,22 @@ Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {
     std::string folder = boot_folder(host);
     if (folder.empty())
         return errorf(ErrorCode::not_found,
-                      "no entries of systemd-boot in loader/entries of /boot, /boot/efi or /efi: "
+                      "no entries of systemd-boot in /boot, /boot/efi or /efi: "
                       "is the file system mounted, and may you read it?");
     std::vector<LoaderEntry> entries;
-    for (const std::string& name : host.list(folder + "/loader/entries")) {
-        if (!name.ends_with(".conf"))
-            continue;
-        DBK_TRY(std::optional<std::string> text,
-                host.read_through(folder + "/loader/entries/" + name));
-        LoaderEntry entry = parse_loader_entry(name, text.value_or(""));
-        if (!entry.is_ours())
-            entries.push_back(std::move(entry));
-    }
+    for (EntryFolder type : {kEntryFiles, kUnifiedImages})
+        for (const std::string& id : ids_in(host, folder, type)) {
+            if (LoaderEntry{id, "", {}}.is_ours())
+                continue;
+            DBK_TRY(std::optional<std::string> content, host.read_through(folder + type.path + id));
+            if (type.path == kEntryFiles.path) {
+                entries.push_back(parse_loader_entry(id, content.value_or("")));
+                continue;
+            }
+            auto image = parse_unified_image(content.value_or(""));
+            if (image.ok() && image->section(".osrel")) // as systemd-boot decides it
+                entries.push_back(unified_entry(id, *image));
+        }
     std::stable_sort(entries.begin(), entries.end(), comes_before);
     std::vector<std::string> patterns = {loader_variable(host, "LoaderEntryDefault").value_or("")};
     std::string config;

@@ -248,14 +248,15 @@ void add_kernels(const Renewal& renewal, bool is_at_work, install::Request& requ
             else
                 why = made.error().message();
         }
-        if (!archive && entry.ok() && was_there)
+        bool is_placed = !archive && entry.ok() && was_there;
+        if (is_placed)
             archive = placed_archive(renewal, kernel.release);
         if (!why.empty()) {
             complain(why + (archive ? "; what was installed for it stays" : "; it is not traced"));
             request.version = placed.version;
         }
         if (archive)
-            request.kernels.push_back({kernel.release, *std::move(archive)});
+            request.kernels.push_back({kernel.release, *std::move(archive), is_placed});
     }
 }
 

@@ -9,6 +9,7 @@
 // systemd-boot: its configuration and the distribution's entries are untouched, no entry that is
 // armed misses anything, and the same brings every file back.
 #include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/unified_image.hpp"
 #include "tests/support/systemd_boot_machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,6 +25,7 @@ using namespace daybreak;
 using namespace daybreak::install;
 using test::MachineFolder;
 using test::SystemdBootMachine;
+using test::UnifiedMachine;
 
 namespace {
 
@@ -139,8 +141,14 @@ void check_bootable(const SystemdBootMachine& machine,
     std::string next = machine.loader_variable("LoaderEntryOneShot");
     if (next.empty())
         return;
-    std::string entry = now[machine.boot_folder + "/loader/entries/" + next];
     INFO(next);
+    if (next.ends_with(".efi")) {
+        auto image = parse_unified_image(now[machine.boot_folder + "/EFI/Linux/" + next]);
+        REQUIRE(image.ok());
+        CHECK(image->section(".initrd")->ends_with("initramfs of " + image->release()));
+        return;
+    }
+    std::string entry = now[machine.boot_folder + "/loader/entries/" + next];
     size_t initrd = entry.find("\ninitrd /daybreak-");
     REQUIRE(initrd != std::string::npos);
     CHECK(entry.back() == '\n');
@@ -203,35 +211,35 @@ void kill_everywhere(const std::function<void(MachineFolder&)>& prepare,
 } // namespace
 
 TEMPLATE_TEST_CASE("an installation that ends at any system call leaves a machine that boots",
-                   "[install][fault]", MachineFolder, SystemdBootMachine) {
+                   "[install][fault]", MachineFolder, SystemdBootMachine, UnifiedMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder&) {},
         [](MachineFolder& machine) { return install_it(machine, first_request()); });
 }
 
 TEMPLATE_TEST_CASE("so does one that replaces another", "[install][fault]", MachineFolder,
-                   SystemdBootMachine) {
+                   SystemdBootMachine, UnifiedMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return install_it(machine, other_request()); });
 }
 
 TEMPLATE_TEST_CASE("so does one for the kernels that are left", "[install][fault]", MachineFolder,
-                   SystemdBootMachine) {
+                   SystemdBootMachine, UnifiedMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return install_it(machine, request_without_newest()); });
 }
 
 TEMPLATE_TEST_CASE("so does an uninstallation", "[install][fault]", MachineFolder,
-                   SystemdBootMachine) {
+                   SystemdBootMachine, UnifiedMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return uninstall_it(machine); });
 }
 
 TEMPLATE_TEST_CASE("so does what is done after a boot", "[install][fault]", MachineFolder,
-                   SystemdBootMachine) {
+                   SystemdBootMachine, UnifiedMachine) {
     auto came_up = [](MachineFolder& machine) {
         auto boot = read_this_boot(machine.host);
         LastBoot last = {BootResult::collected, boot->boot_id, boot->release, "", {}};

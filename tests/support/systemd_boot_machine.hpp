@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tests/support/machine_folder.hpp"
+#include "tests/support/pe_image.hpp"
 
 namespace daybreak::test {
 
@@ -17,7 +18,7 @@ inline std::string loader_entry(const std::string& release, const std::string& m
            release + "/linux\ninitrd     /0123/" + release + "/initrd.img-" + release + "\n" + more;
 }
 
-class SystemdBootMachine final : public MachineFolder {
+class SystemdBootMachine : public MachineFolder {
 public:
     explicit SystemdBootMachine(std::string folder = "/boot/efi",
                                 const std::vector<std::string>& releases = {"6.12.1-amd64",
@@ -54,12 +55,11 @@ public:
     /// What systemd-boot does at a boot: takes LoaderEntryOneShot and forgets it.  An entry without
     /// its archive does not boot, and the machine comes back in the usual one.
     std::string boot() const override {
-        std::string id = loader_variable("LoaderEntryOneShot"), release;
+        std::string id = loader_variable("LoaderEntryOneShot"), name = id.substr(0, id.rfind('.'));
         set_loader_variable("LoaderEntryOneShot", "");
-        if (id.starts_with("daybreak-"))
-            release = id.substr(9, id.size() - 9 - sizeof(".conf") + 1);
-        bool boots = !release.empty() && has(boot_folder + "/loader/entries/" + id) &&
-                     has(boot_folder + "/daybreak-" + release + ".cpio");
+        bool boots = id.ends_with(".efi") ? has(boot_folder + "/EFI/Linux/" + id)
+                                          : has(boot_folder + "/loader/entries/" + id) &&
+                                                has(boot_folder + "/" + name + ".cpio");
         write("/proc/cmdline", boots ? "root=UUID=1111-22 ro quiet rdinit=/daybreak/early-init\n"
                                      : "root=UUID=1111-22 ro quiet\n");
         return id;
@@ -77,6 +77,19 @@ protected:
         ran.push_back("bootctl");
         set_loader_variable("LoaderEntryOneShot", words.at(2));
         return std::string();
+    }
+};
+
+/// One whose entries are unified kernel images.
+class UnifiedMachine final : public SystemdBootMachine {
+public:
+    UnifiedMachine() {
+        std::filesystem::remove_all(host.at(boot_folder + "/loader/entries"));
+        for (const char* release : {"6.12.1-amd64", "6.1.0-5-amd64"})
+            write(image_path(std::string("debian-") + release), unified_image(release));
+    }
+    std::string image_path(const std::string& name) const {
+        return boot_folder + "/EFI/Linux/" + name + ".efi";
     }
 };
 

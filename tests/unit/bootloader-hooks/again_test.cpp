@@ -10,6 +10,7 @@ using namespace daybreak;
 using namespace daybreak::install;
 using test::MachineFolder;
 using test::SystemdBootMachine;
+using test::UnifiedMachine;
 
 namespace {
 
@@ -20,11 +21,18 @@ const std::string kHook = "/etc/kernel/postinst.d/zzz-daybreak";
 void set_kernels(const MachineFolder& machine, const std::vector<std::string>& releases) {
     if (machine.has("/boot/grub/grub.cfg"))
         return machine.write("/boot/grub/grub.cfg", test::grub_config(test::kPlain, releases));
-    for (const std::string& release : {kNew, kNewest, kOld})
+    bool is_unified = machine.has("/boot/efi/EFI/Linux");
+    for (const std::string& release : {kNew, kNewest, kOld}) {
         machine.remove("/boot/efi/loader/entries/0123-" + release + ".conf");
+        machine.remove("/boot/efi/EFI/Linux/debian-" + release + ".efi");
+    }
     for (const std::string& release : releases)
-        machine.write("/boot/efi/loader/entries/0123-" + release + ".conf",
-                      test::loader_entry(release));
+        if (is_unified)
+            machine.write("/boot/efi/EFI/Linux/debian-" + release + ".efi",
+                          test::unified_image(release));
+        else
+            machine.write("/boot/efi/loader/entries/0123-" + release + ".conf",
+                          test::loader_entry(release));
 }
 
 std::string next_boot(const MachineFolder& machine) {
@@ -67,7 +75,7 @@ void keep_result(MachineFolder& machine, BootResult result) {
 } // namespace
 
 TEMPLATE_TEST_CASE("a new kernel is armed in place of the one before", "[install][again]",
-                   MachineFolder, SystemdBootMachine) {
+                   MachineFolder, SystemdBootMachine, UnifiedMachine) {
     for (Mode mode : {Mode::once, Mode::every}) {
         TestType machine;
         auto before = machine.files();
@@ -95,7 +103,7 @@ TEMPLATE_TEST_CASE("a new kernel is armed in place of the one before", "[install
 }
 
 TEMPLATE_TEST_CASE("what is not to be traced any more is not armed again", "[install][again]",
-                   MachineFolder, SystemdBootMachine) {
+                   MachineFolder, SystemdBootMachine, UnifiedMachine) {
     TestType used_up;
     install_it(used_up, request_of(Mode::once, {kOld, kNewest}, false));
     used_up.boot();

@@ -303,7 +303,7 @@ TEST_CASE("the boot loader of a machine", "[install]") {
     CHECK(open_boot_loader(machine.host, &name).ok());
     machine.write(info, utf16("systemd-boot 252"));
     CHECK(contains(open_boot_loader(machine.host, &name).error().message(),
-                   "no entries of systemd-boot in loader/entries of /boot, /boot/efi or /efi"));
+                   "no entries of systemd-boot in /boot, /boot/efi or /efi"));
     machine.remove(info);
     machine.write("/boot/efi/loader/entries/a.conf", "");
     CHECK(open_boot_loader(machine.host, &name).ok()); // an entry that GRUB's machine has left over

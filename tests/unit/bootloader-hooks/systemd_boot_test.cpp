@@ -11,6 +11,7 @@ using namespace daybreak::install;
 using test::loader_entry;
 using test::status_of;
 using test::SystemdBootMachine;
+using test::UnifiedMachine;
 
 namespace {
 
@@ -251,8 +252,8 @@ TEST_CASE("what became of a boot is kept when the loader's file system is not th
     CHECK(after_boot(machine, true).result == BootResult::collected);
     std::string text = status_of(machine);
     CHECK(contains(text, "\nlast boot: this one, kernel " + kOld + ": traced, in /var/log"));
-    CHECK(contains(text, "!next boot: no entries of systemd-boot in loader/entries of /boot, "
-                         "/boot/efi or /efi: is the file system mounted, and may you read it?"));
+    CHECK(contains(text, "!next boot: no entries of systemd-boot in /boot, /boot/efi or "
+                         "/efi: is the file system mounted, and may you read it?"));
     std::filesystem::rename(machine.host.at("/elsewhere"), machine.host.at("/boot/efi"));
     CHECK(contains(status_of(machine), "!next boot: not traced: the traced boot of kernel"));
 }
@@ -288,14 +289,106 @@ TEST_CASE("machines with systemd-boot that install does not arm say why",
     CHECK(refusal(no_program, request_of(Mode::menu)).empty());
 }
 
+TEST_CASE("unified kernel images", "[install][systemd-boot][uki]") {
+    UnifiedMachine machine;
+    auto before = machine.files();
+    std::string old_image = machine.image_path("daybreak-" + kOld),
+                new_image = machine.image_path("daybreak-" + kNewest);
+    Plan plan = plan_of(machine, request_of(Mode::every));
+    CHECK(order_of(plan) == std::vector<std::string>{kManifestPath, old_image, new_image,
+                                                     "/var/lib/daybreak/tried",
+                                                     "daybreak-" + kNewest + ".efi"});
+    std::string text = describe(plan);
+    CHECK(contains(text, "\nwrite " + new_image + " (4096 bytes)\n"));
+    CHECK(contains(text, "\nrun: bootctl set-oneshot daybreak-" + kNewest + ".efi    # "));
+    REQUIRE(apply(machine.host, plan).ok());
+    CHECK(plan_of(machine, request_of(Mode::every)).steps.empty());
+    CHECK(contains(status_of(machine), "\nnext boot: traced, kernel " + kNewest + "\n"));
+    CHECK(machine.boot() == "daybreak-" + kNewest + ".efi");
+    CHECK(after_boot(machine, true).result == BootResult::collected);
+    CHECK(machine.loader_variable(kOneShot) == "daybreak-" + kNewest + ".efi");
+
+    // The distribution's was made anew, with another initramfs.
+    std::string path = machine.image_path("debian-" + kNewest), image = machine.read(path);
+    std::string other = image;
+    other.replace(other.find("initramfs of"), 9, "INITRAMFS");
+    machine.write(path, other);
+    CHECK(contains(status_of(machine), "!entry: " + new_image +
+                                           ": our image is not made from debian-" + kNewest +
+                                           ".efi as it is now; run daybreak install again"));
+    machine.boot();
+    after_boot(machine, true);
+    CHECK(machine.loader_variable(kOneShot).empty());
+    machine.write(path, image);
+    after_boot(machine, true);
+    CHECK(machine.loader_variable(kOneShot) == "daybreak-" + kNewest + ".efi");
+    CHECK(!contains(status_of(machine), "!"));
+
+    // What cannot be made again stays.
+    Request again = request_of(Mode::every);
+    again.again = true;
+    for (KernelCpio& kernel : again.kernels)
+        kernel = {kernel.release, machine.read(machine.image_path("daybreak-" + kernel.release)),
+                  true};
+    CHECK(plan_of(machine, again).steps.empty());
+    // Ours boots without the distribution's.
+    machine.remove(path);
+    CHECK(
+        contains(status_of(machine), "!next boot: traced, kernel " + kNewest + "; without that,"));
+    machine.write(path, image);
+
+    machine.remove(new_image);
+    CHECK(contains(status_of(machine), "!next boot: not traced: our entry of kernel " + kNewest));
+    machine.boot();
+    CHECK(after_boot(machine, false).result == BootResult::no_cpio);
+    uninstall_it(machine);
+    machine.write("/proc/cmdline", "root=/dev/vda1 ro\n");
+    CHECK(machine.files() == before);
+}
+
+TEST_CASE("what else lies beside unified kernel images", "[install][systemd-boot][uki]") {
+    UnifiedMachine machine;
+    machine.write(machine.image_path("zz-tool"), test::pe_image({{".text", "no .osrel"}}));
+    machine.write(machine.image_path("zz-text"), "not a PE file");
+    std::filesystem::create_symlink("nowhere", machine.host.at(machine.image_path("zz-link")));
+    CHECK(refusal(machine, request_of(Mode::once)).empty());
+    Request other = request_of(Mode::once);
+    other.kernels = {{"6.13", "cpio"}};
+    other.kernels_named = true;
+    CHECK(contains(refusal(machine, other), "has no entry of kernel 6.13 with an initramfs"));
+}
+
+TEST_CASE("a unified kernel image that has to be signed is not copied",
+          "[install][systemd-boot][uki]") {
+    UnifiedMachine machine;
+    auto secure_boot = [&machine](char value) {
+        machine.write("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+                      std::string("\6\0\0\0", 4) + value);
+        return refusal(machine, request_of(Mode::once));
+    };
+    CHECK(refusal(machine, request_of(Mode::once)).empty());
+    CHECK(secure_boot(1) == "Secure Boot is on, so the firmware would not boot a copy of debian-" +
+                                kOld + ".efi with an archive in it, which has no signature");
+    CHECK(secure_boot(0).empty());
+    std::string path = machine.image_path("debian-" + kOld), image = machine.read(path);
+    test::put_number(image, test::kPeSignatureBytes, 100);
+    machine.write(path, image);
+    CHECK(secure_boot(0).empty());
+    machine.remove("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+    CHECK(contains(refusal(machine, request_of(Mode::once)), "the image is signed, so"));
+}
+
 TEST_CASE("with systemd-boot every file comes back, whatever was done",
           "[install][systemd-boot][property]") {
     std::mt19937 random(51);
     auto any = [&random](unsigned count) { return random() % count; };
     for (int round = 0; round < 100; round++) {
-        SystemdBootMachine machine(any(2) ? "/boot" : "/efi");
+        auto unified = any(3) ? nullptr : std::make_unique<UnifiedMachine>();
+        auto plain = std::make_unique<SystemdBootMachine>(any(2) ? "/boot" : "/efi");
+        SystemdBootMachine& machine = unified ? *unified : *plain;
         if (any(3) == 0)
-            machine.set_loader_variable("LoaderEntryDefault", "0123-" + kOld + ".conf");
+            machine.set_loader_variable("LoaderEntryDefault", unified ? "debian-" + kOld + ".efi"
+                                                                      : "0123-" + kOld + ".conf");
         auto before = machine.files();
         for (unsigned runs = 1 + any(3); runs > 0; runs--) {
             Request request = request_of(static_cast<Mode>(any(3)), any(2) ? "one" : "two");

@@ -37,7 +37,7 @@ class Case:
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
-    image: str = "busybox"  # "debian"; "grub" or "systemd-boot": a disk with Debian, of which early, arguments and modules are no part
+    image: str = "busybox"  # "debian"; "grub", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -224,11 +224,11 @@ class Boot:
         case, disks = self._case, self._disks()
         kernel, initrd = self._kernel.image, self.folder / "initrd"
         efi_variables = None
-        if case.image in ("grub", "systemd-boot"):
+        if case.image in ("grub", "systemd-boot", "uki"):
             kernel = initrd = None
             disks.insert(0, qemu.Disk(guest.boot_disk(case.image, self._kernel), snapshot=True))
             shutil.copy(case.folder / "guest.sh", self._in)
-            if case.image == "systemd-boot":
+            if case.image != "grub":
                 efi_variables = self.folder / "efi-variables"
                 shutil.copy(qemu.OVMF / "OVMF_VARS_4M.fd", efi_variables)
         else:

@@ -128,7 +128,10 @@ def debian_root() -> Path:
 def boot_disk(loader: str, kernel: Kernel) -> Path:
     """Returns the disk that a boot loader boots this kernel from, made first if it is not there or its recipe changed."""
     disk = paths.BUILD / f"images/{loader}-{kernel.release}.img"
+    command = [paths.TESTS_VM / "images/make-boot-disk", loader, kernel.folder, disk]
+    if loader == "uki":
+        command = [paths.TESTS_VM / "images/make-uki-disk", boot_disk("systemd-boot", kernel), disk]
     with paths.locked(disk):
-        if subprocess.run([paths.TESTS_VM / "images/make-boot-disk", loader, kernel.folder, disk]).returncode != 0:
+        if subprocess.run(command).returncode != 0:
             raise HarnessError(f"the disk with {loader} could not be made")
     return disk

@@ -9,6 +9,8 @@ if [ -d /boot/efi/loader ]; then
 	loader=systemd-boot
 	archives=/boot/efi
 fi
+archive=$archives/daybreak-$release.cpio
+[ ! -d $archives/EFI/Linux ] || archive=$archives/EFI/Linux/daybreak-$release.efi
 echo "stage $stage: $(cat /proc/cmdline)"
 
 # next_boot: does not return
@@ -32,7 +34,7 @@ status_line() {
 # cannot_arm: a full file system takes no archive, and nothing is changed; nor where the firmware's variables are read-only
 cannot_arm() {
 	dd if=/dev/zero of=$archives/full bs=64k 2>/dev/null
-	refuses 3-full "no room for $archives/daybreak-$release.cpio: .* MiB are needed there, and 0.0 MiB are free" daybreak install --once
+	refuses 3-full "no room for $archive: .* MiB are needed there, and 0.0 MiB are free" daybreak install --once
 	rm $archives/full
 	sums /after
 	holds 3-full-byte-identical cmp /before /after
@@ -94,7 +96,7 @@ case $stage in
 	holds 3-byte-identical cmp /before /after
 	[ $loader = grub ] || cannot_arm
 	holds 3-install daybreak install --once
-	holds 3-delete rm $archives/daybreak-$release.cpio
+	holds 3-delete rm $archive
 	next_boot
 	;;
 4)
