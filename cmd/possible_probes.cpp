@@ -39,6 +39,18 @@ constexpr KernelProbe kKernelProbes[] = {
     {"sched", "", "", "wakeup", true},
     {"io", "", "", "start", true},
     {"io", "", "", "done", true},
+    {"boot", "", "", "module-load-start", true},
+    {"boot", "", "", "module-load-done", true},
+    {"boot", "", "", "firmware-request", true},
+    {"boot", "", "", "firmware-done", true},
+    {"boot", "", "", "device-probe-start", true},
+    {"boot", "", "", "device-probe-done", true},
+    {"boot", "", "", "rootfs-mounted", true},
+    {"boot", "", "", "switch-root", true},
+    {"boot", "", "", "init-exec", true},
+    {"boot", "", "", "unit-start", true},
+    {"boot", "", "", "unit-ready", true},
+    {"boot", "", "", "unit-stop", true},
 };
 
 bool matches(const std::string& pattern, std::string_view name) {

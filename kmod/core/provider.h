@@ -45,6 +45,7 @@ extern const struct dbk_provider dbk_provider_sdt;
 extern const struct dbk_provider dbk_provider_proc;
 extern const struct dbk_provider dbk_provider_sched;
 extern const struct dbk_provider dbk_provider_io;
+extern const struct dbk_provider dbk_provider_boot;
 extern const struct dbk_provider dbk_provider_profile;
 extern const struct dbk_provider dbk_provider_fbt;
 

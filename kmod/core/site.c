@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * site.c - providers whose probes hang on a few tracepoints
+ * site.c - providers whose probes hang on a few tracepoints or functions
  */
 #include "kmod/core/site.h"
+
+/* 64: calls of one function that can be under way at once; one more is a MISSED drop. */
+#define CALLS_MAX 64
 
 /* Mask of the sites that a probe needs. */
 static u32 sites_of(const struct dbk_site_probe *at)
@@ -10,12 +13,17 @@ static u32 sites_of(const struct dbk_site_probe *at)
 	return at->also | BIT(at->site);
 }
 
-static bool has_tracepoints(const struct dbk_site_provider *own, const struct dbk_site_probe *at)
+static bool is_there(const struct dbk_site *site)
+{
+	return site->tracepoint || site->address != 0;
+}
+
+static bool has_sites(const struct dbk_site_provider *own, const struct dbk_site_probe *at)
 {
 	u32 i;
 
 	for (i = 0; i < own->site_count; i++)
-		if (sites_of(at) & BIT(i) && !own->sites[i].tracepoint)
+		if (sites_of(at) & BIT(i) && !is_there(&own->sites[i]))
 			return false;
 	return true;
 }
@@ -42,18 +50,20 @@ int dbk_sites_init(const struct dbk_site_provider *own)
 	for (i = 0; i < own->site_count; i++) {
 		struct dbk_site *site = &own->sites[i];
 
-		site->tracepoint = dbk_tracepoint_find(site->tracepoint_name);
-		if (!site->tracepoint) {
-			pr_warn("provider %s: this kernel has no tracepoint %s\n",
-				own->provider->name, site->tracepoint_name);
-			continue;
-		}
-		site->frame = dbk_tracepoint_frame(site->tracepoint);
-		found++;
+		site->own = own;
+		if (!site->callback)
+			site->address = dbk_symbol(site->name);
+		else if ((site->tracepoint = dbk_tracepoint_find(site->name)) != NULL)
+			site->frame = dbk_tracepoint_frame(site->tracepoint);
+		if (is_there(site))
+			found++;
+		else
+			pr_warn("provider %s: this kernel has no %s %s\n", own->provider->name,
+				site->callback ? "tracepoint" : "function", site->name);
 	}
 	for (i = 0; i < own->probe_count; i++) {
 		struct dbk_site_probe *at = &own->probes[i];
-		int err = has_tracepoints(own, at) ? publish(own, at) : 0;
+		int err = has_sites(own, at) ? publish(own, at) : 0;
 
 		if (err) {
 			dbk_sites_exit(own);
@@ -74,6 +84,76 @@ void dbk_sites_exit(const struct dbk_site_provider *own)
 		if (own->probes[i].probe.id != 0)
 			dbk_retire_add(&retire, &own->probes[i].probe);
 	dbk_retire_end(&retire);
+}
+
+/* The kernel only counts what it missed; the next call it did not miss books it. */
+static __probe_ctx void count_missed(struct dbk_site *site)
+{
+	unsigned long missed = READ_ONCE(site->kretprobe.nmissed) + READ_ONCE(site->kretprobe.kp.nmissed);
+	unsigned long seen = READ_ONCE(site->missed_seen);
+	const struct dbk_site_provider *own = site->own;
+	unsigned long flags;
+	u32 i;
+
+	if (likely(missed == seen) || cmpxchg(&site->missed_seen, seen, missed) != seen)
+		return;
+	flags = dbk_host_enter();
+	for (i = 0; i < own->probe_count; i++)
+		if (&own->sites[own->probes[i].site] == site &&
+		    dbk_probe_is_enabled(&own->probes[i].probe))
+			dbk_probe_missed(dbk.engine, &own->probes[i].probe, missed - seen);
+	dbk_host_leave(flags);
+}
+
+static __probe_ctx int on_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct kretprobe *kretprobe = get_kretprobe(instance);
+	struct dbk_site *site = container_of(kretprobe, struct dbk_site, kretprobe);
+	struct dbk_frame frame = { .kind = DBK_FRAME_FUNCTION, .sp = regs->sp };
+
+	if (!kretprobe)
+		return 1;
+	count_missed(site);
+	frame.ip = site->address;
+	frame.parent_ip = *(unsigned long *)regs->sp;
+	site->entered((struct dbk_site_call *)instance->data, &frame, regs);
+	return 0;
+}
+
+static __probe_ctx int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct kretprobe *kretprobe = get_kretprobe(instance);
+	struct dbk_site *site = container_of(kretprobe, struct dbk_site, kretprobe);
+	struct dbk_frame frame = { .kind = DBK_FRAME_RETURN, .regs = regs };
+
+	if (!kretprobe)
+		return 0;
+	frame.function = site->address;
+	site->returned((struct dbk_site_call *)instance->data, &frame, regs);
+	return 0;
+}
+
+static int hook(struct dbk_site *site)
+{
+	if (site->tracepoint)
+		return tracepoint_probe_register(site->tracepoint, site->callback, site);
+	site->missed_seen = 0;
+	site->kretprobe = (struct kretprobe){
+		.kp.addr = (void *)site->address,
+		.entry_handler = on_entry,
+		.handler = on_return,
+		.data_size = sizeof(struct dbk_site_call),
+		.maxactive = CALLS_MAX,
+	};
+	return register_kretprobe(&site->kretprobe);
+}
+
+static void unhook(struct dbk_site *site)
+{
+	if (site->tracepoint)
+		tracepoint_probe_unregister(site->tracepoint, site->callback, site);
+	else
+		unregister_kretprobe(&site->kretprobe);
 }
 
 static bool any_hooked(const struct dbk_site_provider *own)
@@ -100,7 +180,7 @@ int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *prob
 
 		if (!(wanted & BIT(i)) || site->hooked)
 			continue;
-		err = tracepoint_probe_register(site->tracepoint, site->callback, site);
+		err = hook(site);
 		/* What was hooked so far goes with the next settle. */
 		if (err)
 			return err;
@@ -131,7 +211,7 @@ void dbk_sites_settle(const struct dbk_site_provider *own)
 
 		if (!site->hooked || site->enabled != 0)
 			continue;
-		tracepoint_probe_unregister(site->tracepoint, site->callback, site);
+		unhook(site);
 		site->hooked = false;
 	}
 }

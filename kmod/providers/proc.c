@@ -31,6 +31,7 @@
 #include <asm/unistd.h>
 #include <trace/events/signal.h>
 
+#include "kmod/core/call.h"
 #include "kmod/core/site.h"
 
 enum { FORK, EXEC, TASK_EXIT, SIGNAL_SENT, SIGNAL_HANDLED, CALL, RETURN, SITES };
@@ -142,21 +143,12 @@ static __probe_ctx void on_signal_handled(void *site, int sig, struct kernel_sig
 	dbk_site_fire(site, &probes[SIGNAL_HANDLE], args);
 }
 
-static __probe_ctx_inline bool is_32bit(void)
-{
-#ifdef CONFIG_IA32_EMULATION
-	return unlikely(current_thread_info()->status & TS_COMPAT);
-#else
-	return false;
-#endif
-}
-
 /* Numbers of the calls that matter, of 64-bit and of 32-bit programs; the latter's are fixed. */
 enum call { OTHER, CALL_EXECVE, CALL_EXECVEAT, CALL_CLONE, CALL_SIGWAIT };
 
 static __probe_ctx enum call call_of(unsigned long number)
 {
-	if (is_32bit()) {
+	if (dbk_call_is_32bit()) {
 		switch (number) {
 		case 11:
 			return CALL_EXECVE;
@@ -205,10 +197,10 @@ static __probe_ctx void on_call(void *site, struct pt_regs *regs, long number)
 {
 	switch (call_of(number)) {
 	case CALL_EXECVE:
-		fire_exec(site, is_32bit() ? (u32)regs->bx : regs->di);
+		fire_exec(site, dbk_call_is_32bit() ? (u32)regs->bx : regs->di);
 		break;
 	case CALL_EXECVEAT:
-		fire_exec(site, is_32bit() ? (u32)regs->cx : regs->si);
+		fire_exec(site, dbk_call_is_32bit() ? (u32)regs->cx : regs->si);
 		break;
 	default:
 		break;

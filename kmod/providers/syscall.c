@@ -20,6 +20,7 @@
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
+#include "kmod/core/call.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/tracepoint.h"
 
@@ -66,15 +67,6 @@ static const u8 argument_words[] = {
 	REGS_WORD(di), REGS_WORD(si), REGS_WORD(dx), REGS_WORD(r10), REGS_WORD(r8), REGS_WORD(r9),
 };
 
-static __probe_ctx_inline bool is_32bit(void)
-{
-#ifdef CONFIG_IA32_EMULATION
-	return unlikely(current_thread_info()->status & TS_COMPAT);
-#else
-	return false;
-#endif
-}
-
 /* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
 static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
 {
@@ -96,7 +88,7 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 
 	if (unlikely((unsigned long)number >= NUMBERS_MAX))
 		return;
-	if (is_32bit()) {
+	if (dbk_call_is_32bit()) {
 		probe = entries.by_number_32[number];
 		if (probe && dbk_probe_is_enabled(probe))
 			fire_entry_32(probe, regs);
@@ -116,7 +108,7 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 
 	if (unlikely(number >= NUMBERS_MAX))
 		return;
-	probe = is_32bit() ? exits.by_number_32[number] : exits.by_number[number];
+	probe = dbk_call_is_32bit() ? exits.by_number_32[number] : exits.by_number[number];
 	if (!probe || !dbk_probe_is_enabled(probe))
 		return;
 	frame = exits.frame;
