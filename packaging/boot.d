@@ -33,11 +33,11 @@ proc:::exit
 	    arg0 == 1 ? "exit" : "killed", pid, unit, execname);
 }
 
-sdt:vmlinux::module_load
+boot:::module-load-done
 {
 	this->ms = (timestamp - start) / 1000000;
-	printf("%5d.%03d %-7s %7d  %-28s %s\n", this->ms / 1000, this->ms % 1000, "module", pid, unit,
-	    stringof(args[0]->name));
+	printf("%5d.%03d %-7s %7d  %-28s %s, %d us in init\n", this->ms / 1000, this->ms % 1000, "module",
+	    pid, unit, args[0], args[1] / 1000);
 }
 
 /* 2: it waits and takes no signals, as for a disk; with 0x400 it is a thread of the kernel at rest. */
