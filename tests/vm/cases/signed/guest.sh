@@ -66,6 +66,15 @@ equal named-is-there "$(rings)" 4
 holds stop-signed daybreak stop named
 holds unload-3 rmmod daybreak
 
+# Built in, it needs no parameter, and none takes it back.
+forget
+holds built-in-loads insmod /share/in/strict.ko programs=/tmp/programs
+equal built-in-says-yes "$(cat /sys/module/daybreak/parameters/require_signed)" Y
+refused plain.dof "$unsigned"
+equal built-in-takes-signed "$(rings)" 2
+holds unload-built-in rmmod daybreak
+refuses built-in-stays "" insmod /share/in/strict.ko require_signed=0
+
 # It cannot be taken back in the same breath.
 refuses parameter-only-rises "" insmod /share/in/plain.ko require_signed=1 require_signed=0
 
