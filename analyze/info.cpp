@@ -65,6 +65,8 @@ const char* origin_text(formats::TraceOrigin origin) {
         return "a crash dump";
     case formats::TraceOrigin::simulator:
         return "the simulator";
+    case formats::TraceOrigin::backfill:
+        return "what the kernel kept of its start";
     }
     return "unknown";
 }

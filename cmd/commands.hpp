@@ -13,6 +13,7 @@ namespace daybreak::cmd {
 /// What --symbols takes, of every subcommand that has it.
 constexpr const char* kSymbolsHelp = "Symbols: another trace of that boot or kernel, or its kallsyms";
 
+void add_backfill(CLI::App& app, int& status);
 void add_compile(CLI::App& app, int& status);
 void add_complete(CLI::App& app, int& status);
 void add_dof(CLI::App& app, int& status);

@@ -131,6 +131,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     int status = static_cast<int>(Exit::ok);
+    add_backfill(app, status);
     add_compile(app, status);
     add_complete(app, status);
     add_dof(app, status);

@@ -105,6 +105,18 @@ void set_options(const ProgramArguments& arguments, compiler::CompileOptions& op
 
 } // namespace
 
+base::Result<std::string> own_file(const char* installed, const char* built) {
+    std::error_code none;
+    std::filesystem::path folder =
+        std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    for (const char* path : {installed, built})
+        if (std::filesystem::path file = folder / path; std::filesystem::exists(file, none))
+            return file.lexically_normal().string();
+    return base::errorf(base::ErrorCode::not_found,
+                  "%s is not there: install Daybreak with `cmake --install build/release`",
+                  (folder / installed).lexically_normal().c_str());
+}
+
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style) {
     std::string text;
     if (!is_testing())

@@ -67,6 +67,10 @@ base::Result<void> check_destructive(const formats::DofProgram& program);
 /// place, hints, and what else is wrong.  A test suite gets the first line only.
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style);
 
+/// Returns a file that comes with this program: where it is installed, or where it was built.
+/// Error: not_found.
+base::Result<std::string> own_file(const char* installed, const char* built);
+
 /// A compiled program.
 struct CompiledProgram {
     base::Bytes dof;

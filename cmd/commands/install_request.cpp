@@ -36,20 +36,6 @@ using install::InstalledKernel;
 constexpr const char* kUnitFolders[] = {"/etc/systemd/system", "/usr/local/lib/systemd/system",
                                         "/usr/lib/systemd/system", "/lib/systemd/system"};
 
-/// Returns a file that comes with this program: where it is installed, or where it was built.
-/// Error: not_found.
-Result<std::string> own_file(const char* installed, const char* built) {
-    std::error_code none;
-    std::filesystem::path folder =
-        std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-    for (const char* path : {installed, built})
-        if (std::filesystem::path file = folder / path; std::filesystem::exists(file, none))
-            return file.lexically_normal().string();
-    return errorf(ErrorCode::not_found,
-                  "%s is not there: install Daybreak with `cmake --install build/release`",
-                  (folder / installed).lexically_normal().c_str());
-}
-
 std::string no_module_text(const std::string& release) {
     return base::strprintf(
         "kernel %s has no daybreak.ko in /lib/modules/%s/{updates/dkms,updates,extra}: build it "

@@ -4,6 +4,11 @@
  * took, and 0 or a negative errno.
  */
 provider boot {
+	probe initcall__level(char *level) : (string level);
+	probe initcall__start(char *function) : (string function);
+	probe initcall__done(char *function, uint64_t ns, int error) : (string function, uint64_t ns, int error);
+	probe kernel__message(char *text, int level) : (string text, int level);
+	probe module__loaded(void);
 	probe module__load__start(char *name) : (string name);
 	probe module__load__done(char *name, uint64_t ns, int error) : (string name, uint64_t ns, int error);
 	probe firmware__request(char *file, char *device) : (string file, string device);

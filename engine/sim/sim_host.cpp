@@ -20,7 +20,7 @@ void SimThread::set_execname(std::string_view name) {
 namespace {
 
 VirtualClockConfig clock_config(const SimHostConfig& config) {
-    VirtualClockConfig clock{.tsc = config.tsc, .seed = config.seed};
+    VirtualClockConfig clock{.tsc = config.tsc, .seed = config.seed, .still = config.still_clock};
     if (config.start_mono_ns != 0)
         clock.start_mono_ns = config.start_mono_ns;
     if (config.start_wall_ns != 0)
@@ -33,6 +33,10 @@ VirtualClockConfig clock_config(const SimHostConfig& config) {
 SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
       random_(config.seed + 1), secrets_(config.seed + 2), thread_(config.thread), faults_(config.faults) {
+    if (config.boot_uuid == std::array<uint8_t, 16>{})
+        std::memcpy(config_.boot_uuid.data(), &boot_id_, sizeof(boot_id_));
+    else
+        std::memcpy(&boot_id_, config.boot_uuid.data(), sizeof(boot_id_));
     kernel_memory_.allow_image();
     idle_thread_ = SimThread{0, 0, 0, 0, 0, {}, 2};
     idle_thread_.set_execname("swapper/0");

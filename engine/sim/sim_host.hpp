@@ -81,6 +81,9 @@ struct SimHostConfig {
     /// Whether there is a simulated kernel: its variables, addresses, stacks, registers, CPU times.
     /// Without one a variable faults, and the others are 0 or empty, not made up.
     bool kernel = true;
+    bool still_clock = false; ///< see VirtualClockConfig
+    /// Of the boot that this stands for; zeros: one by the seed.
+    std::array<uint8_t, 16> boot_uuid{};
 };
 
 /// What a destructive action asked of the machine.
@@ -121,6 +124,7 @@ public:
     dbk_engine* engine() { return engine_; }
     uint32_t cpu_count() const { return config_.cpu_count; }
     uint64_t boot_id() const { return boot_id_; }
+    const std::array<uint8_t, 16>& boot_uuid() const { return config_.boot_uuid; }
     bool has_kernel() const { return config_.kernel; }
     VirtualClock& clock() { return clock_; }
     SimMemory& kernel_memory() { return kernel_memory_; }

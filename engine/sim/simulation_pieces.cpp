@@ -119,8 +119,7 @@ void Simulation::add_open_segments(std::vector<Bytes>& segments) const {
 Bytes Simulation::host_block() const {
     Bytes block(DBK_META_ALIGN_BYTES);
     dbk_meta_host facts{};
-    uint64_t boot_id = host_.boot_id();
-    std::memcpy(facts.boot_uuid, &boot_id, sizeof(boot_id));
+    std::memcpy(facts.boot_uuid, host_.boot_uuid().data(), sizeof(facts.boot_uuid));
     facts.kernel_text_start = kKernelTextStart;
     facts.cpu_count = host_.cpu_count();
     facts.page_bytes = DBK_META_ALIGN_BYTES;
@@ -189,7 +188,8 @@ Simulation::write_trace_file(base::OutputFile& file, const formats::TraceHeader&
     std::vector<formats::TraceRegion> regions;
     for (const Bytes& piece : pieces)
         regions.push_back({piece, "simulation"});
-    return formats::write_trace(file, header, regions, snapshots_, kernel_symbols());
+    return formats::write_trace(file, header, regions, snapshots_,
+                                host_.has_kernel() ? kernel_symbols() : formats::SymbolTable());
 }
 
 } // namespace daybreak::sim

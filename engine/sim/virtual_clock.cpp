@@ -21,7 +21,8 @@ VirtualClock::VirtualClock(const VirtualClockConfig& config)
     : config_(config), random_(config.seed), now_mono_ns_(config.start_mono_ns) {}
 
 uint64_t VirtualClock::read_mono_ns() {
-    now_mono_ns_ += 1 + random_.below(kReadCostNs);
+    if (!config_.still)
+        now_mono_ns_ += 1 + random_.below(kReadCostNs);
     return now_mono_ns_;
 }
 

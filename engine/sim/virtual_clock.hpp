@@ -27,6 +27,7 @@ struct VirtualClockConfig {
     bool tsc = false; ///< ticks are a TSC's, else CLOCK_MONOTONIC nanoseconds
     uint64_t ticks_per_second = 2'400'000'000; ///< of the TSC
     uint64_t seed = 1;
+    bool still = false; ///< readings and firings take no time: only advance_to() moves it
 };
 
 /// Time that moves only when something happens: a reading costs kReadCostNs at most, a firing
@@ -61,7 +62,7 @@ public:
     /// Moves to a time; one that has passed changes nothing.
     void advance_to(uint64_t mono_ns);
     /// Lets the time of one firing pass.
-    void pass_firing() { advance(1 + random_.below(kFiringCostNs)); }
+    void pass_firing() { advance(config_.still ? 0 : 1 + random_.below(kFiringCostNs)); }
 
 private:
     VirtualClockConfig config_;

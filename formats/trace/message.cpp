@@ -228,7 +228,7 @@ Result<TraceHeader> decode_header(ByteView untrusted) {
             header.tool_version = wire_text(in.getToolVersion());
             uint16_t origin = static_cast<uint16_t>(in.getOrigin());
             header.origin = static_cast<TraceOrigin>(
-                std::min<uint16_t>(origin, static_cast<uint16_t>(TraceOrigin::simulator)));
+                std::min<uint16_t>(origin, static_cast<uint16_t>(TraceOrigin::backfill)));
             header.clocks = get_clocks(in.getClocks());
             auto uuid = in.getBootUuid();
             std::copy_n(uuid.begin(), std::min(uuid.size(), header.boot_uuid.size()),

@@ -14,7 +14,7 @@
 namespace daybreak::formats {
 
 /// Where a recording was taken from.
-enum class TraceOrigin : uint8_t { device, snapshot, bank, dump, simulator };
+enum class TraceOrigin : uint8_t { device, snapshot, bank, dump, simulator, backfill };
 
 /// One loaded kernel module.
 struct ModuleInfo {

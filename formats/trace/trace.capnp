@@ -32,6 +32,7 @@ enum Origin {
   bank @2;       # reserved memory of an earlier boot
   dump @3;       # a crash dump
   simulator @4;  # the user-space host
+  backfill @5;   # what the kernel kept of its start
 }
 
 struct Module {

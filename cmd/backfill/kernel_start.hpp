@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the running kernel still knows of its start, by tracefs and /dev/kmsg, on one clock.
+#pragma once
+
+#include "base/result.hpp"
+#include "formats/boot_log/boot_log.hpp"
+
+#include <string>
+#include <vector>
+
+namespace daybreak::cmd {
+
+/// Something that happened before the module came, or the moment when it did.
+struct StartEvent {
+    enum class Kind : uint8_t { level, initcall_start, initcall_done, message, module_loaded };
+    Kind kind = Kind::level;
+    uint64_t mono_ns = 0;
+    uint32_t cpu = 0;
+    int32_t tid = 0;
+    std::string task;
+    std::string text;       ///< the level's name, the function's, the message
+    uint64_t took_ns = 0;   ///< initcall_done
+    int64_t error = 0;      ///< initcall_done: what it returned
+    uint32_t log_level = 0; ///< message
+};
+
+struct KernelStart {
+    std::vector<StartEvent> events;  ///< by time
+    std::vector<std::string> losses; ///< what is not in them, one line each
+};
+
+/// Where the kernel keeps it.
+struct StartSource {
+    std::string tracefs = "/sys/kernel/tracing";
+    std::string log = "/dev/kmsg";
+};
+
+/// Reads it; what comes after the module is left out.
+/// Errors: not_found: the kernel kept no events; unsupported: their clock is not one that we can
+/// convert; io.
+base::Result<KernelStart> read_kernel_start(const StartSource& source);
+
+/// Ends it: no more events, ftrace's clock as a kernel has it by itself; an instance of our own is
+/// removed.  Error: io.
+base::Result<void> release_kernel_start(const StartSource& source);
+
+} // namespace daybreak::cmd

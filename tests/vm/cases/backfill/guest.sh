@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+dmesg >/share/out/dmesg
+mount -t tracefs tracefs /sys/kernel/tracing
+refuses no-such-probe "did you mean boot:::initcall-done?" daybreak backfill -n 'boot:::initcall-don { }'
+holds prints sh -c 'daybreak backfill -s /share/in/before.d >/share/out/before.txt'
+holds standard sh -c 'daybreak backfill -s /share/in/standard.d >/share/out/standard.txt'
+holds writes daybreak backfill -s /share/in/before.d -o /share/out/before.dbrk --release
+equal events-are-off "$(cat /sys/kernel/tracing/set_event)" ""
+equal clock-is-back "$(grep -c '\[local\]' /sys/kernel/tracing/trace_clock)" 1
+refuses nothing-left "trace has no initcalls: the kernel was booted without" daybreak backfill -s /share/in/before.d
+refuses no-tracefs "cannot open /nowhere/trace" daybreak backfill -s /share/in/before.d --tracefs /nowhere
+holds record daybreak record --claim -o /share/out/after.dbrk
