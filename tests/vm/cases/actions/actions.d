@@ -72,7 +72,7 @@ syscall::getpgid:entry
 }
 
 ERROR
-/arg4 == 3/
+/arg4 == 3 && noted/
 {
 	refused++;
 }

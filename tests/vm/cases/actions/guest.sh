@@ -24,7 +24,10 @@ equal breakpoint "$(kernel_log 'breakpoint action at probe syscall:vmlinux:getpg
 cd /deep/er/still
 equal d-path "$(actions 6)" "/deep/er/still 0"
 cd /
-equal mutex "$(actions 7)" "01 0"
+# Where locks sleep and have another form, to ask is an illegal operation, and nothing is copied out.
+mutex="01 0"
+[ ! -e /sys/kernel/realtime ] || mutex=
+equal mutex "$(actions 7)" "$mutex"
 actions 8
 until_it dmesg_has 'breakpoint action at probe dtrace:::ERROR'
 equal fault "$(kernel_log 'breakpoint action at probe dtrace:::ERROR')" 1
