@@ -4,6 +4,7 @@
 // which GRUB clears before it boots what it names.  docs/design/0048-installing.md says why.
 #include "bootloader-hooks/install/boot_loader.hpp"
 #include "bootloader-hooks/install/grub_text.hpp"
+#include "bootloader-hooks/install/kernel_arguments.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -91,8 +92,8 @@ Result<std::string> Grub::entry_text(const TracedKernel& kernel, bool can_arm) c
             "%s has no entry of kernel %s with an initramfs to copy (expected a menuentry with "
             "`linux .../vmlinuz-%s`): run update-grub",
             kConfig, kernel.release.c_str(), kernel.release.c_str());
-    // An entry that hangs for ever after a panic would keep a machine that no person looks at.
-    std::string arguments = kernel.arguments + (entry->argument("panic") ? "" : " panic=30");
+    std::string arguments = entry_arguments(
+        kernel.arguments, [entry](const char* name) { return entry->argument(name).has_value(); });
     return grub_entry_text(*entry, {cpio_name(kernel.release), arguments, can_arm});
 }
 

@@ -2,6 +2,7 @@
 //
 // The plans of install and uninstall.
 #include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/kernel_arguments.hpp"
 
 #include <algorithm>
 
@@ -224,11 +225,7 @@ bool replaces_any(const std::vector<Step>& steps) {
 } // namespace
 
 TracedKernel traced_kernel(const std::string& release, const std::string& bank) {
-    std::string arguments = kEarlyInitArgument;
-    if (size_t at = bank.find('@'); at != std::string::npos)
-        arguments +=
-            " memmap=" + bank.substr(0, at) + "$" + bank.substr(at + 1) + " daybreak.bank=" + bank;
-    return {release, arguments};
+    return {release, own_arguments(bank)};
 }
 
 Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* armed_ret) {

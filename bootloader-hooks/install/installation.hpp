@@ -13,7 +13,6 @@
 namespace daybreak::install {
 
 constexpr const char* kLastBootPath = "/var/lib/daybreak/last-boot";
-constexpr const char* kEarlyInitArgument = "rdinit=/daybreak/early-init";
 
 /// A kernel that is to be traced, and the archive for it.
 struct KernelCpio {
@@ -74,8 +73,9 @@ struct LastBoot {
 /// What the boot that runs is, before its recording is taken.
 struct ThisBoot {
     std::string boot_id, release;
-    bool chosen = false; ///< early-init was its first program
-    bool loaded = false; ///< the module is there
+    bool chosen = false;      ///< early-init was its first program
+    bool loaded = false;      ///< the module is there
+    bool keeps_start = false; ///< its entry has kKernelStartArguments
 };
 base::Result<ThisBoot> read_this_boot(const Host& host);
 

@@ -2,6 +2,7 @@
 //
 // What became of a boot, kept for people, and what `daybreak status` says of an installation.
 #include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/kernel_arguments.hpp"
 #include "bootloader-hooks/install/machine.hpp"
 
 #include <algorithm>
@@ -204,6 +205,8 @@ Result<ThisBoot> read_this_boot(const Host& host) {
         return errorf(ErrorCode::io, "cannot read which boot this is: is /proc mounted?");
     std::string arguments = " " + first_line(host, "/proc/cmdline") + " ";
     boot.chosen = arguments.find(std::string(" ") + kEarlyInitArgument + " ") != std::string::npos;
+    boot.keeps_start =
+        arguments.find(std::string(" ") + kKernelStartArguments + " ") != std::string::npos;
     boot.loaded = host.exists("/sys/module/daybreak");
     return boot;
 }

@@ -2,6 +2,7 @@
 //
 // Entries of systemd-boot: reading, sorting, and ours.
 #include "bootloader-hooks/install/loader_entry.hpp"
+#include "bootloader-hooks/install/kernel_arguments.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -44,8 +45,9 @@ Result<std::string> added_arguments(const LoaderEntry& entry, const std::string&
                           "the entry %s has%s already: take it out of /etc/kernel/cmdline, run "
                           "kernel-install, and install again",
                           entry.id.c_str(), name);
-    // Entries that hang for ever after a panic would keep a machine that no person looks at.
-    return arguments + (options.find(" panic=") == std::string::npos ? " panic=30" : "");
+    return entry_arguments(arguments, [&options](const char* name) {
+        return options.find(base::strprintf(" %s=", name)) != std::string::npos;
+    });
 }
 
 /// Text of a section: without what pads it.

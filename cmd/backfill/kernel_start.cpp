@@ -240,7 +240,7 @@ Result<KernelStart> read_kernel_start(const StartSource& source) {
                      [](const auto& event) { return event.name.starts_with("initcall_"); }))
         return errorf(ErrorCode::not_found,
                       "%s/trace has no initcalls: the kernel was booted without "
-                      "trace_event=initcall:* trace_clock=x86-tsc, or ftrace was used since",
+                      "trace_event=initcall trace_clock=x86-tsc, or ftrace was used since",
                       folder.c_str());
     DBK_TRY(std::vector<int64_t> times, times_of(trace, clock_of(clock)));
     KernelStart start;

@@ -3,6 +3,7 @@
 // daybreak install, uninstall: programs compiled and embedded for the kernels of this machine, and
 // its boot loader prepared so that the next boot is traced.
 #include "cmd/commands/install.hpp"
+#include "cmd/commands/backfill.hpp"
 #include "cmd/commands/install_request.hpp"
 #include "cmd/commands/record.hpp"
 #include "daybreak_version.hpp"
@@ -138,6 +139,24 @@ int run_uninstall(const InstallArguments& arguments) {
     return status;
 }
 
+/// Writes what the kernel kept of its start beside the recording.  Without it the boot is traced
+/// all the same.
+void add_kernel_start(const Host& host, install::LastBoot& last) {
+    auto before = backfill_into(host.at(kRecordings), {.tracefs = host.at("/sys/kernel/tracing"),
+                                                       .log = host.at("/dev/kmsg")});
+    std::vector<std::string> losses;
+    if (before.ok()) {
+        last.files.push_back(before->path);
+        losses = before->losses;
+    } else {
+        losses.push_back("without the seconds before the module: " + before.error().message());
+    }
+    for (const std::string& loss : losses) {
+        complain(loss);
+        last.detail += (last.detail.empty() ? "" : "; ") + loss;
+    }
+}
+
 /// What daybreak-boot.service runs: takes the recording of this boot, and arms the next one.
 int run_booted(const InstallArguments& arguments) {
     Host host(arguments.root, install::run_program);
@@ -167,6 +186,8 @@ int run_booted(const InstallArguments& arguments) {
         last.files = files.paths;
         if (!claimed.ok())
             complain(claimed.error().message());
+        if (boot->keeps_start)
+            add_kernel_start(host, last);
     }
     auto plan = install::plan_after_boot(host, last);
     if (!plan.ok())

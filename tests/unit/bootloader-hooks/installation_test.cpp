@@ -351,6 +351,7 @@ TEST_CASE("reserved memory is on the entry's line, quoted for GRUB", "[install]"
     request.bank = "64M@0x10000000";
     install_it(machine, request);
     CHECK(contains(machine.read(kCustom), "rdinit=/daybreak/early-init memmap=64M\\$0x10000000 "
-                                          "daybreak.bank=64M@0x10000000 panic=30\""));
+                                          "daybreak.bank=64M@0x10000000 panic=30 "
+                                          "trace_event=initcall trace_clock=x86-tsc\""));
     CHECK((*read_manifest(machine.host))->bank == "64M@0x10000000");
 }

@@ -85,19 +85,28 @@ TEST_CASE("our entry is the distribution's, with its archive first", "[install][
     CHECK(*text == "# Placed by `daybreak install`, taken away by `daybreak uninstall`.\n"
                    "title Debian GNU/Linux 12 (bookworm), with Daybreak\nversion 6.1\n"
                    "machine-id 0123456789abcdef0123456789abcdef\n"
-                   "options root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30\n"
+                   "options root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30 "
+                   "trace_event=initcall trace_clock=x86-tsc\n"
                    "linux /0123/6.1/linux\ninitrd /daybreak-6.1.cpio\n"
                    "initrd /0123/6.1/initrd.img-6.1\ninitrd /more\nsort-key zz-daybreak\n");
     entry = parse_loader_entry("a.conf", "linux /l\n");
-    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options rdinit=/x panic=30\n"));
+    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options rdinit=/x panic=30 t"));
+    // Who uses ftrace in a boot keeps it.
+    for (const char* theirs : {"trace_event=irq", "trace_clock=mono", "ftrace=function"}) {
+        entry = parse_loader_entry("a.conf", std::string("options panic=5 ") + theirs + "\n");
+        CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"),
+                       std::string("options panic=5 ") + theirs + " rdinit=/x\n"));
+    }
     entry = parse_loader_entry("a.conf", "options a panic=5 rdinit=/mine\r\n");
     CHECK(contains(loader_entry_text(entry, "/c", "rdinit=/x").error().message(),
                    "a.conf has rdinit= already"));
     entry = parse_loader_entry("a.conf", "options a panic=5");
-    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"), "options a panic=5 rdinit=/x\n"));
+    CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"),
+                   "options a panic=5 rdinit=/x trace_event="));
     entry = parse_loader_entry("a.conf", "options a\noptions b panic=5");
     CHECK(contains(*loader_entry_text(entry, "/c", "rdinit=/x"),
-                   "options a rdinit=/x\noptions b panic=5\n"));
+                   "options a rdinit=/x trace_event=initcall trace_clock=x86-tsc\n"
+                   "options b panic=5\n"));
 }
 
 TEST_CASE("entries are sorted as systemd-boot does it", "[install][systemd-boot]") {

@@ -55,8 +55,8 @@ TEST_CASE("our image is the distribution's, with the archive first", "[install][
     check_sound(ours);
     CHECK(ours.section(".text") == "stub");
     CHECK(ours.section(".linux") == "kernel 6.1.0-5-amd64");
-    CHECK(ours.section(".cmdline") ==
-          "root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30");
+    CHECK(ours.section(".cmdline") == "root=UUID=1111-22 ro quiet rdinit=/x memmap=1M$0x1 panic=30 "
+                                      "trace_event=initcall trace_clock=x86-tsc");
     CHECK(ours.section(".initrd") == cpio + std::string(3, '\0') + "initramfs of 6.1.0-5-amd64");
     CHECK(ours.section(".osrel") ==
           "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm), with Daybreak\"\n"

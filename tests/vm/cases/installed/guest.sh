@@ -53,7 +53,7 @@ case $stage in
 	cp /share/in/daybreak /usr/bin/
 	mkdir -p /usr/libexec/daybreak /usr/share/daybreak /usr/lib/modules/$release/extra
 	cp /share/in/early-init /usr/libexec/daybreak/
-	cp /share/in/boot.d /usr/share/daybreak/
+	cp /share/in/boot.d /share/in/before.d /usr/share/daybreak/
 	cp /share/in/daybreak.ko /usr/lib/modules/$release/extra/
 	cp /share/in/daybreak-boot.service /usr/lib/systemd/system/
 	ln -s ../daybreak-boot.service /usr/lib/systemd/system/multi-user.target.wants/
@@ -86,6 +86,7 @@ case $stage in
 	traced "1 1"
 	status_line collected "^last boot  this one.*: traced, in /var/log/daybreak"
 	cp /var/log/daybreak/* /share/out/
+	equal 2-kernel-start "$(grep -c 'trace_event=initcall trace_clock=x86-tsc' /proc/cmdline) $(cat /sys/kernel/tracing/set_event)" "1 "
 	next_boot
 	;;
 3)

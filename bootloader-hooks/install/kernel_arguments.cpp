@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which arguments our entry adds.
+#include "bootloader-hooks/install/kernel_arguments.hpp"
+
+namespace daybreak::install {
+
+std::string own_arguments(const std::string& bank) {
+    std::string arguments = kEarlyInitArgument;
+    if (size_t at = bank.find('@'); at != std::string::npos)
+        arguments +=
+            " memmap=" + bank.substr(0, at) + "$" + bank.substr(at + 1) + " daybreak.bank=" + bank;
+    return arguments;
+}
+
+std::string entry_arguments(const std::string& own,
+                            const std::function<bool(const char*)>& has_argument) {
+    std::string arguments = own;
+    // An entry that hangs for ever after a panic would keep a machine that no person looks at.
+    if (!has_argument("panic"))
+        arguments += " panic=30";
+    // Of two such arguments the kernel takes the last: who uses ftrace in a boot keeps it.
+    if (!has_argument("trace_event") && !has_argument("trace_clock") && !has_argument("ftrace"))
+        arguments += std::string(" ") + kKernelStartArguments;
+    return arguments;
+}
+
+} // namespace daybreak::install

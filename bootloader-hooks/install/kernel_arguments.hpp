@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What our entries say to the kernel.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace daybreak::install {
+
+constexpr const char* kEarlyInitArgument = "rdinit=/daybreak/early-init";
+/// The kernel keeps its initcalls for `daybreak backfill`, by a clock that it does not change
+/// later.
+constexpr const char* kKernelStartArguments = "trace_event=initcall trace_clock=x86-tsc";
+
+/// Returns early-init, and the memory of a bank ("64M@0x20000000", or "").
+std::string own_arguments(const std::string& bank);
+
+/// Returns `own` with what our entry has unless the distribution's has the like: that it
+/// comes back after a panic, and kKernelStartArguments.
+/// `has_argument`: whether the distribution's entry has an argument of that name.
+std::string entry_arguments(const std::string& own,
+                            const std::function<bool(const char*)>& has_argument);
+
+} // namespace daybreak::install
