@@ -14,6 +14,7 @@ extern "C" {
 #include <csignal>
 #include <functional>
 #include <sys/mman.h>
+#include <utility>
 
 using namespace daybreak::engine_test;
 
@@ -258,12 +259,23 @@ TEST_CASE("a string that others replace is read whole", "[engine][beside]") {
                   *end = begin + uint64_t{dynvars.chunk_bytes} * dynvars.chunk_count;
     const uint8_t* text = std::search_n(begin, end, 8000, 'a');
     REQUIRE(text != end);
-    HeldPage held(reinterpret_cast<uintptr_t>(text) + 4095, PROT_NONE, [&] { // in its middle
-        host_cpu = 1;
-        fire(engine.get(), put, 0x20000);
-        host_cpu = 0;
-    });
-    fire(engine.get(), get, 0);
+    auto on_cpu = [&](uint32_t cpu, dbk_probe& probe, uint64_t arg0) {
+        uint32_t before = std::exchange(host_cpu, cpu);
+        fire(engine.get(), probe, arg0);
+        host_cpu = before;
+    };
+    const auto middle = reinterpret_cast<uintptr_t>(text) + 4095;
+    SECTION("by one who comes while it is read") {
+        HeldPage held(middle, PROT_NONE, [&] { on_cpu(1, put, 0x20000); });
+        fire(engine.get(), get, 0);
+    }
+    SECTION("by one who is at it when the reader comes") {
+        HeldPage held(middle, PROT_READ, [&] { on_cpu(0, get, 0); });
+        on_cpu(1, put, 0x20000);
+        CHECK(records(consumer).empty());
+        CHECK(drops(consumer, DBK_DROP_DYNAMIC) == 1);
+        fire(engine.get(), get, 0);
+    }
     auto found = records(consumer);
     REQUIRE(found.size() == 1);
     CHECK(found[0].tail(12) == std::string(8000, 'b'));
