@@ -68,6 +68,9 @@ public:
     /// Returns the kernel that is booted when nothing is chosen for one boot; "" when that is
     /// something that install adds no entry for.  Empty: not known.
     virtual std::optional<std::string> default_release() = 0;
+    /// Why our entries of these kernels would be booted when nothing is chosen; "" when they would
+    /// not.  entries() refuses such ones.
+    virtual std::string default_trouble(const std::vector<TracedKernel>&) { return ""; }
     /// Error: unsupported, with the reason: a boot that dies would not end the tracing.
     virtual base::Result<void> check_can_arm() = 0;
     /// Returns the kernel that the next boot is to trace; "" when it is a usual boot.

@@ -85,7 +85,16 @@ private:
 };
 
 Result<std::string> Grub::entry_text(const TracedKernel& kernel, bool can_arm) const {
-    const GrubEntry* entry = config_.entry_of(kernel.release);
+    std::vector<const GrubEntry*> found =
+        config_.entries_of(kernel.release, variable("saved_entry").value_or(""));
+    if (found.size() > 1)
+        return errorf(ErrorCode::invalid,
+                      "%s has entries of kernel %s that differ, '%s' and '%s', and which one is "
+                      "this system's is not known: name other kernels with --kernel, or make the "
+                      "right one the default",
+                      kConfig, kernel.release.c_str(), found[0]->title.c_str(),
+                      found[1]->title.c_str());
+    const GrubEntry* entry = found.empty() ? nullptr : found[0];
     if (!entry)
         return errorf(
             ErrorCode::invalid,

@@ -2,6 +2,7 @@
 //
 // Reading what grub-mkconfig wrote, and writing an entry of our own.
 #include "bootloader-hooks/install/grub_text.hpp"
+#include "bootloader-hooks/install/kernel_arguments.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,6 +25,9 @@ constexpr std::string_view kBeginAfterPartialLine =
     "before ###\n";
 constexpr std::string_view kEnd = "### END daybreak ###\n";
 constexpr std::string_view kKernelPrefix = "vmlinuz-";
+/// How the IDs of the distribution's own entries begin: not those of other systems, nor those that
+/// a person wrote.
+constexpr std::string_view kOwnIdPrefix = "gnulinux-";
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -122,10 +126,9 @@ bool read_body(GrubEntry& entry) {
             entry.initrd_line = i;
         }
     }
-    entry.is_recovery = entry.title.find("recovery") != std::string::npos;
-    for (const std::string& argument : entry.arguments)
-        if (is_one_of(argument, {"single", "recovery", "rescue", "emergency"}))
-            entry.is_recovery = true;
+    entry.is_recovery =
+        entry.title.find("recovery") != std::string::npos ||
+        std::any_of(entry.arguments.begin(), entry.arguments.end(), is_for_recovery);
     return has_kernel && has_initramfs && entry.linux_line < entry.initrd_line;
 }
 
@@ -166,21 +169,57 @@ std::optional<std::string> GrubEntry::argument(std::string_view name) const {
     return std::nullopt;
 }
 
-const GrubEntry* GrubConfig::entry_of(const std::string& release) const {
+std::vector<const GrubEntry*> GrubConfig::entries_of(const std::string& release,
+                                                     const std::string& saved_entry) const {
+    const GrubEntry* booted = default_entry(saved_entry);
+    if (booted && !booted->is_recovery && booted->release() == release)
+        return {booted};
+    std::vector<const GrubEntry*> found;
     for (const GrubEntry& entry : entries)
-        if (!entry.is_recovery && entry.release() == release)
+        if (!entry.is_recovery && entry.release() == release &&
+            (!entry.argument("init") ||
+             (booted && booted->argument("init") == entry.argument("init"))))
+            found.push_back(&entry);
+    auto is_own = [](const GrubEntry* entry) { return entry->id.starts_with(kOwnIdPrefix); };
+    if (std::any_of(found.begin(), found.end(), is_own))
+        std::erase_if(found, [&is_own](const GrubEntry* entry) { return !is_own(entry); });
+    bool is_one = std::all_of(found.begin(), found.end(), [&found](const GrubEntry* entry) {
+        return entry->kernel == found[0]->kernel && entry->arguments == found[0]->arguments;
+    });
+    if (is_one && !found.empty())
+        found.resize(1);
+    return found;
+}
+
+const GrubEntry* GrubConfig::entry_of(const std::string& release,
+                                      const std::string& saved_entry) const {
+    std::vector<const GrubEntry*> found = entries_of(release, saved_entry);
+    return found.size() == 1 ? found[0] : nullptr;
+}
+
+std::string GrubConfig::wanted_entry(const std::string& saved_entry) const {
+    std::string wanted = chosen == "${saved_entry}" ? saved_entry : chosen;
+    if (wanted == "0" && chosen.find('>') == std::string::npos)
+        return "";
+    return wanted.substr(wanted.rfind('>') + 1); // of "submenu>entry" the entry
+}
+
+const GrubEntry* GrubConfig::default_entry(const std::string& saved_entry) const {
+    std::string wanted = wanted_entry(saved_entry);
+    if (wanted.empty())
+        return first && !first->empty() ? &entries.front() : nullptr;
+    for (const GrubEntry& entry : entries)
+        if (entry.id == wanted || entry.title == wanted)
             return &entry;
     return nullptr;
 }
 
 std::optional<std::string> GrubConfig::default_release(const std::string& saved_entry) const {
-    std::string wanted = chosen == "${saved_entry}" ? saved_entry : chosen;
-    wanted = wanted.substr(wanted.rfind('>') + 1); // of "submenu>entry" the entry
-    if (wanted.empty() || (wanted == "0" && chosen.find('>') == std::string::npos))
+    std::string wanted = wanted_entry(saved_entry);
+    if (wanted.empty())
         return first;
-    for (const GrubEntry& entry : entries)
-        if (entry.id == wanted || entry.title == wanted)
-            return entry.release();
+    if (const GrubEntry* entry = default_entry(saved_entry))
+        return entry->release();
     if (std::find(others.begin(), others.end(), wanted) != others.end())
         return "";
     return std::nullopt;

@@ -41,11 +41,23 @@ struct GrubConfig {
     bool reads_custom = false;     ///< it sources custom.cfg
     bool takes_next_entry = false; ///< it honours next_entry of grubenv
 
-    /// Returns the entry whose lines ours has: the first of that kernel that is not for recovery.
-    const GrubEntry* entry_of(const std::string& release) const;
+    /// Returns the entries whose lines ours could have: of that kernel the one that is booted when
+    /// nothing is chosen, else those that are not for recovery and do not bring an init of their
+    /// own, the distribution's before others.  More than one: they differ.
+    std::vector<const GrubEntry*> entries_of(const std::string& release,
+                                             const std::string& saved_entry = "") const;
+    /// Returns the one entry whose lines ours has; null when there is none, or not only one.
+    const GrubEntry* entry_of(const std::string& release,
+                              const std::string& saved_entry = "") const;
+    /// Returns the entry that is booted when nothing is chosen; null: not known, or not of Linux.
+    const GrubEntry* default_entry(const std::string& saved_entry) const;
     /// Returns the release that the machine boots when nothing is chosen: "" when that is not one
     /// of `entries`, empty when `chosen` and saved_entry do not name one here.
     std::optional<std::string> default_release(const std::string& saved_entry) const;
+
+private:
+    /// Returns the ID or the title of that entry, "" for the very first one.
+    std::string wanted_entry(const std::string& saved_entry) const;
 };
 
 GrubConfig parse_grub_config(const std::string& text);

@@ -101,6 +101,11 @@ bool Host::exists(const std::string& path) const {
     return ::lstat(at(path).c_str(), &status) == 0;
 }
 
+bool Host::is_regular(const std::string& path) const {
+    struct stat status = {};
+    return ::stat(at(path).c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 bool Host::is_read_only(const std::string& path) const {
     return ::access(at(path).c_str(), W_OK) != 0 && errno == EROFS;
 }

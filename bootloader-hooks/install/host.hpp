@@ -41,6 +41,8 @@ public:
     /// Returns where a path lies: below the root.
     std::string at(const std::string& path) const { return root_ + path; }
     bool exists(const std::string& path) const;
+    /// Whether it is a regular file, or a link to one.
+    bool is_regular(const std::string& path) const;
     /// Whether it lies on a file system that is mounted read-only.
     bool is_read_only(const std::string& path) const;
     /// Returns the file system that a path is on, or will be.  Error: io.

@@ -3,7 +3,25 @@
 // Which arguments our entry adds.
 #include "bootloader-hooks/install/kernel_arguments.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace daybreak::install {
+
+namespace {
+
+/// As systemd and the scripts of initramfs-tools and GRUB have them.
+constexpr const char* kRecoveryWords[] = {"single",   "s",      "S",        "1",
+                                          "recovery", "rescue", "emergency"};
+
+} // namespace
+
+bool is_for_recovery(const std::string& argument) {
+    return argument.starts_with("systemd.unit=rescue") ||
+           argument.starts_with("systemd.unit=emergency") ||
+           std::find(std::begin(kRecoveryWords), std::end(kRecoveryWords), argument) !=
+               std::end(kRecoveryWords);
+}
 
 std::string own_arguments(const std::string& bank) {
     std::string arguments = kEarlyInitArgument;

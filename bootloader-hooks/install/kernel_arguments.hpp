@@ -13,6 +13,9 @@ constexpr const char* kEarlyInitArgument = "rdinit=/daybreak/early-init";
 /// later.
 constexpr const char* kKernelStartArguments = "trace_event=initcall trace_clock=x86-tsc";
 
+/// Whether a boot with that argument ends in a shell for repairs: no unit would run after it.
+bool is_for_recovery(const std::string& argument);
+
 /// Returns early-init, and the memory of a bank ("64M@0x20000000", or "").
 std::string own_arguments(const std::string& bank);
 

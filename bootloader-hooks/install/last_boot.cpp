@@ -88,13 +88,18 @@ bool is_as_installed(const Host& host, const Manifest& placed) {
     });
 }
 
+std::vector<TracedKernel> traced_kernels(const Manifest& placed) {
+    std::vector<TracedKernel> kernels;
+    for (const std::string& release : placed.kernels)
+        kernels.push_back(traced_kernel(release, placed.bank));
+    return kernels;
+}
+
 /// Why our entries are not what install would write now; "" when they are.
 std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest& placed) {
     if (placed.kernels.empty())
         return "";
-    std::vector<TracedKernel> kernels;
-    for (const std::string& release : placed.kernels)
-        kernels.push_back(traced_kernel(release, placed.bank));
+    std::vector<TracedKernel> kernels = traced_kernels(placed);
     auto entries = loader.entries(kernels, placed.mode != Mode::menu, placed);
     if (!entries.ok())
         return entries.error().message();
@@ -123,6 +128,8 @@ std::string booted_text(const std::string& release) {
 }
 
 StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& placed) {
+    if (std::string trouble = loader.default_trouble(traced_kernels(placed)); !trouble.empty())
+        return {"next boot", trouble + "; run daybreak uninstall", true};
     auto armed = loader.armed();
     if (!armed.ok())
         return {"next boot", "not traced: " + armed.error().message(), placed.mode != Mode::menu};
@@ -269,9 +276,11 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
     auto armed = loader->armed();
     std::string next = loader->default_release().value_or(boot.release);
-    if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() && armed->empty() &&
-        is_as_installed(host, *placed) && contains(placed->kernels, next) &&
-        loader->archive_trouble(traced_kernel(next, placed->bank)).empty())
+    if (std::string trouble = loader->default_trouble(traced_kernels(*placed)); !trouble.empty())
+        plan.notes.push_back(trouble);
+    else if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() &&
+             armed->empty() && is_as_installed(host, *placed) && contains(placed->kernels, next) &&
+             loader->archive_trouble(traced_kernel(next, placed->bank)).empty())
         steps = loader->arm(next);
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
     return plan;

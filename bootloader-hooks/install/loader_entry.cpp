@@ -20,6 +20,8 @@ namespace {
 
 constexpr const char* kBlanks = " \t\r";
 constexpr std::string_view kPrefix = "daybreak-";
+/// After those of the distributions; traced_os_release() gives an image the same.
+constexpr const char* kSortKey = "zz-daybreak";
 
 std::string trimmed(const std::string& text) {
     size_t from = text.find_first_not_of(kBlanks), to = text.find_last_not_of(kBlanks);
@@ -68,6 +70,25 @@ std::string LoaderEntry::value(const std::string& key) const {
 
 bool LoaderEntry::is_ours() const {
     return id.starts_with(kPrefix);
+}
+
+bool LoaderEntry::boots_linux() const {
+    return is_unified() || (!value("linux").empty() && !value("initrd").empty());
+}
+
+std::vector<std::string> LoaderEntry::arguments() const {
+    std::vector<std::string> words;
+    for (const auto& [key, text] : lines) {
+        std::istringstream options(key == "options" ? text : "");
+        for (std::string word; options >> word;)
+            words.push_back(word);
+    }
+    return words;
+}
+
+bool LoaderEntry::is_recovery() const {
+    std::vector<std::string> words = arguments();
+    return std::any_of(words.begin(), words.end(), is_for_recovery);
 }
 
 bool LoaderEntry::is_exhausted() const {
@@ -131,6 +152,42 @@ const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
     return sorted.empty() ? nullptr : &sorted.front();
 }
 
+std::vector<const LoaderEntry*> entries_to_copy(const std::vector<LoaderEntry>& entries,
+                                                const std::string& release,
+                                                const std::string& machine_id,
+                                                const LoaderEntry* booted) {
+    auto is_of_kernel = [&release](const LoaderEntry& entry) {
+        return entry.release == release && entry.boots_linux() && !entry.is_recovery();
+    };
+    if (booted && is_of_kernel(*booted))
+        return {booted};
+    auto init_of = [](const LoaderEntry* entry) {
+        std::vector<std::string> words = entry ? entry->arguments() : std::vector<std::string>();
+        std::erase_if(words, [](const std::string& word) { return !word.starts_with("init="); });
+        return words;
+    };
+    std::vector<const LoaderEntry*> found;
+    for (const LoaderEntry& entry : entries) {
+        std::string machine = entry.value("machine-id");
+        bool is_ours = machine_id.empty() || machine.empty() || machine == machine_id;
+        bool has_init = !init_of(&entry).empty() && init_of(&entry) != init_of(booted);
+        if (is_of_kernel(entry) && is_ours && !has_init)
+            found.push_back(&entry);
+    }
+    // What they are called, and the tries that are left, do not matter.
+    auto content = [](const LoaderEntry* entry) {
+        auto lines = entry->lines;
+        std::erase_if(lines, [](const auto& line) { return line.first == "title"; });
+        return lines;
+    };
+    bool is_one = std::all_of(found.begin(), found.end(), [&](const LoaderEntry* entry) {
+        return entry->is_unified() == found[0]->is_unified() && content(entry) == content(found[0]);
+    });
+    if (is_one && !found.empty())
+        found.resize(1);
+    return found;
+}
+
 std::string loader_entry_id(const std::string& release, bool is_unified) {
     return std::string(kPrefix) + release + (is_unified ? ".efi" : ".conf");
 }
@@ -160,7 +217,15 @@ Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::strin
     }
     if (!has_options)
         text += "options " + added + "\n";
-    return text + (has_cpio ? "" : "initrd " + cpio + "\n") + "sort-key zz-daybreak\n";
+    return text + (has_cpio ? "" : "initrd " + cpio + "\n") + "sort-key " + kSortKey + "\n";
+}
+
+LoaderEntry traced_entry(const LoaderEntry& entry) {
+    LoaderEntry ours = entry;
+    ours.id = loader_entry_id(entry.release, entry.is_unified());
+    std::erase_if(ours.lines, [](const auto& line) { return line.first == "sort-key"; });
+    ours.lines.emplace_back("sort-key", kSortKey);
+    return ours;
 }
 
 Result<std::string> traced_image(const LoaderEntry& entry, const UnifiedImage& image,

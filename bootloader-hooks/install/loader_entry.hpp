@@ -29,6 +29,12 @@ struct LoaderEntry {
     std::string value(const std::string& key) const;
     bool is_ours() const;
     bool is_unified() const { return id.ends_with(".efi"); }
+    /// Whether it boots Linux with an initramfs, which a copy of it can do with one more.
+    bool boots_linux() const;
+    /// Whether it ends in a shell for repairs: no unit would run after it.
+    bool is_recovery() const;
+    /// Returns the words of all `options`.
+    std::vector<std::string> arguments() const;
     /// Whether boot counting has no try left for it: NAME+0-3.conf.
     bool is_exhausted() const;
 };
@@ -47,6 +53,14 @@ bool comes_before(const LoaderEntry& a, const LoaderEntry& b);
 const LoaderEntry* default_entry(const std::vector<LoaderEntry>& sorted,
                                  const std::vector<std::string>& patterns);
 
+/// Returns the entries of that kernel that ours could be a copy of: `booted`, the default one, if
+/// it is of that kernel; else those of this machine (`machine_id`, "": not known) that are not for
+/// recovery and do not bring an init of their own.  More than one: they differ.
+std::vector<const LoaderEntry*> entries_to_copy(const std::vector<LoaderEntry>& entries,
+                                                const std::string& release,
+                                                const std::string& machine_id,
+                                                const LoaderEntry* booted);
+
 /// Returns our entry's ID: daybreak-RELEASE.conf or .efi.
 std::string loader_entry_id(const std::string& release, bool is_unified = false);
 /// Returns the kernel of an ID that is_ours().
@@ -58,6 +72,9 @@ std::string release_of_id(const std::string& id);
 /// Error: invalid: the kernel's arguments have one that is ours already.
 base::Result<std::string> loader_entry_text(const LoaderEntry& entry, const std::string& cpio,
                                             const std::string& arguments);
+
+/// Returns what systemd-boot makes of our copy of an entry: enough to sort it.
+LoaderEntry traced_entry(const LoaderEntry& entry);
 
 /// Returns our image: `image`, with `cpio` before its initramfs and the kernel's `arguments` after
 /// its own.  It sorts as our entry does.

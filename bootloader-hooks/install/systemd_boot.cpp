@@ -7,6 +7,7 @@
 #include "bootloader-hooks/install/loader_entry.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace daybreak::install {
 
@@ -18,6 +19,9 @@ namespace {
 
 constexpr const char* kVariables = "/sys/firmware/efi/efivars";
 constexpr const char* kVendor = "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
+/// The first systemd-boot that sorts entries by their sort-key.
+constexpr unsigned kSortKeyVersion = 250;
+constexpr const char* kMachineIdPath = "/etc/machine-id";
 /// Where the file system may be mounted that systemd-boot reads entries from.  With two of them
 /// loader.conf is on the EFI system partition, which is the later one here.
 constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
@@ -42,13 +46,16 @@ std::optional<std::string> loader_variable(const Host& host, const std::string& 
 /// Where the two types of entries lie below it.
 struct EntryFolder {
     const char *path, *suffix;
+    bool is_unified;
 };
-constexpr EntryFolder kEntryFiles = {"/loader/entries/", ".conf"},
-                      kUnifiedImages = {"/EFI/Linux/", ".efi"};
+constexpr EntryFolder kEntryFiles = {"/loader/entries/", ".conf", false},
+                      kUnifiedImages = {"/EFI/Linux/", ".efi", true};
 
 std::vector<std::string> ids_in(const Host& host, const std::string& folder, EntryFolder type) {
     std::vector<std::string> ids = host.list(folder + type.path);
-    std::erase_if(ids, [&type](const std::string& id) { return !id.ends_with(type.suffix); });
+    std::erase_if(ids, [&](const std::string& id) {
+        return !id.ends_with(type.suffix) || !host.is_regular(folder + type.path + id);
+    });
     return ids;
 }
 
@@ -86,6 +93,7 @@ public:
     Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
                             const std::optional<Manifest>& placed) override;
     std::optional<std::string> default_release() override;
+    std::string default_trouble(const std::vector<TracedKernel>& kernels) override;
     Result<void> check_can_arm() override;
     Result<std::string> armed() override;
     bool has_entry(const std::string& release) override {
@@ -97,7 +105,11 @@ public:
     std::vector<Step> disarm(const std::vector<Variable>& before) override;
 
 private:
+    std::vector<const LoaderEntry*> entries_of(const std::string& release) const;
+    /// Returns the one entry that ours is a copy of; null when there is none, or not only one.
     const LoaderEntry* entry_of(const std::string& release) const;
+    /// The same, with what is wrong.
+    Result<const LoaderEntry*> copied_entry(const std::string& release) const;
     bool is_unified(const std::string& release) const {
         const LoaderEntry* entry = entry_of(release);
         // Ours stays where it is when the distribution's is gone.
@@ -123,31 +135,47 @@ private:
     std::vector<std::string> patterns_; ///< of the default entry, the first that fits counts
 };
 
+std::vector<const LoaderEntry*> SystemdBoot::entries_of(const std::string& release) const {
+    auto text = host_.read_through(kMachineIdPath);
+    std::string machine_id = text.ok() ? text->value_or("") : "";
+    return entries_to_copy(entries_, release, machine_id.substr(0, machine_id.find('\n')),
+                           default_entry(entries_, patterns_));
+}
+
 const LoaderEntry* SystemdBoot::entry_of(const std::string& release) const {
-    for (const LoaderEntry& entry : entries_)
-        if (entry.release == release && (entry.is_unified() || (!entry.value("linux").empty() &&
-                                                                !entry.value("initrd").empty())))
-            return &entry;
-    return nullptr;
+    std::vector<const LoaderEntry*> found = entries_of(release);
+    return found.size() == 1 ? found[0] : nullptr;
+}
+
+Result<const LoaderEntry*> SystemdBoot::copied_entry(const std::string& release) const {
+    std::vector<const LoaderEntry*> found = entries_of(release);
+    if (found.size() > 1)
+        return errorf(ErrorCode::invalid,
+                      "the entries %s and %s of kernel %s differ, and which one is this system's "
+                      "is not known: name other kernels with --kernel, or make the right one the "
+                      "default",
+                      found[0]->id.c_str(), found[1]->id.c_str(), release.c_str());
+    if (found.empty())
+        return errorf(
+            ErrorCode::invalid,
+            "%s/loader/entries has no entry of kernel %s with an initramfs to copy (expected "
+            "`version %s` and this system's machine-id), and EFI/Linux no image: run "
+            "kernel-install "
+            "add %s /boot/vmlinuz-%s",
+            folder_.c_str(), release.c_str(), release.c_str(), release.c_str(), release.c_str());
+    if (found[0]->value("sort-key").empty())
+        return errorf(ErrorCode::unsupported,
+                      "the entry %s has no sort-key, so an entry of Daybreak could become the "
+                      "default one: write it anew with kernel-install",
+                      found[0]->id.c_str());
+    return found[0];
 }
 
 Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, bool,
                                      const std::optional<Manifest>&) {
     Entries made;
     for (const TracedKernel& kernel : kernels) {
-        const LoaderEntry* entry = entry_of(kernel.release);
-        if (!entry)
-            return errorf(
-                ErrorCode::invalid,
-                "%s/loader/entries has no entry of kernel %s with an initramfs to copy (expected "
-                "`version %s`), and EFI/Linux no image: run kernel-install add %s /boot/vmlinuz-%s",
-                folder_.c_str(), kernel.release.c_str(), kernel.release.c_str(),
-                kernel.release.c_str(), kernel.release.c_str());
-        if (entry->value("sort-key").empty())
-            return errorf(ErrorCode::unsupported,
-                          "the entry %s has no sort-key, so an entry of Daybreak could become the "
-                          "default one: write it anew with kernel-install",
-                          entry->id.c_str());
+        DBK_TRY(const LoaderEntry* entry, copied_entry(kernel.release));
         if (entry->is_unified()) {
             // The image that is to lie at cpio_path() is all of it.
             auto image = archive(kernel, "");
@@ -159,7 +187,32 @@ Result<Entries> SystemdBoot::entries(const std::vector<TracedKernel>& kernels, b
                 loader_entry_text(*entry, "/" + cpio_name(kernel.release), kernel.arguments));
         made.files.push_back({entry_path(kernel.release), text});
     }
+    if (std::string trouble = default_trouble(kernels); !trouble.empty())
+        return errorf(ErrorCode::unsupported, "%s", trouble.c_str());
     return made;
+}
+
+std::string SystemdBoot::default_trouble(const std::vector<TracedKernel>& kernels) {
+    if (auto info = loader_variable(host_, "LoaderInfo"); info && !kernels.empty()) {
+        size_t at = info->find_first_of("0123456789");
+        unsigned version = at == std::string::npos ? 0 : std::strtoul(&(*info)[at], nullptr, 10);
+        if (version < kSortKeyVersion)
+            return base::strprintf("the loader calls itself '%s': systemd-boot before %u knows no "
+                                   "sort-key, so it would boot an entry of Daybreak by default; "
+                                   "update it with bootctl update",
+                                   info->c_str(), kSortKeyVersion);
+    }
+    std::vector<LoaderEntry> all = entries_;
+    for (const TracedKernel& kernel : kernels)
+        if (const LoaderEntry* entry = entry_of(kernel.release))
+            all.push_back(traced_entry(*entry));
+    std::stable_sort(all.begin(), all.end(), comes_before);
+    const LoaderEntry* booted = default_entry(all, patterns_);
+    if (!booted || !booted->is_ours())
+        return "";
+    return "without a choice the machine would boot our entry " + booted->id +
+           ", and so trace each boot: the entries before it have no try left (boot counting), or "
+           "the default one is named so that ours fits";
 }
 
 Result<UnifiedImage> SystemdBoot::read_image(const LoaderEntry& entry) const {
@@ -307,7 +360,7 @@ Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {
             if (LoaderEntry{id, "", {}}.is_ours())
                 continue;
             DBK_TRY(std::optional<std::string> content, host.read_through(folder + type.path + id));
-            if (type.path == kEntryFiles.path) {
+            if (!type.is_unified) {
                 entries.push_back(parse_loader_entry(id, content.value_or("")));
                 continue;
             }

@@ -231,3 +231,42 @@ TEST_CASE("variables of an environment block", "[install][grub]") {
     CHECK(!grub_variable(block, "next"));
     CHECK(!grub_variable("", "next_entry"));
 }
+
+TEST_CASE("of several entries of a kernel in GRUB's menu the one that boots is copied",
+          "[install][grub]") {
+    auto arguments_of = [](const std::string& before, const std::string& chosen,
+                           const std::string& release, const std::string& after = "") {
+        GrubConfig config = parse_grub_config(
+            before + test::grub_config(test::kPlain, {kNewest, kOld}, chosen) + after);
+        const GrubEntry* entry = config.entry_of(release);
+        std::string text = entry ? "" : std::to_string(config.entries_of(release).size());
+        for (size_t i = 0; entry && i < entry->arguments.size(); i++)
+            text += (i ? " " : "") + entry->arguments[i];
+        return text;
+    };
+    const std::string usual = "root=UUID=1111-22 ro quiet", by_id = "gnulinux-simple-1111-22";
+    auto other = [](const std::string& release, const std::string& words, const char* id) {
+        return test::grub_entry(test::kPlain, "Repair the disk", id, release, words, "");
+    };
+    // Before the distribution's, which is the default one by its ID.
+    CHECK(arguments_of(other(kNewest, "root=UUID=OTHER", "r"), by_id, kNewest) == usual);
+    // The default one is what a person wrote: it boots anyway.
+    CHECK(arguments_of(other(kNewest, "debug", "r"), "0", kNewest) == "root=UUID=1111-22 ro debug");
+    // Not of the default entry's kernel: the distribution's, whatever is before them.
+    CHECK(arguments_of(other(kOld, "root=UUID=OTHER", "r"), by_id, kOld) == usual);
+    CHECK(arguments_of(other(kOld, "debug", "osprober-gnulinux-1"), by_id, kOld) == usual);
+    CHECK(arguments_of(other(kOld, "debug", "gnulinux-other"), by_id, kOld) == "2");
+    // Two without such an ID that boot the same, or not.
+    CHECK(arguments_of(other("5.1", "a", "1") + other("5.1", "a", "2"), by_id, "5.1") ==
+          "root=UUID=1111-22 ro a");
+    CHECK(arguments_of(other("5.1", "a", "1") + other("5.1", "b", "2"), by_id, "5.1") == "2");
+    for (const char* words : {"systemd.unit=rescue.target", "systemd.unit=emergency.target",
+                              "init=/bin/sh", "S", "1"}) {
+        CHECK(arguments_of(other("5.1", words, "r"), by_id, "5.1") == "0");
+        CHECK(arguments_of(other("5.1", words, "r") + other("5.1", "a", "u"), by_id, "5.1") ==
+              "root=UUID=1111-22 ro a");
+    }
+    // Every entry has it: it is what the machine boots.
+    CHECK(arguments_of(other(kNewest, "init=/sbin/x", "d") + other("5.1", "init=/sbin/x", "r"), "d",
+                       "5.1") == "root=UUID=1111-22 ro init=/sbin/x");
+}

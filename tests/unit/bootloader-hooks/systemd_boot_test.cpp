@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <sys/stat.h>
 
 using namespace daybreak;
 using namespace daybreak::install;
@@ -414,4 +415,111 @@ TEST_CASE("with systemd-boot every file comes back, whatever was done",
         machine.write("/proc/cmdline", "root=/dev/vda1 ro\n");
         CHECK(machine.files() == before);
     }
+}
+
+TEST_CASE("of several entries of a kernel the one that boots is copied, or none",
+          "[install][systemd-boot]") {
+    auto ours = [](SystemdBootMachine& machine, const std::string& release) {
+        std::string armed;
+        auto plan = plan_install(machine.host, request_of(Mode::once), &armed);
+        std::string text = plan.ok() ? "no entry" : plan.error().message();
+        for (const Step& step : plan.ok() ? plan->steps : std::vector<Step>())
+            if (step.path == machine.entry_path("daybreak-" + release))
+                text = *step.after;
+        return text;
+    };
+    // A second system, whose machine-id sorts before this one's.
+    auto other = [](const std::string& release) {
+        std::string text = loader_entry(release);
+        text.replace(text.find("0123456789abcdef"), 16, std::string(16, '0'));
+        return text.replace(text.find("root=UUID=1111-22"), 17, "root=UUID=OTHER");
+    };
+    SystemdBootMachine machine;
+    machine.write(machine.entry_path("0000-" + kNewest), other(kNewest));
+    machine.write(machine.boot_folder + "/loader/loader.conf", "default 0123-" + kNewest + "*\n");
+    CHECK(contains(ours(machine, kNewest), "options root=UUID=1111-22"));
+    // Not the default one: by the machine's ID, or not at all.
+    machine.write(machine.entry_path("0000-" + kOld), other(kOld));
+    CHECK(contains(ours(machine, kOld), "the entries 0000-" + kOld + ".conf and 0123-" + kOld +
+                                            ".conf of kernel " + kOld + " differ"));
+    machine.write("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    CHECK(contains(ours(machine, kOld), "options root=UUID=1111-22"));
+    // What a person made to mend the machine.
+    for (const char* words : {"root=UUID=1111-22 systemd.unit=rescue.target", "init=/bin/sh",
+                              "systemd.unit=emergency.target", "single"}) {
+        SystemdBootMachine mended;
+        mended.write(mended.entry_path("zrescue"),
+                     loader_entry(kOld, std::string("options ") + words + "\n"));
+        CHECK(contains(ours(mended, kOld), "options root=UUID=1111-22"));
+        mended.remove(mended.entry_path("0123-" + kOld));
+        CHECK(contains(ours(mended, kOld), "no entry of kernel " + kOld));
+    }
+    // Two that boot the same are one.
+    SystemdBootMachine twice;
+    twice.write(twice.entry_path("0123-" + kOld + "+3"),
+                "title again\n" + loader_entry(kOld).substr(loader_entry(kOld).find("version")));
+    CHECK(contains(ours(twice, kOld), "options root=UUID=1111-22"));
+}
+
+TEST_CASE("our entry is refused where it would be booted without a choice",
+          "[install][systemd-boot]") {
+    for (const char* info : {"systemd-boot 247.3-7+deb11u4", "systemd-boot 249", "systemd-boot"})
+        for (Mode mode : {Mode::once, Mode::menu}) {
+            SystemdBootMachine machine;
+            machine.set_loader_variable("LoaderInfo", info);
+            CHECK(contains(refusal(machine, request_of(mode)),
+                           std::string("the loader calls itself '") + info + "'"));
+        }
+    for (const char* info :
+         {"systemd-boot 250", "systemd-boot 257.2-1", "systemd-boot v255-1-g1"}) {
+        SystemdBootMachine machine;
+        machine.set_loader_variable("LoaderInfo", info);
+        CHECK(refusal(machine, request_of(Mode::once)).empty());
+    }
+    auto count_tries = [](SystemdBootMachine& machine, const std::string& tries) {
+        for (const std::string& release : {kNewest, kOld}) {
+            std::string from = machine.entry_path("0123-" + release);
+            machine.write(machine.entry_path("0123-" + release + tries), machine.read(from));
+            machine.remove(from);
+        }
+    };
+    SystemdBootMachine counted;
+    count_tries(counted, "+1-2");
+    CHECK(refusal(counted, request_of(Mode::once)).empty());
+    SystemdBootMachine exhausted;
+    count_tries(exhausted, "+0-3");
+    CHECK(contains(refusal(exhausted, request_of(Mode::menu)), "boot our entry daybreak-"));
+    // It came so after the installation.
+    SystemdBootMachine later;
+    install_it(later, request_of(Mode::every));
+    later.boot();
+    count_tries(later, "+0-3");
+    after_boot(later, true);
+    CHECK(later.loader_variable(kOneShot).empty());
+    CHECK(contains(status_of(later), "!next boot: without a choice the machine would boot our "
+                                     "entry daybreak-" +
+                                         kNewest + ".conf"));
+    SystemdBootMachine pattern;
+    pattern.write(pattern.boot_folder + "/loader/loader.conf", "default d*\n");
+    CHECK(contains(refusal(pattern, request_of(Mode::once)), "boot our entry daybreak-"));
+    // Our image is sorted by its os-release.
+    UnifiedMachine unified;
+    CHECK(refusal(unified, request_of(Mode::once)).empty());
+    for (const std::string& release : {kNewest, kOld}) {
+        std::string from = unified.image_path("debian-" + release);
+        unified.write(unified.image_path("debian-" + release + "+0-3"), unified.read(from));
+        unified.remove(from);
+    }
+    CHECK(contains(refusal(unified, request_of(Mode::once)), "boot our entry daybreak-"));
+}
+
+TEST_CASE("only regular files are entries", "[install][systemd-boot]") {
+    SystemdBootMachine machine;
+    std::filesystem::create_directories(machine.host.at(machine.entry_path("old")));
+    REQUIRE(::mkfifo(machine.host.at(machine.entry_path("fifo")).c_str(), 0600) == 0);
+    auto before = machine.files();
+    install_it(machine, request_of(Mode::once));
+    CHECK(contains(status_of(machine), "\nnext boot: traced, kernel " + kNewest + "\n"));
+    uninstall_it(machine);
+    CHECK(machine.files() == before);
 }
