@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak sign: put a signature after a compiled program, for a module that asks for one.
+// daybreak sign: put a signature after a compiled program, for a module that asks for one, or after
+// a module, for a kernel that does.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/filter.hpp"
@@ -8,6 +9,7 @@
 #include "formats/abi/signature.h"
 #include "formats/dof/dof_reader.hpp"
 
+#include <elf.h>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -18,16 +20,18 @@ using base::ErrorCode;
 using base::errorf;
 
 struct SignOptions {
-    std::string dof_path;
+    std::string input_path;
     std::string key_path;
     std::string certificate_path;
     std::string output_path;
 };
 
-bool is_signed(base::ByteView image) {
-    const base::ByteView mark = base::as_bytes(DBK_SIGNATURE_MARK);
-    return image.size() >= mark.size() &&
-           std::equal(mark.begin(), mark.end(), image.end() - static_cast<ptrdiff_t>(mark.size()));
+std::string_view text_of(base::ByteView image) {
+    return {reinterpret_cast<const char*>(image.data()), image.size()};
+}
+
+bool is_module(base::ByteView image) {
+    return text_of(image).starts_with(ELFMAG);
 }
 
 /// Returns a detached PKCS#7 signature as the kernel reads it: of the bytes alone, no attributes.
@@ -55,20 +59,26 @@ std::string trailer_of(const std::string& signature) {
            DBK_SIGNATURE_MARK;
 }
 
+/// Error: what no signature belongs after.
+base::Result<void> check_input(base::ByteView image, const std::string& path) {
+    if (!is_module(image))
+        if (auto parsed = formats::parse_dof(image); !parsed.ok())
+            return std::move(parsed).error().with_context(path);
+    if (text_of(image).ends_with(DBK_SIGNATURE_MARK))
+        return errorf(ErrorCode::invalid, "%s is signed already: sign it as %s made it",
+                      path.c_str(), is_module(image) ? "daybreak embed" : "daybreak compile");
+    return {};
+}
+
 base::Result<void> sign(const SignOptions& options) {
-    DBK_TRY(base::Bytes image, base::read_file(options.dof_path));
-    if (auto parsed = formats::parse_dof(image); !parsed.ok())
-        return std::move(parsed).error().with_context(options.dof_path);
-    if (is_signed(image))
-        return errorf(ErrorCode::invalid,
-                      "%s is signed already: sign it as daybreak compile made it",
-                      options.dof_path.c_str());
+    DBK_TRY(base::Bytes image, base::read_file(options.input_path));
+    DBK_TRY_VOID(check_input(image, options.input_path));
     DBK_TRY(std::string signature, signature_of(image, options));
     std::string after = signature + trailer_of(signature);
-    if (image.size() + after.size() > DBK_DOF_BYTES_MAX)
+    if (!is_module(image) && image.size() + after.size() > DBK_DOF_BYTES_MAX)
         return errorf(ErrorCode::limit,
                       "%s: with its signature it has %zu bytes, at most %u are taken",
-                      options.dof_path.c_str(), image.size() + after.size(), DBK_DOF_BYTES_MAX);
+                      options.input_path.c_str(), image.size() + after.size(), DBK_DOF_BYTES_MAX);
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(image));
     DBK_TRY_VOID(output.write(base::as_bytes(after)));
@@ -79,13 +89,15 @@ base::Result<void> sign(const SignOptions& options) {
 
 void add_sign(CLI::App& app, int& status) {
     auto options = std::make_shared<SignOptions>();
-    CLI::App* command = app.add_subcommand("sign", "Sign a compiled program, with openssl");
-    command->add_option("DOF", options->dof_path, "The compiled program")->required();
+    CLI::App* command =
+        app.add_subcommand("sign", "Sign a compiled program or a module, with openssl");
+    command->add_option("FILE", options->input_path, "The compiled program, or the module (.ko)")
+        ->required();
     command->add_option("--key", options->key_path, "The private key, as openssl reads it")
         ->required();
     command->add_option("--certificate", options->certificate_path, "The key's certificate")
         ->required();
-    command->add_option("-o,--output", options->output_path, "The signed program to write")
+    command->add_option("-o,--output", options->output_path, "The signed file to write")
         ->required();
     command->footer("\nExample: with the key that DKMS signs modules with\n"
                     "  daybreak sign boot.dof --key /var/lib/dkms/mok.key\n"

@@ -48,7 +48,8 @@ _daybreak() {
 	fi
 	case $command in
 	report | info | list) _daybreak_files '*.dbrk' ;;
-	embed | sign) _daybreak_files '*.dof' ;;
+	embed) _daybreak_files '*.dof' ;;
+	sign) _daybreak_files '*.@(dof|ko)' ;;
 	install) _daybreak_files '*.d' ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac

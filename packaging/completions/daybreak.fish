@@ -21,7 +21,9 @@ function __daybreak_words
                 daybreak complete $command
             else if contains -- $command report info list
                 __fish_complete_suffix .dbrk
-            else if contains -- $command embed sign
+            else if test "$command" = sign
+                __fish_complete_suffix .dof .ko
+            else if test "$command" = embed
                 __fish_complete_suffix .dof
             else if test "$command" = install
                 __fish_complete_suffix .d

@@ -24,7 +24,7 @@ LINES = [
     ("daybreak report b", ["boot.dbrk"], ["boot.d"]),
     ("daybreak report ", ["boot.dbrk", "folder"], ["boot.d", "boot.dof"]),
     ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
-    ("daybreak sign ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
+    ("daybreak sign ", ["boot.dof", "boot.ko", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak install ", ["boot.d", "folder"], ["boot.dof", "boot.dbrk"]),
     ("daybreak compile -s ", ["boot.d", "folder"], ["boot.dbrk"]),
     ("daybreak sim -x buf", ["bufsize", "bufpolicy"], ["strsize"]),
@@ -89,7 +89,7 @@ def check_bash(daybreak):
             file.write("#!/bin/sh\n[ \"$2\" = --probes ] && { printf '%%s\\n' '%s'; exit; }\nexec %s \"$@\"\n"
                        % ("' '".join(PROBES), os.path.abspath(daybreak)))
         os.chmod(stub, 0o755)
-        for name in ("boot.d", "boot.dbrk", "boot.dof"):
+        for name in ("boot.d", "boot.dbrk", "boot.dof", "boot.ko"):
             open(os.path.join(folder, name), "w", encoding="utf-8").close()
         os.mkdir(os.path.join(folder, "folder"))
         environment = dict(os.environ, PATH=binaries + ":" + os.environ["PATH"])
