@@ -7,9 +7,12 @@ import resource
 import shutil
 import signal
 import subprocess
+import tomllib
 from pathlib import Path
 
 import table
+
+CASES = Path(__file__).resolve().parents[1] / "vm/cases"
 
 # Folder -> tests (regular expressions of ctest names, or "vm:CASE"), the nearest first: what one stage lets live
 # goes on to the next. The first that fits counts.
@@ -35,6 +38,7 @@ NEAREST = [
     ("kmod/core/machine", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/triggers/", ["^kmod$", "vm:trigger", "vm:reports", "vm:bank"]),
     ("kmod/core/bank", ["^kmod$", "vm:bank"]),
+    ("kmod/core/host_act", ["^kmod$", "vm:actions"]),
     ("kmod/core/beside", ["^kmod$", "vm:beside"]),
     ("kmod/", ["^kmod$", "vm:device", "vm:loading", "vm:session"]),
     ("bootloader-hooks/install/", ["^install$", "^fault_install$", "^cli_install$"]),
@@ -72,6 +76,12 @@ def stages_of(mutant: table.Mutant) -> list[str]:
     if near is None:
         raise WorkshopError(f"{mutant.file}: NEAREST has no tests for its folder")
     return [f"vm:{case}" for case in mutant.case.split()] or near
+
+
+def series_of(case: str) -> str:
+    """The kernel that a VM case runs on here: 6.1, or the only one it is for."""
+    kernels = tomllib.loads((CASES / case / "case.toml").read_text()).get("kernels", ["6.1"])
+    return "6.1" if "6.1" in kernels else kernels[0]
 
 
 def needs_no_vm(mutant: table.Mutant) -> bool:
@@ -176,7 +186,7 @@ class Workshop:
     def _passes(self, stage: str) -> tuple[bool, str]:
         """Whether a stage passes; if not, by what it was noticed."""
         if stage.startswith("vm:"):
-            status, output = self._run([self._tree / "tests/vm/run", "--exact", "--kernel", "6.1", stage[3:]])
+            status, output = self._run([self._tree / "tests/vm/run", "--exact", "--kernel", series_of(stage[3:]), stage[3:]])
             if re.search(r"^run: .*(compil|build)", output, re.M):
                 return False, "build of the module"
             failed = re.findall(r"^   fail ([^\n]{,90})", output, re.M)

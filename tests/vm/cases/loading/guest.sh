@@ -21,6 +21,7 @@ holds victim-unloads rmmod daybreak
 
 # A program that has offsets of a kernel: this one's is taken, the other's is not.
 holds typed-loads insmod /share/in/typed.ko
+equal typed-says-what-it-takes "$(kernel_log 'recording: 1 ring, [1-9][0-9]* probes, [1-9][0-9]* ECBs, [1-9][0-9]* bytes')" 1
 workload 1
 holds typed-records daybreak record --claim -o /tmp/typed.dbrk
 holds typed-unloads rmmod daybreak
@@ -29,7 +30,11 @@ at_least typed-elsewhere-is-refused "$(kernel_log 'embedded enabling .* refused:
 refuses typed-elsewhere-has-nothing-to-claim "compiled with the types of kernel" daybreak record --claim -o /tmp/none.dbrk
 holds typed-elsewhere-unloads rmmod daybreak
 
-# Unloading while probes fire.
+# Unloading while probes fire; what a load takes comes back.
+vmalloc_kib() {
+	sed -n 's/^VmallocUsed: *\([0-9]*\).*/\1/p' /proc/meminfo
+}
+before_kib=$(vmalloc_kib)
 while true; do workload 20; done >/dev/null 2>&1 &
 load_one=$!
 while true; do workload 20; done >/dev/null 2>&1 &
@@ -40,6 +45,7 @@ for round in 1 2 3 4 5; do
 	rmmod daybreak || fail unload-under-load "round $round: not unloaded"
 done
 pass unload-under-load
+less_than unload-gives-back $(($(vmalloc_kib) - before_kib)) 2048
 
 # Recording where it cannot be written: one line, status 1, nothing half-written.
 insmod /share/in/busy.ko
