@@ -23,7 +23,7 @@ import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from . import HarnessError, console, guest, kernels, paths, qemu, qmp
+from . import HarnessError, console, guest, kernels, paths, qemu, qmp, secure_boot
 
 CASES = paths.TESTS_VM / "cases"
 
@@ -37,7 +37,8 @@ class Case:
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
-    image: str = "busybox"  # "debian"; "grub", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part
+    image: str = "busybox"  # "debian"; "grub", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part;
+    # "shim": busybox by shim and GRUB under Secure Boot; prepare makes in/esp with grub.cfg and in/owner.der, the owner's key
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -224,7 +225,13 @@ class Boot:
         case, disks = self._case, self._disks()
         kernel, initrd = self._kernel.image, self.folder / "initrd"
         efi_variables = None
-        if case.image in ("grub", "systemd-boot", "uki"):
+        if case.image == "shim":
+            self._write_initrd(initrd, early, disks)
+            disks.insert(0, self._shim_disk(kernel, initrd))
+            efi_variables = self.folder / "efi-variables"
+            secure_boot.write_variables(efi_variables, (self._in / "owner.der").read_bytes())
+            kernel = initrd = None
+        elif case.image in ("grub", "systemd-boot", "uki"):
             kernel = initrd = None
             disks.insert(0, qemu.Disk(guest.boot_disk(case.image, self._kernel), snapshot=True))
             shutil.copy(case.folder / "guest.sh", self._in)
@@ -240,13 +247,21 @@ class Boot:
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
                             disks=disks, cpus_possible=case.cpus_possible, efi_variables=efi_variables)
 
+    def _shim_disk(self, kernel: Path, initrd: Path) -> qemu.Disk:
+        files = {f"{'EFI/debian/' if file.name == 'grub.cfg' else ''}{file.name}": file for file in (self._in / "esp").iterdir()}
+        disk = self.folder / "boot-disk"
+        secure_boot.write_disk(disk, files | {"vmlinuz": kernel, "initrd": initrd})
+        initrd.unlink()
+        return qemu.Disk(disk)
+
     def _write_initrd(self, initrd: Path, early: Path | None, disks: list[qemu.Disk]) -> None:
         case = self._case
         programs = [self._programs.daybreak, *map(paths.guest_program, case.programs)]
         modules = [*case.modules, *(name for disk in disks for name in qemu.DISKS[disk.kind][1])]
         if case.disk_bytes_per_second:
             modules += ["crc32c_generic", "ext4"]
-        system = guest.Guest(self._kernel, case.folder / "guest.sh", case.image, modules=tuple(modules), programs=programs,
+        image = "busybox" if case.image == "shim" else case.image
+        system = guest.Guest(self._kernel, case.folder / "guest.sh", image, modules=tuple(modules), programs=programs,
                              early=early, place=case.early)
         system.write_initrd(initrd)
 
