@@ -72,6 +72,7 @@ private:
                          offset,
                          options_.file_number,
                          options_.window_id,
+                         options_.file_id,
                          rest.size() < piece.committed_bytes};
         if (found.cut) {
             refuse(FindingKind::truncated, offset,
@@ -348,6 +349,10 @@ void RecordingBuilder::add_file(uint32_t file_number) {
     state_->file_numbers.insert(file_number);
 }
 
+uint32_t RecordingBuilder::begin_file() {
+    return ++state_->files;
+}
+
 uint32_t RecordingBuilder::add_window() {
     return ++state_->windows;
 }
@@ -398,6 +403,7 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
     filter_boot(state->metadata, recording.boot_id, "metadata blocks", recording.findings);
     filter_boot(state->aggregations, recording.boot_id, "aggregation snapshots",
                 recording.findings);
+    tell_rings_apart(*state);
     keep_best(state->segments);
     keep_best(state->aggregations);
 

@@ -16,7 +16,7 @@ struct FoundPiece {
     ByteView bytes; ///< committed ones, as far as they were there
     uint32_t origin = 0;
     uint64_t offset_bytes = 0;
-    uint32_t file_number = 0, window_id = 0;
+    uint32_t file_number = 0, window_id = 0, file_id = 0;
     bool cut = false; ///< bytes end before the committed ones
 };
 
@@ -25,7 +25,7 @@ struct BuilderState {
     std::vector<std::shared_ptr<const Bytes>> storage;
     std::vector<FoundPiece> segments, metadata, aggregations;
     std::set<uint32_t> file_numbers;
-    uint32_t windows = 0;
+    uint32_t windows = 0, files = 0;
     Findings findings;
 
     /// Returns "<origin> at 0x<offset>" for findings.
@@ -37,6 +37,10 @@ std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence);
 
 /// Returns "ring 1 metadata PROBES 0.0".
 std::string block_name(const dbk_meta_header& meta);
+
+/// Gives rings of different files that have one id and began at different times ids of their own: the
+/// first file's keeps it.  What a file has no META_RING of stays as it is.
+void tell_rings_apart(BuilderState& state);
 
 /// Reads host and ring metadata from the best copy of each block of the boot.
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);

@@ -222,6 +222,8 @@ struct AddOptions {
     uint32_t file_number = 0;
     /// Of the snapshot whose window the bytes are; see add_window().
     uint32_t window_id = 0;
+    /// Of the file the bytes are from; see begin_file().  0: of the kernel, or of a dump.
+    uint32_t file_id = 0;
 };
 
 struct BuildOptions {
@@ -256,6 +258,9 @@ public:
     /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap between
     /// segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);
+    /// Returns an id for a file: a ring of it is another file's with the same id only if it began when
+    /// that did.  In the Recording the later file's has an id that no other ring has.
+    uint32_t begin_file();
     /// Returns an id for what one snapshot of a window holds: what lies before it was left out.
     uint32_t add_window();
     /// Adds a finding of the caller's, to stand with the builder's own.

@@ -25,7 +25,8 @@ class FileReader {
 public:
     FileReader(ByteView untrusted_file, const std::string& name, const std::string& prefix,
                RecordingBuilder& builder, RawBudget& budget)
-        : prefix_(prefix), builder_(builder), budget_(budget), scanner_(untrusted_file, found_) {
+        : prefix_(prefix), builder_(builder), budget_(budget), scanner_(untrusted_file, found_),
+          file_id_(builder.begin_file()) {
         budget_.add_file(untrusted_file.size());
         content_.file.path = name;
         content_.file.facts.file_bytes = untrusted_file.size();
@@ -160,7 +161,7 @@ private:
         if (content_.file.header.has_window() && window_id_ == 0)
             window_id_ = builder_.add_window();
         builder_.add_owned(std::move(raw), {prefix_ + name_of(block), Packing::packed, std::nullopt,
-                                            number(), window_id_});
+                                            number(), window_id_, file_id_});
         return {};
     }
 
@@ -189,6 +190,7 @@ private:
     FileContent content_;
     Findings found_;
     BlockScanner scanner_;
+    const uint32_t file_id_;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;
     bool after_symbols_ = false; ///< the block before had symbols

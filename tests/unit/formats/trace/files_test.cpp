@@ -256,6 +256,40 @@ TEST_CASE("of several boots the newest is read, or the wanted", "[trace][files]"
           "no boot begins with ff; there are: 01020202-0202-0202, 01010101-0101-0101");
 }
 
+TEST_CASE("rings of two files with one id are one ring only if they began at once", "[trace][files]") {
+    TemporaryFolder folder;
+    std::vector<std::string> paths;
+    // Two of one boot with ring 1, which a module that was loaded twice has made; and the first again, copied earlier.
+    auto add = [&](const std::string& name, uint64_t start, uint64_t probe_bytes, uint64_t count) {
+        RingBuilder ring({.start_ticks = start, .start_mono_ns = start, .name = name});
+        uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", name),
+                                     {RingBuilder::integer_field(8, 8)}, probe_bytes);
+        for (uint64_t i = 0; i < count; i++)
+            ring.record(0, epid, 1000 + 10 * i, Bytes(probe_bytes - 8, std::byte{1}));
+        Bytes metadata = ring.metadata_memory();
+        RecordingBuilder ignored;
+        std::vector<ByteView> pieces;
+        ignored.add_bytes(metadata, {"metadata"}, &pieces);
+        ignored.add_bytes(ring.segment_memory(0), {"ring"}, &pieces);
+        paths.push_back(folder.path + "/" + std::to_string(paths.size()) + name + ".dbrk");
+        test::write_bytes(paths.back(), test::file_of(test::row_header(ring, 0), pieces));
+    };
+    add("first", 500, 16, 30);
+    add("other", 700, 24, 50);
+    add("first", 500, 16, 20);
+    Trace trace = read_traces(paths).value();
+    REQUIRE(trace.recording.rings.size() == 2);
+    const RingRecording &one = trace.recording.rings[0], &two = trace.recording.rings[1];
+    CHECK(one.ring_id == 1);
+    CHECK(one.info.name == "first");
+    CHECK(one.completeness().present == 30);
+    CHECK(two.ring_id == 2);
+    CHECK(two.info.name == "other");
+    CHECK(two.completeness().present == 50);
+    CHECK(two.probes.begin()->second.name == "other");
+    CHECK_FALSE(trace.has_losses());
+}
+
 TEST_CASE("files that do not say their boot are of the boot of their pieces", "[trace][files]") {
     Running a(0x0101010101010101), b(0x0202020202020201);
     a.records(10);
