@@ -49,7 +49,7 @@ _daybreak() {
 	case $command in
 	report | info | list) _daybreak_files '*.dbrk' ;;
 	embed) _daybreak_files '*.dof' ;;
-	sign) _daybreak_files '*.@(dof|ko)' ;;
+	sign) _daybreak_files '*.[dk]o*' ;;
 	install) _daybreak_files '*.d' ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
