@@ -156,12 +156,12 @@ static void unhook(struct dbk_site *site)
 		unregister_kretprobe(&site->kretprobe);
 }
 
-static bool any_hooked(const struct dbk_site_provider *own)
+static bool any_hooked(const struct dbk_site_provider *own, u32 mask)
 {
 	u32 i;
 
 	for (i = 0; i < own->site_count; i++)
-		if (own->sites[i].hooked)
+		if ((mask & BIT(i)) && own->sites[i].hooked)
 			return true;
 	return false;
 }
@@ -172,7 +172,8 @@ int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *prob
 	u32 i;
 
 	dbk_state_assert();
-	if (own->reset && !any_hooked(own))
+	/* What was unhooked was waited for, before the ECBs that it served were freed. */
+	if (own->reset && !any_hooked(own, own->reset_sites))
 		own->reset();
 	for (i = 0; i < own->site_count; i++) {
 		struct dbk_site *site = &own->sites[i];

@@ -55,7 +55,9 @@ struct dbk_site_provider {
 	struct dbk_site *sites;
 	struct dbk_site_probe *probes;
 	u32 site_count, probe_count;
-	void (*reset)(void); /* before the first site is hooked; may be NULL.  Context: [S]. */
+	void (*reset)(void); /* while no site of @reset_sites is hooked and none of their callbacks runs,
+				before the first is; may be NULL.  Context: [S]. */
+	u16 reset_sites;     /* mask */
 };
 
 /** dbk_sites_init() - publishes the probes whose sites are all there.  Context: [S]. */

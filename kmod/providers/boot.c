@@ -31,6 +31,8 @@
 #include <trace/events/cgroup.h>
 #include <trace/events/initcall.h>
 #include <trace/events/module.h>
+#include <trace/events/sched.h>
+#include <trace/events/syscalls.h>
 #include <uapi/linux/mount.h>
 
 #include "kmod/core/call.h"
@@ -72,7 +74,8 @@ static struct dbk_site_probe probes[PROBES] = {
 /* A module whose init function is about to run or runs; only the task that loads it looks at it. */
 struct load {
 	struct task_struct *task; /* atomic; NULL: free */
-	struct module *module;
+	const char *name; /* in the module: read only at the end of @init, after which it may be freed */
+	initcall_t init;
 	u64 init_began_ns;
 };
 
@@ -101,7 +104,7 @@ static __probe_ctx struct load *load_of(struct task_struct *wanted)
 
 static __probe_ctx void load_note(struct module *module)
 {
-	struct load *load = load_of(current); /* one whose end was not seen */
+	struct load *load = NULL;
 	unsigned long flags;
 
 	while (!load) {
@@ -115,14 +118,19 @@ static __probe_ctx void load_note(struct module *module)
 		if (cmpxchg(&load->task, NULL, current) != NULL)
 			load = NULL;
 	}
-	load->module = module;
+	load->name = module->name;
+	load->init = module->init;
 	load->init_began_ns = 0;
 }
 
 static __probe_ctx void on_load(void *site, struct module *module)
 {
 	u64 args[] = { (unsigned long)module->name, 0, 0 };
+	struct load *load = load_of(current);
 
+	/* One whose end was not seen (initcall_blacklist=): its module is gone, or this task would not load another. */
+	if (load)
+		smp_store_release(&load->task, NULL);
 	dbk_site_fire(site, &probes[MODULE_LOAD_START], args);
 	if (!dbk_probe_is_enabled(&probes[MODULE_LOAD_DONE].probe))
 		return;
@@ -136,7 +144,7 @@ static __probe_ctx void on_init(void *site, initcall_t function)
 {
 	struct load *load = load_of(current);
 
-	if (load && load->module->init == function)
+	if (load && load->init == function)
 		load->init_began_ns = dbk_host_mono_ns();
 }
 
@@ -145,9 +153,9 @@ static __probe_ctx void on_init_done(void *site, initcall_t function, int result
 	struct load *load = load_of(current);
 	u64 args[3];
 
-	if (!load || load->module->init != function || load->init_began_ns == 0)
+	if (!load || load->init != function || load->init_began_ns == 0)
 		return;
-	args[0] = (unsigned long)load->module->name;
+	args[0] = (unsigned long)load->name;
 	args[1] = dbk_host_mono_ns() - load->init_began_ns;
 	args[2] = result;
 	smp_store_release(&load->task, NULL);
@@ -374,15 +382,17 @@ static struct dbk_site sites[SITES] = {
 	[FIRMWARE] = { "_request_firmware", .entered = on_firmware, .returned = on_firmware_done },
 };
 
-/* Before any of them is hooked. */
+/* Before any site of a load is hooked: of one under way the end was not seen. */
 static void boot_reset(void)
 {
 	/* The kernel declares these, and a kernel with other arguments does not build. */
 	check_trace_callback_type_module_load(on_load);
 	check_trace_callback_type_initcall_start(on_init);
 	check_trace_callback_type_initcall_finish(on_init_done);
+	check_trace_callback_type_sched_process_exec(on_exec);
 	check_trace_callback_type_cgroup_mkdir(on_mkdir);
 	check_trace_callback_type_cgroup_rmdir(on_rmdir);
+	check_trace_callback_type_sys_exit(on_return);
 	memset(loads, 0, sizeof(loads));
 }
 
@@ -393,6 +403,7 @@ static const struct dbk_site_provider boot = {
 	.site_count = SITES,
 	.probe_count = PROBES,
 	.reset = boot_reset,
+	.reset_sites = BIT(LOAD) | BIT(INIT) | BIT(INIT_DONE),
 };
 
 DBK_SITE_PROVIDER(boot, "boot");

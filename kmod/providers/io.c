@@ -213,6 +213,7 @@ static const struct dbk_site_provider io = {
 	.site_count = SITES,
 	.probe_count = PROBES,
 	.reset = io_reset,
+	.reset_sites = BIT(SITES) - 1,
 };
 
 DBK_SITE_PROVIDER(io, "io");
