@@ -106,7 +106,7 @@ static int on_stop(struct file *file, void *argument)
 
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
-	err = dbk_consumer_stop(ring->consumer);
+	err = dbk_ring_stop(ring);
 	untrusted->activity = dbk_consumer_activity(ring->consumer);
 	return err;
 }

@@ -46,6 +46,16 @@ void dbk_providers_exit(void)
 			providers[i]->exit();
 }
 
+void dbk_providers_book(void)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (provider_works[i] && providers[i]->book)
+			providers[i]->book();
+}
+
 int dbk_providers_provide(const struct dbk_probedesc *description)
 {
 	unsigned int i;

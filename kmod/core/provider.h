@@ -34,6 +34,10 @@ struct dbk_provider {
 	void (*disable)(struct dbk_probe *probe); /* [S] */
 	int (*settle)(void);			  /* [S]; see dbk_settling_for(); may be NULL */
 
+	/* book() - counts as drops what the kernel has missed of its probes.  Context: [S]; may be
+	 * NULL. */
+	void (*book)(void);
+
 	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL.
 	 */
 	int (*watch)(void);
@@ -80,6 +84,9 @@ const struct module *dbk_settling_for(void);
  * Return: 0; -EINTR: what is being enabled is no longer wanted, its process is being killed.
  */
 int dbk_settle_pause(void);
+
+/** dbk_providers_book() - all of them book().  Before a ring stops, and now and then.  Context: [S]. */
+void dbk_providers_book(void);
 
 /** dbk_providers_provide() - makes what @description names.  Context: [S]. */
 int dbk_providers_provide(const struct dbk_probedesc *description);

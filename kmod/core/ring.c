@@ -320,6 +320,13 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	return 0;
 }
 
+int dbk_ring_stop(struct dbk_ring *ring)
+{
+	dbk_state_assert();
+	dbk_providers_book();
+	return dbk_consumer_stop(ring->consumer);
+}
+
 /* What the deadman ended is stopped here, whichever process owns it: its segments are to be sealed. */
 static void bury(struct dbk_ring *ring)
 {
@@ -533,10 +540,11 @@ static void drain(struct work_struct *work)
 
 	if (!lock_or_later(&dbk.drain_work))
 		return;
+	dbk_providers_book();
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if ((ring->anonymous || !ring->owner) &&
 		    dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)
-			dbk_consumer_stop(ring->consumer);
+			dbk_ring_stop(ring);
 		bury(ring);
 		if (!dbk_consumer_grows(ring->consumer))
 			dbk_consumer_tend(ring->consumer);

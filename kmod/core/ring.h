@@ -23,6 +23,10 @@
 int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
 		    struct dbk_reason *reason, struct dbk_ring **ring_ret);
 
+/** dbk_ring_stop() - END, and nothing more is recorded; what the kernel missed until now is counted.
+ * Context: [S]. */
+int dbk_ring_stop(struct dbk_ring *ring);
+
 /** dbk_ring_destroy() - stops without END what still runs, and frees it.  Context: [S]. */
 void dbk_ring_destroy(struct dbk_ring *ring);
 

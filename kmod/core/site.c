@@ -86,7 +86,7 @@ void dbk_sites_exit(const struct dbk_site_provider *own)
 	dbk_retire_end(&retire);
 }
 
-/* The kernel only counts what it missed; the next call it did not miss books it. */
+/* The kernel only counts what it missed; the next call it did not miss books it, or dbk_sites_book(). */
 static __probe_ctx void count_missed(struct dbk_site *site)
 {
 	unsigned long missed = READ_ONCE(site->kretprobe.nmissed) + READ_ONCE(site->kretprobe.kp.nmissed);
@@ -215,4 +215,14 @@ void dbk_sites_settle(const struct dbk_site_provider *own)
 		unhook(site);
 		site->hooked = false;
 	}
+}
+
+void dbk_sites_book(const struct dbk_site_provider *own)
+{
+	u32 i;
+
+	dbk_state_assert();
+	for (i = 0; i < own->site_count; i++)
+		if (own->sites[i].hooked && !own->sites[i].tracepoint)
+			count_missed(&own->sites[i]);
 }

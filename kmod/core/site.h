@@ -73,6 +73,9 @@ void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *pr
 /** dbk_sites_settle() - unhooks the sites that no probe needs.  Context: [S]. */
 void dbk_sites_settle(const struct dbk_site_provider *own);
 
+/** dbk_sites_book() - of struct dbk_provider.  Context: [S]. */
+void dbk_sites_book(const struct dbk_site_provider *own);
+
 /** dbk_site_fire_at() - from a function.  Probe context */
 static __probe_ctx_inline void dbk_site_fire_at(struct dbk_site_probe *at, const u64 *args,
 						struct dbk_frame *frame)
@@ -111,6 +114,10 @@ static __probe_ctx_inline void dbk_site_fire(struct dbk_site *site, struct dbk_s
 		dbk_sites_settle(&own);                                                            \
 		return 0;                                                                          \
 	}                                                                                          \
+	static void own##_book(void)                                                               \
+	{                                                                                          \
+		dbk_sites_book(&own);                                                              \
+	}                                                                                          \
 	const struct dbk_provider dbk_provider_##own = {                                           \
 		.name = text,                                                                      \
 		.init = own##_init,                                                                \
@@ -118,6 +125,7 @@ static __probe_ctx_inline void dbk_site_fire(struct dbk_site *site, struct dbk_s
 		.enable = own##_enable,                                                            \
 		.disable = own##_disable,                                                          \
 		.settle = own##_settle,                                                            \
+		.book = own##_book,                                                                \
 	}
 
 #endif /* DBK_KMOD_SITE_H */

@@ -132,6 +132,9 @@ bool fbt_returns_init(void);
  * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */
 int fbt_returns_register(struct fbt_set *set, u32 count);
 
+/** fbt_returns_book() - counts as drops what the kernel has missed of a set.  Context: [S]. */
+void fbt_returns_book(struct fbt_set *set);
+
 /** fbt_returns_unregister() - when it returns 0, no code of the module is called for the set any more;
  * calls that are still inside of their functions return unseen.  Context: [S].
  * Return: 0 or a negative errno; then it still is, for good. */

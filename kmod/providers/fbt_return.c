@@ -88,18 +88,29 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 
 #if defined(DBK_HAVE_FPROBE)
 
-/* The kernel only counts what it missed; the next call it did not miss books it. */
+/* What the kernel has missed and is in no count yet; now it is the caller's to count. */
+static __probe_ctx_inline unsigned long missed_take(struct fbt_set *set)
+{
+	unsigned long missed = READ_ONCE(set->fprobe.nmissed);
+	unsigned long seen = READ_ONCE(set->missed_seen);
+
+	if (likely(missed == seen) || cmpxchg(&set->missed_seen, seen, missed) != seen)
+		return 0;
+	return missed - seen;
+}
+
+/* The kernel only counts what it missed; the next call it did not miss books it, or fbt_returns_book(). */
 static __probe_ctx int on_call(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
 			       struct pt_regs *regs, void *data)
 {
 	struct fbt_set *set = container_of(fprobe, struct fbt_set, fprobe);
-	unsigned long missed = READ_ONCE(fprobe->nmissed);
-	unsigned long seen = READ_ONCE(set->missed_seen);
+	unsigned long missed;
 
 	if (!is_wanted(set, ip))
 		return 1;
-	if (unlikely(missed != seen) && cmpxchg(&set->missed_seen, seen, missed) == seen)
-		count_missed(set, ip, missed - seen);
+	missed = missed_take(set);
+	if (unlikely(missed != 0))
+		count_missed(set, ip, missed);
 	return 0;
 }
 
@@ -107,6 +118,20 @@ static __probe_ctx void on_return(struct fprobe *fprobe, unsigned long ip, unsig
 				  struct pt_regs *regs, void *data)
 {
 	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs);
+}
+
+/* Of which functions they were is not known: they are the first's that is enabled. */
+void fbt_returns_book(struct fbt_set *set)
+{
+	struct fbt_probe *fbt = NULL;
+	u32 slot;
+
+	for (slot = 0; set->armed && slot < 1u << set->hash_bits; slot++)
+		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
+			if (dbk_probe_is_enabled(&fbt->probe)) {
+				count_missed(set, fbt->site, missed_take(set));
+				return;
+			}
 }
 
 bool fbt_returns_init(void)
@@ -134,6 +159,11 @@ int fbt_returns_unregister(struct fbt_set *set)
 }
 
 #elif defined(DBK_HAVE_RETHOOK_FREELIST)
+
+/* Counted when they are missed. */
+void fbt_returns_book(struct fbt_set *set)
+{
+}
 
 static typeof(rethook_alloc) *rethook_alloc_found;
 static typeof(rethook_free) *rethook_free_found;
@@ -240,6 +270,10 @@ int fbt_returns_unregister(struct fbt_set *set)
 }
 
 #else
+
+void fbt_returns_book(struct fbt_set *set)
+{
+}
 
 bool fbt_returns_init(void)
 {
