@@ -38,7 +38,7 @@
 #include "kmod/core/call.h"
 #include "kmod/core/site.h"
 
-enum { LOAD, INIT, INIT_DONE, EXEC, MKDIR, RMDIR, RETURN, BIND, FIRMWARE, SITES };
+enum { LOAD, INIT, INIT_DONE, EXEC, MKDIR, RMDIR, CALL_END, BIND, FIRMWARE, SITES };
 
 enum {
 	MODULE_LOAD_START,
@@ -63,11 +63,11 @@ static struct dbk_site_probe probes[PROBES] = {
 	[FIRMWARE_DONE] = { "firmware-done", FIRMWARE, 4 },
 	[DEVICE_PROBE_START] = { "device-probe-start", BIND, 3 },
 	[DEVICE_PROBE_DONE] = { "device-probe-done", BIND, 5 },
-	[ROOTFS_MOUNTED] = { "rootfs-mounted", RETURN, 2 },
-	[SWITCH_ROOT] = { "switch-root", RETURN, 0 },
+	[ROOTFS_MOUNTED] = { "rootfs-mounted", CALL_END, 2 },
+	[SWITCH_ROOT] = { "switch-root", CALL_END, 0 },
 	[INIT_EXEC] = { "init-exec", EXEC, 1 },
 	[UNIT_START] = { "unit-start", MKDIR, 2 },
-	[UNIT_READY] = { "unit-ready", RETURN, 1 },
+	[UNIT_READY] = { "unit-ready", CALL_END, 1 },
 	[UNIT_STOP] = { "unit-stop", RMDIR, 2 },
 };
 
@@ -300,7 +300,7 @@ static __probe_ctx noinline void sent_message(struct dbk_site *site, u64 address
 }
 
 /* Calls of 64-bit programs: what boots a machine is of its own kind. */
-static __probe_ctx void on_return(void *site, struct pt_regs *regs, long value)
+static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value)
 {
 	if (IS_ERR_VALUE(value) || dbk_call_is_32bit())
 		return;
@@ -377,7 +377,7 @@ static struct dbk_site sites[SITES] = {
 	[EXEC] = { "sched_process_exec", on_exec },
 	[MKDIR] = { "cgroup_mkdir", on_mkdir },
 	[RMDIR] = { "cgroup_rmdir", on_rmdir },
-	[RETURN] = { "sys_exit", on_return },
+	[CALL_END] = { "sys_exit", on_call_end },
 	[BIND] = { "really_probe", .entered = on_bind, .returned = on_bound },
 	[FIRMWARE] = { "_request_firmware", .entered = on_firmware, .returned = on_firmware_done },
 };
@@ -392,7 +392,7 @@ static void boot_reset(void)
 	check_trace_callback_type_sched_process_exec(on_exec);
 	check_trace_callback_type_cgroup_mkdir(on_mkdir);
 	check_trace_callback_type_cgroup_rmdir(on_rmdir);
-	check_trace_callback_type_sys_exit(on_return);
+	check_trace_callback_type_sys_exit(on_call_end);
 	memset(loads, 0, sizeof(loads));
 }
 

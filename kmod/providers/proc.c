@@ -34,7 +34,7 @@
 #include "kmod/core/call.h"
 #include "kmod/core/site.h"
 
-enum { FORK, EXEC, TASK_EXIT, SIGNAL_SENT, SIGNAL_HANDLED, CALL, RETURN, SITES };
+enum { FORK, EXEC, TASK_EXIT, SIGNAL_SENT, SIGNAL_HANDLED, CALL, CALL_END, SITES };
 
 enum {
 	CREATE,
@@ -55,18 +55,18 @@ enum {
 
 static struct dbk_site_probe probes[PROBES] = {
 	[CREATE] = { "create", FORK, 1 },
-	[START] = { "start", RETURN, 0 },
+	[START] = { "start", CALL_END, 0 },
 	[EXEC_ASKED] = { "exec", CALL, 1 },
 	[EXEC_SUCCESS] = { "exec-success", EXEC, 0 },
-	[EXEC_FAILURE] = { "exec-failure", RETURN, 1 },
+	[EXEC_FAILURE] = { "exec-failure", CALL_END, 1 },
 	[EXIT] = { "exit", TASK_EXIT, 1 },
 	[LWP_CREATE] = { "lwp-create", FORK, 2 },
-	[LWP_START] = { "lwp-start", RETURN, 0 },
+	[LWP_START] = { "lwp-start", CALL_END, 0 },
 	[LWP_EXIT] = { "lwp-exit", TASK_EXIT, 0 },
 	[SIGNAL_SEND] = { "signal-send", SIGNAL_SENT, 3 },
 	[SIGNAL_DISCARD] = { "signal-discard", SIGNAL_SENT, 3 },
 	[SIGNAL_HANDLE] = { "signal-handle", SIGNAL_HANDLED, 3 },
-	[SIGNAL_CLEAR] = { "signal-clear", RETURN, 1 },
+	[SIGNAL_CLEAR] = { "signal-clear", CALL_END, 1 },
 };
 
 /* 256: strsize unless it was set; a longer path is cut. */
@@ -207,7 +207,7 @@ static __probe_ctx void on_call(void *site, struct pt_regs *regs, long number)
 	}
 }
 
-static __probe_ctx void on_return(void *site, struct pt_regs *regs, long value)
+static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value)
 {
 	u64 args[1];
 
@@ -243,7 +243,7 @@ static struct dbk_site sites[SITES] = {
 	[SIGNAL_SENT] = { "signal_generate", on_signal_sent },
 	[SIGNAL_HANDLED] = { "signal_deliver", on_signal_handled },
 	[CALL] = { "sys_enter", on_call },
-	[RETURN] = { "sys_exit", on_return },
+	[CALL_END] = { "sys_exit", on_call_end },
 };
 
 static const struct dbk_site_provider proc = {
