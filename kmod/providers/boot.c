@@ -14,7 +14,7 @@
  *   switch-root         the first process      none
  *   init-exec           the first process      arg0: the path
  *   unit-start          who makes its cgroup   arg0: the unit; arg1: the cgroup's path
- *   unit-ready          the service            arg0: its message, in which a line is READY=1
+ *   unit-ready          the service            arg0: its message, of which a line is READY=1
  *   unit-stop           who takes the cgroup   arg0: the unit; arg1: the cgroup's path
  *
  * Names and paths are strings in kernel memory.
@@ -85,7 +85,7 @@ static struct load loads[1 << LOAD_BITS];
 
 static const u64 no_args[1];
 
-/* The bytes of a path or a message that are looked at. */
+/* The bytes of a path or a message that are looked at, its NUL included: docs/probes.md says so. */
 #define TEXT_BYTES 256
 
 static __probe_ctx struct load *load_of(struct task_struct *wanted)
@@ -205,21 +205,35 @@ static __probe_ctx void fire_unit(struct dbk_site *site, struct dbk_site_probe *
 		dbk_site_fire(site, probe, args);
 }
 
-static __probe_ctx void on_mkdir(void *site, struct cgroup *cgroup, const char *path)
-{
-	fire_unit(site, &probes[UNIT_START], path);
-}
-
-static __probe_ctx void on_rmdir(void *site, struct cgroup *cgroup, const char *path)
-{
-	fire_unit(site, &probes[UNIT_STOP], path);
-}
-
 static __probe_ctx bool is_text(const char *text, const char *wanted)
 {
 	while (*text && *text == *wanted)
 		text++, wanted++;
 	return *text == *wanted;
+}
+
+/*
+ * Where systemd has its units: with cgroup v1 each has a cgroup per controller as well, and on a hybrid
+ * machine one in v2, which is made first, and one in v1's hierarchy of systemd.
+ */
+static __probe_ctx bool has_units(const struct cgroup *cgroup)
+{
+	if (cgroup->root == &cgrp_dfl_root)
+		return true;
+	return is_text(cgroup->root->name, "systemd") &&
+	       READ_ONCE(cgrp_dfl_root.cgrp.nr_descendants) == 0;
+}
+
+static __probe_ctx void on_mkdir(void *site, struct cgroup *cgroup, const char *path)
+{
+	if (has_units(cgroup))
+		fire_unit(site, &probes[UNIT_START], path);
+}
+
+static __probe_ctx void on_rmdir(void *site, struct cgroup *cgroup, const char *path)
+{
+	if (has_units(cgroup))
+		fire_unit(site, &probes[UNIT_STOP], path);
 }
 
 /* @text into @to, cut, or "" where it cannot be read. */
