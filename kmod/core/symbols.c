@@ -25,8 +25,17 @@ typedef int (*walk_callback)(void *data, const char *name, unsigned long address
 #endif
 
 /* Exported, for what rcutorture does; their header is not among those that a module has. */
+#ifdef CONFIG_TINY_RCU
+static inline void rcu_expedite_gp(void)
+{
+}
+static inline void rcu_unexpedite_gp(void)
+{
+}
+#else
 void rcu_expedite_gp(void);
 void rcu_unexpedite_gp(void);
+#endif
 
 static unsigned long (*lookup_name)(const char *name);
 static int (*lookup_size_offset)(unsigned long address, unsigned long *size, unsigned long *offset);
