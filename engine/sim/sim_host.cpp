@@ -185,6 +185,11 @@ void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSit
     nested_probe_ = nullptr;
 }
 
+void SimHost::miss(SimProbe& probe, uint32_t count) {
+    HostScope scope(*this);
+    dbk_probe_missed(engine_, &probe.probe, count);
+}
+
 void SimHost::arm(SimProbe& probe) {
     if (probe.timer)
         probe.due_mono_ns = clock_.now_mono_ns() + probe.timer->interval_ns;

@@ -145,6 +145,8 @@ public:
 
     /// Fires on the current CPU and in the current thread.  Arguments after `args` are 0.
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
+    /// Counts firings that do not come, on the current CPU.
+    void miss(SimProbe& probe, uint32_t count);
 
     /// Returns the profile-N probes that are enabled and have timers.
     std::vector<SimProbe*> armed_profiles();

@@ -87,6 +87,9 @@ public:
     bool step(SimEnd& end_ret);
     /// Fires a test's probe, and does what the consumer does after a firing.
     void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
+    /// Takes what the current CPU has recorded but its open segment, so that what comes has room,
+    /// whatever the program's policy but fill.
+    void drain();
     /// Fires END and takes what is left.
     void finish();
     /// Lets time pass until the consumer looks at the status: only then it sees that exit() was
@@ -136,6 +139,7 @@ private:
     void clean_until(uint64_t due_ns);
     void tend_until(uint64_t due_ns);
     void take_segments(bool open_ones_too);
+    void take_segments_of(uint32_t cpu, bool open_ones_too);
     void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
     uint64_t newest_sequence(uint32_t cpu) const;
     void take_aggregations();

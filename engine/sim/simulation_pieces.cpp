@@ -62,22 +62,32 @@ void Simulation::take_segment(const std::byte* segment, uint32_t cpu, uint64_t b
 
 // Takes each CPU's segments that were not taken before; the one being written only on request.
 void Simulation::take_segments(bool open_ones_too) {
+    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
+        take_segments_of(cpu, open_ones_too);
+}
+
+void Simulation::take_segments_of(uint32_t cpu, bool open_ones_too) {
     uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
-    for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++) {
-        uint64_t newest = newest_sequence(cpu);
-        if (newest == 0)
+    uint64_t newest = newest_sequence(cpu);
+    uint64_t last = open_ones_too || newest == 0 ? newest : newest - 1;
+    if (last <= taken_sequence_[cpu])
+        return;
+    dbk_region region{};
+    for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
+        if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
             continue;
-        dbk_region region{};
-        for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
-            if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
-                continue;
-            const auto* base = static_cast<const std::byte*>(region.pages->address);
-            for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
-                take_segment(base + at, cpu, open_ones_too ? newest + 1 : newest);
-        }
-        taken_sequence_[cpu] = open_ones_too ? newest : newest - 1;
-        dbk_consumer_release(consumer_, cpu, taken_sequence_[cpu]);
+        const auto* base = static_cast<const std::byte*>(region.pages->address);
+        for (uint32_t at = 0; at + segment_bytes <= region.pages->bytes; at += segment_bytes)
+            take_segment(base + at, cpu, last + 1);
     }
+    taken_sequence_[cpu] = last;
+    dbk_consumer_release(consumer_, cpu, last);
+}
+
+void Simulation::drain() {
+    HostScope scope(host_);
+    if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL)
+        take_segments_of(dbk_host_cpu(), false);
 }
 
 SimulationPieces Simulation::take_new(bool all_segments, const formats::Readings& wanted) {
@@ -120,7 +130,7 @@ Bytes Simulation::host_block() const {
     Bytes block(DBK_META_ALIGN_BYTES);
     dbk_meta_host facts{};
     std::memcpy(facts.boot_uuid, host_.boot_uuid().data(), sizeof(facts.boot_uuid));
-    facts.kernel_text_start = kKernelTextStart;
+    facts.kernel_text_start = host_.has_kernel() ? kKernelTextStart : 0;
     facts.cpu_count = host_.cpu_count();
     facts.page_bytes = DBK_META_ALIGN_BYTES;
     copy_text(facts.release, sizeof(facts.release), options_.release);

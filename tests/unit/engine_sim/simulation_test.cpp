@@ -164,6 +164,54 @@ TEST_CASE("a test's probe hands over arguments, thread and CPU", "[sim][simulati
     CHECK(found[0].values == std::vector<uint64_t>{3, 4096, 77, 3, 9});
 }
 
+TEST_CASE("a simulation drained after each firing loses nothing, whatever its buffer", "[sim][simulation]") {
+    bool drained = GENERATE(false, true);
+    uint64_t policy = GENERATE(uint64_t{DBK_POLICY_SWITCH}, uint64_t{DBK_POLICY_RING});
+    ProgramBuilder b;
+    b.option(DTRACEOPT_BUFSIZE, 65536);
+    b.option(DTRACEOPT_BUFPOLICY, policy);
+    b.clause("syscall::read:entry", {b.trace(b.variable(DIF_VAR_ARG0))});
+    auto host = SimHost::create({.cpu_count = 2, .still_clock = true});
+    REQUIRE(host.ok());
+    auto probe = (*host)->add_probe({"syscall", "vmlinux", "read", "entry"}, 6);
+    REQUIRE(probe.ok());
+    Bytes dof = b.dof();
+    auto simulation = Simulation::load(**host, dof);
+    REQUIRE(simulation.ok());
+    REQUIRE((*simulation)->start().ok());
+    constexpr uint64_t kFirings = 20000;
+    for (uint64_t i = 0; i < kFirings; i++) {
+        (*host)->set_cpu(i % 2);
+        (*host)->clock().advance(1);
+        (*simulation)->fire(**probe, std::array<uint64_t, 1>{i});
+        if (drained)
+            (*simulation)->drain();
+    }
+    (*simulation)->finish();
+    formats::Completeness sum = (*simulation)->recording().rings[0].completeness();
+    CHECK((sum.present == kFirings) == drained);
+    CHECK(sum.drops_total() + sum.overwritten + sum.present == kFirings);
+}
+
+TEST_CASE("firings that a host knows of and does not have are MISSED", "[sim][simulation]") {
+    ProgramBuilder b;
+    b.clause("syscall::read:entry", {b.trace(b.variable(DIF_VAR_ARG0))});
+    auto host = SimHost::create({});
+    REQUIRE(host.ok());
+    auto probe = (*host)->add_probe({"syscall", "vmlinux", "read", "entry"}, 6);
+    auto other = (*host)->add_probe({"syscall", "vmlinux", "write", "entry"}, 6);
+    REQUIRE((probe.ok() && other.ok()));
+    Bytes dof = b.dof();
+    auto simulation = Simulation::load(**host, dof);
+    REQUIRE((*simulation)->start().ok());
+    (*host)->miss(**probe, 7);
+    (*host)->miss(**other, 5);
+    (*simulation)->finish();
+    formats::Recording recording = (*simulation)->recording();
+    CHECK(recording.rings[0].completeness().drops[DBK_DROP_MISSED] == 7);
+    CHECK(recording.has_losses());
+}
+
 TEST_CASE("a fault discards the record and is counted", "[sim][simulation]") {
     ProgramBuilder b;
     b.clause("BEGIN", {b.trace(b.division_by_zero())});
