@@ -29,8 +29,9 @@ boot:::initcall-done
 boot:::kernel-message
 /args[1] <= 4/
 {
+	/* Its first line.  The blank: strtok() of nothing is NULL. */
 	printf("%5d.%03d %-8s %12s  %s\n", timestamp / 1000000000, timestamp / 1000000 % 1000, "message", "",
-	    args[0]);
+	    strtok(strjoin(args[0], " "), "\n"));
 }
 
 boot:::module-loaded
