@@ -188,6 +188,13 @@ std::vector<ProbeParts> example_timers() {
     return {{"profile", "", "", "profile-97"}, {"profile", "", "", "tick-1s"}};
 }
 
+std::string hint_for_backfill_probe(const compiler::ProbeDescription& description) {
+    bool is_its = description.provider == "boot" &&
+                  std::find(std::begin(kBackfillProbes), std::end(kBackfillProbes),
+                            description.name) != std::end(kBackfillProbes);
+    return is_its ? "boot:::" + description.name + " is only in daybreak backfill" : "";
+}
+
 std::string similar_possible_probe(const compiler::ProbeDescription& description) {
     std::vector<ProbeParts> probes = example_timers();
     for (const char* name : {"BEGIN", "END", "ERROR"})

@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "cmd/libraries.hpp"
+#include "cmd/possible_probes.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/types/kernel_release.hpp"
@@ -254,6 +255,7 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.probe_exists = probes.exist;
     options.similar_probe = probes.similar;
+    options.hint_for_probe = probes.hint ? probes.hint : hint_for_backfill_probe;
     options.zero_probes_allowed = arguments.zero_probes_allowed;
 
     compiler::CompileOutput output = compiler::compile(options);

@@ -89,6 +89,8 @@ struct CompiledProgram {
 struct KnownProbes {
     std::function<bool(const compiler::ProbeDescription&)> exist;
     std::function<std::string(const compiler::ProbeDescription&)> similar;
+    /// Empty: probes that only `daybreak backfill` has are said to be its.
+    std::function<std::string(const compiler::ProbeDescription&)> hint = {};
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

@@ -4,9 +4,10 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "formats/boot_log/boot_log.hpp"
+#include "cmd/backfill/start_clocks.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace daybreak::cmd {
@@ -25,9 +26,16 @@ struct StartEvent {
     uint32_t log_level = 0; ///< message
 };
 
+/// What is not in the events, or is wrong in them.
+struct StartLoss {
+    std::string text;
+    std::vector<std::pair<StartEvent::Kind, uint64_t>> missed; ///< at least; empty: none
+};
+
 struct KernelStart {
-    std::vector<StartEvent> events;  ///< by time
-    std::vector<std::string> losses; ///< what is not in them, one line each
+    std::vector<StartEvent> events; ///< by time; at least one
+    std::vector<StartLoss> losses;
+    std::vector<std::string> notes; ///< how exact the times are, where that is not within 1 ms
 };
 
 /// Where the kernel keeps it.
@@ -39,10 +47,11 @@ struct StartSource {
 /// Reads it; what comes after the module is left out.
 /// Errors: not_found: the kernel kept no events; unsupported: their clock is not one that we can
 /// convert; io.
-base::Result<KernelStart> read_kernel_start(const StartSource& source);
+base::Result<KernelStart> read_kernel_start(const StartSource& source, StartClocks& clocks);
 
-/// Ends it: no more events, ftrace's clock as a kernel has it by itself; an instance of our own is
-/// removed.  Error: io.
-base::Result<void> release_kernel_start(const StartSource& source);
+/// Ends it: no more events of initcalls; where no other event is on, ftrace's buffer is emptied, and
+/// its clock is the one that a kernel has by itself.  Returns what was left as it is, and why; ""
+/// when nothing was.  Error: io.
+base::Result<std::string> release_kernel_start(const StartSource& source);
 
 } // namespace daybreak::cmd

@@ -43,9 +43,9 @@ struct StartProbe {
 };
 
 constexpr StartProbe kProbes[] = {
-    {Kind::level, "initcall-level", 1},        {Kind::initcall_start, "initcall-start", 1},
-    {Kind::initcall_done, "initcall-done", 3}, {Kind::message, "kernel-message", 2},
-    {Kind::module_loaded, "module-loaded", 0},
+    {Kind::level, kBackfillProbes[0], 1},         {Kind::initcall_start, kBackfillProbes[1], 1},
+    {Kind::initcall_done, kBackfillProbes[2], 3}, {Kind::message, kBackfillProbes[3], 2},
+    {Kind::module_loaded, kBackfillProbes[4], 0},
 };
 
 std::vector<sim::SimProbeName> probe_names() {
@@ -68,7 +68,15 @@ std::optional<CompiledProgram> compile(const ProgramArguments& program) {
             probes.push_back({name.provider, name.module, name.function, name.name});
         return nearest_probe(description, probes);
     };
-    return compile_program(program, {exists, similar});
+    auto hint = [similar](const compiler::ProbeDescription& description) {
+        if (!similar(description).empty())
+            return std::string();
+        std::string text = "daybreak backfill has dtrace:::BEGIN, END, ERROR";
+        for (const StartProbe& probe : kProbes)
+            text += std::string(", boot:::") + probe.name;
+        return text;
+    };
+    return compile_program(program, {exists, similar, hint});
 }
 
 void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& event) {
@@ -80,30 +88,37 @@ void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& e
     thread.set_execname(event.task);
     host.set_thread(thread);
     host.set_cpu(event.cpu);
-    host.clock().advance_to(event.mono_ns);
+    // Later than all before: of equal times a report prints the lower CPU first.
+    host.clock().advance_to(std::max(event.mono_ns, host.clock().now_mono_ns() + 1));
     host.kernel_memory().map_string(kTextAddress, event.text);
     bool is_message = event.kind == Kind::message;
     simulation.fire(probe, std::array<uint64_t, 3>{kTextAddress,
                                                    is_message ? event.log_level : event.took_ns,
                                                    static_cast<uint64_t>(event.error)});
+    simulation.drain();
 }
 
 /// From BEGIN to END.
 Result<void> fire_all(const KernelStart& start, sim::SimHost& host, sim::Simulation& simulation,
                       const std::vector<sim::SimProbe*>& probes) {
     DBK_TRY_VOID(simulation.start());
+    for (const StartLoss& loss : start.losses)
+        for (const auto& [kind, count] : loss.missed)
+            host.miss(*probes[static_cast<size_t>(kind)],
+                      static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX)));
     for (const StartEvent& event : start.events) {
         if (simulation.exit_called())
             break;
         fire(simulation, *probes[static_cast<size_t>(event.kind)], event);
     }
+    host.clock().advance(1);
     host.set_cpu(0);
     simulation.finish();
     return {};
 }
 
-int print(const sim::Simulation& simulation) {
-    formats::Recording recording = simulation.recording();
+/// Returns the exit status; empty when not all of it could be written.
+std::optional<int> print(const formats::Recording& recording) {
     analyze::ReportOptions options;
     OutputFile output;
     TerminalSink sink({});
@@ -111,8 +126,10 @@ int print(const sim::Simulation& simulation) {
     analyze::Report report = analyze::render_report(recording, options, sink);
     sink.flush();
     if (finish_stdout() != Exit::ok)
-        return static_cast<int>(Exit::failed);
-    return report.exit_status.value_or(0);
+        return std::nullopt;
+    if (!report.completeness.complete)
+        complain(report.completeness.verdict());
+    return report.status();
 }
 
 /// A program that ran over the kernel's start.
@@ -129,7 +146,7 @@ Result<FinishedRun> run_over(const KernelStart& start, const CompiledProgram& co
     sim::SimHostConfig config;
     for (const StartEvent& event : start.events)
         config.cpu_count = std::max(config.cpu_count, event.cpu + 1);
-    config.start_mono_ns = std::max<uint64_t>(start.events.front().mono_ns, 1);
+    config.start_mono_ns = std::max<uint64_t>(start.events.front().mono_ns, 2) - 1;
     config.start_wall_ns =
         made.header.clocks.wall_ns - made.header.clocks.boot_ns + config.start_mono_ns;
     config.kernel = false;
@@ -159,7 +176,33 @@ Result<void> complete(ProgramArguments& program) {
     return {};
 }
 
+/// Whether all that the program recorded is here: what the kernel did not have is not the ring's loss.
+bool is_whole(const formats::Recording& recording) {
+    uint64_t unmissed = 0;
+    for (const formats::RingRecording& ring : recording.rings) {
+        formats::Completeness sum = ring.completeness();
+        unmissed += sum.drops_total() - sum.drops[DBK_DROP_MISSED] + sum.lost + sum.overwritten;
+    }
+    return unmissed == 0;
+}
+
+Result<void> release(const StartSource& source, const formats::Recording& recording) {
+    if (!is_whole(recording))
+        return base::errorf(base::ErrorCode::limit,
+                            "the kernel's events are kept: not all of them had room in the "
+                            "program's buffers");
+    DBK_TRY(std::string left, release_kernel_start(source));
+    if (!left.empty())
+        complain(left);
+    return {};
+}
+
 int run(BackfillArguments& arguments) {
+    if (!arguments.program.arguments.empty() && arguments.program.script.empty() &&
+        arguments.program.text.empty())
+        return misuse("backfill", arguments.program.arguments.front() +
+                                      " is $1 of no program: -s " +
+                                      arguments.program.arguments.front());
     if (auto known = complete(arguments.program); !known.ok())
         return fail(known.error());
     auto compiled = compile(arguments.program);
@@ -174,24 +217,34 @@ int run(BackfillArguments& arguments) {
             return fail(created.error());
         file.emplace(std::move(*created));
     }
-    auto start = read_kernel_start(arguments.source);
+    StartClocks clocks;
+    auto start = read_kernel_start(arguments.source, clocks);
     if (!start.ok())
         return fail(start.error());
     auto made = run_over(*start, *compiled);
     if (!made.ok())
         return fail(made.error());
-    for (const std::string& loss : start->losses)
-        complain(loss);
+    for (const std::string& note : start->notes)
+        complain(note);
+    for (const StartLoss& loss : start->losses)
+        complain(loss.text);
+    formats::Recording recording = made->simulation->recording();
     int status = 0;
     if (file) {
+        analyze::CompletenessNote note = analyze::completeness_of(recording);
         auto written = made->simulation->write_trace_file(*file, made->header);
         if (!written.ok())
             return fail(written.error());
+        complain(arguments.output_path + ": " + note.verdict());
+        status = note.advised_status();
     } else {
-        status = print(*made->simulation);
+        auto printed = print(recording);
+        if (!printed)
+            return static_cast<int>(Exit::failed); // and nothing is released
+        status = *printed;
     }
     if (arguments.release)
-        if (auto released = release_kernel_start(arguments.source); !released.ok())
+        if (auto released = release(arguments.source, recording); !released.ok())
             return fail(released.error());
     return status != 0 || start->losses.empty() ? status : static_cast<int>(Exit::losses);
 }
@@ -205,13 +258,18 @@ Result<BackfilledFile> backfill_into(const std::string& folder, const StartSourc
     if (!compiled)
         return base::errorf(base::ErrorCode::invalid, "%s does not compile",
                             program.script.c_str());
-    DBK_TRY(KernelStart start, read_kernel_start(source));
+    StartClocks clocks;
+    DBK_TRY(KernelStart start, read_kernel_start(source, clocks));
     DBK_TRY(FinishedRun made, run_over(start, *compiled));
     std::string path = base::free_path(folder + "/" + kStandardName, ".dbrk");
     DBK_TRY(base::OutputFile file, formats::create_trace_file(path, false));
     DBK_TRY_VOID(made.simulation->write_trace_file(file, made.header));
-    DBK_TRY_VOID(release_kernel_start(source));
-    return BackfilledFile{path, std::move(start.losses)};
+    BackfilledFile result{path, {}};
+    for (const StartLoss& loss : start.losses)
+        result.losses.push_back(loss.text);
+    if (auto released = release(source, made.simulation->recording()); !released.ok())
+        result.losses.push_back(released.error().message());
+    return result;
 }
 
 void add_backfill(CLI::App& app, int& status) {
@@ -220,13 +278,13 @@ void add_backfill(CLI::App& app, int& status) {
         "backfill", "Run a D program over the boot before the module: initcalls, messages");
     add_program_options(*command, arguments->program);
     command->add_option("-o,--output", arguments->output_path,
-                        "Write a trace file (.dbrk) of this boot, and print nothing");
+                        "Write a trace file (.dbrk) of this boot instead, and say how complete it is");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
     command->add_flag("--release", arguments->release,
                       "Then end the kernel's events, and give ftrace back as it was");
     command->add_option("--tracefs", arguments->source.tracefs,
                         "Where tracefs is mounted (/sys/kernel/tracing)");
-    command->footer("\nThe kernel has to be booted with trace_event=initcall trace_clock=x86-tsc.\n"
+    command->footer("\nIt needs root, and a kernel booted with trace_event=initcall trace_clock=x86-tsc.\n"
                     "Example: which initcalls took longer than 10 ms?\n"
                     "  daybreak backfill -qn 'boot:::initcall-done /args[1] > 10000000/\n"
                     "      { printf(\"%s %d us\\n\", args[0], args[1] / 1000); }'");

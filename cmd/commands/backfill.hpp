@@ -17,7 +17,7 @@ struct BackfilledFile {
 };
 
 /// Runs the standard program over what the kernel kept of its start, writes FOLDER/before.dbrk or a
-/// free name alike, and ends the kernel's events.
+/// free name alike, and ends the kernel's events, unless some had no room in the file.
 /// Errors: not_found: the kernel kept no events, or there is no standard program; those of
 /// read_kernel_start(); io.
 base::Result<BackfilledFile> backfill_into(const std::string& folder, const StartSource& source);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace daybreak::formats {
 
@@ -34,14 +35,29 @@ void skip_blanks(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// "CPU:1 [LOST 25 EVENTS]"
-bool take_lost(std::string_view line, uint64_t& lost) {
+/// "CPU:1 [LOST 25 EVENTS]", or without the number.
+bool take_lost(std::string_view line, FtraceText& text) {
     uint64_t count = 0;
     uint32_t cpu = 0;
     if (!take(line, "CPU:") || !take_number(line, cpu) || !take(line, " [LOST "))
         return false;
     if (take_number(line, count))
-        lost += count;
+        text.lost += count;
+    else
+        text.lost_unknown = true;
+    return true;
+}
+
+/// "# entries-in-buffer/entries-written: 4/400000   #P:2"
+bool take_comment(std::string_view line, FtraceText& text) {
+    uint64_t in_buffer = 0, written = 0;
+    if (!take(line, "#"))
+        return false;
+    if (take(line, " entries-in-buffer/entries-written: ") && take_number(line, in_buffer) &&
+        take(line, "/") && take_number(line, written)) {
+        text.in_buffer = in_buffer;
+        text.written = written;
+    }
     return true;
 }
 
@@ -69,6 +85,9 @@ std::optional<FtraceEvent> event_of(std::string_view line) {
     if (bracket == std::string_view::npos)
         return std::nullopt;
     std::string_view task = line.substr(0, line.find_last_not_of(' ', bracket) + 1);
+    // Of option record-tgid: "init-1       (      1) [000]".
+    if (size_t group = task.rfind(" ("); task.ends_with(')') && group != std::string_view::npos)
+        task = task.substr(0, task.find_last_not_of(' ', group) + 1);
     size_t dash = task.rfind('-');
     if (dash == std::string_view::npos)
         return std::nullopt;
@@ -123,7 +142,7 @@ FtraceText read_ftrace(std::string_view untrusted_text) {
     while (!untrusted_text.empty()) {
         std::string_view line = untrusted_text.substr(0, untrusted_text.find('\n'));
         untrusted_text.remove_prefix(std::min(line.size() + 1, untrusted_text.size()));
-        if (line.empty() || line.starts_with('#') || take_lost(line, result.lost))
+        if (line.empty() || take_comment(line, result) || take_lost(line, result))
             continue;
         auto event = line.size() <= kLineBytesMax ? event_of(line) : std::nullopt;
         if (event)
@@ -160,9 +179,9 @@ std::string kernel_function_of(std::string_view symbol) {
 std::optional<KernelMessage> read_kernel_message(std::string_view untrusted_record) {
     KernelMessage message;
     uint32_t priority = 0;
-    uint64_t sequence = 0, microseconds = 0;
+    uint64_t microseconds = 0;
     std::string_view text = untrusted_record;
-    if (!take_number(text, priority) || !take(text, ",") || !take_number(text, sequence) ||
+    if (!take_number(text, priority) || !take(text, ",") || !take_number(text, message.sequence) ||
         !take(text, ",") || !take_number(text, microseconds) ||
         microseconds > UINT64_MAX / 1000 || !text.starts_with(','))
         return std::nullopt;
@@ -178,15 +197,27 @@ std::optional<KernelMessage> read_kernel_message(std::string_view untrusted_reco
     return message;
 }
 
-int64_t mono_ns_of(uint64_t cycles, const TscReading& first, const TscReading& second) {
-    if (second.cycles <= first.cycles || second.mono_ns <= first.mono_ns)
+long double clock_ns_of(uint64_t cycles, const TscReading& first, const TscReading& second) {
+    if (second.cycles <= first.cycles || second.clock_ns <= first.clock_ns)
         return 0;
-    long double ns_per_cycle = static_cast<long double>(second.mono_ns - first.mono_ns) /
-                               static_cast<long double>(second.cycles - first.cycles);
-    long double ns = static_cast<long double>(first.mono_ns) +
-                     (static_cast<long double>(cycles) - static_cast<long double>(first.cycles)) *
-                         ns_per_cycle;
-    return static_cast<int64_t>(ns);
+    // Multiplied first: whole results stay whole.
+    return static_cast<long double>(second.clock_ns) +
+           (static_cast<long double>(cycles) - static_cast<long double>(second.cycles)) *
+               static_cast<long double>(second.clock_ns - first.clock_ns) /
+               static_cast<long double>(second.cycles - first.cycles);
+}
+
+uint64_t clock_error_ns(uint64_t cycles, const TscReading& first, const TscReading& second) {
+    if (second.cycles <= first.cycles)
+        return UINT64_MAX;
+    // Each reading is wrong by half its width at most, and so is their difference by both halves.
+    long double half_widths =
+        static_cast<long double>(first.width_ns + second.width_ns) / 2;
+    long double away = static_cast<long double>(second.cycles) - static_cast<long double>(cycles);
+    long double error = half_widths * std::fabs(away) /
+                            static_cast<long double>(second.cycles - first.cycles) +
+                        static_cast<long double>(second.width_ns) / 2;
+    return static_cast<uint64_t>(error);
 }
 
 } // namespace daybreak::formats

@@ -31,7 +31,10 @@ struct FtraceEvent {
 
 struct FtraceText {
     std::vector<FtraceEvent> events; ///< in the order of the text
-    uint64_t lost = 0;               ///< events that the kernel had no room for
+    uint64_t lost = 0;               ///< events that the kernel had no room for, by its lines
+    bool lost_unknown = false;       ///< a line says so without a number
+    uint64_t in_buffer = 0;          ///< by the comment at the top
+    uint64_t written = 0;            ///< by it: the others were overwritten
     uint64_t other_lines = 0;        ///< that say nothing to us, comments not among them
 };
 
@@ -50,6 +53,7 @@ std::string kernel_function_of(std::string_view symbol);
 struct KernelMessage {
     uint32_t level = 0;    ///< 0 emergency to 7 debug
     uint32_t facility = 0; ///< 0: the kernel itself
+    uint64_t sequence = 0; ///< 0: the first since the boot
     uint64_t stamp_ns = 0; ///< of the kernel's own clock
     std::string text;      ///< escapes of /dev/kmsg (\x0a) undone
 };
@@ -57,12 +61,17 @@ struct KernelMessage {
 /// Reads one record of /dev/kmsg; empty when it is none.
 std::optional<KernelMessage> read_kernel_message(std::string_view untrusted_record);
 
-/// Two readings of one moment: the TSC and CLOCK_MONOTONIC.
+/// Two readings of one moment: the TSC and a clock.
 struct TscReading {
-    uint64_t cycles = 0, mono_ns = 0;
+    uint64_t cycles = 0, clock_ns = 0;
+    uint64_t width_ns = 0;     ///< the clock is right within half of it
+    bool is_other_cpu = false; ///< it is not the TSC that was asked for
 };
 
-/// Returns the time of a stamp by two readings some time apart; below 0 before the clock began.
-int64_t mono_ns_of(uint64_t cycles, const TscReading& first, const TscReading& second);
+/// Returns the clock's time of a stamp by two readings some time apart; below 0 before it began.
+long double clock_ns_of(uint64_t cycles, const TscReading& first, const TscReading& second);
+
+/// Returns what that time is wrong by at most, as far as the readings are.
+uint64_t clock_error_ns(uint64_t cycles, const TscReading& first, const TscReading& second);
 
 } // namespace daybreak::formats

@@ -34,6 +34,26 @@ TEST_CASE("events of ftrace have a task, a CPU, a time and fields") {
     CHECK(field_of(text.events[2], "level") == "late");
 }
 
+TEST_CASE("what is lost is said with a number, without one, or at the top") {
+    FtraceText text = read_ftrace("# entries-in-buffer/entries-written: 4/400000   #P:2\n"
+                                  "# entries-in-buffer/entries-written: x\nCPU:1 [LOST EVENTS]\n");
+    CHECK(text.in_buffer == 4);
+    CHECK(text.written == 400000);
+    CHECK(text.lost_unknown);
+    CHECK(text.lost == 0);
+    CHECK(text.other_lines == 0);
+    CHECK_FALSE(read_ftrace("CPU:1 [LOST 25 EVENTS]\n").lost_unknown);
+}
+
+TEST_CASE("with record-tgid the task has its process after it") {
+    FtraceText text = read_ftrace(" init (a)-1       (      1) [000] ..... 1: n: f\n"
+                                  "  <idle>-0       (-------) [000] d..1. 8: n: f\n");
+    REQUIRE(text.events.size() == 2);
+    CHECK(text.events[0].task == "init (a)");
+    CHECK(text.events[0].tid == 1);
+    CHECK(text.events[1].task == "<idle>");
+}
+
 TEST_CASE("other lines are counted, whatever they are") {
     for (const char* line :
          {"x", "a-1", "a-1 [", "a-1 [0] . 1: n: f", "a [000] ..... 1: n: f", "a-1 [4096] ..... 1: n: f",
@@ -47,8 +67,9 @@ TEST_CASE("other lines are counted, whatever they are") {
         else
             CHECK(std::string(line) == "a-1 [0] . 1: n: f");
     }
-    FtraceText text = read_ftrace("a-1 [000] ..... 1: n: " + std::string(5000, 'f'));
-    CHECK(text.other_lines == 1);
+    const std::string begin = "a-1 [000] ..... 1: n: ";
+    CHECK(read_ftrace(begin + std::string(4096 - begin.size(), 'f')).events.size() == 1);
+    CHECK(read_ftrace(begin + std::string(4097 - begin.size(), 'f')).other_lines == 1);
 }
 
 TEST_CASE("the functions of modules have no name any more") {
@@ -65,6 +86,7 @@ TEST_CASE("a message of the kernel has a level, a time and a text") {
     REQUIRE(message);
     CHECK(message->level == 6);
     CHECK(message->facility == 3);
+    CHECK(message->sequence == 339);
     CHECK(message->stamp_ns == 5'140'900'000);
     CHECK(message->text == "a\tb\\\\");
     CHECK(read_kernel_message("4,0,0,-,caller=T1;x")->text == "x");
@@ -73,13 +95,16 @@ TEST_CASE("a message of the kernel has a level, a time and a text") {
 }
 
 TEST_CASE("a time of the TSC is converted by two readings") {
-    TscReading first{3'000'000'000, 1'000'000'000}, second{6'000'000'000, 2'000'000'000};
-    CHECK(mono_ns_of(3'000'000'000, first, second) == 1'000'000'000);
-    CHECK(mono_ns_of(4'500'000'000, first, second) == 1'500'000'000);
-    CHECK(mono_ns_of(300'000'000, first, second) == 100'000'000);
-    CHECK(mono_ns_of(0, first, second) == 0);
-    CHECK(mono_ns_of(0, {3'000'000'000, 500'000'000}, {6'000'000'000, 1'500'000'000}) == -500'000'000);
-    CHECK(mono_ns_of(5, second, first) == 0);
+    TscReading first{3'000'000'000, 1'000'000'000, 100}, second{6'000'000'000, 2'000'000'000, 60};
+    CHECK(clock_ns_of(3'000'000'000, first, second) == 1'000'000'000);
+    CHECK(clock_ns_of(4'500'000'000, first, second) == 1'500'000'000);
+    CHECK(clock_ns_of(300'000'000, first, second) == 100'000'000);
+    CHECK(clock_ns_of(0, first, second) == 0);
+    CHECK(clock_ns_of(0, {3'000'000'000, 500'000'000}, {6'000'000'000, 1'500'000'000}) == -500'000'000);
+    CHECK(clock_ns_of(5, second, first) == 0);
+    CHECK(clock_error_ns(6'000'000'000, first, second) == 30);
+    CHECK(clock_error_ns(0, first, second) == 190);
+    CHECK(clock_error_ns(0, second, first) == UINT64_MAX);
 }
 
 TEST_CASE("no text of either kind is trusted") {

@@ -4,9 +4,14 @@ mount -t tracefs tracefs /sys/kernel/tracing
 refuses no-such-probe "did you mean boot:::initcall-done?" daybreak backfill -n 'boot:::initcall-don { }'
 holds prints sh -c 'daybreak backfill -s /share/in/before.d >/share/out/before.txt'
 holds standard sh -c 'daybreak backfill -s /share/in/standard.d >/share/out/standard.txt'
+# No room for what it prints: the kernel's events stay.
+refuses no-room "cannot write" sh -c 'daybreak backfill -s /share/in/before.d --release >/dev/full'
+equal events-are-on "$(grep -c '^initcall:' /sys/kernel/tracing/set_event)" 3
+holds small-buffer sh -c "daybreak backfill -b 64k -qn 'boot:::initcall-start { printf(\"%s %d\n\", args[0], timestamp); }' >/share/out/small.txt"
 holds writes daybreak backfill -s /share/in/before.d -o /share/out/before.dbrk --release
 equal events-are-off "$(cat /sys/kernel/tracing/set_event)" ""
 equal clock-is-back "$(grep -c '\[local\]' /sys/kernel/tracing/trace_clock)" 1
+refuses not-without-a-program "before.d is \$1 of no program: -s before.d" daybreak backfill before.d
 refuses nothing-left "trace has no initcalls: the kernel was booted without" daybreak backfill -s /share/in/before.d
-refuses no-tracefs "cannot open /nowhere/trace" daybreak backfill -s /share/in/before.d --tracefs /nowhere
+refuses no-tracefs "mount -t tracefs tracefs /nowhere" daybreak backfill -s /share/in/before.d --tracefs /nowhere
 holds record daybreak record --claim -o /share/out/after.dbrk
