@@ -14,14 +14,24 @@ using base::Result;
 namespace {
 
 constexpr KnownBootLoader kLoaders[] = {
-    {"systemd-boot", systemd_boot_is_used, open_systemd_boot},
-    {"GRUB", grub_is_used, open_grub},
+    {"systemd-boot", systemd_boot_is_used, open_systemd_boot, disarm_systemd_boot},
+    // What it boots next lies beside grub.cfg.
+    {"GRUB", grub_is_used, open_grub, [](Host&) { return std::vector<Step>(); }},
 };
 
 } // namespace
 
 std::string cpio_name(const std::string& release) {
     return "daybreak-" + release + ".cpio";
+}
+
+std::vector<std::string> own_files_of(const Host& host, const std::string& folder,
+                                      const char* suffix) {
+    std::vector<std::string> paths;
+    for (const std::string& name : host.list(folder))
+        if (name.starts_with("daybreak-") && name.ends_with(suffix))
+            paths.push_back(folder + "/" + name);
+    return paths;
 }
 
 std::span<const KnownBootLoader> boot_loaders() {

@@ -61,6 +61,8 @@ public:
     /// part was damaged; unsupported; io.
     virtual base::Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
                                           const std::optional<Manifest>& placed) = 0;
+    /// Returns the files that are ours by their names, entries first.
+    virtual std::vector<std::string> own_files() = 0;
     /// Returns the path of the file that has our entries as a part, "" when there is none.
     virtual std::string path() const { return ""; }
     /// Returns our part of that file's content, "" when there is none.  Error: corrupt.
@@ -97,7 +99,14 @@ struct KnownBootLoader {
     /// Whether the machine boots by it, as far as files say.
     bool (*is_used)(const Host& host);
     base::Result<std::unique_ptr<BootLoader>> (*open)(Host& host);
+    /// Returns the steps after which the next boot is a usual one, as far as that needs no file of
+    /// those that open() did not find.
+    std::vector<Step> (*disarm)(Host& host);
 };
+
+/// Returns the files of a folder that are ours by their names: daybreak-...SUFFIX.
+std::vector<std::string> own_files_of(const Host& host, const std::string& folder,
+                                      const char* suffix);
 
 /// Returns all, the surest sign first: the first one that is used is the machine's.
 std::span<const KnownBootLoader> boot_loaders();
@@ -117,5 +126,6 @@ base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
 /// distribution's is one; and LoaderEntryOneShot.
 bool systemd_boot_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
+std::vector<Step> disarm_systemd_boot(Host& host);
 
 } // namespace daybreak::install

@@ -52,6 +52,7 @@ public:
         DBK_TRY(PartedFile parted, parted_custom(content));
         return parted.part;
     }
+    std::vector<std::string> own_files() override { return own_files_of(host_, "/boot", ".cpio"); }
     std::string path() const override { return kCustom; }
     std::optional<std::string> default_release() override {
         return config_.default_release(variable("saved_entry").value_or(""));

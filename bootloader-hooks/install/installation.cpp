@@ -280,9 +280,84 @@ Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* arme
     return plan;
 }
 
+namespace {
+
+/// Adds the steps that take our entries out of a boot loader's files, and disarm it.
+/// Errors: those of check_part() and BootLoader::entries(), without `force`.
+Result<void> plan_loader(Host& host, BootLoader& loader, const Manifest& placed, bool force,
+                         Plan& plan) {
+    DBK_TRY_VOID(check_part(host, loader, placed, force, "removes"));
+    auto entries = loader.entries({}, false, placed);
+    if (!entries.ok() && !force)
+        return std::move(entries).error();
+    append(plan.steps, loader.disarm(placed.variables));
+    if (!entries.ok())
+        plan.notes.push_back(entries.error().message());
+    else if (const auto& part = entries->part;
+             part && (part->before != part->after || host.has_left_over(part->path)))
+        plan.steps.push_back(*part);
+    return {};
+}
+
+/// The steps after those of the boot loader.  `keeps_manifest`: not all could be taken away.
+Result<void> plan_files(Host& host, const Manifest& placed, bool force, bool keeps_manifest,
+                        Plan& plan) {
+    DBK_TRY(std::vector<Step> removals, removal_steps(host, placed, Manifest(), force));
+    append(plan.steps, std::move(removals));
+    if (host.exists(kLastBootPath) || host.has_left_over(kLastBootPath))
+        plan.steps.push_back({.path = kLastBootPath});
+    DBK_TRY(std::optional<std::string> text, host.read(kManifestPath));
+    if (!keeps_manifest)
+        plan.steps.push_back({.path = kManifestPath, .before = text, .is_text = true});
+    return {};
+}
+
+void note_not_open(const base::Error& error, Plan& plan) {
+    plan.notes.push_back(base::strprintf(
+        "our entries stay as they are; uninstall again when they can be seen, or remove %s to "
+        "forget them: %s",
+        kManifestPath, error.message().c_str()));
+}
+
+/// What a manifest would name, where it cannot be read, of each boot loader that is there.
+Result<Plan> plan_uninstall_by_names(Host& host) {
+    Plan plan;
+    Manifest all;
+    bool has_loader = false;
+    for (const KnownBootLoader& known : boot_loaders()) {
+        auto loader = known.open(host);
+        if (!loader.ok()) {
+            append(plan.steps, known.disarm(host));
+            continue;
+        }
+        has_loader = true;
+        Manifest own;
+        for (const Variable& variable : (*loader)->variables())
+            own.variables.push_back({variable.name, std::nullopt});
+        own.parts.push_back({(*loader)->path(), 0, true});
+        DBK_TRY_VOID(plan_loader(host, **loader, own, true, plan));
+        for (const std::string& path : (*loader)->own_files())
+            all.files.push_back({.path = path});
+    }
+    if (!has_loader)
+        note_not_open(errorf(ErrorCode::not_found, "no files of a boot loader are there"), plan);
+    for (const OwnFile& hook : kernel_hooks(host, ""))
+        all.files.push_back({.path = hook.path});
+    for (const std::string& name : host.list(kStateFolder))
+        if (name.ends_with(".d"))
+            all.files.push_back({.path = std::string(kStateFolder) + "/" + name});
+    DBK_TRY_VOID(plan_files(host, all, true, !has_loader, plan));
+    return plan;
+}
+
+} // namespace
+
 Result<Plan> plan_uninstall(Host& host, bool force) {
     Plan plan;
-    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    auto read = read_manifest(host);
+    if (force && !read.ok() && read.error().code() == ErrorCode::corrupt)
+        return plan_uninstall_by_names(host);
+    DBK_TRY(std::optional<Manifest> placed, std::move(read));
     if (!placed) {
         if (host.has_left_over(kManifestPath))
             plan.steps.push_back(
@@ -293,25 +368,14 @@ Result<Plan> plan_uninstall(Host& host, bool force) {
     if (!loader.ok() && !force)
         return std::move(loader).error();
     if (loader.ok()) {
-        DBK_TRY_VOID(check_part(host, **loader, placed, force, "removes"));
-        auto entries = (*loader)->entries({}, false, placed);
-        if (!entries.ok() && !force)
-            return std::move(entries).error();
-        append(plan.steps, (*loader)->disarm(placed->variables));
-        if (!entries.ok())
-            plan.notes.push_back(entries.error().message());
-        else if (const auto& part = entries->part;
-                 part && (part->before != part->after || host.has_left_over(part->path)))
-            plan.steps.push_back(*part);
+        DBK_TRY_VOID(plan_loader(host, **loader, *placed, force, plan));
     } else {
-        plan.notes.push_back("our entries, and what the next boot takes, stay as they are: " +
-                             loader.error().message());
+        for (const KnownBootLoader& known : boot_loaders())
+            if (known.name == placed->loader)
+                append(plan.steps, known.disarm(host));
+        note_not_open(loader.error(), plan);
     }
-    DBK_TRY(std::vector<Step> removals, removal_steps(host, *placed, Manifest(), force));
-    append(plan.steps, std::move(removals));
-    if (host.exists(kLastBootPath) || host.has_left_over(kLastBootPath))
-        plan.steps.push_back({.path = kLastBootPath});
-    plan.steps.push_back({.path = kManifestPath, .before = placed->text(), .is_text = true});
+    DBK_TRY_VOID(plan_files(host, *placed, force, !loader.ok(), plan));
     return plan;
 }
 

@@ -160,7 +160,10 @@ Result<std::optional<Manifest>> read_manifest(const Host& host) {
         return std::optional<Manifest>();
     auto manifest = parse_manifest(*text);
     if (!manifest.ok())
-        return std::move(manifest).error().with_context(kManifestPath);
+        return errorf(ErrorCode::corrupt,
+                      "%s: %s: run daybreak uninstall --force, which goes by the names of the "
+                      "files, then install again",
+                      kManifestPath, manifest.error().message().c_str());
     return std::optional(*std::move(manifest));
 }
 

@@ -99,6 +99,14 @@ public:
     bool has_entry(const std::string& release) override {
         return host_.exists(entry_path(release));
     }
+    std::vector<std::string> own_files() override {
+        std::vector<std::string> paths;
+        for (auto [folder, suffix] : {std::pair("/loader/entries", ".conf"),
+                                      std::pair("/EFI/Linux", ".efi"), std::pair("", ".cpio")})
+            for (std::string& path : own_files_of(host_, folder_ + folder, suffix))
+                paths.push_back(std::move(path));
+        return paths;
+    }
     std::string tried() override;
     std::vector<Step> forget_tried() override;
     std::vector<Step> arm(const std::string& release, bool anew) override;
@@ -346,6 +354,10 @@ bool systemd_boot_is_used(const Host& host) {
     if (auto info = loader_variable(host, "LoaderInfo"))
         return info->find("systemd-boot") != std::string::npos;
     return !grub_is_used(host) && !boot_folder(host).empty();
+}
+
+std::vector<Step> disarm_systemd_boot(Host& host) {
+    return SystemdBoot(host, "", {}, {}).disarm({}); // variables of the firmware's, no file
 }
 
 Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host) {

@@ -115,6 +115,11 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
         if (!compiled)
             return std::optional<std::string>();
+        if (!check_destructive(compiled->program).ok()) // the boot would refuse it
+            return errorf(ErrorCode::invalid,
+                          "%s: destructive actions are not allowed: say `#pragma D option "
+                          "destructive` in the program",
+                          path.c_str());
         if (!arguments.again)
             for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
                 complain("warning: kernel " + kernel.release + ": " + line);

@@ -28,7 +28,7 @@ base::Result<std::optional<install::Request>> make_request(const install::Host& 
                                                            InstallArguments arguments);
 
 /// Returns what was installed, for the kernels that are there now.  Of a kernel that cannot be
-/// prepared that is said; what was prepared for it before stays.
+/// prepared that is said; what was prepared for it before stays, unless its entry is gone.
 /// Errors: not_found: a program, or this machine's boot loader; invalid: a program was changed;
 /// unsupported.
 base::Result<install::Request> make_request_again(install::Host& host,

@@ -220,7 +220,7 @@ void Selftest::check_files(const install::Manifest& placed) {
 void Selftest::check_installation() {
     auto placed = install::read_manifest(host_);
     if (!placed.ok())
-        return fails("installed", placed.error().message() + ": move it away, and install again");
+        return fails("installed", placed.error().message());
     if (!*placed)
         return not_here("installed", "no boot is prepared (daybreak install)");
     placed_ = **placed;

@@ -208,10 +208,10 @@ TEST_CASE("an uninstallation that cannot see the boot loader's files takes nothi
     auto forced = plan_uninstall(machine.host, true);
     REQUIRE(forced.ok());
     REQUIRE(forced->notes.size() == 1);
-    CHECK(contains(forced->notes[0], "our entries, and what the next boot takes, stay"));
+    CHECK(contains(forced->notes[0], "to forget them: /boot/grub/grub.cfg is not there"));
     uninstall_it(machine, true);
     CHECK(!machine.has(cpio_path(kOld)));
-    CHECK(!machine.has(kManifestPath));
+    CHECK(machine.has(kManifestPath));
     CHECK(machine.has(kCustom));
 }
 
@@ -354,4 +354,29 @@ TEST_CASE("reserved memory is on the entry's line, quoted for GRUB", "[install]"
                                           "daybreak.bank=64M@0x10000000 panic=30 "
                                           "trace_event=initcall trace_clock=x86-tsc\""));
     CHECK((*read_manifest(machine.host))->bank == "64M@0x10000000");
+}
+
+TEST_CASE("with GRUB, too, uninstall --force goes by names where the manifest is damaged",
+          "[install]") {
+    for (const char* custom : {"", "# mine\n"})
+        for (const char* manifest : {"junk\n", "", "daybreak-install 1\nfile 1\n"}) {
+            MachineFolder machine;
+            if (*custom)
+                machine.write(kCustom, custom);
+            auto before = machine.files();
+            install_it(machine, request_of(Mode::every));
+            machine.write(kManifestPath, manifest);
+            CHECK(contains(refusal(machine, request_of(Mode::every)),
+                           ": run daybreak uninstall --force, "));
+            CHECK(contains(refusal_of_uninstall(machine), ": run daybreak uninstall --force, "));
+            uninstall_it(machine, true);
+            CHECK(machine.files() == before);
+        }
+    // The folder of GRUB is not there: the manifest stays, and says so.
+    MachineFolder machine;
+    install_it(machine, request_of(Mode::every));
+    machine.write(kManifestPath, "junk\n");
+    machine.remove("/boot/grub/grub.cfg");
+    uninstall_it(machine, true);
+    CHECK(machine.has(kManifestPath));
 }

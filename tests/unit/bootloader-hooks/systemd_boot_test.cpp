@@ -523,3 +523,48 @@ TEST_CASE("only regular files are entries", "[install][systemd-boot]") {
     uninstall_it(machine);
     CHECK(machine.files() == before);
 }
+
+TEST_CASE("uninstall --force without the loader's file system disarms, and forgets nothing",
+          "[install][systemd-boot]") {
+    SystemdBootMachine machine;
+    auto before = machine.files();
+    install_it(machine, request_of(Mode::once));
+    std::filesystem::rename(machine.host.at("/boot/efi"), machine.host.at("/elsewhere"));
+    auto plan = plan_uninstall(machine.host, true);
+    REQUIRE(plan.ok());
+    CHECK(plan->notes.size() == 1);
+    REQUIRE(apply(machine.host, *plan).ok());
+    CHECK(machine.loader_variable(kOneShot).empty());
+    CHECK(machine.has(kManifestPath));
+    std::filesystem::rename(machine.host.at("/elsewhere"), machine.host.at("/boot/efi"));
+    uninstall_it(machine);
+    CHECK(machine.files() == before);
+}
+
+TEST_CASE("uninstall --force goes by names where the manifest is damaged",
+          "[install][systemd-boot][uki]") {
+    for (bool is_unified : {false, true}) {
+        std::unique_ptr<SystemdBootMachine> machine;
+        if (is_unified)
+            machine = std::make_unique<UnifiedMachine>();
+        else
+            machine = std::make_unique<SystemdBootMachine>("/boot");
+        std::filesystem::create_directories(machine->host.at("/etc/kernel/postinst.d"));
+        auto before = machine->files();
+        Request request = request_of(Mode::every);
+        request.helpers = {{.path = "/var/lib/daybreak/boot.d", .is_helper = true}};
+        for (OwnFile& hook : kernel_hooks(machine->host, "/usr/bin/daybreak"))
+            request.helpers.push_back(std::move(hook));
+        install_it(*machine, request);
+        CHECK(machine->has("/etc/kernel/postinst.d/zzz-daybreak"));
+        machine->write(kManifestPath, "junk\n");
+        CHECK(contains(status_of(*machine), "run daybreak uninstall --force"));
+        auto refused = plan_uninstall(machine->host, false);
+        REQUIRE(!refused.ok());
+        CHECK(contains(refused.error().message(), "run daybreak uninstall --force"));
+        auto plan = plan_uninstall(machine->host, true);
+        REQUIRE(plan.ok());
+        REQUIRE(apply(machine->host, *plan).ok());
+        CHECK(machine->files() == before);
+    }
+}
