@@ -16,15 +16,17 @@ uptime_s() {
 	cut -d. -f1 /proc/uptime
 }
 
-# memory FIELD: KiB of /proc/meminfo; Used: what is neither free nor in files
+# memory FIELD: KiB of /proc/meminfo; Used: what is neither free nor in files; Rethook: where 6.12 keeps the way back of
+# functions whose end is traced, until the last task that sleeps in one has returned, long after the module is gone
 memory() {
-	awk -v field="$1:" '{ kib[$1] = $2 }
-		END { kib["Used:"] = kib["MemTotal:"] - kib["MemFree:"] - kib["Cached:"] - kib["Buffers:"]; print kib[field] }' /proc/meminfo
+	awk -v field="$1:" '$0 ~ / rethook_alloc/ { rethook += $2 / 1024 } NF < 4 { kib[$1] = $2 }
+		END { kib["Used:"] = kib["MemTotal:"] - kib["MemFree:"] - kib["Cached:"] - kib["Buffers:"]
+		kib["VmallocUsed:"] -= rethook; kib["Rethook:"] = rethook; printf "%d", kib[field] }' /proc/meminfo /proc/vmallocinfo
 }
 
 # What the kernel takes besides, and by how much it varies by itself: workers and their stacks come and go.
-fields="SUnreclaim VmallocUsed Percpu Used"
-slack_of_SUnreclaim=1536 slack_of_VmallocUsed=2048 slack_of_Percpu=128 slack_of_Used=8192
+fields="SUnreclaim VmallocUsed Rethook Percpu Used"
+slack_of_SUnreclaim=1536 slack_of_VmallocUsed=2048 slack_of_Rethook=4096 slack_of_Percpu=128 slack_of_Used=16384
 
 # settle: what is freed later is free
 settle() {
@@ -32,6 +34,15 @@ settle() {
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 1 >/proc/sys/vm/compact_memory
 	sleep 1
+}
+
+# note_memory: for who looks for a leak, what there is after a round and who has it
+note_memory() {
+	settle 2>/dev/null
+	cat /proc/meminfo >/share/out/meminfo-$rounds
+	awk '{ bytes[$3] += $2 } END { for (one in bytes) print bytes[one], one }' /proc/vmallocinfo | sort -rn >/share/out/vmalloc-$rounds
+	cat /proc/slabinfo >/share/out/slab-$rounds 2>/dev/null
+	for field in $fields; do echo "$field $(memory $field)"; done | tr '\n' ' '
 }
 
 # Whether no field is more than it was after the first round, but for its slack.
@@ -127,12 +138,14 @@ round >round.log 2>&1
 grep CHECK round.log
 for tries in 1 2 3 4 5 6 7 8 9 10; do settle; done 2>/dev/null
 for field in $fields; do eval first_$field=$(memory $field); done
+echo "round 0: $(note_memory)"
 # One at least: what the first round left is there after the second, too, or it is a leak.
 while [ $rounds = 0 ] || [ $(uptime_s) -lt $end ] || { [ $rounds -lt 50 ] && ! all_armed; }; do
 	rounds=$((rounds + 1))
 	below 1000
 	round >round.log 2>&1
 	grep CHECK round.log
+	echo "round $rounds: $(note_memory)"
 done
 pass rounds $rounds
 for one in $programs; do at_least armed-${one%:*} "$(most_armed ${one%:*})" ${one#*:}; done
