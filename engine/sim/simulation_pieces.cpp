@@ -69,11 +69,12 @@ void Simulation::take_segments(bool open_ones_too) {
 void Simulation::take_segments_of(uint32_t cpu, bool open_ones_too) {
     uint32_t segment_bytes = dbk_consumer_ring(consumer_)->segment_bytes;
     uint64_t newest = newest_sequence(cpu);
-    uint64_t last = open_ones_too || newest == 0 ? newest : newest - 1;
-    if (last <= taken_sequence_[cpu])
+    if (newest == 0)
         return;
+    uint64_t last = open_ones_too ? newest : newest - 1;
     dbk_region region{};
-    for (uint32_t i = 0; dbk_consumer_region(consumer_, i, &region); i++) {
+    bool is_new = last > taken_sequence_[cpu];
+    for (uint32_t i = 0; is_new && dbk_consumer_region(consumer_, i, &region); i++) {
         if (region.kind != DBK_REGION_SEGMENTS || region.cpu != cpu)
             continue;
         const auto* base = static_cast<const std::byte*>(region.pages->address);
@@ -81,6 +82,7 @@ void Simulation::take_segments_of(uint32_t cpu, bool open_ones_too) {
             take_segment(base + at, cpu, last + 1);
     }
     taken_sequence_[cpu] = last;
+    // Also when there is nothing new: a buffer of less than a segment is empty again then.
     dbk_consumer_release(consumer_, cpu, last);
 }
 
