@@ -57,6 +57,37 @@ private:
     }
 };
 
+struct Command {
+    const char* name;
+    void (*add)(CLI::App& app, int& status);
+};
+
+/// In the order of the help.
+constexpr Command kCommands[] = {
+    {"backfill", daybreak::cmd::add_backfill}, {"compile", daybreak::cmd::add_compile},
+    {"complete", daybreak::cmd::add_complete}, {"dof", daybreak::cmd::add_dof},
+    {"embed", daybreak::cmd::add_embed},       {"sign", daybreak::cmd::add_sign},
+    {"install", daybreak::cmd::add_install},   {"uninstall", daybreak::cmd::add_uninstall},
+    {"selftest", daybreak::cmd::add_selftest}, {"record", daybreak::cmd::add_record},
+    {"extract", daybreak::cmd::add_extract},   {"recover", daybreak::cmd::add_recover},
+    {"report", daybreak::cmd::add_report},     {"info", daybreak::cmd::add_info},
+    {"list", daybreak::cmd::add_list},         {"start", daybreak::cmd::add_start},
+    {"stop", daybreak::cmd::add_stop},         {"status", daybreak::cmd::add_status},
+    {"sim", daybreak::cmd::add_sim},           {"snapshot", daybreak::cmd::add_snapshot},
+};
+
+/// Adds the command that is the first word: the options of all were a fifth of a compilation.  All
+/// of them, when it is none, and for `complete`, which prints them.
+void add_commands(CLI::App& app, const std::vector<std::string>& words, int& status) {
+    auto is_first = [&words](const Command& command) {
+        return !words.empty() && words[0] == command.name && words[0] != "complete";
+    };
+    bool is_known = std::any_of(std::begin(kCommands), std::end(kCommands), is_first);
+    for (const Command& command : kCommands)
+        if (!is_known || is_first(command))
+            command.add(app, status);
+}
+
 /// The words of a command line; `help X` is `X --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
     std::vector<std::string> words(argv + (argc > 0), argv + argc);
@@ -131,26 +162,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     int status = static_cast<int>(Exit::ok);
-    add_backfill(app, status);
-    add_compile(app, status);
-    add_complete(app, status);
-    add_dof(app, status);
-    add_embed(app, status);
-    add_sign(app, status);
-    add_install(app, status);
-    add_uninstall(app, status);
-    add_selftest(app, status);
-    add_record(app, status);
-    add_extract(app, status);
-    add_recover(app, status);
-    add_report(app, status);
-    add_info(app, status);
-    add_list(app, status);
-    add_start(app, status);
-    add_stop(app, status);
-    add_status(app, status);
-    add_sim(app, status);
-    add_snapshot(app, status);
+    add_commands(app, words, status);
     app.add_subcommand("dtrace", "Trace now, with dtrace(1)'s own command line");
     if (words.empty()) {
         complain("name a command: compile, embed, record, report ... (daybreak --help has all)");
