@@ -3,9 +3,9 @@
 // Installing, taking it back, and what a boot made of it.
 //
 // Order of the steps, which is what a power cut in between rests on: the manifest, so that whatever
-// lies there is known; the cpios, which alone change nothing; the boot loader's entry, which looks
-// for its cpio and boots as usual without; last the choice of the next boot.  Uninstalling goes the
-// other way.  docs/design/0048-installing.md has the reasons.
+// lies there is known; the cpios, which alone change nothing; the boot loader's entry, which with
+// GRUB looks for its cpio and boots as usual without; last the choice of the next boot.
+// Uninstalling goes the other way.  docs/design/0048-installing.md has the reasons.
 #pragma once
 
 #include "bootloader-hooks/install/boot_loader.hpp"

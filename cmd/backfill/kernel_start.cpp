@@ -199,7 +199,7 @@ void add_initcalls(const formats::FtraceText& trace, const std::vector<long doub
             }
             seen.took_ns = ns_of(times[i] - *began);
         } else {
-            continue; // someone else's event
+            continue; // an event that another asked for
         }
         if (!seen.text.empty())
             start.events.push_back(seen);
