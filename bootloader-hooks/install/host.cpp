@@ -4,7 +4,6 @@
 #include "bootloader-hooks/install/host.hpp"
 
 #include "base/byte_reader.hpp"
-#include "base/file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,9 +11,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace daybreak::install {
@@ -27,6 +28,7 @@ using base::Result;
 namespace {
 
 /// Where the system's programs are that PATH of an ordinary user leaves out.
+constexpr const char* kLockPath = "/run/daybreak-install.lock";
 constexpr const char* kProgramFolders =
     "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 
@@ -104,6 +106,10 @@ bool Host::exists(const std::string& path) const {
 bool Host::is_regular(const std::string& path) const {
     struct stat status = {};
     return ::stat(at(path).c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool Host::is_refused(const std::string& path) const {
+    return ::faccessat(AT_FDCWD, at(path).c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
 bool Host::is_read_only(const std::string& path) const {
@@ -201,6 +207,34 @@ Result<void> Host::remove(const std::string& path) {
         if (::unlink(at(name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
             return errno_errorf("cannot remove %s", name.c_str());
     return sync_folder_of(path);
+}
+
+Lock::~Lock() {
+    if (fd_.valid())
+        ::unlink(path_.c_str()); // one who waits for it sees that it is another file by then
+}
+
+Result<Lock> Host::lock(std::chrono::milliseconds wait) const {
+    constexpr std::chrono::milliseconds kPause{50};
+    std::string path = at(kLockPath);
+    std::error_code none;
+    std::filesystem::create_directories(folder_of(path), none);
+    for (auto waited = std::chrono::milliseconds::zero(); waited <= wait; waited += kPause) {
+        base::ScopedFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!fd.valid())
+            return errno_errorf("cannot open %s", kLockPath);
+        struct stat locked = {}, there = {};
+        if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(fd.get(), &locked) == 0 &&
+            ::lstat(path.c_str(), &there) == 0 && locked.st_ino == there.st_ino)
+            return Lock(std::move(fd), path);
+        std::this_thread::sleep_for(kPause);
+    }
+    return errorf(
+        ErrorCode::busy,
+        "another daybreak install or uninstall has been at work for %lld s: wait for it, "
+        "or end it (`fuser %s` says which process it is)",
+        static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(wait).count()),
+        kLockPath);
 }
 
 void Host::remove_empty_folder(const std::string& path) {

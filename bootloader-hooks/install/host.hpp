@@ -9,8 +9,10 @@
 #pragma once
 
 #include "base/byte_reader.hpp"
+#include "base/file.hpp"
 #include "base/result.hpp"
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,10 +29,24 @@ using RunProgram = std::function<base::Result<std::string>(const std::vector<std
 /// of the system's programs.
 base::Result<std::string> run_program(const std::vector<std::string>& words);
 
+constexpr std::chrono::seconds kLockWait{60};
+
 /// What a file system has room for.
 struct FileSystem {
     dev_t device = 0;
     uint64_t free_bytes = 0, block_bytes = 1;
+};
+
+/// What keeps other processes from changing the installation while it lives.
+class Lock {
+public:
+    Lock(base::ScopedFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+    Lock(Lock&&) = default;
+    ~Lock();
+
+private:
+    base::ScopedFd fd_;
+    std::string path_;
 };
 
 class Host {
@@ -43,6 +59,8 @@ public:
     bool exists(const std::string& path) const;
     /// Whether it is a regular file, or a link to one.
     bool is_regular(const std::string& path) const;
+    /// Whether it is there, as far as this user may know, and this user may not read it.
+    bool is_refused(const std::string& path) const;
     /// Whether it lies on a file system that is mounted read-only.
     bool is_read_only(const std::string& path) const;
     /// Returns the file system that a path is on, or will be.  Error: io.
@@ -67,6 +85,10 @@ public:
     base::Result<void> remove(const std::string& path);
     /// Removes a folder if it is empty.
     void remove_empty_folder(const std::string& path);
+
+    /// Keeps other processes from changing the installation, after waiting for one that is at it.
+    /// Errors: busy: one was all the time; io.
+    base::Result<Lock> lock(std::chrono::milliseconds wait = kLockWait) const;
 
 private:
     static constexpr const char* kNewSuffix = ".daybreak-new";

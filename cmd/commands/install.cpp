@@ -46,6 +46,18 @@ bool may_write(const InstallArguments& arguments, const char* command) {
     return false;
 }
 
+/// Runs a command that changes the installation while no other one does.
+int alone(const char* command, const InstallArguments& arguments,
+          int (*run)(Host&, const InstallArguments&)) {
+    if (!may_write(arguments, command))
+        return static_cast<int>(Exit::failed);
+    Host host(arguments.root, install::run_program);
+    if (arguments.dry_run)
+        return run(host, arguments);
+    auto lock = host.lock();
+    return lock.ok() ? run(host, arguments) : fail(lock.error());
+}
+
 /// A crash kernel that takes this machine's arguments would not find early-init.
 void warn_of_kdump(const Host& host) {
     auto bytes = host.read_through("/sys/kernel/kexec_crash_size");
@@ -88,10 +100,7 @@ int carry_out_request(Host& host, const install::Request& request,
     return status;
 }
 
-int run_install(const InstallArguments& arguments) {
-    if (!may_write(arguments, "install"))
-        return static_cast<int>(Exit::failed);
-    Host host(arguments.root, install::run_program);
+int run_install(Host& host, const InstallArguments& arguments) {
     auto request = make_request(host, arguments);
     if (!request.ok())
         return fail(request.error());
@@ -100,10 +109,7 @@ int run_install(const InstallArguments& arguments) {
 }
 
 /// What the hooks of kernels' packages run, and our packages when they were updated.
-int run_again(const InstallArguments& arguments) {
-    if (!may_write(arguments, "install"))
-        return static_cast<int>(Exit::failed);
-    Host host(arguments.root, install::run_program);
+int run_again(Host& host, const InstallArguments& arguments) {
     auto placed = install::read_manifest(host);
     if (!placed.ok())
         return fail(placed.error());
@@ -115,10 +121,7 @@ int run_again(const InstallArguments& arguments) {
     return request.ok() ? carry_out_request(host, *request, arguments) : fail(request.error());
 }
 
-int run_uninstall(const InstallArguments& arguments) {
-    if (!may_write(arguments, "uninstall"))
-        return static_cast<int>(Exit::failed);
-    Host host(arguments.root, install::run_program);
+int run_uninstall(Host& host, const InstallArguments& arguments) {
     auto plan = install::plan_uninstall(host, arguments.force);
     if (!plan.ok())
         return fail(plan.error());
@@ -189,6 +192,9 @@ int run_booted(const InstallArguments& arguments) {
         if (boot->keeps_start)
             add_kernel_start(host, last);
     }
+    auto lock = host.lock();
+    if (!lock.ok())
+        return fail(lock.error());
     auto plan = install::plan_after_boot(host, last);
     if (!plan.ok())
         return fail(plan.error());
@@ -268,9 +274,9 @@ void add_install(CLI::App& app, int& status) {
                     "  daybreak install --once && reboot\n"
                     "  daybreak status; daybreak report /var/log/daybreak");
     command->callback([arguments, &status] {
-        status = arguments->booted  ? run_booted(*arguments)
-                 : arguments->again ? run_again(*arguments)
-                                    : run_install(*arguments);
+        status = arguments->booted ? run_booted(*arguments)
+                                   : alone("install", *arguments,
+                                           arguments->again ? run_again : run_install);
     });
 }
 
@@ -281,7 +287,7 @@ void add_uninstall(CLI::App& app, int& status) {
     add_common(*command, *arguments);
     command->footer("\nExample: what would be taken away?\n"
                     "  daybreak uninstall --dry-run");
-    command->callback([arguments, &status] { status = run_uninstall(*arguments); });
+    command->callback([arguments, &status] { status = alone("uninstall", *arguments, run_uninstall); });
 }
 
 } // namespace daybreak::cmd

@@ -3,7 +3,7 @@
 # `daybreak install` asks; `install`, `again` and `uninstall` are the commands for it, and `has_kernels RELEASE...` gives it
 # other kernels, the first one booted by default; `well` makes all of it run.  Sourced by cases.
 release=6.1.0-test-amd64
-mkdir -p m/boot/grub m/usr/lib/systemd/system m/proc/sys/kernel/random m/var/lib programs
+mkdir -p m/run m/boot/grub m/usr/lib/systemd/system m/proc/sys/kernel/random m/var/lib programs
 touch m/usr/lib/systemd/system/daybreak-boot.service
 echo $release >m/proc/sys/kernel/osrelease
 echo 1234 >m/proc/sys/kernel/random/boot_id

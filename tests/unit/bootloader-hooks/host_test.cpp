@@ -3,10 +3,12 @@
 
 #include "tests/support/machine_folder.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <thread>
 
 using namespace daybreak;
 using namespace daybreak::install;
@@ -137,4 +139,33 @@ TEST_CASE("a program's output comes back, or why it failed", "[install][host]") 
     auto failed = run_program({"sh", "-c", "echo first; echo last >&2; exit 3"});
     REQUIRE(!failed.ok());
     CHECK(failed.error().message() == "sh failed: last");
+}
+
+TEST_CASE("one process at a time changes an installation", "[install][host]") {
+    test::MachineFolder machine;
+    using std::chrono::milliseconds;
+    {
+        auto held = machine.host.lock();
+        REQUIRE(held.ok());
+        auto second = machine.host.lock(milliseconds(60));
+        REQUIRE(!second.ok());
+        CHECK(second.error().code() == base::ErrorCode::busy);
+    }
+    CHECK(machine.host.list("/run").empty());
+    // Those who wait take it one after another, though each takes the file away.
+    std::atomic<int> at_work = 0, together = 0;
+    std::vector<std::thread> others;
+    for (int i = 0; i < 8; i++)
+        others.emplace_back([&] {
+            auto lock = machine.host.lock();
+            together += !lock.ok() || ++at_work != 1;
+            std::this_thread::sleep_for(milliseconds(2));
+            at_work--;
+        });
+    for (std::thread& other : others)
+        other.join();
+    CHECK(together == 0);
+    // A process that was killed left the file, and holds no lock.
+    machine.write("/run/daybreak-install.lock", "");
+    CHECK(machine.host.lock(milliseconds(0)).ok());
 }
