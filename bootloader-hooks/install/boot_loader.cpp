@@ -14,9 +14,9 @@ using base::Result;
 namespace {
 
 constexpr KnownBootLoader kLoaders[] = {
-    {"systemd-boot", systemd_boot_is_used, open_systemd_boot, disarm_systemd_boot},
+    {"systemd-boot", systemd_boot_is_used, open_systemd_boot, kBootFolders, disarm_systemd_boot},
     // What it boots next lies beside grub.cfg.
-    {"GRUB", grub_is_used, open_grub, [](Host&) { return std::vector<Step>(); }},
+    {"GRUB", grub_is_used, open_grub, kGrubReads, [](Host&) { return std::vector<Step>(); }},
 };
 
 } // namespace

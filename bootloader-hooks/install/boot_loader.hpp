@@ -99,6 +99,8 @@ struct KnownBootLoader {
     /// Whether the machine boots by it, as far as files say.
     bool (*is_used)(const Host& host);
     base::Result<std::unique_ptr<BootLoader>> (*open)(Host& host);
+    /// Files and folders that open() reads, those of them that are there.
+    std::span<const char* const> reads;
     /// Returns the steps after which the next boot is a usual one, as far as that needs no file of
     /// those that open() did not find.
     std::vector<Step> (*disarm)(Host& host);
@@ -119,11 +121,15 @@ base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
                                                                  const std::string& name);
 
 /// GRUB: a part of /boot/grub/custom.cfg, and next_entry of grubenv.
+constexpr const char* kGrubReads[] = {"/boot/grub/grub.cfg", "/boot/grub/grubenv"};
 bool grub_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
 
 /// systemd-boot: for each kernel a file of loader/entries, or a unified kernel image where the
 /// distribution's is one; and LoaderEntryOneShot.
+/// Where the file system may be mounted that systemd-boot reads entries from.  With two of them
+/// loader.conf is on the EFI system partition, which is the later one here.
+constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
 bool systemd_boot_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
 std::vector<Step> disarm_systemd_boot(Host& host);

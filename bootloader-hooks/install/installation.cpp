@@ -228,6 +228,13 @@ TracedKernel traced_kernel(const std::string& release, const std::string& bank) 
     return {release, own_arguments(bank)};
 }
 
+std::vector<TracedKernel> traced_kernels(const Manifest& placed) {
+    std::vector<TracedKernel> kernels;
+    for (const std::string& release : placed.kernels)
+        kernels.push_back(traced_kernel(release, placed.bank));
+    return kernels;
+}
+
 Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* armed_ret) {
     std::string loader_name;
     DBK_TRY(auto loader, open_boot_loader(host, &loader_name));

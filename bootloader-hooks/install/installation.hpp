@@ -96,8 +96,9 @@ base::Result<Plan> plan_after_boot(Host& host, const LastBoot& boot);
 /// Returns what became of a boot, for people.
 std::string last_boot_text(const Host& host, const LastBoot& boot);
 
-/// Returns a sentence for each file that is not as it was installed, byte for byte.
-std::vector<std::string> file_troubles(const Host& host, const Manifest& placed);
+/// Returns the command that places what was installed again, over what was changed, and arms it
+/// where it was armed: with the same programs, kernels and bank.
+std::string repair_command(Host& host, const Manifest& placed);
 
 /// A line of the status.
 struct StatusLine {
@@ -105,12 +106,13 @@ struct StatusLine {
     bool is_wrong = false;
 };
 /// Returns what is installed, whether it is as it was installed, what the next boot does and what
-/// the last one did.  Nothing is installed: no lines.  Needs no rights but to read the files; what
-/// cannot be read is said.
+/// the last one did.  Nothing is installed: no lines.  What only root may read is said to be not
+/// known, and is not wrong.
 /// `version`: of this Daybreak.
 base::Result<std::vector<StatusLine>> installation_status(Host& host, const std::string& version);
 
 /// Returns what the kernel is booted with; `bank` as in Request.
 TracedKernel traced_kernel(const std::string& release, const std::string& bank);
+std::vector<TracedKernel> traced_kernels(const Manifest& placed);
 
 } // namespace daybreak::install

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of a boot, kept for people, and what `daybreak status` says of an installation.
+// What became of a boot, kept for people.
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/kernel_arguments.hpp"
 #include "bootloader-hooks/install/machine.hpp"
@@ -72,115 +72,10 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
     return std::find(list.begin(), list.end(), one) != list.end();
 }
 
-/// Why a file is not as it was installed; "" when it is.
-std::string trouble_of(const Host& host, const Manifest& placed, const std::string& path) {
-    auto content = host.read(path);
-    if (!content.ok())
-        return content.error().message();
-    if (!*content)
-        return path + " is missing";
-    return placed.placed(path, **content) ? "" : path + " was changed since it was installed";
-}
-
 bool is_as_installed(const Host& host, const Manifest& placed) {
     return std::all_of(placed.files.begin(), placed.files.end(), [&](const PlacedFile& file) {
-        return file.is_helper || trouble_of(host, placed, file.path).empty();
+        return file.is_helper || file_trouble(host, placed, file.path).empty();
     });
-}
-
-std::vector<TracedKernel> traced_kernels(const Manifest& placed) {
-    std::vector<TracedKernel> kernels;
-    for (const std::string& release : placed.kernels)
-        kernels.push_back(traced_kernel(release, placed.bank));
-    return kernels;
-}
-
-/// Why our entries are not what install would write now; "" when they are.
-std::string entries_trouble(const Host& host, BootLoader& loader, const Manifest& placed) {
-    if (placed.kernels.empty())
-        return "";
-    std::vector<TracedKernel> kernels = traced_kernels(placed);
-    auto entries = loader.entries(kernels, placed.mode != Mode::menu, placed);
-    if (!entries.ok())
-        return entries.error().message();
-    std::vector<OwnFile> wanted = entries->files;
-    if (entries->part && entries->part->after)
-        wanted.push_back({loader.path(), *entries->part->after});
-    for (const TracedKernel& kernel : kernels)
-        if (std::string trouble = loader.archive_trouble(kernel); !trouble.empty())
-            return trouble;
-    for (const OwnFile& file : wanted) {
-        auto content = host.read(file.path);
-        if (!content.ok())
-            return content.error().message();
-        if (!*content)
-            return file.path + " is missing";
-        if (**content != file.content)
-            return file.path + ": our entry is not that of the distribution's entry as it is now";
-    }
-    return "";
-}
-
-/// What the machine boots when nothing is chosen.
-std::string booted_text(const std::string& release) {
-    return release.empty() ? "the machine boots an entry without a kernel and its initramfs"
-                           : "the machine boots kernel " + release;
-}
-
-StatusLine next_boot(const Host& host, BootLoader& loader, const Manifest& placed) {
-    if (std::string trouble = loader.default_trouble(traced_kernels(placed)); !trouble.empty())
-        return {"next boot", trouble + "; run daybreak uninstall", true};
-    auto armed = loader.armed();
-    if (!armed.ok())
-        return {"next boot", "not traced: " + armed.error().message(), placed.mode != Mode::menu};
-    if (!armed->empty() && !loader.has_entry(*armed))
-        return {"next boot",
-                "not traced: our entry of kernel " + *armed +
-                    " is missing, and the machine boots as usual without: run daybreak install",
-                true};
-    if (!armed->empty() && !host.exists(loader.cpio_path(*armed)))
-        return {"next boot",
-                "not traced: " + loader.cpio_path(*armed) +
-                    (loader.looks_for_cpio()
-                         ? " is missing, and the entry boots as usual without"
-                         : " is missing, and the entry cannot be booted without: run daybreak "
-                           "install, or daybreak uninstall"),
-                true};
-    std::optional<std::string> release = loader.default_release();
-    if (!armed->empty()) {
-        bool is_other = release && *release != *armed;
-        std::string text = "traced, kernel " + *armed;
-        if (is_other)
-            text += "; without that, " + booted_text(*release) +
-                    (placed.mode == Mode::every ? ": run daybreak install" : "");
-        return {"next boot", text,
-                !contains(placed.kernels, *armed) || (is_other && placed.mode == Mode::every)};
-    }
-    if (placed.mode == Mode::menu)
-        return {"next boot", "as the boot menu's entry '..., with Daybreak' is chosen, or not",
-                false};
-    for (const std::string& one : placed.kernels)
-        if (!host.exists(loader.cpio_path(one)) || !loader.has_entry(one))
-            return {"next boot",
-                    "not traced: what install placed for kernel " + one +
-                        " is not all there; run daybreak install again",
-                    true};
-    if (std::string tried = loader.tried(); !tried.empty())
-        return {"next boot",
-                "not traced: the traced boot of kernel " + tried +
-                    " has not come up, or its unit has not run yet; daybreak install arms again",
-                true};
-    if (release && !contains(placed.kernels, *release))
-        return {"next boot",
-                "not traced: " + booted_text(*release) +
-                    ", which is not installed for; run daybreak install",
-                true};
-    if (placed.mode == Mode::once)
-        return {"next boot",
-                "not traced: it was armed for one boot; daybreak install --once arms again", false};
-    return {"next boot",
-            "not traced: daybreak-boot.service arms it at the end of a boot, or daybreak install",
-            true};
 }
 
 } // namespace
@@ -194,14 +89,6 @@ std::string last_boot_text(const Host& host, const LastBoot& boot) {
     for (size_t i = 0; i < boot.files.size(); i++)
         text += (i == 0 ? ", in " : " ") + boot.files[i];
     return text;
-}
-
-std::vector<std::string> file_troubles(const Host& host, const Manifest& placed) {
-    std::vector<std::string> troubles;
-    for (const PlacedFile& file : placed.files)
-        if (std::string trouble = trouble_of(host, placed, file.path); !trouble.empty())
-            troubles.push_back(std::move(trouble));
-    return troubles;
 }
 
 Result<ThisBoot> read_this_boot(const Host& host) {
@@ -284,55 +171,6 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
         steps = loader->arm(next);
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));
     return plan;
-}
-
-Result<std::vector<StatusLine>> installation_status(Host& host, const std::string& version) {
-    std::vector<StatusLine> lines;
-    DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
-    if (!placed)
-        return lines;
-    std::string programs;
-    for (const std::string& program : placed->programs)
-        programs += (programs.empty() ? "" : ", ") + program;
-    const char* modes[] = {"for every boot", "for one boot", "in the boot menu"};
-    lines.push_back({"installed", std::string(modes[static_cast<size_t>(placed->mode)]) + ", by " +
-                                      placed->loader + ": " + programs +
-                                      (placed->bank.empty() ? "" : ", bank " + placed->bank)});
-    if (placed->version != version)
-        lines.push_back({"version",
-                         (placed->version.empty() ? "made by an older Daybreak"
-                                                  : "made by Daybreak " + placed->version) +
-                             ", this is " + version + ": run daybreak install --again",
-                         true});
-    auto loader = open_boot_loader_named(host, placed->loader);
-    for (const std::string& release : placed->kernels) {
-        if (!loader.ok())
-            break; // where its archive lies is not known
-        std::string trouble = trouble_of(host, *placed, (*loader)->cpio_path(release));
-        lines.push_back(
-            {"kernel",
-             release + ": " +
-                 (trouble.empty() ? "as installed" : trouble + "; run daybreak install again"),
-             !trouble.empty()});
-    }
-    if (!loader.ok()) {
-        lines.push_back({"next boot", loader.error().message(), true});
-    } else {
-        if (std::string trouble = entries_trouble(host, **loader, *placed); !trouble.empty())
-            lines.push_back({"entry", trouble + "; run daybreak install again", true});
-        lines.push_back(next_boot(host, **loader, *placed));
-    }
-    auto last = read_last_boot(host);
-    if (last.ok() && *last) {
-        bool is_wrong =
-            (*last)->result != BootResult::collected && (*last)->result != BootResult::not_armed;
-        lines.push_back({"last boot", last_boot_text(host, **last), is_wrong});
-    } else {
-        lines.push_back({"last boot",
-                         last.ok() ? "none since the installation" : last.error().message(),
-                         !last.ok()});
-    }
-    return lines;
 }
 
 } // namespace daybreak::install

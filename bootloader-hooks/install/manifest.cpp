@@ -167,4 +167,21 @@ Result<std::optional<Manifest>> read_manifest(const Host& host) {
     return std::optional(*std::move(manifest));
 }
 
+std::string file_trouble(const Host& host, const Manifest& placed, const std::string& path) {
+    auto content = host.read(path);
+    if (!content.ok())
+        return content.error().message();
+    if (!*content)
+        return path + " is missing";
+    return placed.placed(path, **content) ? "" : path + " was changed since it was installed";
+}
+
+std::vector<std::string> file_troubles(const Host& host, const Manifest& placed) {
+    std::vector<std::string> troubles;
+    for (const PlacedFile& file : placed.files)
+        if (std::string trouble = file_trouble(host, placed, file.path); !trouble.empty())
+            troubles.push_back(std::move(trouble));
+    return troubles;
+}
+
 } // namespace daybreak::install

@@ -26,6 +26,10 @@ namespace daybreak::install {
 
 constexpr const char* kManifestPath = "/var/lib/daybreak/installed";
 constexpr const char* kStateFolder = "/var/lib/daybreak";
+/// Where the text of a program lies, so that it can be compiled for another kernel.
+inline std::string program_path(const std::string& name) {
+    return std::string(kStateFolder) + "/" + name + ".d";
+}
 
 enum class Mode : uint8_t {
     every, ///< each boot is traced; one that dies ends it
@@ -81,5 +85,9 @@ base::Result<Manifest> parse_manifest(const std::string& untrusted_text);
 
 /// Returns the machine's; empty when nothing is installed.  Errors: io, corrupt.
 base::Result<std::optional<Manifest>> read_manifest(const Host& host);
+
+/// Returns why a placed file is not as it was installed, byte for byte; "" when it is.
+std::string file_trouble(const Host& host, const Manifest& placed, const std::string& path);
+std::vector<std::string> file_troubles(const Host& host, const Manifest& placed);
 
 } // namespace daybreak::install

@@ -22,9 +22,6 @@ constexpr const char* kVendor = "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
 /// The first systemd-boot that sorts entries by their sort-key.
 constexpr unsigned kSortKeyVersion = 250;
 constexpr const char* kMachineIdPath = "/etc/machine-id";
-/// Where the file system may be mounted that systemd-boot reads entries from.  With two of them
-/// loader.conf is on the EFI system partition, which is the later one here.
-constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
 /// The kernel whose entry was chosen for a boot that has not come up yet: systemd-boot notes
 /// nothing itself.
 constexpr const char* kTriedPath = "/var/lib/daybreak/tried";

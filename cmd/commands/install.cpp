@@ -210,7 +210,7 @@ void add_common(CLI::App& command, InstallArguments& arguments) {
     command.add_flag("--dry-run", arguments.dry_run,
                      "Print what would be done, as a diff; change nothing");
     command.add_flag("--force", arguments.force,
-                     "Also take away what was changed since it was installed");
+                     "Also replace or remove what was changed since it was installed");
     command.add_option("--root", arguments.root, "A folder that stands for the machine, for tests")
         ->group("");
 }

@@ -156,18 +156,13 @@ Result<void> complete_programs(InstallArguments& arguments) {
     return {};
 }
 
-/// Where the text of a program lies, so that it can be compiled for another kernel.
-std::string program_path(const std::string& name) {
-    return std::string(install::kStateFolder) + "/" + name + ".d";
-}
-
 /// Returns the programs' texts and the hooks of kernels' packages.
 Result<std::vector<install::OwnFile>> make_helpers(const Host& host,
                                                    const InstallArguments& arguments) {
     std::vector<install::OwnFile> files;
     for (size_t i = 0; i < arguments.programs.size(); i++) {
         DBK_TRY(base::Bytes text, base::read_file(arguments.programs[i]));
-        files.push_back({.path = program_path(arguments.names[i]),
+        files.push_back({.path = install::program_path(arguments.names[i]),
                          .content = text_of(text),
                          .is_helper = true});
     }
@@ -254,11 +249,11 @@ void add_kernels(const Renewal& renewal, bool is_at_work, install::Request& requ
 /// Error: not_found, invalid: a program's text is not the one that was installed.
 Result<void> check_placed_programs(const Host& host, const install::Manifest& placed) {
     for (const std::string& name : placed.programs) {
-        DBK_TRY(std::optional<std::string> text, host.read(program_path(name)));
-        if (!text || !placed.placed(program_path(name), *text))
+        DBK_TRY(std::optional<std::string> text, host.read(install::program_path(name)));
+        if (!text || !placed.placed(install::program_path(name), *text))
             return errorf(ErrorCode::invalid,
                           "%s %s: run daybreak install with the programs that are to be traced",
-                          program_path(name).c_str(),
+                          install::program_path(name).c_str(),
                           text ? "was changed since it was installed" : "is missing");
     }
     return {};
@@ -352,7 +347,7 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     arguments.names = placed.programs;
     arguments.programs.clear();
     for (const std::string& name : placed.programs)
-        arguments.programs.push_back(host.at(program_path(name)));
+        arguments.programs.push_back(host.at(install::program_path(name)));
     arguments.module = placed.module;
     arguments.again = true;
     DBK_TRY(std::string early_init, read_early_init(arguments.early_init));

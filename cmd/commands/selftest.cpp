@@ -5,6 +5,7 @@
 //
 // Each check prints a line.  What is "not here" has not failed.  A machine is not changed, but by
 // --load, which is undone.
+#include "analyze/completeness.hpp"
 #include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/commands/install.hpp"
@@ -168,6 +169,8 @@ void Selftest::check_loaded() {
     std::string how = loaded_here_ ? "loaded for this test" : "loaded";
     if (!is_machine())
         return ok(label, how);
+    if (::geteuid() != 0)
+        return not_here(label, how + "; only root may ask it");
     auto device = recorder::open_device();
     auto status = device.ok() ? recorder::check_version(**device)
                               : Result<dbk_ioc_status>(std::move(device).error());
@@ -208,13 +211,16 @@ void Selftest::check_programs() {
 }
 
 void Selftest::check_files(const install::Manifest& placed) {
+    for (const install::PlacedFile& file : placed.files)
+        if (host_.is_refused(file.path))
+            return not_here("files", "only root may read " + file.path);
     std::vector<std::string> troubles = install::file_troubles(host_, placed);
     if (troubles.empty())
         return ok("files",
                   base::counted(placed.files.size(), "file") + " as installed, byte for byte");
     std::string more =
         troubles.size() == 1 ? "" : strprintf(" (and %zu more)", troubles.size() - 1);
-    fails("files", troubles[0] + more + ": daybreak install --force places them anew");
+    fails("files", troubles[0] + more + ": " + install::repair_command(host_, placed));
 }
 
 void Selftest::check_installation() {
@@ -270,20 +276,27 @@ void Selftest::check_last_boot() {
         return not_here(label, "no boot was collected yet");
     if ((*last)->result != install::BootResult::collected) {
         std::string text = install::last_boot_text(host_, **last);
-        return install::goes_on_after((*last)->result) ? not_here(label, text) : fails(label, text);
+        return (*last)->result == install::BootResult::not_armed ? not_here(label, text)
+                                                                 : fails(label, text);
     }
     std::string names;
     for (const std::string& path : (*last)->files) {
+        if (host_.is_refused(path))
+            return not_here(label, "only root may read " + path);
         auto trace = formats::read_trace(host_.at(path));
         if (!trace.ok())
             return fails(label, trace.error().message() +
-                                    ": expected the recording of the last traced boot");
+                                    ": expected the recording of the last traced boot, which the "
+                                    "next one writes anew");
         if (!trace->file.has_end)
             return fails(
                 label,
                 path + ": got a file without its end, expected the recording of the last traced "
                        "boot: daybreak report prints what is left");
         names += (names.empty() ? "" : " ") + path;
+        analyze::CompletenessNote note = analyze::completeness_of(trace->recording);
+        if (!note.reasons.empty())
+            names += " (not complete: " + note.reasons[0] + ")";
     }
     ok(label, names);
 }
@@ -347,7 +360,7 @@ void add_selftest(CLI::App& app, int& status) {
         ->group("");
     command->add_option("--early-init", arguments->early_init, "The first program, for tests")
         ->group("");
-    command->footer("\nAs root, or what only root may see is not checked. Changes nothing.\n"
+    command->footer("\nAs root, or what only root may see is 'not here'. Changes nothing.\n"
                     "Exit status: 0 nothing failed, 1 a line has FAIL.\n"
                     "\nExample: after installing the packages\n"
                     "  daybreak selftest --load");

@@ -3,6 +3,7 @@
 // A unified kernel image as small as one can be: no code, only the sections that are named.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,13 +17,14 @@ inline void put_number(std::string& bytes, size_t at, uint64_t value, size_t siz
 }
 
 constexpr size_t kPeHeader = 0x80;
-/// How many bytes of signatures an image has.
-constexpr size_t kPeSignatureBytes = kPeHeader + 24 + 112 + 4 * 8 + 4;
+/// Where an image says how many bytes of signatures it has.
+constexpr size_t kPeSignatureBytesAt = kPeHeader + 24 + 112 + 4 * 8 + 4;
 
 /// Sections of 4096 bytes in memory, or of as many as they need, in order; 512 in the file.
 inline std::string pe_image(const std::vector<std::pair<std::string, std::string>>& sections) {
     constexpr size_t kPe = kPeHeader, kTable = kPe + 24 + 240;
-    std::string bytes(1024, '\0');
+    std::string bytes(std::max<size_t>(1024, (kTable + sections.size() * 40 + 511) / 512 * 512),
+                      '\0');
     bytes.replace(0, 2, "MZ");
     bytes.replace(kPe, 2, "PE");
     put_number(bytes, 0x3c, kPe);
@@ -35,7 +37,7 @@ inline std::string pe_image(const std::vector<std::pair<std::string, std::string
     put_number(bytes, kPe + 24 + 60, bytes.size());
     put_number(bytes, kPe + 24 + 64, 0x222); // a checksum
     put_number(bytes, kPe + 24 + 108, 16);
-    put_number(bytes, kPeSignatureBytes - 4, 0x333); // where a signature would be
+    put_number(bytes, kPeSignatureBytesAt - 4, 0x333); // where a signature would be
     uint64_t address = 4096;
     for (size_t i = 0; i < sections.size(); i++) {
         const auto& [name, content] = sections[i];

@@ -23,6 +23,10 @@ void install_it(MachineFolder& machine, Mode mode) {
     request.mode = mode;
     request.programs = {"boot", "net"};
     request.kernels = {{kOld, "a"}, {kNewest, "b"}};
+    request.bank = "64M@0x20000000";
+    for (const std::string& name : request.programs)
+        request.helpers.push_back(
+            {.path = program_path(name), .content = "BEGIN", .is_helper = true});
     std::string armed;
     auto plan = plan_install(machine.host, request, &armed);
     REQUIRE(plan.ok());
@@ -59,19 +63,19 @@ TEST_CASE("the status of an installation, from its first boot to its end", "[ins
     CHECK(status_of(machine).empty());
     install_it(machine, Mode::once);
     machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
-    CHECK(status_of(machine) == "installed: for one boot, by GRUB: boot, net\nkernel: " + kOld +
-                                    ": as installed\nkernel: " + kNewest +
-                                    ": as installed\nnext boot: traced, kernel " + kNewest +
-                                    "\nlast boot: none since the installation\n");
+    CHECK(status_of(machine) ==
+          "installed: for one boot, by GRUB: boot, net, bank 64M@0x20000000\nkernel: " + kOld +
+              ": as installed\nkernel: " + kNewest + ": as installed\nnext boot: traced, kernel " +
+              kNewest + "\nlast boot: none since the installation\n");
     machine.boot();
-    CHECK(contains(status_of(machine), "!next boot: not traced: the traced boot of kernel " +
-                                           kNewest + " has not come up, or its unit"));
+    CHECK(contains(status_of(machine), "\nnext boot: not known before daybreak-boot.service has"));
     CHECK(after_boot(machine).result == BootResult::collected);
     CHECK((*read_last_boot(machine.host))->files ==
           std::vector<std::string>{"/var/log/daybreak/boot.dbrk"});
     CHECK(contains(
         status_of(machine),
-        "\nnext boot: not traced: it was armed for one boot; daybreak install --once arms again\n"
+        "\nnext boot: not traced: it was armed for one boot; to arm again: daybreak install --once "
+        "--bank 64M /var/lib/daybreak/boot.d /var/lib/daybreak/net.d\n"
         "last boot: this one, kernel " +
             kNewest + ": traced, in /var/log/daybreak/boot.dbrk\n"));
     machine.write("/proc/sys/kernel/random/boot_id", "another\n");
@@ -102,6 +106,10 @@ TEST_CASE("every boot is traced until one does not come up", "[install][boot]") 
         CHECK(machine.boot().empty());
         CHECK(after_boot(machine, false).result == BootResult::died);
         CHECK(machine.variable("next_entry").empty());
+        CHECK(contains(status_of(machine),
+                       "!next boot: not traced: the traced boot of kernel " + kNewest +
+                           " did not come up; to arm again: daybreak install --bank 64M "
+                           "/var/lib/daybreak/boot.d /var/lib/daybreak/net.d\n"));
         CHECK(contains(status_of(machine), "!last boot: this one, kernel " + kNewest +
                                                ": not traced: a boot before it was to be traced"));
     }
@@ -117,7 +125,7 @@ TEST_CASE("a boot without its archive or module says why, and is not tried again
     machine.write("/proc/sys/kernel/osrelease", kNewest + "\n");
     machine.remove(cpio_path(kNewest));
     CHECK(contains(status_of(machine), "!kernel: " + kNewest + ": " + cpio_path(kNewest) +
-                                           " is missing; run daybreak install again"));
+                                           " is missing: daybreak install --again\n"));
     CHECK(contains(status_of(machine),
                    "!next boot: not traced: " + cpio_path(kNewest) + " is missing"));
     machine.boot();
@@ -163,8 +171,9 @@ TEST_CASE("a kernel that came since is not skipped for an older one that is trac
     machine.write("/boot/grub/grub.cfg",
                   test::grub_config(test::kPlain, {"6.13.0", kNewest, kOld}));
     CHECK(contains(status_of(machine), "!next boot: traced, kernel " + kNewest +
-                                           "; without that, the machine boots kernel 6.13.0: run "
-                                           "daybreak install\n"));
+                                           "; without that, the machine boots kernel 6.13.0: "
+                                           "daybreak install --bank 64M /var/lib/daybreak/boot.d "
+                                           "/var/lib/daybreak/net.d\n"));
     CHECK(machine.boot() == "daybreak-" + kNewest);
     CHECK(after_boot(machine).result == BootResult::collected);
     CHECK(machine.variable("next_entry").empty());
@@ -192,7 +201,12 @@ TEST_CASE("the status says what differs from what was installed", "[install][sta
     CHECK(contains(status_of(machine), "!entry: /boot/grub/custom.cfg is missing"));
     machine.write(cpio_path(kOld), "other");
     CHECK(contains(status_of(machine), "!kernel: " + kOld + ": " + cpio_path(kOld) +
-                                           " was changed since it was installed"));
+                                           " was changed since it was installed: daybreak install "
+                                           "--again --force\n"));
+    machine.remove(program_path("net"));
+    CHECK(contains(status_of(machine), " was changed since it was installed: daybreak install "
+                                       "--menu --bank 64M /var/lib/daybreak/boot.d net.d "
+                                       "--force\n"));
     machine.set_variable("next_entry", "memtest");
     CHECK(contains(status_of(machine),
                    "next boot: not traced: the next boot is to take the entry 'memtest' already"));
@@ -267,4 +281,43 @@ TEST_CASE("a manifest that names no kernel has a status", "[install][status]") {
                   "daybreak-install 1\nmode once\nloader GRUB\nprogram named\n");
     machine.boot();
     CHECK(contains(status_of(machine), "installed: for one boot, by GRUB: named"));
+}
+
+TEST_CASE("the command that arms again names the kernels and the module that were named",
+          "[install][status]") {
+    MachineFolder machine;
+    Request request;
+    request.mode = Mode::once;
+    request.programs = {"boot"};
+    request.kernels = {{kOld, "a"}};
+    request.kernels_named = true;
+    request.module = "/root/daybreak.ko";
+    std::string armed;
+    auto plan = plan_install(machine.host, request, &armed);
+    REQUIRE(plan.ok());
+    REQUIRE(apply(machine.host, *plan).ok());
+    std::string command = "daybreak install --once --kernel " + kOld;
+    machine.boot();
+    CHECK(repair_command(machine.host, **read_manifest(machine.host)) ==
+          command + " --module /root/daybreak.ko boot.d");
+    after_boot(machine);
+    CHECK(contains(status_of(machine), "!next boot: not traced: the machine boots kernel " +
+                                           kNewest + ", which is not installed for: " + command +
+                                           " --kernel " + kNewest + " boot.d\n"));
+}
+
+TEST_CASE("what only root may read is not known, and not wrong", "[install][status]") {
+    MachineFolder machine;
+    install_it(machine, Mode::once);
+    std::filesystem::permissions(machine.host.at("/"), std::filesystem::perms(0755));
+    std::filesystem::permissions(machine.host.at("/boot/grub/grub.cfg"),
+                                 std::filesystem::perms::none);
+    if (::geteuid() == 0)
+        REQUIRE(::seteuid(65534) == 0);
+    std::string status = status_of(machine);
+    if (::getuid() == 0)
+        REQUIRE(::seteuid(0) == 0);
+    CHECK(status == "installed: for one boot, by GRUB: boot, net, bank 64M@0x20000000\n"
+                    "next boot: not known: only root may read /boot/grub/grub.cfg\n"
+                    "last boot: none since the installation\n");
 }

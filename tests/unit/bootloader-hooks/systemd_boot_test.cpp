@@ -325,7 +325,7 @@ TEST_CASE("unified kernel images", "[install][systemd-boot][uki]") {
     machine.write(path, other);
     CHECK(contains(status_of(machine), "!entry: " + new_image +
                                            ": our image is not made from debian-" + kNewest +
-                                           ".efi as it is now; run daybreak install again"));
+                                           ".efi as it is now: daybreak install"));
     machine.boot();
     after_boot(machine, true);
     CHECK(machine.loader_variable(kOneShot).empty());
@@ -381,7 +381,7 @@ TEST_CASE("a unified kernel image that has to be signed is not copied",
                                 kOld + ".efi with an archive in it, which has no signature");
     CHECK(secure_boot(0).empty());
     std::string path = machine.image_path("debian-" + kOld), image = machine.read(path);
-    test::put_number(image, test::kPeSignatureBytes, 100);
+    test::put_number(image, test::kPeSignatureBytesAt, 100);
     machine.write(path, image);
     CHECK(secure_boot(0).empty());
     machine.remove("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");

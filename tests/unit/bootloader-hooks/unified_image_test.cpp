@@ -110,6 +110,20 @@ TEST_CASE("images of which no copy is made", "[install][uki]") {
     CHECK(refusal(unified_image("6.1")).find("x.efi has rdinit= already") != std::string::npos);
 }
 
+TEST_CASE("how many sections an image has, and how far apart", "[install][uki]") {
+    std::vector<std::pair<std::string, std::string>> sections(96, {".s", "x"});
+    CHECK(parsed(pe_image(sections)).sections.size() == 96);
+    sections.push_back(sections[0]);
+    CHECK(parse_unified_image(pe_image(sections)).error().message() == "its PE header is damaged");
+    for (size_t at : {test::kPeHeader + 24 + 32, test::kPeHeader + 24 + 36}) {
+        std::string bytes = unified_image("6.1");
+        test::put_number(bytes, at, 64 << 10);
+        CHECK(parse_unified_image(bytes).ok());
+        test::put_number(bytes, at, 128 << 10);
+        CHECK(!parse_unified_image(bytes).ok());
+    }
+}
+
 TEST_CASE("whose kernel an image has", "[install][uki]") {
     std::string bzimage(0x300, '\0');
     bzimage.replace(0x202, 4, "HdrS");
