@@ -63,6 +63,8 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
     manifest.version = request.version;
     manifest.bank = request.bank;
     manifest.module = request.module;
+    manifest.sign_key = request.sign_key;
+    manifest.certificate = request.certificate;
     manifest.programs = request.programs;
     manifest.kernels_named = request.kernels_named;
     // In the order in which uninstall removes them: no entry without its archive.

@@ -24,14 +24,15 @@ struct Request {
     Mode mode = Mode::every;
     std::vector<std::string> programs; ///< names of their rings, for the status
     std::vector<KernelCpio> kernels;
-    std::vector<OwnFile> helpers; ///< files that a boot does not need
-    std::string bank;             ///< "64M@0x20000000", or ""
-    std::string version;          ///< of the Daybreak that made the archives
-    std::string module;           ///< of the one kernel, where it was named
-    bool kernels_named = false;   ///< people named them: one alone need not be the default
-    std::string running_release;  ///< traced when the boot loader's default is not known
-    bool force = false;           ///< take away what was changed since it was installed
-    bool again = false;           ///< nothing is armed that was not to be armed before
+    std::vector<OwnFile> helpers;      ///< files that a boot does not need
+    std::string bank;                  ///< "64M@0x20000000", or ""
+    std::string version;               ///< of the Daybreak that made the archives
+    std::string module;                ///< of the one kernel, where it was named
+    std::string sign_key, certificate; ///< files; "" where modules are not signed
+    bool kernels_named = false;        ///< people named them: one alone need not be the default
+    std::string running_release;       ///< traced when the boot loader's default is not known
+    bool force = false;                ///< take away what was changed since it was installed
+    bool again = false;                ///< nothing is armed that was not to be armed before
 };
 
 /// Returns what has to be done; no steps when all is as requested already.

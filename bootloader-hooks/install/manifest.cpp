@@ -48,7 +48,8 @@ bool read_line(const std::string& line, Manifest& manifest) {
         return manifest.kernels_named = true;
     for (auto [name, to] :
          {std::pair("loader", &manifest.loader), std::pair("version", &manifest.version),
-          std::pair("bank", &manifest.bank), std::pair("module", &manifest.module)})
+          std::pair("bank", &manifest.bank), std::pair("module", &manifest.module),
+          std::pair("sign", &manifest.sign_key), std::pair("certificate", &manifest.certificate)})
         if (key == name)
             return !(*to = rest_of(words)).empty();
     for (auto [name, to] :
@@ -110,6 +111,8 @@ std::string Manifest::text() const {
         text += "named\n";
     if (!module.empty())
         text += "module " + module + "\n";
+    if (!sign_key.empty())
+        text += "sign " + sign_key + "\ncertificate " + certificate + "\n";
     for (const PlacedFile& file : files)
         text += strprintf("%s %" PRIu64 " %08x %s\n", file.is_helper ? "helper" : "file",
                           file.bytes, file.crc, file.path.c_str());

@@ -14,6 +14,8 @@
 //     kernel 6.1.0-56-amd64
 //     named                                the kernels were: a new one is not among them
 //     module FILE                          of the one kernel, where it was named
+//     sign FILE                            the key that signs the modules with the programs
+//     certificate FILE                     and its certificate
 //     file BYTES CRC32C PATH               it was not there before
 //     helper BYTES CRC32C PATH             the same, and a boot does not need it
 //     part CRC32C made | kept PATH         our part of a file; made: the file was not there before
@@ -59,7 +61,7 @@ struct Variable {
 
 struct Manifest {
     Mode mode = Mode::every;
-    std::string loader, version, bank, module;
+    std::string loader, version, bank, module, sign_key, certificate;
     std::vector<std::string> programs, kernels;
     bool kernels_named = false;
     std::vector<PlacedFile> files;

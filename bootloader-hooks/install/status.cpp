@@ -43,10 +43,12 @@ std::string install_command(const Host& host, const Manifest& placed, const std:
         command += " --module " + placed.module;
     if (!placed.bank.empty())
         command += " --bank " + placed.bank.substr(0, placed.bank.find('@'));
+    if (!placed.sign_key.empty())
+        command += " --sign " + placed.sign_key + " --certificate " + placed.certificate;
     for (const std::string& name : placed.programs)
-        command += " " + (file_trouble(host, placed, program_path(name)).empty()
-                              ? program_path(name)
-                              : name + ".d");
+        command +=
+            " " + (file_trouble(host, placed, program_path(name)).empty() ? program_path(name)
+                                                                          : name + ".d");
     return command;
 }
 
@@ -158,8 +160,7 @@ StatusLine Installation::next_boot() const {
                     " did not come up; to arm again: " + repair,
                 true};
     if (release && !contains(placed.kernels, *release)) {
-        std::string text =
-            "not traced: " + booted_text(*release) + ", which is not installed for";
+        std::string text = "not traced: " + booted_text(*release) + ", which is not installed for";
         if (!release->empty())
             text += ": " + install_command(host, placed, *release);
         return {"next boot", text, true};

@@ -257,10 +257,19 @@ void add_install(CLI::App& app, int& status) {
     auto* bank =
         command->add_option("--bank", arguments->bank, "Reserve memory that outlives a crash: 64m")
             ->type_name("SIZE");
+    auto* sign = command
+                     ->add_option("--sign", arguments->signer.key,
+                                  "Sign the modules with the programs, for Secure Boot")
+                     ->type_name("KEY");
+    command
+        ->add_option("--certificate", arguments->signer.certificate,
+                     "The key's certificate (default: KEY with .pub in place of .key)")
+        ->type_name("FILE")
+        ->needs(sign);
     auto* again = command->add_flag("--again", arguments->again,
                                     "What was installed, for the kernels and the Daybreak that "
                                     "are there now");
-    for (CLI::Option* other : {programs, once, menu, kernels, module, bank})
+    for (CLI::Option* other : {programs, once, menu, kernels, module, bank, sign})
         again->excludes(other);
     add_common(*command, *arguments);
     command
@@ -274,9 +283,9 @@ void add_install(CLI::App& app, int& status) {
                     "  daybreak install --once && reboot\n"
                     "  daybreak status; daybreak report /var/log/daybreak");
     command->callback([arguments, &status] {
-        status = arguments->booted ? run_booted(*arguments)
-                                   : alone("install", *arguments,
-                                           arguments->again ? run_again : run_install);
+        status = arguments->booted
+                     ? run_booted(*arguments)
+                     : alone("install", *arguments, arguments->again ? run_again : run_install);
     });
 }
 
@@ -287,7 +296,8 @@ void add_uninstall(CLI::App& app, int& status) {
     add_common(*command, *arguments);
     command->footer("\nExample: what would be taken away?\n"
                     "  daybreak uninstall --dry-run");
-    command->callback([arguments, &status] { status = alone("uninstall", *arguments, run_uninstall); });
+    command->callback(
+        [arguments, &status] { status = alone("uninstall", *arguments, run_uninstall); });
 }
 
 } // namespace daybreak::cmd

@@ -43,15 +43,41 @@ std::string no_module_text(const std::string& release) {
         release.c_str(), release.c_str());
 }
 
+/// Where DKMS keeps the key that it makes for a machine, and its certificate.
+constexpr const char* kDkmsKey = "/var/lib/dkms/mok.key";
+
 /// Error: unsupported: a module with a program in it would not be loaded.
-Result<void> check_signatures(const Host& host) {
+Result<void> check_signatures(const Host& host, const Signer& signer) {
     std::string demand = install::signature_demand(host);
     if (demand.empty())
         return {};
+    if (signer.key.empty())
+        return errorf(ErrorCode::unsupported,
+                      "%s: a module with a program in it needs a signature of its own, by a key "
+                      "that the kernel trusts: --sign %s",
+                      demand.c_str(),
+                      host.exists(kDkmsKey) ? kDkmsKey
+                                            : "KEY (docs/boot.md says how to make and enrol one)");
+    DBK_TRY(std::string identifier, key_identifier(signer.certificate));
+    auto keys = host.read_through("/proc/keys");
+    if (keys.ok() && *keys && (*keys)->find(identifier) != std::string::npos)
+        return {};
     return errorf(ErrorCode::unsupported,
-                  "%s: a module with a program in it has no valid signature, and install does not "
-                  "sign yet; sign it by hand, docs/boot.md says how to give it to the kernel",
-                  demand.c_str());
+                  "%s, and does not trust %s (no key %s in /proc/keys): enrol it with `mokutil "
+                  "--import %s`, restart, and choose 'Enroll MOK' at the console; it takes the "
+                  "certificate in DER form",
+                  demand.c_str(), signer.certificate.c_str(), identifier.c_str(),
+                  signer.certificate.c_str());
+}
+
+/// The certificate lies beside the key where none is named, as DKMS has it.
+void complete_signer(Signer& signer) {
+    if (signer.key.empty())
+        return;
+    signer.key = std::filesystem::absolute(signer.key);
+    signer.certificate = signer.certificate.empty()
+                             ? std::filesystem::path(signer.key).replace_extension(".pub")
+                             : std::filesystem::absolute(signer.certificate);
 }
 
 /// Returns the kernels to trace, each with its module.  Errors: not_found, invalid.
@@ -126,7 +152,11 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         images.push_back({arguments.names[images.size()], std::move(compiled->dof)});
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
-    return std::optional(install::make_boot_cpio(early_init, text_of(embedded)));
+    std::string signature;
+    if (!arguments.signer.key.empty()) {
+        DBK_TRY(signature, make_signature(embedded, arguments.signer));
+    }
+    return std::optional(install::make_boot_cpio(early_init, text_of(embedded) + signature));
 }
 
 /// Returns "64M@0x20000000": where it is already for a bank of that size, else a new place.
@@ -309,7 +339,8 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     using install::Mode;
     DBK_TRY_VOID(complete_programs(arguments));
     DBK_TRY_VOID(check_unit(host));
-    DBK_TRY_VOID(check_signatures(host));
+    complete_signer(arguments.signer);
+    DBK_TRY_VOID(check_signatures(host, arguments.signer));
     DBK_TRY(std::string early_init, read_early_init(arguments.early_init));
     DBK_TRY(std::vector<InstalledKernel> kernels, chosen_kernels(host, arguments));
     install::Request request;
@@ -318,6 +349,8 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     request.kernels_named = !arguments.kernels.empty();
     request.programs = arguments.names;
     request.version = DAYBREAK_VERSION;
+    request.sign_key = arguments.signer.key;
+    request.certificate = arguments.signer.certificate;
     if (!arguments.module.empty())
         request.module = std::filesystem::absolute(arguments.module);
     DBK_TRY(request.helpers, make_helpers(host, arguments));
@@ -341,8 +374,9 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     DBK_TRY(auto loader, install::open_boot_loader(host, &loader_name));
     bool is_at_work =
         placed.mode == install::Mode::menu || install::is_to_be_armed(host, *loader, placed.mode);
+    arguments.signer = {placed.sign_key, placed.certificate};
     if (is_at_work)
-        DBK_TRY_VOID(check_signatures(host));
+        DBK_TRY_VOID(check_signatures(host, arguments.signer));
     DBK_TRY_VOID(check_placed_programs(host, placed));
     arguments.names = placed.programs;
     arguments.programs.clear();
@@ -359,6 +393,8 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     request.programs = placed.programs;
     request.bank = placed.bank;
     request.module = placed.module;
+    request.sign_key = placed.sign_key;
+    request.certificate = placed.certificate;
     request.version = is_at_work ? DAYBREAK_VERSION : placed.version;
     request.running_release = running_release(host);
     DBK_TRY(request.helpers, make_helpers(host, arguments));

@@ -5,12 +5,14 @@
 
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/machine.hpp"
+#include "cmd/signature.hpp"
 
 namespace daybreak::cmd {
 
 struct InstallArguments {
     std::vector<std::string> programs, names, kernels;
     std::string module, bank, root, early_init;
+    Signer signer; ///< of the modules with the programs; empty: they are not signed
     bool once = false, menu = false, dry_run = false, force = false, booted = false, again = false;
 };
 

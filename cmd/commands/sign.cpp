@@ -4,9 +4,8 @@
 // a module, for a kernel that does.
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
-#include "cmd/filter.hpp"
+#include "cmd/signature.hpp"
 #include "formats/abi/ioctl.h"
-#include "formats/abi/signature.h"
 #include "formats/dof/dof_reader.hpp"
 
 #include <elf.h>
@@ -21,42 +20,13 @@ using base::errorf;
 
 struct SignOptions {
     std::string input_path;
-    std::string key_path;
-    std::string certificate_path;
+    Signer signer;
     std::string output_path;
 };
 
-std::string_view text_of(base::ByteView image) {
-    return {reinterpret_cast<const char*>(image.data()), image.size()};
-}
-
 bool is_module(base::ByteView image) {
-    return text_of(image).starts_with(ELFMAG);
-}
-
-/// Returns a detached PKCS#7 signature as the kernel reads it: of the bytes alone, no attributes.
-base::Result<std::string> signature_of(base::ByteView image, const SignOptions& options) {
-    DBK_TRY(Filtered done, run_filter("sign",
-                                      {"openssl", "cms", "-sign", "-binary", "-noattr", "-nocerts",
-                                       "-nosmimecap", "-md", "sha256", "-outform", "DER", "-signer",
-                                       options.certificate_path, "-inkey", options.key_path},
-                                      image));
-    if (!done.ended_well || done.output.empty())
-        return errorf(ErrorCode::invalid, "openssl cannot sign with key %s and certificate %s",
-                      options.key_path.c_str(), options.certificate_path.c_str());
-    if (done.output.size() > DBK_SIGNATURE_BYTES_MAX)
-        return errorf(ErrorCode::limit, "the signature has %zu bytes, at most %u are taken",
-                      done.output.size(), DBK_SIGNATURE_BYTES_MAX);
-    return std::move(done.output);
-}
-
-std::string trailer_of(const std::string& signature) {
-    dbk_signature_trailer trailer = {};
-    trailer.kind = DBK_SIGNATURE_PKCS7;
-    for (unsigned i = 0; i < sizeof(trailer.signature_bytes); i++)
-        trailer.signature_bytes[i] = static_cast<uint8_t>(signature.size() >> (24 - 8 * i));
-    return std::string(reinterpret_cast<const char*>(&trailer), sizeof(trailer)) +
-           DBK_SIGNATURE_MARK;
+    std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+    return text.starts_with(ELFMAG);
 }
 
 /// Error: what no signature belongs after.
@@ -64,7 +34,7 @@ base::Result<void> check_input(base::ByteView image, const std::string& path) {
     if (!is_module(image))
         if (auto parsed = formats::parse_dof(image); !parsed.ok())
             return std::move(parsed).error().with_context(path);
-    if (text_of(image).ends_with(DBK_SIGNATURE_MARK))
+    if (is_signed(image))
         return errorf(ErrorCode::invalid, "%s is signed already: sign it as %s made it",
                       path.c_str(), is_module(image) ? "daybreak embed" : "daybreak compile");
     return {};
@@ -73,8 +43,7 @@ base::Result<void> check_input(base::ByteView image, const std::string& path) {
 base::Result<void> sign(const SignOptions& options) {
     DBK_TRY(base::Bytes image, base::read_file(options.input_path));
     DBK_TRY_VOID(check_input(image, options.input_path));
-    DBK_TRY(std::string signature, signature_of(image, options));
-    std::string after = signature + trailer_of(signature);
+    DBK_TRY(std::string after, make_signature(image, options.signer));
     if (!is_module(image) && image.size() + after.size() > DBK_DOF_BYTES_MAX)
         return errorf(ErrorCode::limit,
                       "%s: with its signature it has %zu bytes, at most %u are taken",
@@ -93,9 +62,9 @@ void add_sign(CLI::App& app, int& status) {
         app.add_subcommand("sign", "Sign a compiled program or a module, with openssl");
     command->add_option("FILE", options->input_path, "The compiled program, or the module (.ko)")
         ->required();
-    command->add_option("--key", options->key_path, "The private key, as openssl reads it")
+    command->add_option("--key", options->signer.key, "The private key, as openssl reads it")
         ->required();
-    command->add_option("--certificate", options->certificate_path, "The key's certificate")
+    command->add_option("--certificate", options->signer.certificate, "The key's certificate")
         ->required();
     command->add_option("-o,--output", options->output_path, "The signed file to write")
         ->required();

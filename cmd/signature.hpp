@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signatures after modules and compiled programs, in the kernel's form; formats/abi/signature.md.
+#pragma once
+
+#include "base/byte_reader.hpp"
+#include "base/result.hpp"
+
+#include <string>
+
+namespace daybreak::cmd {
+
+/// Files of a private key and of its certificate, as openssl reads them.
+struct Signer {
+    std::string key, certificate;
+};
+
+bool is_signed(base::ByteView image);
+
+/// Returns what is put after an image, by openssl.
+/// Errors: invalid: openssl cannot sign so; limit: the signature is too large; not_found: openssl.
+base::Result<std::string> make_signature(base::ByteView image, const Signer& signer);
+
+/// Returns how the kernel names the key of a certificate in /proc/keys: in hexadecimal digits.
+/// Errors: as above, and unsupported: the certificate gives its key no identifier.
+base::Result<std::string> key_identifier(const std::string& certificate);
+
+} // namespace daybreak::cmd
