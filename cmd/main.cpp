@@ -21,11 +21,11 @@ namespace {
 
 constexpr size_t kHelpColumns = 79;
 constexpr const char* kFooter =
-    "\nFrom a D program to the answer:\n"
-    "  daybreak compile -s boot.d -o boot.dof --kernel /boot/vmlinuz-$(uname -r)\n"
-    "  daybreak embed boot.dof --module daybreak.ko -o boot.ko\n"
-    "  daybreak record --claim -o boot.dbrk      (in the booted system, as root)\n"
-    "  daybreak report boot.dbrk\n"
+    "\nTrace the next boot of this machine, then look, as root:\n"
+    "  daybreak install --once && reboot\n"
+    "  daybreak status; daybreak report /var/log/daybreak\n"
+    "Trace the system that runs:\n"
+    "  daybreak dtrace -n 'syscall:::entry { @[execname] = count(); }'\n"
     "\nUnder the name dtrace it takes dtrace(1)'s command line, as `daybreak dtrace`\n"
     "does. `daybreak COMMAND --help` has an example for each; daybreak(1) is the\nmanual.";
 
