@@ -71,6 +71,9 @@ until_it grep -q begun second
 wait $loads
 equal loaded-twice "$?-$(grep -c 'ended: loaded' loaded)" 0-2
 insmod /share/in/padlock-aes.ko
+# An argument of a tracepoint that is a negative int, of 32 bits in the kernel.
+equal negative-argument "$(daybreak dtrace -qn 'sdt:::initcall_finish { printf("%d %d", arg1, args[1]); }' \
+	-c 'insmod /share/in/padlock-aes.ko' 2>&1 | grep -o -e '-19.*')" "-19 -19"
 kill -INT $second $beside
 wait $second
-equal only-what-was-begun "$(echo $(cat second))" "begun padlock_aes -19"
+equal only-what-was-begun "$(echo $(cat second))" "begun padlock_aes -19 padlock_aes -19"

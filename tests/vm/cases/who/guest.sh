@@ -19,6 +19,7 @@ equal log-has-what-matches-nothing "$(dmesg | sed -n 's/.*ring .*: \(fbt:.*\)/\1
 holds run-recorded sh run.sh
 holds later-module insmod /share/in/brd.ko rd_nr=1 rd_size=64
 holds record daybreak record --claim -o /share/out/who.dbrk
+equal boot "$(daybreak info /share/out/who.dbrk | sed -n 's/^boot *//p')" "$(cat /proc/sys/kernel/random/boot_id)"
 equal verdict-has-what-matches-nothing "$(daybreak info /share/out/who.dbrk | tail -n 1)" \
 	"complete: every record since the first probe is here, but fbt::no_such_function:entry matches no probe: it cannot record anything"
 daybreak report /share/out/who.dbrk | grep EXEC >recorded
@@ -52,6 +53,25 @@ equal group-no-faults "$(cat group.err)" ""
 equal group "$(cat group)" \
 	"/system.slice/daybreak-test.service/payload daybreak-test.service /tmp/there / /proc/version proc <none>"
 equal no-unit "$(dtrace -qn 'BEGIN { printf("%s|%s|", cgroup, unit); exit(0); }' 2>&1)" "/||"
+
+# Whose child it is: the command's grandchild, and a process beside it.
+cat >both.sh <<'EOF'
+touch asked
+until [ -e answered ]; do :; done
+sh -c 'workload 2; true'
+EOF
+(until_it [ -e asked ]; workload 1; touch answered) &
+dtrace -o progeny -qn 'syscall::getppid:entry /execname == "workload"/ { @[progenyof($target) ? "its" : "another"] = count(); }
+	END { printa("%s %@d ", @); }' -c 'sh both.sh' 2>progeny.err
+wait
+equal progeny "$(cat progeny progeny.err)" "another 100 its 200 "
+
+# A stack of 32 bits.
+. /share/in/narrow.places
+dtrace -o narrow -qn 'sdt:::sys_enter /execname == "narrow" && arg1 == 64/ { printf("%d %d\n", ustackdepth, ucaller); ustack(); }' -c /share/in/narrow
+read -r depth caller <narrow
+equal narrow-depth "$depth" 4
+equal narrow-caller "$((caller > middle && caller < middle + middle_bytes))" 1
 
 # What arguments are.
 types() {
