@@ -271,14 +271,12 @@ std::string grub_entry_id(const std::string& release) {
 }
 
 Result<std::string> grub_entry_text(const GrubEntry& entry, const GrubAddition& addition) {
-    for (const char* name : {"rdinit", "daybreak.bank"})
-        if (entry.argument(name) &&
-            (addition.arguments + " ").find(std::string(name) + "=") != std::string::npos)
-            return errorf(
-                ErrorCode::invalid,
-                "GRUB's entry '%s' has %s=%s already: take it out of /etc/default/grub, run "
-                "update-grub, and install again",
-                entry.title.c_str(), name, entry.argument(name)->c_str());
+    auto has_argument = [&entry](const char* name) { return entry.argument(name).has_value(); };
+    if (const char* name = doubled_argument(addition.arguments, has_argument))
+        return errorf(ErrorCode::invalid,
+                      "GRUB's entry '%s' has %s=%s already: take it out of /etc/default/grub, run "
+                      "update-grub, and install again",
+                      entry.title.c_str(), name, entry.argument(name)->c_str());
     std::string cpio = entry.kernel.substr(0, entry.kernel.rfind('/') + 1) + addition.cpio;
     std::string text = "menuentry " + entry.header.at(1) + "', with Daybreak'";
     for (size_t i = 2; i < entry.header.size(); i++) {

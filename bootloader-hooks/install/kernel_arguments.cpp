@@ -31,6 +31,14 @@ std::string own_arguments(const std::string& bank) {
     return arguments;
 }
 
+const char* doubled_argument(const std::string& own,
+                             const std::function<bool(const char*)>& has_argument) {
+    for (const char* name : {"rdinit", "daybreak.bank"})
+        if (own.find(std::string(name) + "=") != std::string::npos && has_argument(name))
+            return name;
+    return nullptr;
+}
+
 std::string entry_arguments(const std::string& own,
                             const std::function<bool(const char*)>& has_argument) {
     std::string arguments = own;

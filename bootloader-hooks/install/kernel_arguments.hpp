@@ -19,6 +19,10 @@ bool is_for_recovery(const std::string& argument);
 /// Returns early-init, and the memory of a bank ("64M@0x20000000", or "").
 std::string own_arguments(const std::string& bank);
 
+/// Returns the argument of `own` that the distribution's entry has already; null: none.
+const char* doubled_argument(const std::string& own,
+                             const std::function<bool(const char*)>& has_argument);
+
 /// Returns `own` with what our entry has unless the distribution's has the like: that it
 /// comes back after a panic, and kKernelStartArguments.
 /// `has_argument`: whether the distribution's entry has an argument of that name.

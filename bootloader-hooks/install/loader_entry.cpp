@@ -40,16 +40,15 @@ Result<std::string> added_arguments(const LoaderEntry& entry, const std::string&
     for (const auto& [key, value] : entry.lines)
         if (key == "options")
             options += value + " ";
-    for (const char* name : {" rdinit=", " daybreak.bank="})
-        if (options.find(name) != std::string::npos &&
-            (" " + arguments).find(name) != std::string::npos)
-            return errorf(ErrorCode::invalid,
-                          "the entry %s has%s already: take it out of /etc/kernel/cmdline, run "
-                          "kernel-install, and install again",
-                          entry.id.c_str(), name);
-    return entry_arguments(arguments, [&options](const char* name) {
+    auto has_argument = [&options](const char* name) {
         return options.find(base::strprintf(" %s=", name)) != std::string::npos;
-    });
+    };
+    if (const char* name = doubled_argument(arguments, has_argument))
+        return errorf(ErrorCode::invalid,
+                      "the entry %s has %s= already: take it out of /etc/kernel/cmdline, run "
+                      "kernel-install, and install again",
+                      entry.id.c_str(), name);
+    return entry_arguments(arguments, has_argument);
 }
 
 /// Text of a section: without what pads it.
