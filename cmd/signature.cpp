@@ -8,6 +8,9 @@
 #include "formats/abi/signature.h"
 
 #include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 
 namespace daybreak::cmd {
 
@@ -40,6 +43,37 @@ Result<std::string> make_signature(base::ByteView image, const Signer& signer) {
         trailer.signature_bytes[i] = static_cast<uint8_t>(signature.size() >> (24 - 8 * i));
     return signature + std::string(reinterpret_cast<const char*>(&trailer), sizeof(trailer)) +
            DBK_SIGNATURE_MARK;
+}
+
+Result<std::string> sign_image(const std::string& image, const Signer& signer) {
+    constexpr const char* kWhat = "install --sign";
+    // It takes certificates as PEM only, and says things on its standard output.
+    DBK_TRY(base::Bytes certificate, base::read_file(signer.certificate));
+    DBK_TRY(Filtered pem, run_filter(kWhat, {"openssl", "x509", "-outform", "PEM"}, certificate));
+    std::string folder = std::filesystem::temp_directory_path() / "daybreak-XXXXXX";
+    if (!::mkdtemp(folder.data()))
+        return base::errno_errorf("cannot make a temporary folder for sbsign");
+    auto signed_image = [&]() -> Result<std::string> {
+        for (const auto& [name, text] :
+             std::map<std::string, std::string>{{"/certificate", pem.output}, {"/in", image}}) {
+            DBK_TRY(auto file, base::OutputFile::create(folder + name));
+            DBK_TRY_VOID(file.write(base::as_bytes(text)));
+            DBK_TRY_VOID(file.commit());
+        }
+        DBK_TRY(Filtered done,
+                run_filter(kWhat,
+                           {"sbsign", "--key", signer.key, "--cert", folder + "/certificate",
+                            "--output", folder + "/out", folder + "/in"},
+                           {}));
+        if (!done.ended_well)
+            return errorf(ErrorCode::invalid, "sbsign cannot sign with key %s and certificate %s",
+                          signer.key.c_str(), signer.certificate.c_str());
+        DBK_TRY(base::Bytes bytes, base::read_file(folder + "/out"));
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }();
+    std::error_code none;
+    std::filesystem::remove_all(folder, none);
+    return signed_image;
 }
 
 Result<std::string> key_identifier(const std::string& certificate) {

@@ -21,6 +21,10 @@ bool is_signed(base::ByteView image);
 /// Errors: invalid: openssl cannot sign so; limit: the signature is too large; not_found: openssl.
 base::Result<std::string> make_signature(base::ByteView image, const Signer& signer);
 
+/// Returns an image of a kernel with a signature for the firmware, by sbsign.  Errors: as above;
+/// io.
+base::Result<std::string> sign_image(const std::string& image, const Signer& signer);
+
 /// Returns how the kernel names the key of a certificate in /proc/keys: in hexadecimal digits.
 /// Errors: as above, and unsupported: the certificate gives its key no identifier.
 base::Result<std::string> key_identifier(const std::string& certificate);

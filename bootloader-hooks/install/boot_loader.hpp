@@ -49,6 +49,8 @@ public:
     virtual base::Result<std::string> archive(const TracedKernel&, std::string cpio) {
         return cpio;
     }
+    /// Why what lies at cpio_path() is booted only with a signature; "" when it needs none.
+    virtual std::string signature_demand(const TracedKernel&) { return ""; }
     /// Why what lies at cpio_path() is not made from what the machine boots now; "" when it is, or
     /// when nothing of that is in it.
     virtual std::string archive_trouble(const TracedKernel&) { return ""; }

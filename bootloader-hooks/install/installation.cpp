@@ -3,6 +3,7 @@
 // The plans of install and uninstall.
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/kernel_arguments.hpp"
+#include "bootloader-hooks/install/unified_image.hpp"
 
 #include <algorithm>
 
@@ -109,13 +110,35 @@ Manifest joined(Manifest wanted, const Manifest& placed) {
     return wanted;
 }
 
+/// Returns an image of a kernel as it was before it was signed.
+std::string unsigned_image(const std::string& bytes) {
+    auto image = parse_unified_image(bytes);
+    auto plain = image.ok() ? with_sections(*image, {}) : std::move(image).error();
+    return plain.ok() ? *plain : "";
+}
+
 /// The request with what is to lie at the archives' places, which may have them inside.
-Result<Request> packed(Request request, BootLoader& loader) {
+Result<Request> packed(const Host& host, Request request, BootLoader& loader) {
     for (KernelCpio& kernel : request.kernels) {
         if (kernel.is_placed)
             continue;
-        DBK_TRY(kernel.cpio, loader.archive(traced_kernel(kernel.release, request.bank),
-                                            std::move(kernel.cpio)));
+        TracedKernel traced = traced_kernel(kernel.release, request.bank);
+        DBK_TRY(kernel.cpio, loader.archive(traced, std::move(kernel.cpio)));
+        std::string demand = loader.signature_demand(traced);
+        if (demand.empty())
+            continue;
+        if (!request.sign_image)
+            return errorf(ErrorCode::unsupported,
+                          "%s, so the firmware boots a copy of the image of kernel %s only with a "
+                          "signature: give a key that it or shim trusts with --sign KEY",
+                          demand.c_str(), kernel.release.c_str());
+        auto placed = host.read(loader.cpio_path(kernel.release));
+        // A new signature would have another time in it.
+        if (placed.ok() && *placed && unsigned_image(**placed) == unsigned_image(kernel.cpio)) {
+            kernel.cpio = **placed;
+            continue;
+        }
+        DBK_TRY(kernel.cpio, request.sign_image(kernel.cpio));
     }
     return request;
 }
@@ -249,7 +272,7 @@ Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* arme
                           "%s (install --menu adds an entry to the boot menu, and arms nothing)",
                           checked.error().message().c_str());
     }
-    DBK_TRY(Request request, packed(unpacked, *loader));
+    DBK_TRY(Request request, packed(host, unpacked, *loader));
     auto armed_before = loader->armed();
     bool is_armed = armed_before.ok() && !armed_before->empty();
     DBK_TRY(*armed_ret, request.again ? release_to_keep(host, *loader, request)

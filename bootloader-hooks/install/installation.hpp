@@ -20,6 +20,9 @@ struct KernelCpio {
     bool is_placed = false; ///< it is what lies at its place, which may have the archive inside
 };
 
+/// Returns an image of a kernel with a signature for the firmware.
+using SignImage = std::function<base::Result<std::string>(const std::string& image)>;
+
 struct Request {
     Mode mode = Mode::every;
     std::vector<std::string> programs; ///< names of their rings, for the status
@@ -29,6 +32,7 @@ struct Request {
     std::string version;               ///< of the Daybreak that made the archives
     std::string module;                ///< of the one kernel, where it was named
     std::string sign_key, certificate; ///< files; "" where modules are not signed
+    SignImage sign_image;              ///< empty: images are not signed
     bool kernels_named = false;        ///< people named them: one alone need not be the default
     std::string running_release;       ///< traced when the boot loader's default is not known
     bool force = false;                ///< take away what was changed since it was installed

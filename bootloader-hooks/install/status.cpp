@@ -77,9 +77,14 @@ std::string Installation::entries_trouble() const {
     std::vector<OwnFile> wanted = entries->files;
     if (entries->part && entries->part->after)
         wanted.push_back({loader.path(), *entries->part->after});
-    for (const TracedKernel& kernel : kernels)
+    for (const TracedKernel& kernel : kernels) {
         if (std::string trouble = loader.archive_trouble(kernel); !trouble.empty())
             return trouble + ": " + repair;
+        std::string demand = loader.signature_demand(kernel);
+        if (!demand.empty() && placed.sign_key.empty())
+            return demand + ", and our image of kernel " + kernel.release +
+                   " has no signature: " + repair + " --sign KEY";
+    }
     for (const OwnFile& file : wanted) {
         auto content = host.read(file.path);
         if (!content.ok())

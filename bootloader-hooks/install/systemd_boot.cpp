@@ -85,6 +85,7 @@ public:
         return is_unified(release) ? entry_path(release) : folder_ + "/" + cpio_name(release);
     }
     Result<std::string> archive(const TracedKernel& kernel, std::string cpio) override;
+    std::string signature_demand(const TracedKernel& kernel) override;
     std::string archive_trouble(const TracedKernel& kernel) override;
     bool looks_for_cpio() const override { return false; }
     Result<Entries> entries(const std::vector<TracedKernel>& kernels, bool can_arm,
@@ -234,13 +235,18 @@ Result<std::string> SystemdBoot::archive(const TracedKernel& kernel, std::string
     if (!entry || !entry->is_unified())
         return cpio;
     DBK_TRY(UnifiedImage image, read_image(*entry));
-    if (std::optional<bool> is_on = has_secure_boot(host_); is_on.value_or(image.is_signed))
-        return errorf(
-            ErrorCode::unsupported,
-            "%s, so the firmware would not boot a copy of %s with an archive in it, which "
-            "has no signature",
-            is_on ? "Secure Boot is on" : "the image is signed", entry->id.c_str());
     return traced_image(*entry, image, cpio, kernel.arguments);
+}
+
+std::string SystemdBoot::signature_demand(const TracedKernel& kernel) {
+    const LoaderEntry* entry = entry_of(kernel.release);
+    if (!entry || !entry->is_unified())
+        return "";
+    std::optional<bool> is_on = has_secure_boot(host_);
+    if (is_on)
+        return *is_on ? "Secure Boot is on" : "";
+    auto image = read_image(*entry);
+    return image.ok() && image->is_signed ? entry->id + " is signed" : "";
 }
 
 std::string SystemdBoot::archive_trouble(const TracedKernel& kernel) {

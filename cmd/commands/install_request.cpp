@@ -70,6 +70,12 @@ Result<void> check_signatures(const Host& host, const Signer& signer) {
                   signer.certificate.c_str());
 }
 
+install::SignImage image_signer(const Signer& signer) {
+    if (signer.key.empty())
+        return nullptr;
+    return [signer](const std::string& image) { return sign_image(image, signer); };
+}
+
 /// The certificate lies beside the key where none is named, as DKMS has it.
 void complete_signer(Signer& signer) {
     if (signer.key.empty())
@@ -351,6 +357,7 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     request.version = DAYBREAK_VERSION;
     request.sign_key = arguments.signer.key;
     request.certificate = arguments.signer.certificate;
+    request.sign_image = image_signer(arguments.signer);
     if (!arguments.module.empty())
         request.module = std::filesystem::absolute(arguments.module);
     DBK_TRY(request.helpers, make_helpers(host, arguments));
@@ -395,6 +402,7 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     request.module = placed.module;
     request.sign_key = placed.sign_key;
     request.certificate = placed.certificate;
+    request.sign_image = image_signer(arguments.signer);
     request.version = is_at_work ? DAYBREAK_VERSION : placed.version;
     request.running_release = running_release(host);
     DBK_TRY(request.helpers, make_helpers(host, arguments));

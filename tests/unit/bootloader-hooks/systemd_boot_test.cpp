@@ -368,24 +368,57 @@ TEST_CASE("what else lies beside unified kernel images", "[install][systemd-boot
     CHECK(contains(refusal(machine, other), "has no entry of kernel 6.13 with an initramfs"));
 }
 
-TEST_CASE("a unified kernel image that has to be signed is not copied",
+TEST_CASE("a copy of a unified kernel image is signed where the firmware asks for it",
           "[install][systemd-boot][uki]") {
     UnifiedMachine machine;
-    auto secure_boot = [&machine](char value) {
-        machine.write("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
-                      std::string("\6\0\0\0", 4) + value);
+    const std::string variable =
+        "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+    auto secure_boot = [&](char value) {
+        machine.write(variable, std::string("\6\0\0\0", 4) + value);
         return refusal(machine, request_of(Mode::once));
     };
     CHECK(refusal(machine, request_of(Mode::once)).empty());
-    CHECK(secure_boot(1) == "Secure Boot is on, so the firmware would not boot a copy of debian-" +
-                                kOld + ".efi with an archive in it, which has no signature");
+    CHECK(secure_boot(1) == "Secure Boot is on, so the firmware boots a copy of the image of "
+                            "kernel " +
+                                kOld +
+                                " only with a signature: give a key that it or shim trusts with "
+                                "--sign KEY");
     CHECK(secure_boot(0).empty());
     std::string path = machine.image_path("debian-" + kOld), image = machine.read(path);
     test::put_number(image, test::kPeSignatureBytesAt, 100);
     machine.write(path, image);
     CHECK(secure_boot(0).empty());
-    machine.remove("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
-    CHECK(contains(refusal(machine, request_of(Mode::once)), "the image is signed, so"));
+    machine.remove(variable);
+    CHECK(contains(refusal(machine, request_of(Mode::once)), "debian-" + kOld + ".efi is signed"));
+
+    // A signature is another each time; it goes after the image, and the header says where.
+    machine.write(variable, std::string("\6\0\0\0\1", 5));
+    Request request = request_of(Mode::once);
+    request.sign_key = "/k";
+    request.certificate = "/c";
+    int count = 0;
+    request.sign_image = [&count](const std::string& bytes) -> base::Result<std::string> {
+        std::string signed_one = bytes + "signature " + std::to_string(++count);
+        test::put_number(signed_one, test::kPeSignatureBytesAt - 4, bytes.size());
+        test::put_number(signed_one, test::kPeSignatureBytesAt, 11);
+        return signed_one;
+    };
+    install_it(machine, request);
+    CHECK(machine.read(machine.image_path("daybreak-" + kOld)).ends_with("signature 1"));
+    CHECK(plan_of(machine, request).steps.empty());
+    CHECK(count == 2); // one for each kernel
+    CHECK(contains(status_of(machine), "\nnext boot: traced, kernel " + kNewest));
+    CHECK(!contains(status_of(machine), "!"));
+    machine.remove(variable);
+    uninstall_it(machine);
+    install_it(machine, [] {
+        Request plain = request_of(Mode::once);
+        plain.kernels.erase(plain.kernels.begin()); // the distribution's has a signature
+        return plain;
+    }());
+    machine.write(variable, std::string("\6\0\0\0\1", 5));
+    CHECK(contains(status_of(machine), "!entry: Secure Boot is on, and our image of kernel " +
+                                           kNewest + " has no signature: "));
 }
 
 TEST_CASE("with systemd-boot every file comes back, whatever was done",

@@ -37,8 +37,8 @@ class Case:
     like: str = ""  # a case whose scripts and programs this one shares
     kernels: tuple[str, ...] = kernels.SERIES
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
-    image: str = "busybox"  # "debian"; "grub", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part;
-    # "shim": busybox by shim and GRUB under Secure Boot; prepare makes in/esp with grub.cfg and in/owner.der, the owner's key
+    image: str = "busybox"  # "debian"; "grub", "dracut", "crypt", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part;
+    # "shim": busybox by shim and GRUB under Secure Boot; prepare makes in/esp with grub.cfg and in/owner.der, the owner's key; with-initrd what needs the initrd
     embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
@@ -144,7 +144,7 @@ class Boot:
         self._in.mkdir(parents=True)
         self._out.mkdir()
         self._build()
-        self._host_script("prepare")
+        self._make_by("prepare")
         early = self._early_archive()
         machine = self._machine(early)
         with tempfile.TemporaryDirectory(prefix="daybreak-case.") as sockets:
@@ -231,11 +231,11 @@ class Boot:
             efi_variables = self.folder / "efi-variables"
             secure_boot.write_variables(efi_variables, (self._in / "owner.der").read_bytes())
             kernel = initrd = None
-        elif case.image in ("grub", "systemd-boot", "uki"):
+        elif case.image in ("grub", "dracut", "crypt", "systemd-boot", "uki"):
             kernel = initrd = None
             disks.insert(0, qemu.Disk(guest.boot_disk(case.image, self._kernel), snapshot=True))
             shutil.copy(case.folder / "guest.sh", self._in)
-            if case.image != "grub":
+            if case.image in ("systemd-boot", "uki"):
                 efi_variables = self.folder / "efi-variables"
                 shutil.copy(qemu.OVMF / "OVMF_VARS_4M.fd", efi_variables)
         else:
@@ -248,6 +248,7 @@ class Boot:
                             disks=disks, cpus_possible=case.cpus_possible, efi_variables=efi_variables)
 
     def _shim_disk(self, kernel: Path, initrd: Path) -> qemu.Disk:
+        self._make_by("with-initrd", {"INITRD": initrd, "SHIM": secure_boot.fetched()})
         files = {f"{'EFI/debian/' if file.name == 'grub.cfg' else ''}{file.name}": file for file in (self._in / "esp").iterdir()}
         disk = self.folder / "boot-disk"
         secure_boot.write_disk(disk, files | {"vmlinuz": kernel, "initrd": initrd})
@@ -283,8 +284,13 @@ class Boot:
                 image.truncate(64 << 20)
         return disks
 
-    def _host_script(self, name: str) -> str:
-        """Runs the case's host script, if it has one, and returns what it printed."""
+    def _make_by(self, name: str, more: dict = {}) -> None:
+        """Runs the case's host script that makes what the guest needs, if it has one: there is no guest when it fails."""
+        if failures := [one for one in console.parse_checks(self._host_script(name, more)) if one.failed]:
+            raise HarnessError(f"{name} of case {self._case.name}: {failures[0].detail}")
+
+    def _host_script(self, name: str, more: dict = {}) -> str:
+        """Runs the case's host script, if it has one, with `more` in its environment, and returns what it printed."""
         script = self._case.folder / name
         if not script.exists():
             return ""
@@ -293,7 +299,7 @@ class Boot:
             "OTHER_MODULE": str(module_of(self._kernel.other())), "SERIES": self._kernel.series,
             "VMLINUZ": str(self._kernel.image),
             "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
-            "PYTHONPATH": str(paths.TESTS_VM)}
+            "PYTHONPATH": str(paths.TESTS_VM)} | {name: str(value) for name, value in more.items()}
         limit_s = self._limit_s()
         try:
             done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE, timeout=limit_s,

@@ -39,12 +39,18 @@ def write_variables(output: Path, certificate: bytes) -> None:
     output.write_bytes(store)
 
 
-def write_disk(output: Path, files: dict[str, Path]) -> None:
-    """Makes a disk that is one FAT file system with shim, GRUB and these files, by their path on it."""
+def fetched() -> Path:
+    """The folder with shim, GRUB, a stub and sbsign."""
     shim = paths.BUILD / "images/shim"
     with paths.locked(shim):
         if subprocess.run([paths.TESTS_VM / "images/fetch-shim", shim]).returncode != 0:
             raise HarnessError("shim and GRUB could not be fetched")
+    return shim
+
+
+def write_disk(output: Path, files: dict[str, Path]) -> None:
+    """Makes a disk that is one FAT file system with shim, GRUB and these files, by their path on it."""
+    shim = fetched()
     files = files | {"EFI/BOOT/BOOTX64.EFI": shim / "shimx64.efi", "EFI/BOOT/grubx64.efi": shim / "grubx64.efi"}
     output.unlink(missing_ok=True)
     paths.run([paths.tool("mkfs.vfat", "dosfstools"), "-C", output, str(DISK_MIB * 1024)], "making the disk failed")

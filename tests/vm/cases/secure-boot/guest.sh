@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each boot is a stage: signed by the owner, unsigned, signed by a stranger, and locked down (grub.cfg).
+# Each boot is a stage: signed by the owner, unsigned, signed by a stranger, locked down (grub.cfg), and a signed image of
+# `daybreak install`.
 stage=$(sed 's/.*stage=\([0-9]\).*/\1/' /proc/cmdline)
 next_boot() {
 	sync
@@ -21,6 +22,7 @@ case $stage in
 	loaded 1
 	equal 1-locked-down "$(cat /sys/kernel/security/lockdown)" "none [integrity] confidentiality"
 	equal 1-not-tainted-by-it "$(log 'module verification failed')" 0
+	at_least 1-kernel-names-the-key "$(grep -c "$(cat /share/in/key-id)" /proc/keys)" 1
 	holds 1-claim daybreak record --claim -o /share/out/boot.dbrk
 	holds 1-unload rmmod daybreak
 	refuses 1-unsigned-by-hand "" insmod /share/in/unsigned.ko
@@ -41,5 +43,11 @@ case $stage in
 	loaded 1
 	equal 4-locked-down "$(cat /sys/kernel/security/lockdown)" "none integrity [confidentiality]"
 	equal 4-refused "$(log 'the kernel is locked down (confidentiality)')" 1
+	next_boot
+	;;
+5)
+	loaded 1
+	equal 5-traced "$(grep -c 'rdinit=/daybreak/early-init' /proc/cmdline)" 1
+	holds 5-claim daybreak record --claim -o /share/out/image.dbrk
 	;;
 esac
