@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <thread>
+#include <utility>
 
 using namespace daybreak;
 using namespace daybreak::install;
@@ -17,6 +18,7 @@ namespace {
 
 int folder_errno = 0;       ///< what fsync of a folder fails with
 fsblkcnt_t free_blocks = 0; ///< what a file system has, where it is not 0
+std::string gone_meanwhile; ///< a file that is removed just before a lock is taken
 
 } // namespace
 
@@ -38,6 +40,12 @@ extern "C" int statvfs(const char* path, struct statvfs* facts) {
     facts->f_blocks = 1000;
     facts->f_bfree = free_blocks;
     return 0;
+}
+
+extern "C" int flock(int fd, int how) {
+    if (!gone_meanwhile.empty())
+        std::filesystem::remove(std::exchange(gone_meanwhile, ""));
+    return static_cast<int>(::syscall(SYS_flock, fd, how));
 }
 
 TEST_CASE("a file is replaced with its mode, and nothing is left beside it", "[install][host]") {
@@ -165,6 +173,12 @@ TEST_CASE("one process at a time changes an installation", "[install][host]") {
     for (std::thread& other : others)
         other.join();
     CHECK(together == 0);
+    // The one who had the lock took the file away after this one opened it.
+    gone_meanwhile = machine.host.at("/run/daybreak-install.lock");
+    {
+        auto lock = machine.host.lock();
+        CHECK(machine.host.exists("/run/daybreak-install.lock"));
+    }
     // A process that was killed left the file, and holds no lock.
     machine.write("/run/daybreak-install.lock", "");
     CHECK(machine.host.lock(milliseconds(0)).ok());
