@@ -10,7 +10,7 @@ if [ -d /boot/efi/loader ]; then
 	archives=/boot/efi
 fi
 archive=$archives/daybreak-$release.cpio
-[ ! -d $archives/EFI/Linux ] || archive=$archives/EFI/Linux/daybreak-$release.efi
+[ ! -e $archives/EFI/Linux/debian-$release.efi ] || archive=$archives/EFI/Linux/daybreak-$release.efi
 echo "stage $stage: $(cat /proc/cmdline)"
 
 # next_boot: does not return
@@ -111,7 +111,7 @@ case $stage in
 5)
 	traced "0 0"
 	status_line died "^last boot  .*a boot before it was to be traced and did not come up"
-	status_line not-armed "^next boot  not traced: the traced boot .* has not come up"
+	status_line not-armed "^next boot  not traced: the traced boot .* did not come up; to arm again: daybreak install /var/lib/daybreak/boot.d"
 	holds 5-uninstall daybreak uninstall
 	sums /after
 	holds 5-byte-identical cmp /before /after
