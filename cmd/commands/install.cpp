@@ -259,7 +259,7 @@ void add_install(CLI::App& app, int& status) {
             ->type_name("SIZE");
     auto* sign = command
                      ->add_option("--sign", arguments->signer.key,
-                                  "Sign the modules with the programs, for Secure Boot")
+                                  "Sign the programs and the modules, for Secure Boot")
                      ->type_name("KEY");
     command
         ->add_option("--certificate", arguments->signer.certificate,

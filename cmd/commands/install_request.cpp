@@ -70,6 +70,16 @@ Result<void> check_signatures(const Host& host, const Signer& signer) {
                   signer.certificate.c_str());
 }
 
+/// Returns a program or a module with its signature after it, where there is a key.
+Result<base::Bytes> signed_bytes(base::Bytes image, const Signer& signer) {
+    if (signer.key.empty())
+        return image;
+    DBK_TRY(std::string signature, make_signature(image, signer));
+    base::ByteView bytes = base::as_bytes(signature);
+    image.insert(image.end(), bytes.begin(), bytes.end());
+    return image;
+}
+
 install::SignImage image_signer(const Signer& signer) {
     if (signer.key.empty())
         return nullptr;
@@ -155,14 +165,12 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         if (!arguments.again)
             for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
                 complain("warning: kernel " + kernel.release + ": " + line);
-        images.push_back({arguments.names[images.size()], std::move(compiled->dof)});
+        DBK_TRY(base::Bytes dof, signed_bytes(std::move(compiled->dof), arguments.signer));
+        images.push_back({arguments.names[images.size()], std::move(dof)});
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
-    std::string signature;
-    if (!arguments.signer.key.empty()) {
-        DBK_TRY(signature, make_signature(embedded, arguments.signer));
-    }
-    return std::optional(install::make_boot_cpio(early_init, text_of(embedded) + signature));
+    DBK_TRY(embedded, signed_bytes(std::move(embedded), arguments.signer));
+    return std::optional(install::make_boot_cpio(early_init, text_of(embedded)));
 }
 
 /// Returns "64M@0x20000000": where it is already for a bank of that size, else a new place.

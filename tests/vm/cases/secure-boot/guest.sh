@@ -48,6 +48,7 @@ case $stage in
 5)
 	loaded 1
 	equal 5-traced "$(grep -c 'rdinit=/daybreak/early-init' /proc/cmdline)" 1
+	equal 5-takes-signed-programs-only "$(cat /sys/module/daybreak/parameters/require_signed)" Y
 	holds 5-claim daybreak record --claim -o /share/out/image.dbrk
 	;;
 esac
