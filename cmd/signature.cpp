@@ -25,14 +25,17 @@ bool is_signed(base::ByteView image) {
 
 Result<std::string> make_signature(base::ByteView image, const Signer& signer) {
     // A detached PKCS#7 signature as the kernel reads it: of the bytes alone, no attributes.
-    DBK_TRY(Filtered done, run_filter("sign",
-                                      {"openssl", "cms", "-sign", "-binary", "-noattr", "-nocerts",
-                                       "-nosmimecap", "-md", "sha256", "-outform", "DER", "-signer",
-                                       signer.certificate, "-inkey", signer.key},
-                                      image));
+    std::vector<std::string> words = {"openssl",          "cms",      "-sign",       "-binary",
+                                      "-noattr",          "-nocerts", "-nosmimecap", "-md",
+                                      "sha256",           "-outform", "DER",         "-signer",
+                                      signer.certificate, "-inkey",   signer.key};
+    if (!signer.may_ask)
+        words.insert(words.end(), {"-passin", "pass:"});
+    DBK_TRY(Filtered done, run_filter("sign", words, image));
     if (!done.ended_well || done.output.empty())
-        return errorf(ErrorCode::invalid, "openssl cannot sign with key %s and certificate %s",
-                      signer.key.c_str(), signer.certificate.c_str());
+        return errorf(ErrorCode::invalid, "openssl cannot sign with key %s and certificate %s%s",
+                      signer.key.c_str(), signer.certificate.c_str(),
+                      signer.may_ask ? "" : " (install takes no key with a passphrase)");
     const std::string& signature = done.output;
     if (signature.size() > DBK_SIGNATURE_BYTES_MAX)
         return errorf(ErrorCode::limit, "the signature has %zu bytes, at most %u are taken",
@@ -50,6 +53,9 @@ Result<std::string> sign_image(const std::string& image, const Signer& signer) {
     // It takes certificates as PEM only, and says things on its standard output.
     DBK_TRY(base::Bytes certificate, base::read_file(signer.certificate));
     DBK_TRY(Filtered pem, run_filter(kWhat, {"openssl", "x509", "-outform", "PEM"}, certificate));
+    if (!pem.ended_well)
+        return errorf(ErrorCode::invalid, "openssl cannot read the certificate %s",
+                      signer.certificate.c_str());
     std::string folder = std::filesystem::temp_directory_path() / "daybreak-XXXXXX";
     if (!::mkdtemp(folder.data()))
         return base::errno_errorf("cannot make a temporary folder for sbsign");

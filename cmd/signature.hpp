@@ -13,6 +13,7 @@ namespace daybreak::cmd {
 /// Files of a private key and of its certificate, as openssl reads them.
 struct Signer {
     std::string key, certificate;
+    bool may_ask = false; ///< for the key's passphrase; else such a key is an error
 };
 
 bool is_signed(base::ByteView image);

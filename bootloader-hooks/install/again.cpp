@@ -16,14 +16,6 @@ constexpr const char* kHookFolders[] = {"/etc/kernel/postinst.d", "/etc/kernel/p
 /// zz-systemd-boot and zz-update-grub, which write the entries that ours are copies of.
 constexpr const char* kHookName = "zzz-daybreak";
 
-/// Returns a word of a shell's command, whatever is in it.
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 } // namespace
 
 std::vector<OwnFile> kernel_hooks(const Host& host, const std::string& program) {
@@ -33,7 +25,7 @@ std::vector<OwnFile> kernel_hooks(const Host& host, const std::string& program) 
                        "# that was installed is traced too, and nothing is left of one that was "
                        "removed. Never fails.\n"
                        "daybreak=" +
-                       quoted(program) +
+                       shell_word(program) +
                        "\n[ ! -x \"$daybreak\" ] || \"$daybreak\" install --again || :\n";
     std::vector<OwnFile> files;
     for (const char* folder : kHookFolders)

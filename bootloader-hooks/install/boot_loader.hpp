@@ -51,8 +51,8 @@ public:
     }
     /// Why what lies at cpio_path() is booted only with a signature; "" when it needs none.
     virtual std::string signature_demand(const TracedKernel&) { return ""; }
-    /// Why what lies at cpio_path() is not made from what the machine boots now; "" when it is, or
-    /// when nothing of that is in it.
+    /// Why what lies at cpio_path() is not made from what the machine boots now, or not booted; ""
+    /// when it is, or when nothing of that is in it.
     virtual std::string archive_trouble(const TracedKernel&) { return ""; }
     /// Whether an entry whose archive is not there boots as usual.  Without that, nothing that is
     /// armed may be replaced.
@@ -123,7 +123,8 @@ base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
                                                                  const std::string& name);
 
 /// GRUB: a part of /boot/grub/custom.cfg, and next_entry of grubenv.
-constexpr const char* kGrubReads[] = {"/boot/grub/grub.cfg", "/boot/grub/grubenv"};
+constexpr const char* kGrubReads[] = {"/boot/grub/grub.cfg", "/boot/grub/grubenv",
+                                      "/boot/grub/custom.cfg"};
 bool grub_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
 

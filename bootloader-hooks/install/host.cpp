@@ -209,6 +209,17 @@ Result<void> Host::remove(const std::string& path) {
     return sync_folder_of(path);
 }
 
+std::string shell_word(const std::string& word) {
+    constexpr const char* kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789_./@:=+-";
+    if (!word.empty() && word.find_first_not_of(kPlain) == word.npos)
+        return word;
+    std::string text = "'";
+    for (char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
 Lock::~Lock() {
     if (fd_.valid())
         ::unlink(path_.c_str()); // one who waits for it sees that it is another file by then
@@ -225,16 +236,20 @@ Result<Lock> Host::lock(std::chrono::milliseconds wait) const {
             return errno_errorf("cannot open %s", kLockPath);
         struct stat locked = {}, there = {};
         if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(fd.get(), &locked) == 0 &&
-            ::lstat(path.c_str(), &there) == 0 && locked.st_ino == there.st_ino)
+            ::lstat(path.c_str(), &there) == 0 && locked.st_ino == there.st_ino) {
+            static_cast<void>(::ftruncate(fd.get(), 0)); // of a process that was killed
+            ::dprintf(fd.get(), "%d", ::getpid());
             return Lock(std::move(fd), path);
+        }
         std::this_thread::sleep_for(kPause);
     }
+    auto holder = read(kLockPath);
     return errorf(
         ErrorCode::busy,
-        "another daybreak install or uninstall has been at work for %lld s: wait for it, "
-        "or end it (`fuser %s` says which process it is)",
-        static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(wait).count()),
-        kLockPath);
+        "another daybreak install or uninstall, process %s, has been at work for %lld s: wait for "
+        "it, or end it",
+        (holder.ok() ? holder->value_or("") : "").c_str(),
+        static_cast<long long>(std::chrono::duration_cast<std::chrono::seconds>(wait).count()));
 }
 
 void Host::remove_empty_folder(const std::string& path) {

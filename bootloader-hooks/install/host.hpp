@@ -49,6 +49,9 @@ private:
     std::string path_;
 };
 
+/// Returns a word of a shell's command, quoted where it has to be.
+std::string shell_word(const std::string& word);
+
 class Host {
 public:
     /// `root` is put before every path; "" for the machine itself.

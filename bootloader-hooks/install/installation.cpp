@@ -117,8 +117,14 @@ std::string unsigned_image(const std::string& bytes) {
     return plain.ok() ? *plain : "";
 }
 
+bool is_signed_image(const std::string& bytes) {
+    auto image = parse_unified_image(bytes);
+    return image.ok() && image->is_signed;
+}
+
 /// The request with what is to lie at the archives' places, which may have them inside.
-Result<Request> packed(const Host& host, Request request, BootLoader& loader) {
+Result<Request> packed(const Host& host, Request request, BootLoader& loader,
+                       const std::optional<Manifest>& placed) {
     for (KernelCpio& kernel : request.kernels) {
         if (kernel.is_placed)
             continue;
@@ -132,10 +138,12 @@ Result<Request> packed(const Host& host, Request request, BootLoader& loader) {
                           "%s, so the firmware boots a copy of the image of kernel %s only with a "
                           "signature: give a key that it or shim trusts with --sign KEY",
                           demand.c_str(), kernel.release.c_str());
-        auto placed = host.read(loader.cpio_path(kernel.release));
+        std::string path = loader.cpio_path(kernel.release);
+        auto there = host.read(path);
         // A new signature would have another time in it.
-        if (placed.ok() && *placed && unsigned_image(**placed) == unsigned_image(kernel.cpio)) {
-            kernel.cpio = **placed;
+        if (there.ok() && *there && placed && placed->placed(path, **there) &&
+            is_signed_image(**there) && unsigned_image(**there) == unsigned_image(kernel.cpio)) {
+            kernel.cpio = **there;
             continue;
         }
         DBK_TRY(kernel.cpio, request.sign_image(kernel.cpio));
@@ -272,7 +280,7 @@ Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* arme
                           "%s (install --menu adds an entry to the boot menu, and arms nothing)",
                           checked.error().message().c_str());
     }
-    DBK_TRY(Request request, packed(host, unpacked, *loader));
+    DBK_TRY(Request request, packed(host, unpacked, *loader, placed));
     auto armed_before = loader->armed();
     bool is_armed = armed_before.ok() && !armed_before->empty();
     DBK_TRY(*armed_ret, request.again ? release_to_keep(host, *loader, request)

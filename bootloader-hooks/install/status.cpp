@@ -2,6 +2,7 @@
 //
 // What `daybreak status` says of an installation, and the command that mends it.
 #include "bootloader-hooks/install/installation.hpp"
+#include "bootloader-hooks/install/machine.hpp"
 
 #include <algorithm>
 
@@ -40,16 +41,28 @@ std::string install_command(const Host& host, const Manifest& placed, const std:
     for (const std::string& release : kernels)
         command += " --kernel " + release;
     if (!placed.module.empty() && kernels.size() == 1)
-        command += " --module " + placed.module;
+        command += " --module " + shell_word(placed.module);
     if (!placed.bank.empty())
         command += " --bank " + placed.bank.substr(0, placed.bank.find('@'));
     if (!placed.sign_key.empty())
-        command += " --sign " + placed.sign_key + " --certificate " + placed.certificate;
+        command += " --sign " + shell_word(placed.sign_key) + " --certificate " +
+                   shell_word(placed.certificate);
     for (const std::string& name : placed.programs)
-        command +=
-            " " + (file_trouble(host, placed, program_path(name)).empty() ? program_path(name)
-                                                                          : name + ".d");
+        command += " " + (file_trouble(host, placed, program_path(name)).empty()
+                              ? shell_word(program_path(name))
+                              : "PATH/" + name + ".d");
     return command;
+}
+
+/// Whether the kernel or the firmware asks for signatures, and none were made.
+bool wants_key(const Host& host, BootLoader* loader, const Manifest& placed) {
+    if (!placed.sign_key.empty())
+        return false;
+    std::vector<TracedKernel> kernels = traced_kernels(placed);
+    return !signature_demand(host).empty() ||
+           (loader && std::any_of(kernels.begin(), kernels.end(), [&](const TracedKernel& kernel) {
+                return !loader->signature_demand(kernel).empty();
+            }));
 }
 
 /// What a line of the status is made of.
@@ -80,10 +93,6 @@ std::string Installation::entries_trouble() const {
     for (const TracedKernel& kernel : kernels) {
         if (std::string trouble = loader.archive_trouble(kernel); !trouble.empty())
             return trouble + ": " + repair;
-        std::string demand = loader.signature_demand(kernel);
-        if (!demand.empty() && placed.sign_key.empty())
-            return demand + ", and our image of kernel " + kernel.release +
-                   " has no signature: " + repair + " --sign KEY";
     }
     for (const OwnFile& file : wanted) {
         auto content = host.read(file.path);
@@ -164,7 +173,8 @@ StatusLine Installation::next_boot() const {
                 "not traced: the traced boot of kernel " + tried +
                     " did not come up; to arm again: " + repair,
                 true};
-    if (release && !contains(placed.kernels, *release)) {
+    bool is_only_one = placed.mode == Mode::once && placed.kernels_named;
+    if (release && !contains(placed.kernels, *release) && !is_only_one) {
         std::string text = "not traced: " + booted_text(*release) + ", which is not installed for";
         if (!release->empty())
             text += ": " + install_command(host, placed, *release);
@@ -209,6 +219,12 @@ void add_loader_lines(Host& host, const Manifest& placed, std::vector<StatusLine
                  (trouble.empty() ? "as installed" : trouble + ": " + installation.repair),
              !trouble.empty()});
     }
+    std::string demand = signature_demand(host);
+    if (!demand.empty() && placed.sign_key.empty() && !placed.kernels.empty())
+        lines.push_back({"unsigned",
+                         demand + ", and the modules that install placed have no signature: " +
+                             installation.repair,
+                         true});
     if (std::string trouble = installation.entries_trouble(); !trouble.empty())
         lines.push_back({"entry", trouble, true});
     lines.push_back(installation.next_boot());
@@ -225,9 +241,12 @@ std::string repair_command(Host& host, const Manifest& placed) {
         });
     bool is_at_work =
         loader && (placed.mode == Mode::menu || is_to_be_armed(host, *loader, placed.mode));
+    std::string force = has_changes(host, loader, placed) ? " --force" : "";
+    if (wants_key(host, loader, placed))
+        return install_command(host, placed, "") + force + " --sign KEY";
     return (has_programs && is_at_work ? "daybreak install --again"
                                        : install_command(host, placed, "")) +
-           (has_changes(host, loader, placed) ? " --force" : "");
+           force;
 }
 
 Result<std::vector<StatusLine>> installation_status(Host& host, const std::string& version) {
@@ -246,7 +265,9 @@ Result<std::vector<StatusLine>> installation_status(Host& host, const std::strin
         lines.push_back({"version",
                          (placed->version.empty() ? "made by an older Daybreak"
                                                   : "made by Daybreak " + placed->version) +
-                             ", this is " + version + ": " + repair_command(host, *placed),
+                             ", this is " + version + ": " +
+                             (refused_path(host, *placed).empty() ? repair_command(host, *placed)
+                                                                  : "daybreak install --again"),
                          true});
     add_loader_lines(host, *placed, lines);
     auto last = read_last_boot(host);

@@ -258,6 +258,8 @@ std::string SystemdBoot::archive_trouble(const TracedKernel& kernel) {
     auto image = read_image(*entry);
     if (!own.ok() || !image.ok())
         return (own.ok() ? image : own).error().message();
+    if (std::string demand = signature_demand(kernel); !demand.empty() && !own->is_signed)
+        return entry_path(kernel.release) + " has no signature, and " + demand;
     // All but the archive itself, which lies before the initramfs.
     auto wanted = traced_image(*entry, *image, "", kernel.arguments);
     auto wanted_image = wanted.ok() ? parse_unified_image(*wanted) : std::move(wanted).error();

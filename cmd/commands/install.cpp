@@ -163,6 +163,9 @@ void add_kernel_start(const Host& host, install::LastBoot& last) {
 /// What daybreak-boot.service runs: takes the recording of this boot, and arms the next one.
 int run_booted(const InstallArguments& arguments) {
     Host host(arguments.root, install::run_program);
+    auto lock = host.lock();
+    if (!lock.ok())
+        return fail(lock.error());
     auto boot = install::read_this_boot(host);
     if (!boot.ok())
         return fail(boot.error());
@@ -192,9 +195,6 @@ int run_booted(const InstallArguments& arguments) {
         if (boot->keeps_start)
             add_kernel_start(host, last);
     }
-    auto lock = host.lock();
-    if (!lock.ok())
-        return fail(lock.error());
     auto plan = install::plan_after_boot(host, last);
     if (!plan.ok())
         return fail(plan.error());
@@ -282,7 +282,8 @@ void add_install(CLI::App& app, int& status) {
     command->footer("\nExample: trace the next boot, then look, as root\n"
                     "  daybreak install --once && reboot\n"
                     "  daybreak status; daybreak report /var/log/daybreak");
-    command->callback([arguments, &status] {
+    command->callback([arguments, sign, &status] {
+        arguments->signs = sign->count() > 0;
         status = arguments->booted
                      ? run_booted(*arguments)
                      : alone("install", *arguments, arguments->again ? run_again : run_install);

@@ -13,6 +13,7 @@
 #include "cmd/terminal.hpp"
 #include "compiler/types/decompress.hpp"
 #include "daybreak_version.hpp"
+#include "formats/abi/ioctl.h"
 #include "formats/module/module_file.hpp"
 
 #include <algorithm>
@@ -87,13 +88,23 @@ install::SignImage image_signer(const Signer& signer) {
 }
 
 /// The certificate lies beside the key where none is named, as DKMS has it.
-void complete_signer(Signer& signer) {
+/// Error: not_found: one of them.
+Result<void> complete_signer(Signer& signer, bool is_wanted) {
+    if (!is_wanted)
+        return {};
     if (signer.key.empty())
-        return;
+        return errorf(ErrorCode::invalid, "--sign takes the file of a key, got ''");
     signer.key = std::filesystem::absolute(signer.key);
     signer.certificate = signer.certificate.empty()
                              ? std::filesystem::path(signer.key).replace_extension(".pub")
                              : std::filesystem::absolute(signer.certificate);
+    for (const std::string& path : {signer.key, signer.certificate})
+        if (::access(path.c_str(), R_OK) != 0)
+            return errorf(
+                ErrorCode::not_found,
+                "cannot open %s: %s (--sign takes the key, --certificate its certificate)",
+                path.c_str(), std::strerror(errno));
+    return {};
 }
 
 /// Returns the kernels to trace, each with its module.  Errors: not_found, invalid.
@@ -166,6 +177,10 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
             for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
                 complain("warning: kernel " + kernel.release + ": " + line);
         DBK_TRY(base::Bytes dof, signed_bytes(std::move(compiled->dof), arguments.signer));
+        if (dof.size() > DBK_DOF_BYTES_MAX)
+            return errorf(ErrorCode::limit,
+                          "%s: with its signature it has %zu bytes, at most %u are taken",
+                          path.c_str(), dof.size(), DBK_DOF_BYTES_MAX);
         images.push_back({arguments.names[images.size()], std::move(dof)});
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
@@ -353,7 +368,7 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     using install::Mode;
     DBK_TRY_VOID(complete_programs(arguments));
     DBK_TRY_VOID(check_unit(host));
-    complete_signer(arguments.signer);
+    DBK_TRY_VOID(complete_signer(arguments.signer, arguments.signs));
     DBK_TRY_VOID(check_signatures(host, arguments.signer));
     DBK_TRY(std::string early_init, read_early_init(arguments.early_init));
     DBK_TRY(std::vector<InstalledKernel> kernels, chosen_kernels(host, arguments));

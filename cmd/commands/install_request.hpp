@@ -12,8 +12,9 @@ namespace daybreak::cmd {
 struct InstallArguments {
     std::vector<std::string> programs, names, kernels;
     std::string module, bank, root, early_init;
-    Signer signer; ///< of the modules with the programs; empty: they are not signed
-    bool once = false, menu = false, dry_run = false, force = false, booted = false, again = false;
+    Signer signer; ///< of programs, modules and images; empty: they are not signed
+    bool once = false, menu = false, dry_run = false, force = false, booted = false, again = false,
+         signs = false;
 };
 
 /// Returns the first program of a boot: that file, or with "" the one that comes with this program.

@@ -239,6 +239,8 @@ void Selftest::check_installation() {
             continue; // the check of files, and the one of the last boot
         if (line.is_wrong)
             fails(line.label.c_str(), line.text);
+        else if (line.text.starts_with("not known"))
+            not_here(line.label.c_str(), line.text);
         else
             ok(line.label.c_str(), line.text);
     }

@@ -58,6 +58,7 @@ base::Result<void> sign(const SignOptions& options) {
 
 void add_sign(CLI::App& app, int& status) {
     auto options = std::make_shared<SignOptions>();
+    options->signer.may_ask = true;
     CLI::App* command =
         app.add_subcommand("sign", "Sign a compiled program or a module, with openssl");
     command->add_option("FILE", options->input_path, "The compiled program, or the module (.ko)")

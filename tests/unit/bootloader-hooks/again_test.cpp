@@ -191,7 +191,7 @@ TEST_CASE("the status says that another Daybreak made the archives", "[install][
         return std::any_of(lines->begin(), lines->end(), [](const StatusLine& line) {
             return line.is_wrong && line.label == "version" &&
                    line.text ==
-                       "made by Daybreak 0.1.0, this is 0.2.0: daybreak install --once boot.d";
+                       "made by Daybreak 0.1.0, this is 0.2.0: daybreak install --once PATH/boot.d";
         });
     };
     CHECK(!has_line("0.1.0"));
@@ -199,5 +199,5 @@ TEST_CASE("the status says that another Daybreak made the archives", "[install][
     request.version.clear(); // a manifest from before it had one
     install_it(machine, request);
     CHECK(installation_status(machine.host, "0.1.0")->at(1).text ==
-          "made by an older Daybreak, this is 0.1.0: daybreak install --once boot.d");
+          "made by an older Daybreak, this is 0.1.0: daybreak install --once PATH/boot.d");
 }

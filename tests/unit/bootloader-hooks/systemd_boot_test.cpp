@@ -417,8 +417,21 @@ TEST_CASE("a copy of a unified kernel image is signed where the firmware asks fo
         return plain;
     }());
     machine.write(variable, std::string("\6\0\0\0\1", 5));
-    CHECK(contains(status_of(machine), "!entry: Secure Boot is on, and our image of kernel " +
-                                           kNewest + " has no signature: "));
+    CHECK(contains(status_of(machine), "!entry: " + machine.image_path("daybreak-" + kNewest) +
+                                           " has no signature, and Secure Boot is on: daybreak "
+                                           "install --once PATH/boot.d --sign KEY\n"));
+    // What has none is signed, whether it was placed so or lost it.
+    install_it(machine, request);
+    std::string image_path = machine.image_path("daybreak-" + kNewest),
+                placed = machine.read(image_path);
+    CHECK(placed.ends_with("signature " + std::to_string(count)));
+    CHECK(!contains(status_of(machine), "!"));
+    std::string stripped = placed.substr(0, placed.rfind("signature "));
+    test::put_number(stripped, test::kPeSignatureBytesAt, 0);
+    machine.write(image_path, stripped);
+    request.force = true;
+    install_it(machine, request);
+    CHECK(machine.read(image_path).ends_with("signature " + std::to_string(count)));
 }
 
 TEST_CASE("with systemd-boot every file comes back, whatever was done",
