@@ -18,7 +18,7 @@ namespace {
 
 int folder_errno = 0;       ///< what fsync of a folder fails with
 fsblkcnt_t free_blocks = 0; ///< what a file system has, where it is not 0
-std::string gone_meanwhile; ///< a file that is removed just before a lock is taken
+std::string gone_meanwhile; ///< a file that is another one just before a lock is taken
 
 } // namespace
 
@@ -43,8 +43,11 @@ extern "C" int statvfs(const char* path, struct statvfs* facts) {
 }
 
 extern "C" int flock(int fd, int how) {
-    if (!gone_meanwhile.empty())
-        std::filesystem::remove(std::exchange(gone_meanwhile, ""));
+    if (!gone_meanwhile.empty()) {
+        std::string path = std::exchange(gone_meanwhile, "");
+        std::filesystem::remove(path);
+        std::ofstream another(path);
+    }
     return static_cast<int>(::syscall(SYS_flock, fd, how));
 }
 
@@ -173,11 +176,13 @@ TEST_CASE("one process at a time changes an installation", "[install][host]") {
     for (std::thread& other : others)
         other.join();
     CHECK(together == 0);
-    // The one who had the lock took the file away after this one opened it.
+    // The one who had the lock took the file away after this one opened it, and a third made
+    // another.
     gone_meanwhile = machine.host.at("/run/daybreak-install.lock");
     {
         auto lock = machine.host.lock();
-        CHECK(machine.host.exists("/run/daybreak-install.lock"));
+        CHECK(lock.ok());
+        CHECK(!machine.host.lock(milliseconds(0)).ok());
     }
     // A process that was killed left the file, and holds no lock.
     machine.write("/run/daybreak-install.lock", "");
