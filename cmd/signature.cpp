@@ -23,7 +23,9 @@ bool is_signed(base::ByteView image) {
     return text.ends_with(DBK_SIGNATURE_MARK);
 }
 
-Result<std::string> make_signature(base::ByteView image, const Signer& signer) {
+Result<base::Bytes> signed_bytes(base::Bytes image, const Signer& signer) {
+    if (signer.key.empty())
+        return image;
     // A detached PKCS#7 signature as the kernel reads it: of the bytes alone, no attributes.
     std::vector<std::string> words = {"openssl",          "cms",      "-sign",       "-binary",
                                       "-noattr",          "-nocerts", "-nosmimecap", "-md",
@@ -44,8 +46,12 @@ Result<std::string> make_signature(base::ByteView image, const Signer& signer) {
     trailer.kind = DBK_SIGNATURE_PKCS7;
     for (unsigned i = 0; i < sizeof(trailer.signature_bytes); i++)
         trailer.signature_bytes[i] = static_cast<uint8_t>(signature.size() >> (24 - 8 * i));
-    return signature + std::string(reinterpret_cast<const char*>(&trailer), sizeof(trailer)) +
-           DBK_SIGNATURE_MARK;
+    std::string after = signature +
+                        std::string(reinterpret_cast<const char*>(&trailer), sizeof(trailer)) +
+                        DBK_SIGNATURE_MARK;
+    base::ByteView bytes = base::as_bytes(after);
+    image.insert(image.end(), bytes.begin(), bytes.end());
+    return image;
 }
 
 Result<std::string> sign_image(const std::string& image, const Signer& signer) {

@@ -18,9 +18,9 @@ struct Signer {
 
 bool is_signed(base::ByteView image);
 
-/// Returns what is put after an image, by openssl.
+/// Returns a module or a program with a signature after it, by openssl; as it is without a key.
 /// Errors: invalid: openssl cannot sign so; limit: the signature is too large; not_found: openssl.
-base::Result<std::string> make_signature(base::ByteView image, const Signer& signer);
+base::Result<base::Bytes> signed_bytes(base::Bytes image, const Signer& signer);
 
 /// Returns an image of a kernel with a signature for the firmware, by sbsign.  Errors: as above;
 /// io.

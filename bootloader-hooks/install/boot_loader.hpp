@@ -122,17 +122,21 @@ base::Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::stri
 base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
                                                                  const std::string& name);
 
-/// GRUB: a part of /boot/grub/custom.cfg, and next_entry of grubenv.
-constexpr const char* kGrubReads[] = {"/boot/grub/grub.cfg", "/boot/grub/grubenv",
-                                      "/boot/grub/custom.cfg"};
+constexpr const char* kGrubConfig = "/boot/grub/grub.cfg";
+constexpr const char* kGrubEnvironment = "/boot/grub/grubenv";
+constexpr const char* kGrubCustom = "/boot/grub/custom.cfg";
+constexpr const char* kGrubReads[] = {kGrubConfig, kGrubEnvironment, kGrubCustom};
+
+/// GRUB: a part of custom.cfg, and next_entry of grubenv.
 bool grub_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_grub(Host& host);
 
-/// systemd-boot: for each kernel a file of loader/entries, or a unified kernel image where the
-/// distribution's is one; and LoaderEntryOneShot.
 /// Where the file system may be mounted that systemd-boot reads entries from.  With two of them
 /// loader.conf is on the EFI system partition, which is the later one here.
 constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
+
+/// systemd-boot: for each kernel a file of loader/entries, or a unified kernel image where the
+/// distribution's is one; and LoaderEntryOneShot.
 bool systemd_boot_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
 std::vector<Step> disarm_systemd_boot(Host& host);

@@ -18,9 +18,6 @@ using base::Result;
 namespace {
 
 constexpr const char* kFolder = "/boot/grub";
-constexpr const char* kConfig = "/boot/grub/grub.cfg";
-constexpr const char* kCustom = "/boot/grub/custom.cfg";
-constexpr const char* kEnvironment = "/boot/grub/grubenv";
 constexpr const char* kNext = "next_entry";
 constexpr const char* kTried = "daybreak_tried";
 
@@ -37,7 +34,7 @@ Result<PartedFile> parted_custom(const std::string& content) {
     return errorf(ErrorCode::corrupt,
                   "%s: %s: take the lines of Daybreak out by hand (uninstall --force leaves the "
                   "file as it is)",
-                  kCustom, parted.error().message().c_str());
+                  kGrubCustom, parted.error().message().c_str());
 }
 
 class Grub final : public BootLoader {
@@ -53,14 +50,14 @@ public:
         return parted.part;
     }
     std::vector<std::string> own_files() override { return own_files_of(host_, "/boot", ".cpio"); }
-    std::string path() const override { return kCustom; }
+    std::string path() const override { return kGrubCustom; }
     std::optional<std::string> default_release() override {
         return config_.default_release(variable("saved_entry").value_or(""));
     }
     Result<void> check_can_arm() override;
     Result<std::string> armed() override;
     bool has_entry(const std::string& release) override {
-        auto text = host_.read(kCustom);
+        auto text = host_.read(kGrubCustom);
         return text.ok() && *text &&
                (*text)->find("--id " + grub_entry_id(release) + " {") != std::string::npos;
     }
@@ -93,7 +90,7 @@ Result<std::string> Grub::entry_text(const TracedKernel& kernel, bool can_arm) c
                       "%s has entries of kernel %s that differ, '%s' and '%s', and which one is "
                       "this system's is not known: name other kernels with --kernel, or make the "
                       "right one the default",
-                      kConfig, kernel.release.c_str(), found[0]->title.c_str(),
+                      kGrubConfig, kernel.release.c_str(), found[0]->title.c_str(),
                       found[1]->title.c_str());
     const GrubEntry* entry = found.empty() ? nullptr : found[0];
     if (!entry)
@@ -101,7 +98,7 @@ Result<std::string> Grub::entry_text(const TracedKernel& kernel, bool can_arm) c
             ErrorCode::invalid,
             "%s has no entry of kernel %s with an initramfs to copy (expected a menuentry with "
             "`linux .../vmlinuz-%s`): run update-grub",
-            kConfig, kernel.release.c_str(), kernel.release.c_str());
+            kGrubConfig, kernel.release.c_str(), kernel.release.c_str());
     std::string arguments = entry_arguments(
         kernel.arguments, [entry](const char* name) { return entry->argument(name).has_value(); });
     return grub_entry_text(*entry, {cpio_name(kernel.release), arguments, can_arm});
@@ -113,23 +110,24 @@ Result<Entries> Grub::entries(const std::vector<TracedKernel>& kernels, bool can
         return errorf(ErrorCode::unsupported,
                       "%s does not read custom.cfg: make /etc/grub.d/41_custom executable and run "
                       "update-grub",
-                      kConfig);
-    DBK_TRY(std::optional<std::string> before, host_.read(kCustom));
+                      kGrubConfig);
+    DBK_TRY(std::optional<std::string> before, host_.read(kGrubCustom));
     DBK_TRY(PartedFile parted, parted_custom(before.value_or("")));
     std::string body;
     for (const TracedKernel& kernel : kernels) {
         DBK_TRY(std::string text, entry_text(kernel, can_arm));
         body += text;
     }
-    Step step{.path = kCustom, .before = before, .is_text = true};
+    Step step{.path = kGrubCustom, .before = before, .is_text = true};
     if (!kernels.empty()) {
         step.after = parted.with(body);
         return Entries{{}, step};
     }
     step.after = before ? std::optional(parted.without()) : std::nullopt;
     bool made = placed &&
-                std::any_of(placed->parts.begin(), placed->parts.end(),
-                            [](const PlacedPart& one) { return one.path == kCustom && one.made; });
+                std::any_of(placed->parts.begin(), placed->parts.end(), [](const PlacedPart& one) {
+                    return one.path == kGrubCustom && one.made;
+                });
     if (made && step.after == "")
         step.after.reset();
     return Entries{{}, step};
@@ -138,11 +136,11 @@ Result<Entries> Grub::entries(const std::vector<TracedKernel>& kernels, bool can
 Result<void> Grub::check_can_arm() {
     if (!config_.takes_next_entry)
         return errorf(ErrorCode::unsupported,
-                      "%s has nothing that chooses next_entry: run update-grub", kConfig);
+                      "%s has nothing that chooses next_entry: run update-grub", kGrubConfig);
     if (environment_.empty())
         return errorf(ErrorCode::unsupported,
-                      "%s is not there: make it with `grub-editenv %s create`", kEnvironment,
-                      kEnvironment);
+                      "%s is not there: make it with `grub-editenv %s create`", kGrubEnvironment,
+                      kGrubEnvironment);
     for (const char* target : {"abstraction", "fs"}) {
         DBK_TRY(std::string printed,
                 host_.run({"grub-probe", std::string("--target=") + target, host_.at(kFolder)}));
@@ -174,7 +172,7 @@ Result<std::string> Grub::armed() {
 
 Step Grub::set(const std::string& name, const std::optional<std::string>& value,
                const char* what) const {
-    std::vector<std::string> command = {"grub-editenv", host_.at(kEnvironment),
+    std::vector<std::string> command = {"grub-editenv", host_.at(kGrubEnvironment),
                                         value ? "set" : "unset",
                                         value ? name + "=" + *value : name};
     return {.command = std::move(command), .what = what};
@@ -213,14 +211,14 @@ std::vector<Step> Grub::disarm(const std::vector<Variable>& before) {
 } // namespace
 
 bool grub_is_used(const Host& host) {
-    return host.exists(kConfig);
+    return host.exists(kGrubConfig);
 }
 
 Result<std::unique_ptr<BootLoader>> open_grub(Host& host) {
-    DBK_TRY(std::optional<std::string> config, host.read_through(kConfig));
+    DBK_TRY(std::optional<std::string> config, host.read_through(kGrubConfig));
     if (!config)
-        return errorf(ErrorCode::not_found, "%s is not there: is /boot mounted?", kConfig);
-    DBK_TRY(std::optional<std::string> environment, host.read_through(kEnvironment));
+        return errorf(ErrorCode::not_found, "%s is not there: is /boot mounted?", kGrubConfig);
+    DBK_TRY(std::optional<std::string> environment, host.read_through(kGrubEnvironment));
     return std::unique_ptr<BootLoader>(
         std::make_unique<Grub>(host, parse_grub_config(*config), environment.value_or("")));
 }

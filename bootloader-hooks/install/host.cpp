@@ -27,8 +27,8 @@ using base::Result;
 
 namespace {
 
-/// Where the system's programs are that PATH of an ordinary user leaves out.
 constexpr const char* kLockPath = "/run/daybreak-install.lock";
+/// Where the system's programs are that PATH of an ordinary user leaves out.
 constexpr const char* kProgramFolders =
     "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 

@@ -110,18 +110,6 @@ Manifest joined(Manifest wanted, const Manifest& placed) {
     return wanted;
 }
 
-/// Returns an image of a kernel as it was before it was signed.
-std::string unsigned_image(const std::string& bytes) {
-    auto image = parse_unified_image(bytes);
-    auto plain = image.ok() ? with_sections(*image, {}) : std::move(image).error();
-    return plain.ok() ? *plain : "";
-}
-
-bool is_signed_image(const std::string& bytes) {
-    auto image = parse_unified_image(bytes);
-    return image.ok() && image->is_signed;
-}
-
 /// The request with what is to lie at the archives' places, which may have them inside.
 Result<Request> packed(const Host& host, Request request, BootLoader& loader,
                        const std::optional<Manifest>& placed) {
@@ -142,7 +130,7 @@ Result<Request> packed(const Host& host, Request request, BootLoader& loader,
         auto there = host.read(path);
         // A new signature would have another time in it.
         if (there.ok() && *there && placed && placed->placed(path, **there) &&
-            is_signed_image(**there) && unsigned_image(**there) == unsigned_image(kernel.cpio)) {
+            is_signed_copy(**there, kernel.cpio)) {
             kernel.cpio = **there;
             continue;
         }

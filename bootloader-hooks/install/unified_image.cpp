@@ -175,6 +175,14 @@ Result<std::string> with_sections(const UnifiedImage& image,
     return made;
 }
 
+bool is_signed_copy(const std::string& bytes, const std::string& plain) {
+    auto copy = parse_unified_image(bytes), image = parse_unified_image(plain);
+    if (!copy.ok() || !image.ok() || !copy->is_signed)
+        return false;
+    auto unsigned_copy = with_sections(*copy, {}), unsigned_image = with_sections(*image, {});
+    return unsigned_copy.ok() && unsigned_image.ok() && *unsigned_copy == *unsigned_image;
+}
+
 std::string traced_os_release(const std::string& os_release) {
     std::string text;
     std::istringstream lines(os_release.c_str()); // it may end in zeros

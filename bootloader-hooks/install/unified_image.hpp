@@ -46,6 +46,9 @@ base::Result<UnifiedImage> parse_unified_image(std::string untrusted_bytes);
 base::Result<std::string> with_sections(const UnifiedImage& image,
                                         const std::map<std::string, std::string>& contents);
 
+/// Whether an image has a signature, and is the other one but for that.
+bool is_signed_copy(const std::string& bytes, const std::string& plain);
+
 /// Returns os-release with another sort-key for systemd-boot, and ", with Daybreak" in its name.
 std::string traced_os_release(const std::string& os_release);
 

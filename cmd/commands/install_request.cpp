@@ -71,16 +71,6 @@ Result<void> check_signatures(const Host& host, const Signer& signer) {
                   signer.certificate.c_str());
 }
 
-/// Returns a program or a module with its signature after it, where there is a key.
-Result<base::Bytes> signed_bytes(base::Bytes image, const Signer& signer) {
-    if (signer.key.empty())
-        return image;
-    DBK_TRY(std::string signature, make_signature(image, signer));
-    base::ByteView bytes = base::as_bytes(signature);
-    image.insert(image.end(), bytes.begin(), bytes.end());
-    return image;
-}
-
 install::SignImage image_signer(const Signer& signer) {
     if (signer.key.empty())
         return nullptr;

@@ -43,14 +43,14 @@ base::Result<void> check_input(base::ByteView image, const std::string& path) {
 base::Result<void> sign(const SignOptions& options) {
     DBK_TRY(base::Bytes image, base::read_file(options.input_path));
     DBK_TRY_VOID(check_input(image, options.input_path));
-    DBK_TRY(std::string after, make_signature(image, options.signer));
-    if (!is_module(image) && image.size() + after.size() > DBK_DOF_BYTES_MAX)
+    bool is_program = !is_module(image);
+    DBK_TRY(image, signed_bytes(std::move(image), options.signer));
+    if (is_program && image.size() > DBK_DOF_BYTES_MAX)
         return errorf(ErrorCode::limit,
                       "%s: with its signature it has %zu bytes, at most %u are taken",
-                      options.input_path.c_str(), image.size() + after.size(), DBK_DOF_BYTES_MAX);
+                      options.input_path.c_str(), image.size(), DBK_DOF_BYTES_MAX);
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(image));
-    DBK_TRY_VOID(output.write(base::as_bytes(after)));
     return output.commit();
 }
 

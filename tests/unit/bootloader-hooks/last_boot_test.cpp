@@ -33,6 +33,16 @@ void install_it(MachineFolder& machine, Mode mode) {
     REQUIRE(apply(machine.host, *plan).ok());
 }
 
+/// One boot of the kernel that is not the default, which was named.
+Request one_boot_of_old() {
+    Request request;
+    request.mode = Mode::once;
+    request.programs = {"boot"};
+    request.kernels = {{kOld, "a"}};
+    request.kernels_named = true;
+    return request;
+}
+
 /// What the unit does after a boot: its recording is taken, or why there is none.
 LastBoot after_boot(MachineFolder& machine, bool loaded = true) {
     if (loaded)
@@ -217,11 +227,7 @@ TEST_CASE("the status says what differs from what was installed", "[install][sta
 
 TEST_CASE("one boot of another kernel is as it should be", "[install][status]") {
     MachineFolder machine;
-    Request request;
-    request.mode = Mode::once;
-    request.programs = {"boot"};
-    request.kernels = {{kOld, "a"}};
-    request.kernels_named = true;
+    Request request = one_boot_of_old();
     std::string armed;
     auto plan = plan_install(machine.host, request, &armed);
     REQUIRE(plan.ok());
@@ -286,11 +292,7 @@ TEST_CASE("a manifest that names no kernel has a status", "[install][status]") {
 TEST_CASE("the command that arms again names the kernels and the module that were named",
           "[install][status]") {
     MachineFolder machine;
-    Request request;
-    request.mode = Mode::once;
-    request.programs = {"boot"};
-    request.kernels = {{kOld, "a"}};
-    request.kernels_named = true;
+    Request request = one_boot_of_old();
     request.module = "/root/daybreak.ko";
     std::string armed;
     auto plan = plan_install(machine.host, request, &armed);
