@@ -2,7 +2,7 @@
 //
 // LiveReport: what dtrace(1) prints while it traces.
 //
-// The same consumer as of a Report, fed with what a running ring has got since the last time:
+// The same session as of a Report, fed with what a running ring has got since the last time:
 //
 //     LiveReport live(options, sink);
 //     loop:  live.add(pieces)      prints the new records, reports new drops
@@ -12,8 +12,7 @@
 // add() hands all of its text to the sink before it returns.
 #pragma once
 
-#include "analyze/consume/consumer.hpp"
-#include "analyze/report.hpp"
+#include "analyze/session/report_session.hpp"
 
 #include <deque>
 
@@ -24,7 +23,8 @@ struct LivePieces {
     std::vector<base::Bytes> metadata; ///< all blocks of the ring and of the host
     std::vector<base::Bytes> segments;
     std::vector<base::Bytes> aggregations;
-    /// Records after it are left for the next time; empty: there is nothing after it.
+    /// The time up to which all records are here; those after it are left for the next time.  0: no
+    /// records were looked at.  Empty: there is nothing after it.
     std::optional<uint64_t> horizon_mono_ns;
     /// What was looked at: drops of records are reported with records, those of aggregations with
     /// aggregations, all others with the status.
@@ -33,42 +33,26 @@ struct LivePieces {
 
 class LiveReport {
 public:
-    /// `sink`, and the symbols and hooks in `options`, must outlive it.  `options.window` does not
-    /// apply.
-    LiveReport(const ReportOptions& options, Sink& sink);
-    ~LiveReport();
+    /// `sink`, and the symbols and hooks in `options`, must outlive it.
+    LiveReport(const ReportOptions& options, Sink& sink) : session_(options, sink) {}
 
     /// Prints what is new.  Pieces are untrusted, as in render_report().
     void add(LivePieces pieces);
     /// Prints a line of its own between two adds: dtrace(1) puts one before the aggregations.
-    void newline();
+    void newline() { session_.newline(); }
     /// Prints the aggregations that were not printed.
-    void end();
+    void end() { session_.end(); }
 
     /// What the program gave to exit(), last.
-    std::optional<int> exit_status() const { return shared_.exit_status; }
-    const UnnamedAddresses& unnamed() const { return names_.unnamed(); }
+    std::optional<int> exit_status() const { return session_.exit_status(); }
+    const UnnamedAddresses& unnamed() const { return session_.unnamed(); }
     /// The options in force, setopt() included; null before the first add().
-    const OutputOptions* output_options() const {
-        return consumer_ ? &consumer_->options() : nullptr;
-    }
+    const OutputOptions* output_options() const { return session_.output_options(); }
 
 private:
-    bool take_metadata(formats::Recording& recording);
-    void consume_records(const formats::Recording& recording,
-                         std::optional<uint64_t> horizon_mono_ns);
-    void consume_firing(std::vector<MergedRecord>& firing);
-    void tell_drops(const formats::RingRecording& ring, const formats::Readings& looked_at);
-
-    ReportOptions options_;
-    AddressNames names_;
-    ConsumerShared shared_;
-    /// The recordings that plans of the consumer refer to: one for each time ECBs were added.
-    std::deque<formats::Recording> generations_;
-    size_t ecbs_known_ = 0;
-    std::unique_ptr<Consumer> consumer_;
-    MergeStarts starts_;
-    std::map<std::pair<uint16_t, unsigned>, uint64_t> drops_reported_; // by CPU and cause
+    std::deque<formats::Recording> recordings_; // that the session refers to
+    ReportSession session_;
+    DropCounters counters_;
 };
 
 } // namespace daybreak::analyze

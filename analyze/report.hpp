@@ -10,42 +10,12 @@
 #pragma once
 
 #include "analyze/completeness.hpp"
-#include "analyze/consume/consumer.hpp"
-#include "analyze/options.hpp"
-#include "analyze/print/sink.hpp"
+#include "analyze/session/report_session.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <optional>
 
 namespace daybreak::analyze {
-
-/// Which records count and print; both ends belong to the window.
-struct TimeWindow {
-    std::optional<uint64_t> since_ns, until_ns;
-    /// false: times are CLOCK_BOOTTIME; true: they count from the first record that is here.
-    bool from_first_record = false;
-    /// Times are CLOCK_MONOTONIC, as a snapshot's window is.
-    bool is_monotonic = false;
-
-    bool is_set() const { return since_ns || until_ns; }
-};
-
-struct ReportOptions {
-    /// What the command line asks for; the program's own options come on top.
-    OutputOptions output;
-    /// The CPU and ID columns are left out, as D test suites expect.
-    bool testing = false;
-    /// An object of JSON for each record and aggregation, one per line (daybreak(1)), not text.
-    bool json = false;
-    TimeWindow window;
-    /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
-    const formats::SymbolTable* symbols = nullptr;
-    /// Processes that still run; null: their addresses stay numbers.  Must outlive the call.
-    UserNames* users = nullptr;
-    ConsumerHooks hooks;
-    /// Memory for aggregations of one ring.
-    uint64_t aggregation_bytes_max = kAggregationBytesMax;
-};
 
 struct Report {
     std::optional<int> exit_status;               ///< what the program gave to exit(), last

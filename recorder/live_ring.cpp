@@ -220,6 +220,8 @@ Result<LivePieces> LiveRing::poll(Wanted wanted, const std::function<uint64_t()>
                 cpus.push_back(region.facts.cpu);
         for (uint32_t cpu : cpus)
             DBK_TRY_VOID(take_segments(cpu, pieces));
+    } else {
+        pieces.horizon_mono_ns = 0;
     }
     take_metadata(pieces);
     return pieces;

@@ -24,7 +24,8 @@ struct LivePieces {
     std::vector<Bytes> metadata; ///< all blocks of the ring and of the host
     std::vector<Bytes> segments; ///< header to committed bytes
     std::vector<Bytes> aggregations;
-    /// Records after it may still be missing on some CPU; those that are here come again.
+    /// Records after it may still be missing on some CPU; those that are here come again.  0: no
+    /// records were looked at.
     std::optional<uint64_t> horizon_mono_ns;
 };
 

@@ -19,9 +19,10 @@ bool speculates(const formats::RingRecording& ring) {
 
 } // namespace
 
-RecordMerge::RecordMerge(const formats::Recording& recording, const MergeStarts& starts,
-                         MergeOrder order)
-    : by_nanoseconds_(recording.rings.size() > 1), order_(order) {
+RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
+    : by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
+      horizon_mono_ns_(options.horizon_mono_ns) {
+    const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         for (const formats::CpuInfo& cpu : recording.rings[ring].cpus) {
             Run run;
@@ -84,6 +85,22 @@ void RecordMerge::read_following(Run& run) {
         run.following_index = next.index;
         return;
     }
+    if (!run.end)
+        read_as_it_lies(run);
+    else
+        run.has_following = false;
+    if (run.has_following &&
+        (!horizon_mono_ns_ ||
+         run.recording->clock.mono_ns(run.following.arrival_ticks()) <= *horizon_mono_ns_))
+        return;
+    if (!run.end && run.cursor)
+        run.end = {run.following_sequence, run.following_index};
+    if (run.has_following)
+        run.left_epid = run.following.epid;
+    run.has_following = false;
+}
+
+void RecordMerge::read_as_it_lies(Run& run) {
     run.following_index++;
     while (!run.cursor || !run.cursor->next(run.following)) {
         run.has_following = run.segment < run.cpu->segments.size();
@@ -110,6 +127,15 @@ bool RecordMerge::advance(Run& run) {
     return true;
 }
 
+void RecordMerge::put_ends(MergeStarts& starts) const {
+    for (const Run& run : runs_) {
+        if (!run.end)
+            continue;
+        MergeStart& start = starts[{run.recording->ring_id, run.cpu->cpu}];
+        start = std::max(start, *run.end);
+    }
+}
+
 bool RecordMerge::next(MergedRecord& merged) {
     if (heap_.empty())
         return false;
@@ -118,7 +144,7 @@ bool RecordMerge::next(MergedRecord& merged) {
     merged = {run.ring,
               run.cpu->cpu,
               run.current,
-              run.has_following ? run.following.epid : 0,
+              run.has_following ? run.following.epid : run.left_epid,
               run.current_sequence,
               run.current_index};
     if (heap_.size() == 1) {

@@ -10,10 +10,14 @@
 // What a speculation held stands where it was committed, as dtrace(1) prints it, or, in the order
 // of option temporal, where it was made.  For the latter a CPU that committed anything has its
 // records in memory, sorted.
+//
+// A ring that is still written is merged piece by piece: up to a horizon, which is the time up to
+// which every CPU's records are here, and from where the last merge ended.
 #pragma once
 
 #include "formats/segment/recording.hpp"
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <utility>
@@ -34,6 +38,7 @@ struct MergedRecord {
 /// Where to begin with one CPU of a ring: after so many records of that segment.
 struct MergeStart {
     uint64_t sequence = 0, records = 0;
+    auto operator<=>(const MergeStart&) const = default;
 };
 /// By ring id and CPU.
 using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
@@ -43,15 +48,24 @@ enum class MergeOrder : uint8_t {
     made,    ///< as they were made: option temporal
 };
 
+struct MergeOptions {
+    /// CPUs that are not among them begin at their first record.
+    MergeStarts starts;
+    MergeOrder order = MergeOrder::arrival;
+    /// Records that arrived after it are left for the next merge; empty: there are none.
+    std::optional<uint64_t> horizon_mono_ns;
+};
+
 class RecordMerge {
 public:
-    /// The recording must outlive the merge.  CPUs that `starts` does not have begin at their first
-    /// record.  A caller that goes on from where a merge was asks for the order of arrival.
-    explicit RecordMerge(const formats::Recording& recording, const MergeStarts& starts = {},
-                         MergeOrder order = MergeOrder::arrival);
+    /// The recording must outlive the merge.
+    explicit RecordMerge(const formats::Recording& recording, const MergeOptions& options = {});
 
     /// Yields the next record; false at the end.
     bool next(MergedRecord& merged);
+    /// Adds where the next merge of the same rings has to start.  Asked when next() has said that
+    /// there are no more.
+    void put_ends(MergeStarts& starts) const;
 
 private:
     struct Placed {
@@ -66,7 +80,9 @@ private:
         std::optional<formats::RecordCursor> cursor;
         formats::RecordView current, following;
         bool has_following = false;
-        uint64_t current_sequence = 0, current_index = 0;     // of `current`
+        uint32_t left_epid = 0;                           // of the first record after the horizon
+        std::optional<MergeStart> end;                    // once nothing is left to be read
+        uint64_t current_sequence = 0, current_index = 0; // of `current`
         uint64_t following_sequence = 0, following_index = 0; // of `following`
         uint64_t key = 0;
         std::vector<Placed> sorted; // all that is left, when it is not in order as it lies
@@ -76,11 +92,13 @@ private:
     bool advance(Run& run);
     void begin(Run& run, const MergeStart& start);
     void read_following(Run& run);
+    void read_as_it_lies(Run& run);
     void sort(Run& run);
     bool later(size_t a, size_t b) const;
 
     bool by_nanoseconds_;
     MergeOrder order_;
+    std::optional<uint64_t> horizon_mono_ns_;
     std::vector<Run> runs_;
     std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
 };

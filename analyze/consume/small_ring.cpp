@@ -5,6 +5,7 @@
 
 #include "formats/dof/dof_reader.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace daybreak::analyze {
@@ -55,7 +56,9 @@ MergeStart start_of(const formats::RingRecording& ring, const formats::CpuInfo& 
 MergeStarts small_ring_starts(const formats::Recording& recording) {
     MergeStarts starts;
     for (const formats::RingRecording& ring : recording.rings) {
-        auto size = small_size(ring);
+        bool has_records = std::any_of(ring.cpus.begin(), ring.cpus.end(),
+                                       [](const auto& cpu) { return !cpu.segments.empty(); });
+        auto size = has_records ? small_size(ring) : std::nullopt;
         if (!size)
             continue;
         for (const formats::CpuInfo& cpu : ring.cpus)

@@ -88,6 +88,9 @@ private:
 };
 
 base::Result<void> Dtrace::open_targets() {
+    if (arguments_.virtual_time && !(arguments_.commands.empty() && arguments_.pids.empty()))
+        return base::Error(base::ErrorCode::invalid,
+                           "--simulate=virtual: a process of -c or -p lives in real time");
     for (const std::string& command : arguments_.commands) {
         DBK_TRY(Target target, Target::start(command));
         targets_.push_back(std::move(target));
@@ -108,7 +111,8 @@ base::Result<void> Dtrace::open_session() {
         DBK_TRY(session_, open_live_session());
     } else {
         const bool made_up = arguments_.simulate || is_testing() || only_compiles;
-        DBK_TRY(session_, open_simulated_session({.made_up = made_up}));
+        DBK_TRY(session_, open_simulated_session(
+                              {.made_up = made_up, .virtual_time = arguments_.virtual_time}));
         if (!is_testing() && !only_compiles)
             say(arguments_.name, made_up
                                      ? "--simulate: what follows is of a machine that is made up"
@@ -219,13 +223,12 @@ int print_version(const DtraceArguments& arguments) {
 }
 
 int print_help(const std::string& name) {
-    std::printf(
-        "%s\nExample: which programs are started, while a command runs?\n"
-        "  %s -n 'proc:::exec-success { trace(execname); }' -c 'make all'\n\n"
-        "With the module loaded it traces the kernel.  Without it there are only timers\n"
-        "and the processes of -c; --simulate makes up a machine.  The manual is\n"
-        "daybreak-dtrace(1).\n",
-        dtrace_usage(name).c_str(), name.c_str());
+    std::printf("%s\nExample: which programs are started, while a command runs?\n"
+                "  %s -n 'proc:::exec-success { trace(execname); }' -c 'make all'\n\n"
+                "With the module loaded it traces the kernel.  Without it there are only timers\n"
+                "and the processes of -c; --simulate makes up a machine.  The manual is\n"
+                "daybreak-dtrace(1).\n",
+                dtrace_usage(name).c_str(), name.c_str());
     return static_cast<int>(Exit::ok);
 }
 

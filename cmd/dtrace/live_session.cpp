@@ -62,6 +62,7 @@ public:
     std::string remark() const override { return device_->remark(); }
     base::Result<void> claim() override;
     base::Result<void> start() override { return {}; }
+    uint64_t now_ns() const override { return mono_ns(); }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
     base::Result<SessionData> poll(const formats::Readings& wanted) override;

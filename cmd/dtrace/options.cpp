@@ -54,8 +54,11 @@ private:
         std::string name = option.substr(0, equals);
         if (name == "help") {
             result_.arguments.help = true;
-        } else if (option == "simulate") {
+        } else if (name == "simulate") {
             result_.arguments.simulate = true;
+            result_.arguments.virtual_time = option == "simulate=virtual";
+            if (option != name && !result_.arguments.virtual_time)
+                usage("option '--simulate' takes no argument but 'virtual'");
         } else if (name == "kernel") {
             if (equals != std::string::npos)
                 result_.arguments.kernel = option.substr(equals + 1);
@@ -237,7 +240,7 @@ std::string dtrace_usage(const std::string& name) {
     return "Usage: " + name +
            " [-32|-64] [-aACeFGhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
            "\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
-           "\t[-x opt[=val]] [-X a|c|s|t] [--kernel release|image] [--simulate]\n\n"
+           "\t[-x opt[=val]] [-X a|c|s|t] [--kernel release|image] [--simulate[=virtual]]\n\n"
            "\t[-P provider [[ predicate ] action ]]\n"
            "\t[-m [ provider: ] module [[ predicate ] action ]]\n"
            "\t[-f [[ provider: ] module: ] func [[ predicate ] action ]]\n"

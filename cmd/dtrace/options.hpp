@@ -59,6 +59,7 @@ struct DtraceArguments {
     bool zero_probes_allowed = false; ///< -Z
     std::string kernel;               ///< --kernel: as elsewhere, a release or an image
     bool simulate = false;            ///< --simulate
+    bool virtual_time = false;        ///< --simulate=virtual
     bool help = false;                ///< --help
 };
 

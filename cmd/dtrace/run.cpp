@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <set>
 #include <sstream>
 
@@ -21,23 +20,10 @@ namespace daybreak::cmd {
 
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
 /// The shortest time between two looks of one kind, whatever its rate says.
 constexpr uint64_t kLookNsMin = 1'000'000;
 /// 20 ms: how soon the end of a process of -c and -p is noticed.
 constexpr uint64_t kTargetLookNs = 20'000'000;
-/// What may wait to be printed; what comes after it is printed without waiting for switchrate.
-constexpr size_t kPendingBytesMax = 64u << 20;
-
-uint64_t now_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void append(std::vector<base::Bytes>& to, std::vector<base::Bytes>& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
 
 class Tracing {
 public:
@@ -70,8 +56,6 @@ private:
     ProcessNames users_;
     std::set<pid_t> told_ends_;
     std::unique_ptr<analyze::LiveReport> report_;
-    std::vector<base::Bytes> pending_; // snapshots of aggregations, for records that follow
-    size_t pending_bytes_ = 0;
 };
 
 int Tracing::fail(const base::Error& error) {
@@ -125,19 +109,8 @@ analyze::ReportOptions Tracing::report_options() {
 /// Takes what is new, and prints it when records are looked at.
 base::Result<void> Tracing::take(const formats::Readings& looked_at) {
     DBK_TRY(SessionData data, session_.poll(looked_at));
-    for (const base::Bytes& snapshot : data.aggregations)
-        pending_bytes_ += snapshot.size();
-    append(pending_, data.aggregations);
-    analyze::LivePieces pieces;
-    pieces.metadata = std::move(data.metadata);
-    pieces.segments = std::move(data.segments);
-    pieces.horizon_mono_ns = data.horizon_mono_ns;
-    pieces.looked_at = looked_at;
-    if (looked_at.records || pending_bytes_ > kPendingBytesMax) {
-        pieces.aggregations = std::exchange(pending_, {});
-        pending_bytes_ = 0;
-    }
-    report_->add(std::move(pieces));
+    report_->add({std::move(data.metadata), std::move(data.segments), std::move(data.aggregations),
+                  data.horizon_mono_ns, looked_at});
     return {};
 }
 
@@ -151,7 +124,7 @@ void Tracing::tell_ends() {
 }
 
 bool Tracing::is_over(SessionEvent event) const {
-    if (event == SessionEvent::target_exited || interrupted)
+    if (event == SessionEvent::target_exited || event == SessionEvent::idle || interrupted)
         return true;
     bool gone = !targets_.empty() &&
                 std::all_of(targets_.begin(), targets_.end(),
@@ -160,16 +133,16 @@ bool Tracing::is_over(SessionEvent event) const {
 }
 
 base::Result<void> Tracing::loop() {
-    formats::ReadingSchedule schedule(rates(), now_ns());
+    formats::ReadingSchedule schedule(rates(), session_.now_ns());
     for (;;) {
-        uint64_t now = now_ns(), due = schedule.due_ns();
+        uint64_t now = session_.now_ns(), due = schedule.due_ns();
         uint64_t wait_ns = due > now ? due - now : 0;
         DBK_TRY(SessionEvent event,
                 session_.wait(targets_.empty() ? wait_ns : std::min(wait_ns, kTargetLookNs)));
         tell_ends();
         if (is_over(event))
             return {};
-        formats::Readings looked_at = schedule.take(now_ns());
+        formats::Readings looked_at = schedule.take(session_.now_ns());
         if (looked_at.status) {
             SessionStatus status = session_.status();
             if (status.killed)

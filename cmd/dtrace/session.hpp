@@ -9,7 +9,7 @@
 //     probes()                 what can be traced: for -l, and to refuse what matches nothing
 //     enable(DOF)              verified, a ring made, probes armed; or claim() an anonymous one
 //     start()                  BEGIN, then every probe
-//     wait(ns)*                time passes: at most that much, less when something is to be reported
+//     wait(ns)*                time passes: at most that much, less when something is due
 //     status()*                whether exit() was called, or a buffer is full
 //     poll()*                  what was recorded and aggregated since the last poll
 //     stop()                   END; a last poll() brings what is left
@@ -55,7 +55,7 @@ struct SessionData {
     /// Snapshots of the aggregation buffers since the last poll; taken before the segments.
     std::vector<base::Bytes> aggregations;
     /// Records after this time may be missing on one CPU while another's are here: they are left
-    /// for the next poll.  Empty: everything is here.
+    /// for the next poll.  0: no records were looked at.  Empty: everything is here.
     std::optional<uint64_t> horizon_mono_ns;
 };
 
@@ -64,6 +64,7 @@ enum class SessionEvent : uint8_t {
     elapsed,       ///< the time is over
     interrupted,   ///< a signal arrived
     target_exited, ///< the last process of -c and -p is gone: stop
+    idle,          ///< nothing can happen any more: stop
 };
 
 /// What a consumer learns at statusrate.
@@ -105,6 +106,8 @@ public:
     virtual void add_target(Target& target) { static_cast<void>(target); }
     /// Fires BEGIN and lets the other probes in.  An enabling that was claimed runs already.
     virtual base::Result<void> start() = 0;
+    /// Returns the time that wait() lets pass: CLOCK_MONOTONIC, or that of a machine made up.
+    virtual uint64_t now_ns() const = 0;
     /// Lets at most this much time pass.
     virtual base::Result<SessionEvent> wait(uint64_t ns) = 0;
     /// Returns how tracing stands.
@@ -120,14 +123,20 @@ public:
 /// Opens the running kernel's session.  Error: not_found, when the module is not loaded.
 base::Result<std::unique_ptr<Session>> open_live_session();
 
+/// CPUs of a machine whose time is made up, too.
+constexpr uint32_t kVirtualCpus = 2;
+
 struct SimulatedSessionOptions {
     /// Whether simulated processes make system calls and a simulated kernel has variables.  Else
     /// nothing is there that is not real: BEGIN, END, ERROR, timers, and what processes of -c do.
     bool made_up = false;
+    /// Its time jumps from one event to the next, and it has kVirtualCpus: what happens depends on
+    /// the seed alone.  Processes of -c and -p have no part in it.
+    bool virtual_time = false;
     uint64_t seed = 1;
     uint32_t cpu_count = 0; ///< 0: as many as this machine has
 };
-/// Opens a session on a simulated machine whose clock is the real one.
+/// Opens a session on a simulated machine; its clock is the real one unless its time is virtual.
 base::Result<std::unique_ptr<Session>>
 open_simulated_session(const SimulatedSessionOptions& options);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sessions without the module: BEGIN, END, ERROR and the timers of profile at their real
-// rates, and what the processes of -c do, their functions included.  Where perf_event_open(2) is allowed, profile-N finds what
-// the CPUs of the machine are doing.  Only one that is made up has system calls of simulated
-// processes, and idle CPUs where profile-N may not look.
+// rates, and what the processes of -c do, their functions included.  Where perf_event_open(2) is
+// allowed, profile-N finds what the CPUs of the machine are doing.  Only one that is made up has
+// system calls of simulated processes, and idle CPUs where profile-N may not look.
 #include "base/file.hpp"
 #include "cmd/dtrace/cpu_sampler.hpp"
 #include "cmd/dtrace/session.hpp"
@@ -30,8 +30,9 @@ constexpr long kCpusMax = 64;
 class SimulatedSession : public Session {
 public:
     SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine,
-                     bool made_up)
-        : host_(std::move(host)), machine_(std::move(machine)), made_up_(made_up) {}
+                     const SimulatedSessionOptions& options)
+        : host_(std::move(host)), machine_(std::move(machine)), made_up_(options.made_up),
+          virtual_time_(options.virtual_time) {}
 
     bool is_simulated() const override { return true; }
     std::string release() const override { return release_; }
@@ -45,6 +46,9 @@ public:
     }
     void add_target(Target& target) override { tracer_.add(target); }
     base::Result<void> start() override;
+    uint64_t now_ns() const override {
+        return virtual_time_ ? host_->clock().now_mono_ns() : clock_ns(CLOCK_MONOTONIC);
+    }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
     base::Result<SessionData> poll(const formats::Readings& wanted) override;
@@ -57,11 +61,12 @@ private:
     bool take_samples(uint64_t until_ns);
     void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
     void turn(uint64_t now_ns);
+    SessionEvent jump(uint64_t ns);
     uint64_t next_due_ns() const;
 
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::SimMachine> machine_;
-    bool made_up_;
+    bool made_up_, virtual_time_;
     std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
     FunctionProbes functions_{*host_};
@@ -102,7 +107,7 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     options.time_limit_ns = uint64_t{1} << 62;
     options.timer_firings_max = UINT64_MAX;
     options.outside_reader = true;
-    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+    host_->clock().advance_to(now_ns());
     DBK_TRY(auto image, formats::parse_dof(request.dof));
     if (image.program.target && image.program.target->typed)
         options.release = release_ = image.program.target->release;
@@ -113,6 +118,8 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
 
 /// Makes profile-N real.  Where that is not allowed the timers of a made-up machine stay.
 base::Result<void> SimulatedSession::start_samplers() {
+    if (virtual_time_)
+        return {};
     for (sim::SimProbe* probe : host_->armed_profiles()) {
         auto sampler = CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
         if (!sampler.ok() && made_up_)
@@ -186,16 +193,18 @@ bool SimulatedSession::take_samples(uint64_t until_ns) {
 }
 
 base::Result<void> SimulatedSession::start() {
-    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+    host_->clock().advance_to(now_ns());
     DBK_TRY_VOID(simulation_->start());
     if (made_up_ && machine_->wants_calls())
-        workload_due_ns_ = clock_ns(CLOCK_MONOTONIC);
+        workload_due_ns_ = now_ns();
+    if (virtual_time_)
+        return {};
     // Between enable() and here a busy machine may have let seconds pass.
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    host_->clock().advance_to(now_ns);
+    const uint64_t started_ns = now_ns();
+    host_->clock().advance_to(started_ns);
     host_->restart_timers();
     for (auto& [probe, sampler] : samplers_)
-        sampler.take(now_ns, [](const CpuSample&) {}); // before BEGIN
+        sampler.take(started_ns, [](const CpuSample&) {}); // before BEGIN
     tracer_.begin(machine_->wants_calls() || machine_->wants_processes() || functions_.any());
     return {};
 }
@@ -221,7 +230,23 @@ void SimulatedSession::turn(uint64_t now_ns) {
     static_cast<void>(simulation_->step(end));
 }
 
+/// Virtual time: fires what is due next, or goes to where the caller looks if that is before it.
+SessionEvent SimulatedSession::jump(uint64_t ns) {
+    uint64_t deadline_ns = now_ns() + ns, due_ns = next_due_ns();
+    if (interrupted)
+        return SessionEvent::interrupted;
+    if (due_ns == UINT64_MAX && !simulation_->exit_called())
+        return SessionEvent::idle;
+    if (due_ns <= deadline_ns)
+        turn(due_ns);
+    else
+        host_->clock().advance_to(deadline_ns);
+    return SessionEvent::elapsed;
+}
+
 base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
+    if (virtual_time_)
+        return jump(ns);
     uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + ns;
     for (;;) {
         uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -261,13 +286,15 @@ base::Result<SessionData> SimulatedSession::poll(const formats::Readings& wanted
     data.metadata = std::move(pieces.metadata);
     data.segments = std::move(pieces.segments);
     data.aggregations = std::move(pieces.aggregations);
+    data.horizon_mono_ns = pieces.horizon_mono_ns;
     return data;
 }
 
 base::Result<void> SimulatedSession::stop() {
-    host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
+    host_->clock().advance_to(now_ns());
     simulation_->finish();
-    tracer_.end();
+    if (!virtual_time_)
+        tracer_.end();
     stopped_ = true;
     return {};
 }
@@ -284,13 +311,17 @@ open_simulated_session(const SimulatedSessionOptions& options) {
     config.seed = options.seed;
     config.thread = this_process();
     config.thread.is_real = true;
-    config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-    config.start_wall_ns = clock_ns(CLOCK_REALTIME);
+    if (options.virtual_time) {
+        config.cpu_count = kVirtualCpus;
+    } else {
+        config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
+        config.start_wall_ns = clock_ns(CLOCK_REALTIME);
+    }
     config.kernel = options.made_up;
     DBK_TRY(auto host, sim::SimHost::create(config));
     DBK_TRY(auto machine, sim::SimMachine::create(*host, options.seed));
     return std::unique_ptr<Session>(
-        std::make_unique<SimulatedSession>(std::move(host), std::move(machine), options.made_up));
+        std::make_unique<SimulatedSession>(std::move(host), std::move(machine), options));
 }
 
 } // namespace daybreak::cmd

@@ -144,12 +144,14 @@ Result<void> Simulation::start() {
     int error = dbk_consumer_start(consumer_);
     if (error != 0)
         return errorf(ErrorCode::invalid, "the simulation was started before");
+    take_counted();
+    // From here on looks keep their beat, also those of a reader outside.
     uint64_t now_ns = host_.clock().now_mono_ns();
     end_mono_ns_ = now_ns + time_limit_ns_;
     schedule_.emplace(rates_, now_ns);
     clean_due_ns_ = now_ns + clean_ns_;
     tend_due_ns_ = now_ns + tend_ns_;
-    after_firing();
+    read(now_ns, 0);
     return {};
 }
 
@@ -246,13 +248,18 @@ void Simulation::wait_for_status() {
 }
 
 void Simulation::after_firing() {
+    take_counted();
+    read(host_.clock().now_mono_ns(), 0);
+}
+
+/// What a firing has counted is a snapshot of its own, as long as aggrate is not set.
+void Simulation::take_counted() {
     uint64_t records = 0;
     for (uint32_t cpu = 0; cpu < host_.cpu_count(); cpu++)
         records += dbk_consumer_counters(consumer_, cpu)->records;
     if (records != records_seen_ && !rates_.has_aggregate_rate)
         take_aggregations();
     records_seen_ = records;
-    read(host_.clock().now_mono_ns(), 0);
 }
 
 /// Does the looks that are due before something happens at `next_ns`.

@@ -58,6 +58,8 @@ struct SimulationPieces {
     std::vector<Bytes> metadata; ///< all blocks, the host's too; always
     std::vector<Bytes> segments; ///< the one being written comes again, longer
     std::vector<Bytes> aggregations;
+    /// 0: records were not looked at; empty: all of them are here.
+    std::optional<uint64_t> horizon_mono_ns;
 };
 
 /// Why a run ended.
@@ -133,6 +135,7 @@ private:
     Result<void> create(ByteView untrusted_dof);
     uint32_t count_matches(const formats::DofProgram& program) const;
     void after_firing();
+    void take_counted();
     void read_until(uint64_t next_ns);
     void read(uint64_t now_ns, uint64_t next_ns);
     void read_records();

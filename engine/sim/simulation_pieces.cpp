@@ -99,13 +99,16 @@ SimulationPieces Simulation::take_new(bool all_segments, const formats::Readings
         take_aggregations();
         pieces.aggregations = std::exchange(snapshots_, {});
     }
+    bool reads = all_segments || dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH;
     if (wanted.records) {
-        if (all_segments || dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH) {
+        if (reads) {
             take_segments(false);
             add_open_segments(segments_);
         }
         pieces.segments = std::exchange(segments_, {});
     }
+    if (!wanted.records || (!reads && pieces.segments.empty()))
+        pieces.horizon_mono_ns = 0;
     pieces.metadata = metadata_blocks();
     return pieces;
 }

@@ -175,3 +175,35 @@ TEST_CASE("CPUs stay merged by time when the TSC restarts, or runs on while the 
         REQUIRE(std::abs(off) < 1'000'000);
     }
 }
+
+TEST_CASE("a merge goes on where the one before ended at its horizon", "[analyze][merge]") {
+    Written w({.cpu_count = 2});
+    for (uint64_t ticks : {1000, 1000, 2000, 4000})
+        w.record(0, ticks);
+    w.ring.open_segment(0, 5000);
+    w.record(0, 5000);
+    for (uint64_t ticks : {1500, 3000})
+        w.record(1, ticks);
+    formats::Recording recording = w.build();
+    auto clock_ns = [&](uint64_t ticks) { return recording.rings[0].clock.mono_ns(ticks); };
+    for (MergeOrder order : {MergeOrder::arrival, MergeOrder::made}) {
+        MergeStarts starts;
+        std::vector<uint64_t> got;
+        std::vector<size_t> counts;
+        for (std::optional<uint64_t> horizon :
+             {std::optional(clock_ns(999)), std::optional(clock_ns(1000)),
+              std::optional(clock_ns(3000)), std::optional(uint64_t{0}),
+              std::optional(clock_ns(4999)), std::optional<uint64_t>(),
+              std::optional<uint64_t>()}) {
+            RecordMerge merge(recording, {starts, order, horizon});
+            MergedRecord record;
+            size_t before = got.size();
+            while (merge.next(record))
+                got.push_back(record.record.ticks);
+            merge.put_ends(starts);
+            counts.push_back(got.size() - before);
+        }
+        CHECK(got == std::vector<uint64_t>{1000, 1000, 1500, 2000, 3000, 4000, 5000});
+        CHECK(counts == std::vector<size_t>{0, 2, 3, 0, 1, 1, 0});
+    }
+}

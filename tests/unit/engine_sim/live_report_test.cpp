@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/live_report.hpp"
+#include "analyze/report.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/sim_programs.hpp"
 

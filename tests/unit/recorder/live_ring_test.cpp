@@ -100,6 +100,7 @@ TEST_CASE("rings of other policies are read when they have stopped", "[recorder]
     LivePieces pieces = f.poll(*live);
     CHECK(pieces.segments.empty());
     CHECK(!pieces.metadata.empty());
+    CHECK(pieces.horizon_mono_ns == uint64_t{0});
     live->set_stopped();
     pieces = f.poll(*live);
     CHECK(sequences(pieces) == Sequences{1, 2});

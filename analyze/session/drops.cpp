@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drops: what was not stored, as a session reports it between the records.
+#include "analyze/session/drops.hpp"
+
+#include "analyze/consume/drop_text.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// Whether dtrace(1) learns of such drops where it has looked.
+bool is_seen(unsigned slot, const formats::Readings& looked_at) {
+    switch (slot) {
+    case DBK_DROP_PRINCIPAL:
+    case DBK_DROP_NESTED:
+    case DBK_DROP_TOOBIG:
+    case DBK_DROP_MISSED:
+        return looked_at.records;
+    case DBK_DROP_AGGREGATION:
+        return looked_at.aggregations;
+    default:
+        return looked_at.status;
+    }
+}
+
+} // namespace
+
+Message message_of(const Drop& drop) {
+    std::optional<std::pair<uint64_t, uint64_t>> boot_ns;
+    if (drop.interval_mono_ns)
+        boot_ns = {drop.ring->clock.boot_ns(drop.interval_mono_ns->first),
+                   drop.ring->clock.boot_ns(drop.interval_mono_ns->second)};
+    return drop_message(drop.cause, drop.count, drop.cpu, boot_ns);
+}
+
+std::vector<Drop> drops_of(const formats::Recording& recording) {
+    std::vector<Drop> drops, unseen;
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            for (const formats::DropInterval& interval : cpu.completeness.intervals)
+                drops.push_back({&ring, cpu.cpu, interval.cause, interval.count,
+                                 std::pair(interval.from_mono_ns, interval.to_mono_ns)});
+            for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
+                if (uint64_t count = cpu.completeness.drops_unseen[slot]; count != 0)
+                    unseen.push_back(
+                        {&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count, std::nullopt});
+        }
+    std::stable_sort(drops.begin(), drops.end(), [](const Drop& a, const Drop& b) {
+        return a.interval_mono_ns->second < b.interval_mono_ns->second;
+    });
+    drops.insert(drops.end(), unseen.begin(), unseen.end());
+    return drops;
+}
+
+std::vector<Drop> DropCounters::take(const formats::Recording& recording,
+                                     const formats::Readings& looked_at) {
+    std::vector<Drop> drops;
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            if (!cpu.counters)
+                continue;
+            for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++) {
+                uint64_t& reported = reported_[{ring.ring_id, cpu.cpu, slot}];
+                uint64_t count = cpu.counters->drops[slot];
+                if (count <= reported || !is_seen(slot, looked_at))
+                    continue;
+                drops.push_back({&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count - reported,
+                                 std::nullopt});
+                reported = count;
+            }
+        }
+    return drops;
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ReportSession: the one loop that turns recorded pieces into what dtrace(1) prints.
+#include "analyze/session/report_session.hpp"
+
+#include "analyze/consume/small_ring.hpp"
+#include "base/counted.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// Snapshots that may wait for their records; more than that are merged before their time.
+constexpr size_t kHeldBytesMax = 64u << 20;
+
+bool is_same_firing(const MergedRecord& a, const MergedRecord& b) {
+    return a.ring == b.ring && a.cpu == b.cpu && a.record.ticks == b.record.ticks &&
+           a.record.ecb->probe_id == b.record.ecb->probe_id;
+}
+
+} // namespace
+
+ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
+    : options_(options),
+      names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
+                                                      options.testing},
+      window_(options.window) {
+    shared_.json = options.json;
+}
+
+ReportSession::Ring* ReportSession::find(uint16_t ring_id) {
+    for (Ring& ring : rings_)
+        if (ring.ring_id == ring_id)
+            return &ring;
+    return nullptr;
+}
+
+/// Makes or extends the consumers.  Returns whether any of them refers to this recording.
+bool ReportSession::take_rings(const formats::Recording& recording) {
+    bool refers = false, has_snapshots = false;
+    fed_.clear();
+    for (const formats::RingRecording& recorded : recording.rings) {
+        Ring* ring = find(recorded.ring_id);
+        size_t ecbs = recorded.ecbs.all().size();
+        bool is_needed = !ring || ecbs > ring->ecbs_known;
+        if (!ring) {
+            ring = &rings_.emplace_back();
+            ring->ring_id = recorded.ring_id;
+            ring->consumer = std::make_unique<Consumer>(recorded, options_.output, shared_,
+                                                        options_.aggregation_bytes_max);
+        } else if (is_needed) {
+            ring->consumer->extend(recorded);
+        }
+        refers |= is_needed;
+        ring->ecbs_known = std::max(ring->ecbs_known, ecbs);
+        ring->fed = &recorded;
+        take_snapshots(*ring);
+        has_snapshots |= !ring->snapshots.empty();
+        fed_.push_back(ring);
+    }
+    if (has_snapshots && window_.is_set() && !std::exchange(reported_window_, true))
+        shared_.note(
+            "aggregations counted by the engine cover the whole recording, not the window");
+    return refers;
+}
+
+void ReportSession::take_snapshots(Ring& ring) {
+    for (const formats::CpuInfo& cpu : ring.fed->cpus)
+        for (const formats::AggregationSnapshot& snapshot : cpu.aggregations)
+            ring.snapshots.push_back({snapshot, {}});
+    std::stable_sort(ring.snapshots.begin(), ring.snapshots.end(),
+                     [](const Waiting& a, const Waiting& b) {
+                         return a.snapshot.base_ticks < b.snapshot.base_ticks;
+                     });
+}
+
+/// Returns where to go on; a CPU that is new may have a ring of less than a segment.
+MergeStarts ReportSession::starts(const formats::Recording& recording) const {
+    MergeStarts starts = starts_;
+    starts.merge(small_ring_starts(recording));
+    return starts;
+}
+
+/// One ring with option temporal is enough: they are printed together.
+MergeOrder ReportSession::order() const {
+    for (const Ring& ring : rings_)
+        if (ring.consumer->options().temporal)
+            return MergeOrder::made;
+    return MergeOrder::arrival;
+}
+
+bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> drops,
+                         std::optional<uint64_t> horizon_mono_ns) {
+    bool refers = take_rings(recording);
+    order_ = order();
+    drops_ = std::move(drops);
+    next_drop_ = 0;
+    RecordMerge merge(recording, {starts(recording), order_, horizon_mono_ns});
+    MergedRecord merged;
+    while (merge.next(merged)) {
+        if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
+            consume_firing();
+        firing_.push_back(merged);
+    }
+    consume_firing();
+    merge.put_ends(starts_);
+    report_drops(UINT64_MAX);
+    settle_snapshots(horizon_mono_ns);
+    shared_.flush();
+    if (last_clock_)
+        printed_.last_boot_ns = last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_));
+    last_clock_ = nullptr;
+    return refers;
+}
+
+/// Adds the snapshots in which counting had begun by then: as dtrace(1) does, which takes a
+/// snapshot before it reads what was recorded up to it.
+void ReportSession::merge_until(Ring& ring, uint64_t ticks) {
+    for (; !ring.snapshots.empty() && ring.snapshots.front().snapshot.base_ticks <= ticks;
+         ring.snapshots.pop_front())
+        ring.consumer->merge(ring.snapshots.front().snapshot);
+}
+
+/// Merges what no record to come stands before.  What has to wait is held beyond this feed.
+void ReportSession::settle_snapshots(std::optional<uint64_t> horizon_mono_ns) {
+    size_t held = 0;
+    for (Ring* ring : fed_) {
+        while (!ring->snapshots.empty()) {
+            uint64_t base_ticks = ring->snapshots.front().snapshot.base_ticks;
+            if (horizon_mono_ns && ring->fed->clock.mono_ns(base_ticks) > *horizon_mono_ns)
+                break;
+            merge_until(*ring, base_ticks);
+        }
+        for (Waiting& waiting : ring->snapshots) {
+            if (waiting.held.empty()) {
+                waiting.held.assign(waiting.snapshot.bytes.begin(), waiting.snapshot.bytes.end());
+                waiting.snapshot.bytes = waiting.held;
+            }
+            held += waiting.held.size();
+        }
+    }
+    for (Ring* ring : fed_)
+        if (held > kHeldBytesMax)
+            merge_until(*ring, UINT64_MAX);
+}
+
+/// Takes the records of all clauses of one firing: what they aggregate counts before any of them
+/// acts, as if dtrace(1) had taken its snapshot after the firing.
+void ReportSession::consume_firing() {
+    if (firing_.empty())
+        return;
+    Ring& ring = *fed_[firing_[0].ring];
+    const formats::ClockModel& clock = ring.fed->clock;
+    uint64_t ticks = firing_[0].record.ticks;
+    uint64_t place_ticks =
+        order_ == MergeOrder::made ? ticks : firing_.back().record.arrival_ticks();
+    // Converting a time costs as much as printing a line: only when it is asked for.
+    if (window_.is_set() || next_drop_ < drops_.size()) {
+        uint64_t mono_ns = clock.mono_ns(ticks);
+        if (!window_.holds(clock, mono_ns)) {
+            firing_.clear();
+            return;
+        }
+        report_drops(mono_ns);
+    }
+    merge_until(ring, place_ticks);
+    if (printed_.count == 0)
+        printed_.first_boot_ns = clock.boot_ns(clock.mono_ns(ticks));
+    printed_.count += firing_.size();
+    last_ticks_ = last_clock_ == &clock ? std::max(last_ticks_, ticks) : ticks;
+    last_clock_ = &clock;
+    for (const MergedRecord& merged : firing_)
+        ring.consumer->count(merged);
+    for (const MergedRecord& merged : firing_)
+        ring.consumer->consume(merged);
+    firing_.clear();
+}
+
+/// A fill buffer that is full ends tracing, and dtrace(1) says nothing about it.
+bool ReportSession::is_reported(const Drop& drop) const {
+    if (drop.cause == DBK_DROP_FILLED && options_.testing)
+        return false;
+    return !window_.is_set() || !drop.interval_mono_ns ||
+           window_.touches(drop.ring->clock, drop.interval_mono_ns->first,
+                           drop.interval_mono_ns->second);
+}
+
+/// Reports the drops that lie before a time, UINT64_MAX: all of them.
+void ReportSession::report_drops(uint64_t mono_ns) {
+    for (; next_drop_ < drops_.size(); next_drop_++) {
+        const Drop& drop = drops_[next_drop_];
+        uint64_t place_ns = drop.interval_mono_ns ? drop.interval_mono_ns->second : UINT64_MAX;
+        if (place_ns > mono_ns)
+            return;
+        if (!is_reported(drop))
+            continue;
+        shared_.flush();
+        shared_.sink.message(message_of(drop));
+    }
+}
+
+void ReportSession::problem(const std::string& text) {
+    shared_.problem(text);
+    shared_.flush();
+}
+
+void ReportSession::newline() {
+    shared_.out += '\n';
+    shared_.flush();
+}
+
+void ReportSession::end() {
+    for (Ring& ring : rings_) {
+        merge_until(ring, UINT64_MAX);
+        ring.consumer->print_unprinted();
+    }
+    shared_.flush();
+    if (shared_.problems > kProblemsReported)
+        shared_.note(base::counted(shared_.problems - kProblemsReported, "further problem") +
+                     " of that sort");
+}
+
+} // namespace daybreak::analyze
