@@ -39,6 +39,10 @@
 #define DBK_QUICK_WORDS 8u /* arguments that a quick record may have */
 #define DBK_NOT_QUICK	0xff
 
+/* In the place of the kind: the first ECB of a consumer on a probe that others enabled before it.
+ * What they recorded of the firing is in other rings. */
+#define DBK_ECB_AFTER_OTHERS 0xff
+
 /*
  * An enabling on one probe.  The first cache line is all that a firing touches
  * when the predicate is one of the two hottest and the record is quick: nothing
@@ -50,10 +54,10 @@ struct dbk_ecb {
 	uint32_t epid;		    /* [C] */
 	uint32_t gate;		    /* [C] DBK_GATE_ of its probe */
 	uint32_t record_bytes;	    /* [C] fixed part */
-	uint8_t predicate_kind;	    /* [C] enum dbk_predicate_kind */
+	uint8_t predicate_kind;	    /* [A] its kind, or DBK_ECB_AFTER_OTHERS */
 	uint8_t predicate_word;	    /* [C] EQUAL_ARG: index into the firing's args */
 	uint8_t quick_count;	    /* [C] or DBK_NOT_QUICK */
-	uint8_t reserved;
+	uint8_t own_kind;	    /* [C] enum dbk_predicate_kind */
 	uint64_t predicate_constant;	      /* [C] EQUAL_ARG, EQUAL_PID */
 	uint8_t quick_words[DBK_QUICK_WORDS]; /* [C] indices into the firing's args */
 	const struct dbk_plan *plan;	      /* [C] */
@@ -272,8 +276,12 @@ struct dbk_cpuinfo {
  * interrupts off; `nesting` keeps even an NMI out of the rest.
  */
 struct dbk_cpu {
-	uint32_t nesting; /* 1 while a firing runs */
-	uint32_t index;	  /* [C] */
+	uint32_t nesting; /* 1 while a firing runs; one store with the next */
+	/* DBK_RECORD_F_SAME_FIRING when the last record of the consumer whose ECBs run is of this
+	 * firing, else 0: what the next one's EPID gets. */
+	uint32_t same_firing;
+	uint32_t index;		/* [C] */
+	uint32_t buffer_offset; /* [C] bytes: its place in a consumer's buffers */
 	bool up;	  /* [H] it may fire, and consumers have memory for it */
 	uint32_t serial;  /* of firings; says whether locals were cleared */
 	/* The firing. */

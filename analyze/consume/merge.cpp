@@ -7,7 +7,14 @@
 
 namespace daybreak::analyze {
 
+using formats::Firing;
+
 namespace {
+
+/// What version 1 knows: records of one probe at one time are of one firing.
+bool looks_same(uint64_t ticks, const formats::EcbInfo* ecb, const formats::RecordView& record) {
+    return record.ticks == ticks && record.ecb->probe_id == ecb->probe_id;
+}
 
 /// Whether any record may lie elsewhere than in the order of time.
 bool speculates(const formats::RingRecording& ring) {
@@ -53,8 +60,9 @@ void RecordMerge::begin(Run& run, const MergeStart& start) {
         run.segment++;
     do
         read_following(run);
-    while (run.has_following && run.following_sequence == start.sequence &&
-           run.following_index < start.records);
+    while (run.has_following && run.following.sequence == start.sequence &&
+           run.following.index < start.records);
+    run.following.same_firing = false;
 }
 
 /// Reads all that is left, and hands it out by the time it was made.
@@ -62,66 +70,83 @@ void RecordMerge::sort(Run& run) {
     std::vector<Placed> all;
     bool committed = false;
     while (run.has_following) {
-        all.push_back({run.following, run.following_sequence, run.following_index});
-        committed |= run.following.commit_ticks != 0;
+        all.push_back(run.following);
+        committed |= run.following.record.commit_ticks != 0;
         read_following(run);
     }
-    if (committed)
+    if (committed) {
         std::stable_sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
             return a.record.ticks < b.record.ticks;
         });
+        for (size_t i = 1; i < all.size(); i++)
+            if (all[i].record.firing == Firing::unsaid)
+                all[i].same_firing =
+                    looks_same(all[i - 1].record.ticks, all[i - 1].record.ecb, all[i].record);
+    }
     run.sorted = std::move(all);
     read_following(run);
 }
 
 void RecordMerge::read_following(Run& run) {
+    Placed& next = run.following;
     if (!run.sorted.empty()) {
         run.has_following = run.next_sorted < run.sorted.size();
-        if (!run.has_following)
-            return;
-        const Placed& next = run.sorted[run.next_sorted++];
-        run.following = next.record;
-        run.following_sequence = next.sequence;
-        run.following_index = next.index;
+        if (run.has_following)
+            next = run.sorted[run.next_sorted++];
         return;
     }
     if (!run.end)
         read_as_it_lies(run);
     else
         run.has_following = false;
+    // A firing that has begun is not divided.
     if (run.has_following &&
-        (!horizon_mono_ns_ ||
-         run.recording->clock.mono_ns(run.following.arrival_ticks()) <= *horizon_mono_ns_))
+        (!horizon_mono_ns_ || next.same_firing ||
+         run.recording->clock.mono_ns(next.record.arrival_ticks()) <= *horizon_mono_ns_))
         return;
     if (!run.end && run.cursor)
-        run.end = {run.following_sequence, run.following_index};
+        run.end = {next.sequence, next.index};
     if (run.has_following)
-        run.left_epid = run.following.epid;
+        run.left_epid = next.record.epid;
     run.has_following = false;
 }
 
 void RecordMerge::read_as_it_lies(Run& run) {
-    run.following_index++;
-    while (!run.cursor || !run.cursor->next(run.following)) {
+    Placed& next = run.following;
+    bool adjacent = run.has_following;
+    uint64_t ticks = next.record.ticks;
+    const formats::EcbInfo* ecb = next.record.ecb;
+    next.index++;
+    while (!run.cursor || !run.cursor->next(next.record)) {
         run.has_following = run.segment < run.cpu->segments.size();
         if (!run.has_following)
             return;
         const formats::SegmentInfo& segment = run.cpu->segments[run.segment++];
+        // Where records are missing it is not known what the one before was.
+        adjacent = adjacent && !run.cursor->damage() && segment.sequence == next.sequence + 1;
         run.cursor = formats::records_of(segment, *run.recording);
-        run.following_sequence = segment.sequence;
-        run.following_index = 0;
+        next.sequence = segment.sequence;
+        next.index = 0;
     }
     run.has_following = true;
+    next.same_firing =
+        adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
+                                                          : next.record.firing == Firing::same);
 }
 
 bool RecordMerge::advance(Run& run) {
     if (!run.has_following)
         return false;
     run.current = run.following;
-    run.current_sequence = run.following_sequence;
-    run.current_index = run.following_index;
     read_following(run);
-    uint64_t ticks = order_ == MergeOrder::made ? run.current.ticks : run.current.arrival_ticks();
+    if (run.current.same_firing && run.firing_records < DBK_FIRING_RECORDS_MAX) {
+        run.firing_records++;
+        return true; // where the first of the firing is
+    }
+    run.current.same_firing = false;
+    run.firing_records = 1;
+    const formats::RecordView& record = run.current.record;
+    uint64_t ticks = order_ == MergeOrder::made ? record.ticks : record.arrival_ticks();
     // A record that lies before the last one of its CPU comes next, whatever its key.
     run.key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
     return true;
@@ -143,10 +168,11 @@ bool RecordMerge::next(MergedRecord& merged) {
     Run& run = runs_[heap_.front()];
     merged = {run.ring,
               run.cpu->cpu,
-              run.current,
-              run.has_following ? run.following.epid : run.left_epid,
-              run.current_sequence,
-              run.current_index};
+              run.current.record,
+              run.has_following ? run.following.record.epid : run.left_epid,
+              run.current.sequence,
+              run.current.index,
+              run.current.same_firing};
     if (heap_.size() == 1) {
         if (!advance(run))
             heap_.clear();

@@ -5,7 +5,9 @@
 // Each CPU of each ring is a run that is in order by itself; a heap of the runs yields the earliest
 // record next.  Records of the same instant come in the order of rings and CPUs, so the result does
 // not depend on how the recording was put together.  One ring is merged by its ticks; several are
-// by CLOCK_MONOTONIC, which their clocks have in common.
+// by CLOCK_MONOTONIC, which their clocks have in common.  The records of a firing stay together,
+// where its first one belongs, whatever other CPUs recorded meanwhile
+// (docs/design/0056-firing-identity.md).
 //
 // What a speculation held stands where it was committed, as dtrace(1) prints it, or, in the order
 // of option temporal, where it was made.  For the latter a CPU that committed anything has its
@@ -33,7 +35,15 @@ struct MergedRecord {
     uint32_t next_epid = 0; ///< of the CPU's next record; 0 when this is its last
     /// Where it lies: the segment, and how many of the segment's records are before it.
     uint64_t sequence = 0, index = 0;
+    /// Of the firing of the record of this ring and CPU that was yielded before it.  A firing of
+    /// more than DBK_FIRING_RECORDS_MAX is yielded as several.
+    bool same_firing = false;
 };
+
+/// Returns whether a record is of the same firing as the one that its reader took before it.
+inline bool is_same_firing(const MergedRecord& before, const MergedRecord& record) {
+    return record.same_firing && before.ring == record.ring && before.cpu == record.cpu;
+}
 
 /// Where to begin with one CPU of a ring: after so many records of that segment.
 struct MergeStart {
@@ -71,6 +81,7 @@ private:
     struct Placed {
         formats::RecordView record;
         uint64_t sequence = 0, index = 0;
+        bool same_firing = false; // as the one before it
     };
     struct Run {
         size_t ring = 0;
@@ -78,14 +89,13 @@ private:
         const formats::CpuInfo* cpu = nullptr;
         size_t segment = 0; // the next one to be opened
         std::optional<formats::RecordCursor> cursor;
-        formats::RecordView current, following;
+        Placed current, following;
         bool has_following = false;
-        uint32_t left_epid = 0;                           // of the first record after the horizon
-        std::optional<MergeStart> end;                    // once nothing is left to be read
-        uint64_t current_sequence = 0, current_index = 0; // of `current`
-        uint64_t following_sequence = 0, following_index = 0; // of `following`
+        uint32_t left_epid = 0;        // of the first record after the horizon
+        std::optional<MergeStart> end; // once nothing is left to be read
         uint64_t key = 0;
-        std::vector<Placed> sorted; // all that is left, when it is not in order as it lies
+        uint32_t firing_records = 0; // yielded of the firing
+        std::vector<Placed> sorted;  // all that is left, when it is not in order as it lies
         size_t next_sorted = 0;
     };
 

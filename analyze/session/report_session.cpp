@@ -15,11 +15,6 @@ namespace {
 /// Snapshots that may wait for their records; more than that are merged before their time.
 constexpr size_t kHeldBytesMax = 64u << 20;
 
-bool is_same_firing(const MergedRecord& a, const MergedRecord& b) {
-    return a.ring == b.ring && a.cpu == b.cpu && a.record.ticks == b.record.ticks &&
-           a.record.ecb->probe_id == b.record.ecb->probe_id;
-}
-
 } // namespace
 
 ReportSession::ReportSession(const ReportOptions& options, Sink& sink)

@@ -95,8 +95,9 @@ static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
 	return true;
 }
 
-/** dbk_record_commit() - publishes the record of @bytes that was built in @slot */
-static __probe_ctx_inline void dbk_record_commit(struct dbk_buffer *buffer,
+/** dbk_record_commit() - publishes the record of @bytes that was built in @slot, by the firing of
+ * @cpu */
+static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 						 const struct dbk_slot *slot, uint32_t epid,
 						 uint32_t bytes)
 {
@@ -105,7 +106,8 @@ static __probe_ctx_inline void dbk_record_commit(struct dbk_buffer *buffer,
 
 	if (unlikely(slot->rebase_bytes != 0))
 		dbk_record_rebase(buffer, slot);
-	header->epid = epid;
+	header->epid = epid | cpu->same_firing;
+	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
 	header->delta_ticks = (uint32_t)(slot->now_ticks - buffer->base_ticks);
 	used = buffer->used_bytes + bytes;
 	buffer->used_bytes = used;
@@ -124,8 +126,8 @@ int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer);
 /** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
 void dbk_buffers_deinit(struct dbk_consumer *consumer);
 
-/** dbk_slots_add() - [H] memory for @count more segments of a CPU, below slot_max; what there is of it
- * is published slot by slot.  False: there was not enough */
+/** dbk_slots_add() - [H] memory for @count more segments of a CPU, below slot_max; what there is of
+ * it is published slot by slot.  False: there was not enough */
 bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count);
 
 /** dbk_segments_seal() - seals the segments of a CPU that were closed before the last tending */
@@ -147,7 +149,8 @@ bool dbk_memory_paused(struct dbk_buffer *buffer);
 
 /* ---- aggregation buffers ---------------------------------------------------------------- */
 
-/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM, and then it may be called again */
+/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM, and then it may be called again
+ */
 int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
 void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
 
@@ -164,7 +167,8 @@ void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value, 
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/** dbk_region_add() - [H] a block of @bytes pages that the consumer owns and lists; NULL: no memory */
+/** dbk_region_add() - [H] a block of @bytes pages that the consumer owns and lists; NULL: no memory
+ */
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
 				 uint32_t bytes);
 

@@ -68,6 +68,14 @@ simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
 	return value_holds(predicate, simple_value(cpu, &predicate->left, probe, args, frame));
 }
 
+/* What the ECB's consumer has on this CPU.  The product of index and size is not for every firing.
+ */
+__probe_ctx_inline static struct dbk_buffer *buffer_here(const struct dbk_cpu *cpu,
+							 const struct dbk_ecb *ecb)
+{
+	return (void *)((uint8_t *)ecb->buffers + cpu->buffer_offset);
+}
+
 /* ---- the firing's state ------------------------------------------------------------------ */
 
 /* What a consumer's clauses may cost in a firing, from the first of them on. */
@@ -90,7 +98,7 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	cpu->frame = frame;
 	cpu->ecb = ecb;
 	cpu->consumer = ecb->consumer;
-	cpu->buffer = &ecb->consumer->buffers[cpu->index];
+	cpu->buffer = buffer_here(cpu, ecb);
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
@@ -238,7 +246,7 @@ __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *pr
 				 const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
 	const struct dbk_plan *plan = ecb->plan;
-	struct dbk_buffer *buffer = &ecb->buffers[cpu->index];
+	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
 	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
 	struct dbk_slot slot;
 
@@ -247,7 +255,7 @@ __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *pr
 	for (; step < end; step++)
 		dbk_store_integer(slot.record + step->offset,
 				  simple_value(cpu, &step->expr, probe, args, frame), step->size);
-	dbk_record_commit(buffer, &slot, ecb->epid, plan->fixed_bytes);
+	dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
 }
 
 /* Everything that is not quick, or has no room in the open segment. */
@@ -272,10 +280,9 @@ __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
 }
 
 /* Whether one of the hottest predicates does not hold: they need nothing but the arguments. */
-__probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, const uint64_t *args)
+__probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, uint32_t kind,
+						const uint64_t *args)
 {
-	uint32_t kind = ecb->predicate_kind;
-
 	if (kind == DBK_PREDICATE_EQUAL_ARG)
 		return args[ecb->predicate_word] != ecb->predicate_constant;
 	if (kind == DBK_PREDICATE_EQUAL_PID)
@@ -284,16 +291,22 @@ __probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, const
 }
 
 /* A closed gate; the CPU that has no memory would have recorded something, as far as is known. */
-__probe_ctx __attribute__((__noinline__)) static void
-lose(struct dbk_buffer *buffer, const struct dbk_ecb *ecb, const uint64_t *args)
+__probe_ctx __attribute__((__noinline__)) static void lose(struct dbk_cpu *cpu,
+							   struct dbk_buffer *buffer,
+							   const struct dbk_ecb *ecb,
+							   const uint64_t *args)
 {
-	if (dbk_load_relaxed(&buffer->gate) == DBK_GATE_LOST && !quickly_rejected(ecb, args))
+	/* It may be the first ECB of its consumer, and the gate open before the second. */
+	cpu->same_firing = 0;
+	if (dbk_load_relaxed(&buffer->gate) == DBK_GATE_LOST &&
+	    !quickly_rejected(ecb, ecb->own_kind, args))
 		dbk_drop(buffer, DBK_DROP_PRINCIPAL);
 }
 
 /* A record of nothing but arguments; false: no room, or time for a new base. */
-__probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
-					 struct dbk_meta_cpu *counters, const uint64_t *args)
+__probe_ctx_inline static bool run_quick(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					 const struct dbk_ecb *ecb, struct dbk_meta_cpu *counters,
+					 const uint64_t *args)
 {
 	uint32_t bytes = ecb->record_bytes, used = buffer->used_bytes, end = used + bytes, i;
 	uint64_t delta = dbk_host_ticks() - buffer->base_ticks;
@@ -306,7 +319,8 @@ __probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct
 	for (i = 0; i < ecb->quick_count; i++)
 		record[1 + i] = args[ecb->quick_words[i]];
 	/* struct dbk_record_header in one store: the EPID is its low half. */
-	record[0] = delta << 32 | ecb->epid;
+	record[0] = delta << 32 | ecb->epid | cpu->same_firing;
+	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
 	buffer->used_bytes = end;
 	dbk_store_release(&((struct dbk_segment_header *)segment)->committed_bytes, end);
 	counters->records++;
@@ -317,18 +331,22 @@ __probe_ctx_inline static bool run_quick(struct dbk_buffer *buffer, const struct
 __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				       const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
-	struct dbk_buffer *buffer = &ecb->buffers[cpu->index];
+	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
 	struct dbk_meta_cpu *counters = buffer->counters;
+	uint32_t kind;
 
 	if (unlikely((dbk_load_relaxed(&buffer->gate) & ecb->gate) == 0)) {
-		lose(buffer, ecb, args);
+		lose(cpu, buffer, ecb, args);
 		return;
 	}
 	counters->firings++;
-	if (ecb->predicate_kind != DBK_PREDICATE_NONE) {
-		if (quickly_rejected(ecb, args))
+	kind = dbk_load_relaxed(&ecb->predicate_kind);
+	if (kind != DBK_PREDICATE_NONE) {
+		if (quickly_rejected(ecb, kind, args))
 			return;
-		if (!is_quick(ecb->predicate_kind)) {
+		if (!is_quick(kind)) {
+			if (kind == DBK_ECB_AFTER_OTHERS)
+				cpu->same_firing = 0;
 			if (rejected(cpu, &ecb->plan->predicate, probe, args, frame))
 				return;
 			if (must_ask(&ecb->plan->predicate)) {
@@ -337,7 +355,8 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 			}
 		}
 	}
-	if (likely(ecb->quick_count != DBK_NOT_QUICK) && run_quick(buffer, ecb, counters, args))
+	if (likely(ecb->quick_count != DBK_NOT_QUICK) &&
+	    run_quick(cpu, buffer, ecb, counters, args))
 		return;
 	run_other(cpu, probe, args, frame, ecb);
 }
@@ -383,6 +402,7 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 		return;
 	}
 	cpu->nesting = 1;
+	cpu->same_firing = 0;
 	compiler_barrier();
 	cpu->serial++;
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
@@ -401,11 +421,12 @@ __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *pro
 				const void *args, void *frame)
 {
 	const struct dbk_ecb *ecb = dbk_load_acquire(&probe->ecbs);
+	uint32_t kind;
 
 	if (unlikely(ecb == NULL))
 		return;
-	if (ecb->predicate_kind != DBK_PREDICATE_NONE && ecb->next == NULL &&
-	    quickly_rejected(ecb, args)) {
+	kind = dbk_load_relaxed(&ecb->predicate_kind);
+	if (kind != DBK_PREDICATE_NONE && ecb->next == NULL && quickly_rejected(ecb, kind, args)) {
 		struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
 
 		if ((dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
@@ -426,6 +447,7 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 
 	/* The control path is never inside a firing: nesting is 0 here. */
 	cpu->nesting = 1;
+	cpu->same_firing = 0;
 	compiler_barrier();
 	cpu->serial++;
 	if (consumer->only_cpu == DBK_CPU_ALL || consumer->only_cpu == cpu->index)

@@ -393,12 +393,12 @@ __probe_ctx static void end_record(struct run *run)
 	if (plan->variable)
 		((uint32_t *)run->record.base)[2] = bytes;
 	if (plan->speculates) {
-		dbk_specbuf_append(run->specbuf, run->cpu->ecb, bytes, run->spec_ticks);
+		dbk_specbuf_append(run->cpu, run->specbuf, bytes, run->spec_ticks);
 		return;
 	}
 	if (unlikely(run->cpu->buffer->account.limit_bytes != 0))
 		dbk_account_commit(run->cpu->buffer);
-	dbk_record_commit(run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
+	dbk_record_commit(run->cpu, run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
 }
 
 __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)

@@ -22,8 +22,9 @@
  * off: what a clause that was under way there still stored is after it then.
  *
  * In a buffer lie entries: u64 ticks, then the record as it will lie in a
- * segment, its length in the place of its time delta.  specsize limits the
- * records; the times lie in half as much room beside it.
+ * segment, its length in the place of its time delta.  Whether a record is of the same
+ * firing as the one before it is said of the buffer, whose records stay together.  specsize limits
+ * the records; the times lie in half as much room beside it.
  */
 #ifndef DBK_ENGINE_SPECULATION_H
 #define DBK_ENGINE_SPECULATION_H
@@ -54,6 +55,7 @@ struct dbk_specbuf {
 	uint32_t classic_bytes; /* [P] of them in DTrace's layout */
 	uint32_t record_count;	/* [P] */
 	uint32_t drop_count;	/* [P] records that found no room: reported when it is committed */
+	uint32_t serial;	/* [P] of the firing of the last record in it */
 };
 
 #define DBK_SPEC_ENTRY_BYTES 8u /* the ticks before a record */
@@ -94,8 +96,8 @@ static __probe_ctx_inline uint8_t *dbk_specbuf_record(const struct dbk_specbuf *
 	return specbuf->memory + specbuf->used_bytes + DBK_SPEC_ENTRY_BYTES;
 }
 
-/** dbk_specbuf_append() - the record of @bytes that was built there is in */
-void dbk_specbuf_append(struct dbk_specbuf *specbuf, const struct dbk_ecb *ecb, uint32_t bytes,
+/** dbk_specbuf_append() - the record of @bytes that the firing of @cpu built there is in */
+void dbk_specbuf_append(const struct dbk_cpu *cpu, struct dbk_specbuf *specbuf, uint32_t bytes,
 			uint64_t ticks);
 
 /** dbk_specbuf_empty() - forgets records and drops */

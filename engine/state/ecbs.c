@@ -26,6 +26,7 @@ static void prepare(struct dbk_ecb *ecb)
 		else
 			ecb->predicate_kind = DBK_PREDICATE_OUTCOME;
 	}
+	ecb->own_kind = ecb->predicate_kind;
 	ecb->quick_count = DBK_NOT_QUICK;
 	if (plan->kind != DBK_PLAN_FAST || plan->step_count > DBK_QUICK_WORDS)
 		return;
@@ -46,6 +47,8 @@ static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe 
 	struct dbk_engine *engine = consumer->engine;
 	struct dbk_ecb *ecb;
 
+	if (consumer->next_epid > DBK_EPID_MAX)
+		return NULL;
 	ecb = dbk_host_alloc(sizeof(*ecb));
 	if (ecb == NULL)
 		return NULL;
@@ -103,6 +106,16 @@ static struct dbk_ecb **end_of_list(struct dbk_probe *probe)
 	return link;
 }
 
+/* Whether what runs last is another consumer's. */
+static bool ends_with_others(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
+{
+	const struct dbk_ecb *ecb, *last = NULL;
+
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		last = ecb;
+	return last != NULL && last->consumer != consumer;
+}
+
 struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
 {
 	struct dbk_ecb *chain = probe->ecbs;
@@ -128,6 +141,8 @@ static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struc
 	bool was_enabled = probe->ecbs != NULL;
 	int error;
 
+	if (ends_with_others(probe, consumer))
+		chain->predicate_kind = DBK_ECB_AFTER_OTHERS;
 	dbk_store_release(end_of_list(probe), chain);
 	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
 		return 0;
@@ -272,8 +287,13 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 	if (disabled)
 		dbk_engine_settle(consumer->engine, 0);
 	dbk_host_synchronize();
-	while (consumer->ecbs != NULL) {
-		free_ecb(consumer->ecbs);
+	while ((ecb = consumer->ecbs) != NULL) {
+		struct dbk_ecb *first = ecb->probe->ecbs;
+
+		/* No firing has run other ECBs before it any more. */
+		if (first != NULL)
+			dbk_store_relaxed(&first->predicate_kind, first->own_kind);
+		free_ecb(ecb);
 		if (consumer->ecb_count % ECBS_AT_ONCE == 0)
 			dbk_host_pause();
 	}

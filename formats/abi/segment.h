@@ -21,7 +21,8 @@
 #include "drops.h"
 
 #define DBK_SEGMENT_MAGIC	  0x534b4244u /* "DBKS" in memory */
-#define DBK_SEGMENT_VERSION	  1
+#define DBK_SEGMENT_VERSION	  2
+#define DBK_SEGMENT_VERSION_FIRST 1	/* still read: without DBK_RECORD_F_SAME_FIRING */
 #define DBK_SEGMENT_ALIGN_BYTES	  4096u /* every segment starts on a page */
 #define DBK_SEGMENT_BYTES_MIN	  4096u
 #define DBK_SEGMENT_BYTES_DEFAULT 16384u
@@ -87,8 +88,15 @@ DBK_ABI_AT(struct dbk_segment_losses, drops, 8);
 #define DBK_RECORD_ALIGN_BYTES 8u
 #define DBK_RECORD_BYTES_MAX   65528u /* a tail reference counts in 16 bits */
 
+/* In the word of the EPID: of the same firing as the record before it of this ring and CPU. */
+#define DBK_RECORD_F_SAME_FIRING 0x80000000u
+#define DBK_EPID_MAX		 0x7fffffffu
+
+/* A reader takes what a firing has beyond these as another firing. */
+#define DBK_FIRING_RECORDS_MAX 8192u
+
 struct dbk_record_header {
-	uint32_t epid;	      /* 0: a control record */
+	uint32_t epid;	      /* with DBK_RECORD_F_SAME_FIRING; 0: a control record */
 	uint32_t delta_ticks; /* time since the last base */
 };
 

@@ -27,9 +27,9 @@ Result<Piece> parse_ring_piece(ByteView untrusted, PieceKind kind) {
     DBK_TRY(piece.segment, reader.read<dbk_segment_header>());
     DBK_TRY(piece.losses, reader.read<dbk_segment_losses>());
     const dbk_segment_header& header = piece.segment;
-    if (header.version != DBK_SEGMENT_VERSION)
-        return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
-                      header.version, DBK_SEGMENT_VERSION);
+    if (header.version < DBK_SEGMENT_VERSION_FIRST || header.version > DBK_SEGMENT_VERSION)
+        return errorf(ErrorCode::unsupported, "version is %u, this program reads %u to %u",
+                      header.version, DBK_SEGMENT_VERSION_FIRST, DBK_SEGMENT_VERSION);
     bool segment = kind == PieceKind::segment;
     bool room_ok =
         segment ? std::has_single_bit(header.segment_bytes) &&

@@ -125,6 +125,12 @@ std::optional<StackView> RecordView::stack(size_t field) const {
     return StackView(*view);
 }
 
+bool RecordCursor::says_firing(ByteView segment) {
+    constexpr size_t kVersion = offsetof(dbk_segment_header, version);
+    return segment.size() >= kVersion + sizeof(uint16_t) &&
+           load<uint16_t>(segment.data() + kVersion) != DBK_SEGMENT_VERSION_FIRST;
+}
+
 bool RecordCursor::stop(FindingKind kind, std::string text) {
     damage_ = RecordDamage{kind, offset_, std::move(text)};
     return false;
@@ -172,6 +178,9 @@ bool RecordCursor::next(RecordView& record) {
                 return false;
             continue;
         }
+        bool same = says_firing_ && (header.epid & DBK_RECORD_F_SAME_FIRING) != 0;
+        if (same)
+            header.epid &= ~DBK_RECORD_F_SAME_FIRING;
         const EcbInfo* ecb = ecbs_->find(header.epid);
         if (!ecb || ecb->no_record()) [[unlikely]]
             return stop(FindingKind::unknown_epid,
@@ -186,6 +195,7 @@ bool RecordCursor::next(RecordView& record) {
                         strprintf("record of EPID %u has %zu bytes, fixed part %u, %zu are left",
                                   header.epid, length, ecb->fixed_bytes, left));
         record.epid = header.epid;
+        record.firing = !says_firing_ ? Firing::unsaid : same ? Firing::same : Firing::begins;
         record.ecb = ecb;
         record.ticks = base_ticks_ + header.delta_ticks;
         record.bytes = bytes_.subspan(offset_, length);

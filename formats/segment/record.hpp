@@ -85,9 +85,17 @@ std::optional<uint64_t> field_integer(ByteView bytes, const FieldInfo& field);
 /// they do not lie inside.
 std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field);
 
+/// What a record says about its firing.
+enum class Firing : uint8_t {
+    begins, ///< none of the records before it is known to be of it
+    same,   ///< as that of the record before it of the ring and CPU
+    unsaid, ///< a segment of version 1: records of one probe at one time are of one firing
+};
+
 /// One record.  Views point into the segment.
 struct RecordView {
     uint32_t epid = 0;
+    Firing firing = Firing::begins;
     const EcbInfo* ecb = nullptr; ///< never null when yielded by a cursor
     uint64_t ticks = 0;           ///< when it was made
     ByteView bytes;               ///< the whole record, header included
@@ -125,7 +133,8 @@ public:
     /// `segment` is the committed bytes, header included; both must outlive the cursor.
     /// `base_ticks` are as recorded; `line` makes the ticks of the records shifted ones.
     RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs, TickLine line = {})
-        : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks), line_(line) {}
+        : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks), line_(line),
+          says_firing_(says_firing(segment)) {}
 
     /// Yields the next record; false at the end and at damage.
     bool next(RecordView& record);
@@ -134,6 +143,7 @@ public:
     size_t offset_bytes() const { return offset_; }
 
 private:
+    static bool says_firing(ByteView segment);
     bool control(size_t left);
     bool stop(FindingKind kind, std::string text);
 
@@ -141,6 +151,7 @@ private:
     const EcbTable* ecbs_;
     uint64_t base_ticks_;
     TickLine line_;
+    bool says_firing_; // the version is one whose records do
     size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
     size_t commit_end_ = 0; // records before this offset are of the commit read last
     uint64_t commit_ticks_ = 0;

@@ -31,6 +31,7 @@ using base::ByteView;
 
 struct RingBuilderOptions {
     uint16_t ring_id = 1;
+    uint16_t version = DBK_SEGMENT_VERSION; // of segments
     uint16_t cpu_count = 1;
     uint32_t segment_bytes = 4096;
     uint32_t segments_per_cpu = 4;
@@ -119,7 +120,8 @@ public:
     void add_dof(Bytes image) { dof_.push_back(std::move(image)); }
     void set_activity(uint32_t activity) { options_.activity = activity; }
 
-    /// Writes one record; `body` follows the 8-byte header and is a multiple of 8 long.
+    /// Writes one record; `body` follows the 8-byte header and is a multiple of 8 long.  The EPID may
+    /// have DBK_RECORD_F_SAME_FIRING with it.
     void record(uint16_t cpu_index, uint32_t epid, uint64_t ticks, ByteView body) {
         Cpu& cpu = cpus_[cpu_index];
         uint32_t bytes = static_cast<uint32_t>(sizeof(dbk_record_header) + body.size());
@@ -176,7 +178,7 @@ public:
         store(next + offsetof(dbk_segment_header, sequence), uint64_t{0});
         std::atomic_thread_fence(std::memory_order_release);
         dbk_segment_header header = {};
-        header.version = DBK_SEGMENT_VERSION;
+        header.version = options_.version;
         header.flags = options_.clock == DBK_CLOCK_TSC ? DBK_SEGMENT_F_TSC : 0;
         header.segment_bytes = options_.segment_bytes;
         header.committed_bytes = DBK_SEGMENT_DATA_OFFSET;

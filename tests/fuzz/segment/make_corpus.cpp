@@ -28,8 +28,9 @@ RingBuilder make_ring() {
     ring.add_dof(Bytes(40, std::byte{0x7f}));
     for (uint64_t i = 0; i < 60; i++) {
         ring.record(0, fixed, 1000 + i * 100, RingBuilder::words({i, ~i}));
-        ring.record(0, text, 1001 + i * 100, RingBuilder::tail_body(base::as_bytes("a string")));
-        ring.record(0, stack, 1002 + i * 100,
+        ring.record(0, text | DBK_RECORD_F_SAME_FIRING, 1001 + i * 100,
+                    RingBuilder::tail_body(base::as_bytes("a string")));
+        ring.record(0, stack | DBK_RECORD_F_SAME_FIRING, 1002 + i * 100,
                     RingBuilder::tail_body(RingBuilder::words({0xffffffff81000000, i})));
         if (i % 20 == 0)
             ring.drop(0, DBK_DROP_NESTED);

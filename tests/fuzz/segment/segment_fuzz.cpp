@@ -26,6 +26,7 @@ uint64_t visit(const RingRecording& ring, const SegmentInfo& segment) {
     RecordView record;
     while (cursor.next(record)) {
         records++;
+        DBK_ASSERT(record.epid <= DBK_EPID_MAX && record.epid == record.ecb->epid);
         sum += ring.clock.mono_ns(record.ticks);
         for (size_t field = 0; field < record.ecb->fields.size(); field++) {
             sum += record.integer(field).value_or(0);

@@ -73,6 +73,7 @@ case_ebpf ebpf
 case_ftrace ftrace
 case_disabled disabled
 case_daybreak trace trace
+case_daybreak clauses clauses
 case_daybreak predicate predicate
 case_daybreak count count
 case_none none-again

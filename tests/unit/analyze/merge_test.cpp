@@ -207,3 +207,90 @@ TEST_CASE("a merge goes on where the one before ended at its horizon", "[analyze
         CHECK(counts == std::vector<size_t>{0, 2, 3, 0, 1, 1, 0});
     }
 }
+
+// ---- firings ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t kSame = DBK_RECORD_F_SAME_FIRING;
+
+/// The firings of a recording as they are read: of each the values of its records.
+using Firings = std::vector<std::vector<uint64_t>>;
+
+Firings firings(Written& written, MergeOrder order = MergeOrder::arrival) {
+    formats::Recording recording = written.build();
+    RecordMerge merge(recording, {.starts = {}, .order = order, .horizon_mono_ns = {}});
+    Firings result;
+    MergedRecord record, before;
+    for (; merge.next(record); before = record) {
+        if (result.empty() || !is_same_firing(before, record))
+            result.emplace_back();
+        result.back().push_back(*record.record.integer(0));
+    }
+    return result;
+}
+
+/// A record whose value is its time, with what its EPID's word has besides.
+void put(Written& written, uint16_t cpu, uint64_t ticks, uint32_t mark = 0) {
+    written.ring.record(cpu, written.epid | mark, ticks, RingBuilder::words({ticks}));
+}
+
+} // namespace
+
+TEST_CASE("the records of a firing stay together, whatever other CPUs recorded meanwhile",
+          "[analyze][merge][firing]") {
+    Written written({.cpu_count = 3});
+    put(written, 0, 1000);
+    put(written, 0, 1004, kSame);
+    put(written, 0, 1009, kSame);
+    put(written, 0, 1020);
+    put(written, 1, 1002);
+    put(written, 1, 1002);
+    put(written, 1, 1008, kSame);
+    put(written, 2, 1000, kSame); // there is nothing before it
+    put(written, 2, 1030, kSame);
+    CHECK(firings(written) ==
+          Firings{{1000, 1004, 1009}, {1000, 1030}, {1002}, {1002, 1008}, {1020}});
+}
+
+TEST_CASE("in version 1 a firing has one probe and one time", "[analyze][merge][firing]") {
+    Written written({.version = DBK_SEGMENT_VERSION_FIRST});
+    uint32_t other = written.ring.add_ecb(written.ring.add_probe("p", "m", "f", "other"),
+                                          {RingBuilder::integer_field(8, 8)}, 16);
+    put(written, 0, 1000);
+    put(written, 0, 1000);
+    put(written, 0, 1001);
+    written.ring.record(0, other, 1001, RingBuilder::words({7}));
+    written.ring.record(0, other, 1001, RingBuilder::words({8}));
+    CHECK(firings(written) == Firings{{1000, 1000}, {1001}, {7, 8}});
+    put(written, 0, 1002, kSame); // an EPID of 32 bits, of which nothing is known
+    CHECK(written.build().rings[0].cpus[0].segments[0].damaged);
+}
+
+TEST_CASE("a firing goes over from one segment to the next, but not over one that is missing",
+          "[analyze][merge][firing]") {
+    Written written({.segments_per_cpu = 8});
+    for (uint64_t ticks = 1000; ticks < 1003; ticks++) {
+        put(written, 0, ticks * 10);
+        written.ring.open_segment(0, ticks * 10 + 1);
+        put(written, 0, ticks * 10 + 2, kSame);
+    }
+    CHECK(firings(written) == Firings{{10000, 10002}, {10010, 10012}, {10020, 10022}});
+    // The second and third segment have a record of each of two firings.
+    std::memset(written.ring.segment_memory(0).data() + 4096, 0, 4);
+    CHECK(firings(written) == Firings{{10000}, {10012}, {10020, 10022}});
+}
+
+TEST_CASE("a firing has its most records, whatever a file says", "[analyze][merge][firing]") {
+    Written written({.segments_per_cpu = 128});
+    constexpr uint64_t kCount = 3 * DBK_FIRING_RECORDS_MAX + 5;
+    for (uint64_t i = 0; i < kCount; i++)
+        put(written, 0, 1000 + i, kSame);
+    for (MergeOrder order : {MergeOrder::arrival, MergeOrder::made}) {
+        std::vector<size_t> sizes;
+        for (const auto& firing : firings(written, order))
+            sizes.push_back(firing.size());
+        CHECK(sizes == std::vector<size_t>{DBK_FIRING_RECORDS_MAX, DBK_FIRING_RECORDS_MAX,
+                                           DBK_FIRING_RECORDS_MAX, 5});
+    }
+}

@@ -168,13 +168,14 @@ public:
     }
 
     /// Stores a record; with aggregate=engine the caller counts and adds snapshots.
-    void fire(uint16_t cpu, uint64_t ticks, size_t clause, const std::vector<FieldValue>& values) {
+    void fire(uint16_t cpu, uint64_t ticks, size_t clause, const std::vector<FieldValue>& values,
+              bool same_firing = false) {
         Layout& layout = layouts_[clause];
         if (layout.flags & DBK_ECB_F_NO_RECORD)
             return;
         Bytes body = encode(layout, layout.record_fields, values, sizeof(dbk_record_header),
                             (layout.flags & DBK_ECB_F_VARIABLE) != 0);
-        ring_.record(cpu, layout.epid, ticks, body);
+        ring_.record(cpu, layout.epid | (same_firing ? DBK_RECORD_F_SAME_FIRING : 0), ticks, body);
     }
     /// Returns an entry of an aggregation buffer: the key's members, then the cells.
     Bytes entry(size_t clause, const std::vector<FieldValue>& key,

@@ -162,11 +162,23 @@ TEST_CASE("an action sees all that its firing aggregated, of every clause", "[an
     size_t second = program.clause("dtrace", "", "", "BEGIN");
     program.aggregate(second, 1, kCount, {});
     program.printa(second, {1}, "%@d ");
-    RecordingOf recording(program);
-    recording.fire(0, 100, first, {uint64_t{1}});
-    recording.fire(0, 100, second, {uint64_t{1}});
-    recording.fire(0, 200, first, {uint64_t{1}});
-    CHECK(render(recording).text == "2 2 3 \n");
+    SECTION("as its records say") {
+        RecordingOf recording(program, {.cpu_count = 2});
+        recording.fire(0, 100, first, {uint64_t{1}});
+        recording.fire(0, 120, second, {uint64_t{1}}, true);
+        recording.fire(1, 110, first, {uint64_t{1}});
+        recording.fire(1, 130, second, {uint64_t{1}}, true);
+        recording.fire(0, 200, first, {uint64_t{1}});
+        recording.fire(0, 200, second, {uint64_t{1}});
+        CHECK(render(recording).text == "2 2 4 4 5 6 \n");
+    }
+    SECTION("as the time says in version 1") {
+        RecordingOf recording(program, {.version = DBK_SEGMENT_VERSION_FIRST});
+        recording.fire(0, 100, first, {uint64_t{1}});
+        recording.fire(0, 100, second, {uint64_t{1}});
+        recording.fire(0, 200, first, {uint64_t{1}});
+        CHECK(render(recording).text == "2 2 3 \n");
+    }
 }
 
 TEST_CASE("flow indentation follows each CPU", "[analyze][report]") {
@@ -357,8 +369,10 @@ TEST_CASE("of drops a window reports those that may lie in it", "[analyze][repor
     };
     using Tags = std::vector<std::string>;
     CHECK(reported({.since_ns = 0, .until_ns = 3'000'000}) == Tags{"DTRACEDROP_NESTED"});
-    CHECK(reported({.since_ns = 6'000'000, .until_ns = std::nullopt}) == Tags{"DTRACEDROP_PRINCIPAL"});
-    CHECK(reported({.since_ns = 4'000'000, .until_ns = 7'000'000}) == Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
+    CHECK(reported({.since_ns = 6'000'000, .until_ns = std::nullopt}) ==
+          Tags{"DTRACEDROP_PRINCIPAL"});
+    CHECK(reported({.since_ns = 4'000'000, .until_ns = 7'000'000}) ==
+          Tags{"DTRACEDROP_NESTED", "DTRACEDROP_PRINCIPAL"});
 }
 
 TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]") {
@@ -371,7 +385,11 @@ TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]")
     LiveReport live({}, sink);
     for (uint32_t drops : {3, 0, 2}) {
         recording.ring().drop(0, DBK_DROP_PRINCIPAL, drops);
-        live.add({{recording.ring().metadata_memory()}, {recording.ring().segment_memory(0)}, {}, {}, {true, true, true}});
+        live.add({{recording.ring().metadata_memory()},
+                  {recording.ring().segment_memory(0)},
+                  {},
+                  {},
+                  {true, true, true}});
     }
     REQUIRE(sink.messages.size() == 2);
     CHECK(sink.messages[0].text == "3 drops on CPU 0");
@@ -552,12 +570,14 @@ TEST_CASE("info ends with whether the recording is complete", "[analyze][info]")
                        "aggregate=record\n") != std::string::npos);
     CHECK(sink.text.find("  time     0.002500 s, from 0.001000 s to 0.003500 s after boot\n") !=
           std::string::npos);
-    CHECK(sink.text.find("  CPU RECORDS HERE OVERWRITTEN LOST DROPS FAULTS FIRINGS SEGS  FROM    TO\n"
-                         "    0       1    1           0    0     0      0       1    1 0.001 0.001\n") !=
+    CHECK(sink.text.find(
+              "  CPU RECORDS HERE OVERWRITTEN LOST DROPS FAULTS FIRINGS SEGS  FROM    TO\n"
+              "    0       1    1           0    0     0      0       1    1 0.001 0.001\n") !=
           std::string::npos);
 }
 
-TEST_CASE("info's table of ten million records on the second day fits into 80 columns", "[analyze][info]") {
+TEST_CASE("info's table of ten million records on the second day fits into 80 columns",
+          "[analyze][info]") {
     ProgramBuilder program;
     size_t begin = program.clause("dtrace", "", "", "BEGIN");
     program.trace(begin, Member::integer(8));

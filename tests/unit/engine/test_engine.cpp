@@ -179,12 +179,16 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
                 at += control.header.bytes;
                 continue;
             }
+            bool same_firing = (record.epid & DBK_RECORD_F_SAME_FIRING) != 0;
+            record.epid &= DBK_EPID_MAX;
             uint32_t bytes = record_bytes(consumer, base + at, record.epid);
             REQUIRE(bytes % DBK_RECORD_ALIGN_BYTES == 0);
             REQUIRE(bytes >= sizeof(record));
             REQUIRE(at + bytes <= header->committed_bytes);
-            found.push_back(
-                {record.epid, ticks + record.delta_ticks, {base + at, base + at + bytes}});
+            found.push_back({record.epid,
+                             ticks + record.delta_ticks,
+                             {base + at, base + at + bytes},
+                             same_firing});
             at += bytes;
         }
     }

@@ -71,6 +71,7 @@ struct Record {
     uint32_t epid = 0;
     uint64_t ticks = 0;
     std::vector<uint8_t> bytes; ///< whole record
+    bool same_firing = false;   ///< as the record before it
 
     uint64_t u64(size_t offset) const;
     uint32_t u32(size_t offset) const;

@@ -100,8 +100,11 @@ TEST_CASE("a refused piece is reported and costs only itself", "[segment][builde
         std::memcpy(memory.data() + 4096 + at, &value, width);
     };
     FindingKind kind = FindingKind::bad_header;
-    SECTION("version") {
-        poke(4, 9, 2);
+    SECTION("a later version") {
+        poke(4, DBK_SEGMENT_VERSION + 1, 2);
+    }
+    SECTION("a version before the first") {
+        poke(4, 0, 2);
     }
     SECTION("size that is not a power of two") {
         poke(8, 4097, 4);

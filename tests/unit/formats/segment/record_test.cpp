@@ -64,6 +64,36 @@ TEST_CASE("records come back with their ticks, integers and strings", "[segment]
     CHECK(recording.findings.count() == 0);
 }
 
+TEST_CASE("the EPID's word says whether a record is of the firing before it, from version 2 on",
+          "[segment][record]") {
+    for (uint16_t version = DBK_SEGMENT_VERSION_FIRST; version <= DBK_SEGMENT_VERSION; version++) {
+        INFO("version " << version);
+        RingBuilder builder({.version = version});
+        uint32_t epid = builder.add_ecb(builder.add_probe("p", "m", "f", "n"), {}, 8);
+        builder.record(0, epid, 1000, {});
+        builder.record(0, epid | DBK_RECORD_F_SAME_FIRING, 1001, {});
+        builder.record(0, epid, 1002, {});
+        formats::RecordingBuilder pieces;
+        pieces.add_owned(builder.metadata_memory(), {});
+        pieces.add_owned(builder.segment_memory(0), {});
+        Recording recording = pieces.build();
+        const RingRecording& ring = recording.rings.at(0);
+        RecordCursor cursor = records_of(ring.cpus.at(0).segments.at(0), ring);
+        RecordView record;
+        std::vector<Firing> found;
+        while (cursor.next(record)) {
+            CHECK(record.epid == epid);
+            found.push_back(record.firing);
+        }
+        if (version == DBK_SEGMENT_VERSION_FIRST) {
+            CHECK(found == std::vector{Firing::unsaid});
+            CHECK(cursor.damage()->kind == FindingKind::unknown_epid);
+        } else {
+            CHECK(found == std::vector{Firing::begins, Firing::same, Firing::begins});
+        }
+    }
+}
+
 TEST_CASE("a delta too large for 32 bits travels in a time base record", "[segment][record]") {
     Fixture f;
     uint64_t far = 1000 + (uint64_t{1} << 40);
@@ -124,7 +154,8 @@ TEST_CASE("committed records tell both of their times", "[segment][record]") {
     CHECK(recording.findings.count() == 0);
 }
 
-TEST_CASE("damage ends a segment's walk and is reported, what came before stays", "[segment][record]") {
+TEST_CASE("damage ends a segment's walk and is reported, what came before stays",
+          "[segment][record]") {
     Fixture f;
     f.ring.record(0, f.fixed, 1000, RingBuilder::words({1}));
     Bytes damage(16);
@@ -176,7 +207,7 @@ TEST_CASE("tail references never lead outside their record", "[segment][record]"
     ecb.fields = {RingBuilder::tail_field(12, DBK_FIELD_STRING),
                   RingBuilder::tail_field(12, DBK_FIELD_STACK)};
     Bytes bytes(32);
-    RecordView record{1, &ecb, 0, bytes};
+    RecordView record{.epid = 1, .ecb = &ecb, .bytes = bytes};
     auto refer = [&](uint16_t offset, uint16_t length) {
         put(bytes, 12, offset, 2);
         put(bytes, 14, length, 2);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SAME_FIRING: every record says whether it is of the same firing as the one before it, whichever
+// clauses recorded.  arg0 is a number that each firing has of its own, and each record has first.
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak::engine_test;
+
+namespace {
+
+Difo arg(uint32_t index) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
+}
+/// The way compilers write it; the engine finds it without the interpreter.
+Difo is_one(uint32_t index) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), setx(0, 2), cmp(1, 2), branch(DIF_OP_BE, 6), mov(0, 3),
+             branch(DIF_OP_BA, 7), setx(0, 3), ret(3)},
+            int_type(4),
+            {1}};
+}
+Difo twice(uint32_t index) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), op3(DIF_OP_ADD, 1, 1, 1), ret(1)}};
+}
+/// Faults at the address arg0.
+Difo load_arg0() {
+    return {{ldgs(DIF_VAR_ARG0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}};
+}
+
+/// A clause with a record of `words` more arguments; each kind has a way of its own in the engine.
+void clause(Dof& dof, uint32_t words, const Difo& predicate) {
+    std::vector<Action> actions{dof.trace(arg(0))};
+    for (uint32_t i = 0; i < words; i++)
+        actions.push_back(dof.trace(arg(1 + i % 5)));
+    dof.ecb("test:::go", actions, dof.difo(predicate));
+}
+void interpreted_clause(Dof& dof, const Difo& predicate) {
+    dof.ecb("test:::go", {dof.trace(arg(0)), dof.trace(twice(1))}, dof.difo(predicate));
+}
+
+/// Checks all records of a CPU against the numbers of their firings; how many say that they follow.
+size_t check_marks(const dbk_consumer* consumer, uint32_t cpu = 0) {
+    std::vector<Record> all = records(consumer, cpu);
+    size_t same = 0;
+    for (size_t i = 0; i < all.size(); i++) {
+        INFO("record " << i << " of EPID " << all[i].epid << ", firing " << all[i].u64(8));
+        CHECK(all[i].same_firing == (i > 0 && all[i - 1].u64(8) == all[i].u64(8)));
+        same += all[i].same_firing;
+    }
+    return same;
+}
+
+} // namespace
+
+TEST_CASE("a record says that it is of the firing of the one before it", "[engine][firing]") {
+    Engine engine(2);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    clause(dof, 0, is_one(1));          // quick
+    clause(dof, 9, arg(2));             // without steps, but too long for quick
+    interpreted_clause(dof, is_one(3)); // by its steps
+    clause(dof, 1, twice(4));           // a predicate that is interpreted
+    clause(dof, 1, arg(5));             // quick again
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+    auto* consumer = engine.start(dof.build());
+    size_t expected = 0;
+    for (uint64_t i = 0; i < 1024; i++) {
+        engine.fire(go, {i, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1}, i % 3 == 0);
+        size_t stored = static_cast<size_t>(__builtin_popcountll(i & 31));
+        expected += stored > 1 ? stored - 1 : 0;
+    }
+    CHECK(segments(consumer, 0).size() > 3); // some firings went over from one to the next
+    CHECK(check_marks(consumer, 0) + check_marks(consumer, 1) == expected);
+}
+
+TEST_CASE("what other consumers recorded of a firing is not in this one's ring",
+          "[engine][firing]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    std::vector<dbk_consumer*> consumers;
+    for (uint16_t i = 0; i < 3; i++) {
+        Dof dof;
+        bool quick = i != 1;
+        clause(dof, 0, quick ? is_one(1 + i) : arg(1 + i));
+        clause(dof, 0, is_one(4));
+        clause(dof, 1, is_one(5));
+        consumers.push_back(engine.start(dof.build(), {"test", uint16_t(1 + i), true, true, 0}));
+    }
+    for (uint64_t i = 0; i < 64; i++)
+        engine.fire(go, {i, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1});
+    // Of eight: 2 with all three clauses, 3 x 2 with two of them.
+    for (dbk_consumer* consumer : consumers)
+        CHECK(check_marks(consumer) == 8 * (2 + 3));
+    dbk_consumer_stop(consumers[0]);
+    for (uint64_t i = 64; i < 128; i++)
+        engine.fire(go, {i, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1});
+    CHECK(check_marks(consumers[0]) == 8 * 5);
+    CHECK(check_marks(consumers[1]) == 16 * 5);
+    CHECK(check_marks(consumers[2]) == 16 * 5);
+}
+
+TEST_CASE("a record that was dropped is not the one before", "[engine][firing]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    clause(dof, 100, is_one(1));
+    clause(dof, 0, is_one(2));
+    clause(dof, 40, is_one(3));
+    clause(dof, 1, is_one(4));
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 18);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_FILL);
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 512; i++)
+        engine.fire(go, {i, 1, 1, 1, 1});
+    CHECK(drops(consumer, DBK_DROP_FILLED) > 0);
+    std::vector<Record> all = records(consumer);
+    CHECK(all.back().epid == 2); // the last firings had room for the shortest alone
+    CHECK_FALSE(all.back().same_firing);
+    CHECK(check_marks(consumer) > 0);
+}
+
+TEST_CASE("records of ERROR clauses are of the firing that faulted", "[engine][firing]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("dtrace:::ERROR", {dof.trace(arg(5))}); // the address
+    dof.ecb("test:::go", {dof.trace(load_arg0())});
+    clause(dof, 0, is_one(1));
+    dof.ecb("test:::go", {dof.trace(load_arg0())});
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 4; i++)
+        engine.fire(go, {0xdead0 + i, i & 1});
+    CHECK(records(consumer).size() == 4 * 2 + 2);
+    CHECK(check_marks(consumer) == 4 + 2);
+}
+
+TEST_CASE("a speculation keeps its own records of a firing together", "[engine][firing]") {
+    Engine engine;
+    auto& ask = engine.probe("test", "m", "f", "ask");
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::ask", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+    clause(dof, 0, is_one(1));
+    dof.ecb("test:::go", {{DTRACEACT_SPECULATE, dof.difo(arg(4))}, dof.trace(arg(0))},
+            dof.difo(is_one(2)));
+    dof.ecb("test:::go", {{DTRACEACT_SPECULATE, dof.difo(arg(4))}, dof.trace(arg(0))},
+            dof.difo(is_one(2)));
+    dof.ecb("test:::go", {{DTRACEACT_COMMIT, dof.difo(arg(4))}}, dof.difo(is_one(3)));
+    clause(dof, 0, is_one(1));
+    clause(dof, 0, is_one(1));
+    auto* consumer = engine.start(dof.build());
+    engine.fire(ask);
+    auto marks = [&](std::vector<std::pair<uint64_t, bool>> expected) {
+        std::vector<std::pair<uint64_t, bool>> found;
+        std::vector<Record> all = records(consumer);
+        for (size_t i = 1; i < all.size(); i++)
+            found.emplace_back(all[i].u64(8), all[i].same_firing);
+        CHECK(found == expected);
+    };
+    engine.fire(go, {10, 0, 1, 0, 1});
+    engine.fire(go, {11, 1, 1, 0, 1});
+    marks({{11, false}, {11, true}, {11, true}});
+    engine.fire(go, {12, 1, 1, 1, 1});
+    marks({{11, false},
+           {11, true},
+           {11, true},
+           {12, false},
+           {10, false},
+           {10, true},
+           {11, false},
+           {11, true},
+           {12, false},
+           {12, true},
+           {12, false},
+           {12, true}});
+}
