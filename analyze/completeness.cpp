@@ -3,11 +3,12 @@
 // Completeness note: whether everything that was recorded is here, in sentences.
 #include "analyze/completeness.hpp"
 
-#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/program.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/print/text.hpp"
+#include "analyze/window_completeness.hpp"
+#include "base/counted.hpp"
 #include "formats/segment/coverage.hpp"
 
 #include <algorithm>
@@ -104,6 +105,18 @@ void add_uncovered(const formats::Recording& recording, CompletenessNote& note) 
     }
 }
 
+/// Reports what is missing of a CPU in the window.  Returns how many of its records came after the
+/// copy, and may belong to the window.
+uint64_t add_window(const formats::Recording& recording, const formats::RingRecording& ring,
+                    const formats::CpuInfo& cpu, const TimeWindow& window, CompletenessNote& note) {
+    WindowMissing missing = missing_in(window, ring, cpu);
+    note.losses |= missing.has_losses();
+    std::string text = missing.text(/*is_snapshot=*/recording.window_to_ns != 0);
+    if (!text.empty())
+        note.reasons.push_back(place_of(recording, ring.ring_id, cpu.cpu) + ": " + text);
+    return missing.later;
+}
+
 /// Returns CLOCK_BOOTTIME up to which every CPU that recorded more than is here has all: the oldest
 /// of their last records.
 uint64_t last_boot_ns(const formats::Recording& recording) {
@@ -133,8 +146,8 @@ std::string clock_sentence(const formats::Recording& recording) {
          {std::pair(restarts, "restarted"), std::pair(jumps.size() - restarts, "jumped ahead")}) {
         if (count == 0)
             continue;
-        text += strprintf("%s %s ", text.empty() ? "the TSC" : " and", verb) +
-                counted(count, "time");
+        text +=
+            strprintf("%s %s ", text.empty() ? "the TSC" : " and", verb) + counted(count, "time");
     }
     text += " (sleep, or an unstable clock), before";
     for (size_t i = 0; i < std::min(jumps.size(), kJumpsListed); i++)
@@ -167,56 +180,77 @@ std::vector<std::string> unmatched_of(const formats::Recording& recording,
     return {unmatched.begin(), unmatched.end()};
 }
 
-CompletenessNote completeness_of(const formats::Recording& recording) {
-    CompletenessNote note;
-    note.undescribed = recording.rings.empty();
-    note.end = end_sentence(recording.machine);
-    note.clock = clock_sentence(recording);
-    note.is_window = recording.window_to_ns != 0;
+namespace {
+
+/// Reports what is missing of a ring.  Returns how many of its records came after the copy.
+uint64_t add_ring(const formats::Recording& recording, const formats::RingRecording& ring,
+                  const TimeWindow& window, CompletenessNote& note) {
     uint64_t not_copied = 0;
-    for (const formats::RingRecording& ring : recording.rings) {
-        for (std::string& description : unmatched_of(recording, ring))
-            note.unmatched.push_back(std::move(description));
-        note.undescribed = note.undescribed || !ring.has_info;
-        if (!ring.has_info)
-            note.reasons.push_back(
-                strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
-        if (ring.cpus.empty()) {
-            note.losses = true;
-            note.reasons.push_back(strprintf("ring %u: its counters and segments are missing",
-                                             unsigned{ring.ring_id}));
-        }
-        if (ring.is_aborted())
-            note.reasons.push_back(
-                strprintf("ring %u was ended: %s", unsigned{ring.ring_id}, kUnresponsive));
-        for (const formats::CpuInfo& cpu : ring.cpus) {
-            const formats::Completeness& facts = cpu.completeness;
-            note.records_present += facts.present;
-            not_copied += facts.not_copied;
-            if (!missing_of(facts, note.is_window).empty())
-                note.reasons.push_back(cpu_sentence(place_of(recording, ring.ring_id, cpu.cpu),
-                                                    facts, note.is_window));
-        }
-        if (recording.has_rotated() && ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
-            note.reasons.push_back(
-                strprintf("ring %u: what was counted in the kernel and lay in files that are not "
-                          "here is missing",
-                          unsigned{ring.ring_id}));
+    for (std::string& description : unmatched_of(recording, ring))
+        note.unmatched.push_back(std::move(description));
+    note.undescribed = note.undescribed || !ring.has_info;
+    if (!ring.has_info)
+        note.reasons.push_back(
+            strprintf("ring %u: its description is missing", unsigned{ring.ring_id}));
+    if (ring.cpus.empty()) {
+        note.losses = true;
+        note.reasons.push_back(
+            strprintf("ring %u: its counters and segments are missing", unsigned{ring.ring_id}));
     }
+    if (ring.is_aborted() && !window.until_mono_ns)
+        note.reasons.push_back(
+            strprintf("ring %u was ended: %s", unsigned{ring.ring_id}, kUnresponsive));
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        const formats::Completeness& facts = cpu.completeness;
+        note.records_present += facts.present;
+        if (window.is_set()) {
+            not_copied += add_window(recording, ring, cpu, window, note);
+            continue;
+        }
+        not_copied += facts.not_copied;
+        if (!missing_of(facts, note.is_window).empty())
+            note.reasons.push_back(
+                cpu_sentence(place_of(recording, ring.ring_id, cpu.cpu), facts, note.is_window));
+    }
+    if (recording.has_rotated() && ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE)
+        note.reasons.push_back(
+            strprintf("ring %u: what was counted in the kernel and lay in files that are not "
+                      "here is missing",
+                      unsigned{ring.ring_id}));
+    return not_copied;
+}
+
+} // namespace
+
+CompletenessNote completeness_of(const formats::Recording& recording, const TimeWindow& asked) {
+    CompletenessNote note;
+    bool is_own = recording.window_to_ns != 0 &&
+                  asked == TimeWindow{recording.window_from_ns, recording.window_to_ns};
+    const TimeWindow window = is_own ? TimeWindow{} : asked;
+    note.undescribed = recording.rings.empty();
+    const formats::CrashInfo* end = recording.machine.end();
+    if (!end || window.has(end->mono_ns))
+        note.end = end_sentence(recording.machine);
+    note.clock = clock_sentence(recording);
+    note.is_window = recording.window_to_ns != 0 || window.is_set();
+    uint64_t not_copied = 0;
+    for (const formats::RingRecording& ring : recording.rings)
+        not_copied += add_ring(recording, ring, window, note);
     if (recording.rings.empty())
         note.reasons.push_back("no ring was found, neither its description nor records");
     uint64_t bad = 0;
     for (const formats::Finding& finding : recording.findings.list())
         bad += formats::finding_is_loss(finding.kind);
-    if (bad && note.reasons.empty())
+    if (bad && note.reasons.empty() && !window.is_set())
         note.reasons.push_back(counted(bad, "damaged piece"));
-    if (note.is_window)
+    if (recording.window_to_ns != 0 && !window.is_set())
         add_uncovered(recording, note);
-    note.losses = note.losses || recording.has_losses() || recording.rings.empty();
+    note.losses =
+        note.losses || (!window.is_set() && recording.has_losses()) || recording.rings.empty();
     note.complete = note.reasons.empty() && !note.losses;
     // Recording went on while it was copied: what is here is a whole beginning.  Of a window that
     // is not news, unless they may lie in what is damaged.
-    if (not_copied == 0 || (note.is_window && bad == 0))
+    if (not_copied == 0 || (recording.window_to_ns != 0 && bad == 0))
         return note;
     std::string later = counted(not_copied, "record") + " came after the copy" +
                         (bad ? ", or lie in what is damaged" : "");

@@ -3,6 +3,7 @@
 // Completeness note: whether everything that was recorded is here, in sentences.
 #pragma once
 
+#include "analyze/decode/window.hpp"
 #include "formats/segment/recording.hpp"
 
 #include <string>
@@ -36,7 +37,7 @@ struct CompletenessNote {
     std::string clock;
     /// Descriptions of clauses that matched no probe, whatever else is here: typing mistakes.
     std::vector<std::string> unmatched;
-    /// The recording is a snapshot of a window: what was before it does not count.
+    /// It is about a window, or the recording is a snapshot of one: what is outside does not count.
     bool is_window = false;
 
     /// Returns "complete: every record since the first probe is here" ("of the window"), or "not
@@ -47,9 +48,13 @@ struct CompletenessNote {
     int advised_status() const { return losses ? kStatusLosses : kStatusComplete; }
 };
 
-CompletenessNote completeness_of(const formats::Recording& recording);
+/// Of a window only what is missing between its two times counts; the window that a snapshot was
+/// made for is all of the snapshot.
+CompletenessNote completeness_of(const formats::Recording& recording,
+                                 const TimeWindow& window = {});
 
-/// What a CPU had counted when the last of its records was copied: what came later is not of the copy.
+/// What a CPU had counted when the last of its records was copied: what came later is not of the
+/// copy.
 struct CopiedCounts {
     uint64_t records = 0, firings = 0;
 };

@@ -3,15 +3,18 @@
 // Info: what a recording is, and how complete.
 #include "analyze/info.hpp"
 
-#include "base/counted.hpp"
 #include "analyze/consume/drop_text.hpp"
 #include "analyze/consume/program.hpp"
+#include "analyze/decode/time_span.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/print/text.hpp"
+#include "analyze/window_completeness.hpp"
+#include "base/counted.hpp"
 #include "formats/segment/coverage.hpp"
 
 #include <algorithm>
 #include <cinttypes>
+#include <numeric>
 
 namespace daybreak::analyze {
 
@@ -102,18 +105,23 @@ void print_files(std::string& out, const formats::Trace& trace) {
         appendf(out, "%-10s and %zu more\n", "file", trace.files.size() - kListed);
 }
 
-/// The window that a snapshot was made for.
-void print_window(std::string& out, const formats::Trace& trace) {
-    uint64_t from = trace.recording.window_from_ns, to = trace.recording.window_to_ns;
-    if (to == 0)
-        return;
-    const auto& rings = trace.recording.rings;
+void print_window(std::string& out, const formats::Recording& recording, const char* label,
+                  uint64_t from, uint64_t to) {
+    const auto& rings = recording.rings;
     auto boot_ns = [&](uint64_t mono_ns) {
         return rings.empty() ? mono_ns : rings[0].clock.boot_ns(mono_ns);
     };
-    appendf(out, "%-10s %s, from %s to %s after boot\n", "window",
+    appendf(out, "%-10s %s, from %s to %s after boot\n", label,
             seconds_text(to - std::min(from, to)).c_str(), seconds_text(boot_ns(from)).c_str(),
             seconds_text(boot_ns(to)).c_str());
+}
+
+/// The window that was asked for, as far as there are records.
+void print_asked(std::string& out, const formats::Recording& recording, const TimeWindow& window) {
+    TimeSpan span = span_of(recording);
+    if (window.is_set() && !span.empty())
+        print_window(out, recording, "asked", std::max(window.since_ns(), span.first_mono_ns),
+                     std::min(window.until_ns(), span.last_mono_ns));
 }
 
 void print_file(std::string& out, const formats::Trace& trace) {
@@ -126,8 +134,7 @@ void print_file(std::string& out, const formats::Trace& trace) {
             counted(trace.file.blocks_good, "block").c_str(), cut ? ", cut off" : "");
     print_files(out, trace);
     if (trace.file.blocks_lost || trace.file.bytes_skipped || trace.file.bytes_cut)
-        appendf(out,
-                "%-10s %s lost, %s skipped, %s of a last block cut off\n", "damage",
+        appendf(out, "%-10s %s lost, %s skipped, %s of a last block cut off\n", "damage",
                 counted(trace.file.blocks_lost, "block").c_str(),
                 counted(trace.file.bytes_skipped, "byte").c_str(),
                 counted(trace.file.bytes_cut, "byte").c_str());
@@ -138,7 +145,9 @@ void print_file(std::string& out, const formats::Trace& trace) {
             version.starts_with("daybreak") ? "" : "daybreak ", version.c_str());
     if (trace.files.size() == 1 && !trace.header.trigger.empty())
         appendf(out, "%-10s %s\n", "trigger", trace.header.trigger.c_str());
-    print_window(out, trace);
+    if (trace.recording.window_to_ns != 0) // what a snapshot was made for
+        print_window(out, trace.recording, "window", trace.recording.window_from_ns,
+                     trace.recording.window_to_ns);
     std::string sources;
     for (const std::string& file : trace.header.d_files)
         sources += (sources.empty() ? "" : ", ") + file;
@@ -166,39 +175,8 @@ void print_host(std::string& out, const formats::Recording& recording,
         appendf(out, "%-10s %s\n", "boot", boot.c_str());
 }
 
-struct Span {
-    uint64_t first_mono_ns = UINT64_MAX, last_mono_ns = 0;
-
-    bool empty() const { return first_mono_ns > last_mono_ns; }
-    void add(const Span& other) {
-        first_mono_ns = std::min(first_mono_ns, other.first_mono_ns);
-        last_mono_ns = std::max(last_mono_ns, other.last_mono_ns);
-    }
-};
-
-Span span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
-    Span span;
-    for (const formats::SegmentInfo& segment : cpu.segments) {
-        if (segment.record_count == 0)
-            continue;
-        formats::RecordCursor cursor = formats::records_of(segment, ring);
-        formats::RecordView first;
-        if (cursor.next(first))
-            span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
-        span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
-    }
-    return span;
-}
-
-Span span_of(const formats::RingRecording& ring) {
-    Span span;
-    for (const formats::CpuInfo& cpu : ring.cpus)
-        span.add(span_of(ring, cpu));
-    return span;
-}
-
 void print_time(std::string& out, const formats::RingRecording& ring) {
-    Span span = span_of(ring);
+    TimeSpan span = span_of(ring);
     if (span.empty()) {
         appendf(out, "  %-8s no records\n", "time");
         return;
@@ -243,7 +221,7 @@ void print_ringtime(std::string& out, const formats::RingRecording& ring) {
     std::string wanted = short_seconds(wanted_ns);
     bool any = false;
     for (const formats::CpuInfo& cpu : ring.cpus) {
-        Span span = span_of(ring, cpu);
+        TimeSpan span = span_of(ring, cpu);
         // What was never overwritten reaches back to the beginning.
         if (span.empty() || cpu.completeness.overwritten == 0 || !cpu.counters ||
             end_ns - span.first_mono_ns >= wanted_ns)
@@ -258,7 +236,7 @@ void print_ringtime(std::string& out, const formats::RingRecording& ring) {
 }
 
 /// FROM and TO of a CPU's records.
-std::vector<std::string> interval_cells(const formats::RingRecording& ring, const Span& span) {
+std::vector<std::string> interval_cells(const formats::RingRecording& ring, const TimeSpan& span) {
     if (span.empty())
         return {"-", "-"};
     // At most seven characters in the first month: with counts of seven digits a line has 80.
@@ -300,8 +278,8 @@ void append_table(std::string& out, const std::vector<std::vector<std::string>>&
 }
 
 /// One line per CPU of plain numbers under capital heads, for people and scripts.  FROM and TO are
-/// seconds after boot of the first and the last record that is here.  The counts are of one moment, when
-/// the last record was copied: what came later is the verdict's.
+/// seconds after boot of the first and the last record that is here.  The counts are of one moment,
+/// when the last record was copied: what came later is the verdict's.
 void print_cpus(std::string& out, const formats::RingRecording& ring) {
     std::vector<std::vector<std::string>> rows = {{"CPU", "RECORDS", "HERE", "OVERWRITTEN", "LOST",
                                                    "DROPS", "FAULTS", "FIRINGS", "SEGS", "FROM",
@@ -310,11 +288,29 @@ void print_cpus(std::string& out, const formats::RingRecording& ring) {
         const formats::Completeness& facts = cpu.completeness;
         std::vector<std::string>& row = rows.emplace_back();
         CopiedCounts counts = copied_counts(facts);
-        for (uint64_t number : {uint64_t{cpu.cpu}, counts.records, facts.present, facts.overwritten,
-                                facts.lost, facts.drops_total(), facts.errors, counts.firings,
-                                facts.segments_present})
+        for (uint64_t number :
+             {uint64_t{cpu.cpu}, counts.records, facts.present, facts.overwritten, facts.lost,
+              facts.drops_total(), facts.errors, counts.firings, facts.segments_present})
             row.push_back(std::to_string(number));
         for (std::string& cell : interval_cells(ring, span_of(ring, cpu)))
+            row.push_back(std::move(cell));
+    }
+    append_table(out, rows);
+}
+
+/// The same of a window, with what is missing in it.
+void print_cpus(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
+    std::vector<std::vector<std::string>> rows = {
+        {"CPU", "HERE", "OVERWRITTEN", "LOST", "DROPS", "FROM", "TO"}};
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        std::vector<std::string>& row = rows.emplace_back();
+        WindowRecords found = records_in(window, ring, cpu);
+        WindowMissing missing = missing_in(window, ring, cpu);
+        uint64_t drops = std::accumulate(missing.drops.begin(), missing.drops.end(), uint64_t{0});
+        for (uint64_t number :
+             {uint64_t{cpu.cpu}, found.records, missing.overwritten, missing.lost, drops})
+            row.push_back(std::to_string(number));
+        for (std::string& cell : interval_cells(ring, found.span))
             row.push_back(std::move(cell));
     }
     append_table(out, rows);
@@ -332,7 +328,7 @@ void print_coverage(std::string& out, const formats::RingRecording& ring) {
     }
 }
 
-void print_drops(std::string& out, const formats::RingRecording& ring) {
+void print_drops(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
     size_t listed = 0, left = 0;
     auto line = [&](const Message& message, uint16_t cpu) {
         if (listed++ >= kListed) {
@@ -343,11 +339,14 @@ void print_drops(std::string& out, const formats::RingRecording& ring) {
                 message.detail.empty() ? "" : " ", message.detail.c_str());
     };
     for (const formats::CpuInfo& cpu : ring.cpus) {
-        for (const formats::DropInterval& interval : cpu.completeness.intervals)
+        for (const formats::DropInterval& interval : cpu.completeness.intervals) {
+            if (!window.overlaps(interval.from_mono_ns, interval.to_mono_ns))
+                continue;
             line(drop_message(interval.cause, interval.count, cpu.cpu,
                               std::pair(ring.clock.boot_ns(interval.from_mono_ns),
                                         ring.clock.boot_ns(interval.to_mono_ns))),
                  cpu.cpu);
+        }
         for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
             if (uint64_t count = cpu.completeness.drops_unseen[slot])
                 line(drop_message(static_cast<enum dbk_drop>(slot), count, cpu.cpu, std::nullopt),
@@ -379,7 +378,7 @@ void print_lowered(std::string& out, const formats::RingRecording& ring) {
 }
 
 void print_ring(std::string& out, const formats::Recording& recording,
-                const formats::RingRecording& ring) {
+                const formats::RingRecording& ring, const TimeWindow& window) {
     appendf(out, "ring %u", unsigned{ring.ring_id});
     if (!ring.has_info) {
         out += ": its description is missing\n";
@@ -405,9 +404,13 @@ void print_ring(std::string& out, const formats::Recording& recording,
     print_ringtime(out, ring);
     print_lowered(out, ring);
     print_aggregations(out, ring);
-    print_cpus(out, ring);
-    print_coverage(out, ring);
-    print_drops(out, ring);
+    if (window.is_set()) {
+        print_cpus(out, ring, window);
+    } else {
+        print_cpus(out, ring);
+        print_coverage(out, ring);
+    }
+    print_drops(out, ring, window);
 }
 
 void print_findings(std::string& out, const formats::Findings& findings) {
@@ -421,14 +424,14 @@ void print_findings(std::string& out, const formats::Findings& findings) {
 }
 
 CompletenessNote print_recording(std::string& out, const formats::Recording& recording,
-                                 const formats::TraceHeader* header,
-                                 std::optional<size_t> log_lines) {
+                                 const formats::TraceHeader* header, const InfoOptions& options) {
     print_host(out, recording, header);
-    print_machine(out, recording, log_lines);
+    print_asked(out, recording, options.window);
+    print_machine(out, recording, options.log_lines);
     for (const formats::RingRecording& ring : recording.rings)
-        print_ring(out, recording, ring);
+        print_ring(out, recording, ring, options.window);
     print_findings(out, recording.findings);
-    return completeness_of(recording);
+    return completeness_of(recording, options.window);
 }
 
 } // namespace
@@ -442,21 +445,20 @@ std::string boot_text(const formats::Recording& recording, const formats::TraceH
     return is_known ? uuid_text(header->boot_uuid) : "";
 }
 
-CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
-                            std::optional<size_t> log_lines) {
+CompletenessNote print_info(const formats::Trace& trace, Sink& sink, const InfoOptions& options) {
     std::string out;
     print_file(out, trace);
     CompletenessNote note =
-        print_recording(out, trace.recording, trace.has_header ? &trace.header : nullptr, log_lines);
+        print_recording(out, trace.recording, trace.has_header ? &trace.header : nullptr, options);
     out += note.verdict() + "\n";
     sink.write(out);
     return note;
 }
 
 CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
-                            std::optional<size_t> log_lines) {
+                            const InfoOptions& options) {
     std::string out;
-    CompletenessNote note = print_recording(out, recording, nullptr, log_lines);
+    CompletenessNote note = print_recording(out, recording, nullptr, options);
     out += note.verdict() + "\n";
     sink.write(out);
     return note;

@@ -9,23 +9,30 @@
 
 namespace daybreak::analyze {
 
+struct InfoOptions {
+    /// So many lines of the kernel's log are printed; empty: the last ones of a machine that died.
+    std::optional<size_t> log_lines;
+    /// When set, records, drops and the last line are of this time only.
+    TimeWindow window;
+};
+
 /// Prints a summary of a trace file: host, boot, time, rings, records per CPU, drops by cause, CPU
 /// and interval, findings, and as its last line whether the recording is complete.
 ///
-/// `log_lines` of the kernel's log are printed: empty means the last ones of a machine that died.
 /// Returns the note that the last line is made of; its advised_status() is for exit().
 CompletenessNote print_info(const formats::Trace& trace, Sink& sink,
-                            std::optional<size_t> log_lines = std::nullopt);
+                            const InfoOptions& options = {});
 
 /// The same without what only a file knows; for a recording in memory.
 CompletenessNote print_info(const formats::Recording& recording, Sink& sink,
-                            std::optional<size_t> log_lines = std::nullopt);
+                            const InfoOptions& options = {});
 
 /// Returns the boot's UUID; its first half when no more of it is there, empty when nothing is.
 /// `header` is that of the file, or null.
 std::string boot_text(const formats::Recording& recording, const formats::TraceHeader* header);
 
 /// The same as one object of JSON (daybreak(1)).
-CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink);
+CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
+                                 const TimeWindow& window = {});
 
 } // namespace daybreak::analyze

@@ -3,9 +3,13 @@
 // Info as one object of JSON.
 #include "analyze/info.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/machine_print.hpp"
+#include "analyze/window_completeness.hpp"
 #include "base/json.hpp"
 #include "formats/segment/coverage.hpp"
+
+#include <numeric>
 
 namespace daybreak::analyze {
 
@@ -27,14 +31,30 @@ void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
     object.end();
 }
 
-void put_ring(std::string& out, const formats::RingRecording& ring) {
+/// What is in a window, and what is missing in it.
+void put_cpu(std::string& out, const formats::RingRecording& ring, const formats::CpuInfo& cpu,
+             const TimeWindow& window) {
+    WindowMissing missing = missing_in(window, ring, cpu);
+    base::JsonObject object(out);
+    object.put("cpu", cpu.cpu);
+    object.put("here", records_in(window, ring, cpu).records);
+    object.put("overwritten", missing.overwritten);
+    object.put("lost", missing.lost);
+    object.put("drops", std::accumulate(missing.drops.begin(), missing.drops.end(), uint64_t{0}));
+    object.end();
+}
+
+void put_ring(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
     base::JsonObject object(out);
     object.put("id", ring.ring_id);
     object.put("name", ring.info.name);
     object.put("probes", ring.probes.size());
     base::JsonArray cpus(object.key("cpus"));
     for (const formats::CpuInfo& cpu : ring.cpus)
-        put_cpu(cpus.next(), cpu);
+        if (window.is_set())
+            put_cpu(cpus.next(), ring, cpu, window);
+        else
+            put_cpu(cpus.next(), cpu);
     cpus.end();
     object.end();
 }
@@ -49,9 +69,10 @@ void put_finding(std::string& out, const formats::Finding& finding) {
 
 } // namespace
 
-CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink) {
+CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
+                                 const TimeWindow& window) {
     const formats::Recording& recording = trace.recording;
-    CompletenessNote note = completeness_of(recording);
+    CompletenessNote note = completeness_of(recording, window);
     std::string out;
     base::JsonObject object(out);
     object.put("trace", trace.path);
@@ -72,7 +93,7 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink) {
     object.put("records", note.records_present);
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
-        put_ring(rings.next(), ring);
+        put_ring(rings.next(), ring, window);
     rings.end();
     base::JsonArray findings(object.key("findings"));
     for (const formats::Finding& finding : recording.findings.list())

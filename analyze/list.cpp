@@ -3,6 +3,7 @@
 // List: the probes of a recording, as dtrace -l prints probes.
 #include "analyze/list.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/print/text.hpp"
 #include "base/json.hpp"
 
@@ -33,11 +34,27 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
     out += '\n';
 }
 
-void print_probe_list(const formats::Recording& recording, bool json, Sink& sink) {
+namespace {
+
+/// The probes that fired and recorded.
+std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecording& ring) {
+    std::set<uint32_t> probes;
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        probes.merge(records_in(window, ring, cpu).probes);
+    return probes;
+}
+
+} // namespace
+
+void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
+                      const TimeWindow& window) {
     std::map<uint32_t, const formats::ProbeInfo*> probes;
-    for (const formats::RingRecording& ring : recording.rings)
+    for (const formats::RingRecording& ring : recording.rings) {
+        std::set<uint32_t> fired = window.is_set() ? probes_in(window, ring) : std::set<uint32_t>();
         for (const auto& [id, probe] : ring.probes)
-            probes.emplace(id, &probe);
+            if (!window.is_set() || fired.contains(id))
+                probes.emplace(id, &probe);
+    }
     std::string out;
     auto print = json ? print_probe_json : print_probe;
     if (!json)

@@ -3,6 +3,7 @@
 // List: the probes of a recording, as dtrace -l prints probes.
 #pragma once
 
+#include "analyze/decode/window.hpp"
 #include "analyze/print/sink.hpp"
 #include "formats/segment/recording.hpp"
 
@@ -22,7 +23,9 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
                       const std::string& module, const std::string& function,
                       const std::string& name);
 
-/// Prints the probes that any ring of the recording enabled, ascending by id, each once.
-void print_probe_list(const formats::Recording& recording, bool json, Sink& sink);
+/// Prints the probes that any ring of the recording enabled, ascending by id, each once; of a
+/// window those that recorded in it.
+void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
+                      const TimeWindow& window = {});
 
 } // namespace daybreak::analyze

@@ -19,7 +19,7 @@ Report render_report(const formats::Recording& recording, const ReportOptions& o
     report.problems = session.problems();
     report.first_boot_ns = session.printed().first_boot_ns;
     report.last_boot_ns = session.printed().last_boot_ns;
-    report.completeness = completeness_of(recording);
+    report.completeness = completeness_of(recording, options.window);
     report.unnamed = session.unnamed();
     return report;
 }

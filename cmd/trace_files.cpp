@@ -3,7 +3,6 @@
 
 #include "cmd/terminal.hpp"
 
-#include <algorithm>
 #include <fstream>
 
 namespace daybreak::cmd {
@@ -26,27 +25,6 @@ base::Result<formats::Trace> read_trace_files(const TraceFiles& files) {
                                  formats::boot_name(trace.recording.boot_id).c_str(),
                                  trace.boots.size()));
     return trace;
-}
-
-base::Result<void> keep_ring(formats::Recording& recording, const std::string& name) {
-    auto is_named = [&](const formats::RingRecording& ring) { return ring.info.name == name; };
-    auto is_numbered = [&](const formats::RingRecording& ring) {
-        return std::to_string(ring.ring_id) == name;
-    };
-    std::vector<formats::RingRecording>& rings = recording.rings;
-    bool by_name = std::any_of(rings.begin(), rings.end(), is_named);
-    if (!by_name && std::none_of(rings.begin(), rings.end(), is_numbered)) {
-        std::string names;
-        for (const formats::RingRecording& ring : rings)
-            if (ring.ring_id != 0)
-                names += (names.empty() ? "" : ", ") + ring.info.name;
-        return base::errorf(base::ErrorCode::not_found, "no ring %s: there are %s", name.c_str(),
-                            names.empty() ? "none" : names.c_str());
-    }
-    std::erase_if(rings, [&](const formats::RingRecording& ring) {
-        return ring.ring_id != 0 && !(by_name ? is_named(ring) : is_numbered(ring));
-    });
-    return {};
 }
 
 } // namespace daybreak::cmd

@@ -21,8 +21,4 @@ void add_trace_files(CLI::App& command, TraceFiles& files, bool required);
 /// Reads them as one recording.
 base::Result<formats::Trace> read_trace_files(const TraceFiles& files);
 
-/// Leaves the one ring of that name, or number, in the recording.
-/// Error: not_found, with the names that there are.
-base::Result<void> keep_ring(formats::Recording& recording, const std::string& name);
-
 } // namespace daybreak::cmd

@@ -20,8 +20,7 @@ constexpr size_t kHeldBytesMax = 64u << 20;
 ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
     : options_(options),
       names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
-                                                      options.testing},
-      window_(options.window) {
+                                                      options.testing} {
     shared_.json = options.json;
 }
 
@@ -55,7 +54,7 @@ bool ReportSession::take_rings(const formats::Recording& recording) {
         has_snapshots |= !ring->snapshots.empty();
         fed_.push_back(ring);
     }
-    if (has_snapshots && window_.is_set() && !std::exchange(reported_window_, true))
+    if (has_snapshots && options_.window.is_set() && !std::exchange(reported_window_, true))
         shared_.note(
             "aggregations counted by the engine cover the whole recording, not the window");
     return refers;
@@ -152,9 +151,9 @@ void ReportSession::consume_firing() {
     uint64_t place_ticks =
         order_ == MergeOrder::made ? ticks : firing_.back().record.arrival_ticks();
     // Converting a time costs as much as printing a line: only when it is asked for.
-    if (window_.is_set() || next_drop_ < drops_.size()) {
+    if (options_.window.is_set() || next_drop_ < drops_.size()) {
         uint64_t mono_ns = clock.mono_ns(ticks);
-        if (!window_.holds(clock, mono_ns)) {
+        if (!options_.window.has(mono_ns)) {
             firing_.clear();
             return;
         }
@@ -177,9 +176,8 @@ void ReportSession::consume_firing() {
 bool ReportSession::is_reported(const Drop& drop) const {
     if (drop.cause == DBK_DROP_FILLED && options_.testing)
         return false;
-    return !window_.is_set() || !drop.interval_mono_ns ||
-           window_.touches(drop.ring->clock, drop.interval_mono_ns->first,
-                           drop.interval_mono_ns->second);
+    return !drop.interval_mono_ns ||
+           options_.window.overlaps(drop.interval_mono_ns->first, drop.interval_mono_ns->second);
 }
 
 /// Reports the drops that lie before a time, UINT64_MAX: all of them.

@@ -118,7 +118,6 @@ private:
     ReportOptions options_;
     AddressNames names_;
     ConsumerShared shared_;
-    WindowTest window_;
     std::deque<Ring> rings_;
     MergeStarts starts_; // of what comes next
     PrintedRecords printed_;

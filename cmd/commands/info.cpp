@@ -5,6 +5,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/window_options.hpp"
 
 #include <memory>
 
@@ -12,13 +13,30 @@ namespace daybreak::cmd {
 
 namespace {
 
-int info(const TraceFiles& files, std::optional<size_t> log_lines, bool json) {
-    auto trace = read_trace_files(files);
+struct InfoArguments {
+    TraceFiles files;
+    WindowOptions window;
+    bool whole_log = false;
+    bool json = false;
+};
+
+int info(const InfoArguments& arguments) {
+    if (auto checked = check_window_options(arguments.window); !checked.ok())
+        return fail_window("info", checked.error());
+    auto trace = read_trace_files(arguments.files);
     if (!trace.ok())
         return fail(trace.error());
+    auto window = apply_window_options(arguments.window, trace->recording);
+    if (!window.ok())
+        return fail_window("info", window.error());
+    analyze::InfoOptions options;
+    options.window = *window;
+    if (arguments.whole_log)
+        options.log_lines = SIZE_MAX;
     TerminalSink sink({});
-    analyze::CompletenessNote note = json ? analyze::print_info_json(*trace, sink)
-                                          : analyze::print_info(*trace, sink, log_lines);
+    analyze::CompletenessNote note = arguments.json
+                                         ? analyze::print_info_json(*trace, sink, *window)
+                                         : analyze::print_info(*trace, sink, options);
     sink.flush();
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
@@ -28,20 +46,20 @@ int info(const TraceFiles& files, std::optional<size_t> log_lines, bool json) {
 } // namespace
 
 void add_info(CLI::App& app, int& status) {
-    auto files = std::make_shared<TraceFiles>();
-    auto whole_log = std::make_shared<bool>(false), json = std::make_shared<bool>(false);
+    auto arguments = std::make_shared<InfoArguments>();
     CLI::App* command =
         app.add_subcommand("info", "Summarize a trace file and say how complete it is");
-    add_trace_files(*command, *files, true);
-    command->add_flag("--log", *whole_log,
+    add_trace_files(*command, arguments->files, true);
+    add_window_options(*command, arguments->window);
+    command->add_flag("--log", arguments->whole_log,
                       "Print all of the kernel's log that was kept, not only a dead machine's last "
                       "lines");
-    command->add_flag("--json", *json, "One line of JSON");
+    command->add_flag("--json", arguments->json, "One line of JSON");
     command->footer("\nExample: is anything missing? (exit status 3 when data was lost)\n"
-                    "  daybreak info boot.dbrk");
-    command->callback([files, whole_log, json, &status] {
-        status = info(*files, *whole_log ? std::optional(SIZE_MAX) : std::nullopt, *json);
-    });
+                    "  daybreak info boot.dbrk\n"
+                    "Example: is anything missing of the last 5 seconds?\n"
+                    "  daybreak info --since -5 boot.dbrk");
+    command->callback([arguments, &status] { status = info(*arguments); });
 }
 
 } // namespace daybreak::cmd

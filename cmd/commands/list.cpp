@@ -7,6 +7,7 @@
 #include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/window_options.hpp"
 #include "recorder/device.hpp"
 
 #include <memory>
@@ -15,10 +16,19 @@ namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> list_trace(const TraceFiles& files, bool json, TerminalSink& sink) {
-    DBK_TRY(auto trace, read_trace_files(files));
-    analyze::print_probe_list(trace.recording, json, sink);
-    return {};
+int list_trace(const TraceFiles& files, const WindowOptions& options, bool json) {
+    if (auto checked = check_window_options(options); !checked.ok())
+        return fail_window("list", checked.error());
+    auto trace = read_trace_files(files);
+    if (!trace.ok())
+        return fail(trace.error());
+    auto window = apply_window_options(options, trace->recording);
+    if (!window.ok())
+        return fail_window("list", window.error());
+    TerminalSink sink({});
+    analyze::print_probe_list(trace->recording, json, sink, *window);
+    sink.flush();
+    return static_cast<int>(finish_stdout());
 }
 
 base::Result<void> list_kernel(bool json, TerminalSink& sink) {
@@ -61,7 +71,11 @@ void add_list(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
     auto image = std::make_shared<std::string>();
     auto json = std::make_shared<bool>(false);
+    auto window = std::make_shared<WindowOptions>();
     add_trace_files(*command, *files, false);
+    add_window_options(*command, *window);
+    for (const char* option : {"--since", "--until", "--ring", "--cpu"})
+        command->get_option(option)->needs("FILE");
     command
         ->add_option("--kernel", *image,
                      "List those that a kernel will have: a release, or the path of its image")
@@ -71,11 +85,13 @@ void add_list(CLI::App& app, int& status) {
                     "can be traced here (as root)\n"
                     "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
                     "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
-    command->callback([files, image, json, &status] {
+    command->callback([files, window, image, json, &status] {
+        if (!files->paths.empty()) {
+            status = list_trace(*files, *window, *json);
+            return;
+        }
         TerminalSink sink({});
-        auto done = !image->empty()        ? list_image(*image, *json, sink)
-                    : files->paths.empty() ? list_kernel(*json, sink)
-                                           : list_trace(*files, *json, sink);
+        auto done = image->empty() ? list_kernel(*json, sink) : list_image(*image, *json, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

@@ -7,9 +7,9 @@
 #include "cmd/outside.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/window_options.hpp"
 #include "recorder/old_symbols.hpp"
 
-#include <charconv>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -18,7 +18,8 @@ namespace {
 
 struct ReportArguments {
     TraceFiles files;
-    std::string since, until, symbols_path, ring;
+    WindowOptions window;
+    std::string symbols_path;
     bool quiet = false;
     bool flowindent = false;
     bool temporal = false;
@@ -28,53 +29,12 @@ struct ReportArguments {
     bool json = false;
 };
 
-/// What the command line asks for, else the window of the snapshot that it is.
-analyze::TimeWindow window_of(const formats::Recording& recording, const ReportArguments& arguments,
-                              const analyze::TimeWindow& asked) {
-    analyze::TimeWindow window = asked;
-    if (!asked.is_set() && !arguments.all && recording.window_to_ns != 0) {
-        window.since_ns = recording.window_from_ns;
-        window.until_ns = recording.window_to_ns;
-        window.is_monotonic = true;
-    }
-    return window;
-}
-
-/// Reads "12.5" or "+12.5" seconds into nanoseconds; `relative_ret` says that it began with '+'.
-base::Result<uint64_t> parse_seconds(const char* option, std::string_view text,
-                                     bool& relative_ret) {
-    relative_ret = text.starts_with('+');
-    std::string_view digits = relative_ret ? text.substr(1) : text;
-    if (digits.ends_with('s'))
-        digits.remove_suffix(1);
-    double seconds = 0;
-    auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-    if (digits.empty() || failure != std::errc() || end != digits.data() + digits.size() ||
-        !(seconds >= 0) || seconds > 1e9)
-        return base::errorf(base::ErrorCode::invalid,
-                            "%s %.*s: expected seconds since the start of the machine, as 12.5, or "
-                            "since the first record, as +12.5",
-                            option, static_cast<int>(text.size()), text.data());
-    return static_cast<uint64_t>(seconds * 1e9);
-}
-
-base::Result<analyze::TimeWindow> parse_window(const ReportArguments& arguments) {
-    analyze::TimeWindow window;
-    bool since_relative = false, until_relative = false;
-    if (!arguments.since.empty()) {
-        DBK_TRY(window.since_ns, parse_seconds("--since", arguments.since, since_relative));
-    }
-    if (!arguments.until.empty()) {
-        DBK_TRY(window.until_ns, parse_seconds("--until", arguments.until, until_relative));
-    }
-    if (window.since_ns && window.until_ns && since_relative != until_relative)
-        return base::errorf(base::ErrorCode::invalid,
-                            "--since and --until must both begin with '+', or neither");
-    window.from_first_record = since_relative || until_relative;
-    if (window.since_ns && window.until_ns && *window.since_ns > *window.until_ns)
-        return base::errorf(base::ErrorCode::invalid, "--since %s is later than --until %s",
-                            arguments.since.c_str(), arguments.until.c_str());
-    return window;
+/// What was asked for, else the window of the snapshot that it is.
+analyze::TimeWindow window_of(const formats::Recording& recording, const analyze::TimeWindow& asked,
+                              bool all) {
+    if (asked.is_set() || all || recording.window_to_ns == 0)
+        return asked;
+    return {recording.window_from_ns, recording.window_to_ns};
 }
 
 /// Why addresses stayed numbers, and what helps.
@@ -97,9 +57,8 @@ std::string undescribed_text(const formats::Trace& trace) {
 }
 
 int report(const ReportArguments& arguments) {
-    auto window = parse_window(arguments);
-    if (!window.ok())
-        return misuse("report", window.error().message());
+    if (auto checked = check_window_options(arguments.window); !checked.ok())
+        return fail_window("report", checked.error());
     auto trace = read_trace_files(arguments.files);
     if (!trace.ok())
         return fail(trace.error());
@@ -109,16 +68,16 @@ int report(const ReportArguments& arguments) {
             return fail(symbols.error());
         trace->symbols = std::move(*symbols);
     }
-    if (!arguments.ring.empty())
-        if (auto kept = keep_ring(trace->recording, arguments.ring); !kept.ok())
-            return fail(kept.error());
+    auto window = apply_window_options(arguments.window, trace->recording);
+    if (!window.ok())
+        return fail_window("report", window.error());
     analyze::ReportOptions options;
     options.json = arguments.json;
     options.output.quiet = arguments.quiet;
     options.output.flowindent = arguments.flowindent;
     options.output.temporal = arguments.temporal;
     options.testing = is_testing();
-    options.window = window_of(trace->recording, arguments, *window);
+    options.window = window_of(trace->recording, *window, arguments.all);
     options.symbols = &trace->symbols;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
@@ -128,7 +87,7 @@ int report(const ReportArguments& arguments) {
     sink.finish();
     const analyze::CompletenessNote& note = result.completeness;
     bool is_reported = !note.complete || !note.until.empty() || !note.end.empty() ||
-                   !note.clock.empty() || !note.unmatched.empty();
+                       !note.clock.empty() || !note.unmatched.empty();
     if (is_reported && !options.testing)
         complain(note.verdict());
     if (note.undescribed && !options.testing)
@@ -136,8 +95,9 @@ int report(const ReportArguments& arguments) {
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, trace->path));
     if (window->is_set() && result.records == 0 && note.records_present != 0)
-        complain("there is no record in that window; daybreak info has the first and last time of each "
-                 "CPU");
+        complain(
+            "there is no record in that window; daybreak info has the first and last time of each "
+            "CPU");
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     return result.status();
@@ -149,13 +109,8 @@ void add_report(CLI::App& app, int& status) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
     add_trace_files(*command, arguments->files, true);
-    command->add_option("--since", arguments->since,
-                        "Leave out what is older: seconds since the machine started, or +seconds "
-                        "since the first record");
-    command->add_option("--until", arguments->until, "Leave out what is newer, in the same form");
+    add_window_options(*command, arguments->window);
     command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
-    command->add_option("--ring", arguments->ring, "Only this program's ring, by name or number")
-        ->type_name("NAME");
     command->add_flag("--all", arguments->all,
                       "Of a snapshot all it holds, not only the window it was made for");
     command->add_flag("--json", arguments->json,

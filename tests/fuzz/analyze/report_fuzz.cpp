@@ -2,6 +2,7 @@
 //
 // Feeds trace files, or bare pieces of a ring, to the reader and prints what comes out: report,
 // summary and list.  Nothing may crash, whatever the DOF, the ECBs and the records say.
+#include "analyze/decode/moment.hpp"
 #include "analyze/info.hpp"
 #include "analyze/list.hpp"
 #include "analyze/report.hpp"
@@ -34,13 +35,19 @@ void print_all(const formats::Recording& recording, const formats::SymbolTable* 
     options.aggregation_bytes_max = kAggregationBytes;
     options.output.field_width_max = kFieldWidth;
     analyze::render_report(recording, options, sink);
-    options.window = {.since_ns = 1000, .until_ns = 5000, .from_first_record = true};
+    options.window = {1000, 5000};
     options.output.flowindent = true;
     analyze::render_report(recording, options, sink);
     options.json = true;
     analyze::render_report(recording, options, sink);
     analyze::print_info(recording, sink);
-    analyze::print_probe_list(recording, false, sink);
+    analyze::print_info(recording, sink, {.log_lines = {}, .window = options.window});
+    analyze::print_probe_list(recording, false, sink, options.window);
+    using Anchor = analyze::Moment::Anchor;
+    for (Anchor anchor : {Anchor::boot, Anchor::wall, Anchor::day, Anchor::start, Anchor::end,
+                          Anchor::panic, Anchor::trigger})
+        for (int64_t offset_ns : {INT64_MIN, int64_t{0}, INT64_MAX})
+            (void)analyze::mono_ns_of({anchor, offset_ns, ""}, recording).ok();
 }
 
 } // namespace
@@ -51,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (trace.ok()) {
         print_all(trace->recording, &trace->symbols);
         NullSink sink;
-        analyze::print_info_json(*trace, sink);
+        analyze::print_info_json(*trace, sink, {1000, 5000});
         analyze::print_info(*trace, sink);
     }
     formats::RecordingBuilder builder;

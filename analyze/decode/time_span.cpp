@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time from the first to the last record that is here, and what lies in a window of it.
+#include "analyze/decode/time_span.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+void TimeSpan::add(const TimeSpan& other) {
+    first_mono_ns = std::min(first_mono_ns, other.first_mono_ns);
+    last_mono_ns = std::max(last_mono_ns, other.last_mono_ns);
+}
+
+namespace {
+
+/// Whether a record may have been made before those that lie before it.
+bool speculates(const formats::RingRecording& ring) {
+    return std::ranges::any_of(ring.ecbs.all(), [](const formats::EcbInfo& ecb) {
+        return (ecb.flags & DBK_ECB_F_SPECULATES) != 0;
+    });
+}
+
+} // namespace
+
+TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
+    TimeSpan span;
+    bool in_order = !speculates(ring);
+    for (const formats::SegmentInfo& segment : cpu.segments) {
+        if (segment.record_count == 0)
+            continue;
+        span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
+        if (in_order && span.first_mono_ns != UINT64_MAX)
+            continue;
+        formats::RecordCursor cursor = formats::records_of(segment, ring);
+        formats::RecordView first;
+        if (cursor.next(first))
+            span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
+    }
+    return span;
+}
+
+TimeSpan span_of(const formats::RingRecording& ring) {
+    TimeSpan span;
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        span.add(span_of(ring, cpu));
+    return span;
+}
+
+TimeSpan span_of(const formats::Recording& recording) {
+    TimeSpan span;
+    for (const formats::RingRecording& ring : recording.rings)
+        span.add(span_of(ring));
+    return span;
+}
+
+WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
+                         const formats::CpuInfo& cpu) {
+    WindowRecords found;
+    for (const formats::SegmentInfo& segment : cpu.segments) {
+        // What a speculation held was made before the segment was opened.
+        if (segment.base_mono_ns > window.until_ns() && !speculates(ring))
+            break;
+        if (ring.clock.mono_ns(segment.last_ticks) < window.since_ns())
+            continue;
+        formats::RecordCursor cursor = formats::records_of(segment, ring);
+        formats::RecordView record;
+        while (cursor.next(record)) {
+            uint64_t mono_ns = ring.clock.mono_ns(record.ticks);
+            if (!window.has(mono_ns))
+                continue;
+            found.records++;
+            found.span.add({mono_ns, mono_ns});
+            found.probes.insert(record.ecb->probe_id);
+        }
+    }
+    return found;
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time from the first to the last record that is here, and what lies in a window of it.
+#pragma once
+
+#include "analyze/decode/window.hpp"
+#include "formats/segment/recording.hpp"
+
+#include <set>
+
+namespace daybreak::analyze {
+
+/// CLOCK_MONOTONIC of the first and the last record; both belong to it.
+struct TimeSpan {
+    uint64_t first_mono_ns = UINT64_MAX, last_mono_ns = 0;
+
+    bool empty() const { return first_mono_ns > last_mono_ns; }
+    void add(const TimeSpan& other);
+};
+
+/// Returns the span of the records of one CPU, of one ring, of all rings; empty without records.
+TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu);
+TimeSpan span_of(const formats::RingRecording& ring);
+TimeSpan span_of(const formats::Recording& recording);
+
+/// The records of one CPU in a window.
+struct WindowRecords {
+    uint64_t records = 0;
+    TimeSpan span;
+    std::set<uint32_t> probes; ///< ids of those that fired
+};
+WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
+                         const formats::CpuInfo& cpu);
+
+} // namespace daybreak::analyze

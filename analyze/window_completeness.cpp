@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completeness of a window: what is missing between two times, CPU by CPU.
+//
+//     segments    3 4 . . 7 8      what 5 and 6 held lies between the last record of 4 and
+//                    |---|         the opening of 7
+#include "analyze/window_completeness.hpp"
+
+#include "analyze/consume/drop_text.hpp"
+#include "base/counted.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::analyze {
+
+namespace {
+
+using base::counted;
+using formats::CpuInfo;
+using formats::RingRecording;
+using formats::SegmentInfo;
+
+class WindowAccount {
+public:
+    WindowAccount(const RingRecording& ring, const CpuInfo& cpu, const TimeWindow& window)
+        : ring_(ring), cpu_(cpu), window_(window) {}
+
+    WindowMissing run() {
+        for (size_t i = 0; i < cpu_.segments.size(); i++)
+            before(i);
+        after_last();
+        for (const formats::DropInterval& interval : cpu_.completeness.intervals)
+            if (window_.overlaps(interval.from_mono_ns, interval.to_mono_ns))
+                missing_.drops[interval.cause] += interval.count;
+        for (uint64_t count : cpu_.completeness.drops_unseen)
+            missing_.drops_unseen += count;
+        return missing_;
+    }
+
+private:
+    uint64_t end_ns(const SegmentInfo& segment) const {
+        return std::max(segment.base_mono_ns, ring_.clock.mono_ns(segment.last_ticks));
+    }
+
+    /// Accounts for the records between segment i and the one before it, or the ring's start.
+    void before(size_t i) {
+        const SegmentInfo& segment = cpu_.segments[i];
+        const SegmentInfo* previous = i > 0 ? &cpu_.segments[i - 1] : nullptr;
+        uint64_t from = previous ? end_ns(*previous) : 0;
+        if (!window_.overlaps(from, segment.base_mono_ns))
+            return;
+        uint64_t seen = previous ? previous->records_before + previous->record_count : 0;
+        uint64_t absent = segment.records_before - std::min(segment.records_before, seen);
+        uint64_t first = previous ? previous->sequence + 1 : 1;
+        if (first == segment.sequence) { // they stood in a segment that is damaged or cut short
+            missing_.lost += absent;
+            return;
+        }
+        auto gap = gap_from(first);
+        for (; gap != cpu_.gaps.end() && gap->last_sequence < segment.sequence; ++gap)
+            add(*gap);
+    }
+
+    void after_last() {
+        uint64_t from = cpu_.segments.empty() ? 0 : end_ns(cpu_.segments.back());
+        if (!window_.overlaps(from, UINT64_MAX))
+            return;
+        auto gap = gap_from(cpu_.segments.empty() ? 0 : cpu_.segments.back().sequence + 1);
+        for (; gap != cpu_.gaps.end(); ++gap)
+            add(*gap);
+        missing_.later = cpu_.completeness.not_copied;
+    }
+
+    /// Gaps ascend.
+    std::vector<formats::Gap>::const_iterator gap_from(uint64_t sequence) const {
+        return std::ranges::lower_bound(cpu_.gaps, sequence, {}, &formats::Gap::first_sequence);
+    }
+
+    void add(const formats::Gap& gap) {
+        uint64_t& count = gap.overwritten ? missing_.overwritten
+                          : gap.rotated   ? missing_.elsewhere
+                                          : missing_.lost;
+        count += gap.records;
+        if (!gap.overwritten && !gap.rotated)
+            missing_.lost_known &= gap.records_known;
+    }
+
+    const RingRecording& ring_;
+    const CpuInfo& cpu_;
+    const TimeWindow& window_;
+    WindowMissing missing_;
+};
+
+} // namespace
+
+bool WindowMissing::has_losses() const {
+    return lost != 0 || !lost_known || drops_unseen != 0 ||
+           std::ranges::any_of(drops, [](uint64_t count) { return count != 0; });
+}
+
+std::string WindowMissing::text(bool is_snapshot) const {
+    std::vector<std::string> parts;
+    if (overwritten)
+        parts.push_back(counted(overwritten, "record") + " overwritten");
+    if (elsewhere)
+        parts.push_back(counted(elsewhere, "record") + (is_snapshot
+                                                            ? " before the snapshot's window"
+                                                            : " in files that are not here"));
+    if (lost || !lost_known)
+        parts.push_back((lost_known ? "" : "at least ") + counted(lost, "record") + " lost");
+    for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
+        if (drops[slot])
+            parts.push_back(drop_phrase(static_cast<enum dbk_drop>(slot), drops[slot]));
+    if (drops_unseen)
+        parts.push_back(counted(drops_unseen, "drop") + " at a time that is not known");
+    std::string text;
+    for (const std::string& part : parts)
+        text += (text.empty() ? "" : ", ") + part;
+    return text;
+}
+
+WindowMissing missing_in(const TimeWindow& window, const RingRecording& ring, const CpuInfo& cpu) {
+    return WindowAccount(ring, cpu, window).run();
+}
+
+} // namespace daybreak::analyze

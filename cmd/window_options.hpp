@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which part of a recording: --since, --until, --ring and --cpu on a command line.
+#pragma once
+
+#include "analyze/decode/window.hpp"
+#include "formats/trace/reader.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace daybreak::cmd {
+
+/// What the user wrote; empty: not asked for.
+struct WindowOptions {
+    std::string since, until, ring, cpus;
+};
+
+/// Adds --since, --until, --ring and --cpu.
+void add_window_options(CLI::App& command, WindowOptions& options);
+
+/// Returns an error of kind invalid when a time or a list of CPUs cannot be read, whatever the
+/// recording holds.
+base::Result<void> check_window_options(const WindowOptions& options);
+
+/// Leaves the rings and the CPUs that were asked for in the recording, and returns the window of
+/// time; when none was asked for, an empty one.
+/// Errors: invalid as above; not_found, when the recording does not have what was asked for: a
+///         ring, a CPU, a trigger, a time.  The message says what it has.
+base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
+                                                       formats::Recording& recording);
+
+/// Prints an error of these two.  Returns the exit status: the user's mistake, or a failure.
+int fail_window(const char* command, const base::Error& error);
+
+} // namespace daybreak::cmd
