@@ -164,9 +164,9 @@ CopiedCounts copied_counts(const formats::Completeness& cpu) {
 
 std::vector<std::string> unmatched_of(const formats::Recording& recording,
                                       const formats::RingRecording& ring) {
-    const auto& findings = recording.findings.list();
-    if (ring.ecbs.all().empty() ||
-        std::ranges::any_of(findings, formats::finding_is_loss, &formats::Finding::kind))
+    if (ring.ecbs.all().empty() || std::ranges::any_of(recording.all_findings().list(),
+                                                       formats::finding_is_loss,
+                                                       &formats::Finding::kind))
         return {};
     std::set<std::pair<uint16_t, uint32_t>> matched;
     for (const formats::EcbInfo& ecb : ring.ecbs.all())
@@ -239,7 +239,8 @@ CompletenessNote completeness_of(const formats::Recording& recording, const Time
     if (recording.rings.empty())
         note.reasons.push_back("no ring was found, neither its description nor records");
     uint64_t bad = 0;
-    for (const formats::Finding& finding : recording.findings.list())
+    const formats::Findings findings = recording.all_findings();
+    for (const formats::Finding& finding : findings.list())
         bad += formats::finding_is_loss(finding.kind);
     if (bad && note.reasons.empty() && !window.is_set())
         note.reasons.push_back(counted(bad, "damaged piece"));

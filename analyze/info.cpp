@@ -430,7 +430,7 @@ CompletenessNote print_recording(std::string& out, const formats::Recording& rec
     print_machine(out, recording, options.log_lines);
     for (const formats::RingRecording& ring : recording.rings)
         print_ring(out, recording, ring, options.window);
-    print_findings(out, recording.findings);
+    print_findings(out, recording.all_findings());
     return completeness_of(recording, options.window);
 }
 

@@ -96,7 +96,8 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
         put_ring(rings.next(), ring, window);
     rings.end();
     base::JsonArray findings(object.key("findings"));
-    for (const formats::Finding& finding : recording.findings.list())
+    const formats::Findings found = recording.all_findings();
+    for (const formats::Finding& finding : found.list())
         put_finding(findings.next(), finding);
     findings.end();
     object.end();

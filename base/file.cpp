@@ -115,38 +115,6 @@ Result<Bytes> read_file(const std::string& path, size_t bytes_max) {
     }
 }
 
-Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max) {
-    ScopedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!fd.valid())
-        return errno_errorf("cannot open %s", path.c_str());
-    struct stat status = {};
-    if (::fstat(fd.get(), &status) != 0)
-        return errno_errorf("cannot read %s", path.c_str());
-    if (!S_ISREG(status.st_mode))
-        return errorf(ErrorCode::invalid, "%s is not a regular file", path.c_str());
-    FileBytes content;
-    size_t expected = std::min(static_cast<size_t>(status.st_size), bytes_max);
-    if (expected / static_cast<size_t>(::sysconf(_SC_PAGESIZE)) >=
-        static_cast<size_t>(::sysconf(_SC_PHYS_PAGES))) // a sparse file has any size
-        return errorf(ErrorCode::io, "%s has %zu bytes, more than this machine has memory",
-                      path.c_str(), expected);
-    content.bytes.reserve(expected);
-    std::byte buffer[65536];
-    while (content.bytes.size() < bytes_max) {
-        size_t wanted = std::min(sizeof(buffer), bytes_max - content.bytes.size());
-        ssize_t got = ::read(fd.get(), buffer, wanted);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            content.failure = errno_errorf("cannot read %s after its first %zu bytes", path.c_str(),
-                                           content.bytes.size());
-        if (got <= 0)
-            break;
-        content.bytes.insert(content.bytes.end(), buffer, buffer + got);
-    }
-    return content;
-}
-
 std::string free_path(const std::string& stem, const std::string& suffix) {
     struct stat status = {};
     std::string path = stem + suffix;

@@ -43,18 +43,6 @@ Result<Bytes> read_file(const std::string& path, size_t bytes_max = SIZE_MAX);
 /// /dev/stdin after a |.  Opening it never waits for a writer, as a FIFO's does.
 bool is_nameless_pipe(const std::string& path);
 
-/// What came of a file before `failure`.
-struct FileBytes {
-    Bytes bytes;
-    std::optional<Error> failure; ///< why not more: a bad sector; it names the path
-};
-
-/// Returns up to `bytes_max` from the beginning of a regular file; a read that fails ends it, and
-/// what came before is kept.  Never waits: a FIFO is not opened for its writer.
-/// Errors: not_found; invalid: a folder, a FIFO, a socket or a device; io: it cannot be opened, or
-/// is larger than memory.
-Result<FileBytes> read_regular_file(const std::string& path, size_t bytes_max = SIZE_MAX);
-
 /// Writes everything, through short writes and EINTR.  `path` is for the message.
 Result<void> write_all(int fd, ByteView bytes, const std::string& path);
 

@@ -13,6 +13,8 @@ namespace daybreak::cmd {
 /// What the user wrote; empty: not asked for.
 struct WindowOptions {
     std::string since, until, ring, cpus;
+
+    bool has_time() const { return !since.empty() || !until.empty(); }
 };
 
 /// Adds --since, --until, --ring and --cpu.

@@ -27,10 +27,10 @@ Result<std::vector<RowFile>> list_row(const std::string& folder, uint64_t boot_i
     std::vector<RowFile> row;
     for (const std::string& name : names) {
         std::string path = folder + "/" + name;
-        auto beginning = base::read_regular_file(path, formats::kBeginningBytes);
-        if (!beginning.ok())
+        auto file = base::open_source(path);
+        if (!file.ok())
             continue; // rotated away, or renamed: then it is listed again
-        std::optional<formats::TraceHeader> header = formats::find_header(beginning->bytes);
+        std::optional<formats::TraceHeader> header = formats::find_header(**file);
         if (header && header->file_number != 0 && formats::boot_of(header->boot_uuid) == boot_id)
             row.push_back({path, header->file_number});
     }
@@ -65,13 +65,13 @@ private:
     }
 
     void read(const RowFile& file) {
-        Result<base::FileBytes> read = base::read_regular_file(file.path);
-        if (!read.ok())
+        Result<std::shared_ptr<base::ByteSource>> source = base::open_source(file.path);
+        if (!source.ok())
             return; // rotated away since it was listed
-        if (read->failure)
-            tell({formats::FindingKind::unreadable, file.path, read->failure->message()});
         Result<formats::FileContent> content =
-            formats::read_blocks(read->bytes, file.path, file.path + ": ", builder_, budget_);
+            formats::read_blocks(*source, file.path, file.path + ": ", builder_, budget_, store_);
+        if ((*source)->failure())
+            tell({formats::FindingKind::unreadable, file.path, (*source)->failure()->message()});
         if (!content.ok())
             return;
         for (const formats::Finding& finding : content->findings.list())
@@ -88,6 +88,7 @@ private:
     const std::string& folder_;
     uint64_t boot_id_, from_mono_ns_;
     formats::RecordingBuilder& builder_;
+    std::shared_ptr<formats::BlockStore> store_ = std::make_shared<formats::BlockStore>();
     formats::RawBudget budget_;
     formats::Findings& findings_;
 };

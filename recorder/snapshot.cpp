@@ -129,17 +129,27 @@ private:
                            [](const formats::CpuCoverage& cpu) { return cpu.has_older; });
     }
 
+    /// Adds what is in memory there, and copies of what is in files.
     static void add_pieces(const formats::Recording& recording,
                            formats::RecordingBuilder& builder) {
-        formats::AddOptions add{"gathered", formats::Packing::packed, std::nullopt};
+        formats::AddOptions options{"gathered", formats::Packing::packed, std::nullopt};
+        auto add = [&](const formats::PieceBytes& piece) {
+            if (!piece.store()) {
+                builder.add_bytes(piece.view(), options);
+                return;
+            }
+            // What cannot be read any more is missed as what was rotated away is.
+            if (Result<formats::PinnedBytes> loaded = piece.load(); loaded.ok())
+                builder.add_owned(Bytes(loaded->bytes.begin(), loaded->bytes.end()), options);
+        };
         for (ByteView block : recording.metadata)
-            builder.add_bytes(block, add);
+            add(block);
         for (const formats::RingRecording& ring : recording.rings)
             for (const formats::CpuInfo& cpu : ring.cpus) {
                 for (const formats::SegmentInfo& segment : cpu.segments)
-                    builder.add_bytes(segment.bytes, add);
+                    add(segment.bytes);
                 for (const formats::AggregationSnapshot& snapshot : cpu.aggregations)
-                    builder.add_bytes(snapshot.bytes, add);
+                    add(snapshot.bytes);
             }
     }
 
@@ -205,9 +215,18 @@ private:
         formats::RecordingBuilder builder;
         formats::AddOptions add{"snapshot", formats::Packing::packed, std::nullopt};
         add.window_id = to_ns_ != 0 ? builder.add_window() : 0;
-        auto put = [&](ByteView piece) -> Result<void> {
-            builder.add_bytes(piece, add);
-            return output_.writer().add_piece(piece);
+        auto put = [&](const formats::PieceBytes& piece) -> Result<void> {
+            Result<formats::PinnedBytes> loaded = piece.load();
+            if (!loaded.ok()) {
+                output_.findings().add(FindingKind::unreadable, "a recorder's file",
+                                       loaded.error().message());
+                return {};
+            }
+            if (loaded->pin)
+                builder.add_owned(Bytes(loaded->bytes.begin(), loaded->bytes.end()), add);
+            else
+                builder.add_bytes(loaded->bytes, add);
+            return output_.writer().add_piece(loaded->bytes);
         };
         DBK_TRY_VOID(output_.add_symbols());
         for (ByteView block : all.metadata)

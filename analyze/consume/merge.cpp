@@ -27,7 +27,7 @@ bool speculates(const formats::RingRecording& ring) {
 } // namespace
 
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
-    : by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
+    : recording_(recording), by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
       horizon_mono_ns_(options.horizon_mono_ns) {
     const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
@@ -84,6 +84,9 @@ void RecordMerge::sort(Run& run) {
                     looks_same(all[i - 1].record.ticks, all[i - 1].record.ecb, all[i].record);
     }
     run.sorted = std::move(all);
+    for (Passed& one : passed_)
+        run.sorted_pins.push_back(std::move(one.pin));
+    passed_.clear();
     read_following(run);
 }
 
@@ -118,12 +121,16 @@ void RecordMerge::read_as_it_lies(Run& run) {
     const formats::EcbInfo* ecb = next.record.ecb;
     next.index++;
     while (!run.cursor || !run.cursor->next(next.record)) {
+        end_segment(run);
+        while (is_skipped(run))
+            run.segment++;
         run.has_following = run.segment < run.cpu->segments.size();
         if (!run.has_following)
             return;
         const formats::SegmentInfo& segment = run.cpu->segments[run.segment++];
         // Where records are missing it is not known what the one before was.
         adjacent = adjacent && !run.cursor->damage() && segment.sequence == next.sequence + 1;
+        run.open = &segment;
         run.cursor = formats::records_of(segment, *run.recording);
         next.sequence = segment.sequence;
         next.index = 0;
@@ -132,6 +139,37 @@ void RecordMerge::read_as_it_lies(Run& run) {
     next.same_firing =
         adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
                                                           : next.record.firing == Firing::same);
+}
+
+/// The cursor is at the end of its segment: records of it may still be looked at.
+void RecordMerge::end_segment(Run& run) {
+    if (!run.open)
+        return;
+    const std::optional<formats::RecordDamage>& damage = run.cursor->damage();
+    bool unreadable = damage && damage->kind == formats::FindingKind::unreadable;
+    if (run.open->counted && run.following.index != run.open->record_count && !unreadable)
+        recording_.add_miscount(*run.recording, *run.cpu, *run.open, run.following.index);
+    if (run.cursor->pin())
+        passed_.push_back(
+            {static_cast<size_t>(&run - runs_.data()), run.open->sequence, run.cursor->pin()});
+    run.open = nullptr;
+}
+
+/// The last record before those left out has a next one: a return looks at it (option flowindent).
+bool RecordMerge::is_skipped(const Run& run) const {
+    const std::vector<formats::SegmentInfo>& segments = run.cpu->segments;
+    size_t next = run.segment;
+    return is_wanted_ && next > 0 && next < segments.size() &&
+           !is_wanted_(*run.recording, segments[next]) &&
+           !is_wanted_(*run.recording, segments[next - 1]);
+}
+
+void RecordMerge::drop_passed() {
+    std::erase_if(passed_, [this](const Passed& one) {
+        bool is_last = one.run == last_run_ && one.sequence == last_sequence_;
+        return !is_last && runs_[one.run].current.sequence != one.sequence;
+    });
+    passed_max_ = 2 * passed_.size() + kPassedMin;
 }
 
 bool RecordMerge::advance(Run& run) {
@@ -166,6 +204,8 @@ bool RecordMerge::next(MergedRecord& merged) {
         return false;
     auto order = [this](size_t a, size_t b) { return later(a, b); };
     Run& run = runs_[heap_.front()];
+    last_run_ = heap_.front();
+    last_sequence_ = run.current.sequence;
     merged = {run.ring,
               run.cpu->cpu,
               run.current.record,

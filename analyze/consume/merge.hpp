@@ -15,11 +15,15 @@
 //
 // A ring that is still written is merged piece by piece: up to a horizon, which is the time up to
 // which every CPU's records are here, and from where the last merge ended.
+//
+// Of a trace file each run has one segment open.  The bytes of those that it has passed are kept
+// until the caller gives them back.
 #pragma once
 
 #include "formats/segment/recording.hpp"
 
 #include <compare>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -76,8 +80,27 @@ public:
     /// Adds where the next merge of the same rings has to start.  Asked when next() has said that
     /// there are no more.
     void put_ends(MergeStarts& starts) const;
+    /// Returns whether records of the segment are wanted; asked again for each.
+    using IsWanted =
+        std::function<bool(const formats::RingRecording&, const formats::SegmentInfo&)>;
+    /// From now on segments that are not wanted are passed over, but for the first of those that
+    /// follow each other.
+    void skip_others(IsWanted is_wanted) { is_wanted_ = std::move(is_wanted); }
+    /// The records that were yielded are done with, but for the last one: their bytes may go.
+    void give_back() {
+        if (passed_.size() > passed_max_)
+            drop_passed();
+    }
 
 private:
+    static constexpr size_t kPassedMin = 8;
+
+    /// Bytes of a segment that was read to its end.
+    struct Passed {
+        size_t run;
+        uint64_t sequence;
+        std::shared_ptr<const formats::Bytes> pin;
+    };
     struct Placed {
         formats::RecordView record;
         uint64_t sequence = 0, index = 0;
@@ -87,7 +110,8 @@ private:
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
         const formats::CpuInfo* cpu = nullptr;
-        size_t segment = 0; // the next one to be opened
+        size_t segment = 0;                         // the next one to be opened
+        const formats::SegmentInfo* open = nullptr; // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;
         Placed current, following;
         bool has_following = false;
@@ -97,20 +121,30 @@ private:
         uint32_t firing_records = 0; // yielded of the firing
         std::vector<Placed> sorted;  // all that is left, when it is not in order as it lies
         size_t next_sorted = 0;
+        std::vector<std::shared_ptr<const formats::Bytes>> sorted_pins;
     };
 
     bool advance(Run& run);
+    void end_segment(Run& run);
+    bool is_skipped(const Run& run) const;
+    void drop_passed();
     void begin(Run& run, const MergeStart& start);
     void read_following(Run& run);
     void read_as_it_lies(Run& run);
     void sort(Run& run);
     bool later(size_t a, size_t b) const;
 
+    const formats::Recording& recording_;
     bool by_nanoseconds_;
     MergeOrder order_;
     std::optional<uint64_t> horizon_mono_ns_;
     std::vector<Run> runs_;
     std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
+    std::vector<Passed> passed_;
+    size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
+    IsWanted is_wanted_;
+    size_t last_run_ = 0; // of the record yielded last, and its segment
+    uint64_t last_sequence_ = 0;
 };
 
 } // namespace daybreak::analyze

@@ -12,31 +12,11 @@ void TimeSpan::add(const TimeSpan& other) {
     last_mono_ns = std::max(last_mono_ns, other.last_mono_ns);
 }
 
-namespace {
-
-/// Whether a record may have been made before those that lie before it.
-bool speculates(const formats::RingRecording& ring) {
-    return std::ranges::any_of(ring.ecbs.all(), [](const formats::EcbInfo& ecb) {
-        return (ecb.flags & DBK_ECB_F_SPECULATES) != 0;
-    });
-}
-
-} // namespace
-
 TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
     TimeSpan span;
-    bool in_order = !speculates(ring);
-    for (const formats::SegmentInfo& segment : cpu.segments) {
-        if (segment.record_count == 0)
-            continue;
-        span.last_mono_ns = std::max(span.last_mono_ns, ring.clock.mono_ns(segment.last_ticks));
-        if (in_order && span.first_mono_ns != UINT64_MAX)
-            continue;
-        formats::RecordCursor cursor = formats::records_of(segment, ring);
-        formats::RecordView first;
-        if (cursor.next(first))
-            span.first_mono_ns = std::min(span.first_mono_ns, ring.clock.mono_ns(first.ticks));
-    }
+    for (const formats::SegmentInfo& segment : cpu.segments)
+        if (segment.record_count != 0)
+            span.add({ring.clock.mono_ns(segment.min_ticks), ring.clock.mono_ns(segment.last_ticks)});
     return span;
 }
 
@@ -58,10 +38,8 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
                          const formats::CpuInfo& cpu) {
     WindowRecords found;
     for (const formats::SegmentInfo& segment : cpu.segments) {
-        // What a speculation held was made before the segment was opened.
-        if (segment.base_mono_ns > window.until_ns() && !speculates(ring))
-            break;
-        if (ring.clock.mono_ns(segment.last_ticks) < window.since_ns())
+        if (!window.overlaps(ring.clock.mono_ns(segment.min_ticks),
+                             ring.clock.mono_ns(segment.last_ticks)))
             continue;
         formats::RecordCursor cursor = formats::records_of(segment, ring);
         formats::RecordView record;

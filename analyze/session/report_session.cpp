@@ -92,10 +92,17 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     drops_ = std::move(drops);
     next_drop_ = 0;
     RecordMerge merge(recording, {starts(recording), order_, horizon_mono_ns});
+    if (options_.window.is_set())
+        merge.skip_others([this](const auto& ring, const auto& segment) {
+            return options_.window.overlaps(ring.clock.mono_ns(segment.min_ticks),
+                                            ring.clock.mono_ns(segment.last_ticks));
+        });
     MergedRecord merged;
     while (merge.next(merged)) {
         if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
             consume_firing();
+        if (firing_.empty())
+            merge.give_back();
         firing_.push_back(merged);
     }
     consume_firing();
@@ -129,8 +136,9 @@ void ReportSession::settle_snapshots(std::optional<uint64_t> horizon_mono_ns) {
         }
         for (Waiting& waiting : ring->snapshots) {
             if (waiting.held.empty()) {
-                waiting.held.assign(waiting.snapshot.bytes.begin(), waiting.snapshot.bytes.end());
-                waiting.snapshot.bytes = waiting.held;
+                base::ByteView bytes = waiting.snapshot.bytes.view(); // a live ring's: in memory
+                waiting.held.assign(bytes.begin(), bytes.end());
+                waiting.snapshot.bytes = base::ByteView(waiting.held);
             }
             held += waiting.held.size();
         }

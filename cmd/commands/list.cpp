@@ -19,7 +19,9 @@ namespace {
 int list_trace(const TraceFiles& files, const WindowOptions& options, bool json) {
     if (auto checked = check_window_options(options); !checked.ok())
         return fail_window("list", checked.error());
-    auto trace = read_trace_files(files);
+    TraceFiles skimmed = files;
+    skimmed.options.skim = options.has_time();
+    auto trace = read_trace_files(skimmed);
     if (!trace.ok())
         return fail(trace.error());
     auto window = apply_window_options(options, trace->recording);

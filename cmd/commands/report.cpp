@@ -59,7 +59,9 @@ std::string undescribed_text(const formats::Trace& trace) {
 int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
-    auto trace = read_trace_files(arguments.files);
+    TraceFiles files = arguments.files;
+    files.options.skim = arguments.window.has_time();
+    auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());
     if (!arguments.symbols_path.empty()) {

@@ -5,6 +5,16 @@
 
 namespace daybreak::formats {
 
+AggregationCursor::AggregationCursor(Result<PinnedBytes> snapshot, const EcbTable& ecbs)
+    : ecbs_(&ecbs) {
+    if (!snapshot.ok()) {
+        damage_ = RecordDamage{FindingKind::unreadable, 0, snapshot.error().message()};
+        return;
+    }
+    bytes_ = snapshot->bytes;
+    pin_ = std::move(snapshot->pin);
+}
+
 bool AggregationCursor::next(AggEntryView& entry) {
     if (damage_ || offset_ >= bytes_.size())
         return false;

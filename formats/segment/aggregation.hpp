@@ -33,7 +33,7 @@ struct AggregationSnapshot {
     uint64_t base_ticks = 0; ///< when counting into it began
     uint64_t base_mono_ns = 0;
     uint64_t drops[DBK_DROP_SLOTS] = {};
-    ByteView bytes; ///< header included, cut to the committed bytes
+    PieceBytes bytes; ///< header included, cut to the committed bytes
 };
 
 /// Walks the entries of a snapshot; stops at the first that does not fit.
@@ -41,6 +41,9 @@ class AggregationCursor {
 public:
     /// Both must outlive the cursor.
     AggregationCursor(ByteView snapshot, const EcbTable& ecbs) : bytes_(snapshot), ecbs_(&ecbs) {}
+    /// The same over a snapshot that was loaded; one that could not be is damage of kind
+    /// unreadable.
+    AggregationCursor(Result<PinnedBytes> snapshot, const EcbTable& ecbs);
 
     /// Yields the next entry; false at the end and at damage.
     bool next(AggEntryView& entry);
@@ -51,6 +54,7 @@ private:
     const EcbTable* ecbs_;
     size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
     std::optional<RecordDamage> damage_;
+    std::shared_ptr<const Bytes> pin_;
 };
 
 } // namespace daybreak::formats

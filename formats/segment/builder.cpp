@@ -3,6 +3,8 @@
 // Finding pieces in untrusted bytes, keeping the best copy of each, and putting them in order.
 #include "formats/segment/builder_state.hpp"
 
+#include "base/crc32c.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <tuple>
@@ -15,12 +17,23 @@ using base::strprintf;
 
 constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 
+uint32_t head_checksum(ByteView piece) {
+    return base::crc32c(piece.first(std::min<size_t>(piece.size(), DBK_SEGMENT_DATA_OFFSET)));
+}
+
 /// Looks through one range.
 class Finder {
 public:
+    /// A block of a store that the bytes are, unpacked; they go away after the search.
+    struct Block {
+        PieceStore& store;
+        uint32_t number;
+        PieceCounter& counter;
+    };
+
     Finder(BuilderState& state, ByteView bytes, const AddOptions& options,
-           std::vector<ByteView>* pieces)
-        : state_(state), bytes_(bytes), options_(options), pieces_(pieces),
+           std::vector<ByteView>* pieces, Block* block = nullptr)
+        : state_(state), bytes_(bytes), options_(options), pieces_(pieces), block_(block),
           step_(options.packing == Packing::pages ? kPageBytes : DBK_RECORD_ALIGN_BYTES) {
         origin_ = static_cast<uint32_t>(state_.origins.size());
         state_.origins.push_back(options.origin);
@@ -66,21 +79,13 @@ private:
             return step_;
         }
         size_t extent = extent_of(piece);
-        FoundPiece found{piece,
-                         rest.first(std::min<size_t>(piece.committed_bytes, rest.size())),
-                         origin_,
-                         offset,
-                         options_.file_number,
-                         options_.window_id,
-                         options_.file_id,
-                         rest.size() < piece.committed_bytes};
-        if (found.cut) {
+        bool cut = rest.size() < piece.committed_bytes;
+        if (cut)
             refuse(FindingKind::truncated, offset,
                    strprintf("%u bytes are committed, %zu are there", piece.committed_bytes,
                              rest.size()));
-            found.bytes = rest.first(rest.size() & ~size_t{7});
-        }
-        if (!checksum_holds(found)) {
+        ByteView bytes = rest.first(cut ? rest.size() & ~size_t{7} : piece.committed_bytes);
+        if (!checksum_holds(piece, bytes, cut)) {
             refuse(FindingKind::bad_checksum, offset,
                    piece.kind == PieceKind::metadata
                        ? block_name(piece.meta)
@@ -88,7 +93,9 @@ private:
                                       piece.segment.sequence));
             return extent;
         }
-        keep(found);
+        keep({piece, bytes, origin_, offset, options_.file_number, options_.window_id,
+              options_.file_id, cut, std::nullopt},
+             bytes);
         return extent;
     }
 
@@ -107,36 +114,53 @@ private:
         return (size_t{piece.room_bytes} + kPageBytes - 1) & ~(kPageBytes - 1);
     }
 
-    static bool checksum_holds(const FoundPiece& found) {
-        const dbk_segment_header& header = found.piece.segment;
-        if (found.piece.kind == PieceKind::metadata)
-            return found.cut || metadata_checksum_holds(found.piece.meta, found.bytes);
+    static bool checksum_holds(const Piece& piece, ByteView bytes, bool cut) {
+        if (piece.kind == PieceKind::metadata)
+            return cut || metadata_checksum_holds(piece.meta, bytes);
         bool sealed =
-            found.piece.kind == PieceKind::segment && (header.flags & DBK_SEGMENT_F_SEALED) != 0;
-        return !sealed || (!found.cut && header.crc32c == segment_checksum(found.bytes));
+            piece.kind == PieceKind::segment && (piece.segment.flags & DBK_SEGMENT_F_SEALED) != 0;
+        return !sealed || (!cut && piece.segment.crc32c == segment_checksum(bytes));
     }
 
-    void keep(const FoundPiece& found) {
+    void keep(FoundPiece found, ByteView bytes) {
         accepted_++;
         if (pieces_ && !found.cut)
-            pieces_->push_back(found.bytes);
+            pieces_->push_back(bytes);
+        if (block_)
+            leave_in_block(found, bytes);
         switch (found.piece.kind) {
         case PieceKind::segment:
-            state_.segments.push_back(found);
+            state_.segments.push_back(std::move(found));
             break;
         case PieceKind::metadata:
-            state_.metadata.push_back(found);
+            state_.metadata.push_back(std::move(found));
             break;
         case PieceKind::aggregation:
-            state_.aggregations.push_back(found);
+            state_.aggregations.push_back(std::move(found));
             break;
         }
+    }
+
+    /// Of a block that goes away: metadata is copied, the rest is found again.
+    void leave_in_block(FoundPiece& found, ByteView bytes) {
+        if (!found.cut)
+            found.count = block_->counter.take(bytes);
+        if (found.piece.kind == PieceKind::metadata) {
+            auto copy = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+            found.bytes = ByteView(*copy);
+            state_.storage.push_back(std::move(copy));
+            return;
+        }
+        found.bytes =
+            PieceBytes(block_->store, block_->number, static_cast<uint32_t>(found.offset_bytes),
+                       static_cast<uint32_t>(bytes.size()), head_checksum(bytes), false);
     }
 
     BuilderState& state_;
     ByteView bytes_;
     const AddOptions& options_;
     std::vector<ByteView>* pieces_;
+    Block* block_;
     size_t step_;
     uint32_t origin_;
     size_t accepted_ = 0;
@@ -199,6 +223,13 @@ SegmentInfo segment_info(const FoundPiece& found) {
     info.bytes = found.bytes;
     info.file_number = found.file_number;
     info.window_id = found.window_id;
+    if (found.count) {
+        info.counted = true;
+        info.record_count = found.count->records;
+        info.first_ticks = found.count->first_ticks;
+        info.min_ticks = found.count->min_ticks;
+        info.last_ticks = found.count->last_ticks;
+    }
     return info;
 }
 
@@ -294,6 +325,8 @@ storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
     std::map<const std::byte*, std::shared_ptr<const Bytes>> unused;
     for (const std::shared_ptr<const Bytes>& bytes : storage)
         unused.emplace(bytes->data(), bytes);
+    if (unused.empty())
+        return {};
     std::vector<std::shared_ptr<const Bytes>> used;
     auto keep = [&](ByteView bytes) {
         auto above = unused.upper_bound(bytes.data());
@@ -308,9 +341,9 @@ storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus) {
             for (const SegmentInfo& segment : cpu.segments)
-                keep(segment.bytes);
+                keep(segment.bytes.view());
             for (const AggregationSnapshot& snapshot : cpu.aggregations)
-                keep(snapshot.bytes);
+                keep(snapshot.bytes.view());
         }
     for (ByteView block : recording.metadata)
         keep(block);
@@ -321,6 +354,11 @@ storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
 
 std::string BuilderState::where(uint32_t origin, uint64_t offset_bytes) const {
     return strprintf("%s at 0x%" PRIx64, origins[origin].c_str(), offset_bytes);
+}
+
+void BuilderState::share(const std::shared_ptr<PieceStore>& store) {
+    if (std::find(stores.begin(), stores.end(), store) == stores.end())
+        stores.push_back(store);
 }
 
 std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence) {
@@ -343,6 +381,41 @@ size_t RecordingBuilder::add_owned(Bytes untrusted, const AddOptions& options) {
     if (accepted > 0)
         state_->storage.push_back(std::move(owned));
     return accepted;
+}
+
+size_t RecordingBuilder::add_block(const std::shared_ptr<PieceStore>& store, uint32_t block,
+                                   ByteView untrusted, const AddOptions& options,
+                                   PieceCounter& counter) {
+    state_->share(store);
+    Finder::Block place{*store, block, counter};
+    return Finder(*state_, untrusted, options, nullptr, &place).run();
+}
+
+Result<void> RecordingBuilder::add_heads(const std::shared_ptr<PieceStore>& store, uint32_t block,
+                                         std::span<const PieceHead> heads,
+                                         const AddOptions& options) {
+    auto origin = static_cast<uint32_t>(state_->origins.size());
+    std::vector<FoundPiece> found;
+    for (const PieceHead& one : heads) {
+        DBK_TRY(Piece piece, parse_piece(one.head));
+        if (piece.kind == PieceKind::metadata)
+            return base::errorf(ErrorCode::corrupt, "the head at %u is of metadata",
+                                one.offset_bytes);
+        PieceBytes bytes(*store, block, one.offset_bytes, piece.committed_bytes,
+                         head_checksum(one.head), true);
+        found.push_back({piece, bytes, origin, one.offset_bytes, options.file_number,
+                         options.window_id, options.file_id, false, one.count});
+    }
+    state_->share(store);
+    state_->origins.push_back(options.origin);
+    for (FoundPiece& one : found)
+        (one.piece.kind == PieceKind::segment ? state_->segments : state_->aggregations)
+            .push_back(std::move(one));
+    return {};
+}
+
+void RecordingBuilder::distrust_counts() {
+    state_->counts_hold = false;
 }
 
 void RecordingBuilder::add_file(uint32_t file_number) {
@@ -418,13 +491,15 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
         cpu_of(ring_of(recording, found.piece.segment.ring_id), found.piece.segment.cpu)
             .aggregations.push_back(snapshot_of(found));
     read_metadata(state->metadata, recording);
+    state->counts_hold = state->counts_hold && recording.findings.count() == 0;
     for (RingRecording& ring : recording.rings) {
         make_clock(ring, recording.machine, says_tsc[ring.ring_id]);
         shift_ticks(ring);
-        count_records(ring, recording.findings);
+        count_records(ring, state->counts_hold, recording.findings);
         account(ring, recording.file_numbers, recording.findings);
     }
     recording.storage = storage_in_use(state->storage, recording);
+    recording.stores = std::move(state->stores);
     return recording;
 }
 

@@ -13,16 +13,19 @@ namespace daybreak::formats {
 /// A piece that was accepted, and where it lay.
 struct FoundPiece {
     Piece piece;
-    ByteView bytes; ///< committed ones, as far as they were there
+    PieceBytes bytes; ///< committed ones, as far as they were there; of metadata in memory
     uint32_t origin = 0;
     uint64_t offset_bytes = 0;
     uint32_t file_number = 0, window_id = 0, file_id = 0;
     bool cut = false; ///< bytes end before the committed ones
+    std::optional<SegmentCount> count;
 };
 
 struct BuilderState {
     std::vector<std::string> origins;
     std::vector<std::shared_ptr<const Bytes>> storage;
+    std::vector<std::shared_ptr<PieceStore>> stores;
+    bool counts_hold = true;
     std::vector<FoundPiece> segments, metadata, aggregations;
     std::set<uint32_t> file_numbers;
     uint32_t windows = 0, files = 0;
@@ -30,6 +33,8 @@ struct BuilderState {
 
     /// Returns "<origin> at 0x<offset>" for findings.
     std::string where(uint32_t origin, uint64_t offset_bytes) const;
+    /// Makes the Recording an owner of the store, too.
+    void share(const std::shared_ptr<PieceStore>& store);
 };
 
 /// Returns "ring 1 cpu 0 segment 17".
@@ -45,8 +50,14 @@ void tell_rings_apart(BuilderState& state);
 /// Reads host and ring metadata from the best copy of each block of the boot.
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
 
-/// Walks every segment of the ring once: counts its records, notes damage.
-void count_records(RingRecording& ring, Findings& findings);
+/// Reads the ECBs of a metadata block into the table, as far as they do not contradict themselves or
+/// it; returns why one does.
+Result<void> read_ecbs(ByteView untrusted_block, EcbTable& ecbs);
+
+/// Counts the records of every segment of the ring, notes damage.  Segments that are counted already
+/// keep their counts when `counts_hold`; the others are walked in the order in which they lie in
+/// their stores, so that each block is unpacked once.
+void count_records(RingRecording& ring, bool counts_hold, Findings& findings);
 
 /// Fills gaps and completeness of every CPU of the ring; after count_records().  `file_numbers` are
 /// the files of a recorder's row that are here.

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <tuple>
 
 namespace daybreak::formats {
 
@@ -230,33 +231,51 @@ private:
     uint64_t newest_ = 0;
 };
 
-} // namespace
+/// Returns whether what was counted of it before may stay: no clock jumped within it.
+bool keeps_count(SegmentInfo& segment, const RingRecording& ring, bool counts_hold) {
+    if (!segment.counted)
+        return false;
+    TickLine line(ring.clock, segment.recorded_ticks, segment.epoch, segment.last_epoch);
+    segment.counted = counts_hold && !line.shifts();
+    return segment.counted;
+}
 
-void count_records(RingRecording& ring, Findings& findings) {
+/// Counts the segment's records.  Returns what ended the walk early.
+std::optional<RecordDamage> walk(SegmentInfo& segment, const RingRecording& ring) {
+    RecordCursor cursor = records_of(segment, ring);
+    RecordView record;
+    segment.record_count = 0;
+    segment.first_ticks = segment.min_ticks = segment.last_ticks = segment.base_ticks;
+    while (cursor.next(record)) {
+        if (segment.record_count++ == 0)
+            segment.first_ticks = record.ticks;
+        segment.min_ticks = std::min(segment.min_ticks, record.ticks);
+        segment.last_ticks = std::max(segment.last_ticks, record.ticks);
+    }
+    segment.damaged |= cursor.damage().has_value();
+    return cursor.damage();
+}
+
+/// Reports what ended walks, in the order of CPUs and segments.
+void note_damages(const RingRecording& ring,
+                  const std::map<const SegmentInfo*, RecordDamage>& damages, Findings& findings) {
     bool explained = !ring.ecbs.empty();
     uint64_t unexplained = 0;
-    for (CpuInfo& cpu : ring.cpus)
-        for (SegmentInfo& segment : cpu.segments) {
-            RecordCursor cursor = records_of(segment, ring);
-            RecordView record;
-            segment.last_ticks = segment.base_ticks;
-            while (cursor.next(record)) {
-                segment.record_count++;
-                segment.last_ticks = std::max(segment.last_ticks, record.ticks);
-            }
-            const std::optional<RecordDamage>& damage = cursor.damage();
-            if (!damage)
-                continue;
-            segment.damaged = true;
-            if (!explained && damage->kind == FindingKind::unknown_epid)
+    for (const CpuInfo& cpu : ring.cpus)
+        for (const SegmentInfo& segment : cpu.segments) {
+            auto found = damages.find(&segment);
+            if (found == damages.end() || found->second.kind == FindingKind::unreadable)
+                continue; // what cannot be read its store reports
+            const RecordDamage& damage = found->second;
+            if (!explained && damage.kind == FindingKind::unknown_epid)
                 unexplained++;
             else
                 findings.add(
-                    damage->kind,
+                    damage.kind,
                     strprintf("%s at %zu",
                               segment_name(ring.ring_id, cpu.cpu, segment.sequence).c_str(),
-                              damage->offset_bytes),
-                    damage->text);
+                              damage.offset_bytes),
+                    damage.text);
         }
     if (unexplained > 0)
         findings.add(
@@ -265,6 +284,25 @@ void count_records(RingRecording& ring, Findings& findings) {
     if (!ring.has_info && !ring.cpus.empty())
         findings.add(FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
                      "the ring's own description was not found");
+}
+
+} // namespace
+
+void count_records(RingRecording& ring, bool counts_hold, Findings& findings) {
+    std::vector<SegmentInfo*> uncounted;
+    for (CpuInfo& cpu : ring.cpus)
+        for (SegmentInfo& segment : cpu.segments)
+            if (!keeps_count(segment, ring, counts_hold))
+                uncounted.push_back(&segment);
+    std::stable_sort(uncounted.begin(), uncounted.end(), [](auto* a, auto* b) {
+        return std::tuple(a->bytes.store(), a->bytes.block(), a->bytes.offset()) <
+               std::tuple(b->bytes.store(), b->bytes.block(), b->bytes.offset());
+    });
+    std::map<const SegmentInfo*, RecordDamage> damages;
+    for (SegmentInfo* segment : uncounted)
+        if (std::optional<RecordDamage> damage = walk(*segment, ring))
+            damages.emplace(segment, std::move(*damage));
+    note_damages(ring, damages, findings);
 }
 
 void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, Findings& findings) {

@@ -16,8 +16,8 @@ using base::ByteReader;
 using base::strprintf;
 
 ByteView payload(const FoundPiece& block) {
-    return block.bytes.size() > DBK_META_DATA_OFFSET ? block.bytes.subspan(DBK_META_DATA_OFFSET)
-                                                     : ByteView();
+    ByteView bytes = block.bytes.view();
+    return bytes.size() > DBK_META_DATA_OFFSET ? bytes.subspan(DBK_META_DATA_OFFSET) : ByteView();
 }
 
 /// How much a copy of a block knows: blocks only grow, counters only count up.
@@ -46,7 +46,7 @@ std::vector<const FoundPiece*> best_copies(const std::vector<FoundPiece>& blocks
     for (size_t i = 0; i < blocks.size(); i++) {
         const dbk_meta_header& meta = blocks[i].piece.meta;
         copies.push_back({{meta.ring_id, meta.kind, meta.index, meta.part},
-                          knowledge(meta.kind, blocks[i].bytes),
+                          knowledge(meta.kind, blocks[i].bytes.view()),
                           i});
     }
     std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) {
@@ -64,6 +64,46 @@ std::vector<const FoundPiece*> best_copies(const std::vector<FoundPiece>& blocks
 template <size_t N>
 std::string text_of(const char (&text)[N]) {
     return std::string(text, strnlen(text, N));
+}
+
+/// Calls read(head, reader over one entry) for each entry, and wrong(why) for one that it refuses;
+/// an entry that lies about its length ends it.
+template <typename Entry, typename Read, typename Wrong>
+void for_each_entry(ByteView untrusted, Read read, Wrong wrong) {
+    ByteReader reader(untrusted, "metadata");
+    while (reader.remaining() > 0) {
+        uint64_t at = reader.offset();
+        Result<Entry> head = reader.read_at<Entry>(at);
+        if (!head.ok())
+            return wrong(head.error().message());
+        uint32_t bytes = head.value().entry_bytes;
+        if (bytes < sizeof(Entry) || bytes % 8 != 0 || bytes > reader.remaining())
+            return wrong(strprintf("the entry at %" PRIu64 " has %u bytes, %zu are left", at, bytes,
+                                   reader.remaining()));
+        ByteReader entry(reader.bytes(bytes).value(), "metadata entry");
+        if (Result<void> done = read(head.value(), entry); !done.ok())
+            wrong(done.error().message());
+    }
+}
+
+Result<void> read_ecb(const dbk_meta_ecb& head, ByteReader& entry, EcbTable& ecbs) {
+    DBK_TRY_VOID(entry.skip(sizeof(head)));
+    if (head.field_count > kEcbFieldsMax)
+        return base::errorf(ErrorCode::limit, "ECB %u has %u fields, %u are the most", head.epid,
+                            head.field_count, kEcbFieldsMax);
+    EcbInfo ecb;
+    ecb.epid = head.epid;
+    ecb.probe_id = head.probe_id;
+    ecb.dof_index = head.dof_index;
+    ecb.ecbdesc = head.ecbdesc;
+    ecb.flags = head.flags;
+    ecb.fixed_bytes = head.fixed_bytes;
+    ecb.classic_bytes = head.classic_bytes;
+    for (uint32_t i = 0; i < head.field_count; i++) {
+        DBK_TRY(dbk_meta_field field, entry.read<dbk_meta_field>());
+        ecb.fields.push_back(field);
+    }
+    return ecbs.add(std::move(ecb));
 }
 
 /// Reads the blocks of one recording, one method for each kind.
@@ -194,25 +234,11 @@ private:
         }
     }
 
-    /// Calls read(reader over one entry) for each entry; an entry that lies about its length ends
-    /// it.
     template <typename Entry, typename Read>
     void entries(const FoundPiece& found, Read read) {
-        ByteReader reader(payload(found), "metadata");
-        while (reader.remaining() > 0) {
-            uint64_t at = reader.offset();
-            Result<Entry> head = reader.read_at<Entry>(at);
-            if (!head.ok())
-                return add(FindingKind::bad_metadata, found, head.error().message());
-            uint32_t bytes = head.value().entry_bytes;
-            if (bytes < sizeof(Entry) || bytes % 8 != 0 || bytes > reader.remaining())
-                return add(FindingKind::bad_metadata, found,
-                           strprintf("the entry at %" PRIu64 " has %u bytes, %zu are left", at,
-                                     bytes, reader.remaining()));
-            ByteReader entry(reader.bytes(bytes).value(), "metadata entry");
-            if (Result<void> done = read(head.value(), entry); !done.ok())
-                add(FindingKind::bad_metadata, found, done.error().message());
-        }
+        for_each_entry<Entry>(payload(found), read, [&](const std::string& wrong) {
+            add(FindingKind::bad_metadata, found, wrong);
+        });
     }
 
     void probes(const FoundPiece& found) {
@@ -244,28 +270,8 @@ private:
     void ecbs(const FoundPiece& found) {
         RingRecording& ring = ring_of(found);
         entries<dbk_meta_ecb>(found, [&](const dbk_meta_ecb& head, ByteReader& entry) {
-            return read_ecb(head, entry, ring);
+            return read_ecb(head, entry, ring.ecbs);
         });
-    }
-
-    static Result<void> read_ecb(const dbk_meta_ecb& head, ByteReader& entry, RingRecording& ring) {
-        DBK_TRY_VOID(entry.skip(sizeof(head)));
-        if (head.field_count > kEcbFieldsMax)
-            return base::errorf(ErrorCode::limit, "ECB %u has %u fields, %u are the most",
-                                head.epid, head.field_count, kEcbFieldsMax);
-        EcbInfo ecb;
-        ecb.epid = head.epid;
-        ecb.probe_id = head.probe_id;
-        ecb.dof_index = head.dof_index;
-        ecb.ecbdesc = head.ecbdesc;
-        ecb.flags = head.flags;
-        ecb.fixed_bytes = head.fixed_bytes;
-        ecb.classic_bytes = head.classic_bytes;
-        for (uint32_t i = 0; i < head.field_count; i++) {
-            DBK_TRY(dbk_meta_field field, entry.read<dbk_meta_field>());
-            ecb.fields.push_back(field);
-        }
-        return ring.ecbs.add(std::move(ecb));
     }
 
     /// Counters of the CPUs index * (entries a block has room for) and following.
@@ -300,6 +306,18 @@ private:
 
 } // namespace
 
+Result<void> read_ecbs(ByteView untrusted_block, EcbTable& ecbs) {
+    Result<void> done;
+    if (untrusted_block.size() > DBK_META_DATA_OFFSET)
+        for_each_entry<dbk_meta_ecb>(
+            untrusted_block.subspan(DBK_META_DATA_OFFSET),
+            [&](const dbk_meta_ecb& head, ByteReader& entry) {
+                return read_ecb(head, entry, ecbs);
+            },
+            [&](const std::string& wrong) { done = Error(ErrorCode::corrupt, wrong); });
+    return done;
+}
+
 std::string block_name(const dbk_meta_header& meta) {
     static constexpr const char* kNames[] = {"unknown",
 #define DBK_META_NAME(name, kind, what) #name,
@@ -322,7 +340,7 @@ void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording) 
     MetadataReader reader(recording);
     for (const FoundPiece* block : best_copies(blocks)) {
         reader.block(*block);
-        recording.metadata.push_back(block->bytes);
+        recording.metadata.push_back(block->bytes.view());
     }
     reader.finish();
 }

@@ -131,6 +131,18 @@ bool RecordCursor::says_firing(ByteView segment) {
            load<uint16_t>(segment.data() + kVersion) != DBK_SEGMENT_VERSION_FIRST;
 }
 
+RecordCursor::RecordCursor(Result<PinnedBytes> segment, uint64_t base_ticks, const EcbTable& ecbs,
+                           TickLine line)
+    : ecbs_(&ecbs), base_ticks_(base_ticks), line_(line) {
+    if (!segment.ok()) {
+        damage_ = RecordDamage{FindingKind::unreadable, 0, segment.error().message()};
+        return;
+    }
+    bytes_ = segment->bytes;
+    says_firing_ = says_firing(bytes_);
+    pin_ = std::move(segment->pin);
+}
+
 bool RecordCursor::stop(FindingKind kind, std::string text) {
     damage_ = RecordDamage{kind, offset_, std::move(text)};
     return false;

@@ -13,6 +13,7 @@
 #include "formats/segment/clock.hpp"
 #include "formats/segment/epid_index.hpp"
 #include "formats/segment/finding.hpp"
+#include "formats/segment/piece_bytes.hpp"
 
 #include <cstring>
 #include <optional>
@@ -92,7 +93,7 @@ enum class Firing : uint8_t {
     unsaid, ///< a segment of version 1: records of one probe at one time are of one firing
 };
 
-/// One record.  Views point into the segment.
+/// One record.  Views point into the segment, whose bytes the cursor pins.
 struct RecordView {
     uint32_t epid = 0;
     Firing firing = Firing::begins;
@@ -135,12 +136,17 @@ public:
     RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs, TickLine line = {})
         : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks), line_(line),
           says_firing_(says_firing(segment)) {}
+    /// The same over a segment that was loaded; one that could not be is damage of kind unreadable.
+    RecordCursor(Result<PinnedBytes> segment, uint64_t base_ticks, const EcbTable& ecbs,
+                 TickLine line = {});
 
     /// Yields the next record; false at the end and at damage.
     bool next(RecordView& record);
     const std::optional<RecordDamage>& damage() const { return damage_; }
     /// Offset of what next() will look at.
     size_t offset_bytes() const { return offset_; }
+    /// What records stay in place by after the cursor is gone; null: they are in memory anyway.
+    const std::shared_ptr<const Bytes>& pin() const { return pin_; }
 
 private:
     static bool says_firing(ByteView segment);
@@ -157,6 +163,7 @@ private:
     uint64_t commit_ticks_ = 0;
     uint32_t commit_speculation_ = 0;
     std::optional<RecordDamage> damage_;
+    std::shared_ptr<const Bytes> pin_;
 };
 
 } // namespace daybreak::formats

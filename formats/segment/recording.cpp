@@ -3,7 +3,10 @@
 // Look-ups and sums over a Recording.
 #include "formats/segment/recording.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
+#include <cinttypes>
 
 namespace daybreak::formats {
 
@@ -44,6 +47,24 @@ const RingRecording* Recording::find_ring(uint16_t ring_id) const {
     return found == rings.end() ? nullptr : &*found;
 }
 
+Findings Recording::all_findings() const {
+    Findings all = findings;
+    for (const std::shared_ptr<PieceStore>& store : stores)
+        all.append(store->late_findings());
+    return all;
+}
+
+void Recording::add_miscount(const RingRecording& ring, const CpuInfo& cpu,
+                             const SegmentInfo& segment, uint64_t found) const {
+    if (PieceStore* store = segment.bytes.store())
+        store->add_late(FindingKind::bad_record,
+                        base::strprintf("ring %u cpu %u segment %" PRIu64, ring.ring_id, cpu.cpu,
+                                        segment.sequence),
+                        base::counted(found, "record") + base::strprintf(" found, %" PRIu64
+                                                                         " in the index",
+                                                                         segment.record_count));
+}
+
 uint64_t Recording::last_wall_ns() const {
     uint64_t last = 0;
     for (const RingRecording& ring : rings) {
@@ -60,7 +81,7 @@ uint64_t Recording::last_wall_ns() const {
 }
 
 bool Recording::has_losses() const {
-    return findings.any_loss() ||
+    return all_findings().any_loss() ||
            std::any_of(rings.begin(), rings.end(),
                        [](const RingRecording& ring) { return ring.has_losses(); });
 }

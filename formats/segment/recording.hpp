@@ -27,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,8 @@ struct DofBytes {
     Bytes bytes;
 };
 
-/// One checked segment.  Its header fields hold; its records were walked once by build().
+/// One checked segment.  Its header fields hold; its records were walked once, by build() or by what
+/// wrote the file's index.
 struct SegmentInfo {
     uint64_t sequence = 0;
     uint64_t base_ticks = 0;     ///< shifted, as all ticks but the next; see clock.hpp
@@ -72,11 +74,14 @@ struct SegmentInfo {
     size_t epoch = 0, last_epoch = 0; ///< of the clock, in which its records may lie
     uint64_t records_before = 0;      ///< records this CPU had committed before it
     uint64_t record_count = 0;        ///< readable ones
-    uint64_t last_ticks = 0;          ///< of the last readable record, else base_ticks
+    uint64_t first_ticks = 0;         ///< of the first readable record, else base_ticks
+    uint64_t min_ticks = 0;           ///< of the one made first, else base_ticks
+    uint64_t last_ticks = 0;          ///< of the one made last, else base_ticks
+    bool counted = false;             ///< these by the index, or the walk, of its file
     bool sealed = false;              ///< its checksum was there and held
     bool damaged = false;             ///< the walk ended early; a finding says why
     DropCounts drops{};               ///< while it was the open one
-    ByteView bytes;           ///< header and committed bytes; owned by the Recording's storage
+    PieceBytes bytes;         ///< header and committed bytes; the Recording's, or of its stores
     uint32_t file_number = 0; ///< of the file it came from, in a recorder's row; 0: of none
     uint32_t window_id = 0;   ///< of the snapshot of a window it came from; 0: of none
 };
@@ -179,12 +184,18 @@ struct Recording {
     std::vector<RingRecording> rings; ///< ascending by ring_id
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
+    std::vector<std::shared_ptr<PieceStore>> stores;   ///< has the segments that are not in memory
     std::set<uint32_t> file_numbers;                   ///< of a recorder's row, those that are here
     std::vector<ByteView> metadata; ///< the best copy of each block, by ring, kind, index and part
     /// CLOCK_MONOTONIC of the window that a snapshot was asked for; window_to_ns 0: everything.
     uint64_t window_from_ns = 0, window_to_ns = 0;
 
     const RingRecording* find_ring(uint16_t ring_id) const;
+    /// Returns the findings, and those of pieces that were looked at since.
+    Findings all_findings() const;
+    /// Reports a segment that does not have the records that its file's index says.
+    void add_miscount(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
+                      uint64_t found) const;
     /// Returns CLOCK_REALTIME of the last that is known of this boot; 0: nothing is.
     uint64_t last_wall_ns() const;
     /// Returns whether anything that should be here is not (exit status 3).
@@ -198,12 +209,12 @@ struct Recording {
 /// Returns a cursor over the segment's records.
 inline RecordCursor records_of(const SegmentInfo& segment, const RingRecording& ring) {
     return RecordCursor(
-        segment.bytes, segment.recorded_ticks, ring.ecbs,
+        segment.bytes.load(), segment.recorded_ticks, ring.ecbs,
         TickLine(ring.clock, segment.recorded_ticks, segment.epoch, segment.last_epoch));
 }
 inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
                                     const RingRecording& ring) {
-    return AggregationCursor(snapshot.bytes, ring.ecbs);
+    return AggregationCursor(snapshot.bytes.load(), ring.ecbs);
 }
 
 /// How pieces lie in a range of bytes.
@@ -238,6 +249,30 @@ struct Unbroken {
     uint64_t from_mono_ns = 0; ///< when the first was opened
 };
 
+/// What a walk over a segment's records found, in ticks as they were recorded.
+struct SegmentCount {
+    uint64_t records = 0;
+    uint64_t first_ticks = 0, min_ticks = 0, last_ticks = 0; ///< base_ticks when there are none
+};
+
+/// A segment or aggregation snapshot of a block, known without its bytes.
+struct PieceHead {
+    uint32_t offset_bytes = 0; ///< in the block
+    std::array<std::byte, DBK_SEGMENT_DATA_OFFSET> head{};
+    std::optional<SegmentCount> count; ///< empty: it is to be walked
+};
+
+/// Counts records as pieces come, by the ECBs that came before them.
+class PieceCounter {
+public:
+    /// Takes a whole piece.  Returns the count of a segment that has no damage and only records of
+    /// ECBs that are known; else nothing.
+    std::optional<SegmentCount> take(ByteView untrusted_piece);
+
+private:
+    std::map<uint16_t, EcbTable> rings_;
+};
+
 struct BuilderState;
 
 /// Collects pieces from untrusted bytes and builds the Recording of one boot.
@@ -255,6 +290,16 @@ public:
                      std::vector<ByteView>* pieces = nullptr);
     /// The same for bytes that the Recording shall own.
     size_t add_owned(Bytes untrusted, const AddOptions& options);
+    /// The same for a block of a store, which the Recording shall share; of `untrusted` it keeps
+    /// nothing but metadata, and what `counter` counts.
+    size_t add_block(const std::shared_ptr<PieceStore>& store, uint32_t block, ByteView untrusted,
+                     const AddOptions& options, PieceCounter& counter);
+    /// The same for a block that is not looked at before its pieces are wanted.
+    /// Error: corrupt, when a head contradicts itself; nothing was added then.
+    Result<void> add_heads(const std::shared_ptr<PieceStore>& store, uint32_t block,
+                           std::span<const PieceHead> heads, const AddOptions& options);
+    /// Reports that what counted the records may have known more ECBs than are here.
+    void distrust_counts();
     /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap between
     /// segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);

@@ -19,7 +19,7 @@ std::optional<Start> start_of(const FoundPiece& found) {
     if (found.piece.meta.kind != DBK_META_RING ||
         found.bytes.size() < DBK_META_DATA_OFFSET + DBK_META_RING_BYTES_MIN)
         return std::nullopt;
-    std::memcpy(&facts, found.bytes.data() + DBK_META_DATA_OFFSET, DBK_META_RING_BYTES_MIN);
+    std::memcpy(&facts, found.bytes.view().data() + DBK_META_DATA_OFFSET, DBK_META_RING_BYTES_MIN);
     return Start(facts.start_ticks, facts.start_mono_ns);
 }
 

@@ -7,6 +7,7 @@
 #include "base/crc32c.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstring>
 #include <zstd.h>
@@ -23,6 +24,10 @@ constexpr size_t kHeaderBytes = sizeof(dbk_trace_block);
 /// A file made of headers that claim each other's bytes would be read again and again: after this
 /// many times its size the scan no longer looks inside lost payloads.
 constexpr uint64_t kRereadFactor = 16;
+
+/// How much is read after a header, and at once where a header is looked for or a payload is
+/// passed.
+constexpr size_t kAheadBytes = 512, kStrideBytes = 256u << 10;
 
 uint32_t header_checksum(const dbk_trace_block& header) {
     return base::crc32c(
@@ -56,23 +61,92 @@ Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zs
     return block;
 }
 
-bool BlockScanner::header_at(uint64_t offset, dbk_trace_block& header) const {
-    if (offset > file_.size() || file_.size() - offset < kHeaderBytes)
+bool read_header(base::ByteSource& untrusted_file, uint64_t offset_bytes, dbk_trace_block& header) {
+    std::array<std::byte, kHeaderBytes> bytes{};
+    if (untrusted_file.read(offset_bytes, bytes) < kHeaderBytes)
         return false;
-    std::memcpy(&header.magic, file_.data() + offset, sizeof(header.magic));
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    return header.magic == DBK_TRACE_MAGIC && header.header_crc32c == header_checksum(header) &&
+           header.stored_bytes <= untrusted_file.size() - offset_bytes - kHeaderBytes;
+}
+
+uint64_t block_bytes(const dbk_trace_block& header) {
+    return padded(kHeaderBytes + uint64_t{header.stored_bytes});
+}
+
+/// Returns `bytes` bytes at `offset`, fewer at the end of the file; reads up to `ahead` more than
+/// are wanted now.  The view is good until the next call.
+ByteView BlockScanner::look(uint64_t offset, size_t bytes, size_t ahead) {
+    bool here = offset >= buffer_offset_ && offset - buffer_offset_ <= buffer_bytes_ &&
+                buffer_bytes_ - (offset - buffer_offset_) >= bytes;
+    if (!here) {
+        if (buffer_.size() < bytes + ahead)
+            buffer_.resize(bytes + ahead);
+        buffer_offset_ = offset;
+        buffer_bytes_ = file_.read(offset, std::span(buffer_).first(bytes + ahead));
+    }
+    size_t at = offset - buffer_offset_;
+    return ByteView(buffer_).subspan(at, std::min(bytes, buffer_bytes_ - at));
+}
+
+bool BlockScanner::header_at(uint64_t offset, dbk_trace_block& header, size_t ahead) {
+    ByteView bytes = look(offset, kHeaderBytes, ahead);
+    if (bytes.size() < kHeaderBytes)
+        return false;
+    std::memcpy(&header.magic, bytes.data(), sizeof(header.magic));
     if (header.magic != DBK_TRACE_MAGIC)
         return false;
-    std::memcpy(&header, file_.data() + offset, sizeof(header));
+    std::memcpy(&header, bytes.data(), sizeof(header));
     return header.header_crc32c == header_checksum(header);
 }
 
 /// Returns the next offset from `from` on where a header holds, or the file's size.
-uint64_t BlockScanner::find_header(uint64_t from) const {
+uint64_t BlockScanner::find_header(uint64_t from) {
     // Byte by byte: what was lost or put in between need not have been a multiple of anything.
+    constexpr int kFirstByte = DBK_TRACE_MAGIC & 0xff;
     dbk_trace_block header;
-    while (from < file_.size() && !header_at(from, header))
+    while (from < file_.size()) {
+        ByteView bytes = look(from, 1, kStrideBytes);
+        if (bytes.empty())
+            break;
+        bytes = ByteView(buffer_).subspan(from - buffer_offset_,
+                                          buffer_bytes_ - (from - buffer_offset_));
+        const void* found = std::memchr(bytes.data(), kFirstByte, bytes.size());
+        if (!found) {
+            from += bytes.size();
+            continue;
+        }
+        from += static_cast<size_t>(static_cast<const std::byte*>(found) - bytes.data());
+        if (header_at(from, header, kStrideBytes))
+            return from;
         from++;
+    }
     return std::min<uint64_t>(from, file_.size());
+}
+
+/// Returns whether the payload is there and what its checksum says; it is in `block` then, unless
+/// it is too long to be unpacked.
+bool BlockScanner::payload_holds(BlockView& block) {
+    uint64_t at = block.offset_bytes + kHeaderBytes;
+    uint32_t stored_bytes = block.header.stored_bytes;
+    if (stored_bytes <= kStoredBytesMax) {
+        // With its padding, so that looking at that leaves the payload where it is.
+        ByteView bytes = look(at, stored_bytes + size_t{DBK_TRACE_ALIGN_BYTES}, kAheadBytes);
+        block.stored = bytes.first(std::min<size_t>(bytes.size(), stored_bytes));
+        return block.stored.size() == stored_bytes &&
+               base::crc32c(block.stored) == block.header.payload_crc32c;
+    }
+    block.stored = {};
+    uint32_t crc = 0;
+    for (uint64_t done = 0; done < stored_bytes;) {
+        size_t wanted = std::min<uint64_t>(kStrideBytes, stored_bytes - done);
+        ByteView part = look(at + done, wanted, 0);
+        if (part.size() < wanted)
+            return false;
+        crc = base::crc32c(part, crc);
+        done += wanted;
+    }
+    return crc == block.header.payload_crc32c;
 }
 
 /// No header holds at offset_: moves to the next that does.
@@ -108,7 +182,7 @@ void BlockScanner::pass_lost(const dbk_trace_block& header, uint64_t at) {
     dbk_trace_block follower;
     reread_bytes_ += fits ? header.stored_bytes : 0;
     bool patient = reread_bytes_ / kRereadFactor <= file_.size();
-    if (fits && (end >= file_.size() || header_at(end, follower) || !patient)) {
+    if (fits && (end >= file_.size() || header_at(end, follower, kAheadBytes) || !patient)) {
         offset_ = std::min<uint64_t>(end, file_.size());
         return;
     }
@@ -128,9 +202,10 @@ void BlockScanner::check_number(const dbk_trace_block& header, uint64_t offset) 
 
 /// Nothing lies between the payload that ends at `from` and the next block.
 void BlockScanner::check_padding(uint64_t from) {
-    for (uint64_t at = from; at < offset_; at++)
-        if (file_[at] != std::byte{0}) {
-            findings_.add(FindingKind::bad_padding, strprintf("0x%" PRIx64, at),
+    ByteView padding = look(from, offset_ - from, kAheadBytes);
+    for (size_t i = 0; i < padding.size(); i++)
+        if (padding[i] != std::byte{0}) {
+            findings_.add(FindingKind::bad_padding, strprintf("0x%" PRIx64, from + i),
                           "the bytes after a block are not zero");
             return;
         }
@@ -139,22 +214,27 @@ void BlockScanner::check_padding(uint64_t from) {
 bool BlockScanner::next(BlockView& block) {
     while (offset_ < file_.size()) {
         dbk_trace_block header;
-        if (!header_at(offset_, header)) {
-            resync();
+        if (!header_at(offset_, header, kAheadBytes)) {
+            if (offset_ < file_.size())
+                resync();
             continue;
         }
         uint64_t at = offset_;
         check_number(header, at);
         block.header = header;
         block.offset_bytes = at;
-        if (header.stored_bytes <= file_.size() - at - kHeaderBytes) {
-            block.stored = file_.subspan(at + kHeaderBytes, header.stored_bytes);
-            if (base::crc32c(block.stored) == header.payload_crc32c) {
-                uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
-                offset_ = std::min<uint64_t>(end, file_.size());
-                check_padding(at + kHeaderBytes + header.stored_bytes);
-                return true;
-            }
+        uint64_t payload = at + kHeaderBytes;
+        uint64_t end = at + padded(kHeaderBytes + header.stored_bytes);
+        bool fits = header.stored_bytes <= file_.size() - payload;
+        if (fits && is_trusted_ && is_trusted_(header, at)) {
+            block.stored = {};
+            offset_ = std::min<uint64_t>(end, file_.size());
+            return true;
+        }
+        if (fits && payload_holds(block)) {
+            offset_ = std::min<uint64_t>(end, file_.size());
+            check_padding(payload + header.stored_bytes);
+            return true;
         }
         pass_lost(header, at);
     }
@@ -166,6 +246,9 @@ Result<Bytes> unpack_block(const BlockView& block) {
     if (raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
         return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", raw_bytes,
                       DBK_TRACE_RAW_BYTES_MAX);
+    if (block.stored.empty() && block.header.stored_bytes > kStoredBytesMax)
+        return errorf(ErrorCode::limit, "%u bytes are stored, %zu are the most",
+                      block.header.stored_bytes, kStoredBytesMax);
     if (ZSTD_getFrameContentSize(block.stored.data(), block.stored.size()) != raw_bytes)
         return errorf(ErrorCode::corrupt, "its frame does not unpack to %u bytes", raw_bytes);
     Bytes raw(raw_bytes);

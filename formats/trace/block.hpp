@@ -3,8 +3,11 @@
 // Blocks of a trace file: framing, compression, checksums, and finding the next good one.
 #pragma once
 
+#include "base/byte_source.hpp"
 #include "formats/abi/trace.h"
 #include "formats/segment/finding.hpp"
+
+#include <functional>
 
 namespace daybreak::formats {
 
@@ -16,14 +19,34 @@ Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zs
 struct BlockView {
     dbk_trace_block header{};
     uint64_t offset_bytes = 0; ///< in the file
-    ByteView stored;           ///< the zstd frame
+    ByteView stored;           ///< the zstd frame; good until the scanner moves on
 };
 
-/// Walks a file's blocks.  Damage is noted and passed over.
+/// Reads the header at `offset_bytes`.  Returns whether it holds and the file has room for its
+/// payload.
+bool read_header(base::ByteSource& untrusted_file, uint64_t offset_bytes, dbk_trace_block& header);
+
+/// Returns how many bytes the block has in its file, with header and padding.
+uint64_t block_bytes(const dbk_trace_block& header);
+
+/// A zstd frame of the largest payload is not longer: one that is does not unpack.
+constexpr size_t kStoredBytesMax = DBK_TRACE_RAW_BYTES_MAX + (DBK_TRACE_RAW_BYTES_MAX >> 7);
+
+/// Walks a file's blocks.  Damage is noted and passed over.  Of the file it has in memory what it
+/// looks at: one payload.
 class BlockScanner {
 public:
-    BlockScanner(ByteView untrusted_file, Findings& findings)
+    /// The source and the findings must outlive the scanner.
+    BlockScanner(base::ByteSource& untrusted_file, Findings& findings)
         : file_(untrusted_file), findings_(findings) {}
+    /// The same of bytes in memory.
+    BlockScanner(ByteView untrusted_file, Findings& findings)
+        : memory_(base::view_source(untrusted_file)), file_(*memory_), findings_(findings) {}
+
+    /// Returns whether a block's payload need not be looked at: it is what its header says.
+    using IsTrusted = std::function<bool(const dbk_trace_block& header, uint64_t offset_bytes)>;
+    /// From now on a trusted block comes without `stored`, its checksum and its padding unread.
+    void trust(IsTrusted is_trusted) { is_trusted_ = std::move(is_trusted); }
 
     /// Yields the next good block; false at the end of the file.
     bool next(BlockView& block);
@@ -35,15 +58,22 @@ public:
     void count_lost() { blocks_lost_++; }
 
 private:
-    bool header_at(uint64_t offset, dbk_trace_block& header) const;
+    ByteView look(uint64_t offset, size_t bytes, size_t ahead);
+    bool header_at(uint64_t offset, dbk_trace_block& header, size_t ahead);
+    bool payload_holds(BlockView& block);
     void check_number(const dbk_trace_block& header, uint64_t offset);
     void check_padding(uint64_t from);
-    uint64_t find_header(uint64_t from) const;
+    uint64_t find_header(uint64_t from);
     void resync();
     void pass_lost(const dbk_trace_block& header, uint64_t at);
 
-    ByteView file_;
+    std::shared_ptr<base::ByteSource> memory_;
+    base::ByteSource& file_;
     Findings& findings_;
+    IsTrusted is_trusted_;
+    Bytes buffer_; // bytes of the file from buffer_offset_ on
+    uint64_t buffer_offset_ = 0;
+    size_t buffer_bytes_ = 0;
     uint64_t offset_ = 0;
     uint64_t expected_number_ = 0;
     uint64_t reread_bytes_ = 0;

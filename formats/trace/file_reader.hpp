@@ -3,6 +3,7 @@
 // One file of a recording: its blocks taken apart, its pieces handed to the builder of all files.
 #pragma once
 
+#include "formats/trace/block_store.hpp"
 #include "formats/trace/reader.hpp"
 
 namespace daybreak::formats {
@@ -38,15 +39,17 @@ private:
     uint64_t left_ = kBytesAlways;
 };
 
-/// Reads a file's blocks.  Pieces go to `builder`, which copies them.  `prefix` is put before the
-/// places that findings name: "FILE: " when there are several files, else "".
+/// Reads a file's blocks.  Metadata goes to `builder`, which copies it; segments and aggregation
+/// snapshots stay in the file, where `store` finds them.  `prefix` is put before the places that
+/// findings name: "FILE: " when there are several files, else "".  `skim` as in ReadOptions.
 /// Error: invalid when it holds not one block of a trace file.
-Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
-                                const std::string& prefix, RecordingBuilder& builder,
-                                RawBudget& budget);
+Result<FileContent> read_blocks(const std::shared_ptr<base::ByteSource>& untrusted_file,
+                                const std::string& name, const std::string& prefix,
+                                RecordingBuilder& builder, RawBudget& budget,
+                                const std::shared_ptr<BlockStore>& store, bool skim = false);
 
-/// Returns the header that lies near the beginning of a file, empty when it is not there.
-std::optional<TraceHeader> find_header(ByteView untrusted_beginning);
+/// Returns the header that lies in the first kBeginningBytes of a file, empty when it does not.
+std::optional<TraceHeader> find_header(base::ByteSource& untrusted_file);
 
 /// Returns the number in a recorder's file name: 12 of "DIR/1122aabb-000012+oops.dbrk"; 0: none.
 uint32_t file_number_in(const std::string& path);

@@ -3,6 +3,7 @@
 // Several files and folders as one recording of one boot (docs/design/0023-files-and-snapshots.md).
 #include "formats/trace/file_reader.hpp"
 
+#include "base/file.hpp"
 #include "formats/abi/trace.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace daybreak::formats {
 
@@ -24,6 +26,8 @@ constexpr size_t kBootDigits = 8;
 /// Of a pipe, which does not say how much comes: as much as a recorder's folder has by default.
 constexpr size_t kPipeBytesMax = 1u << 30;
 constexpr const char* kSymbolsSuffix = "-symbols.dbrk";
+
+using SharedSource = std::shared_ptr<base::ByteSource>;
 
 std::string folder_of(const std::string& path) {
     size_t slash = path.rfind('/');
@@ -95,7 +99,7 @@ private:
         if (!listed && base::is_nameless_pipe(path)) {
             DBK_TRY(Bytes content, base::read_file(path, kPipeBytesMax));
             bytes = content.size();
-            piped_[path] = std::move(content);
+            piped_[path] = base::memory_source(std::move(content));
         }
         sources_.push_back({path, listed, bytes, std::nullopt});
         return {};
@@ -129,26 +133,39 @@ private:
         return false;
     }
 
-    /// Reads as much as there is; of a file that fails before anything came the failure is
+    Result<SharedSource> open(const std::string& path) {
+        if (auto piped = piped_.find(path); piped != piped_.end())
+            return piped->second;
+        DBK_TRY(SharedSource source, options_.open_file(path));
+        uint64_t pages = source->size() / static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+        if (pages >=
+                static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) && // a sparse file has any size
+            !looks_like_trace(base::read_beginning(*source, sizeof(uint32_t))))
+            return errorf(ErrorCode::io,
+                          "%s has %" PRIu64 " bytes, more than this machine has memory",
+                          path.c_str(), source->size());
+        return source;
+    }
+
+    /// Of a file of which a read failed all before counts; if that is nothing, the failure is
     /// returned.
-    Result<Bytes> read_bytes(const std::string& path, size_t bytes_max) {
-        if (auto piped = piped_.find(path); piped != piped_.end()) {
-            if (bytes_max == SIZE_MAX) // nothing asks after that
-                return std::exchange(piped->second, {});
-            ByteView whole = piped->second, some = whole.first(std::min(bytes_max, whole.size()));
-            return Bytes(some.begin(), some.end());
-        }
-        DBK_TRY(base::FileBytes read, options_.read_file(path, bytes_max));
-        if (read.failure && read.bytes.empty())
-            return std::move(*read.failure);
-        if (read.failure && failed_.insert(path).second)
-            findings_.add(FindingKind::unreadable, path, read.failure->message());
-        return std::move(read.bytes);
+    Result<void> note_failure(const std::string& path, const base::ByteSource& source) {
+        if (!source.failure())
+            return {};
+        if (source.size() == 0)
+            return *source.failure();
+        if (failed_.insert(path).second)
+            findings_.add(FindingKind::unreadable, path, source.failure()->message());
+        return {};
     }
 
     Result<void> read_single() {
-        DBK_TRY(Bytes bytes, read_bytes(sources_[0].path, SIZE_MAX));
-        DBK_TRY(trace_, parse_trace(bytes, sources_[0].path));
+        DBK_TRY(SharedSource source, open(sources_[0].path));
+        Result<Trace> read = parse_trace(source, sources_[0].path, options_.skim);
+        DBK_TRY_VOID(note_failure(sources_[0].path, *source));
+        if (!read.ok())
+            return std::move(read).error();
+        trace_ = std::move(*read);
         trace_.recording.findings.append(findings_);
         note_boot(trace_.recording.boot_id, sources_[0].bytes,
                   trace_.has_header ? trace_.header.clocks.wall_ns : 0);
@@ -192,9 +209,9 @@ private:
         std::vector<Source> kept;
         for (Source& source : sources_) {
             DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
-                        DBK_TRY(Bytes beginning, read_bytes(path, kBeginningBytes));
-                        source.header = find_header(beginning);
-                        return {};
+                        DBK_TRY(SharedSource file, open(path));
+                        source.header = find_header(*file);
+                        return note_failure(path, *file);
                     }));
             if (there)
                 kept.push_back(std::move(source));
@@ -223,13 +240,14 @@ private:
 
     Result<void> read_source(Source& source) {
         DBK_TRY(bool there, reading(source, [&](const std::string& path) -> Result<void> {
-                    DBK_TRY(Bytes bytes, read_bytes(path, SIZE_MAX));
+                    DBK_TRY(SharedSource file, open(path));
                     std::string prefix = sources_.size() > 1 ? name_of(path) + ": " : "";
                     Result<FileContent> content =
-                        read_blocks(bytes, path, prefix, builder_, budget_);
+                        read_blocks(file, path, prefix, builder_, budget_, store_, options_.skim);
+                    DBK_TRY_VOID(note_failure(path, *file));
                     if (content.ok())
                         take(std::move(*content));
-                    else if (source.listed && is_begun(bytes))
+                    else if (source.listed && is_begun(*file))
                         take_begun(path);
                     else if (source.listed)
                         take_ruined(path, content.error());
@@ -243,8 +261,9 @@ private:
 
     /// Returns whether these could be the first bytes of a trace file whose first block is not
     /// whole yet.
-    static bool is_begun(ByteView bytes) {
+    static bool is_begun(base::ByteSource& file) {
         uint32_t magic = DBK_TRACE_MAGIC;
+        Bytes bytes = base::read_beginning(file, sizeof(magic));
         return bytes.empty() ||
                std::memcmp(bytes.data(), &magic, std::min(bytes.size(), sizeof(magic))) == 0;
     }
@@ -440,11 +459,12 @@ private:
         std::string name =
             boot_name(trace_.recording.boot_id).substr(0, kBootDigits) + kSymbolsSuffix;
         for (const TraceFile& file : trace_.files) {
-            auto read = options_.read_file(folder_of(file.path) + "/" + name, SIZE_MAX);
-            if (!read.ok())
+            auto source = options_.open_file(folder_of(file.path) + "/" + name);
+            if (!source.ok())
                 continue;
             RecordingBuilder ignored;
-            Result<FileContent> content = read_blocks(read->bytes, name, "", ignored, budget_);
+            Result<FileContent> content =
+                read_blocks(*source, name, "", ignored, budget_, std::make_shared<BlockStore>());
             if (content.ok() && !content->symbols.empty()) {
                 trace_.symbols = std::move(content->symbols);
                 return;
@@ -456,10 +476,11 @@ private:
     std::vector<Source> sources_;
     std::set<std::pair<dev_t, ino_t>> identities_;
     RecordingBuilder builder_;
+    std::shared_ptr<BlockStore> store_ = std::make_shared<BlockStore>();
     RawBudget budget_;
     Findings findings_;
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
-    std::map<std::string, Bytes> piped_;               ///< a pipe is read once, at the beginning
+    std::map<std::string, SharedSource> piped_;        ///< a pipe is read once, at the beginning
     std::set<std::string> failed_;                     ///< paths of which a read failed
     Trace trace_;
 };

@@ -191,6 +191,69 @@ Result<void> add_symbols(wire::Symbols::Reader in, SymbolTable& table) {
     return {};
 }
 
+/// Of a piece that was not counted.
+constexpr uint64_t kNotCounted = UINT64_MAX;
+
+void put_pieces(const std::vector<IndexBlock>& blocks, wire::Index::Builder out) {
+    size_t count = 0;
+    for (const IndexBlock& block : blocks)
+        count += block.pieces.size();
+    auto size = static_cast<unsigned>(count);
+    auto list = out.initBlocks(static_cast<unsigned>(blocks.size()));
+    auto offsets = out.initOffsets(size);
+    auto heads = out.initHeads(size * DBK_SEGMENT_DATA_OFFSET);
+    auto records = out.initRecords(size), first = out.initFirstTicks(size);
+    auto min = out.initMinTicks(size), last = out.initLastTicks(size);
+    unsigned at = 0;
+    for (unsigned i = 0; i < blocks.size(); i++) {
+        list[i].setFileOffset(blocks[i].file_offset);
+        list[i].setBlockNumber(blocks[i].block_number);
+        list[i].setPieces(static_cast<uint32_t>(blocks[i].pieces.size()));
+        for (const PieceHead& piece : blocks[i].pieces) {
+            SegmentCount counted = piece.count.value_or(SegmentCount{kNotCounted, 0, 0, 0});
+            offsets.set(at, piece.offset_bytes);
+            std::memcpy(heads.begin() + size_t{at} * DBK_SEGMENT_DATA_OFFSET, piece.head.data(),
+                        DBK_SEGMENT_DATA_OFFSET);
+            records.set(at, counted.records);
+            first.set(at, counted.first_ticks);
+            min.set(at, counted.min_ticks);
+            last.set(at++, counted.last_ticks);
+        }
+    }
+}
+
+/// Reads what put_pieces() wrote; an index of an older version has none.
+Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<IndexBlock>& blocks) {
+    auto offsets = in.getOffsets();
+    auto heads = in.getHeads();
+    auto records = in.getRecords(), first = in.getFirstTicks();
+    auto min = in.getMinTicks(), last = in.getLastTicks();
+    size_t size = offsets.size();
+    DBK_TRY_VOID(check_list(in.getBlocks().size(), 16, message, "blocks"));
+    if (heads.size() != size * DBK_SEGMENT_DATA_OFFSET || records.size() != size ||
+        first.size() != size || min.size() != size || last.size() != size)
+        return errorf(ErrorCode::corrupt, "%zu pieces and %zu bytes of heads do not fit", size,
+                      heads.size());
+    unsigned at = 0;
+    for (auto one : in.getBlocks()) {
+        if (one.getPieces() > size - at)
+            return errorf(ErrorCode::corrupt, "block %u has %u pieces, %zu are left",
+                          one.getBlockNumber(), one.getPieces(), size - at);
+        IndexBlock block{one.getFileOffset(), one.getBlockNumber(), {}};
+        for (uint32_t i = 0; i < one.getPieces(); i++, at++) {
+            PieceHead piece;
+            piece.offset_bytes = offsets[at];
+            std::memcpy(piece.head.data(), heads.begin() + size_t{at} * DBK_SEGMENT_DATA_OFFSET,
+                        DBK_SEGMENT_DATA_OFFSET);
+            if (records[at] != kNotCounted)
+                piece.count = SegmentCount{records[at], first[at], min[at], last[at]};
+            block.pieces.push_back(std::move(piece));
+        }
+        blocks.push_back(std::move(block));
+    }
+    return {};
+}
+
 } // namespace
 
 Bytes encode_header(const TraceHeader& header) {
@@ -289,11 +352,12 @@ Result<void> decode_symbols(ByteView untrusted, SymbolTable& table) {
     return {};
 }
 
-Bytes encode_index(std::span<const IndexEntry> entries) {
+Bytes encode_index(const TraceIndex& index) {
     return encode([&](wire::Message::Builder root) {
-        auto list = root.initIndex().initEntries(static_cast<unsigned>(entries.size()));
-        for (unsigned i = 0; i < entries.size(); i++) {
-            const IndexEntry& entry = entries[i];
+        auto out = root.initIndex();
+        auto list = out.initEntries(static_cast<unsigned>(index.entries.size()));
+        for (unsigned i = 0; i < index.entries.size(); i++) {
+            const IndexEntry& entry = index.entries[i];
             list[i].setFileOffset(entry.file_offset);
             list[i].setBlockNumber(entry.block_number);
             list[i].setRingId(entry.ring_id);
@@ -303,22 +367,25 @@ Bytes encode_index(std::span<const IndexEntry> entries) {
             list[i].setFirstMonoNs(entry.first_mono_ns);
             list[i].setLastMonoNs(entry.last_mono_ns);
         }
+        put_pieces(index.blocks, out);
     });
 }
 
-Result<std::vector<IndexEntry>> decode_index(ByteView untrusted) {
-    using Entries = std::vector<IndexEntry>;
-    return decode<Entries>(untrusted, "index", [&](wire::Message::Reader root) -> Result<Entries> {
-        if (!root.isIndex())
-            return wrong_kind("time index");
-        DBK_TRY_VOID(check_list(root.getIndex().getEntries().size(), 48, untrusted, "entries"));
-        Entries entries;
-        for (auto in : root.getIndex().getEntries())
-            entries.push_back({in.getFileOffset(), in.getBlockNumber(), in.getRingId(), in.getCpu(),
-                               in.getFirstSequence(), in.getLastSequence(), in.getFirstMonoNs(),
-                               in.getLastMonoNs()});
-        return entries;
-    });
+Result<TraceIndex> decode_index(ByteView untrusted) {
+    return decode<TraceIndex>(
+        untrusted, "index", [&](wire::Message::Reader root) -> Result<TraceIndex> {
+            if (!root.isIndex())
+                return wrong_kind("time index");
+            auto list = root.getIndex().getEntries();
+            DBK_TRY_VOID(check_list(list.size(), 48, untrusted, "entries"));
+            TraceIndex index;
+            for (auto in : list)
+                index.entries.push_back({in.getFileOffset(), in.getBlockNumber(), in.getRingId(),
+                                         in.getCpu(), in.getFirstSequence(), in.getLastSequence(),
+                                         in.getFirstMonoNs(), in.getLastMonoNs()});
+            DBK_TRY_VOID(get_pieces(root.getIndex(), untrusted, index.blocks));
+            return index;
+        });
 }
 
 Bytes encode_summary(const TraceSummary& summary) {

@@ -25,7 +25,7 @@ struct TraceEnd {
 
 Bytes encode_header(const TraceHeader& header);
 Bytes encode_symbols(const SymbolTable& table, std::span<const Symbol> stretch);
-Bytes encode_index(std::span<const IndexEntry> entries);
+Bytes encode_index(const TraceIndex& index);
 Bytes encode_summary(const TraceSummary& summary);
 Bytes encode_skipped(std::span<const SkippedSegments> skipped);
 Bytes encode_end(const TraceEnd& end);
@@ -34,7 +34,7 @@ Bytes encode_end(const TraceEnd& end);
 Result<TraceHeader> decode_header(ByteView untrusted);
 /// Adds the stretch to the table.
 Result<void> decode_symbols(ByteView untrusted, SymbolTable& table);
-Result<std::vector<IndexEntry>> decode_index(ByteView untrusted);
+Result<TraceIndex> decode_index(ByteView untrusted);
 Result<TraceSummary> decode_summary(ByteView untrusted);
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);
 Result<TraceEnd> decode_end(ByteView untrusted);

@@ -147,6 +147,19 @@ struct IndexEntry {
     uint64_t first_mono_ns = 0, last_mono_ns = 0;
 };
 
+/// A data block, and the pieces in it.
+struct IndexBlock {
+    uint64_t file_offset = 0;
+    uint32_t block_number = 0;
+    std::vector<PieceHead> pieces; ///< all of it, in order; empty: it has others, too
+};
+
+/// One index: what came since the one before.
+struct TraceIndex {
+    std::vector<IndexEntry> entries;
+    std::vector<IndexBlock> blocks;
+};
+
 /// Returns the summary that the recording itself gives.
 TraceSummary summary_of(const Recording& recording);
 

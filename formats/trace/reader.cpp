@@ -4,6 +4,7 @@
 #include "formats/trace/file_reader.hpp"
 
 #include "formats/trace/block.hpp"
+#include "formats/trace/index_reader.hpp"
 #include "formats/trace/message.hpp"
 
 #include <cinttypes>
@@ -23,13 +24,18 @@ constexpr size_t kNumberDigitsMin = 6;
 /// Takes the blocks of one file apart.
 class FileReader {
 public:
-    FileReader(ByteView untrusted_file, const std::string& name, const std::string& prefix,
-               RecordingBuilder& builder, RawBudget& budget)
-        : prefix_(prefix), builder_(builder), budget_(budget), scanner_(untrusted_file, found_),
-          file_id_(builder.begin_file()) {
-        budget_.add_file(untrusted_file.size());
+    FileReader(const std::shared_ptr<base::ByteSource>& untrusted_file, const std::string& name,
+               const std::string& prefix, RecordingBuilder& builder, RawBudget& budget,
+               const std::shared_ptr<BlockStore>& store, bool skim)
+        : source_(untrusted_file), prefix_(prefix), builder_(builder), budget_(budget),
+          store_(store), scanner_(*untrusted_file, found_), index_(*untrusted_file), file_id_(builder.begin_file()) {
+        budget_.add_file(untrusted_file->size());
         content_.file.path = name;
-        content_.file.facts.file_bytes = untrusted_file.size();
+        if (skim)
+            scanner_.trust([this](const dbk_trace_block& header, uint64_t offset_bytes) {
+                return header.type == DBK_TRACE_DATA &&
+                       index_.find(header, offset_bytes, may_unpack());
+            });
     }
 
     Result<FileContent> run() {
@@ -54,6 +60,7 @@ public:
             found_.add(FindingKind::bad_block, name_of(block), taken.error().message());
         }
         end_symbols();
+        facts.file_bytes = source_->size();
         if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",
                           content_.file.path.c_str());
@@ -62,6 +69,8 @@ public:
         facts.bytes_cut = scanner_.bytes_cut();
         if (number() != 0)
             builder_.add_file(number());
+        if (facts.blocks_lost != 0 || facts.bytes_skipped != 0)
+            builder_.distrust_counts();
         finish_findings();
         adopt_findings();
         content_.symbols.finish();
@@ -126,6 +135,8 @@ private:
                           " MiB and %" PRIu64 " times its size)",
                           block.header.raw_bytes, RawBudget::kBytesAlways >> 20,
                           RawBudget::kPerFileByte);
+        if (block.header.type == DBK_TRACE_DATA && take_heads(block))
+            return {};
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
@@ -141,7 +152,8 @@ private:
         case DBK_TRACE_DATA:
             return take_data(block, std::move(raw));
         case DBK_TRACE_INDEX: {
-            DBK_TRY(content_.index, decode_index(raw));
+            DBK_TRY(TraceIndex index, decode_index(raw));
+            content_.index.insert(content_.index.end(), index.entries.begin(), index.entries.end());
             return {};
         }
         case DBK_TRACE_SUMMARY: {
@@ -156,12 +168,34 @@ private:
         return {};
     }
 
-    Result<void> take_data(const BlockView& block, Bytes raw) {
-        content_.file.facts.raw_data_bytes += raw.size();
+    /// Returns whether the index has what is needed of the block: then it stays packed.
+    bool take_heads(const BlockView& block) {
+        const IndexBlock* indexed = index_.find(block.header, block.offset_bytes, may_unpack());
+        if (!indexed)
+            return false;
+        uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
+        if (!builder_.add_heads(store_, place, indexed->pieces, piece_options(block)).ok())
+            return false;
+        content_.file.facts.raw_data_bytes += block.header.raw_bytes;
+        return true;
+    }
+
+    IndexReader::MayUnpack may_unpack() {
+        return [this](uint64_t raw_bytes) { return budget_.take(raw_bytes); };
+    }
+
+    AddOptions piece_options(const BlockView& block) {
         if (content_.file.header.has_window() && window_id_ == 0)
             window_id_ = builder_.add_window();
-        builder_.add_owned(std::move(raw), {prefix_ + name_of(block), Packing::packed, std::nullopt,
-                                            number(), window_id_, file_id_});
+        return {prefix_ + name_of(block), Packing::packed, std::nullopt, number(), window_id_,
+                file_id_};
+    }
+
+    Result<void> take_data(const BlockView& block, Bytes raw) {
+        content_.file.facts.raw_data_bytes += raw.size();
+        uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
+        builder_.add_block(store_, place, raw, piece_options(block), counter_);
+        store_->keep(place, std::move(raw));
         return {};
     }
 
@@ -184,12 +218,16 @@ private:
         return {};
     }
 
+    const std::shared_ptr<base::ByteSource>& source_;
     const std::string& prefix_;
     RecordingBuilder& builder_;
     RawBudget& budget_;
+    const std::shared_ptr<BlockStore>& store_;
+    PieceCounter counter_;
     FileContent content_;
     Findings found_;
     BlockScanner scanner_;
+    IndexReader index_;
     const uint32_t file_id_;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;
@@ -206,15 +244,18 @@ uint32_t FileContent::number() const {
     return file.has_header ? file.header.file_number : file_number_in(file.path);
 }
 
-Result<FileContent> read_blocks(ByteView untrusted_file, const std::string& name,
-                                const std::string& prefix, RecordingBuilder& builder,
-                                RawBudget& budget) {
-    return FileReader(untrusted_file, name, prefix, builder, budget).run();
+Result<FileContent> read_blocks(const std::shared_ptr<base::ByteSource>& untrusted_file,
+                                const std::string& name, const std::string& prefix,
+                                RecordingBuilder& builder, RawBudget& budget,
+                                const std::shared_ptr<BlockStore>& store, bool skim) {
+    return FileReader(untrusted_file, name, prefix, builder, budget, store, skim).run();
 }
 
-std::optional<TraceHeader> find_header(ByteView untrusted_beginning) {
+std::optional<TraceHeader> find_header(base::ByteSource& untrusted_file) {
     Findings ignored;
-    BlockScanner scanner(untrusted_beginning, ignored);
+    std::shared_ptr<base::ByteSource> beginning =
+        base::memory_source(base::read_beginning(untrusted_file, kBeginningBytes));
+    BlockScanner scanner(*beginning, ignored);
     BlockView block;
     while (scanner.next(block) && block.header.type != DBK_TRACE_DATA) {
         if (block.header.type != DBK_TRACE_HEADER || block.header.version != DBK_TRACE_VERSION)
@@ -249,10 +290,12 @@ bool looks_like_trace(ByteView untrusted) {
     return magic == DBK_TRACE_MAGIC;
 }
 
-Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
+Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_file,
+                          const std::string& name, bool skim) {
     RecordingBuilder builder;
     RawBudget budget;
-    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget));
+    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget,
+                                             std::make_shared<BlockStore>(), skim));
     Trace trace;
     trace.path = name;
     trace.file = content.file.facts;
@@ -268,6 +311,11 @@ Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
     trace.recording.window_to_ns = trace.header.window_to_ns;
     trace.recording.findings.append(content.findings);
     return trace;
+}
+
+Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name) {
+    return parse_trace(base::memory_source(Bytes(untrusted_file.begin(), untrusted_file.end())),
+                       name);
 }
 
 Result<Trace> read_trace(const std::string& path) {

@@ -5,13 +5,16 @@
 // trace.md is the specification.  A file that was cut or changed still reads: lost blocks are
 // findings, everything else is there.
 //
+// Metadata is read at once; segments and aggregation snapshots are where they lie in the file, and are
+// unpacked when they are looked at (docs/design/0057-trace-store.md).  The files stay open.
+//
 // Several files, as a recorder writes them one after the other, read as one recording of one boot:
 //
 //     files --pieces--> RecordingBuilder: the best copy of each --> Recording
 //       |---header, symbols, summary of the newest--------------> Trace
 #pragma once
 
-#include "base/file.hpp"
+#include "base/byte_source.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/metadata.hpp"
 
@@ -72,14 +75,17 @@ struct Trace {
 /// file.
 Result<Trace> read_trace(const std::string& path);
 
-/// Reads a file, as base::read_regular_file() does.
-using ReadFile = Result<base::FileBytes> (*)(const std::string& path, size_t bytes_max);
+/// Opens a file, as base::open_source() does.
+using OpenFile = Result<std::shared_ptr<base::ByteSource>> (*)(const std::string& path);
 
 struct ReadOptions {
     /// The boot wanted: how its UUID begins, without regard to dashes; empty: the running one when
     /// files of it are there, else the newest by the wall clock.
     std::string boot;
-    ReadFile read_file = base::read_regular_file;
+    OpenFile open_file = base::open_source;
+    /// Data blocks that an index describes are not looked at before a piece of one is wanted: damage to
+    /// the others goes unnoticed.  For a caller who wants a part of the recording.
+    bool skim = false;
     std::string running_boot; ///< UUID of the boot that runs; empty: not known
 };
 
@@ -95,7 +101,10 @@ Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions&
 /// Whether the bytes begin as a trace file does.
 bool looks_like_trace(ByteView untrusted);
 
-/// The same as read_trace() from bytes in memory; `name` stands for the path in messages.
+/// The same as read_trace() from a source, or a copy of bytes in memory; `name` stands for the path in
+/// messages.
+Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_file,
+                          const std::string& name, bool skim = false);
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name);
 
 } // namespace daybreak::formats

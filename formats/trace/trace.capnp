@@ -71,6 +71,7 @@ struct Symbols {
   names @4 :Data;                   # each ends with a newline
 }
 
+# One after every 4096 pieces, and one at the end.
 struct Index {
   struct Entry {
     fileOffset @0 :UInt64;  # of the data block
@@ -83,6 +84,21 @@ struct Index {
     lastMonoNs @7 :UInt64;   # when its last one was
   }
   entries @0 :List(Entry);
+
+  # A data block that was written since the index before.
+  struct Block {
+    fileOffset @0 :UInt64;
+    blockNumber @1 :UInt32;
+    pieces @2 :UInt32;  # how many of the lists below are its; 0: it has other pieces, too
+  }
+  blocks @1 :List(Block);
+  # Segments and aggregation snapshots, piece n is made of the n-th element of each list.
+  offsets @2 :List(UInt32);     # in the block unpacked
+  heads @3 :Data;               # 128 bytes each: header and losses
+  records @4 :List(UInt64);     # 2^64 - 1: not counted, the ticks mean nothing then
+  firstTicks @5 :List(UInt64);  # of its first record, as recorded; without records base_ticks
+  minTicks @6 :List(UInt64);    # the least
+  lastTicks @7 :List(UInt64);   # the greatest
 }
 
 struct Cpu {

@@ -12,6 +12,13 @@
 
 namespace daybreak::formats {
 
+namespace {
+
+/// After so many pieces an index block is written: less than 1 MiB of it is unpacked at a time.
+constexpr size_t kIndexPieces = 4096;
+
+} // namespace
+
 struct TraceWriter::State {
     TraceSink sink;
     TraceWriterOptions options;
@@ -19,7 +26,11 @@ struct TraceWriter::State {
     uint64_t bytes_written = 0;
     Bytes raw;                           ///< of the data block being gathered
     std::vector<IndexEntry> raw_entries; ///< of that block; offset and number not yet known
-    std::vector<IndexEntry> index;
+    std::vector<PieceHead> raw_pieces;   ///< of that block
+    bool raw_has_others = false;         ///< pieces that the index does not have
+    TraceIndex index;                    ///< what the next index block will have
+    size_t index_pieces = 0;
+    PieceCounter counter;
 
     Result<void> put(enum dbk_trace_type type, ByteView raw_payload) {
         if (raw_payload.size() > DBK_TRACE_RAW_BYTES_MAX)
@@ -33,19 +44,45 @@ struct TraceWriter::State {
     }
 
     Result<void> flush() {
-        if (raw.empty())
-            return {};
-        uint64_t offset = bytes_written;
-        uint32_t number = next_number;
-        DBK_TRY_VOID(put(DBK_TRACE_DATA, raw));
-        raw.clear();
-        for (IndexEntry& entry : raw_entries) {
-            entry.file_offset = offset;
-            entry.block_number = number;
-            index.push_back(entry);
+        if (!raw.empty()) {
+            uint64_t offset = bytes_written;
+            uint32_t number = next_number;
+            DBK_TRY_VOID(put(DBK_TRACE_DATA, raw));
+            raw.clear();
+            for (IndexEntry& entry : raw_entries) {
+                entry.file_offset = offset;
+                entry.block_number = number;
+                index.entries.push_back(entry);
+            }
+            raw_entries.clear();
+            index_pieces += raw_pieces.size();
+            if (raw_has_others)
+                raw_pieces.clear();
+            index.blocks.push_back({offset, number, std::exchange(raw_pieces, {})});
+            raw_has_others = false;
         }
-        raw_entries.clear();
+        return index_pieces < kIndexPieces ? Result<void>() : put_index();
+    }
+
+    Result<void> put_index() {
+        DBK_TRY_VOID(put(DBK_TRACE_INDEX, encode_index(index)));
+        index = {};
+        index_pieces = 0;
         return {};
+    }
+
+    void note(const Piece& piece, ByteView packed) {
+        std::optional<SegmentCount> count = counter.take(packed);
+        if (piece.kind != PieceKind::segment) {
+            raw_has_others = true;
+            return;
+        }
+        PieceHead head;
+        head.offset_bytes = static_cast<uint32_t>(raw.size());
+        std::copy_n(packed.begin(), head.head.size(), head.head.begin());
+        head.count = count;
+        raw_pieces.push_back(std::move(head));
+        note(piece.segment);
     }
 
     void note(const dbk_segment_header& header) {
@@ -86,9 +123,8 @@ Result<void> TraceWriter::add_piece(ByteView untrusted_piece) {
     if (!state_->raw.empty() &&
         state_->raw.size() + packed.size() > state_->options.block_raw_bytes)
         DBK_TRY_VOID(state_->flush());
+    state_->note(piece, packed);
     state_->raw.insert(state_->raw.end(), packed.begin(), packed.end());
-    if (piece.kind == PieceKind::segment)
-        state_->note(piece.segment);
     return {};
 }
 
@@ -116,7 +152,7 @@ ByteView TraceWriter::unwritten() const {
 
 Result<void> TraceWriter::finish(const TraceSummary& summary) {
     DBK_TRY_VOID(state_->flush());
-    DBK_TRY_VOID(state_->put(DBK_TRACE_INDEX, encode_index(state_->index)));
+    DBK_TRY_VOID(state_->put_index());
     DBK_TRY_VOID(state_->put(DBK_TRACE_SUMMARY, encode_summary(summary)));
     return state_->put(DBK_TRACE_END, encode_end({state_->next_number, state_->bytes_written}));
 }

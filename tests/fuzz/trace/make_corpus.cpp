@@ -33,6 +33,6 @@ int main(int argc, char** argv) {
     write(folder + "/header.message", formats::encode_header(test::sample_header()));
     write(folder + "/symbols.message", formats::encode_symbols(symbols, symbols.symbols()));
     write(folder + "/summary.message", formats::encode_summary(summary));
-    write(folder + "/index.message", formats::encode_index({&entry, 1}));
+    write(folder + "/index.message", formats::encode_index({{entry}, {}}));
     return 0;
 }

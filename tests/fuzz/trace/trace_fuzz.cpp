@@ -19,8 +19,16 @@ void read(ByteView file) {
     if (!trace.ok())
         return;
     (void)trace.value().symbols.find(0xffffffff81001234);
-    for (const RingRecording& ring : trace.value().recording.rings)
+    for (const RingRecording& ring : trace.value().recording.rings) {
         (void)ring.completeness();
+        for (const CpuInfo& cpu : ring.cpus)
+            for (const SegmentInfo& segment : cpu.segments) {
+                RecordCursor cursor = records_of(segment, ring);
+                for (RecordView record; cursor.next(record);)
+                    (void)record.data(0);
+            }
+    }
+    (void)trace.value().recording.all_findings();
 }
 
 /// Walks the blocks by their lengths and writes checksums that hold.

@@ -168,3 +168,15 @@ TEST_CASE("symbols are bounded, and so are the lists of messages", "[hostile]") 
         CHECK(parse_trace(lists.bytes, "x").value().file.blocks_lost == 1);
     }
 }
+
+TEST_CASE("a long recording is read and printed in little memory", "[hostile]") {
+    test::RingBuilder ring({.cpu_count = 2, .segment_bytes = 1u << 18, .segments_per_cpu = 200});
+    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"),
+                                 {test::RingBuilder::integer_field(8, 8)}, 808);
+    for (uint64_t i = 0; i < 120000; i++)
+        ring.record(i & 1, epid, 1000 + i, Bytes(800, static_cast<std::byte>(i)));
+    HostileFile file;
+    file.bytes = test::sample_file(ring, 256u << 10);
+    ring = test::RingBuilder();
+    CHECK(peak_of(file) < 48 * kMiB); // unpacked it has 93
+}

@@ -168,18 +168,6 @@ TEST_CASE("a shell's pipe is distinguished from a FIFO, and read up to a bound",
     }
 }
 
-TEST_CASE("a file larger than memory is an error that says so", "[base][file]") {
-    TemporaryFolder folder;
-    std::string name = folder.path / "sparse";
-    REQUIRE(replace_text(name, "x", 0644).ok());
-    fs::resize_file(name, uint64_t{1} << 43);
-    auto read = read_regular_file(name);
-    REQUIRE_FALSE(read.ok());
-    CHECK(read.error().message() ==
-          name + " has 8796093022208 bytes, more than this machine has memory");
-    CHECK(read_regular_file(name, 1)->bytes.size() == 1);
-}
-
 TEST_CASE("replacing a text follows no link and truncates nothing", "[base][file]") {
     TemporaryFolder folder;
     std::string name = folder.path / "status", precious = folder.path / "precious";

@@ -2,6 +2,7 @@
 #include "recorder/recover.hpp"
 
 #include "formats/segment/piece.hpp"
+#include "formats/trace/block_store.hpp"
 #include "formats/trace/file_reader.hpp"
 #include "tests/support/bank_builder.hpp"
 #include "tests/support/piece_order.hpp"
@@ -419,10 +420,11 @@ TEST_CASE("what an older boot left in the half is not in the recovered file", "[
     std::memcpy(image.at(at), old.data() + old.size() - 6 * kSegmentBytes, kSegmentBytes);
     Output output;
     REQUIRE(recover_image(image.bytes(), "bank", {output.path, {}, "test", false}).ok());
-    base::Bytes file = base::read_file(output.path).value();
     formats::RecordingBuilder builder;
     formats::RawBudget budget;
-    REQUIRE(formats::read_blocks(file, "x", "", builder, budget).ok());
+    REQUIRE(formats::read_blocks(base::open_source(output.path).value(), "x", "", builder, budget,
+                                 std::make_shared<formats::BlockStore>(), /*skim=*/false)
+                .ok());
     REQUIRE(builder.boots().size() == 1);
     CHECK(builder.boots().begin()->first == kBoot);
 }

@@ -88,7 +88,7 @@ TEST_CASE("of two copies of a segment the one with a checksum is kept", "[segmen
         REQUIRE(recording.rings.at(0).cpus.at(0).segments.size() == 1);
         const SegmentInfo& kept = recording.rings[0].cpus[0].segments[0];
         CHECK(kept.sealed);
-        CHECK(kept.bytes.back() == copies[0].back());
+        CHECK(kept.bytes.view().back() == copies[0].back());
     }
 }
 

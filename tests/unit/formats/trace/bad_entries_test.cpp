@@ -55,25 +55,41 @@ std::vector<FindingKind> kinds(const Trace& trace) {
     return kinds;
 }
 
-/// Reads files of that row number only up to the middle.
-Result<base::FileBytes> fail_in_the_middle(const std::string& path, size_t bytes_max) {
-    auto read = base::read_regular_file(path, bytes_max);
-    if (!read.ok() || path.find("-000002") == std::string::npos)
-        return read;
-    struct stat status = {};
-    ::stat(path.c_str(), &status);
-    size_t good = static_cast<size_t>(status.st_size) / 2;
-    if (read->bytes.size() > good) {
-        read->bytes.resize(good);
-        read->failure = base::errorf(ErrorCode::io, "cannot read %s", path.c_str());
+/// A file of which reads fail from some offset on.
+class FailingSource : public base::ByteSource {
+public:
+    FailingSource(std::shared_ptr<base::ByteSource> whole, std::string path, uint64_t good_bytes)
+        : ByteSource(whole->size()), whole_(std::move(whole)), path_(std::move(path)),
+          good_bytes_(good_bytes) {}
+
+private:
+    Result<size_t> read_some(uint64_t offset, std::span<std::byte> out) override {
+        if (offset >= good_bytes_)
+            return base::errorf(ErrorCode::io, "cannot read %s", path_.c_str());
+        return whole_->read(offset, out.first(std::min(out.size(), good_bytes_ - offset)));
     }
-    return read;
+
+    std::shared_ptr<base::ByteSource> whole_;
+    std::string path_;
+    uint64_t good_bytes_;
+};
+
+/// Opens files such that of row number 2 reads fail after so many percent.
+Result<std::shared_ptr<base::ByteSource>> failing_after(const std::string& path, uint64_t percent) {
+    DBK_TRY(std::shared_ptr<base::ByteSource> whole, base::open_source(path));
+    if (path.find("-000002") == std::string::npos)
+        return whole;
+    uint64_t good_bytes = whole->size() * percent / 100;
+    return std::shared_ptr<base::ByteSource>(
+        std::make_shared<FailingSource>(std::move(whole), path, good_bytes));
 }
 
-Result<base::FileBytes> fail_at_once(const std::string& path, size_t bytes_max) {
-    if (path.find("-000002") == std::string::npos)
-        return base::read_regular_file(path, bytes_max);
-    return base::FileBytes{{}, base::errorf(ErrorCode::io, "cannot read %s", path.c_str())};
+Result<std::shared_ptr<base::ByteSource>> fail_in_the_middle(const std::string& path) {
+    return failing_after(path, 60);
+}
+
+Result<std::shared_ptr<base::ByteSource>> fail_at_once(const std::string& path) {
+    return failing_after(path, 0);
 }
 
 } // namespace
@@ -158,7 +174,7 @@ TEST_CASE("a shell's pipe that is named is read, alone and with files", "[trace]
 
 TEST_CASE("of a file that fails in the middle all before is kept", "[trace][files]") {
     Row r;
-    Trace trace = r.read({.boot = "", .read_file = fail_in_the_middle});
+    Trace trace = r.read({.boot = "", .open_file = fail_in_the_middle});
     // What file 1 has of its last segment is known to be the beginning.
     CHECK(kinds(trace)[0] == FindingKind::missing_segment);
     CHECK(trace.recording.findings.list()[0].text ==
@@ -167,12 +183,12 @@ TEST_CASE("of a file that fails in the middle all before is kept", "[trace][file
     CHECK(trace.has_losses());
     CHECK(present(trace) >= 900);
     std::string path = r.row.path(2);
-    ReadOptions options{.boot = "", .read_file = fail_in_the_middle};
+    ReadOptions options{.boot = "", .open_file = fail_in_the_middle};
     Result<Trace> single = read_traces(std::span(&path, 1), options);
     REQUIRE(single.ok());
     CHECK(single->file.blocks_good > 0);
     CHECK(single->has_losses());
-    options.read_file = fail_at_once;
+    options.open_file = fail_at_once;
     CHECK(read_traces(std::span(&path, 1), options).error().message() == "cannot read " + path);
     Trace others = r.read(options);
     CHECK(present(others) >= 900);

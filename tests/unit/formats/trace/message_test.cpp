@@ -49,7 +49,7 @@ TEST_CASE("the summary comes back", "[trace][message]") {
 
 TEST_CASE("index and end come back", "[trace][message]") {
     IndexEntry entry{4096, 3, 1, 2, 10, 20, 1000, 2000};
-    auto index = decode_index(encode_index({&entry, 1})).value();
+    auto index = decode_index(encode_index({{entry}, {}})).value().entries;
     REQUIRE(index.size() == 1);
     CHECK(index[0].last_sequence == 20);
     CHECK(index[0].last_mono_ns == 2000);
@@ -78,7 +78,7 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
     SymbolTable symbols = test::sample_symbols();
     std::vector<IndexEntry> entries(5);
     const Bytes seeds[] = {encode_header(test::sample_header()), encode_summary(summary),
-                           encode_symbols(symbols, symbols.symbols()), encode_index(entries),
+                           encode_symbols(symbols, symbols.symbols()), encode_index({entries, {}}),
                            encode_end({1, 2})};
     for (int i = 0; i < 20000; i++) {
         Bytes bytes = seeds[static_cast<size_t>(i) % std::size(seeds)];
@@ -100,7 +100,7 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
 TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {
     constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{6} << 32; // three of six words
     std::vector<IndexEntry> entries(3);
-    base::Bytes bytes = encode_index(entries);
+    base::Bytes bytes = encode_index({entries, {}});
     std::vector<uint64_t> words(bytes.size() / 8);
     std::memcpy(words.data(), bytes.data(), bytes.size());
     auto tag = std::find(words.begin(), words.end(), kTag);

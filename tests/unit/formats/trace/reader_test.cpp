@@ -80,7 +80,7 @@ TEST_CASE("a changed byte costs at most one block", "[trace][reader]") {
 }
 
 TEST_CASE("what is not a trace file is said to be none", "[trace][reader]") {
-    CHECK(parse_trace({}, "empty").error().code() == ErrorCode::invalid);
+    CHECK(parse_trace(ByteView(), "empty").error().code() == ErrorCode::invalid);
     CHECK_FALSE(parse_trace(Bytes(100000, std::byte{0x44}), "noise").ok());
     CHECK(read_trace("/nonexistent/x.dbrk").error().code() == ErrorCode::not_found);
     CHECK_FALSE(read_trace("/").ok());

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unpacking blocks on demand, and the checks of what the file said of them before.
+#include "formats/trace/block_store.hpp"
+
+#include "formats/segment/piece.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::errorf;
+using base::strprintf;
+
+} // namespace
+
+uint32_t BlockStore::add(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
+                         const dbk_trace_block& header, uint64_t offset_bytes) {
+    if (files_.empty() || files_.back().source != file)
+        files_.push_back({std::move(file), prefix});
+    blocks_.push_back({static_cast<uint32_t>(files_.size() - 1), offset_bytes, header, {}});
+    return static_cast<uint32_t>(blocks_.size() - 1);
+}
+
+void BlockStore::keep(uint32_t block, Bytes raw) {
+    Unpacked unpacked = counted(std::move(raw));
+    blocks_[block].unpacked = unpacked;
+    keep_unpacked(unpacked);
+}
+
+BlockStore::Unpacked BlockStore::counted(Bytes raw) const {
+    std::shared_ptr<Resident> resident = resident_;
+    resident->now += raw.size();
+    resident->peak = std::max(resident->peak, resident->now);
+    return {new Bytes(std::move(raw)), [resident](const Bytes* bytes) {
+                resident->now -= bytes->size();
+                delete bytes;
+            }};
+}
+
+/// The oldest go: of them stays what a cursor has pinned.
+void BlockStore::keep_unpacked(const Unpacked& unpacked) {
+    if (!kept_.empty() && kept_.back() == unpacked)
+        return;
+    auto known = std::find(kept_.begin(), kept_.end(), unpacked);
+    if (known != kept_.end())
+        kept_.erase(known);
+    else
+        kept_bytes_ += unpacked->size();
+    kept_.push_back(unpacked);
+    while (kept_bytes_ > kKeptBytes || kept_.size() > kKeptBlocks) {
+        kept_bytes_ -= kept_.front()->size();
+        kept_.pop_front();
+    }
+}
+
+Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
+    BlockView view{block.header, block.offset_bytes, {}};
+    if (block.header.stored_bytes > kStoredBytesMax)
+        return errorf(ErrorCode::limit, "it is too long");
+    Bytes stored(block.header.stored_bytes);
+    base::ByteSource& file = *files_[block.file].source;
+    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored);
+    if (got != stored.size())
+        return file.failure()
+                   ? *file.failure()
+                   : errorf(ErrorCode::truncated, "%zu bytes are stored, %zu are there any more",
+                            stored.size(), got);
+    if (base::crc32c(stored) != block.header.payload_crc32c)
+        return errorf(ErrorCode::corrupt, "its checksum does not hold");
+    view.stored = stored;
+    DBK_TRY(Bytes raw, unpack_block(view));
+    blocks_unpacked_++;
+    return counted(std::move(raw));
+}
+
+Result<BlockStore::Unpacked> BlockStore::block_of(const PieceBytes& piece) {
+    DBK_ASSERT(piece.block() < blocks_.size());
+    Block& block = blocks_[piece.block()];
+    Unpacked unpacked = block.unpacked.lock();
+    if (!unpacked) {
+        Result<Unpacked> now = unpack(block);
+        if (!now.ok())
+            return refuse(block, 0, now.error().message());
+        unpacked = std::move(*now);
+        block.unpacked = unpacked;
+    }
+    keep_unpacked(unpacked);
+    return unpacked;
+}
+
+Error BlockStore::refuse(const Block& block, uint32_t offset_bytes, const std::string& why) {
+    std::string where =
+        files_[block.file].prefix +
+        strprintf("block %u at 0x%" PRIx64, block.header.number, block.offset_bytes);
+    if (offset_bytes != 0)
+        where += strprintf(" at 0x%x", offset_bytes);
+    add_late(FindingKind::bad_block, where, why);
+    return errorf(ErrorCode::corrupt, "%s: %s", where.c_str(), why.c_str());
+}
+
+void BlockStore::add_late(FindingKind kind, std::string where, std::string text) {
+    Finding finding{kind, std::move(where), std::move(text)};
+    // A block is asked for by each of its pieces, and by several readings of a recording.
+    const std::vector<Finding>& known = late_.list();
+    if (std::find(known.begin(), known.end(), finding) == known.end())
+        late_.add(kind, std::move(finding.where), std::move(finding.text));
+}
+
+Result<PinnedBytes> BlockStore::load(const PieceBytes& piece) {
+    DBK_TRY(Unpacked unpacked, block_of(piece));
+    const Block& block = blocks_[piece.block()];
+    if (piece.offset() > unpacked->size() || piece.size() > unpacked->size() - piece.offset())
+        return refuse(
+            block, piece.offset(),
+            strprintf("the index says %zu bytes, there are %zu", piece.size(), unpacked->size()));
+    ByteView bytes = ByteView(*unpacked).subspan(piece.offset(), piece.size());
+    ByteView head = bytes.first(std::min<size_t>(bytes.size(), DBK_SEGMENT_DATA_OFFSET));
+    if (base::crc32c(head) != piece.head_crc32c())
+        return refuse(block, piece.offset(), "the index has another header");
+    if (piece.from_index()) {
+        Result<Piece> parsed = parse_piece(bytes);
+        bool sealed = parsed.ok() && parsed->kind == PieceKind::segment &&
+                      (parsed->segment.flags & DBK_SEGMENT_F_SEALED) != 0;
+        if (sealed && parsed->segment.crc32c != segment_checksum(bytes))
+            return refuse(block, piece.offset(), "the segment's checksum does not hold");
+    }
+    if (resident_->now - kept_bytes_ <= kPinnedBytes)
+        return PinnedBytes{bytes, std::move(unpacked)};
+    Unpacked copy = counted(Bytes(bytes.begin(), bytes.end()));
+    return PinnedBytes{*copy, copy};
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// BlockStore: the data blocks of a reading's files, unpacked when a piece of one is wanted.
+//
+//     PieceBytes{block 7, offset, size} --load()--> block 7 unpacked --> bytes, pinned
+//                                                     |
+//                             kept while pinned, or among the last kKeptBytes and kKeptBlocks
+//
+// What is pinned by cursors is not unpacked twice.  When more than kPinnedBytes are unpacked at
+// once (a merge of very many CPUs, or of huge blocks), a piece is handed out as a copy of its own.
+#pragma once
+
+#include "formats/segment/piece_bytes.hpp"
+#include "formats/trace/block.hpp"
+
+#include <deque>
+
+namespace daybreak::formats {
+
+class BlockStore : public PieceStore {
+public:
+    static constexpr size_t kKeptBytes = 16u << 20, kPinnedBytes = 48u << 20;
+    static constexpr size_t kKeptBlocks = 256;
+
+    /// Takes note of a block of `file` and returns its number in the store.  `name` is its place
+    /// for findings: "block 7 at 0x1234".
+    uint32_t add(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
+                 const dbk_trace_block& header, uint64_t offset_bytes);
+    /// Keeps the block that was unpacked just now, as far as there is room.
+    void keep(uint32_t block, Bytes raw);
+
+    Result<PinnedBytes> load(const PieceBytes& piece) override;
+    void add_late(FindingKind kind, std::string where, std::string text) override;
+    const Findings& late_findings() const override { return late_; }
+
+    /// Bytes unpacked and not yet given back: now, and the most there were.
+    size_t resident_bytes() const { return resident_->now; }
+    size_t resident_bytes_peak() const { return resident_->peak; }
+    uint64_t blocks_unpacked() const { return blocks_unpacked_; }
+
+private:
+    struct Block {
+        uint32_t file = 0; ///< index into files_
+        uint64_t offset_bytes = 0;
+        dbk_trace_block header{};
+        std::weak_ptr<const Bytes> unpacked;
+    };
+    struct File {
+        std::shared_ptr<base::ByteSource> source;
+        std::string prefix;
+    };
+    struct Resident {
+        size_t now = 0, peak = 0;
+    };
+    using Unpacked = std::shared_ptr<const Bytes>;
+
+    Unpacked counted(Bytes raw) const;
+    void keep_unpacked(const Unpacked& unpacked);
+    Result<Unpacked> unpack(Block& block);
+    Result<Unpacked> block_of(const PieceBytes& piece);
+    Error refuse(const Block& block, uint32_t offset_bytes, const std::string& why);
+
+    std::vector<File> files_;
+    std::vector<Block> blocks_;
+    std::deque<Unpacked> kept_; // the ones used last at the back
+    size_t kept_bytes_ = 0;
+    std::shared_ptr<Resident> resident_ = std::make_shared<Resident>();
+    uint64_t blocks_unpacked_ = 0;
+    Findings late_;
+};
+
+} // namespace daybreak::formats

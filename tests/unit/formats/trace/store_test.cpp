@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace store: what stays packed, what the index saves, and what it may not make a reader
+// believe.
+#include "formats/trace/block_store.hpp"
+#include "formats/trace/message.hpp"
+#include "formats/trace/reader.hpp"
+#include "tests/unit/formats/trace/sample.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+namespace {
+
+constexpr uint32_t kSegments = 1024;
+
+/// Blocks of a file, whole.
+std::vector<std::pair<dbk_trace_block, Bytes>> blocks_of(ByteView file) {
+    Findings findings;
+    BlockScanner scanner(file, findings);
+    std::vector<std::pair<dbk_trace_block, Bytes>> blocks;
+    for (BlockView block; scanner.next(block);)
+        blocks.emplace_back(block.header, unpack_block(block).value());
+    return blocks;
+}
+
+/// The same file up to its index, which change(index) has changed; without an index when `change`
+/// is null.
+Bytes with_index(ByteView file, const std::function<void(TraceIndex&)>& change) {
+    Bytes changed;
+    uint32_t number = 0;
+    for (auto& [header, raw] : blocks_of(file)) {
+        if (header.type > DBK_TRACE_INDEX || (header.type == DBK_TRACE_INDEX && !change))
+            continue;
+        if (header.type == DBK_TRACE_INDEX) {
+            TraceIndex index = decode_index(raw).value();
+            change(index);
+            raw = encode_index(index);
+        }
+        Bytes block = make_block(static_cast<enum dbk_trace_type>(header.type), number++, raw, 3);
+        changed.insert(changed.end(), block.begin(), block.end());
+    }
+    return changed;
+}
+
+const BlockStore& store_of(const Trace& trace) {
+    return dynamic_cast<const BlockStore&>(*trace.recording.stores.at(0));
+}
+
+/// Walks all records; returns how many there were.
+uint64_t walk(const Trace& trace) {
+    uint64_t records = 0;
+    for (const RingRecording& ring : trace.recording.rings)
+        for (const CpuInfo& cpu : ring.cpus)
+            for (const SegmentInfo& segment : cpu.segments) {
+                RecordCursor cursor = records_of(segment, ring);
+                for (RecordView record; cursor.next(record);)
+                    records++;
+            }
+    return records;
+}
+
+PieceHead& piece(TraceIndex& index, size_t number) {
+    for (IndexBlock& block : index.blocks)
+        for (PieceHead& one : block.pieces)
+            if (number-- == 0)
+                return one;
+    DBK_ASSERT(false);
+}
+
+} // namespace
+
+TEST_CASE("an indexed file is known without unpacking its segments", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    Bytes file = test::sample_file(ring);
+    Trace trace = parse_trace(file, "x").value();
+    CHECK(store_of(trace).blocks_unpacked() <= 2); // what lies beside metadata is walked
+    CHECK(trace.recording.findings.count() == 0);
+    Trace plain = parse_trace(with_index(file, nullptr), "x").value();
+    REQUIRE(trace.recording.rings.size() == 1);
+    const auto &a = trace.recording.rings[0].cpus, &b = plain.recording.rings.at(0).cpus;
+    REQUIRE(a.size() == b.size());
+    for (size_t cpu = 0; cpu < a.size(); cpu++) {
+        CHECK(a[cpu].completeness.present == 20000);
+        CHECK(b[cpu].completeness.present == 20000);
+        REQUIRE(a[cpu].segments.size() == b[cpu].segments.size());
+        for (size_t i = 0; i < a[cpu].segments.size(); i++) {
+            const SegmentInfo &one = a[cpu].segments[i], &other = b[cpu].segments[i];
+            REQUIRE(one.record_count == other.record_count);
+            REQUIRE(one.first_ticks == other.first_ticks);
+            REQUIRE(one.min_ticks == other.min_ticks);
+            REQUIRE(one.last_ticks == other.last_ticks);
+            REQUIRE(one.bytes.size() == other.bytes.size());
+        }
+    }
+    CHECK(walk(trace) == 40000);
+    CHECK(walk(plain) == 40000);
+    CHECK(trace.recording.all_findings().count() == 0);
+}
+
+TEST_CASE("unpacked bytes at once do not grow with the file", "[trace][store]") {
+    test::RingBuilder ring({.cpu_count = 2, .segment_bytes = 1u << 20, .segments_per_cpu = 40});
+    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"),
+                                 {test::RingBuilder::integer_field(8, 8)}, 16);
+    for (uint64_t i = 0; i < 40u << 16; i++)
+        ring.record(i & 1, epid, 1000 + i, test::RingBuilder::words({i}));
+    Bytes file = test::sample_file(ring, 256u << 10);
+    bool indexed = GENERATE(true, false);
+    Trace trace = parse_trace(indexed ? file : with_index(file, nullptr), "x").value();
+    CHECK(trace.file.raw_data_bytes > 30u << 20);
+    CHECK(walk(trace) == 40u << 16);
+    CHECK(store_of(trace).resident_bytes_peak() <= BlockStore::kKeptBytes + (4u << 20));
+    CHECK(trace.recording.findings.count() == (indexed ? 0 : 1)); // no end block
+}
+
+TEST_CASE("an index that lies about a segment is found out", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(2000, kSegments);
+    Bytes file = test::sample_file(ring);
+    SECTION("its losses") {
+        file = with_index(file, [](TraceIndex& index) {
+            piece(index, 5).head[offsetof(dbk_segment_losses, drops) + 64] = std::byte{9};
+        });
+        Trace trace = parse_trace(file, "x").value();
+        CHECK(walk(trace) < 4000);
+        REQUIRE(trace.recording.all_findings().count() > trace.recording.findings.count());
+        CHECK(trace.recording.all_findings().list().back().text == "the index has another header");
+        CHECK(trace.has_losses());
+    }
+    SECTION("its place") {
+        file = with_index(file, [](TraceIndex& index) { piece(index, 5).offset_bytes += 8; });
+        Trace trace = parse_trace(file, "x").value(); // does not fill its block: not used
+        CHECK(walk(trace) == 4000);
+    }
+    SECTION("its number of bytes") {
+        file = with_index(file, [](TraceIndex& index) {
+            uint32_t bytes = 4096;
+            std::memcpy(piece(index, 5).head.data() + 12, &bytes, sizeof(bytes));
+        });
+        CHECK(walk(parse_trace(file, "x").value()) == 4000);
+    }
+    SECTION("nothing") {
+        Trace trace = parse_trace(with_index(file, [](TraceIndex&) {}), "x").value();
+        CHECK(walk(trace) == 4000);
+        CHECK(trace.recording.all_findings().count() == 1); // no end block
+    }
+}
+
+TEST_CASE("a file that gets shorter while it is read is a finding", "[trace][store]") {
+    class Shrinking : public base::ByteSource {
+    public:
+        explicit Shrinking(Bytes bytes) : ByteSource(bytes.size()), bytes_(std::move(bytes)) {}
+        void shrink(size_t bytes) { bytes_.resize(bytes); }
+
+    private:
+        Result<size_t> read_some(uint64_t offset, std::span<std::byte> out) override {
+            size_t left = offset < bytes_.size() ? bytes_.size() - offset : 0;
+            std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), std::min(left, out.size()),
+                        out.begin());
+            return std::min(left, out.size());
+        }
+        Bytes bytes_;
+    };
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    Bytes file = test::sample_file(ring);
+    auto source = std::make_shared<Shrinking>(file);
+    Trace trace = parse_trace(source, "x").value();
+    source->shrink(file.size() / 2);
+    CHECK(walk(trace) < 40000);
+    CHECK(trace.has_losses());
+    CHECK(trace.recording.all_findings().count() > 0);
+}
+
+TEST_CASE("a file that is skimmed shows its damage where it is read", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    Bytes file = test::sample_file(ring);
+    file[file.size() / 2] ^= std::byte{1};
+    CHECK(parse_trace(base::memory_source(file), "x").value().file.blocks_lost == 1);
+    Trace skimmed = parse_trace(base::memory_source(file), "x", true).value();
+    CHECK(skimmed.file.blocks_lost == 0);
+    CHECK(walk(skimmed) < 40000);
+    CHECK(skimmed.recording.all_findings().list().at(0).text == "its checksum does not hold");
+}
