@@ -3,9 +3,9 @@
 // Completeness note: whether everything that was recorded is here, in sentences.
 #include "analyze/completeness.hpp"
 
-#include "analyze/consume/drop_text.hpp"
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/program.hpp"
 #include "analyze/machine_print.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "analyze/window_completeness.hpp"
 #include "base/counted.hpp"

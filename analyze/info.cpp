@@ -3,10 +3,10 @@
 // Info: what a recording is, and how complete.
 #include "analyze/info.hpp"
 
-#include "analyze/consume/drop_text.hpp"
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/program.hpp"
 #include "analyze/decode/time_span.hpp"
 #include "analyze/machine_print.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "analyze/window_completeness.hpp"
 #include "base/counted.hpp"

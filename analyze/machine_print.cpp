@@ -4,7 +4,7 @@
 #include "analyze/machine_print.hpp"
 
 #include "base/counted.hpp"
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 
 #include <algorithm>

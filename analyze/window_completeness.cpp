@@ -6,7 +6,7 @@
 //                    |---|         the opening of 7
 #include "analyze/window_completeness.hpp"
 
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "base/counted.hpp"
 
 #include <algorithm>

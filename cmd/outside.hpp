@@ -6,7 +6,7 @@
 // may come from anywhere, and so may the commands in it.
 #pragma once
 
-#include "analyze/consume/consumer.hpp"
+#include "analyze/session/consumer.hpp"
 #include "base/result.hpp"
 
 #include <functional>

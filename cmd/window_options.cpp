@@ -3,7 +3,7 @@
 // Which part of a recording: --since, --until, --ring and --cpu on a command line.
 #include "cmd/window_options.hpp"
 
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "analyze/decode/moment.hpp"
 #include "analyze/decode/time_span.hpp"
 #include "analyze/print/text.hpp"

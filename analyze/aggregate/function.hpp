@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -70,6 +71,10 @@ struct AggregationFunction {
     /// Adds what another CPU or snapshot counted; min and max pick.
     void merge(std::span<uint64_t> into, std::span<const uint64_t> from) const;
 };
+
+/// Functions of the aggregation variables, by id: what a variable without a value under some key
+/// prints there.
+using AggregationFunctions = std::map<uint32_t, AggregationFunction>;
 
 /// A value to be printed: the cells under one key and what they are divided by.
 struct AggregationView {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
-#include "analyze/options.hpp"
+#include "analyze/values/options.hpp"
 
 #include <optional>
 #include <span>

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "analyze/aggregate/function.hpp"
-#include "analyze/value.hpp"
+#include "analyze/values/value.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -5,17 +5,12 @@
 
 #include "analyze/aggregate/sort.hpp"
 #include "analyze/print/context.hpp"
-#include "analyze/print/format.hpp"
+#include "analyze/values/format.hpp"
 
-#include <map>
 #include <span>
 #include <string>
 
 namespace daybreak::analyze {
-
-/// Functions of the aggregation variables, by id: what a variable without a value under some key
-/// prints there.
-using AggregationFunctions = std::map<uint32_t, AggregationFunction>;
 
 /// Appends what printa() shows of `variables`, in order.
 ///

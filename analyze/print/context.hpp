@@ -3,7 +3,7 @@
 // PrintContext: what printing depends on besides the value.
 #pragma once
 
-#include "analyze/options.hpp"
+#include "analyze/values/options.hpp"
 #include "analyze/symbols/address_names.hpp"
 
 namespace daybreak::analyze {

@@ -5,8 +5,8 @@
 
 #include "analyze/aggregate/function.hpp"
 #include "analyze/print/context.hpp"
-#include "analyze/print/format.hpp"
-#include "analyze/value.hpp"
+#include "analyze/values/format.hpp"
+#include "analyze/values/value.hpp"
 
 #include <span>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "analyze/aggregate/function.hpp"
 #include "analyze/print/context.hpp"
-#include "analyze/value.hpp"
+#include "analyze/values/value.hpp"
 
 #include <string>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // print(): values by their types.
+#include "analyze/print/typed_print.hpp"
+
 #include "analyze/print/text.hpp"
-#include "analyze/print/type_description.hpp"
 
 #include <algorithm>
 #include <cinttypes>

@@ -3,7 +3,7 @@
 // Drops: what was not stored, as a session reports it between the records.
 #include "analyze/session/drops.hpp"
 
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/drop_text.hpp"
 
 #include <algorithm>
 

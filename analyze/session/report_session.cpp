@@ -3,7 +3,7 @@
 // ReportSession: the one loop that turns recorded pieces into what dtrace(1) prints.
 #include "analyze/session/report_session.hpp"
 
-#include "analyze/consume/small_ring.hpp"
+#include "analyze/decode/small_ring.hpp"
 #include "base/counted.hpp"
 
 #include <algorithm>

@@ -22,9 +22,9 @@
 // be put before what has been printed.
 #pragma once
 
-#include "analyze/consume/consumer.hpp"
+#include "analyze/session/consumer.hpp"
 #include "analyze/decode/window.hpp"
-#include "analyze/options.hpp"
+#include "analyze/values/options.hpp"
 #include "analyze/print/sink.hpp"
 #include "analyze/session/drops.hpp"
 

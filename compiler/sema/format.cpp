@@ -95,7 +95,7 @@ size_t parse_conversion(std::string_view text, size_t at, FormatConversion& conv
         format.error = messages::unknown_conversion(number, conversion.name());
         return std::string_view::npos;
     }
-    constexpr size_t kDigitsMax = 8; // analyze/options.hpp: kFieldWidthMax cuts what is wider
+    constexpr size_t kDigitsMax = 8; // analyze/values/options.hpp: kFieldWidthMax cuts what is wider
     if (conversion.width.size() > kDigitsMax || conversion.precision.size() > kDigitsMax) {
         format.error = messages::field_too_large(number);
         return std::string_view::npos;

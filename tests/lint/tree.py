@@ -6,6 +6,7 @@
   size       no source file over 800 lines
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
+  part       and those between the sub-folders of analyze/ too
   circle     nor do those between the sub-folders of a folder lead back to where they began
   todo       nothing is left marked to be done at once
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
@@ -47,6 +48,18 @@ ARROWS = {
             "bootloader-hooks/install"],
     "bootloader-hooks": ["formats/abi"],
     "bootloader-hooks/install": ["base", "formats"],
+}
+# Of a folder's sub-folders: which others of it each may include.  Files beside them may include all of them, and none
+# of them a file beside them.
+PART_ARROWS = {
+    "analyze": {
+        "values": [],
+        "symbols": [],
+        "aggregate": ["values"],
+        "decode": ["values", "aggregate"],
+        "print": ["values", "symbols", "aggregate"],
+        "session": ["values", "symbols", "aggregate", "decode", "print"],
+    },
 }
 LICENCES = {
     "kmod": "GPL-2.0-only",
@@ -123,6 +136,19 @@ def check_arrows(path, lines):
             yield number, "arrow", f"{folder} must not include {m[1]}"
 
 
+def check_part_arrows(path, lines):
+    folder, *rest = path.split("/")
+    if folder not in PART_ARROWS or len(rest) < 2:
+        return
+    allowed = PART_ARROWS[folder].get(rest[0])
+    for number, line in enumerate(lines, 1):
+        m = re.match(rf'\s*#\s*include "{folder}/([^"]+)"', line)
+        if m and m[1].split("/")[0] not in [rest[0], *(allowed or [])]:
+            yield number, "part", f"{folder}/{rest[0]} must not include {folder}/{m[1]}"
+    if allowed is None:
+        yield 1, "part", f"{folder}/{rest[0]} has no arrows in PART_ARROWS"
+
+
 def check_todo(path, lines):
     for number, line in enumerate(lines, 1):
         if "TODO(" + "now)" in line:
@@ -137,12 +163,15 @@ def check_tests_named(path, lines):
     if re.search(r"GLOB .*\*_test\.cpp", text):
         return
     named = set(re.split(r"[\s()]+", text))
-    for test in sorted((ROOT / path).parent.glob("*_test.cpp")):
-        if test.name not in named:
-            yield 1, "test", f"{test.name} is not named, so it is not built"
+    folder = (ROOT / path).parent
+    for test in sorted(folder.rglob("*_test.cpp")):
+        name = str(test.relative_to(folder))
+        nearest = next(f for f in test.parents if (f / "CMakeLists.txt").is_file())
+        if nearest == folder and name not in named:
+            yield 1, "test", f"{name} is not named, so it is not built"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_todo, check_tests_named]
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_part_arrows, check_todo, check_tests_named]
 
 
 def findings(path, text):
@@ -151,7 +180,7 @@ def findings(path, text):
         lines.pop()
     code = pathlib.PurePosixPath(path).suffix in CODE
     for check in CHECKS:
-        if check in (check_functions, check_arrows) and not code:
+        if check in (check_functions, check_arrows, check_part_arrows) and not code:
             continue
         for number, rule, message in check(path, lines):
             yield f"{path}:{number}: {rule}: {message}", rule
@@ -207,6 +236,7 @@ def self_test():
         "size": ("base/a.cpp", spdx + "int x;\n" * 800),
         "function": ("base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 70 + "}\n"),
         "arrow": ("base/a.cpp", spdx + '#include "engine/engine.h"\n'),
+        "part": ("analyze/decode/a.cpp", spdx + '#include "analyze/print/text.hpp"\n'),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
         "test": ("tests/unit/analyze/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"),
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Consumer: what records and snapshots do to its aggregations, and printa().
-#include "analyze/consume/consumer.hpp"
-#include "analyze/print/format_print.hpp"
+#include "analyze/session/consumer.hpp"
+
+#include "analyze/decode/statement_values.hpp"
+#include "analyze/print/aggregation_print.hpp"
 
 #include <algorithm>
 #include <cstring>

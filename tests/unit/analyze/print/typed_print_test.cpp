@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // print(): type descriptions, good and hostile.
-#include "analyze/print/type_description.hpp"
+#include "analyze/print/typed_print.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>

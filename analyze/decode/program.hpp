@@ -13,9 +13,8 @@
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
-#include "analyze/print/aggregation_print.hpp"
-#include "analyze/print/format.hpp"
-#include "analyze/print/type_description.hpp"
+#include "analyze/values/format.hpp"
+#include "analyze/values/type_description.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/segment/recording.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RingProgram: what the records of a ring mean.
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/program.hpp"
 
-#include "analyze/consume/planner.hpp"
+#include "analyze/decode/planner.hpp"
 #include "formats/abi/limits.h"
 
 #include <algorithm>

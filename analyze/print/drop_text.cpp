@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Drop text: what is said about data that was not stored.
-#include "analyze/consume/drop_text.hpp"
+#include "analyze/print/drop_text.hpp"
 
 #include <array>
 #include <cinttypes>

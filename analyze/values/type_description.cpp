@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TypeDescription: reading it.
-#include "analyze/print/type_description.hpp"
+#include "analyze/values/type_description.hpp"
 
 #include <charconv>
 

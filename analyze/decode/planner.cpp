@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Planner: one ECB's actions and fields into statements.
-#include "analyze/consume/planner.hpp"
+#include "analyze/decode/planner.hpp"
 
 #include <algorithm>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Consumer: carries out the statements of one ring's records, as dtrace(1) does.
-#include "analyze/consume/consumer.hpp"
+#include "analyze/session/consumer.hpp"
 
-#include "analyze/consume/fault_text.hpp"
+#include "analyze/aggregate/sort.hpp"
+#include "analyze/decode/statement_values.hpp"
 #include "analyze/print/default_print.hpp"
 #include "analyze/print/format_print.hpp"
 #include "analyze/print/text.hpp"
+#include "analyze/print/typed_print.hpp"
+#include "analyze/session/fault_text.hpp"
 
 #include <algorithm>
 
@@ -38,8 +41,9 @@ void ConsumerShared::note(const std::string& text) {
 
 Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& options,
                    ConsumerShared& shared, uint64_t aggregation_bytes_max)
-    : ring_(&ring), shared_(shared), program_(ring), options_(options),
-      context_{options_, shared.names, &shared.field_was_cut}, table_(aggregation_bytes_max) {
+    : ring_(&ring), shared_(shared), program_(ring),
+      options_(options), context_{options_, shared.names, &shared.field_was_cut},
+      table_(aggregation_bytes_max) {
     options_.apply(program_.options());
     // What the command line asks for holds whatever the program says.
     options_.quiet |= options.quiet;
@@ -62,47 +66,12 @@ void Consumer::problem(const EcbPlan& plan, const Statement* statement, const st
     shared_.problem(where + ": " + text);
 }
 
-std::optional<Value> Consumer::value_of(const FieldPlan& field, base::ByteView record) const {
-    auto data = formats::field_bytes(record, field.info);
-    if (!data)
-        return std::nullopt;
-    Value value{field.type, *data};
-    if (field.type.kind == ValueKind::string) {
-        auto end = std::find(data->begin(), data->end(), std::byte{0});
-        value.data = data->first(static_cast<size_t>(end - data->begin()));
-    }
-    return value;
-}
-
-std::vector<Value> Consumer::values_of(const Statement& statement, base::ByteView record) {
-    std::vector<Value> values;
-    values.reserve(statement.fields.size());
-    for (const FieldPlan& field : statement.fields) {
-        auto value = value_of(field, record);
-        if (value)
-            values.push_back(*value);
-        else
-            statement_problem_ = "a value lies outside its record";
-    }
-    // tracemem() of a size that was computed
-    if (statement.kind == StatementKind::trace && !statement.numbers.empty() && !values.empty()) {
-        auto size = static_cast<int64_t>(number_of(statement.numbers[0], record));
-        auto limit = static_cast<int64_t>(values[0].data.size());
-        values[0].data =
-            values[0].data.first(static_cast<size_t>(std::clamp<int64_t>(size, 0, limit)));
-    }
+/// The values of a statement; one that the record does not hold is a problem of the statement's.
+std::vector<Value> Consumer::checked_values(const Statement& statement, base::ByteView record) {
+    std::vector<Value> values = values_of(statement, record);
+    if (values.size() < statement.fields.size())
+        statement_problem_ = "a value lies outside its record";
     return values;
-}
-
-uint64_t Consumer::number_of(const NumberPlan& number, base::ByteView record) const {
-    if (number.field)
-        if (auto value = value_of(*number.field, record))
-            return static_cast<uint64_t>(value->signed_integer());
-    return number.constant;
-}
-
-uint32_t Consumer::variable_of(const NumberPlan& number, base::ByteView record) const {
-    return static_cast<uint32_t>(std::min<uint64_t>(number_of(number, record), UINT32_MAX));
 }
 
 void Consumer::begin_line(const EcbPlan& plan, const MergedRecord& merged) {
@@ -249,21 +218,21 @@ void Consumer::tell_snapshot(const Statement& statement, base::ByteView record) 
 }
 
 void Consumer::trace(const Statement& statement, base::ByteView record) {
-    std::vector<Value> values = values_of(statement, record);
+    std::vector<Value> values = checked_values(statement, record);
     if (values.empty())
         return;
     print_traced(shared_.out, values[0], context_);
 }
 
 void Consumer::print_format(const Statement& statement, base::ByteView record) {
-    auto printed =
-        print_formatted(shared_.out, *statement.format, values_of(statement, record), {}, context_);
+    auto printed = print_formatted(shared_.out, *statement.format,
+                                   checked_values(statement, record), {}, context_);
     if (!printed.ok())
         statement_problem_ = printed.error().message();
 }
 
 void Consumer::print_by_type(const Statement& statement, base::ByteView record) {
-    std::vector<Value> values = values_of(statement, record);
+    std::vector<Value> values = checked_values(statement, record);
     if (values.empty())
         return;
     if (!options_.quiet)
@@ -284,7 +253,7 @@ void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base
     }
     std::string text;
     auto printed =
-        print_formatted(text, *statement.format, values_of(statement, record), {}, context_);
+        print_formatted(text, *statement.format, checked_values(statement, record), {}, context_);
     if (!printed.ok()) {
         statement_problem_ = printed.error().message();
         return;
@@ -299,7 +268,7 @@ void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base
 }
 
 void Consumer::set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record) {
-    std::vector<Value> values = values_of(statement, record);
+    std::vector<Value> values = checked_values(statement, record);
     if (values.empty() || values[0].type.kind != ValueKind::string)
         return;
     std::string name(values[0].text());

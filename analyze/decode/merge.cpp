@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RecordMerge: the records of all CPUs and rings in the order of time.
-#include "analyze/consume/merge.hpp"
+#include "analyze/decode/merge.hpp"
 
 #include <algorithm>
 

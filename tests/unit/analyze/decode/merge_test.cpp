@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of records of several CPUs, with clocks that do what clocks do.
-#include "analyze/consume/merge.hpp"
+#include "analyze/decode/merge.hpp"
 #include "tests/support/segment_builder.hpp"
 
 #include <algorithm>

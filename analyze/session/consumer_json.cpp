@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Consumer: records and aggregations as lines of JSON.
-#include "analyze/consume/consumer.hpp"
+#include "analyze/session/consumer.hpp"
 
+#include "analyze/aggregate/sort.hpp"
 #include "analyze/print/format_print.hpp"
 #include "analyze/print/json_print.hpp"
 #include "base/json.hpp"
@@ -27,7 +28,7 @@ void Consumer::consume_json(EcbPlan& plan, const MergedRecord& merged) {
                 carry_out(plan, statement, merged.record.bytes);
             continue;
         }
-        std::vector<Value> recorded = values_of(statement, merged.record.bytes);
+        std::vector<Value> recorded = checked_values(statement, merged.record.bytes);
         for (const Value& value : recorded)
             append_json_value(array.next(), value, context_);
         if (statement.kind == StatementKind::printf)

@@ -6,7 +6,7 @@
 // carries kErrorEnabling.  Its records are no output, they are messages.
 #pragma once
 
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/program.hpp"
 #include "analyze/print/sink.hpp"
 
 #include <array>

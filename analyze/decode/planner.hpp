@@ -3,7 +3,7 @@
 // Planner: one ECB's actions and fields into statements.
 #pragma once
 
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/program.hpp"
 
 namespace daybreak::analyze {
 

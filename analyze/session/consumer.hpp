@@ -7,8 +7,8 @@
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
-#include "analyze/consume/merge.hpp"
-#include "analyze/consume/program.hpp"
+#include "analyze/decode/merge.hpp"
+#include "analyze/decode/program.hpp"
 #include "analyze/print/context.hpp"
 #include "analyze/print/flow.hpp"
 #include "analyze/print/sink.hpp"
@@ -105,10 +105,7 @@ private:
     void put_json(const AggregationEntry& entry);
     void put_json(std::span<const uint32_t> variables);
     void put_unprinted_json();
-    std::optional<Value> value_of(const FieldPlan& field, base::ByteView record) const;
-    std::vector<Value> values_of(const Statement& statement, base::ByteView record);
-    uint64_t number_of(const NumberPlan& number, base::ByteView record) const;
-    uint32_t variable_of(const NumberPlan& number, base::ByteView record) const;
+    std::vector<Value> checked_values(const Statement& statement, base::ByteView record);
     void problem(const EcbPlan& plan, const Statement* statement, const std::string& text);
     void aggregation_full();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Output options: numbers, names and values.
-#include "analyze/options.hpp"
+#include "analyze/values/options.hpp"
 
 #include "formats/dof/options.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small rings: what DTrace would still have in a ring of few bytes.
-#include "analyze/consume/small_ring.hpp"
+#include "analyze/decode/small_ring.hpp"
 
 #include "formats/dof/dof_reader.hpp"
 

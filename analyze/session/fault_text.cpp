@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fault text: what is said when the execution of a DIF object was given up.
-#include "analyze/consume/fault_text.hpp"
+#include "analyze/session/fault_text.hpp"
 
 #include "analyze/print/text.hpp"
 #include "formats/abi/faults.h"

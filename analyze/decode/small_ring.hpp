@@ -7,7 +7,7 @@
 // are shown, and those before them are as overwritten as they would be there.
 #pragma once
 
-#include "analyze/consume/merge.hpp"
+#include "analyze/decode/merge.hpp"
 
 namespace daybreak::analyze {
 

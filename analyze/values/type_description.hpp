@@ -6,7 +6,6 @@
 // number of types, and printing never looks beyond the value's bytes whatever the text claims.
 #pragma once
 
-#include "analyze/symbols/address_names.hpp"
 #include "base/byte_reader.hpp"
 #include "base/result.hpp"
 
@@ -44,9 +43,5 @@ struct TypeDescription {
 
 /// Error: invalid, with the place where the text is none.
 base::Result<TypeDescription> parse_type_description(std::string_view text);
-
-/// Appends what print() prints of a value: its type, and all that is in it, line by line.
-void print_typed(std::string& out, const TypeDescription& description, base::ByteView data,
-                 const AddressNames& names);
 
 } // namespace daybreak::analyze

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Format strings of printf() and printa(), taken apart.
-#include "analyze/print/format.hpp"
+#include "analyze/values/format.hpp"
 
-#include "analyze/options.hpp"
+#include "analyze/values/options.hpp"
 
 #include <algorithm>
 #include <cstdint>
