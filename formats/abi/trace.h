@@ -4,7 +4,8 @@
  *
  * A trace file (.dbrk) is a row of blocks, each on an 8-byte boundary: this
  * header, the payload (one zstd frame), zeros up to the next boundary.  It is
- * only ever appended to.  formats/trace/trace.md is the specification.
+ * only ever appended to.  formats/trace/trace.md is the specification, and
+ * columns.md beside it that of the payload of a COLUMNS block.
  */
 #ifndef DBK_ABI_TRACE_H
 #define DBK_ABI_TRACE_H
@@ -13,8 +14,10 @@
 
 #define DBK_TRACE_MAGIC		0x544b4244u /* "DBKT" in the file */
 #define DBK_TRACE_VERSION	1
+#define DBK_TRACE_COLUMNS_VERSION 2 /* of a COLUMNS block: a reader of 1 alone reports it */
 #define DBK_TRACE_ALIGN_BYTES	8u
 #define DBK_TRACE_RAW_BYTES_MAX (64u << 20) /* of one payload, unpacked */
+#define DBK_TRACE_ROWS_BYTES_MAX (8u << 20) /* of the pieces of one COLUMNS block */
 
 /* X(name, type, what the payload is) */
 #define DBK_TRACE_BLOCKS(X)                                                                        \
@@ -25,7 +28,8 @@
 	X(INDEX, 5, "message: what time each data block is from")                                  \
 	X(SUMMARY, 6, "message: completeness as the recorder saw it")                              \
 	X(END, 7, "message: nothing was cut off")                                                  \
-	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")
+	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")                \
+	X(COLUMNS, 9, "what a DATA block has, by columns")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };
@@ -39,7 +43,7 @@ struct dbk_trace_block {
 	uint32_t stored_bytes;	 /* of the payload as it follows, without padding */
 	uint32_t raw_bytes;	 /* of the payload unpacked */
 	uint32_t payload_crc32c; /* over the stored bytes */
-	uint32_t reserved;	 /* 0 */
+	uint32_t rows_bytes;	 /* COLUMNS: of the pieces that it stands for; else 0 */
 	uint32_t header_crc32c;	 /* over the 28 bytes before it */
 };
 
@@ -51,7 +55,7 @@ DBK_ABI_AT(struct dbk_trace_block, number, 8);
 DBK_ABI_AT(struct dbk_trace_block, stored_bytes, 12);
 DBK_ABI_AT(struct dbk_trace_block, raw_bytes, 16);
 DBK_ABI_AT(struct dbk_trace_block, payload_crc32c, 20);
-DBK_ABI_AT(struct dbk_trace_block, reserved, 24);
+DBK_ABI_AT(struct dbk_trace_block, rows_bytes, 24);
 DBK_ABI_AT(struct dbk_trace_block, header_crc32c, 28);
 
 #endif /* DBK_ABI_TRACE_H */

@@ -5,6 +5,7 @@
 
 #include "base/counted.hpp"
 #include "base/crc32c.hpp"
+#include "formats/trace/column_unpack.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,25 +41,48 @@ uint64_t padded(uint64_t bytes) {
 
 } // namespace
 
-Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level) {
-    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX);
-    Bytes block(kHeaderBytes + ZSTD_compressBound(raw.size()));
-    size_t stored = ZSTD_compress(block.data() + kHeaderBytes, block.size() - kHeaderBytes,
-                                  raw.data(), raw.size(), zstd_level);
+struct BlockMaker::State {
+    std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context{ZSTD_createCCtx(), &ZSTD_freeCCtx};
+    Bytes block;
+};
+
+BlockMaker::BlockMaker() : state_(std::make_unique<State>()) {}
+BlockMaker::BlockMaker(BlockMaker&&) noexcept = default;
+BlockMaker& BlockMaker::operator=(BlockMaker&&) noexcept = default;
+BlockMaker::~BlockMaker() = default;
+
+ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level,
+                          uint32_t rows_bytes) {
+    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX && state_->context);
+    Bytes& block = state_->block;
+    size_t room = kHeaderBytes + ZSTD_compressBound(raw.size()) + DBK_TRACE_ALIGN_BYTES;
+    if (block.size() < room)
+        block.resize(room);
+    size_t stored =
+        ZSTD_compressCCtx(state_->context.get(), block.data() + kHeaderBytes,
+                          block.size() - kHeaderBytes, raw.data(), raw.size(), zstd_level);
     DBK_ASSERT(!ZSTD_isError(stored));
-    block.resize(kHeaderBytes + stored);
     dbk_trace_block header = {};
     header.magic = DBK_TRACE_MAGIC;
-    header.version = DBK_TRACE_VERSION;
+    header.version = block_version(static_cast<uint16_t>(type));
     header.type = static_cast<uint16_t>(type);
     header.number = number;
     header.stored_bytes = static_cast<uint32_t>(stored);
     header.raw_bytes = static_cast<uint32_t>(raw.size());
-    header.payload_crc32c = base::crc32c(ByteView(block).subspan(kHeaderBytes));
+    header.payload_crc32c = base::crc32c(ByteView(block).subspan(kHeaderBytes, stored));
+    header.rows_bytes = rows_bytes;
     header.header_crc32c = header_checksum(header);
     std::memcpy(block.data(), &header, sizeof(header));
-    block.resize(padded(block.size()));
-    return block;
+    size_t bytes = padded(kHeaderBytes + stored);
+    std::fill(block.begin() + static_cast<ptrdiff_t>(kHeaderBytes + stored),
+              block.begin() + static_cast<ptrdiff_t>(bytes), std::byte{0});
+    return ByteView(block).first(bytes);
+}
+
+Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level) {
+    BlockMaker maker;
+    ByteView block = maker.make(type, number, raw, zstd_level);
+    return Bytes(block.begin(), block.end());
 }
 
 bool read_header(base::ByteSource& untrusted_file, uint64_t offset_bytes, dbk_trace_block& header) {
@@ -241,7 +265,9 @@ bool BlockScanner::next(BlockView& block) {
     return false;
 }
 
-Result<Bytes> unpack_block(const BlockView& block) {
+namespace {
+
+Result<Bytes> unpack_frame(const BlockView& block) {
     uint32_t raw_bytes = block.header.raw_bytes;
     if (raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
         return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", raw_bytes,
@@ -258,6 +284,18 @@ Result<Bytes> unpack_block(const BlockView& block) {
     if (got != raw_bytes)
         return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %u expected", got, raw_bytes);
     return raw;
+}
+
+} // namespace
+
+Result<Bytes> unpack_block(const BlockView& block) {
+    bool columns = block.header.type == DBK_TRACE_COLUMNS;
+    if (columns && (block.header.rows_bytes > DBK_TRACE_ROWS_BYTES_MAX ||
+                    block.header.raw_bytes >= block.header.rows_bytes))
+        return errorf(ErrorCode::limit, "%u bytes of columns for %u of pieces, %u are the most",
+                      block.header.raw_bytes, block.header.rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
+    DBK_TRY(Bytes raw, unpack_frame(block));
+    return columns ? unpack_columns(raw, block.header.rows_bytes) : std::move(raw);
 }
 
 } // namespace daybreak::formats

@@ -8,12 +8,51 @@
 #include "formats/segment/finding.hpp"
 
 #include <functional>
+#include <memory>
 
 namespace daybreak::formats {
 
 /// Returns a whole block: header, the payload as a zstd frame, padding.
 /// `raw` must not be longer than DBK_TRACE_RAW_BYTES_MAX.
 Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level);
+
+/// Makes blocks one after the other, with one compression context and one buffer.
+class BlockMaker {
+public:
+    BlockMaker();
+    BlockMaker(BlockMaker&&) noexcept;
+    BlockMaker& operator=(BlockMaker&&) noexcept;
+    ~BlockMaker();
+
+    /// Returns what make_block() does.  `rows_bytes`: of the pieces that a COLUMNS block stands
+    /// for.  The view lives until the next call.
+    ByteView make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level,
+                  uint32_t rows_bytes = 0);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Whether a block has pieces, in rows or in columns.
+constexpr bool has_pieces(const dbk_trace_block& header) {
+    return header.type == DBK_TRACE_DATA || header.type == DBK_TRACE_COLUMNS;
+}
+
+/// The version that a block of this type has.
+constexpr uint16_t block_version(uint16_t type) {
+    return type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_VERSION : DBK_TRACE_VERSION;
+}
+
+/// What the pieces of a block have, as a DATA block has them.
+constexpr uint32_t rows_bytes(const dbk_trace_block& header) {
+    return header.type == DBK_TRACE_COLUMNS ? header.rows_bytes : header.raw_bytes;
+}
+
+/// What unpack_block() takes of memory for what the block has: its payload, and its rows.
+constexpr uint64_t unpacked_bytes(const dbk_trace_block& header) {
+    return uint64_t{header.raw_bytes} + (header.type == DBK_TRACE_COLUMNS ? header.rows_bytes : 0);
+}
 
 /// A block whose header and checksum hold.
 struct BlockView {
@@ -80,7 +119,8 @@ private:
     uint64_t blocks_lost_ = 0, bytes_skipped_ = 0, bytes_cut_ = 0;
 };
 
-/// Returns the block's payload, unpacked.  Errors: corrupt.
+/// Returns the block's payload, unpacked; of a COLUMNS block the pieces, as a DATA block has them.
+/// Errors: corrupt, limit; of columns truncated and unsupported, too.
 Result<Bytes> unpack_block(const BlockView& block);
 
 } // namespace daybreak::formats

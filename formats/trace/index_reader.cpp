@@ -16,7 +16,7 @@ namespace daybreak::formats {
 namespace {
 
 /// Returns whether the pieces lie one after the other and nothing else is in the block.
-bool fill(const std::vector<PieceHead>& pieces, uint32_t raw_bytes) {
+bool fill(const std::vector<PieceHead>& pieces, uint32_t block_bytes) {
     uint64_t end = 0;
     for (const PieceHead& piece : pieces) {
         Result<Piece> parsed = parse_piece(piece.head);
@@ -24,7 +24,7 @@ bool fill(const std::vector<PieceHead>& pieces, uint32_t raw_bytes) {
             return false;
         end += (uint64_t{parsed->committed_bytes} + 7) & ~uint64_t{7};
     }
-    return end == raw_bytes;
+    return end == block_bytes;
 }
 
 } // namespace
@@ -32,7 +32,7 @@ bool fill(const std::vector<PieceHead>& pieces, uint32_t raw_bytes) {
 IndexReader::IndexReader(base::ByteSource& untrusted_file) : file_(untrusted_file) {
     Place place{0, {}};
     for (uint32_t number = 0; read_header(file_, place.offset_bytes, place.header); number++) {
-        if (place.header.number != number || place.header.version != DBK_TRACE_VERSION)
+        if (place.header.number != number || place.header.version != block_version(place.header.type))
             return;
         if (place.header.type == DBK_TRACE_INDEX)
             places_.push_back(place);
@@ -76,7 +76,7 @@ const IndexBlock* IndexReader::find(const dbk_trace_block& header, uint64_t offs
         [](const IndexBlock& block, uint64_t offset) { return block.file_offset < offset; });
     bool here = found != blocks_.end() && found->file_offset == offset_bytes &&
                 found->block_number == header.number && !found->pieces.empty();
-    return here && fill(found->pieces, header.raw_bytes) ? &*found : nullptr;
+    return here && fill(found->pieces, rows_bytes(header)) ? &*found : nullptr;
 }
 
 } // namespace daybreak::formats

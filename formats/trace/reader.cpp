@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading trace files: each good block goes where it belongs, each bad one becomes a finding (docs/design/0040-small-hostile-files.md).
+// Reading trace files: each good block goes where it belongs, each bad one becomes a finding
+// (docs/design/0040-small-hostile-files.md).
 #include "formats/trace/file_reader.hpp"
 
 #include "formats/trace/block.hpp"
@@ -33,7 +34,7 @@ public:
         content_.file.path = name;
         if (skim)
             scanner_.trust([this](const dbk_trace_block& header, uint64_t offset_bytes) {
-                return header.type == DBK_TRACE_DATA &&
+                return has_pieces(header) &&
                        index_.find(header, offset_bytes, may_unpack());
             });
     }
@@ -120,22 +121,22 @@ private:
     }
 
     Result<void> take(const BlockView& block) {
-        if (block.header.version != DBK_TRACE_VERSION)
+        if (block.header.version != block_version(block.header.type))
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
-                          block.header.version, DBK_TRACE_VERSION);
-        if (block.header.type == 0 || block.header.type > DBK_TRACE_SKIPPED) {
+                          block.header.version, block_version(block.header.type));
+        if (block.header.type == 0 || block.header.type > DBK_TRACE_COLUMNS) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),
                 strprintf("type %u is not known to this version, left out", block.header.type));
             return {};
         }
-        if (!budget_.take(block.header.raw_bytes))
+        uint64_t bytes = unpacked_bytes(block.header);
+        if (!budget_.take(bytes))
             return errorf(ErrorCode::limit,
-                          "%u bytes unpacked are too much for so small a file (%" PRIu64
+                          "%" PRIu64 " bytes unpacked are too much for so small a file (%" PRIu64
                           " MiB and %" PRIu64 " times its size)",
-                          block.header.raw_bytes, RawBudget::kBytesAlways >> 20,
-                          RawBudget::kPerFileByte);
-        if (block.header.type == DBK_TRACE_DATA && take_heads(block))
+                          bytes, RawBudget::kBytesAlways >> 20, RawBudget::kPerFileByte);
+        if (has_pieces(block.header) && take_heads(block))
             return {};
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
@@ -150,6 +151,7 @@ private:
         case DBK_TRACE_SYMBOLS:
             return decode_symbols(raw, content_.symbols);
         case DBK_TRACE_DATA:
+        case DBK_TRACE_COLUMNS:
             return take_data(block, std::move(raw));
         case DBK_TRACE_INDEX: {
             DBK_TRY(TraceIndex index, decode_index(raw));
@@ -176,7 +178,7 @@ private:
         uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
         if (!builder_.add_heads(store_, place, indexed->pieces, piece_options(block)).ok())
             return false;
-        content_.file.facts.raw_data_bytes += block.header.raw_bytes;
+        content_.file.facts.raw_data_bytes += rows_bytes(block.header);
         return true;
     }
 
@@ -257,7 +259,7 @@ std::optional<TraceHeader> find_header(base::ByteSource& untrusted_file) {
         base::memory_source(base::read_beginning(untrusted_file, kBeginningBytes));
     BlockScanner scanner(*beginning, ignored);
     BlockView block;
-    while (scanner.next(block) && block.header.type != DBK_TRACE_DATA) {
+    while (scanner.next(block) && !has_pieces(block.header)) {
         if (block.header.type != DBK_TRACE_HEADER || block.header.version != DBK_TRACE_VERSION)
             continue;
         Result<Bytes> raw = unpack_block(block);

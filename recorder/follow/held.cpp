@@ -16,7 +16,7 @@ std::pair<uint64_t, uint64_t> HeldSegments::add_file(ByteView untrusted_file, ui
     formats::BlockView block;
     std::pair<uint64_t, uint64_t> times{0, 0};
     while (scanner.next(block)) {
-        if (block.header.type != DBK_TRACE_DATA)
+        if (!formats::has_pieces(block.header))
             continue;
         Result<Bytes> raw = formats::unpack_block(block);
         if (!raw.ok())

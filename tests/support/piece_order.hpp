@@ -21,7 +21,7 @@ inline std::string piece_order(const std::string& path) {
     for (formats::BlockView block; scanner.next(block);) {
         if (block.header.type == DBK_TRACE_SYMBOLS)
             order += 'y';
-        if (block.header.type != DBK_TRACE_DATA)
+        if (!formats::has_pieces(block.header))
             continue;
         base::Bytes pieces = formats::unpack_block(block).value();
         for (base::ByteView rest = pieces; !rest.empty();) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the seeds of the trace fuzzers: a small trace file, and each kind of message.
+// Writes the seeds of the trace fuzzers: a small trace file, columns, and each kind of message.
+#include "formats/segment/piece.hpp"
+#include "formats/trace/column_pack.hpp"
 #include "formats/trace/message.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
+#include "tests/unit/formats/trace/sample_rows.hpp"
 
 #include <fstream>
 #include <string>
@@ -15,6 +18,25 @@ void write(const std::string& path, const base::Bytes& bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
+}
+
+/// A payload of columns of random records, after how many bytes they have as rows.
+base::Bytes columns() {
+    std::mt19937_64 random(1);
+    test::RingBuilder ring = test::random_ring(random, 60, 4);
+    base::Bytes rows = test::rows_of(ring), payload;
+    formats::ColumnPacker packer;
+    for (base::ByteView rest = rows; !rest.empty();) {
+        packer.learn(rest);
+        size_t bytes = formats::parse_piece(rest).value().committed_bytes;
+        rest = rest.subspan(formats::padded_to_8(bytes));
+    }
+    DBK_ASSERT(packer.pack(rows, payload));
+    base::Bytes seed(4);
+    auto rows_bytes = static_cast<uint32_t>(rows.size());
+    std::memcpy(seed.data(), &rows_bytes, sizeof(rows_bytes));
+    seed.insert(seed.end(), payload.begin(), payload.end());
+    return seed;
 }
 
 } // namespace
@@ -30,6 +52,7 @@ int main(int argc, char** argv) {
     summary.findings.push_back({formats::FindingKind::truncated, "here", "why"});
     formats::IndexEntry entry{1, 2, 3, 4, 5, 6, 7, 8};
     write(folder + "/sample.dbrk", test::sample_file(ring, 4096));
+    write(folder + "/sample.columns", columns());
     write(folder + "/header.message", formats::encode_header(test::sample_header()));
     write(folder + "/symbols.message", formats::encode_symbols(symbols, symbols.symbols()));
     write(folder + "/summary.message", formats::encode_summary(summary));

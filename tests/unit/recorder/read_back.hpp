@@ -63,7 +63,7 @@ inline void count_copies(base::ByteView file, ReadBack& back, std::map<SegmentOf
     formats::BlockScanner scanner(file, findings);
     for (formats::BlockView block; scanner.next(block);) {
         auto raw = formats::unpack_block(block);
-        if (block.header.type != DBK_TRACE_DATA || !raw.ok())
+        if (!formats::has_pieces(block.header) || !raw.ok())
             continue;
         for (base::ByteView rest(raw.value()); !rest.empty();) {
             auto piece = formats::parse_piece(rest);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decoding of a column from untrusted bytes: every length is checked before it is used.
+#include "formats/trace/column_coding.hpp"
+
+#include <algorithm>
+
+namespace daybreak::formats {
+
+namespace {
+
+using base::ByteReader;
+using base::ErrorCode;
+using base::errorf;
+
+constexpr unsigned kPlanesMax = 8;
+
+Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+    DBK_TRY(uint8_t planes, reader.read<uint8_t>());
+    if (planes == 0 || planes > kPlanesMax)
+        return errorf(ErrorCode::corrupt, "a column has %u planes", planes);
+    DBK_TRY(ByteView bytes, reader.bytes(uint64_t{planes} * count));
+    values.assign(count, 0);
+    const std::byte* from = bytes.data();
+    for (unsigned plane = 0; plane < planes; plane++, from += count)
+        for (size_t i = 0; i < count; i++)
+            values[i] |= static_cast<uint64_t>(from[i]) << (8 * plane);
+    return {};
+}
+
+Result<void> read_varints(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+    if (count > reader.remaining())
+        return errorf(ErrorCode::truncated, "a column of %zu values has %zu bytes", count,
+                      reader.remaining());
+    values.resize(count);
+    for (uint64_t& value : values) {
+        DBK_TRY(value, read_varint(reader));
+    }
+    return {};
+}
+
+Result<void> read_dictionary(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+    DBK_TRY(uint64_t entries, read_varint(reader));
+    if (entries == 0 || entries > count)
+        return errorf(ErrorCode::corrupt, "a dictionary has %llu entries for %zu values",
+                      static_cast<unsigned long long>(entries), count);
+    std::vector<uint64_t> distinct;
+    DBK_TRY_VOID(read_varints(reader, entries, distinct));
+    DBK_TRY_VOID(read_planes(reader, count, values));
+    for (uint64_t& value : values) {
+        if (value >= entries)
+            return errorf(ErrorCode::corrupt, "an index leads out of a dictionary of %llu",
+                          static_cast<unsigned long long>(entries));
+        value = distinct[value];
+    }
+    return {};
+}
+
+Result<void> read_form(ByteReader& reader, ColumnForm form, size_t count,
+                       std::vector<uint64_t>& values) {
+    switch (form) {
+    case ColumnForm::constant: {
+        DBK_TRY(uint64_t value, read_varint(reader));
+        values.assign(count, value);
+        return {};
+    }
+    case ColumnForm::varint:
+        return read_varints(reader, count, values);
+    case ColumnForm::planes:
+        return read_planes(reader, count, values);
+    case ColumnForm::dictionary:
+        return read_dictionary(reader, count, values);
+    }
+    return errorf(ErrorCode::unsupported, "a column has form %u", static_cast<unsigned>(form));
+}
+
+void add_up(std::vector<uint64_t>& values, ColumnDifference how) {
+    uint64_t before = 0, step = 0;
+    for (uint64_t& value : values) {
+        uint64_t difference = (value >> 1 ^ (0 - (value & 1))) + step;
+        before += difference;
+        value = before;
+        if (how == ColumnDifference::twice)
+            step = difference;
+    }
+}
+
+} // namespace
+
+Result<uint64_t> read_varint(ByteReader& reader) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        DBK_TRY(uint8_t byte, reader.read<uint8_t>());
+        value |= uint64_t{byte & 0x7fu} << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    return errorf(ErrorCode::corrupt, "a number has more than 10 bytes");
+}
+
+Result<ColumnView> read_column(ByteReader& reader) {
+    ColumnView column;
+    DBK_TRY(column.coding, reader.read<uint8_t>());
+    DBK_TRY(uint64_t bytes, read_varint(reader));
+    DBK_TRY(column.content, reader.bytes(bytes));
+    return column;
+}
+
+Result<void> decode_column(const ColumnView& untrusted, size_t count,
+                           std::vector<uint64_t>& values) {
+    unsigned form = untrusted.coding & 0xf, difference = untrusted.coding >> 4;
+    if (form >= kColumnForms || difference >= kColumnDifferences)
+        return errorf(ErrorCode::unsupported, "a column has coding 0x%02x", untrusted.coding);
+    ByteReader reader(untrusted.content, "column");
+    DBK_TRY_VOID(read_form(reader, static_cast<ColumnForm>(form), count, values));
+    if (reader.remaining() != 0)
+        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+    if (difference != 0)
+        add_up(values, static_cast<ColumnDifference>(difference));
+    return {};
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pieces of a COLUMNS block, bit for bit, from its payload.
+#pragma once
+
+#include "base/byte_reader.hpp"
+
+namespace daybreak::formats {
+
+/// Returns the `rows_bytes` bytes that the payload stands for; they are pieces back to back, which
+/// are as untrusted as the payload.  Memory and time are bounded by rows_bytes, which is at most
+/// DBK_TRACE_ROWS_BYTES_MAX, and by the payload, which is shorter than that.
+/// Errors: truncated, corrupt, unsupported, limit.
+base::Result<base::Bytes> unpack_columns(base::ByteView untrusted_payload, size_t rows_bytes);
+
+} // namespace daybreak::formats

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns: what was packed unpacks to the same bytes, and what was not is refused.
+#include "formats/abi/trace.h"
+#include "formats/segment/piece.hpp"
+#include "formats/trace/column_pack.hpp"
+#include "formats/trace/column_unpack.hpp"
+#include "tests/support/spec_example.hpp"
+#include "tests/unit/formats/trace/sample_rows.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+namespace {
+
+void learn_all(ColumnPacker& packer, ByteView rows) {
+    while (!rows.empty()) {
+        Result<Piece> piece = parse_piece(rows);
+        if (!piece.ok())
+            return;
+        packer.learn(rows);
+        rows = rows.subspan(std::min(padded_to_8(piece->committed_bytes), rows.size()));
+    }
+}
+
+/// Offsets of the segments in rows.
+std::vector<size_t> segments_in(ByteView rows) {
+    std::vector<size_t> offsets;
+    for (size_t at = 0; at < rows.size();) {
+        Piece piece = parse_piece(rows.subspan(at)).value();
+        if (piece.kind == PieceKind::segment)
+            offsets.push_back(at);
+        at += padded_to_8(piece.committed_bytes);
+    }
+    return offsets;
+}
+
+void reseal(Bytes& rows, size_t at) {
+    Result<Piece> piece = parse_piece(ByteView(rows).subspan(at));
+    if (!piece.ok() || piece->committed_bytes > rows.size() - at)
+        return;
+    uint32_t crc32c = segment_checksum(ByteView(rows).subspan(at, piece->committed_bytes));
+    std::memcpy(rows.data() + at + offsetof(dbk_segment_header, crc32c), &crc32c, sizeof(crc32c));
+}
+
+/// Packs and unpacks; true when it was divided.
+bool same_again(ColumnPacker& packer, ByteView rows) {
+    Bytes payload;
+    if (!packer.pack(rows, payload))
+        return false;
+    Result<Bytes> back = unpack_columns(payload, rows.size());
+    INFO((back.ok() ? std::string() : back.error().message()));
+    REQUIRE(back.ok());
+    REQUIRE(back->size() == rows.size());
+    REQUIRE(std::equal(rows.begin(), rows.end(), back->begin()));
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("random segments come back bit for bit", "[trace][columns]") {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        INFO("seed " << seed);
+        std::mt19937_64 random(seed);
+        test::RingBuilder ring = test::random_ring(random, random() % 3000, 64);
+        Bytes rows = test::rows_of(ring);
+        ColumnPacker packer;
+        learn_all(packer, rows);
+        for (int block = 0; block < 3; block++) // the second by the choices of the first
+            CHECK(same_again(packer, rows) == !segments_in(rows).empty());
+    }
+}
+
+TEST_CASE("records that go on a firing are columns as well", "[trace][columns]") {
+    for (uint32_t mark : {0u, DBK_RECORD_F_SAME_FIRING}) {
+        test::RingBuilder ring({.segments_per_cpu = 64});
+        uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"),
+                                     {test::RingBuilder::integer_field(8, 8)}, 16);
+        for (uint64_t i = 0; i < 4000; i++)
+            ring.record(0, epid | (i % 2 ? mark : 0), 1000 + 10 * i, test::RingBuilder::words({i}));
+        Bytes rows = test::rows_of(ring), payload;
+        ColumnPacker packer;
+        learn_all(packer, rows);
+        CHECK(packer.pack(rows, payload));
+        CHECK(payload.size() < rows.size() / 2);
+    }
+}
+
+TEST_CASE("segments that are not as the engine writes them come back bit for bit",
+          "[trace][columns]") {
+    std::mt19937_64 random(7);
+    test::RingBuilder ring = test::random_ring(random, 600, 64);
+    const Bytes good = test::rows_of(ring);
+    std::vector<size_t> segments = segments_in(good);
+    ColumnPacker packer;
+    learn_all(packer, good);
+    for (int i = 0; i < 2000; i++) {
+        Bytes rows = good;
+        size_t segment = segments[random() % segments.size()];
+        for (uint64_t changes = 1 + random() % 4; changes > 0; changes--)
+            rows[std::min(segment + random() % 4096, rows.size() - 1)] ^=
+                static_cast<std::byte>(1u << random() % 8);
+        if (random() % 4 != 0)
+            for (size_t at : segments)
+                reseal(rows, at);
+        if (random() % 8 == 0)
+            rows.resize(random() % rows.size());
+        same_again(packer, rows);
+    }
+}
+
+TEST_CASE("without layouts, or segments, nothing is divided", "[trace][columns]") {
+    std::mt19937_64 random(3);
+    test::RingBuilder ring = test::random_ring(random, 100, 16);
+    Bytes rows = test::rows_of(ring), payload;
+    ColumnPacker packer;
+    CHECK_FALSE(packer.pack(rows, payload));
+    learn_all(packer, rows);
+    CHECK(packer.pack(rows, payload));
+    CHECK_FALSE(packer.pack(ByteView(rows).first(segments_in(rows)[0]), payload));
+    CHECK_FALSE(packer.pack({}, payload));
+    CHECK_FALSE(packer.pack(Bytes(DBK_TRACE_ROWS_BYTES_MAX + 8), payload));
+}
+
+TEST_CASE("every coding comes back", "[trace][columns]") {
+    std::mt19937_64 random(5);
+    ColumnEncoder encoder;
+    for (int round = 0; round < 200; round++) {
+        std::vector<uint64_t> values(1 + random() % 300), back;
+        uint64_t mask = random() >> (random() % 64), slope = random() % 9, count = 0;
+        for (uint64_t& value : values)
+            value = slope * count++ + (random() & mask);
+        for (unsigned form = 1; form < kColumnForms; form++)
+            for (unsigned how = 0; how < kColumnDifferences; how++) {
+                ColumnCoding coding{static_cast<ColumnForm>(form),
+                                    static_cast<ColumnDifference>(how)};
+                ColumnMemory memory{coding, 1};
+                Bytes out;
+                encoder.put(values, memory, out);
+                base::ByteReader reader(out);
+                ColumnView column = read_column(reader).value();
+                REQUIRE(decode_column(column, values.size(), back).ok());
+                REQUIRE(back == values);
+                bool constant = (column.coding & 0xf) == 0;
+                REQUIRE(decode_column(column, values.size() + 1, back).ok() == constant);
+            }
+    }
+}
+
+TEST_CASE("the worked example of columns.md", "[trace][columns]") {
+    Bytes column = test::spec_example("formats/trace/columns.md", "## Worked example");
+    base::ByteReader reader(column);
+    std::vector<uint64_t> values;
+    REQUIRE(decode_column(read_column(reader).value(), 4, values).ok());
+    CHECK(values == std::vector<uint64_t>{7, 7, 9, 8});
+    ColumnMemory memory{{ColumnForm::planes, ColumnDifference::once}, 1};
+    Bytes again;
+    ColumnEncoder().put(values, memory, again);
+    CHECK(again == column);
+}
+
+TEST_CASE("a payload that asks for more than its rows is refused", "[trace][columns]") {
+    // Counts far above what so few rows can have; the rest is not looked at.
+    for (uint64_t records : {uint64_t{1} << 20, UINT64_MAX}) {
+        Bytes payload;
+        put_varint(payload, records);
+        put_varint(payload, 1);
+        put_varint(payload, 0);
+        CHECK(unpack_columns(payload, 4096).error().code() == ErrorCode::limit);
+    }
+    CHECK(unpack_columns({}, DBK_TRACE_ROWS_BYTES_MAX + 1).error().code() == ErrorCode::limit);
+    CHECK(unpack_columns(Bytes(100), 100).error().code() == ErrorCode::limit);
+}
+
+TEST_CASE("layouts whose records would not fit take no memory for them", "[trace][columns]") {
+    RecordLayout wide{1, 1, true, std::vector<uint8_t>(16001, kTailItem)};
+    Bytes payload;
+    put_varint(payload, DBK_TRACE_ROWS_BYTES_MAX / 8); // records, all of that layout
+    put_varint(payload, 0);
+    put_varint(payload, 1);
+    put_layout(wide, payload);
+    put_varint(payload, 0);                                                    // runs
+    payload.insert(payload.end(), {std::byte{0}, std::byte{1}, std::byte{1}}); // all of kind 1
+    put_raw_column({}, payload);
+    put_raw_column({}, payload);
+    Result<Bytes> rows = unpack_columns(payload, DBK_TRACE_ROWS_BYTES_MAX);
+    REQUIRE_FALSE(rows.ok());
+    CHECK(rows.error().code() == ErrorCode::limit);
+}
