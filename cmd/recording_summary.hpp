@@ -10,7 +10,8 @@
 
 namespace daybreak::cmd {
 
-/// What --replace of a command that writes a trace file does.
+/// What --rows and --replace of a command that writes a trace file do.
+inline constexpr const char* kRowsHelp = "Write records in rows, not in columns";
 inline constexpr const char* kReplaceHelp = "Replace the file that -o names, if it is there";
 
 /// A line for each ring: what is in the file of it, and what is not.  Of a window (`is_window`)

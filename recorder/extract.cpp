@@ -227,7 +227,8 @@ private:
                 formats::create_trace_file(options_.output_path, options_.replace));
         DBK_TRY(formats::TraceWriter writer,
                 formats::TraceWriter::create(
-                    [&](base::ByteView bytes) { return file.write(bytes); }, header));
+                    [&](base::ByteView bytes) { return file.write(bytes); }, header,
+                    options_.writer));
         DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
         std::vector<base::ByteView> pieces;
         for (const DumpPiece* found : boot.pieces)

@@ -25,6 +25,7 @@ struct ExtractOptions {
     std::string tool_version;
     formats::ScanOptions scan;
     bool replace = false; ///< a file at output_path; else it is an error
+    formats::TraceWriterOptions writer;
 };
 
 /// What one boot left in the dump.

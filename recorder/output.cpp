@@ -74,7 +74,7 @@ Result<void> RecordOutput::begin(formats::TraceHeader header) {
     header.modules = read_modules();
     DBK_TRY(formats::TraceWriter writer,
             formats::TraceWriter::create([this](ByteView bytes) { return file_->write(bytes); },
-                                         header, {options_.zstd_level}));
+                                         header, options_.writer));
     writer_.emplace(std::move(writer));
     return {};
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "formats/segment/coverage.hpp"
+#include "formats/trace/writer.hpp"
 #include "recorder/device.hpp"
 #include "recorder/symbols.hpp"
 
@@ -24,7 +25,7 @@ struct RecordOptions {
     uint16_t ring_id = 0;        ///< the ring to claim; 0: the oldest without an owner
     bool with_symbols = true;    ///< false: they lie in a file of their own
     formats::TraceHeader header; ///< host facts; origin and modules are filled in
-    int zstd_level = 3;
+    formats::TraceWriterOptions writer;
     std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty
 };
 

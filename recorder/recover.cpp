@@ -135,9 +135,9 @@ Result<void> write(const Half& half, const RecoverOptions& options, RecoverSumma
     DBK_TRY(formats::SymbolTable symbols, symbols_of(half.recording, options, findings));
     DBK_TRY(base::OutputFile file,
             formats::create_trace_file(options.output_path, options.replace));
-    DBK_TRY(
-        formats::TraceWriter writer,
-        formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
+    DBK_TRY(formats::TraceWriter writer,
+            formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header,
+                                         options.writer));
     DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
     for (ByteView piece : half.pieces)
         DBK_TRY_VOID(writer.add_piece(piece));

@@ -23,6 +23,7 @@ struct RecoverOptions {
     /// finding.
     const RunningKernel* running = nullptr;
     bool replace = false; ///< a file at output_path; else it is an error
+    formats::TraceWriterOptions writer;
 };
 
 /// What is in one half.

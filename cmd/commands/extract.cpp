@@ -16,7 +16,7 @@ namespace daybreak::cmd {
 namespace {
 
 struct ExtractArguments {
-    bool replace = false;
+    bool replace = false, rows = false;
     std::string dump_path, output_path, boot, symbols_path, address;
     bool list = false;
     bool quiet = false;
@@ -78,6 +78,7 @@ base::Result<recorder::ExtractOptions> options_of(const ExtractArguments& argume
     if (!arguments.list)
         options.output_path = arguments.output_path;
     options.replace = arguments.replace;
+    options.writer.columns = !arguments.rows;
     options.boot = arguments.boot;
     if (!arguments.address.empty()) {
         DBK_TRY(options.scan.raw_phys_addr, parse_hex(arguments.address, "--at"));
@@ -129,6 +130,7 @@ void add_extract(CLI::App& app, int& status) {
         ->required();
     command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_flag("--list", arguments->list, "Only list the boots that the dump has data of");
     command->add_option("--boot", arguments->boot,
                         "Take this boot, as its UUID begins (default: the one that died)");

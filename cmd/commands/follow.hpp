@@ -22,6 +22,7 @@ struct FollowArguments {
     std::string status_file;  ///< empty: kStatusPath, else DIR/status.json
     std::string metrics_file; ///< empty: none
     bool wait = false;
+    bool rows = false;
     EnablingArguments enabling; ///< -s and its kin: what to enable
     std::vector<uint16_t> rings;
 };

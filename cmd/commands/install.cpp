@@ -182,7 +182,7 @@ int run_booted(const InstallArguments& arguments) {
     if (boot->chosen && boot->loaded && *placed) {
         // Only what this installation traces: another's programs go on.
         ClaimedFiles files;
-        auto claimed = claim_all(host.at(kRecordings), (*placed)->programs, false, files);
+        auto claimed = claim_all(host.at(kRecordings), (*placed)->programs, false, false, files);
         bool is_absent = !claimed.ok() && claimed.error().code() == ErrorCode::not_found;
         last.result = claimed.ok() ? install::BootResult::collected
                       : is_absent  ? install::BootResult::nothing_held

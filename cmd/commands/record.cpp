@@ -71,6 +71,7 @@ recorder::RecordOptions options_of(const RecordArguments& arguments) {
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
     options.replace = arguments.replace;
+    options.writer.columns = !arguments.follow.rows;
     options.keep = arguments.keep;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
@@ -122,8 +123,9 @@ bool is_folder(const std::string& path) {
 } // namespace
 
 base::Result<void> claim_all(const std::string& folder_path, const std::vector<std::string>& names,
-                             bool quiet, ClaimedFiles& files) {
-    RecordArguments arguments{.output_path = folder_path, .claim = true, .quiet = quiet};
+                             bool quiet, bool rows, ClaimedFiles& files) {
+    RecordArguments arguments{
+        .output_path = folder_path, .claim = true, .quiet = quiet, .follow = {.rows = rows}};
     DBK_TRY(auto device, recorder::open_device());
     DBK_TRY(std::vector<recorder::RunningProgram> programs, recorder::list_programs(*device));
     std::erase_if(programs, [&names](const auto& program) {
@@ -167,6 +169,7 @@ void add_record(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output_path,
                         "The trace file to write (.dbrk); a folder: all programs, a file each");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->follow.rows, kRowsHelp);
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
     add_follow_options(*command, arguments->follow);
     command->footer("\nExamples: in the booted system, as root\n"
@@ -187,7 +190,8 @@ void add_record(CLI::App& app, int& status) {
             if (!arguments->claim || !is_folder(arguments->output_path))
                 return record_one(*arguments);
             ClaimedFiles files;
-            DBK_TRY_VOID(claim_all(arguments->output_path, {}, arguments->quiet, files));
+            DBK_TRY_VOID(claim_all(arguments->output_path, {}, arguments->quiet,
+                                   arguments->follow.rows, files));
             return files.losses;
         }();
         status = losses.ok() ? static_cast<int>(*losses ? Exit::losses : Exit::ok)

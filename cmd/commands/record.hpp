@@ -19,6 +19,6 @@ struct ClaimedFiles {
 /// writes a file each.  What was written before an error is in `files`.  Errors: unsupported: no
 /// module; not_found: nothing to claim; io.
 base::Result<void> claim_all(const std::string& folder_path, const std::vector<std::string>& names,
-                             bool quiet, ClaimedFiles& files);
+                             bool quiet, bool rows, ClaimedFiles& files);
 
 } // namespace daybreak::cmd

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kLogLines = 10;
 
 struct RecoverArguments {
-    bool replace = false;
+    bool replace = false, rows = false;
     std::string bank_path, output_path, symbols_path;
     int half = -1;
     bool list = false;
@@ -104,6 +104,7 @@ base::Result<recorder::RecoverSummary> recover(const RecoverArguments& arguments
     if (!arguments.list)
         options.output_path = arguments.output_path;
     options.replace = arguments.replace;
+    options.writer.columns = !arguments.rows;
     if (arguments.half >= 0)
         options.half = static_cast<uint32_t>(arguments.half);
     if (!arguments.bank_path.empty()) {
@@ -145,6 +146,7 @@ void add_recover(CLI::App& app, int& status) {
                         "An image of the bank, or of a half (default: /dev/daybreak's)");
     command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_flag("--list", arguments->list, "Only print what the halves of the bank hold");
     command->add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
         ->check(CLI::Range(0, 1));

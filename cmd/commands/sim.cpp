@@ -34,7 +34,7 @@ struct SimArguments {
     std::vector<std::string> dof_paths; ///< instead of the program
     std::string dialect = "oracle";
     std::string output_path;
-    bool replace = false;
+    bool replace = false, rows = false;
     std::string time, injection, privileges;
     std::optional<uint64_t> seed;
     uint64_t cpu_count = 1;
@@ -281,7 +281,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (!end.ok())
         return fail(end.error());
     if (file) {
-        auto written = (*simulation)->write_trace_file(*file, trace_header(arguments, setting));
+        auto written = (*simulation)
+                           ->write_trace_file(*file, trace_header(arguments, setting),
+                                              {.columns = !arguments.rows});
         if (!written.ok())
             return fail(written.error());
     }
@@ -310,6 +312,7 @@ void add_sim(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output_path,
                         "Write what was recorded as a trace file too (.dbrk)");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_option("--seed", arguments->seed,
                         "Of everything random (1); given, dates are the same in every run too");
     command->add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");

@@ -29,7 +29,7 @@ constexpr std::string_view kTriggerMarks = "_-.@:\\", kFileMarks = "_-.@+";
 
 struct SnapshotArguments {
     std::string output_path;
-    bool replace = false;
+    bool replace = false, rows = false;
     std::string last;
     std::string trigger;
     std::string folder;
@@ -102,6 +102,7 @@ base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& argument
                    : arguments.output_path;
     options.record.output_path = path_ret;
     options.record.replace = arguments.replace;
+    options.record.writer.columns = !arguments.rows;
     Progress progress("daybreak: snapshot");
     auto show = [&progress](recorder::RecordStep step, uint64_t done, uint64_t total) {
         progress.step(step == recorder::RecordStep::copying ? "copying" : "writing", done, total);
@@ -169,6 +170,7 @@ void add_snapshot(CLI::App& app, int& status) {
                         "The trace file to write; else snapshot-HOST-TIME.dbrk here")
         ->excludes(pin_only);
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_option("--trigger", arguments->trigger,
                         "Why, in a word: it stands in the file, and in its name without -o");
     command->add_option("--dir", arguments->folder,

@@ -21,7 +21,7 @@ using base::strprintf;
 
 struct StopArguments {
     std::string name, output_path;
-    bool replace = false;
+    bool replace = false, rows = false;
     bool discard = false;
     bool quiet = false;
 };
@@ -63,6 +63,7 @@ Result<bool> stop_to_file(recorder::DeviceApi& device, const StopArguments& argu
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
     options.replace = arguments.replace;
+    options.writer.columns = !arguments.rows;
     options.ring_id = program.ring_id;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
@@ -118,6 +119,7 @@ void add_stop(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output_path,
                         "Write what its ring holds to a trace file");
     command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
+    command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_flag("--discard", arguments->discard,
                       "Throw a boot's recording away without -o");
     command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");

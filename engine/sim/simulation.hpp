@@ -128,7 +128,8 @@ public:
     formats::Recording recording() const;
     /// Writes a trace file, and commits it.
     Result<formats::TraceSummary> write_trace_file(base::OutputFile& file,
-                                                   const formats::TraceHeader& header) const;
+                                                   const formats::TraceHeader& header,
+                                                   formats::TraceWriterOptions options = {}) const;
 
 private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}

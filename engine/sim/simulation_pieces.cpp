@@ -198,13 +198,15 @@ formats::Recording Simulation::recording() const {
 }
 
 Result<formats::TraceSummary>
-Simulation::write_trace_file(base::OutputFile& file, const formats::TraceHeader& header) const {
+Simulation::write_trace_file(base::OutputFile& file, const formats::TraceHeader& header,
+                             formats::TraceWriterOptions options) const {
     std::vector<Bytes> pieces = all_pieces();
     std::vector<formats::TraceRegion> regions;
     for (const Bytes& piece : pieces)
         regions.push_back({piece, "simulation"});
     return formats::write_trace(file, header, regions, snapshots_,
-                                host_.has_kernel() ? kernel_symbols() : formats::SymbolTable());
+                                host_.has_kernel() ? kernel_symbols() : formats::SymbolTable(),
+                                options);
 }
 
 } // namespace daybreak::sim

@@ -5,6 +5,7 @@
 
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
+#include "formats/trace/column_pack.hpp"
 #include "formats/trace/message.hpp"
 
 #include <algorithm>
@@ -16,6 +17,10 @@ namespace {
 
 /// After so many pieces an index block is written: less than 1 MiB of it is unpacked at a time.
 constexpr size_t kIndexPieces = 4096;
+/// Rows and columns are compared on the last bytes of the first block (metadata is first in a file),
+/// and again after so many blocks.
+constexpr size_t kCompareBytes = 64u << 10;
+constexpr uint32_t kCompareBlocks = 32;
 
 } // namespace
 
@@ -31,36 +36,74 @@ struct TraceWriter::State {
     TraceIndex index;                    ///< what the next index block will have
     size_t index_pieces = 0;
     PieceCounter counter;
+    BlockMaker maker;
+    ColumnPacker packer;
+    Bytes columns; ///< payload of the block being written
+    uint32_t blocks_till_compare = 0;
+    bool rows_are_smaller = false; ///< at the last comparison
 
-    Result<void> put(enum dbk_trace_type type, ByteView raw_payload) {
-        if (raw_payload.size() > DBK_TRACE_RAW_BYTES_MAX)
-            return base::errorf(ErrorCode::limit, "a block of %zu bytes, %u are the most",
-                                raw_payload.size(), DBK_TRACE_RAW_BYTES_MAX);
-        Bytes block = make_block(type, next_number, raw_payload, options.zstd_level);
+    Result<void> write(ByteView block) {
         DBK_TRY_VOID(sink(block));
         next_number++;
         bytes_written += block.size();
         return {};
     }
 
-    Result<void> flush() {
-        if (!raw.empty()) {
-            uint64_t offset = bytes_written;
-            uint32_t number = next_number;
-            DBK_TRY_VOID(put(DBK_TRACE_DATA, raw));
-            raw.clear();
-            for (IndexEntry& entry : raw_entries) {
-                entry.file_offset = offset;
-                entry.block_number = number;
-                index.entries.push_back(entry);
-            }
-            raw_entries.clear();
-            index_pieces += raw_pieces.size();
-            if (raw_has_others)
-                raw_pieces.clear();
-            index.blocks.push_back({offset, number, std::exchange(raw_pieces, {})});
-            raw_has_others = false;
+    Result<void> put(enum dbk_trace_type type, ByteView raw_payload) {
+        if (raw_payload.size() > DBK_TRACE_RAW_BYTES_MAX)
+            return base::errorf(ErrorCode::limit, "a block of %zu bytes, %u are the most",
+                                raw_payload.size(), DBK_TRACE_RAW_BYTES_MAX);
+        return write(maker.make(type, next_number, raw_payload, options.zstd_level));
+    }
+
+    ByteView make_rows(ByteView rows) {
+        return maker.make(DBK_TRACE_DATA, next_number, rows, options.zstd_level);
+    }
+
+    /// The block of what is gathered, in columns; empty when rows are to be written.
+    ByteView make_columns() {
+        bool compare = blocks_till_compare == 0;
+        blocks_till_compare -= compare ? 0 : 1;
+        if (!options.columns || (rows_are_smaller && !compare) || !packer.pack(raw, columns))
+            return {};
+        double rows_bytes = 0;
+        if (compare) {
+            ByteView sample = ByteView(raw).last(std::min(raw.size(), kCompareBytes));
+            rows_bytes = static_cast<double>(make_rows(sample).size()) /
+                         static_cast<double>(sample.size()) * static_cast<double>(raw.size());
         }
+        ByteView block = maker.make(DBK_TRACE_COLUMNS, next_number, columns, options.zstd_level,
+                                    static_cast<uint32_t>(raw.size()));
+        if (compare) {
+            rows_are_smaller = static_cast<double>(block.size()) >= rows_bytes;
+            blocks_till_compare = kCompareBlocks;
+        }
+        return rows_are_smaller ? ByteView() : block;
+    }
+
+    Result<void> flush_raw() {
+        uint64_t offset = bytes_written;
+        uint32_t number = next_number;
+        ByteView block = make_columns();
+        DBK_TRY_VOID(block.empty() ? put(DBK_TRACE_DATA, raw) : write(block));
+        raw.clear();
+        for (IndexEntry& entry : raw_entries) {
+            entry.file_offset = offset;
+            entry.block_number = number;
+            index.entries.push_back(entry);
+        }
+        raw_entries.clear();
+        index_pieces += raw_pieces.size();
+        if (raw_has_others)
+            raw_pieces.clear();
+        index.blocks.push_back({offset, number, std::exchange(raw_pieces, {})});
+        raw_has_others = false;
+        return {};
+    }
+
+    Result<void> flush() {
+        if (!raw.empty())
+            DBK_TRY_VOID(flush_raw());
         return index_pieces < kIndexPieces ? Result<void>() : put_index();
     }
 
@@ -71,15 +114,25 @@ struct TraceWriter::State {
         return {};
     }
 
-    void note(const Piece& piece, ByteView packed) {
-        std::optional<SegmentCount> count = counter.take(packed);
+    Result<void> gather(ByteView rows) {
+        if (!raw.empty() && raw.size() + rows.size() > options.block_raw_bytes)
+            DBK_TRY_VOID(flush());
+        raw.insert(raw.end(), rows.begin(), rows.end());
+        return {};
+    }
+
+    /// A piece that was gathered; `bytes` begin with it, and lie at `offset` of the block.
+    void note(const Piece& piece, ByteView bytes, size_t offset) {
+        std::optional<SegmentCount> count = counter.take(bytes);
+        if (options.columns && piece.kind != PieceKind::segment)
+            packer.learn(bytes);
         if (piece.kind != PieceKind::segment) {
             raw_has_others = true;
             return;
         }
         PieceHead head;
-        head.offset_bytes = static_cast<uint32_t>(raw.size());
-        std::copy_n(packed.begin(), head.head.size(), head.head.begin());
+        head.offset_bytes = static_cast<uint32_t>(offset);
+        std::copy_n(bytes.begin(), std::min(bytes.size(), head.head.size()), head.head.begin());
         head.count = count;
         raw_pieces.push_back(std::move(head));
         note(piece.segment);
@@ -109,23 +162,46 @@ TraceWriter::~TraceWriter() = default;
 
 Result<TraceWriter> TraceWriter::create(TraceSink sink, const TraceHeader& header,
                                         TraceWriterOptions options) {
+    TraceWriter writer = empty(std::move(sink), options);
+    DBK_TRY_VOID(writer.add_block(DBK_TRACE_SCHEMA, base::as_bytes(kTraceSchemaText)));
+    DBK_TRY_VOID(writer.add_block(DBK_TRACE_HEADER, encode_header(header)));
+    return writer;
+}
+
+TraceWriter TraceWriter::empty(TraceSink sink, TraceWriterOptions options) {
     auto state = std::make_unique<State>();
     state->sink = std::move(sink);
     state->options = options;
-    DBK_TRY_VOID(state->put(DBK_TRACE_SCHEMA, base::as_bytes(kTraceSchemaText)));
-    DBK_TRY_VOID(state->put(DBK_TRACE_HEADER, encode_header(header)));
     return TraceWriter(std::move(state));
 }
 
 Result<void> TraceWriter::add_piece(ByteView untrusted_piece) {
     DBK_TRY(Bytes packed, packed_piece(untrusted_piece));
     DBK_TRY(Piece piece, parse_piece(packed));
-    if (!state_->raw.empty() &&
-        state_->raw.size() + packed.size() > state_->options.block_raw_bytes)
-        DBK_TRY_VOID(state_->flush());
-    state_->note(piece, packed);
-    state_->raw.insert(state_->raw.end(), packed.begin(), packed.end());
+    DBK_TRY_VOID(state_->gather(packed));
+    state_->note(piece, packed, state_->raw.size() - packed.size());
     return {};
+}
+
+Result<void> TraceWriter::add_rows(ByteView untrusted_rows) {
+    DBK_TRY_VOID(state_->gather(untrusted_rows));
+    for (ByteView rest = untrusted_rows; !rest.empty();) {
+        Result<Piece> piece = parse_piece(rest);
+        if (!piece.ok() || piece->committed_bytes > rest.size())
+            break; // a reader finds it, and says so
+        state_->note(*piece, rest, state_->raw.size() - rest.size());
+        rest = rest.subspan(std::min(padded_to_8(piece->committed_bytes), rest.size()));
+    }
+    return {};
+}
+
+Result<void> TraceWriter::add_block(enum dbk_trace_type type, ByteView raw_payload) {
+    DBK_TRY_VOID(state_->flush());
+    if (type == DBK_TRACE_INDEX)
+        return state_->put_index();
+    if (type == DBK_TRACE_END)
+        return state_->put(type, encode_end({state_->next_number, state_->bytes_written}));
+    return state_->put(type, raw_payload);
 }
 
 Result<void> TraceWriter::add_symbols(const SymbolTable& symbols) {
@@ -151,10 +227,9 @@ ByteView TraceWriter::unwritten() const {
 }
 
 Result<void> TraceWriter::finish(const TraceSummary& summary) {
-    DBK_TRY_VOID(state_->flush());
-    DBK_TRY_VOID(state_->put_index());
-    DBK_TRY_VOID(state_->put(DBK_TRACE_SUMMARY, encode_summary(summary)));
-    return state_->put(DBK_TRACE_END, encode_end({state_->next_number, state_->bytes_written}));
+    DBK_TRY_VOID(add_block(DBK_TRACE_INDEX, {}));
+    DBK_TRY_VOID(add_block(DBK_TRACE_SUMMARY, encode_summary(summary)));
+    return add_block(DBK_TRACE_END, {});
 }
 
 uint64_t TraceWriter::bytes_written() const {
@@ -173,7 +248,8 @@ Result<base::OutputFile> create_trace_file(const std::string& path, bool replace
 
 Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& header,
                                  std::span<const TraceRegion> regions,
-                                 std::span<const Bytes> snapshots, const SymbolTable& symbols) {
+                                 std::span<const Bytes> snapshots, const SymbolTable& symbols,
+                                 TraceWriterOptions options) {
     RecordingBuilder builder;
     std::vector<ByteView> pieces;
     for (const TraceRegion& region : regions)
@@ -186,8 +262,9 @@ Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& head
 
     metadata_first(pieces);
 
-    DBK_TRY(TraceWriter writer,
-            TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header));
+    DBK_TRY(
+        TraceWriter writer,
+        TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header, options));
     DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
     for (ByteView piece : pieces)
         DBK_TRY_VOID(writer.add_piece(piece));

@@ -4,11 +4,12 @@
 //
 // The order is: create(), then pieces and symbols in any order, then finish().  Pieces are
 // segments, metadata blocks and aggregation snapshots as they were copied; they are cut to their
-// committed bytes, sealed, and gathered into data blocks of about kBlockRawBytes.  A file without
-// finish() is a good file whose end is missing.
+// committed bytes, sealed, and gathered into blocks of about block_raw_bytes: of columns when those
+// are smaller, else of rows.  A file without finish() is a good file whose end is missing.
 #pragma once
 
 #include "base/file.hpp"
+#include "formats/abi/trace.h"
 #include "formats/trace/metadata.hpp"
 
 #include <functional>
@@ -22,7 +23,8 @@ using TraceSink = std::function<Result<void>(ByteView)>;
 
 struct TraceWriterOptions {
     int zstd_level = 3;
-    size_t block_raw_bytes = 256u << 10; ///< of a data block before compression
+    size_t block_raw_bytes = 1u << 20; ///< of the pieces of a block
+    bool columns = true;               ///< where they are smaller than rows
 };
 
 class TraceWriter {
@@ -30,6 +32,8 @@ public:
     /// Writes the schema and header blocks.
     static Result<TraceWriter> create(TraceSink sink, const TraceHeader& header,
                                       TraceWriterOptions options = {});
+    /// Writes nothing yet: for the blocks of another file, which add_block() and add_rows() take.
+    static TraceWriter empty(TraceSink sink, TraceWriterOptions options);
     TraceWriter(TraceWriter&&) noexcept;
     TraceWriter& operator=(TraceWriter&&) noexcept;
     ~TraceWriter();
@@ -40,7 +44,12 @@ public:
     Result<void> add_symbols(const SymbolTable& symbols);
     /// Reports what should have been added and was not; a block of its own.
     Result<void> add_skipped(std::span<const SkippedSegments> skipped);
-    /// Writes what is gathered as a data block now.  After an error of the sink, which must not
+    /// Adds what a block of pieces has, whole, whatever it is.
+    Result<void> add_rows(ByteView untrusted_rows);
+    /// Writes what is gathered, then a block with this payload.  An index and an end are made
+    /// anew, whatever the payload.
+    Result<void> add_block(enum dbk_trace_type type, ByteView raw_payload);
+    /// Writes what is gathered as a block now.  After an error of the sink, which must not
     /// have written a part, it is still gathered and this can be called again.
     Result<void> flush();
     /// What is gathered and not written: whole pieces as add_piece() takes them, back to back.
@@ -71,6 +80,7 @@ Result<base::OutputFile> create_trace_file(const std::string& path, bool replace
 /// file when it is complete.  Returns the summary that was written.
 Result<TraceSummary> write_trace(base::OutputFile& file, const TraceHeader& header,
                                  std::span<const TraceRegion> regions,
-                                 std::span<const Bytes> snapshots, const SymbolTable& symbols);
+                                 std::span<const Bytes> snapshots, const SymbolTable& symbols,
+                                 TraceWriterOptions options = {});
 
 } // namespace daybreak::formats

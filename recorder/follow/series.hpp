@@ -42,6 +42,7 @@ struct SeriesOptions {
     uint64_t file_bytes_max = 0;  ///< 0: a sixteenth of the total, at most 64 MiB
     uint64_t file_age_ns_max = 0; ///< 0: no limit
     int zstd_level = 1;
+    bool columns = true; ///< where they are smaller than rows
 };
 
 /// What a file's name says.

@@ -57,7 +57,7 @@ inline Bytes file_of(const formats::TraceHeader& header, const std::vector<ByteV
         return base::Result<void>();
     };
     formats::RecordingBuilder builder;
-    auto writer = formats::TraceWriter::create(sink, header, {3, 8192}).value();
+    auto writer = formats::TraceWriter::create(sink, header, {3, 8192, false}).value();
     for (ByteView piece : pieces)
         DBK_ASSERT(writer.add_piece(piece).ok());
     DBK_ASSERT(writer.add_symbols(symbols).ok());

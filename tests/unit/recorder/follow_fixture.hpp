@@ -70,6 +70,7 @@ struct FollowFixture {
             options.header.boot_uuid[i] = static_cast<uint8_t>(ring.options().boot_id >> (8 * i));
         options.threaded = false;
         options.series.zstd_level = 1;
+        options.series.columns = false; // sizes of files and disks here are those of rows
     }
 
     void records(uint64_t count) {

@@ -272,6 +272,7 @@ TEST_CASE("a disk that fills up while writing leaves what fitted, for a claimed 
           "[recorder]") {
     Fixture f({.cpu_count = 2, .segments_per_cpu = 512, .activity = DBK_ACTIVITY_ACTIVE});
     f.incompressible_records(60000); // half a MiB in the file, of which some blocks fit
+    f.options.writer = {.zstd_level = 3, .block_raw_bytes = 256u << 10, .columns = false};
     bool keep = GENERATE(false, true);
     f.options.keep = keep;
     Result<RecordSummary> done = with_file_limit(400 << 10, [&] { return f.run(); });

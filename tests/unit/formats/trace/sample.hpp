@@ -56,7 +56,8 @@ inline RingBuilder sample_ring(uint64_t count, uint32_t segments_per_cpu = 16) {
 }
 
 /// The trace file of a ring, in blocks of at most `block_raw_bytes`.
-inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192) {
+inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
+                               bool columns = true) {
     base::Bytes file;
     auto sink = [&](base::ByteView bytes) {
         file.insert(file.end(), bytes.begin(), bytes.end());
@@ -68,7 +69,8 @@ inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192)
     builder.add_bytes(metadata, {"metadata"}, &pieces);
     for (uint16_t cpu = 0; cpu < ring.options().cpu_count; cpu++)
         builder.add_bytes(ring.segment_memory(cpu), {"ring"}, &pieces);
-    auto writer = formats::TraceWriter::create(sink, sample_header(), {3, block_raw_bytes}).value();
+    auto writer = formats::TraceWriter::create(sink, sample_header(), {3, block_raw_bytes, columns})
+                      .value();
     for (base::ByteView piece : pieces)
         DBK_ASSERT(writer.add_piece(piece).ok());
     DBK_ASSERT(writer.add_symbols(sample_symbols()).ok());

@@ -27,6 +27,11 @@ std::vector<std::pair<dbk_trace_block, Bytes>> blocks_of(ByteView file) {
     return blocks;
 }
 
+/// A file whose pieces lie in blocks of rows: it can be taken apart and put together again.
+Bytes in_rows(test::RingBuilder& ring, size_t block_raw_bytes = 8192) {
+    return test::sample_file(ring, block_raw_bytes, /*columns=*/false);
+}
+
 /// The same file up to its index, which change(index) has changed; without an index when `change`
 /// is null.
 Bytes with_index(ByteView file, const std::function<void(TraceIndex&)>& change) {
@@ -75,11 +80,12 @@ PieceHead& piece(TraceIndex& index, size_t number) {
 
 TEST_CASE("an indexed file is known without unpacking its segments", "[trace][store]") {
     test::RingBuilder ring = test::sample_ring(20000, kSegments);
-    Bytes file = test::sample_file(ring);
+    bool columns = GENERATE(false, true);
+    Bytes file = test::sample_file(ring, 8192, columns);
     Trace trace = parse_trace(file, "x").value();
     CHECK(store_of(trace).blocks_unpacked() <= 2); // what lies beside metadata is walked
     CHECK(trace.recording.findings.count() == 0);
-    Trace plain = parse_trace(with_index(file, nullptr), "x").value();
+    Trace plain = parse_trace(with_index(in_rows(ring), nullptr), "x").value();
     REQUIRE(trace.recording.rings.size() == 1);
     const auto &a = trace.recording.rings[0].cpus, &b = plain.recording.rings.at(0).cpus;
     REQUIRE(a.size() == b.size());
@@ -107,7 +113,7 @@ TEST_CASE("unpacked bytes at once do not grow with the file", "[trace][store]") 
                                  {test::RingBuilder::integer_field(8, 8)}, 16);
     for (uint64_t i = 0; i < 40u << 16; i++)
         ring.record(i & 1, epid, 1000 + i, test::RingBuilder::words({i}));
-    Bytes file = test::sample_file(ring, 256u << 10);
+    Bytes file = in_rows(ring, 256u << 10);
     bool indexed = GENERATE(true, false);
     Trace trace = parse_trace(indexed ? file : with_index(file, nullptr), "x").value();
     CHECK(trace.file.raw_data_bytes > 30u << 20);
@@ -118,7 +124,7 @@ TEST_CASE("unpacked bytes at once do not grow with the file", "[trace][store]") 
 
 TEST_CASE("an index that lies about a segment is found out", "[trace][store]") {
     test::RingBuilder ring = test::sample_ring(2000, kSegments);
-    Bytes file = test::sample_file(ring);
+    Bytes file = in_rows(ring);
     SECTION("its losses") {
         file = with_index(file, [](TraceIndex& index) {
             piece(index, 5).head[offsetof(dbk_segment_losses, drops) + 64] = std::byte{9};
@@ -164,7 +170,7 @@ TEST_CASE("a file that gets shorter while it is read is a finding", "[trace][sto
         Bytes bytes_;
     };
     test::RingBuilder ring = test::sample_ring(20000, kSegments);
-    Bytes file = test::sample_file(ring);
+    Bytes file = in_rows(ring);
     auto source = std::make_shared<Shrinking>(file);
     Trace trace = parse_trace(source, "x").value();
     source->shrink(file.size() / 2);
@@ -175,7 +181,7 @@ TEST_CASE("a file that gets shorter while it is read is a finding", "[trace][sto
 
 TEST_CASE("a file that is skimmed shows its damage where it is read", "[trace][store]") {
     test::RingBuilder ring = test::sample_ring(20000, kSegments);
-    Bytes file = test::sample_file(ring);
+    Bytes file = in_rows(ring);
     file[file.size() / 2] ^= std::byte{1};
     CHECK(parse_trace(base::memory_source(file), "x").value().file.blocks_lost == 1);
     Trace skimmed = parse_trace(base::memory_source(file), "x", true).value();

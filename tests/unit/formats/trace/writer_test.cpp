@@ -152,7 +152,7 @@ TEST_CASE("the index says where each block is, and what is in it", "[trace][writ
         REQUIRE(scanner.next(block));
         CHECK(block.offset_bytes == 0);
         CHECK(block.header.number == entry.block_number);
-        CHECK(block.header.type == DBK_TRACE_DATA);
+        CHECK(has_pieces(block.header));
         RecordingBuilder builder;
         builder.add_owned(unpack_block(block).value(), {"block", Packing::packed, std::nullopt});
         Recording found = builder.build();
@@ -166,4 +166,42 @@ TEST_CASE("the index says where each block is, and what is in it", "[trace][writ
         CHECK(first == entry.first_sequence);
         CHECK(last == entry.last_sequence);
     }
+}
+
+namespace {
+
+size_t blocks_of_columns(ByteView file) {
+    Findings findings;
+    BlockScanner scanner(file, findings);
+    size_t count = 0;
+    for (BlockView block; scanner.next(block);)
+        count += block.header.type == DBK_TRACE_COLUMNS ? 1 : 0;
+    return count;
+}
+
+std::vector<Bytes> segments_of(const Trace& trace) {
+    std::vector<Bytes> segments;
+    for (const CpuInfo& cpu : trace.recording.rings.at(0).cpus)
+        for (const SegmentInfo& segment : cpu.segments) {
+            PinnedBytes loaded = segment.bytes.load().value();
+            segments.emplace_back(loaded.bytes.begin(), loaded.bytes.end());
+        }
+    return segments;
+}
+
+} // namespace
+
+TEST_CASE("rows and columns of a recording read the same", "[trace][writer][columns]") {
+    test::RingBuilder ring = test::sample_ring(5000, 64);
+    Bytes rows_file = test::sample_file(ring, 100'000, false);
+    Bytes columns_file = test::sample_file(ring, 100'000, true);
+    CHECK(blocks_of_columns(rows_file) == 0);
+    CHECK(blocks_of_columns(columns_file) > 1);
+    CHECK(columns_file.size() < rows_file.size());
+    Trace rows = parse_trace(rows_file, "rows").value();
+    Trace columns = parse_trace(columns_file, "columns").value();
+    CHECK(rows.file.raw_data_bytes == columns.file.raw_data_bytes);
+    CHECK(rows.file.blocks_good == columns.file.blocks_good);
+    CHECK(rows.recording.findings.count() == columns.recording.findings.count());
+    CHECK(segments_of(rows) == segments_of(columns));
 }

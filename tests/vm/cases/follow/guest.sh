@@ -47,10 +47,10 @@ equal every-call-once "$(daybreak report /tmp/rec | grep -c CALL)" 5000
 equal status-says-the-state "$(grep -c '"state": *"recording"' /tmp/status)" 1
 cp -r /tmp/rec /share/out/rec
 
-# A disk of 128 KiB: the oldest files go, the newest calls are there.
+# A disk of 128 KiB, too small for rows: the oldest files go, the newest calls are there.
 mkdir /tmp/small
 mount -t tmpfs -o size=128k none /tmp/small
-follow /tmp/small --file-size 32k --max-size 64m
+follow /tmp/small --rows --file-size 32k --max-size 64m
 workload 300
 kill -TERM $recorder
 wait $recorder

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The disk takes 1.5 MB a second; the workload makes more.
+# The disk takes 1.5 MB a second; the workload makes more, in rows.
 mkdir -p /mnt /run
 holds mount mount -t ext4 /dev/vda /mnt
 holds load insmod /share/in/slow.ko
-daybreak record --follow /mnt/rec --status-file /tmp/status --sync 200ms 2>/tmp/log &
+daybreak record --follow /mnt/rec --rows --status-file /tmp/status --sync 200ms 2>/tmp/log &
 recorder=$!
 tries=0
 while [ ! -e /tmp/status ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
