@@ -26,6 +26,7 @@ void add_report(CLI::App& app, int& status);
 void add_sign(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_pack(CLI::App& app, int& status);
 void add_snapshot(CLI::App& app, int& status);
 void add_start(CLI::App& app, int& status);
 void add_status(CLI::App& app, int& status);

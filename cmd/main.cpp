@@ -74,6 +74,7 @@ constexpr Command kCommands[] = {
     {"list", daybreak::cmd::add_list},         {"start", daybreak::cmd::add_start},
     {"stop", daybreak::cmd::add_stop},         {"status", daybreak::cmd::add_status},
     {"sim", daybreak::cmd::add_sim},           {"snapshot", daybreak::cmd::add_snapshot},
+    {"pack", daybreak::cmd::add_pack},
 };
 
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All

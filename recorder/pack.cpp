@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packing: block by block, each read back as it was written.
+#include "recorder/pack.hpp"
+
+#include "base/crc32c.hpp"
+#include "formats/trace/block.hpp"
+#include "formats/trace/reader.hpp"
+
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::ErrorCode;
+using base::errorf;
+using formats::Bytes;
+using formats::ByteView;
+
+/// Everything that a file says: payloads of pieces run into each other, those of other blocks do
+/// not; an index and an end speak of the file itself.
+class Contents {
+public:
+    void add(const dbk_trace_block& header, ByteView raw) {
+        if (header.type == DBK_TRACE_INDEX || header.type == DBK_TRACE_END)
+            return;
+        if (!formats::has_pieces(header)) {
+            const uint64_t words[] = {header.type, raw.size()};
+            add(std::as_bytes(std::span(words)));
+        }
+        add(raw);
+    }
+    bool operator==(const Contents&) const = default;
+
+private:
+    void add(ByteView bytes) {
+        crc32c_ = base::crc32c(bytes, crc32c_);
+        bytes_ += bytes.size();
+    }
+
+    uint32_t crc32c_ = 0;
+    uint64_t bytes_ = 0;
+};
+
+Result<Bytes> unpack(const formats::BlockView& block) {
+    if (block.header.type == 0 || block.header.type > DBK_TRACE_COLUMNS ||
+        block.header.version != formats::block_version(block.header.type))
+        return errorf(ErrorCode::corrupt, "block %u is of type %u, version %u, not known here",
+                      block.header.number, block.header.type, block.header.version);
+    return formats::unpack_block(block);
+}
+
+/// Adds what blocks say to `contents` as a reader finds it.
+Result<void> read_back(ByteView blocks, Contents& contents) {
+    formats::Findings findings;
+    formats::BlockScanner scanner(blocks, findings);
+    formats::BlockView block;
+    while (scanner.next(block)) {
+        DBK_TRY(Bytes raw, unpack(block));
+        contents.add(block.header, raw);
+    }
+    return {};
+}
+
+/// Gives all blocks to the writer; `before` is what they say.
+Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
+                         formats::TraceWriter& writer, Contents& before) {
+    formats::Findings findings;
+    formats::BlockScanner scanner(file, findings);
+    formats::BlockView block;
+    bool ended = false;
+    while (scanner.next(block)) {
+        DBK_TRY(Bytes raw, unpack(block));
+        before.add(block.header, raw);
+        auto type = static_cast<enum dbk_trace_type>(block.header.type);
+        ended = type == DBK_TRACE_END;
+        DBK_TRY_VOID(formats::has_pieces(block.header) ? writer.add_rows(raw)
+                                                       : writer.add_block(type, raw));
+    }
+    if (file.failure())
+        return *file.failure();
+    if (findings.count() != 0)
+        return errorf(ErrorCode::corrupt, "%s is damaged (%s: %s), and stays as it is",
+                      path.c_str(), findings.list().front().where.c_str(),
+                      findings.list().front().text.c_str());
+    if (!ended)
+        return errorf(ErrorCode::corrupt, "%s has no end: it is still being written, or was cut",
+                      path.c_str());
+    return {};
+}
+
+} // namespace
+
+Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
+    DBK_TRY(std::shared_ptr<base::ByteSource> file, base::open_source(path));
+    const uint64_t file_bytes = file->size();
+    if (!formats::looks_like_trace(base::read_beginning(*file, sizeof(dbk_trace_block))))
+        return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file", path.c_str());
+    bool in_place = options.output_path.empty();
+    DBK_TRY(base::OutputFile output,
+            formats::create_trace_file(in_place ? path : options.output_path,
+                                       in_place || options.replace));
+    Contents before, after;
+    auto sink = [&](ByteView block) -> Result<void> {
+        DBK_TRY_VOID(read_back(block, after));
+        return output.write(block);
+    };
+    formats::TraceWriter writer = formats::TraceWriter::empty(sink, options.writer);
+    DBK_TRY_VOID(copy_blocks(*file, path, writer, before));
+    if (!(before == after))
+        return errorf(ErrorCode::corrupt, "%s would not read back the same, and stays as it is",
+                      path.c_str());
+    PackSummary summary{file_bytes, writer.bytes_written(), true};
+    if (in_place && !options.even_if_larger && summary.bytes_after >= summary.bytes_before) {
+        summary.replaced = false;
+        return summary;
+    }
+    struct stat status = {};
+    if (in_place && ::stat(path.c_str(), &status) == 0 &&
+        (::fchmod(output.fd(), status.st_mode & 07777) != 0 ||
+         (::fchown(output.fd(), status.st_uid, status.st_gid) != 0 && ::geteuid() == 0)))
+        return errorf(ErrorCode::io, "%s: its owner and mode cannot be kept", path.c_str());
+    DBK_TRY_VOID(output.commit());
+    return summary;
+}
+
+} // namespace daybreak::recorder
