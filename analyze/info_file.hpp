@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Info of the files themselves: names, sizes, damage, and who wrote them.
+#pragma once
+
+#include "formats/trace/reader.hpp"
+
+#include <string>
+
+namespace daybreak::analyze {
+
+/// Returns "12 MiB", "12 KiB" or "12 bytes".
+std::string bytes_text(uint64_t bytes);
+
+/// Appends the line of a window, whose ends are CLOCK_MONOTONIC, as seconds after boot.
+void print_window(std::string& out, const formats::Recording& recording, const char* label,
+                  uint64_t from, uint64_t to);
+
+/// Appends what is known of the files before anything in them: which boots, which files, damage.
+void print_file(std::string& out, const formats::Trace& trace);
+
+} // namespace daybreak::analyze
