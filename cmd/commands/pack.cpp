@@ -62,7 +62,7 @@ void add_pack(CLI::App& app, int& status) {
     command->add_flag("--rows", arguments->rows, kRowsHelp);
     command->add_flag("-q,--quiet", arguments->quiet, "No sizes on standard error");
     command->footer("\nExample: old recordings, kept for long\n"
-                    "  daybreak pack --level 19 /var/lib/daybreak/*.dbrk");
+                    "  daybreak pack --level 19 /var/log/daybreak/*.dbrk");
     command->callback([arguments, &status] { status = pack(*arguments); });
 }
 

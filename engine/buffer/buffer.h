@@ -149,8 +149,7 @@ bool dbk_memory_paused(struct dbk_buffer *buffer);
 
 /* ---- aggregation buffers ---------------------------------------------------------------- */
 
-/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM, and then it may be called again
- */
+/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM: it may be called again */
 int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
 void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
 
@@ -167,8 +166,7 @@ void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value, 
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/** dbk_region_add() - [H] a block of @bytes pages that the consumer owns and lists; NULL: no memory
- */
+/** dbk_region_add() - [H] pages of @bytes that the consumer owns and lists; NULL: no memory */
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
 				 uint32_t bytes);
 

@@ -68,8 +68,7 @@ simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
 	return value_holds(predicate, simple_value(cpu, &predicate->left, probe, args, frame));
 }
 
-/* What the ECB's consumer has on this CPU.  The product of index and size is not for every firing.
- */
+/* What the ECB's consumer has on this CPU; index times size is computed once, not here. */
 __probe_ctx_inline static struct dbk_buffer *buffer_here(const struct dbk_cpu *cpu,
 							 const struct dbk_ecb *ecb)
 {
