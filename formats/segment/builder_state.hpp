@@ -50,10 +50,6 @@ void tell_rings_apart(BuilderState& state);
 /// Reads host and ring metadata from the best copy of each block of the boot.
 void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
 
-/// Reads the ECBs of a metadata block into the table, as far as they do not contradict themselves or
-/// it; returns why one does.
-Result<void> read_ecbs(ByteView untrusted_block, EcbTable& ecbs);
-
 /// Counts the records of every segment of the ring, notes damage.  Segments that are counted already
 /// keep their counts when `counts_hold`; the others are walked in the order in which they lie in
 /// their stores, so that each block is unpacked once.

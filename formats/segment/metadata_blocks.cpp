@@ -2,6 +2,7 @@
 //
 // Reading the metadata blocks: host, rings, DOF images, probes, ECBs, counters.
 #include "formats/segment/builder_state.hpp"
+#include "formats/segment/ecbs.hpp"
 
 #include <algorithm>
 #include <cinttypes>

@@ -2,6 +2,7 @@
 //
 // Counting a segment's records when it is written, or read for the first time.
 #include "formats/segment/builder_state.hpp"
+#include "formats/segment/ecbs.hpp"
 
 #include <algorithm>
 

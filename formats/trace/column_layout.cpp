@@ -37,16 +37,15 @@ uint32_t RecordLayout::fixed_bytes() const {
     return bytes;
 }
 
-std::optional<RecordLayout> make_layout(uint16_t ring_id, const dbk_meta_ecb& ecb,
-                                        std::span<const dbk_meta_field> fields) {
-    RecordLayout layout{ring_id, ecb.epid, (ecb.flags & DBK_ECB_F_VARIABLE) != 0, {}};
-    if ((ecb.flags & DBK_ECB_F_NO_RECORD) || !has_sound_size(ecb.fixed_bytes, layout.variable))
+std::optional<RecordLayout> make_layout(uint16_t ring_id, const EcbInfo& ecb) {
+    RecordLayout layout{ring_id, ecb.epid, ecb.variable(), {}};
+    if (ecb.no_record() || !has_sound_size(ecb.fixed_bytes, layout.variable))
         return std::nullopt;
-    std::vector<dbk_meta_field> sorted(fields.begin(), fields.end());
+    std::vector<FieldInfo> sorted = ecb.fields;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.offset < b.offset; });
     uint32_t at = layout.first_offset();
-    for (const dbk_meta_field& field : sorted) {
+    for (const FieldInfo& field : sorted) {
         bool tail = field.shape != DBK_FIELD_FIXED;
         uint64_t bytes = tail ? kTailRefBytes : field.bytes;
         if (field.offset < at || field.offset + bytes > ecb.fixed_bytes)

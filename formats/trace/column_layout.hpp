@@ -10,11 +10,11 @@
 #include "base/byte_reader.hpp"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
+#include "formats/segment/record.hpp"
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace daybreak::formats {
@@ -59,8 +59,7 @@ constexpr std::array<HeaderItem, 27> kHeaderItems = {{
 constexpr size_t kCommittedItem = 4; ///< in kHeaderItems
 
 /// Returns the layout of an ECB's records; empty when it stores none or contradicts itself.
-std::optional<RecordLayout> make_layout(uint16_t ring_id, const dbk_meta_ecb& ecb,
-                                        std::span<const dbk_meta_field> fields);
+std::optional<RecordLayout> make_layout(uint16_t ring_id, const EcbInfo& ecb);
 
 void put_layout(const RecordLayout& layout, base::Bytes& out);
 /// Errors: truncated; corrupt, limit when its fixed part is not one that a record has.

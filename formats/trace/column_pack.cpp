@@ -4,6 +4,7 @@
 #include "formats/trace/column_pack.hpp"
 
 #include "formats/abi/trace.h"
+#include "formats/segment/ecbs.hpp"
 #include "formats/segment/piece.hpp"
 
 #include <algorithm>
@@ -27,28 +28,14 @@ void ColumnPacker::learn(ByteView untrusted_piece) {
     if (!piece.ok() || piece->kind != PieceKind::metadata || piece->meta.kind != DBK_META_ECBS ||
         piece->committed_bytes > untrusted_piece.size())
         return;
-    base::ByteReader reader(
-        untrusted_piece.first(piece->committed_bytes).subspan(DBK_META_DATA_OFFSET), "ECBs");
-    std::vector<dbk_meta_field> fields;
-    while (reader.remaining() != 0) {
-        size_t at = reader.offset();
-        auto ecb = reader.read<dbk_meta_ecb>();
-        if (!ecb.ok() || ecb->entry_bytes < sizeof(dbk_meta_ecb) ||
-            ecb->entry_bytes > reader.size() - at || ecb->epid == 0 || ecb->epid > kEpidMax ||
-            ecb->field_count > (ecb->entry_bytes - sizeof(dbk_meta_ecb)) / sizeof(dbk_meta_field))
-            return;
-        fields.resize(ecb->field_count);
-        for (dbk_meta_field& field : fields)
-            field = reader.read<dbk_meta_field>().value();
-        learn_ecb(piece->meta.ring_id, *ecb, fields);
-        if (!reader.seek(at + ecb->entry_bytes).ok())
-            return;
-    }
+    EcbTable ecbs; // what contradicts itself is not in it: its records stay in rows
+    (void)read_ecbs(untrusted_piece.first(piece->committed_bytes), ecbs);
+    for (const EcbInfo& ecb : ecbs.all())
+        learn_ecb(piece->meta.ring_id, ecb);
 }
 
-void ColumnPacker::learn_ecb(uint16_t ring_id, const dbk_meta_ecb& ecb,
-                             std::span<const dbk_meta_field> fields) {
-    std::optional<RecordLayout> record = make_layout(ring_id, ecb, fields);
+void ColumnPacker::learn_ecb(uint16_t ring_id, const EcbInfo& ecb) {
+    std::optional<RecordLayout> record = make_layout(ring_id, ecb);
     if (!record)
         return;
     Ring& ring = rings_[ring_id];

@@ -58,8 +58,7 @@ private:
         uint64_t segments = 0, literal_bytes = 0;
     };
 
-    void learn_ecb(uint16_t ring_id, const dbk_meta_ecb& ecb,
-                   std::span<const dbk_meta_field> fields);
+    void learn_ecb(uint16_t ring_id, const EcbInfo& ecb);
     Layout* find(const Ring& ring, uint32_t word);
     void begin();
     void take_literal(ByteView bytes);
