@@ -26,6 +26,15 @@ inline ByteView as_bytes(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+/// Returns the T at `at`, which need not be aligned; the caller has checked that it lies inside.
+template <typename T>
+T load(const std::byte* at) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return value;
+}
+
 class ByteReader {
 public:
     /// Reads `bytes`; `what` names the thing for messages ("segment", "DOF section 3").

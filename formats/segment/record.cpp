@@ -10,15 +10,10 @@ namespace daybreak::formats {
 
 namespace {
 
+using base::load;
+
 using base::errorf;
 using base::strprintf;
-
-template <typename T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
-}
 
 bool same_field(const FieldInfo& a, const FieldInfo& b) {
     return a.offset == b.offset && a.bytes == b.bytes && a.action == b.action &&
@@ -175,51 +170,32 @@ bool RecordCursor::control(size_t left) {
     return true;
 }
 
-bool RecordCursor::next(RecordView& record) {
-    if (damage_)
-        return false;
-    while (offset_ < bytes_.size()) {
-        size_t left = bytes_.size() - offset_;
-        if (left < sizeof(dbk_record_header))
-            return stop(FindingKind::truncated,
-                        strprintf("%zu bytes are left, a record has at least 8", left));
-        const std::byte* at = bytes_.data() + offset_;
-        auto header = load<dbk_record_header>(at);
-        if (header.epid == 0) {
-            if (!control(left))
-                return false;
-            continue;
-        }
-        bool same = says_firing_ && (header.epid & DBK_RECORD_F_SAME_FIRING) != 0;
-        if (same)
-            header.epid &= ~DBK_RECORD_F_SAME_FIRING;
-        const EcbInfo* ecb = ecbs_->find(header.epid);
-        if (!ecb || ecb->no_record()) [[unlikely]]
-            return stop(FindingKind::unknown_epid,
-                        strprintf("EPID %u %s", header.epid,
-                                  ecb ? "stores no records" : "is not in the metadata"));
-        size_t length = ecb->fixed_bytes;
-        if (ecb->variable() && left >= ecb->fixed_bytes)
-            length = load<uint32_t>(at + sizeof(header));
-        if (length > left || length < ecb->fixed_bytes || length % DBK_RECORD_ALIGN_BYTES != 0 ||
-            length > DBK_RECORD_BYTES_MAX) [[unlikely]]
-            return stop(FindingKind::bad_record,
-                        strprintf("record of EPID %u has %zu bytes, fixed part %u, %zu are left",
-                                  header.epid, length, ecb->fixed_bytes, left));
-        record.epid = header.epid;
-        record.firing = !says_firing_ ? Firing::unsaid : same ? Firing::same : Firing::begins;
-        record.ecb = ecb;
-        record.ticks = base_ticks_ + header.delta_ticks;
-        record.bytes = bytes_.subspan(offset_, length);
-        bool committed = offset_ < commit_end_;
-        if (line_.shifts()) [[unlikely]]
-            record.ticks = committed ? line_.made(record.ticks) : line_.arrived(record.ticks);
-        record.commit_ticks = committed ? commit_ticks_ : 0;
-        record.speculation = committed ? commit_speculation_ : 0;
-        offset_ += length;
-        return true;
-    }
-    return false;
+/// Of a committed record, or one of a ring whose clock jumped.
+void RecordCursor::place_in_time(RecordView& record) {
+    bool committed = offset_ < commit_end_;
+    if (line_.shifts())
+        record.ticks = committed ? line_.made(record.ticks) : line_.arrived(record.ticks);
+    if (!committed)
+        return;
+    record.commit_ticks = commit_ticks_;
+    record.speculation = commit_speculation_;
+}
+
+bool RecordCursor::stop_short(size_t left) {
+    return stop(FindingKind::truncated,
+                strprintf("%zu bytes are left, a record has at least 8", left));
+}
+
+bool RecordCursor::stop_unknown(uint32_t epid, const EcbInfo* ecb) {
+    return stop(FindingKind::unknown_epid,
+                strprintf("EPID %u %s", epid,
+                          ecb ? "stores no records" : "is not in the metadata"));
+}
+
+bool RecordCursor::stop_length(const EcbInfo& ecb, uint32_t length, size_t left) {
+    return stop(FindingKind::bad_record,
+                strprintf("record of EPID %u has %u bytes, fixed part %u, %zu are left", ecb.epid,
+                          length, ecb.fixed_bytes, left));
 }
 
 } // namespace daybreak::formats

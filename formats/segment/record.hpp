@@ -141,7 +141,44 @@ public:
                  TickLine line = {});
 
     /// Yields the next record; false at the end and at damage.
-    bool next(RecordView& record);
+    bool next(RecordView& record) {
+        while (offset_ < bytes_.size() && !damage_) {
+            size_t left = bytes_.size() - offset_;
+            const std::byte* at = bytes_.data() + offset_;
+            dbk_record_header header;
+            if (left < sizeof(header)) [[unlikely]]
+                return stop_short(left);
+            std::memcpy(&header, at, sizeof(header));
+            if (header.epid == 0) [[unlikely]] {
+                if (!control(left))
+                    return false;
+                continue;
+            }
+            uint32_t same = says_firing_ ? header.epid & DBK_RECORD_F_SAME_FIRING : 0;
+            header.epid ^= same;
+            const EcbInfo* ecb = ecbs_->find(header.epid);
+            if (!ecb || ecb->no_record()) [[unlikely]]
+                return stop_unknown(header.epid, ecb);
+            uint32_t length = ecb->fixed_bytes;
+            if (ecb->variable() && left >= length)
+                std::memcpy(&length, at + sizeof(header), sizeof(length));
+            if (length > left || length < ecb->fixed_bytes ||
+                length % DBK_RECORD_ALIGN_BYTES != 0 || length > DBK_RECORD_BYTES_MAX) [[unlikely]]
+                return stop_length(*ecb, length, left);
+            record.epid = header.epid;
+            record.firing = !says_firing_ ? Firing::unsaid : same ? Firing::same : Firing::begins;
+            record.ecb = ecb;
+            record.ticks = base_ticks_ + header.delta_ticks;
+            record.bytes = {at, length};
+            record.commit_ticks = 0;
+            record.speculation = 0;
+            if (offset_ < commit_end_ || line_.shifts()) [[unlikely]]
+                place_in_time(record);
+            offset_ += length;
+            return true;
+        }
+        return false;
+    }
     const std::optional<RecordDamage>& damage() const { return damage_; }
     /// Offset of what next() will look at.
     size_t offset_bytes() const { return offset_; }
@@ -151,7 +188,11 @@ public:
 private:
     static bool says_firing(ByteView segment);
     bool control(size_t left);
+    void place_in_time(RecordView& record);
     bool stop(FindingKind kind, std::string text);
+    bool stop_short(size_t left);
+    bool stop_unknown(uint32_t epid, const EcbInfo* ecb);
+    bool stop_length(const EcbInfo& ecb, uint32_t length, size_t left);
 
     ByteView bytes_;
     const EcbTable* ecbs_;

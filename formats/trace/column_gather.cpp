@@ -10,15 +10,10 @@ namespace daybreak::formats {
 
 namespace {
 
+using base::load;
+
 /// A column of tails without enough repetition is stored plain for so many blocks.
 constexpr uint8_t kPlainBlocks = 16;
-
-template <typename T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
-}
 
 template <typename T>
 void gather_as(const std::byte* base, std::span<const uint32_t> positions, uint64_t* to) {

@@ -12,16 +12,7 @@
 
 namespace daybreak::formats {
 
-namespace {
-
-template <typename T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
-}
-
-} // namespace
+using base::load;
 
 void ColumnPacker::learn(ByteView untrusted_piece) {
     Result<Piece> piece = parse_piece(untrusted_piece);
