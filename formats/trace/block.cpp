@@ -265,10 +265,17 @@ bool BlockScanner::next(BlockView& block) {
     return false;
 }
 
-namespace {
+void PayloadUnpacker::FreeContext::operator()(ZSTD_DCtx_s* context) const {
+    ZSTD_freeDCtx(context);
+}
 
-Result<Bytes> unpack_frame(const BlockView& block) {
+Result<void> PayloadUnpacker::unpack(const BlockView& block, Bytes& payload) {
     uint32_t raw_bytes = block.header.raw_bytes;
+    if (block.header.type == DBK_TRACE_COLUMNS &&
+        (block.header.rows_bytes > DBK_TRACE_ROWS_BYTES_MAX ||
+         raw_bytes >= block.header.rows_bytes))
+        return errorf(ErrorCode::limit, "%u bytes of columns for %u of pieces, %u are the most",
+                      raw_bytes, block.header.rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
     if (raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
         return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", raw_bytes,
                       DBK_TRACE_RAW_BYTES_MAX);
@@ -277,25 +284,24 @@ Result<Bytes> unpack_frame(const BlockView& block) {
                       block.header.stored_bytes, kStoredBytesMax);
     if (ZSTD_getFrameContentSize(block.stored.data(), block.stored.size()) != raw_bytes)
         return errorf(ErrorCode::corrupt, "its frame does not unpack to %u bytes", raw_bytes);
-    Bytes raw(raw_bytes);
-    size_t got = ZSTD_decompress(raw.data(), raw.size(), block.stored.data(), block.stored.size());
+    if (!context_)
+        context_.reset(ZSTD_createDCtx());
+    DBK_ASSERT(context_);
+    payload.resize(raw_bytes);
+    size_t got = ZSTD_decompressDCtx(context_.get(), payload.data(), payload.size(),
+                                     block.stored.data(), block.stored.size());
     if (ZSTD_isError(got))
         return errorf(ErrorCode::corrupt, "it does not unpack: %s", ZSTD_getErrorName(got));
     if (got != raw_bytes)
         return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %u expected", got, raw_bytes);
-    return raw;
+    return {};
 }
 
-} // namespace
-
 Result<Bytes> unpack_block(const BlockView& block) {
+    Bytes payload;
+    DBK_TRY_VOID(PayloadUnpacker().unpack(block, payload));
     bool columns = block.header.type == DBK_TRACE_COLUMNS;
-    if (columns && (block.header.rows_bytes > DBK_TRACE_ROWS_BYTES_MAX ||
-                    block.header.raw_bytes >= block.header.rows_bytes))
-        return errorf(ErrorCode::limit, "%u bytes of columns for %u of pieces, %u are the most",
-                      block.header.raw_bytes, block.header.rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
-    DBK_TRY(Bytes raw, unpack_frame(block));
-    return columns ? unpack_columns(raw, block.header.rows_bytes) : std::move(raw);
+    return columns ? unpack_columns(payload, block.header.rows_bytes) : std::move(payload);
 }
 
 } // namespace daybreak::formats

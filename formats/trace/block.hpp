@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 
+struct ZSTD_DCtx_s;
+
 namespace daybreak::formats {
 
 /// Returns a whole block: header, the payload as a zstd frame, padding.
@@ -117,6 +119,19 @@ private:
     uint64_t expected_number_ = 0;
     uint64_t reread_bytes_ = 0;
     uint64_t blocks_lost_ = 0, bytes_skipped_ = 0, bytes_cut_ = 0;
+};
+
+/// Unpacks payloads one after the other: what zstd needs for it is made once.
+class PayloadUnpacker {
+public:
+    /// Puts the block's payload into `payload`, whose memory is used again.  Errors: corrupt, limit.
+    Result<void> unpack(const BlockView& block, Bytes& payload);
+
+private:
+    struct FreeContext {
+        void operator()(ZSTD_DCtx_s* context) const;
+    };
+    std::unique_ptr<ZSTD_DCtx_s, FreeContext> context_;
 };
 
 /// Returns the block's payload, unpacked; of a COLUMNS block the pieces, as a DATA block has them.

@@ -4,11 +4,15 @@
 #include "formats/trace/block_store.hpp"
 
 #include "formats/segment/piece.hpp"
+#include "formats/trace/column_block.hpp"
+#include "formats/trace/column_unpack.hpp"
 
 #include "base/crc32c.hpp"
 
 #include <algorithm>
 #include <cinttypes>
+#include <optional>
+#include <utility>
 
 namespace daybreak::formats {
 
@@ -37,8 +41,9 @@ BlockStore::Unpacked BlockStore::counted(Bytes raw) const {
     std::shared_ptr<Resident> resident = resident_;
     resident->now += raw.size();
     resident->peak = std::max(resident->peak, resident->now);
-    return {new Bytes(std::move(raw)), [resident](const Bytes* bytes) {
+    return {new Bytes(std::move(raw)), [resident](Bytes* bytes) {
                 resident->now -= bytes->size();
+                resident->spare = std::move(*bytes);
                 delete bytes;
             }};
 }
@@ -59,24 +64,50 @@ void BlockStore::keep_unpacked(const Unpacked& unpacked) {
     }
 }
 
-Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
-    BlockView view{block.header, block.offset_bytes, {}};
+Result<void> BlockStore::unpack_payload(const Block& block, Bytes& payload) {
     if (block.header.stored_bytes > kStoredBytesMax)
         return errorf(ErrorCode::limit, "it is too long");
-    Bytes stored(block.header.stored_bytes);
+    stored_.resize(block.header.stored_bytes);
     base::ByteSource& file = *files_[block.file].source;
-    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored);
-    if (got != stored.size())
+    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored_);
+    if (got != stored_.size())
         return file.failure()
                    ? *file.failure()
                    : errorf(ErrorCode::truncated, "%zu bytes are stored, %zu are there any more",
-                            stored.size(), got);
-    if (base::crc32c(stored) != block.header.payload_crc32c)
+                            stored_.size(), got);
+    if (base::crc32c(stored_) != block.header.payload_crc32c)
         return errorf(ErrorCode::corrupt, "its checksum does not hold");
-    view.stored = stored;
-    DBK_TRY(Bytes raw, unpack_block(view));
     blocks_unpacked_++;
-    return counted(std::move(raw));
+    return unpacker_.unpack({block.header, block.offset_bytes, stored_}, payload);
+}
+
+/// A block and the payload that it is views of.
+struct BlockStore::Columns {
+    Bytes payload;
+    std::optional<ColumnBlock> block;
+};
+
+Result<std::shared_ptr<const ColumnBlock>> BlockStore::columns(uint32_t number) {
+    DBK_ASSERT(number < blocks_.size());
+    const Block& block = blocks_[number];
+    if (block.header.type != DBK_TRACE_COLUMNS)
+        return std::shared_ptr<const ColumnBlock>();
+    if (!columns_ || columns_.use_count() != 1)
+        columns_ = std::make_shared<Columns>();
+    columns_->block.reset();
+    DBK_TRY_VOID(unpack_payload(block, columns_->payload));
+    DBK_TRY(columns_->block, ColumnBlock::read(columns_->payload, block.header.rows_bytes));
+    return std::shared_ptr<const ColumnBlock>(columns_, &*columns_->block);
+}
+
+Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
+    Bytes payload = std::exchange(resident_->spare, {});
+    DBK_TRY_VOID(unpack_payload(block, payload));
+    if (block.header.type != DBK_TRACE_COLUMNS)
+        return counted(std::move(payload));
+    DBK_TRY(Bytes rows, unpack_columns(payload, block.header.rows_bytes));
+    resident_->spare = std::move(payload);
+    return counted(std::move(rows));
 }
 
 Result<BlockStore::Unpacked> BlockStore::block_of(const PieceBytes& piece) {

@@ -30,6 +30,7 @@ public:
     void keep(uint32_t block, Bytes raw);
 
     Result<PinnedBytes> load(const PieceBytes& piece) override;
+    Result<std::shared_ptr<const ColumnBlock>> columns(uint32_t block) override;
     void add_late(FindingKind kind, std::string where, std::string text) override;
     const Findings& late_findings() const override { return late_; }
 
@@ -51,11 +52,14 @@ private:
     };
     struct Resident {
         size_t now = 0, peak = 0;
+        Bytes spare; ///< of a block that went: the next one is unpacked into it
     };
+    struct Columns;
     using Unpacked = std::shared_ptr<const Bytes>;
 
     Unpacked counted(Bytes raw) const;
     void keep_unpacked(const Unpacked& unpacked);
+    Result<void> unpack_payload(const Block& block, Bytes& payload);
     Result<Unpacked> unpack(Block& block);
     Result<Unpacked> block_of(const PieceBytes& piece);
     Error refuse(const Block& block, uint32_t offset_bytes, const std::string& why);
@@ -66,6 +70,9 @@ private:
     size_t kept_bytes_ = 0;
     std::shared_ptr<Resident> resident_ = std::make_shared<Resident>();
     uint64_t blocks_unpacked_ = 0;
+    PayloadUnpacker unpacker_;
+    Bytes stored_;                     // of the block that is being unpacked
+    std::shared_ptr<Columns> columns_; // handed out last
     Findings late_;
 };
 

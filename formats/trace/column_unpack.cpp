@@ -8,8 +8,7 @@
 
 #include "formats/abi/trace.h"
 #include "formats/segment/piece.hpp"
-#include "formats/trace/column_coding.hpp"
-#include "formats/trace/column_layout.hpp"
+#include "formats/trace/column_block.hpp"
 
 #include <cinttypes>
 #include <cstring>
@@ -18,80 +17,50 @@ namespace daybreak::formats {
 
 namespace {
 
-using base::ByteReader;
 using base::errorf;
 
-/// A column of strings or stacks: where each value lies.
-struct TailColumn {
-    ByteView bytes;
-    std::vector<uint32_t> offsets; ///< of the entries in bytes, and the end
-    std::vector<uint64_t> indexes; ///< empty: value i is entry i
-
-    ByteView value(size_t i) const {
-        size_t entry = indexes.empty() ? i : indexes[i];
-        return bytes.subspan(offsets[entry], offsets[entry + 1] - offsets[entry]);
-    }
-};
-
-struct LayoutColumns {
-    RecordLayout record;
-    uint32_t fixed_bytes = 0;
-    size_t count = 0;
-    std::vector<ColumnView> fixed; ///< of the items that are integers
-    std::vector<TailColumn> tails; ///< of the others
+/// The columns of a layout's records, decoded as far as records are placed by them.
+struct PlacedLayout {
+    const LayoutColumns* columns = nullptr;
+    std::vector<TailColumn> tails; ///< of the items that are references, in order
     std::vector<uint64_t> time_steps;
     std::vector<uint32_t> positions; ///< of the records placed so far
 };
 
-struct Run {
-    uint64_t segments = 0, literal_bytes = 0;
-};
-
 class Unpacker {
 public:
-    Unpacker(ByteView payload, size_t rows_bytes)
-        : reader_(payload, "columns"), rows_bytes_(rows_bytes) {}
+    explicit Unpacker(const ColumnBlock& block)
+        : block_(block), controls_(block.controls()), literals_(block.literals()),
+          kinds_(block.kinds()) {}
 
     Result<Bytes> run() {
-        DBK_TRY_VOID(read_head());
-        DBK_TRY_VOID(read_headers());
-        DBK_TRY_VOID(read_streams());
-        DBK_TRY_VOID(read_layout_columns());
-        if (reader_.remaining() != 0)
-            return errorf(ErrorCode::corrupt, "%zu bytes are after the columns",
-                          reader_.remaining());
-        rows_.resize(rows_bytes_);
+        for (size_t i = 0; i < headers_.size(); i++)
+            DBK_TRY_VOID(block_.header(i, headers_[i]));
+        DBK_TRY_VOID(decode_layouts());
+        rows_.resize(block_.rows_bytes());
         DBK_TRY_VOID(place_pieces());
-        for (const LayoutColumns& layout : layouts_)
+        for (const PlacedLayout& layout : layouts_)
             DBK_TRY_VOID(spread(layout));
         seal();
         return std::move(rows_);
     }
 
 private:
-    Result<void> read_head();
-    Result<void> read_headers();
-    Result<void> read_streams();
-    Result<void> read_layout_columns();
-    Result<void> read_tail(const ColumnView& column, size_t count, TailColumn& tail);
+    Result<void> decode_layouts();
     Result<void> place_pieces();
     Result<void> place_segment();
     Result<void> place_records(size_t from, size_t to);
     Result<size_t> place_control(size_t at, size_t to);
-    Result<size_t> place_record(LayoutColumns& layout, size_t at, size_t to);
-    Result<void> spread(const LayoutColumns& layout);
-    Result<void> spread_item(const ColumnView& column, const LayoutColumns& layout, uint32_t offset,
-                             uint8_t width);
+    Result<size_t> place_record(PlacedLayout& layout, size_t at, size_t to);
+    Result<void> spread(const PlacedLayout& layout);
+    Result<void> spread_item(const PlacedLayout& layout, size_t item, uint32_t offset);
     void seal();
 
-    ByteReader reader_;
-    const size_t rows_bytes_;
-    size_t record_count_ = 0, segment_count_ = 0;
-    std::vector<LayoutColumns> layouts_;
-    std::vector<Run> runs_;
+    const ColumnBlock& block_;
+    std::vector<PlacedLayout> layouts_;
     std::array<std::vector<uint64_t>, kHeaderItems.size()> headers_;
-    std::vector<uint64_t> kinds_;
     ByteView controls_, literals_; ///< what is left of them
+    const std::vector<uint64_t>& kinds_;
     Bytes rows_;
     size_t at_ = 0;     ///< in rows_
     size_t record_ = 0; ///< in kinds_
@@ -113,138 +82,22 @@ void spread_as(std::byte* base, std::span<const uint32_t> positions,
     }
 }
 
-Result<void> check_width(std::span<const uint64_t> values, unsigned width) {
-    uint64_t all = 0;
-    for (uint64_t value : values)
-        all |= value;
-    if (width < 8 && all >> (8 * width) != 0)
-        return errorf(ErrorCode::corrupt, "a value is wider than its %u bytes", width);
-    return {};
-}
-
-Result<void> Unpacker::read_head() {
-    DBK_TRY(uint64_t records, read_varint(reader_));
-    DBK_TRY(uint64_t segments, read_varint(reader_));
-    DBK_TRY(uint64_t layouts, read_varint(reader_));
-    if (records > rows_bytes_ / DBK_RECORD_ALIGN_BYTES ||
-        segments > rows_bytes_ / DBK_SEGMENT_DATA_OFFSET || layouts > kColumnItemsMax)
-        return errorf(ErrorCode::limit,
-                      "%" PRIu64 " records, %" PRIu64 " segments, %" PRIu64
-                      " layouts are more than %zu bytes have",
-                      records, segments, layouts, rows_bytes_);
-    record_count_ = records;
-    segment_count_ = segments;
-    size_t items = kHeaderItems.size();
-    for (uint64_t i = 0; i < layouts; i++) {
-        LayoutColumns& layout = layouts_.emplace_back();
-        DBK_TRY(layout.record, read_layout(reader_));
-        layout.fixed_bytes = layout.record.fixed_bytes();
-        items += layout.record.widths.size() + 1;
-        if (items > kColumnItemsMax)
-            return errorf(ErrorCode::limit, "more than %zu columns", kColumnItemsMax);
-    }
-    DBK_TRY(uint64_t runs, read_varint(reader_));
-    if (runs > rows_bytes_ / DBK_RECORD_ALIGN_BYTES || runs > reader_.remaining() / 2)
-        return errorf(ErrorCode::limit, "%" PRIu64 " runs of pieces", runs);
-    runs_.resize(runs);
-    for (Run& run : runs_) {
-        DBK_TRY(run.segments, read_varint(reader_));
-        DBK_TRY(run.literal_bytes, read_varint(reader_));
-    }
-    return {};
-}
-
-Result<void> Unpacker::read_headers() {
-    if (segment_count_ == 0)
-        return {};
-    for (size_t i = 0; i < kHeaderItems.size(); i++) {
-        DBK_TRY(ColumnView column, read_column(reader_));
-        DBK_TRY_VOID(decode_column(column, segment_count_, headers_[i]));
-        DBK_TRY_VOID(check_width(headers_[i], kHeaderItems[i].width));
-    }
-    return {};
-}
-
-Result<void> Unpacker::read_streams() {
-    if (record_count_ != 0) {
-        DBK_TRY(ColumnView column, read_column(reader_));
-        DBK_TRY_VOID(decode_column(column, record_count_, kinds_));
-    }
-    for (uint64_t kind : kinds_) {
-        if (kind > layouts_.size())
-            return errorf(ErrorCode::corrupt, "a record of layout %" PRIu64 " of %zu", kind,
-                          layouts_.size());
-        if (kind != 0)
-            layouts_[kind - 1].count++;
-    }
-    uint64_t least = 0; // of all records; before any column of them takes memory
-    for (const LayoutColumns& layout : layouts_)
-        least += uint64_t{layout.fixed_bytes} * layout.count;
-    if (least > rows_bytes_)
-        return errorf(ErrorCode::limit, "records of %" PRIu64 " bytes, %zu are there", least,
-                      rows_bytes_);
-    for (ByteView* stream : {&controls_, &literals_}) {
-        DBK_TRY(ColumnView column, read_column(reader_));
-        *stream = column.content;
-    }
-    return {};
-}
-
-Result<void> Unpacker::read_tail(const ColumnView& column, size_t count, TailColumn& tail) {
-    if (column.coding > 1)
-        return errorf(ErrorCode::unsupported, "a column of strings has coding %u", column.coding);
-    bool dictionary = column.coding == 1;
-    ByteReader reader(column.content, "column of strings");
-    DBK_TRY(uint64_t entries, read_varint(reader));
-    if (dictionary ? entries > count || entries == 0 : entries != count)
-        return errorf(ErrorCode::corrupt, "%" PRIu64 " strings for %zu records", entries, count);
-    DBK_TRY(ColumnView lengths, read_column(reader));
-    DBK_TRY_VOID(decode_column(lengths, entries, values_));
-    DBK_TRY_VOID(check_width(values_, sizeof(uint16_t)));
-    if (dictionary) {
-        DBK_TRY(ColumnView indexes, read_column(reader));
-        DBK_TRY_VOID(decode_column(indexes, count, tail.indexes));
-    }
-    for (uint64_t index : tail.indexes)
-        if (index >= entries)
-            return errorf(ErrorCode::corrupt, "string %" PRIu64 " of %" PRIu64, index, entries);
-    uint64_t bytes = 0;
-    tail.offsets.reserve(entries + 1);
-    for (uint64_t length : values_) {
-        tail.offsets.push_back(static_cast<uint32_t>(bytes));
-        bytes += length;
-        if (bytes > reader.remaining())
-            break;
-    }
-    if (bytes != reader.remaining())
-        return errorf(ErrorCode::corrupt, "strings of %" PRIu64 " bytes in %zu", bytes,
-                      reader.remaining());
-    tail.offsets.push_back(static_cast<uint32_t>(bytes));
-    DBK_TRY(tail.bytes, reader.bytes(reader.remaining()));
-    return {};
-}
-
-Result<void> Unpacker::read_layout_columns() {
-    for (LayoutColumns& layout : layouts_) {
-        if (layout.count == 0)
-            continue;
-        DBK_TRY(ColumnView steps, read_column(reader_));
-        DBK_TRY_VOID(decode_column(steps, layout.count, layout.time_steps));
-        for (uint8_t width : layout.record.widths) {
-            DBK_TRY(ColumnView column, read_column(reader_));
-            if (width == kTailItem)
-                DBK_TRY_VOID(read_tail(column, layout.count, layout.tails.emplace_back()));
-            else
-                layout.fixed.push_back(column);
-        }
-        layout.positions.reserve(layout.count);
+Result<void> Unpacker::decode_layouts() {
+    for (const LayoutColumns& columns : block_.layouts()) {
+        PlacedLayout& layout = layouts_.emplace_back();
+        layout.columns = &columns;
+        DBK_TRY_VOID(ColumnBlock::time_steps(columns, layout.time_steps));
+        for (size_t i = 0; i < columns.items.size(); i++)
+            if (columns.record.widths[i] == kTailItem)
+                DBK_TRY_VOID(ColumnBlock::tails(columns, i, layout.tails.emplace_back()));
+        layout.positions.reserve(columns.count);
     }
     return {};
 }
 
 Result<void> Unpacker::place_pieces() {
-    for (const Run& run : runs_) {
-        if (run.segments > segment_count_ - segments_.size() ||
+    for (const ColumnRun& run : block_.runs()) {
+        if (run.segments > block_.segment_count() - segments_.size() ||
             run.literal_bytes > literals_.size())
             return errorf(ErrorCode::corrupt, "a run of pieces leads past what is there");
         for (uint64_t i = 0; i < run.segments; i++)
@@ -257,7 +110,7 @@ Result<void> Unpacker::place_pieces() {
         at_ += run.literal_bytes;
     }
     if (at_ != rows_.size() || !literals_.empty() || !controls_.empty() ||
-        record_ != kinds_.size() || segments_.size() != segment_count_)
+        record_ != kinds_.size() || segments_.size() != block_.segment_count())
         return errorf(ErrorCode::corrupt, "%zu bytes of pieces, %zu are said", at_, rows_.size());
     return {};
 }
@@ -306,9 +159,10 @@ Result<size_t> Unpacker::place_control(size_t at, size_t to) {
     return at + header.bytes;
 }
 
-Result<size_t> Unpacker::place_record(LayoutColumns& layout, size_t at, size_t to) {
+Result<size_t> Unpacker::place_record(PlacedLayout& layout, size_t at, size_t to) {
+    const RecordLayout& record_layout = layout.columns->record;
     size_t index = layout.positions.size();
-    uint64_t length = layout.fixed_bytes;
+    uint64_t length = layout.columns->fixed_bytes;
     for (const TailColumn& tail : layout.tails)
         length += padded_to_8(tail.value(index).size());
     if (length > to - at || length > DBK_RECORD_BYTES_MAX)
@@ -316,15 +170,15 @@ Result<size_t> Unpacker::place_record(LayoutColumns& layout, size_t at, size_t t
                       to - at);
     std::byte* record = rows_.data() + at;
     ticks_ += static_cast<uint32_t>(layout.time_steps[index]);
-    store(record, layout.record.word, 4);
+    store(record, record_layout.word, 4);
     store(record + 4, ticks_, 4);
-    if (layout.record.variable)
+    if (record_layout.variable)
         store(record + 8, length, 4);
     layout.positions.push_back(static_cast<uint32_t>(at));
-    uint32_t item_at = layout.record.first_offset(), tail_at = layout.fixed_bytes;
+    uint32_t item_at = record_layout.first_offset(), tail_at = layout.columns->fixed_bytes;
     size_t tail = 0;
     for (size_t i = 0; tail < layout.tails.size(); i++) {
-        uint8_t width = layout.record.widths[i];
+        uint8_t width = record_layout.widths[i];
         if (width == kTailItem) {
             ByteView value = layout.tails[tail++].value(index);
             store(record + item_at, tail_at | value.size() << 16, kTailRefBytes);
@@ -337,11 +191,10 @@ Result<size_t> Unpacker::place_record(LayoutColumns& layout, size_t at, size_t t
     return at + length;
 }
 
-Result<void> Unpacker::spread_item(const ColumnView& column, const LayoutColumns& layout,
-                                   uint32_t offset, uint8_t width) {
-    DBK_TRY_VOID(decode_column(column, layout.count, values_));
-    DBK_TRY_VOID(check_width(values_, width));
+Result<void> Unpacker::spread_item(const PlacedLayout& layout, size_t item, uint32_t offset) {
+    DBK_TRY_VOID(ColumnBlock::integers(*layout.columns, item, values_));
     std::byte* base = rows_.data() + offset;
+    uint8_t width = layout.columns->record.widths[item];
     switch (width) {
     case 1:
         spread_as<uint8_t>(base, layout.positions, values_);
@@ -362,15 +215,13 @@ Result<void> Unpacker::spread_item(const ColumnView& column, const LayoutColumns
     return {};
 }
 
-Result<void> Unpacker::spread(const LayoutColumns& layout) {
-    uint32_t at = layout.record.first_offset();
-    size_t column = 0;
-    if (layout.count == 0)
-        return {};
-    for (uint8_t width : layout.record.widths) {
-        if (width != kTailItem)
-            DBK_TRY_VOID(spread_item(layout.fixed[column++], layout, at, width));
-        at += item_bytes(width);
+Result<void> Unpacker::spread(const PlacedLayout& layout) {
+    const RecordLayout& record = layout.columns->record;
+    uint32_t at = record.first_offset();
+    for (size_t i = 0; i < layout.columns->items.size(); i++) {
+        if (record.widths[i] != kTailItem)
+            DBK_TRY_VOID(spread_item(layout, i, at));
+        at += item_bytes(record.widths[i]);
     }
     return {};
 }
@@ -387,10 +238,8 @@ void Unpacker::seal() {
 } // namespace
 
 base::Result<base::Bytes> unpack_columns(base::ByteView untrusted_payload, size_t rows_bytes) {
-    if (rows_bytes > DBK_TRACE_ROWS_BYTES_MAX || untrusted_payload.size() >= rows_bytes)
-        return errorf(ErrorCode::limit, "columns of %zu bytes for pieces of %zu, %u are the most",
-                      untrusted_payload.size(), rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
-    return Unpacker(untrusted_payload, rows_bytes).run();
+    DBK_TRY(ColumnBlock block, ColumnBlock::read(untrusted_payload, rows_bytes));
+    return Unpacker(block).run();
 }
 
 } // namespace daybreak::formats

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ColumnBlock: the payload of a COLUMNS block taken apart, its columns decoded when they are asked for.
+//
+// Rows are made of all of its columns (column_unpack.hpp); what counts records by two of their fields
+// decodes two and no others.  Every number of the payload is untrusted: what is returned here was
+// checked against the sizes of the block, columns of records when they are decoded.
+#pragma once
+
+#include "formats/trace/column_coding.hpp"
+#include "formats/trace/column_layout.hpp"
+
+#include <array>
+#include <vector>
+
+namespace daybreak::formats {
+
+/// A column of strings or stacks: where each value lies.
+struct TailColumn {
+    ByteView bytes;
+    std::vector<uint32_t> offsets; ///< of the entries in bytes, and the end
+    std::vector<uint64_t> indexes; ///< of the records' values among the entries; empty: value i is entry i
+
+    size_t entries() const { return offsets.size() - 1; }
+    ByteView entry(size_t i) const {
+        return bytes.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    }
+    ByteView value(size_t i) const { return entry(indexes.empty() ? i : indexes[i]); }
+};
+
+/// The records of one layout.
+struct LayoutColumns {
+    RecordLayout record;
+    uint32_t fixed_bytes = 0;
+    size_t count = 0; ///< of records
+    ColumnView time_steps;
+    std::vector<ColumnView> items; ///< as many as record.widths; empty when count is 0
+};
+
+/// So many segments, then so many bytes as they are.
+struct ColumnRun {
+    uint64_t segments = 0, literal_bytes = 0;
+};
+
+class ColumnBlock {
+public:
+    /// Takes a payload apart, which must outlive it, for pieces of so many bytes.
+    /// Errors: truncated, corrupt, limit, unsupported.
+    static Result<ColumnBlock> read(ByteView untrusted_payload, size_t rows_bytes);
+
+    size_t rows_bytes() const { return rows_bytes_; }
+    size_t segment_count() const { return segment_count_; }
+    const std::vector<LayoutColumns>& layouts() const { return layouts_; }
+    const std::vector<ColumnRun>& runs() const { return runs_; }
+    /// One for each record in the order in which they lie: its layout, counted from 1; 0: a control
+    /// record, which lies in controls().
+    const std::vector<uint64_t>& kinds() const { return kinds_; }
+    ByteView controls() const { return controls_; }
+    ByteView literals() const { return literals_; }
+
+    /// Decodes one of kHeaderItems of all segments.
+    Result<void> header(size_t item, std::vector<uint64_t>& values) const;
+    /// Decodes the steps in time of a layout's records.
+    static Result<void> time_steps(const LayoutColumns& layout, std::vector<uint64_t>& values);
+    /// Decodes an item of a layout's records that is an integer; values fit into its width.
+    static Result<void> integers(const LayoutColumns& layout, size_t item,
+                                 std::vector<uint64_t>& values);
+    /// Decodes an item that refers to the tail.
+    static Result<void> tails(const LayoutColumns& layout, size_t item, TailColumn& tail);
+
+private:
+    ColumnBlock(ByteView payload, size_t rows_bytes)
+        : reader_(payload, "columns"), rows_bytes_(rows_bytes) {}
+
+    Result<void> read_all();
+    Result<void> read_head();
+    Result<void> read_streams();
+    Result<void> read_layout_columns();
+
+    base::ByteReader reader_;
+    size_t rows_bytes_;
+    size_t record_count_ = 0, segment_count_ = 0;
+    std::array<ColumnView, kHeaderItems.size()> headers_{};
+    std::vector<LayoutColumns> layouts_;
+    std::vector<ColumnRun> runs_;
+    std::vector<uint64_t> kinds_;
+    ByteView controls_, literals_;
+};
+
+} // namespace daybreak::formats
