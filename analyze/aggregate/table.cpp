@@ -11,27 +11,6 @@ namespace daybreak::analyze {
 namespace {
 
 constexpr size_t kSlotsMin = 64;
-constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio, odd
-
-uint64_t fold(uint64_t a, uint64_t b) {
-    auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-/// Spreads any key well; not meant to resist a user who chooses keys, which costs only time.
-uint64_t hash_key(uint32_t layout, base::ByteView key) {
-    uint64_t hash = kMultiplier ^ (uint64_t{layout} << 32 | key.size());
-    size_t at = 0;
-    for (; at + sizeof(uint64_t) <= key.size(); at += sizeof(uint64_t)) {
-        uint64_t word;
-        std::memcpy(&word, key.data() + at, sizeof(word));
-        hash = fold(hash ^ word, kMultiplier);
-    }
-    uint64_t rest = 0;
-    if (at < key.size())
-        std::memcpy(&rest, key.data() + at, key.size() - at);
-    return fold(hash ^ rest, kMultiplier);
-}
 
 bool has_length(const ValueType& type) {
     return type.kind == ValueKind::string || type.is_stack();
@@ -80,18 +59,8 @@ void AggregationTable::rebuild_slots(size_t count) {
         insert_slot(entries_[i].hash, static_cast<uint32_t>(i));
 }
 
-uint64_t* AggregationTable::find_or_add(uint32_t layout, uint32_t source, base::ByteView key) {
-    uint64_t hash = hash_key(layout, key);
-    size_t mask = slots_.size() - 1;
-    auto tag = static_cast<uint32_t>(hash >> 32);
-    for (size_t at = hash & mask; slots_[at].entry != 0; at = (at + 1) & mask) {
-        if (slots_[at].tag != tag)
-            continue;
-        AggregationEntry& entry = entries_[slots_[at].entry - 1];
-        if (entry.layout == layout && entry.key_bytes == key.size() &&
-            (key.empty() || std::memcmp(&keys_[entry.key_offset], key.data(), key.size()) == 0))
-            return &cells_[entry.cell_offset];
-    }
+uint64_t* AggregationTable::add(uint64_t hash, uint32_t layout, uint32_t source,
+                                base::ByteView key) {
     size_t cell_count = layouts_[layout].cell_count;
     if (!has_room(key.size(), cell_count))
         return nullptr;
@@ -111,16 +80,6 @@ uint64_t* AggregationTable::find_or_add(uint32_t layout, uint32_t source, base::
     else
         insert_slot(hash, static_cast<uint32_t>(entries_.size() - 1));
     return &cells_[entry.cell_offset];
-}
-
-bool AggregationTable::update(uint32_t layout, uint32_t source, base::ByteView key, int64_t value,
-                              int64_t increment) {
-    uint64_t* cells = find_or_add(layout, source, key);
-    if (!cells)
-        return false;
-    const KnownLayout& known = layouts_[layout];
-    known.layout.function.update({cells, known.cell_count}, value, increment);
-    return true;
 }
 
 bool AggregationTable::merge(uint32_t layout, uint32_t source, base::ByteView key,

@@ -15,6 +15,7 @@
 #include "analyze/values/value.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
@@ -63,7 +64,17 @@ public:
 
     /// Counts one value under `key`.  Returns false when the table is full.
     bool update(uint32_t layout, uint32_t source, base::ByteView key, int64_t value,
-                int64_t increment);
+                int64_t increment) {
+        uint64_t* cells = find_or_add(layout, source, key);
+        if (!cells)
+            return false;
+        const KnownLayout& known = layouts_[layout];
+        if (known.layout.function.kind == DTRACEAGG_COUNT) [[likely]]
+            cells[0]++;
+        else
+            known.layout.function.update({cells, known.cell_count}, value, increment);
+        return true;
+    }
     /// Adds what was counted elsewhere; `cells` has the function's cell_count() elements.
     bool merge(uint32_t layout, uint32_t source, base::ByteView key,
                std::span<const uint64_t> cells);
@@ -106,7 +117,23 @@ private:
     };
 
     /// Returns the key's cells, new ones initialized; nullptr when the table is full.
-    uint64_t* find_or_add(uint32_t layout, uint32_t source, base::ByteView key);
+    uint64_t* find_or_add(uint32_t layout, uint32_t source, base::ByteView key) {
+        uint64_t hash = hash_key(layout, key);
+        size_t mask = slots_.size() - 1;
+        auto tag = static_cast<uint32_t>(hash >> 32);
+        for (size_t at = hash & mask; slots_[at].entry != 0; at = (at + 1) & mask) {
+            if (slots_[at].tag != tag)
+                continue;
+            const AggregationEntry& entry = entries_[slots_[at].entry - 1];
+            if (entry.layout == layout && entry.key_bytes == key.size() &&
+                is_equal(keys_.data() + entry.key_offset, key.data(), key.size()))
+                return &cells_[entry.cell_offset];
+        }
+        return add(hash, layout, source, key);
+    }
+    uint64_t* add(uint64_t hash, uint32_t layout, uint32_t source, base::ByteView key);
+    static uint64_t hash_key(uint32_t layout, base::ByteView key);
+    static bool is_equal(const std::byte* a, const std::byte* b, size_t bytes);
     bool has_room(uint64_t key_bytes, size_t cell_count) const;
     void insert_slot(uint64_t hash, uint32_t entry);
     void rebuild_slots(size_t count);
@@ -119,5 +146,36 @@ private:
     std::vector<Slot> slots_; // a power of two
     std::vector<bool> printed_;
 };
+
+/// Spreads any key well; not meant to resist a user who chooses keys, which costs only time.
+inline uint64_t AggregationTable::hash_key(uint32_t layout, base::ByteView key) {
+    constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio, odd
+    auto fold = [](uint64_t a) {
+        auto product = static_cast<unsigned __int128>(a) * kMultiplier;
+        return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    };
+    uint64_t hash = kMultiplier ^ (uint64_t{layout} << 32 | key.size());
+    const std::byte* at = key.data();
+    size_t left = key.size();
+    for (; left >= sizeof(uint64_t); at += sizeof(uint64_t), left -= sizeof(uint64_t))
+        hash = fold(hash ^ base::load<uint64_t>(at));
+    uint64_t rest = 0;
+    if (left != 0 && key.size() >= sizeof(rest)) // with bytes that were hashed already
+        rest = base::load<uint64_t>(at + left - sizeof(rest));
+    else if (left != 0)
+        std::memcpy(&rest, at, left);
+    return fold(hash ^ rest);
+}
+
+/// Compares keys of one length.  They are short: a call of memcmp() would cost more.
+inline bool AggregationTable::is_equal(const std::byte* a, const std::byte* b, size_t bytes) {
+    if (bytes < sizeof(uint64_t))
+        return bytes == 0 || std::memcmp(a, b, bytes) == 0;
+    size_t last = bytes - sizeof(uint64_t);
+    for (size_t at = 0; at < last; at += sizeof(uint64_t))
+        if (base::load<uint64_t>(a + at) != base::load<uint64_t>(b + at))
+            return false;
+    return base::load<uint64_t>(a + last) == base::load<uint64_t>(b + last);
+}
 
 } // namespace daybreak::analyze

@@ -31,11 +31,14 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
       horizon_mono_ns_(options.horizon_mono_ns) {
     const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
-        for (const formats::CpuInfo& cpu : recording.rings[ring].cpus) {
+        const std::vector<formats::CpuInfo>& cpus = recording.rings[ring].cpus;
+        for (size_t cpu = 0; cpu < cpus.size(); cpu++) {
             Run run;
             run.ring = ring;
             run.recording = &recording.rings[ring];
-            run.cpu = &cpu;
+            run.cpu = &cpus[cpu];
+            if (options.tallied && !(*options.tallied)[ring].empty())
+                run.tallied = &(*options.tallied)[ring][cpu];
             runs_.push_back(std::move(run));
         }
     }
@@ -50,19 +53,15 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
     std::make_heap(heap_.begin(), heap_.end(), [this](size_t a, size_t b) { return later(a, b); });
 }
 
-bool RecordMerge::later(size_t a, size_t b) const {
-    return runs_[a].key != runs_[b].key ? runs_[a].key > runs_[b].key : a > b;
-}
-
 void RecordMerge::begin(Run& run, const MergeStart& start) {
     while (run.segment < run.cpu->segments.size() &&
            run.cpu->segments[run.segment].sequence < start.sequence)
         run.segment++;
     do
         read_following(run);
-    while (run.has_following && run.following.sequence == start.sequence &&
-           run.following.index < start.records);
-    run.following.same_firing = false;
+    while (run.has_following && run.following().sequence == start.sequence &&
+           run.following().index < start.records);
+    run.following().same_firing = false;
 }
 
 /// Reads all that is left, and hands it out by the time it was made.
@@ -70,8 +69,8 @@ void RecordMerge::sort(Run& run) {
     std::vector<Placed> all;
     bool committed = false;
     while (run.has_following) {
-        all.push_back(run.following);
-        committed |= run.following.record.commit_ticks != 0;
+        all.push_back(run.following());
+        committed |= run.following().record.commit_ticks != 0;
         read_following(run);
     }
     if (committed) {
@@ -91,7 +90,7 @@ void RecordMerge::sort(Run& run) {
 }
 
 void RecordMerge::read_following(Run& run) {
-    Placed& next = run.following;
+    Placed& next = run.following();
     if (!run.sorted.empty()) {
         run.has_following = run.next_sorted < run.sorted.size();
         if (run.has_following)
@@ -115,30 +114,31 @@ void RecordMerge::read_following(Run& run) {
 }
 
 void RecordMerge::read_as_it_lies(Run& run) {
-    Placed& next = run.following;
+    Placed& next = run.following();
     bool adjacent = run.has_following;
-    uint64_t ticks = next.record.ticks;
-    const formats::EcbInfo* ecb = next.record.ecb;
-    next.index++;
+    uint64_t ticks = run.read.ticks;
+    const formats::EcbInfo* ecb = run.read.ecb;
+    next.sequence = run.read.sequence;
+    next.index = ++run.read.index;
+    next.firing_ticks = 0;
     while (!run.cursor || !run.cursor->next(next.record)) {
-        end_segment(run);
-        while (is_skipped(run))
-            run.segment++;
-        run.has_following = run.segment < run.cpu->segments.size();
+        bool follows = open_segment(run);
+        run.has_following = run.open != nullptr;
         if (!run.has_following)
             return;
-        const formats::SegmentInfo& segment = run.cpu->segments[run.segment++];
         // Where records are missing it is not known what the one before was.
-        adjacent = adjacent && !run.cursor->damage() && segment.sequence == next.sequence + 1;
-        run.open = &segment;
-        run.cursor = formats::records_of(segment, *run.recording);
-        next.sequence = segment.sequence;
+        adjacent = adjacent && follows;
+        next.sequence = run.open->sequence;
         next.index = 0;
+        pass_tallied(run);
     }
+    run.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
     run.has_following = true;
     next.same_firing =
         adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
                                                           : next.record.firing == Firing::same);
+    if (next.index == 0 && next.record.firing == Firing::same && !next.same_firing)
+        next.firing_ticks = tallied_firing_ticks(run);
 }
 
 /// The cursor is at the end of its segment: records of it may still be looked at.
@@ -147,8 +147,8 @@ void RecordMerge::end_segment(Run& run) {
         return;
     const std::optional<formats::RecordDamage>& damage = run.cursor->damage();
     bool unreadable = damage && damage->kind == formats::FindingKind::unreadable;
-    if (run.open->counted && run.following.index != run.open->record_count && !unreadable)
-        recording_.add_miscount(*run.recording, *run.cpu, *run.open, run.following.index);
+    if (run.open->counted && run.following().index != run.open->record_count && !unreadable)
+        recording_.add_miscount(*run.recording, *run.cpu, *run.open, run.following().index);
     if (run.cursor->pin())
         passed_.push_back(
             {static_cast<size_t>(&run - runs_.data()), run.open->sequence, run.cursor->pin()});
@@ -159,15 +159,57 @@ void RecordMerge::end_segment(Run& run) {
 bool RecordMerge::is_skipped(const Run& run) const {
     const std::vector<formats::SegmentInfo>& segments = run.cpu->segments;
     size_t next = run.segment;
-    return is_wanted_ && next > 0 && next < segments.size() &&
-           !is_wanted_(*run.recording, segments[next]) &&
+    if (next >= segments.size())
+        return false;
+    if (run.tallied && (*run.tallied)[next] == kAllTallied)
+        return true;
+    return is_wanted_ && next > 0 && !is_wanted_(*run.recording, segments[next]) &&
            !is_wanted_(*run.recording, segments[next - 1]);
+}
+/// Ends the open segment and opens the CPU's next one that is wanted; `open` is null when there is
+/// none.  Returns whether it goes on where the one before ended.
+bool RecordMerge::open_segment(Run& run) {
+    end_segment(run);
+    while (is_skipped(run))
+        run.segment++;
+    if (run.segment >= run.cpu->segments.size())
+        return false;
+    run.open = &run.cpu->segments[run.segment++];
+    bool follows = run.cursor && !run.cursor->damage() &&
+                   run.open->sequence == run.following().sequence + 1;
+    run.cursor = formats::records_of(*run.open, *run.recording);
+    return follows;
+}
+
+/// Leaves out what was counted already of the segment that was just opened.
+void RecordMerge::pass_tallied(Run& run) {
+    uint32_t count = run.tallied ? (*run.tallied)[run.segment - 1] : 0;
+    formats::RecordView passed;
+    while (run.following().index < count && run.cursor->next(passed))
+        run.following().index++;
+}
+
+/// When the last firing of the segment before the open one began, if that was tallied; else 0.
+uint64_t RecordMerge::tallied_firing_ticks(const Run& run) const {
+    size_t open = run.segment - 1;
+    if (!run.tallied || open == 0 || (*run.tallied)[open - 1] != kAllTallied)
+        return 0;
+    const formats::SegmentInfo& before = run.cpu->segments[open - 1];
+    if (before.sequence + 1 != run.open->sequence)
+        return 0;
+    formats::RecordCursor cursor = formats::records_of(before, *run.recording);
+    formats::RecordView record;
+    uint64_t ticks = 0;
+    while (cursor.next(record))
+        if (record.firing == Firing::begins)
+            ticks = record.ticks;
+    return ticks;
 }
 
 void RecordMerge::drop_passed() {
     std::erase_if(passed_, [this](const Passed& one) {
         bool is_last = one.run == last_run_ && one.sequence == last_sequence_;
-        return !is_last && runs_[one.run].current.sequence != one.sequence;
+        return !is_last && runs_[one.run].current().sequence != one.sequence;
     });
     passed_max_ = 2 * passed_.size() + kPassedMin;
 }
@@ -175,16 +217,19 @@ void RecordMerge::drop_passed() {
 bool RecordMerge::advance(Run& run) {
     if (!run.has_following)
         return false;
-    run.current = run.following;
+    run.turn = 1 - run.turn;
     read_following(run);
-    if (run.current.same_firing && run.firing_records < DBK_FIRING_RECORDS_MAX) {
+    Placed& current = run.current();
+    if (current.same_firing && run.firing_records < DBK_FIRING_RECORDS_MAX) {
         run.firing_records++;
         return true; // where the first of the firing is
     }
-    run.current.same_firing = false;
+    current.same_firing = false;
     run.firing_records = 1;
-    const formats::RecordView& record = run.current.record;
+    const formats::RecordView& record = current.record;
     uint64_t ticks = order_ == MergeOrder::made ? record.ticks : record.arrival_ticks();
+    if (current.firing_ticks != 0)
+        ticks = current.firing_ticks;
     // A record that lies before the last one of its CPU comes next, whatever its key.
     run.key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
     return true;
@@ -199,30 +244,41 @@ void RecordMerge::put_ends(MergeStarts& starts) const {
     }
 }
 
+/// The run in front has another key: it moves to where it belongs.
+void RecordMerge::sift_down() {
+    size_t at = 0, run = heap_.front();
+    for (size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+        if (child + 1 < heap_.size() && later(heap_[child], heap_[child + 1]))
+            child++;
+        if (!later(run, heap_[child]))
+            break;
+        heap_[at] = heap_[child];
+        at = child;
+    }
+    heap_[at] = run;
+}
+
 bool RecordMerge::next(MergedRecord& merged) {
     if (heap_.empty())
         return false;
-    auto order = [this](size_t a, size_t b) { return later(a, b); };
     Run& run = runs_[heap_.front()];
+    const Placed& current = run.current();
     last_run_ = heap_.front();
-    last_sequence_ = run.current.sequence;
+    last_sequence_ = current.sequence;
     merged = {run.ring,
               run.cpu->cpu,
-              run.current.record,
-              run.has_following ? run.following.record.epid : run.left_epid,
-              run.current.sequence,
-              run.current.index,
-              run.current.same_firing};
-    if (heap_.size() == 1) {
-        if (!advance(run))
-            heap_.clear();
-        return true;
-    }
-    std::pop_heap(heap_.begin(), heap_.end(), order);
-    if (advance(run))
-        std::push_heap(heap_.begin(), heap_.end(), order);
-    else
+              current.record,
+              run.has_following ? run.following().record.epid : run.left_epid,
+              current.sequence,
+              current.index,
+              current.same_firing};
+    if (!advance(run)) {
+        heap_.front() = heap_.back();
         heap_.pop_back();
+        if (heap_.empty())
+            return true;
+    }
+    sift_down();
     return true;
 }
 

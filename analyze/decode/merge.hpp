@@ -22,6 +22,7 @@
 
 #include "formats/segment/recording.hpp"
 
+#include <array>
 #include <compare>
 #include <functional>
 #include <map>
@@ -57,6 +58,11 @@ struct MergeStart {
 /// By ring id and CPU.
 using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
 
+/// Of each segment, by index of its ring, its CPU and its own: so many records at its beginning were
+/// counted already and are left out.  Empty lists: none of that ring, or CPU.
+using TalliedRecords = std::vector<std::vector<std::vector<uint32_t>>>;
+constexpr uint32_t kAllTallied = UINT32_MAX;
+
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
     made,    ///< as they were made: option temporal
@@ -68,6 +74,8 @@ struct MergeOptions {
     MergeOrder order = MergeOrder::arrival;
     /// Records that arrived after it are left for the next merge; empty: there are none.
     std::optional<uint64_t> horizon_mono_ns;
+    /// Must outlive the merge; null: none.
+    const TalliedRecords* tallied = nullptr;
 };
 
 class RecordMerge {
@@ -105,16 +113,25 @@ private:
         formats::RecordView record;
         uint64_t sequence = 0, index = 0;
         bool same_firing = false; // as the one before it
+        uint64_t firing_ticks = 0; // when its firing began, in what was tallied; else 0
+    };
+    /// The record that was read last, as it lies.
+    struct Read {
+        uint64_t sequence = 0, index = 0, ticks = 0;
+        const formats::EcbInfo* ecb = nullptr;
     };
     struct Run {
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
         const formats::CpuInfo* cpu = nullptr;
+        const std::vector<uint32_t>* tallied = nullptr; // by segment; null: nothing was
         size_t segment = 0;                         // the next one to be opened
         const formats::SegmentInfo* open = nullptr; // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;
-        Placed current, following;
+        std::array<Placed, 2> places; // one is the current record, one that after it
+        unsigned turn = 0;            // which is the current one
         bool has_following = false;
+        Read read;
         uint32_t left_epid = 0;        // of the first record after the horizon
         std::optional<MergeStart> end; // once nothing is left to be read
         uint64_t key = 0;
@@ -122,17 +139,27 @@ private:
         std::vector<Placed> sorted;  // all that is left, when it is not in order as it lies
         size_t next_sorted = 0;
         std::vector<std::shared_ptr<const formats::Bytes>> sorted_pins;
+
+        Placed& current() { return places[turn]; }
+        const Placed& current() const { return places[turn]; }
+        Placed& following() { return places[1 - turn]; }
     };
 
     bool advance(Run& run);
     void end_segment(Run& run);
     bool is_skipped(const Run& run) const;
+    bool open_segment(Run& run);
+    void pass_tallied(Run& run);
+    uint64_t tallied_firing_ticks(const Run& run) const;
+    void sift_down();
     void drop_passed();
     void begin(Run& run, const MergeStart& start);
     void read_following(Run& run);
     void read_as_it_lies(Run& run);
     void sort(Run& run);
-    bool later(size_t a, size_t b) const;
+    bool later(size_t a, size_t b) const {
+        return runs_[a].key != runs_[b].key ? runs_[a].key > runs_[b].key : a > b;
+    }
 
     const formats::Recording& recording_;
     bool by_nanoseconds_;

@@ -92,6 +92,11 @@ void RingProgram::make_plan(EcbPlan& plan) {
             clause->actions ? program->action_lists[*clause->actions].actions : kNone,
             strsize ? strsize : DBK_STRSIZE_DEFAULT)
         .plan(next_source_);
+    plan.only_aggregates =
+        plan.problem.empty() && !plan.is_fault && !plan.is_line &&
+        std::all_of(plan.statements.begin(), plan.statements.end(), [](const Statement& statement) {
+            return statement.kind == StatementKind::aggregate && statement.problem.empty();
+        });
 }
 
 void RingProgram::read_images() {
@@ -126,6 +131,17 @@ void RingProgram::collect_functions(const formats::DofProgram& program) {
                                    AggregationFunction{action.kind, has_argument ? action.arg : 0});
         }
     }
+}
+
+bool RingProgram::reads_aggregations() const {
+    auto reads = [](const formats::DofAction& action) {
+        return action.kind == DTRACEACT_PRINTA || action.kind == DTRACEACT_LIBACT;
+    };
+    for (const auto& [index, image] : images_)
+        for (const formats::DofActionList& list : image.program.action_lists)
+            if (std::any_of(list.actions.begin(), list.actions.end(), reads))
+                return true;
+    return false;
 }
 
 std::string RingProgram::aggregation_name(uint32_t variable) const {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
+#include "analyze/decode/flat_aggregation.hpp"
 #include "analyze/values/format.hpp"
 #include "analyze/values/type_description.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -73,6 +74,7 @@ struct Statement {
     AggregationLayout layout;
     uint32_t source = 0;                   ///< numbers the aggregating actions of the ring
     std::optional<uint32_t> layout_number; ///< in the ring's table, once interned
+    std::optional<FlatAggregation> flat;   ///< once interned, when copying is enough
 };
 
 struct EcbPlan {
@@ -83,6 +85,8 @@ struct EcbPlan {
     /// Whether a record is a line of output: it holds more than what was aggregated.
     bool is_line = false;
     bool has_aggregation = false;
+    /// Whether a record does nothing but add to aggregations: nothing is printed for it.
+    bool only_aggregates = false;
     bool is_fault = false; ///< of the consumer's own clause of dtrace:::ERROR: a message, no output
     std::string problem;   ///< why the statements are not known; empty when they are
 
@@ -112,6 +116,9 @@ public:
     const formats::DofProgram* program_of(const formats::EcbInfo& ecb) const;
     /// The functions of the aggregation variables of all images.
     const AggregationFunctions& functions() const { return functions_; }
+    /// Returns whether any clause reads or changes aggregations, or options, while records are
+    /// consumed: what it sees depends on the records before it.
+    bool reads_aggregations() const;
     /// Returns the name of an aggregation variable, "" when no image says it.
     std::string aggregation_name(uint32_t variable) const;
     /// The images that could be read, by index.

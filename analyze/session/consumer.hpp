@@ -72,6 +72,16 @@ public:
     /// Counts what the record aggregated.  dtrace(1) takes a snapshot of aggregations before it
     /// reads records, so the caller counts all records of a firing before it consumes the first.
     void count(const MergedRecord& merged);
+    /// The same of a record whose plan is at hand.
+    void count(EcbPlan& plan, base::ByteView record) {
+        for (Statement& statement : plan.statements)
+            if (statement.kind == StatementKind::aggregate && !count_flat(statement, record))
+                aggregate(plan, statement, record);
+    }
+    /// Returns whether the statement's key and value are copies of what a record has.
+    bool is_flat(Statement& statement) { return ready(statement) && statement.flat; }
+    /// Adds what was counted elsewhere for a statement that is flat.
+    void add(const Statement& statement, base::ByteView key, std::span<const uint64_t> cells);
     /// Prints a record, and what it does to aggregations and options.
     void consume(const MergedRecord& merged);
     /// Adds a snapshot that the engine counted.
@@ -95,6 +105,12 @@ private:
     void print_aggregations(const Statement& statement, base::ByteView record);
     void run_outside(const EcbPlan& plan, const Statement& statement, base::ByteView record);
     void set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record);
+    bool count_flat(const Statement& statement, base::ByteView record) {
+        const std::optional<FlatAggregation>& flat = statement.flat;
+        return flat && flat->read_key(record, flat_key_) &&
+               table_.update(*statement.layout_number, statement.source, flat_key_.bytes(),
+                             flat->value(record), flat->increment(record));
+    }
     void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
     void merge_entry(const formats::AggEntryView& entry);
     bool make_key(const Statement& statement, base::ByteView bytes);
@@ -116,6 +132,7 @@ private:
     PrintContext context_;
     AggregationTable table_;
     AggregationKey key_;
+    FlatAggregation::Key flat_key_;
     std::map<uint16_t, FlowIndent> flow_; // by CPU
     std::string statement_problem_;       // set by what carries out a statement
     uint64_t refused_ = 0;                // values that the table had no room for

@@ -16,14 +16,15 @@ void Consumer::count(const MergedRecord& merged) {
     EcbPlan* plan = program_.find(merged.record.epid);
     if (!plan || !plan->has_aggregation || ring_->info.facts.aggregate == DBK_AGGREGATE_ENGINE)
         return;
-    for (Statement& statement : plan->statements)
-        if (statement.kind == StatementKind::aggregate)
-            aggregate(*plan, statement, merged.record.bytes);
+    count(*plan, merged.record.bytes);
 }
 
 bool Consumer::ready(Statement& statement) {
-    if (!statement.layout_number)
-        statement.layout_number = table_.intern(statement.layout);
+    if (statement.layout_number)
+        return true;
+    statement.layout_number = table_.intern(statement.layout);
+    if (statement.layout_number && statement.problem.empty())
+        statement.flat = FlatAggregation::of(statement);
     return statement.layout_number.has_value();
 }
 
@@ -79,6 +80,12 @@ void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView rec
         if (auto recorded = value_of(*statement.increment, record))
             increment = recorded->signed_integer();
     if (!table_.update(*statement.layout_number, statement.source, key_.bytes(), value, increment))
+        aggregation_full();
+}
+
+void Consumer::add(const Statement& statement, base::ByteView key,
+                   std::span<const uint64_t> cells) {
+    if (!table_.merge(*statement.layout_number, statement.source, key, cells))
         aggregation_full();
 }
 

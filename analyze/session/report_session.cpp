@@ -91,7 +91,11 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     order_ = order();
     drops_ = std::move(drops);
     next_drop_ = 0;
-    RecordMerge merge(recording, {starts(recording), order_, horizon_mono_ns});
+    MergeOptions merge_options{starts(recording), order_, horizon_mono_ns};
+    std::optional<Tally> tallied = tally(recording, merge_options);
+    if (tallied)
+        merge_options.tallied = &tallied->tallied();
+    RecordMerge merge(recording, merge_options);
     if (options_.window.is_set())
         merge.skip_others([this](const auto& ring, const auto& segment) {
             return options_.window.overlaps(ring.clock.mono_ns(segment.min_ticks),
@@ -111,9 +115,31 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     settle_snapshots(horizon_mono_ns);
     shared_.flush();
     if (last_clock_)
-        printed_.last_boot_ns = last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_));
+        printed_.last_boot_ns =
+            std::max(printed_.last_boot_ns,
+                     last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_)));
     last_clock_ = nullptr;
     return refers;
+}
+
+/// Counts what may be counted in any order.  Of a ring that is read piece by piece nothing is: its
+/// pieces are small.
+std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
+                                          const MergeOptions& options) {
+    if (options.horizon_mono_ns || !options.starts.empty())
+        return std::nullopt;
+    std::vector<Consumer*> consumers;
+    for (const Ring* ring : fed_)
+        consumers.push_back(ring->consumer.get());
+    std::optional<Tally> tally(std::in_place, recording, std::move(consumers),
+                               options_.window);
+    tally->run();
+    if (tally->records() == 0)
+        return std::nullopt;
+    printed_.count += tally->records();
+    printed_.first_boot_ns = tally->first_boot_ns();
+    printed_.last_boot_ns = tally->last_boot_ns();
+    return tally;
 }
 
 /// Adds the snapshots in which counting had begun by then: as dtrace(1) does, which takes a
@@ -168,16 +194,23 @@ void ReportSession::consume_firing() {
         report_drops(mono_ns);
     }
     merge_until(ring, place_ticks);
-    if (printed_.count == 0)
-        printed_.first_boot_ns = clock.boot_ns(clock.mono_ns(ticks));
+    if (printed_.count == 0 || !last_clock_)
+        put_first(clock.boot_ns(clock.mono_ns(ticks)));
     printed_.count += firing_.size();
-    last_ticks_ = last_clock_ == &clock ? std::max(last_ticks_, ticks) : ticks;
+    uint64_t last_ticks = std::max(ticks, firing_.back().record.ticks);
+    last_ticks_ = last_clock_ == &clock ? std::max(last_ticks_, last_ticks) : last_ticks;
     last_clock_ = &clock;
     for (const MergedRecord& merged : firing_)
         ring.consumer->count(merged);
     for (const MergedRecord& merged : firing_)
         ring.consumer->consume(merged);
     firing_.clear();
+}
+
+/// Of each feed the first record that is printed; what was tallied may be earlier or later.
+void ReportSession::put_first(uint64_t boot_ns) {
+    bool is_first = printed_.count == 0;
+    printed_.first_boot_ns = is_first ? boot_ns : std::min(printed_.first_boot_ns, boot_ns);
 }
 
 /// A fill buffer that is full ends tracing, and dtrace(1) says nothing about it.

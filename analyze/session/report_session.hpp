@@ -27,6 +27,7 @@
 #include "analyze/values/options.hpp"
 #include "analyze/print/sink.hpp"
 #include "analyze/session/drops.hpp"
+#include "analyze/session/tally.hpp"
 
 #include <deque>
 #include <memory>
@@ -109,9 +110,11 @@ private:
     void take_snapshots(Ring& ring);
     MergeStarts starts(const formats::Recording& recording) const;
     MergeOrder order() const;
+    std::optional<Tally> tally(const formats::Recording& recording, const MergeOptions& options);
     void merge_until(Ring& ring, uint64_t ticks);
     void settle_snapshots(std::optional<uint64_t> horizon_mono_ns);
     void consume_firing();
+    void put_first(uint64_t boot_ns);
     bool is_reported(const Drop& drop) const;
     void report_drops(uint64_t mono_ns);
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which records may be counted out of order, and counting them block by block.
+#include "analyze/session/tally.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+using formats::Firing;
+
+namespace {
+
+/// After so many segments without much to count the rest is left to the merge.
+constexpr uint64_t kSegmentsTried = 64;
+
+bool is_orderly(const formats::RingRecording& ring) {
+    const std::vector<formats::EcbInfo>& ecbs = ring.ecbs.all();
+    return std::none_of(ecbs.begin(), ecbs.end(), [](const formats::EcbInfo& ecb) {
+        return (ecb.flags & DBK_ECB_F_SPECULATES) != 0;
+    });
+}
+
+bool may_be_tallied(const formats::RingRecording& ring, Consumer& consumer) {
+    return ring.info.facts.aggregate != DBK_AGGREGATE_ENGINE &&
+           !consumer.program().functions().empty() && !consumer.program().reads_aggregations();
+}
+
+/// Segments of version 1 do not say which records are of one firing.
+bool has_old_segments(const formats::ColumnBlock& block) {
+    constexpr size_t kVersionItem = 1;
+    static_assert(formats::kHeaderItems[kVersionItem].offset ==
+                  offsetof(dbk_segment_header, version));
+    std::vector<uint64_t> versions;
+    return !block.header(kVersionItem, versions).ok() ||
+           std::count(versions.begin(), versions.end(), DBK_SEGMENT_VERSION_FIRST) != 0;
+}
+
+} // namespace
+
+Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consumers,
+             const TimeWindow& window)
+    : recording_(recording), consumers_(std::move(consumers)), window_(window),
+      tallied_(recording.rings.size()) {
+    const auto& rings = recording.rings;
+    if (!std::all_of(rings.begin(), rings.end(), is_orderly) ||
+        std::any_of(consumers_.begin(), consumers_.end(),
+                    [](const Consumer* consumer) { return consumer->options().flowindent; }))
+        return;
+    for (size_t i = 0; i < rings.size(); i++) {
+        if (!may_be_tallied(rings[i], *consumers_[i]))
+            continue;
+        tallied_[i].resize(rings[i].cpus.size());
+        for (size_t cpu = 0; cpu < rings[i].cpus.size(); cpu++) {
+            tallied_[i][cpu].resize(rings[i].cpus[cpu].segments.size());
+            if (!tallied_[i][cpu].empty())
+                places_.push_back({i, cpu, 0});
+        }
+    }
+}
+
+const formats::SegmentInfo* Tally::next_of(const Place& place) const {
+    const auto& segments = recording_.rings[place.ring].cpus[place.cpu].segments;
+    return place.segment < segments.size() ? &segments[place.segment] : nullptr;
+}
+
+void Tally::run() {
+    while (!places_.empty() && is_worth_it()) {
+        auto order = [this](const Place& a, const Place& b) {
+            const formats::PieceBytes &left = next_of(a)->bytes, &right = next_of(b)->bytes;
+            return left.store() != right.store() ? left.store() < right.store()
+                                                 : left.block() < right.block();
+        };
+        auto first = std::min_element(places_.begin(), places_.end(), order);
+        const formats::PieceBytes& bytes = next_of(*first)->bytes;
+        take_block(bytes.store(), bytes.block());
+        std::erase_if(places_, [this](const Place& place) { return !next_of(place); });
+    }
+}
+
+/// Most of what was seen could be counted, or little was seen.
+bool Tally::is_worth_it() const {
+    return segments_ < kSegmentsTried || records_ >= seen_ / 2;
+}
+
+void Tally::take_block(formats::PieceStore* store, uint32_t block) {
+    block_.clear();
+    for (Place& place : places_)
+        for (; const formats::SegmentInfo* segment = next_of(place); place.segment++) {
+            if (segment->bytes.store() != store || segment->bytes.block() != block)
+                break;
+            segments_++;
+            seen_ += segment->record_count;
+            if (store)
+                block_.push_back(place);
+            else // in memory all are of one block
+                take_rows(place, *segment);
+        }
+    if (!store || take_columns(*store, block))
+        return;
+    for (const Place& place : block_)
+        take_rows(place, *next_of(place));
+}
+
+/// Counts a block of which all segments are here, of one ring and inside the window.
+bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
+    size_t ring = block_.front().ring;
+    uint64_t records = 0;
+    for (const Place& place : block_) {
+        if (place.ring != ring || !is_inside(ring, *next_of(place)))
+            return false;
+        records += next_of(place)->record_count;
+    }
+    auto columns = store.columns(block);
+    if (!columns.ok() || !*columns || (*columns)->segment_count() != block_.size())
+        return false;
+    uint64_t stored = 0;
+    for (const formats::LayoutColumns& layout : (*columns)->layouts())
+        stored += layout.count;
+    if (stored != records || has_old_segments(**columns) ||
+        !columns_.count(**columns, recording_.rings[ring], *consumers_[ring]))
+        return false;
+    for (const Place& place : block_) {
+        tallied_[ring][place.cpu][place.segment] = kAllTallied;
+        note(ring, *next_of(place), next_of(place)->record_count);
+    }
+    return true;
+}
+
+void Tally::take_rows(const Place& place, const formats::SegmentInfo& segment) {
+    if (!is_inside(place.ring, segment))
+        return;
+    uint32_t counted = count_rows(place.ring, segment);
+    if (counted == 0)
+        return;
+    bool is_all = counted == segment.record_count;
+    tallied_[place.ring][place.cpu][place.segment] = is_all ? kAllTallied : counted;
+    note(place.ring, segment, counted);
+}
+
+bool Tally::is_inside(size_t ring, const formats::SegmentInfo& segment) const {
+    const formats::ClockModel& clock = recording_.rings[ring].clock;
+    return !window_.is_set() || (window_.has(clock.mono_ns(segment.min_ticks)) &&
+                                 window_.has(clock.mono_ns(segment.last_ticks)));
+}
+
+void Tally::note(size_t ring, const formats::SegmentInfo& segment, uint64_t records) {
+    const formats::ClockModel& clock = recording_.rings[ring].clock;
+    records_ += records;
+    first_boot_ns_ = std::min(first_boot_ns_, clock.boot_ns(clock.mono_ns(segment.min_ticks)));
+    if (records == segment.record_count) // else the merge has later ones
+        last_boot_ns_ = std::max(last_boot_ns_, clock.boot_ns(clock.mono_ns(segment.last_ticks)));
+}
+
+/// Counts the firings at the beginning of a segment that only aggregate; returns their records.
+uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment) {
+    Consumer& consumer = *consumers_[ring];
+    formats::RecordCursor cursor = formats::records_of(segment, recording_.rings[ring]);
+    formats::RecordView record;
+    uint32_t seen = 0, counted = 0;
+    waiting_.clear();
+    while (cursor.next(record)) {
+        if (record.firing == Firing::begins) {
+            flush(consumer);
+            counted = seen;
+        }
+        EcbPlan* plan = consumer.program().find(record.epid);
+        if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
+            record.commit_ticks != 0)
+            return counted;
+        waiting_.push_back({plan, record.bytes});
+        seen++;
+    }
+    if (cursor.damage() || seen != segment.record_count)
+        return counted;
+    flush(consumer);
+    return seen;
+}
+
+void Tally::flush(Consumer& consumer) {
+    for (const Waiting& one : waiting_)
+        consumer.count(*one.plan, one.record);
+    waiting_.clear();
+}
+
+} // namespace daybreak::analyze

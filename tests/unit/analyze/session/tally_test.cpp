@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is tallied prints as what is merged record by record.
+#include "analyze/session/report_session.hpp"
+#include "base/byte_source.hpp"
+#include "formats/segment/piece.hpp"
+#include "formats/trace/reader.hpp"
+#include "formats/trace/writer.hpp"
+#include "tests/unit/analyze/program_builder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+using namespace daybreak::test;
+
+namespace {
+
+struct Printed {
+    std::string text;
+    PrintedRecords records;
+};
+
+/// With a horizon every record is merged.
+Printed print(const formats::Recording& recording, const TimeWindow& window, bool merge_all) {
+    StringSink sink;
+    ReportOptions options;
+    options.window = window;
+    ReportSession session(options, sink);
+    session.feed(recording, {}, merge_all ? std::optional(UINT64_MAX) : std::nullopt);
+    session.end();
+    return {sink.text, session.printed()};
+}
+
+void check_same(const Printed& got, const Printed& expected) {
+    REQUIRE(got.text == expected.text);
+    REQUIRE(got.records.count == expected.records.count);
+    REQUIRE(got.records.first_boot_ns == expected.records.first_boot_ns);
+    REQUIRE(got.records.last_boot_ns == expected.records.last_boot_ns);
+}
+
+/// Clauses that print, and some that only aggregate, by all that a key may have.
+struct Program {
+    ProgramBuilder builder;
+    std::vector<size_t> prints, counts;
+
+    explicit Program(std::mt19937_64& random) {
+        builder.option(DTRACEOPT_QUIET);
+        for (int i = 0; i < 2; i++) {
+            prints.push_back(clause("print" + std::to_string(i)));
+            builder.printf(prints.back(), "printed %d of %s\n", {Member::integer(8), Member::text()});
+        }
+        const std::vector<std::vector<Member>> keys = {
+            {},
+            {Member::text()},
+            {Member::text(), Member::text()},
+            {Member::integer(4), Member::text(), Member::integer(1)},
+            {Member::integer(2), Member::integer(24)},
+            {Member::stack()},
+        };
+        const uint32_t kinds[] = {DTRACEAGG_COUNT, DTRACEAGG_SUM, DTRACEAGG_MIN,     DTRACEAGG_MAX,
+                                  DTRACEAGG_AVG,   DTRACEAGG_STDDEV, DTRACEAGG_QUANTIZE};
+        for (uint32_t variable = 1; variable <= 5; variable++) {
+            counts.push_back(clause("count" + std::to_string(variable)));
+            key_of_.push_back(keys[random() % keys.size()]);
+            kind_of_.push_back(kinds[random() % std::size(kinds)]);
+            builder.aggregate(counts.back(), variable, {kind_of_.back(), 0}, key_of_.back());
+        }
+        both = clause("both");
+        builder.trace(both, Member::integer(8));
+        builder.aggregate(both, 9, {DTRACEAGG_COUNT, 0}, {Member::text()});
+    }
+    size_t clause(const std::string& name) { return builder.clause("test", "", name, "fire"); }
+
+    std::vector<FieldValue> values(size_t which, std::mt19937_64& random) const {
+        std::vector<FieldValue> values;
+        for (const Member& member : key_of_[which])
+            if (member.shape == DBK_FIELD_STRING)
+                values.emplace_back("key" + std::string(random() % 14, 'x'));
+            else if (member.shape == DBK_FIELD_STACK)
+                values.emplace_back(Frames(random() % 3, 0xffffffff81000000 + random() % 2));
+            else
+                values.emplace_back(random() % 5 == 0 ? UINT64_MAX >> (random() % 40)
+                                                      : random() % 5);
+        if (kind_of_[which] != DTRACEAGG_COUNT)
+            values.emplace_back(random() % 1000 - 500);
+        return values;
+    }
+    size_t both = 0;
+
+private:
+    std::vector<std::vector<Member>> key_of_;
+    std::vector<uint32_t> kind_of_;
+};
+
+/// Firings of one to three records, most of which only aggregate, so that many begin in one
+/// segment and end in the next.
+void fire(RecordingOf& recording, const Program& program, std::mt19937_64& random, unsigned cpus) {
+    uint64_t ticks = 1000, printed = 1 + random() % 200;
+    for (int i = 0; i < 3000; i++) {
+        ticks += random() % 3;
+        auto cpu = static_cast<uint16_t>(random() % cpus);
+        size_t records = 1 + random() % 3;
+        for (size_t at = 0; at < records; at++) {
+            if (random() % printed == 0) {
+                std::string text(random() % 9, 'p');
+                if (random() % 2)
+                    recording.fire(cpu, ticks, program.both, {random() % 100, text}, at > 0);
+                else
+                    recording.fire(cpu, ticks, program.prints[random() % 2], {random() % 100, text},
+                                   at > 0);
+                continue;
+            }
+            size_t which = random() % program.counts.size();
+            recording.fire(cpu, ticks, program.counts[which], program.values(which, random), at > 0);
+            ticks += random() % 8 == 0; // a firing takes time
+        }
+    }
+}
+
+Bytes file_of(RecordingOf& recording, bool columns, size_t block_bytes) {
+    Bytes file;
+    auto writer = formats::TraceWriter::create(
+        [&](ByteView bytes) {
+            file.insert(file.end(), bytes.begin(), bytes.end());
+            return base::Result<void>();
+        },
+        {}, {.block_raw_bytes = block_bytes, .columns = columns});
+    REQUIRE(writer.ok());
+    formats::RecordingBuilder finder;
+    std::vector<Bytes> memory = recording.pieces();
+    std::vector<ByteView> pieces;
+    for (auto range = memory.rbegin(); range != memory.rend(); ++range)
+        finder.add_bytes(*range, {}, &pieces);
+    std::stable_partition(pieces.begin(), pieces.end(), [](ByteView piece) {
+        return formats::parse_piece(piece)->kind == formats::PieceKind::metadata;
+    });
+    for (ByteView piece : pieces)
+        REQUIRE(writer->add_piece(piece).ok());
+    REQUIRE(writer->finish({}).ok());
+    return file;
+}
+
+} // namespace
+
+TEST_CASE("what is tallied prints as what is merged", "[analyze][tally]") {
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        Program program(random);
+        auto cpus = static_cast<uint16_t>(1 + random() % 3);
+        RecordingOf recording(program.builder,
+                              {.cpu_count = cpus, .segments_per_cpu = 256, .policy = DBK_POLICY_FILL});
+        fire(recording, program, random, cpus);
+        formats::Recording memory = recording.build();
+        std::vector<formats::Trace> traces;
+        for (bool columns : {false, true})
+            for (size_t block_bytes : {size_t{6000}, size_t{1} << 20}) {
+                auto trace = formats::parse_trace(
+                    base::memory_source(file_of(recording, columns, block_bytes)), "test");
+                REQUIRE(trace.ok());
+                traces.push_back(std::move(*trace));
+            }
+        for (const TimeWindow& window :
+             {TimeWindow{}, TimeWindow{1500, std::nullopt}, TimeWindow{1200, 4000}}) {
+            Printed merged = print(memory, window, true);
+            CHECK(merged.records.count > 0);
+            check_same(print(memory, window, false), merged);
+            for (const formats::Trace& trace : traces) {
+                for (const formats::Finding& finding : trace.recording.findings.list())
+                    FAIL_CHECK(finding.where << ": " << finding.text);
+                check_same(print(trace.recording, window, false), merged);
+            }
+        }
+    }
+}
+
+TEST_CASE("nothing is tallied where order can be seen", "[analyze][tally]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t count = program.clause("test", "", "f", "fire");
+    program.aggregate(count, 1, {DTRACEAGG_COUNT, 0}, {});
+    size_t show = program.clause("test", "", "g", "fire");
+    program.printa(show, {1}, "%@d\n");
+    RecordingOf recording(program, {.cpu_count = 2});
+    for (uint64_t ticks = 100; ticks < 110; ticks++)
+        recording.fire(0, ticks, count, {});
+    recording.fire(1, 104, show, {uint64_t{1}});
+    CHECK(print(recording.build(), {}, false).text == "5\n");
+}
