@@ -157,7 +157,7 @@ void RecordMerge::end_segment(Run& run) {
 
 /// The last record before those left out has a next one: a return looks at it (option flowindent).
 bool RecordMerge::is_skipped(const Run& run) const {
-    const std::vector<formats::SegmentInfo>& segments = run.cpu->segments;
+    const formats::SegmentList& segments = run.cpu->segments;
     size_t next = run.segment;
     if (next >= segments.size())
         return false;

@@ -32,7 +32,6 @@ struct AggregationSnapshot {
     uint64_t sequence = 0;
     uint64_t base_ticks = 0; ///< when counting into it began
     uint64_t base_mono_ns = 0;
-    uint64_t drops[DBK_DROP_SLOTS] = {};
     PieceBytes bytes; ///< header included, cut to the committed bytes
 };
 

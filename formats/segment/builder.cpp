@@ -93,9 +93,7 @@ private:
                                       piece.segment.sequence));
             return extent;
         }
-        keep({piece, bytes, origin_, offset, options_.file_number, options_.window_id,
-              options_.file_id, cut, std::nullopt},
-             bytes);
+        keep(piece, bytes, offset, cut);
         return extent;
     }
 
@@ -122,38 +120,31 @@ private:
         return !sealed || (!cut && piece.segment.crc32c == segment_checksum(bytes));
     }
 
-    void keep(FoundPiece found, ByteView bytes) {
+    void keep(const Piece& piece, ByteView bytes, size_t offset, bool cut) {
         accepted_++;
-        if (pieces_ && !found.cut)
+        if (pieces_ && !cut)
             pieces_->push_back(bytes);
-        if (block_)
-            leave_in_block(found, bytes);
-        switch (found.piece.kind) {
-        case PieceKind::segment:
-            state_.segments.push_back(std::move(found));
-            break;
-        case PieceKind::metadata:
-            state_.metadata.push_back(std::move(found));
-            break;
-        case PieceKind::aggregation:
-            state_.aggregations.push_back(std::move(found));
-            break;
-        }
+        std::optional<SegmentCount> count;
+        if (block_ && !cut)
+            count = block_->counter.take(bytes);
+        if (piece.kind == PieceKind::metadata)
+            state_.metadata.push_back(
+                {piece, lasting(bytes), origin_, offset, options_.file_id, cut});
+        else if (block_)
+            state_.add(piece,
+                       PieceBytes(block_->store, block_->number, static_cast<uint32_t>(offset),
+                                  static_cast<uint32_t>(bytes.size()), head_checksum(bytes), false),
+                       options_, cut, count);
+        else
+            state_.add(piece, bytes, options_, cut, count);
     }
 
-    /// Of a block that goes away: metadata is copied, the rest is found again.
-    void leave_in_block(FoundPiece& found, ByteView bytes) {
-        if (!found.cut)
-            found.count = block_->counter.take(bytes);
-        if (found.piece.kind == PieceKind::metadata) {
-            auto copy = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
-            found.bytes = ByteView(*copy);
-            state_.storage.push_back(std::move(copy));
-            return;
-        }
-        found.bytes =
-            PieceBytes(block_->store, block_->number, static_cast<uint32_t>(found.offset_bytes),
-                       static_cast<uint32_t>(bytes.size()), head_checksum(bytes), false);
+    /// Returns the bytes, copied when they lie in a block that goes away.
+    ByteView lasting(ByteView bytes) {
+        if (!block_)
+            return bytes;
+        state_.storage.push_back(std::make_shared<const Bytes>(bytes.begin(), bytes.end()));
+        return *state_.storage.back();
     }
 
     BuilderState& state_;
@@ -167,103 +158,38 @@ private:
     bool missed_ = false;
 };
 
-/// Sorts what was found by identity, better copies first, and drops all but the first of each.
-void keep_best(std::vector<FoundPiece>& pieces) {
-    auto identity = [](const FoundPiece& p) {
-        const dbk_segment_header& h = p.piece.segment;
-        return std::make_tuple(h.ring_id, h.cpu, h.sequence);
-    };
-    std::stable_sort(pieces.begin(), pieces.end(), [&](const FoundPiece& a, const FoundPiece& b) {
-        if (identity(a) != identity(b))
-            return identity(a) < identity(b);
-        if (a.bytes.size() != b.bytes.size())
-            return a.bytes.size() > b.bytes.size();
-        return (a.piece.segment.flags & DBK_SEGMENT_F_SEALED) >
-               (b.piece.segment.flags & DBK_SEGMENT_F_SEALED);
+bool segments_say_tsc(const RingRecording& ring) {
+    return std::any_of(ring.cpus.begin(), ring.cpus.end(), [](const CpuInfo& cpu) {
+        return std::any_of(cpu.segments.begin(), cpu.segments.end(),
+                           [](const SegmentInfo& segment) { return segment.says_tsc != 0; });
     });
-    auto last =
-        std::unique(pieces.begin(), pieces.end(), [&](const FoundPiece& a, const FoundPiece& b) {
-            return identity(a) == identity(b);
-        });
-    pieces.erase(last, pieces.end());
 }
 
-RingRecording& ring_of(Recording& recording, uint16_t ring_id) {
-    auto at =
-        std::lower_bound(recording.rings.begin(), recording.rings.end(), ring_id,
-                         [](const RingRecording& ring, uint16_t id) { return ring.ring_id < id; });
-    if (at == recording.rings.end() || at->ring_id != ring_id) {
-        at = recording.rings.insert(at, RingRecording());
-        at->ring_id = ring_id;
-    }
-    return *at;
-}
-
-CpuInfo& cpu_of(RingRecording& ring, uint16_t cpu) {
-    auto at = std::lower_bound(ring.cpus.begin(), ring.cpus.end(), cpu,
-                               [](const CpuInfo& info, uint16_t id) { return info.cpu < id; });
-    if (at == ring.cpus.end() || at->cpu != cpu) {
-        at = ring.cpus.insert(at, CpuInfo());
-        at->cpu = cpu;
-    }
-    return *at;
-}
-
-SegmentInfo segment_info(const FoundPiece& found) {
-    const dbk_segment_header& header = found.piece.segment;
-    SegmentInfo info;
-    info.sequence = header.sequence;
-    info.base_ticks = header.base_ticks;
-    info.base_mono_ns = header.base_mono_ns;
-    info.records_before = found.piece.losses.records_before;
-    info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0;
-    info.damaged = found.cut;
-    std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
-              info.drops.begin());
-    info.bytes = found.bytes;
-    info.file_number = found.file_number;
-    info.window_id = found.window_id;
-    if (found.count) {
-        info.counted = true;
-        info.record_count = found.count->records;
-        info.first_ticks = found.count->first_ticks;
-        info.min_ticks = found.count->min_ticks;
-        info.last_ticks = found.count->last_ticks;
-    }
-    return info;
-}
-
-AggregationSnapshot snapshot_of(const FoundPiece& found) {
-    const dbk_segment_header& header = found.piece.segment;
-    AggregationSnapshot snapshot;
-    snapshot.cpu = header.cpu;
-    snapshot.ring_id = header.ring_id;
-    snapshot.sequence = header.sequence;
-    snapshot.base_ticks = header.base_ticks;
-    snapshot.base_mono_ns = header.base_mono_ns;
-    std::copy(std::begin(found.piece.losses.drops), std::end(found.piece.losses.drops),
-              snapshot.drops);
-    snapshot.bytes = found.bytes;
-    return snapshot;
-}
-
-void make_clock(RingRecording& ring, const MachineInfo& machine, bool segments_say_tsc) {
+void make_clock(RingRecording& ring, const MachineInfo& machine) {
     const dbk_meta_ring& facts = ring.info.facts;
     ClockFacts clock;
-    clock.ticks_are_tsc = ring.has_info ? facts.clock == DBK_CLOCK_TSC : segments_say_tsc;
+    clock.ticks_are_tsc = ring.has_info ? facts.clock == DBK_CLOCK_TSC : segments_say_tsc(ring);
     clock.ticks_per_second = facts.ticks_per_second;
     clock.start_ticks = facts.start_ticks;
     clock.start_mono_ns = facts.start_mono_ns;
     clock.start_boot_ns = facts.start_boot_ns;
     clock.start_wall_ns = facts.start_wall_ns;
     std::vector<ClockPair> pairs;
+    if (!clock.ticks_are_tsc) { // they are the answer
+        ring.clock = ClockModel(clock, {});
+        return;
+    }
+    size_t count = 0;
+    for (const CpuInfo& cpu : ring.cpus)
+        count += cpu.segments.size() + cpu.aggregations.size();
+    pairs.reserve(count + machine.triggers.size() + 1);
     auto add = [&pairs](uint64_t ticks, uint64_t mono_ns) {
         if (ticks != 0 || mono_ns != 0)
             pairs.push_back({ticks, mono_ns});
     };
     for (const CpuInfo& cpu : ring.cpus) {
         for (const SegmentInfo& segment : cpu.segments)
-            add(segment.base_ticks, segment.base_mono_ns);
+            add(segment.recorded_ticks, segment.base_mono_ns);
         for (const AggregationSnapshot& snapshot : cpu.aggregations)
             add(snapshot.base_ticks, snapshot.base_mono_ns);
     }
@@ -274,17 +200,17 @@ void make_clock(RingRecording& ring, const MachineInfo& machine, bool segments_s
 
 /// Makes the ticks of a ring such that they run on where its clock jumped.
 void shift_ticks(RingRecording& ring) {
+    if (!ring.clock.has_jumps())
+        return;
     for (CpuInfo& cpu : ring.cpus) {
         for (AggregationSnapshot& snapshot : cpu.aggregations)
             snapshot.base_ticks =
                 ring.clock.shifted_ticks({snapshot.base_ticks, snapshot.base_mono_ns});
-        size_t last_epoch = std::max<size_t>(ring.clock.epochs().size(), 1) - 1;
-        for (auto segment = cpu.segments.rbegin(); segment != cpu.segments.rend(); ++segment) {
-            segment->recorded_ticks = segment->base_ticks;
-            segment->base_ticks =
-                ring.clock.shifted_ticks({segment->base_ticks, segment->base_mono_ns});
-            segment->epoch = ring.clock.epoch_at(segment->base_mono_ns);
-            segment->last_epoch = std::exchange(last_epoch, segment->epoch);
+        auto last_epoch = static_cast<uint32_t>(ring.clock.epochs().size() - 1);
+        for (size_t i = cpu.segments.size(); i-- > 0;) {
+            SegmentInfo& segment = cpu.segments[i];
+            segment.epoch = static_cast<uint32_t>(ring.clock.epoch_at(segment.base_mono_ns));
+            segment.last_epoch = std::exchange(last_epoch, segment.epoch);
         }
     }
 }
@@ -302,19 +228,34 @@ uint64_t choose_boot(const BuilderState& state, const std::map<uint64_t, uint64_
     return best;
 }
 
-/// Leaves only the pieces of the chosen boot; says what was left out.
-void filter_boot(std::vector<FoundPiece>& pieces, uint64_t boot_id, const char* what,
-                 Findings& findings) {
-    std::map<uint64_t, uint64_t> others;
-    std::erase_if(pieces, [&](const FoundPiece& found) {
-        bool other = found.piece.boot_id != boot_id;
-        if (other)
-            others[found.piece.boot_id]++;
-        return other;
-    });
+void note_others(const std::map<uint64_t, uint64_t>& others, const char* what, Findings& findings) {
     for (const auto& [boot, count] : others)
         findings.add(FindingKind::other_boot, "boot " + boot_name(boot),
                      strprintf("%" PRIu64 " %s, left out", count, what));
+}
+
+/// Leaves only the pieces of the chosen boot; says what was left out.
+void filter_boot(BuilderState& state, uint64_t boot_id, Findings& findings) {
+    std::map<uint64_t, uint64_t> segments, metadata, aggregations;
+    std::erase_if(state.cpus, [&](const auto& cpu) {
+        const auto& [key, pieces] = cpu;
+        if (key.boot_id == boot_id)
+            return false;
+        if (!pieces.segments.empty())
+            segments[key.boot_id] += pieces.segments.size();
+        if (!pieces.aggregations.empty())
+            aggregations[key.boot_id] += pieces.aggregations.size();
+        return true;
+    });
+    std::erase_if(state.metadata, [&](const FoundPiece& found) {
+        bool other = found.piece.boot_id != boot_id;
+        if (other)
+            metadata[found.piece.boot_id]++;
+        return other;
+    });
+    note_others(segments, "segments", findings);
+    note_others(metadata, "metadata blocks", findings);
+    note_others(aggregations, "aggregation snapshots", findings);
 }
 
 /// Returns the storage that the recording's pieces lie in: what only lesser copies or other boots
@@ -394,24 +335,24 @@ size_t RecordingBuilder::add_block(const std::shared_ptr<PieceStore>& store, uin
 Result<void> RecordingBuilder::add_heads(const std::shared_ptr<PieceStore>& store, uint32_t block,
                                          std::span<const PieceHead> heads,
                                          const AddOptions& options) {
-    auto origin = static_cast<uint32_t>(state_->origins.size());
-    std::vector<FoundPiece> found;
     for (const PieceHead& one : heads) {
         DBK_TRY(Piece piece, parse_piece(one.head));
         if (piece.kind == PieceKind::metadata)
             return base::errorf(ErrorCode::corrupt, "the head at %u is of metadata",
                                 one.offset_bytes);
-        PieceBytes bytes(*store, block, one.offset_bytes, piece.committed_bytes,
-                         head_checksum(one.head), true);
-        found.push_back({piece, bytes, origin, one.offset_bytes, options.file_number,
-                         options.window_id, options.file_id, false, one.count});
     }
     state_->share(store);
-    state_->origins.push_back(options.origin);
-    for (FoundPiece& one : found)
-        (one.piece.kind == PieceKind::segment ? state_->segments : state_->aggregations)
-            .push_back(std::move(one));
+    for (const PieceHead& one : heads) {
+        DBK_TRY(Piece piece, parse_piece(one.head));
+        PieceBytes bytes(*store, block, one.offset_bytes, piece.committed_bytes,
+                         head_checksum(one.head), true);
+        state_->add(piece, bytes, options, false, one.count);
+    }
     return {};
+}
+
+void RecordingBuilder::share(const std::shared_ptr<PieceStore>& store) {
+    state_->share(store);
 }
 
 void RecordingBuilder::distrust_counts() {
@@ -436,11 +377,10 @@ void RecordingBuilder::add_finding(FindingKind kind, std::string where, std::str
 
 std::vector<Unbroken> RecordingBuilder::unbroken(uint64_t boot_id) const {
     std::map<std::pair<uint16_t, uint16_t>, std::map<uint64_t, uint64_t>> cpus;
-    for (const FoundPiece& found : state_->segments) {
-        const dbk_segment_header& header = found.piece.segment;
-        if (found.piece.boot_id == boot_id)
-            cpus[{header.ring_id, header.cpu}].emplace(header.sequence, header.base_mono_ns);
-    }
+    for (const auto& [key, pieces] : state_->cpus)
+        for (const SegmentInfo& segment : pieces.segments)
+            if (key.boot_id == boot_id)
+                cpus[{key.ring_id, key.cpu}].emplace(segment.sequence, segment.base_mono_ns);
     std::vector<Unbroken> result;
     for (const auto& [id, segments] : cpus) {
         auto at = segments.rbegin();
@@ -458,8 +398,9 @@ std::map<uint64_t, uint64_t> RecordingBuilder::boots() const {
     std::map<uint64_t, uint64_t> boots;
     for (const FoundPiece& block : state_->metadata)
         boots[block.piece.boot_id] += 0;
-    for (const FoundPiece& segment : state_->segments)
-        boots[segment.piece.boot_id]++;
+    for (const auto& [key, pieces] : state_->cpus)
+        if (!pieces.segments.empty())
+            boots[key.boot_id] += pieces.segments.size();
     return boots;
 }
 
@@ -467,33 +408,19 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
     std::unique_ptr<BuilderState> state = std::exchange(state_, std::make_unique<BuilderState>());
     Recording recording;
     std::map<uint64_t, uint64_t> boots;
-    for (const FoundPiece& segment : state->segments)
-        boots[segment.piece.boot_id]++;
+    for (const auto& [key, pieces] : state->cpus)
+        if (!pieces.segments.empty())
+            boots[key.boot_id] += pieces.segments.size();
     recording.boot_id = options.boot_id ? *options.boot_id : choose_boot(*state, boots);
     recording.findings = std::move(state->findings);
     recording.file_numbers = std::move(state->file_numbers);
-    filter_boot(state->segments, recording.boot_id, "segments", recording.findings);
-    filter_boot(state->metadata, recording.boot_id, "metadata blocks", recording.findings);
-    filter_boot(state->aggregations, recording.boot_id, "aggregation snapshots",
-                recording.findings);
+    filter_boot(*state, recording.boot_id, recording.findings);
     tell_rings_apart(*state);
-    keep_best(state->segments);
-    keep_best(state->aggregations);
-
-    std::map<uint16_t, bool> says_tsc;
-    for (const FoundPiece& found : state->segments) {
-        const dbk_segment_header& header = found.piece.segment;
-        cpu_of(ring_of(recording, header.ring_id), header.cpu)
-            .segments.push_back(segment_info(found));
-        says_tsc[header.ring_id] |= (header.flags & DBK_SEGMENT_F_TSC) != 0;
-    }
-    for (const FoundPiece& found : state->aggregations)
-        cpu_of(ring_of(recording, found.piece.segment.ring_id), found.piece.segment.cpu)
-            .aggregations.push_back(snapshot_of(found));
+    gather_cpus(*state, recording);
     read_metadata(state->metadata, recording);
     state->counts_hold = state->counts_hold && recording.findings.count() == 0;
     for (RingRecording& ring : recording.rings) {
-        make_clock(ring, recording.machine, says_tsc[ring.ring_id]);
+        make_clock(ring, recording.machine);
         shift_ticks(ring);
         count_records(ring, state->counts_hold, recording.findings);
         account(ring, recording.file_numbers, recording.findings);

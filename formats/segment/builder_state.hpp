@@ -10,15 +10,30 @@
 
 namespace daybreak::formats {
 
-/// A piece that was accepted, and where it lay.
+/// A metadata block that was accepted, and where it lay.
 struct FoundPiece {
     Piece piece;
-    PieceBytes bytes; ///< committed ones, as far as they were there; of metadata in memory
+    PieceBytes bytes; ///< committed ones, as far as they were there; in memory
     uint32_t origin = 0;
     uint64_t offset_bytes = 0;
-    uint32_t file_number = 0, window_id = 0, file_id = 0;
+    uint32_t file_id = 0;
     bool cut = false; ///< bytes end before the committed ones
-    std::optional<SegmentCount> count;
+};
+
+/// Whose segments and snapshots lie together while they come in.
+struct CpuKey {
+    uint64_t boot_id = 0;
+    uint16_t ring_id = 0, cpu = 0;
+    uint32_t file_id = 0;
+    auto operator<=>(const CpuKey&) const = default;
+};
+
+/// What one file has of one CPU, in the order of the file, copies of one segment included.
+struct CpuPieces {
+    uint16_t ring_id = 0; ///< in the Recording; see tell_rings_apart()
+    SegmentList segments;
+    base::ChunkList<SegmentDrops> drops;
+    base::ChunkList<AggregationSnapshot> aggregations;
 };
 
 struct BuilderState {
@@ -26,7 +41,8 @@ struct BuilderState {
     std::vector<std::shared_ptr<const Bytes>> storage;
     std::vector<std::shared_ptr<PieceStore>> stores;
     bool counts_hold = true;
-    std::vector<FoundPiece> segments, metadata, aggregations;
+    std::vector<FoundPiece> metadata;
+    std::map<CpuKey, CpuPieces> cpus;
     std::set<uint32_t> file_numbers;
     uint32_t windows = 0, files = 0;
     Findings findings;
@@ -35,7 +51,14 @@ struct BuilderState {
     std::string where(uint32_t origin, uint64_t offset_bytes) const;
     /// Makes the Recording an owner of the store, too.
     void share(const std::shared_ptr<PieceStore>& store);
+    /// Takes a segment or a snapshot.  `cut`: the bytes end before the committed ones.
+    void add(const Piece& piece, const PieceBytes& bytes, const AddOptions& options, bool cut,
+             const std::optional<SegmentCount>& count);
 };
+
+/// Puts the pieces of the CPUs where they belong in the Recording: of each segment and snapshot the
+/// best copy, ascending by sequence.  Leaves `state.cpus` empty.
+void gather_cpus(BuilderState& state, Recording& recording);
 
 /// Returns "ring 1 cpu 0 segment 17".
 std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence);

@@ -198,13 +198,15 @@ private:
             const SegmentInfo& segment = cpu_.segments[i];
             bool next = i + 1 < cpu_.segments.size() &&
                         cpu_.segments[i + 1].sequence == segment.sequence + 1;
-            for (size_t cause = 0; cause < seen.size(); cause++) {
-                uint64_t count = segment.drops[cause];
+            const SegmentDrops* counts = cpu_.drops_of(segment);
+            for (size_t cause = 0; counts && cause < seen.size(); cause++) {
+                uint64_t count = (*counts)[cause];
                 if (count == 0)
                     continue;
                 seen[cause] = plus(seen[cause], count);
-                uint64_t end_ticks = next ? cpu_.segments[i + 1].base_ticks : segment.last_ticks;
-                uint64_t from = ring_.clock.mono_ns(segment.base_ticks);
+                uint64_t end_ticks =
+                    next ? cpu_.segments[i + 1].base_ticks(ring_.clock) : segment.last_ticks;
+                uint64_t from = ring_.clock.mono_ns(segment.base_ticks(ring_.clock));
                 sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), count,
                                           segment.sequence, from,
                                           std::max(from, ring_.clock.mono_ns(end_ticks))});
@@ -245,10 +247,9 @@ std::optional<RecordDamage> walk(SegmentInfo& segment, const RingRecording& ring
     RecordCursor cursor = records_of(segment, ring);
     RecordView record;
     segment.record_count = 0;
-    segment.first_ticks = segment.min_ticks = segment.last_ticks = segment.base_ticks;
+    segment.min_ticks = segment.last_ticks = segment.base_ticks(ring.clock);
     while (cursor.next(record)) {
-        if (segment.record_count++ == 0)
-            segment.first_ticks = record.ticks;
+        segment.record_count++;
         segment.min_ticks = std::min(segment.min_ticks, record.ticks);
         segment.last_ticks = std::max(segment.last_ticks, record.ticks);
     }

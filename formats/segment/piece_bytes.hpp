@@ -42,31 +42,41 @@ public:
     PieceBytes() = default;
     /// In memory that outlives this.
     PieceBytes(ByteView in_memory) // NOLINT(google-explicit-constructor): a view of a view
-        : data_(in_memory.data()), size_(static_cast<uint32_t>(in_memory.size())) {}
+        : size_(static_cast<uint32_t>(in_memory.size())), in_store_(0), from_index_(0) {
+        data_ = in_memory.data();
+    }
     /// In a block of the store.  `head_crc32c` is of the first DBK_SEGMENT_DATA_OFFSET bytes, as
     /// they must be when the block is unpacked; nothing more is known of a piece `from_index`.
     PieceBytes(PieceStore& store, uint32_t block, uint32_t offset, uint32_t size,
                uint32_t head_crc32c, bool from_index)
-        : store_(&store), size_(size), block_(block), offset_(offset), head_crc32c_(head_crc32c),
-          from_index_(from_index) {}
+        : block_(block), offset_(offset), head_crc32c_(head_crc32c), size_(size), in_store_(1),
+          from_index_(from_index) {
+        store_ = &store;
+    }
 
     size_t size() const { return size_; }
-    PieceStore* store() const { return store_; }
+    /// Null: in memory.
+    PieceStore* store() const { return in_store_ ? store_ : nullptr; }
     uint32_t block() const { return block_; }
     uint32_t offset() const { return offset_; }
     uint32_t head_crc32c() const { return head_crc32c_; }
     bool from_index() const { return from_index_; }
-    /// Of a piece in memory.
-    ByteView view() const { return {data_, data_ ? size_ : 0}; }
+    /// Of a piece in memory; else empty.
+    ByteView view() const { return in_store_ ? ByteView() : ByteView(data_, size_); }
     Result<PinnedBytes> load() const {
-        return store_ ? store_->load(*this) : Result<PinnedBytes>(PinnedBytes{view(), nullptr});
+        return in_store_ ? store_->load(*this) : Result<PinnedBytes>(PinnedBytes{view(), nullptr});
     }
 
 private:
-    const std::byte* data_ = nullptr;
-    PieceStore* store_ = nullptr; ///< null: in memory
-    uint32_t size_ = 0, block_ = 0, offset_ = 0, head_crc32c_ = 0;
-    bool from_index_ = false;
+    union {
+        const std::byte* data_ = nullptr;
+        PieceStore* store_; // when in_store_
+    };
+    uint32_t block_ = 0, offset_ = 0, head_crc32c_ = 0;
+    uint32_t size_ : 30 = 0; // a piece has at most 32 MiB
+    uint32_t in_store_ : 1 = 0, from_index_ : 1 = 0;
 };
+
+static_assert(sizeof(PieceBytes) == 24, "a recording has millions of them");
 
 } // namespace daybreak::formats

@@ -60,9 +60,8 @@ void Recording::add_miscount(const RingRecording& ring, const CpuInfo& cpu,
         store->add_late(FindingKind::bad_record,
                         base::strprintf("ring %u cpu %u segment %" PRIu64, ring.ring_id, cpu.cpu,
                                         segment.sequence),
-                        base::counted(found, "record") + base::strprintf(" found, %" PRIu64
-                                                                         " in the index",
-                                                                         segment.record_count));
+                        base::counted(found, "record") +
+                            base::strprintf(" found, %u in the index", segment.record_count));
 }
 
 uint64_t Recording::last_wall_ns() const {

@@ -16,6 +16,7 @@
 // Nothing in it is trusted after build() beyond what each member's comment promises.
 #pragma once
 
+#include "base/chunk_list.hpp"
 #include "formats/segment/aggregation.hpp"
 #include "formats/segment/clock.hpp"
 #include "formats/segment/finding.hpp"
@@ -64,27 +65,38 @@ struct DofBytes {
     Bytes bytes;
 };
 
-/// One checked segment.  Its header fields hold; its records were walked once, by build() or by what
-/// wrote the file's index.
+/// One checked segment.  Its header fields hold; its records were walked once, by build() or by
+/// what wrote the file's index.  A large recording has millions of them.
 struct SegmentInfo {
     uint64_t sequence = 0;
-    uint64_t base_ticks = 0;     ///< shifted, as all ticks but the next; see clock.hpp
-    uint64_t recorded_ticks = 0; ///< base_ticks as recorded
+    uint64_t recorded_ticks = 0; ///< when it was opened, as recorded; see clock.hpp
     uint64_t base_mono_ns = 0;
-    size_t epoch = 0, last_epoch = 0; ///< of the clock, in which its records may lie
-    uint64_t records_before = 0;      ///< records this CPU had committed before it
-    uint64_t record_count = 0;        ///< readable ones
-    uint64_t first_ticks = 0;         ///< of the first readable record, else base_ticks
-    uint64_t min_ticks = 0;           ///< of the one made first, else base_ticks
-    uint64_t last_ticks = 0;          ///< of the one made last, else base_ticks
-    bool counted = false;             ///< these by the index, or the walk, of its file
-    bool sealed = false;              ///< its checksum was there and held
-    bool damaged = false;             ///< the walk ended early; a finding says why
-    DropCounts drops{};               ///< while it was the open one
-    PieceBytes bytes;         ///< header and committed bytes; the Recording's, or of its stores
-    uint32_t file_number = 0; ///< of the file it came from, in a recorder's row; 0: of none
-    uint32_t window_id = 0;   ///< of the snapshot of a window it came from; 0: of none
+    uint64_t records_before = 0; ///< records this CPU had committed before it
+    uint64_t min_ticks = 0;      ///< of the readable record made first, else base_ticks()
+    uint64_t last_ticks = 0;     ///< of the one made last, else base_ticks()
+    PieceBytes bytes;            ///< header and committed bytes; the Recording's, or of its stores
+    uint32_t epoch = 0, last_epoch = 0; ///< of the clock, in which its records may lie
+    uint32_t file_number = 0;       ///< of the file it came from, in a recorder's row; 0: of none
+    uint32_t window_id = 0;         ///< of the snapshot of a window it came from; 0: of none
+    uint32_t drops_place = 0;       ///< in CpuInfo::drops, from 1; 0: nothing was dropped in it
+    uint32_t record_count : 28 = 0; ///< readable ones
+    uint32_t counted : 1 = 0;       ///< these by the index, or the walk, of its file
+    uint32_t sealed : 1 = 0;        ///< its checksum was there and held
+    uint32_t damaged : 1 = 0;       ///< the walk ended early; a finding says why
+    uint32_t says_tsc : 1 = 0;      ///< its ticks are TSC ticks
+
+    /// When it was opened, shifted, as all ticks are but recorded_ticks.
+    uint64_t base_ticks(const ClockModel& clock) const {
+        return clock.has_jumps() ? recorded_ticks + clock.epochs()[epoch].shift : recorded_ticks;
+    }
 };
+
+static_assert(sizeof(SegmentInfo) == 96, "a recording has millions of them");
+
+using SegmentList = base::ChunkList<SegmentInfo>;
+
+/// What was dropped while one segment was the open one, by enum dbk_drop.
+using SegmentDrops = std::array<uint32_t, DBK_DROP_SLOTS>;
 
 /// Sequence numbers that are not there.
 struct Gap {
@@ -140,10 +152,16 @@ struct Completeness {
 struct CpuInfo {
     uint16_t cpu = 0;
     std::optional<dbk_meta_cpu> counters;
-    std::vector<SegmentInfo> segments; ///< ascending by sequence, each once
+    SegmentList segments;                ///< ascending by sequence, each once
+    base::ChunkList<SegmentDrops> drops; ///< of those in which any were; see drops_of()
     std::vector<Gap> gaps;
-    std::vector<AggregationSnapshot> aggregations; ///< ascending by sequence
+    base::ChunkList<AggregationSnapshot> aggregations; ///< ascending by sequence
     Completeness completeness;
+
+    /// Returns null when nothing was dropped.
+    const SegmentDrops* drops_of(const SegmentInfo& segment) const {
+        return segment.drops_place == 0 ? nullptr : &drops[segment.drops_place - 1];
+    }
 };
 
 /// One ring: an enabling and what it recorded.
@@ -298,6 +316,8 @@ public:
     /// Error: corrupt, when a head contradicts itself; nothing was added then.
     Result<void> add_heads(const std::shared_ptr<PieceStore>& store, uint32_t block,
                            std::span<const PieceHead> heads, const AddOptions& options);
+    /// The Recording shall share the store, and what it finds late.
+    void share(const std::shared_ptr<PieceStore>& store);
     /// Reports that what counted the records may have known more ECBs than are here.
     void distrust_counts();
     /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap between

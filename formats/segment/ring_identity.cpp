@@ -23,15 +23,14 @@ std::optional<Start> start_of(const FoundPiece& found) {
     return Start(facts.start_ticks, facts.start_mono_ns);
 }
 
-/// Calls each(piece, its ring's id) for all that have one.
+/// Calls each(file, ring's id) for all pieces that have one.
 template <typename Each>
 void for_each_piece(BuilderState& state, Each each) {
     for (FoundPiece& found : state.metadata)
         if (found.piece.meta.ring_id != 0) // those of the host have none
-            each(found, found.piece.meta.ring_id);
-    for (std::vector<FoundPiece>* pieces : {&state.segments, &state.aggregations})
-        for (FoundPiece& found : *pieces)
-            each(found, found.piece.segment.ring_id);
+            each(found.file_id, found.piece.meta.ring_id);
+    for (auto& [key, pieces] : state.cpus)
+        each(key.file_id, pieces.ring_id);
 }
 
 } // namespace
@@ -42,7 +41,7 @@ void tell_rings_apart(BuilderState& state) {
         if (std::optional<Start> start = start_of(found))
             starts.try_emplace({found.file_id, found.piece.meta.ring_id}, *start);
     std::set<uint16_t> taken;
-    for_each_piece(state, [&](const FoundPiece&, uint16_t id) { taken.insert(id); });
+    for_each_piece(state, [&](uint32_t, uint16_t id) { taken.insert(id); });
 
     std::map<uint16_t, std::map<Start, uint16_t>> known; // by the id that they were recorded with
     std::map<RingInFile, uint16_t> renamed;
@@ -57,8 +56,8 @@ void tell_rings_apart(BuilderState& state) {
         }
         renamed[ring] = at->second;
     }
-    for_each_piece(state, [&](FoundPiece& found, uint16_t& id) {
-        if (auto at = renamed.find({found.file_id, id}); at != renamed.end())
+    for_each_piece(state, [&](uint32_t file_id, uint16_t& id) {
+        if (auto at = renamed.find({file_id, id}); at != renamed.end())
             id = at->second;
     });
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segments and snapshots, as they come and as a Recording has them.
+//
+// What is known of a segment is written down once, in the form that the Recording has it in, and is
+// not moved again: a file in order becomes the Recording's lists as it is.
+#include "formats/segment/builder_state.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace daybreak::formats {
+
+namespace {
+
+/// Returns where the list has the drops, from 1; 0 when there were none.
+uint32_t put_drops(const dbk_segment_losses& losses, base::ChunkList<SegmentDrops>& drops) {
+    SegmentDrops counts;
+    std::copy(std::begin(losses.drops), std::end(losses.drops), counts.begin());
+    if (std::all_of(counts.begin(), counts.end(), [](uint32_t count) { return count == 0; }))
+        return 0;
+    drops.push_back(counts);
+    return static_cast<uint32_t>(drops.size());
+}
+
+/// Returns whether so many records fit: an index may say anything.
+bool is_possible(const SegmentCount& count, const PieceBytes& bytes) {
+    return count.records <= bytes.size() / DBK_RECORD_ALIGN_BYTES;
+}
+
+SegmentInfo segment_info(const Piece& piece, const PieceBytes& bytes) {
+    const dbk_segment_header& header = piece.segment;
+    SegmentInfo info;
+    info.sequence = header.sequence;
+    info.recorded_ticks = header.base_ticks;
+    info.base_mono_ns = header.base_mono_ns;
+    info.records_before = piece.losses.records_before;
+    info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0;
+    info.says_tsc = (header.flags & DBK_SEGMENT_F_TSC) != 0;
+    info.bytes = bytes;
+    return info;
+}
+
+AggregationSnapshot snapshot_of(const Piece& piece, const PieceBytes& bytes) {
+    const dbk_segment_header& header = piece.segment;
+    AggregationSnapshot snapshot;
+    snapshot.cpu = header.cpu;
+    snapshot.ring_id = header.ring_id;
+    snapshot.sequence = header.sequence;
+    snapshot.base_ticks = header.base_ticks;
+    snapshot.base_mono_ns = header.base_mono_ns;
+    snapshot.bytes = bytes;
+    return snapshot;
+}
+
+bool is_sealed(const SegmentInfo& segment) {
+    return segment.sealed;
+}
+bool is_sealed(const AggregationSnapshot&) {
+    return false;
+}
+
+/// Puts the list in order by sequence, of several copies the best: the longest, a sealed one, the
+/// one that came first.
+template <typename T>
+void keep_best(base::ChunkList<T>& list) {
+    bool in_order = true;
+    for (size_t i = 1; i < list.size() && in_order; i++)
+        in_order = list[i - 1].sequence < list[i].sequence;
+    if (in_order)
+        return;
+    std::vector<uint32_t> order(list.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&list](uint32_t x, uint32_t y) {
+        const T &a = list[x], &b = list[y];
+        return std::tuple(a.sequence, b.bytes.size(), is_sealed(b), x) <
+               std::tuple(b.sequence, a.bytes.size(), is_sealed(a), y);
+    });
+    base::ChunkList<T> best;
+    for (uint32_t index : order)
+        if (best.empty() || best.back().sequence != list[index].sequence)
+            best.push_back(list[index]);
+    list = std::move(best);
+}
+
+template <typename T>
+void append(base::ChunkList<T>& list, base::ChunkList<T> more) {
+    if (list.empty()) {
+        list = std::move(more);
+        return;
+    }
+    for (const T& one : more)
+        list.push_back(one);
+}
+
+/// Adds what a file has of the CPU.
+void append(CpuInfo& cpu, CpuPieces pieces) {
+    if (!cpu.drops.empty())
+        for (SegmentInfo& segment : pieces.segments)
+            if (segment.drops_place != 0)
+                segment.drops_place += static_cast<uint32_t>(cpu.drops.size());
+    append(cpu.drops, std::move(pieces.drops));
+    append(cpu.segments, std::move(pieces.segments));
+    append(cpu.aggregations, std::move(pieces.aggregations));
+}
+
+RingRecording& ring_of(Recording& recording, uint16_t ring_id) {
+    auto at =
+        std::lower_bound(recording.rings.begin(), recording.rings.end(), ring_id,
+                         [](const RingRecording& ring, uint16_t id) { return ring.ring_id < id; });
+    if (at == recording.rings.end() || at->ring_id != ring_id) {
+        at = recording.rings.insert(at, RingRecording());
+        at->ring_id = ring_id;
+    }
+    return *at;
+}
+
+} // namespace
+
+void BuilderState::add(const Piece& piece, const PieceBytes& bytes, const AddOptions& options,
+                       bool cut, const std::optional<SegmentCount>& count) {
+    const dbk_segment_header& header = piece.segment;
+    CpuPieces& pieces = cpus[{piece.boot_id, header.ring_id, header.cpu, options.file_id}];
+    pieces.ring_id = header.ring_id;
+    if (piece.kind == PieceKind::aggregation) {
+        pieces.aggregations.push_back(snapshot_of(piece, bytes));
+        return;
+    }
+    SegmentInfo info = segment_info(piece, bytes);
+    info.damaged = cut;
+    info.drops_place = put_drops(piece.losses, pieces.drops);
+    info.file_number = options.file_number;
+    info.window_id = options.window_id;
+    if (count && is_possible(*count, bytes)) {
+        info.counted = true;
+        info.record_count = static_cast<uint32_t>(count->records);
+        info.min_ticks = count->min_ticks;
+        info.last_ticks = count->last_ticks;
+    }
+    pieces.segments.push_back(info);
+}
+
+void gather_cpus(BuilderState& state, Recording& recording) {
+    using Place = std::tuple<uint16_t, uint16_t, uint32_t>; // ring, CPU, file
+    std::vector<std::pair<Place, CpuPieces*>> places;
+    for (auto& [key, pieces] : state.cpus)
+        places.push_back({{pieces.ring_id, key.cpu, key.file_id}, &pieces});
+    std::sort(places.begin(), places.end());
+    for (auto& [place, pieces] : places) {
+        std::vector<CpuInfo>& cpus = ring_of(recording, std::get<0>(place)).cpus;
+        if (cpus.empty() || cpus.back().cpu != std::get<1>(place))
+            cpus.emplace_back().cpu = std::get<1>(place);
+        append(cpus.back(), std::exchange(*pieces, {}));
+    }
+    state.cpus.clear();
+    for (RingRecording& ring : recording.rings)
+        for (CpuInfo& cpu : ring.cpus) {
+            keep_best(cpu.segments);
+            keep_best(cpu.aggregations);
+        }
+}
+
+} // namespace daybreak::formats
