@@ -63,10 +63,10 @@ bool ReportSession::take_rings(const formats::Recording& recording) {
 void ReportSession::take_snapshots(Ring& ring) {
     for (const formats::CpuInfo& cpu : ring.fed->cpus)
         for (const formats::AggregationSnapshot& snapshot : cpu.aggregations)
-            ring.snapshots.push_back({snapshot, {}});
+            ring.snapshots.push_back({&snapshot, nullptr});
     std::stable_sort(ring.snapshots.begin(), ring.snapshots.end(),
                      [](const Waiting& a, const Waiting& b) {
-                         return a.snapshot.base_ticks < b.snapshot.base_ticks;
+                         return a.snapshot->base_ticks < b.snapshot->base_ticks;
                      });
 }
 
@@ -145,9 +145,9 @@ std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
 /// Adds the snapshots in which counting had begun by then: as dtrace(1) does, which takes a
 /// snapshot before it reads what was recorded up to it.
 void ReportSession::merge_until(Ring& ring, uint64_t ticks) {
-    for (; !ring.snapshots.empty() && ring.snapshots.front().snapshot.base_ticks <= ticks;
+    for (; !ring.snapshots.empty() && ring.snapshots.front().snapshot->base_ticks <= ticks;
          ring.snapshots.pop_front())
-        ring.consumer->merge(ring.snapshots.front().snapshot);
+        ring.consumer->merge(*ring.snapshots.front().snapshot);
 }
 
 /// Merges what no record to come stands before.  What has to wait is held beyond this feed.
@@ -155,18 +155,20 @@ void ReportSession::settle_snapshots(std::optional<uint64_t> horizon_mono_ns) {
     size_t held = 0;
     for (Ring* ring : fed_) {
         while (!ring->snapshots.empty()) {
-            uint64_t base_ticks = ring->snapshots.front().snapshot.base_ticks;
+            uint64_t base_ticks = ring->snapshots.front().snapshot->base_ticks;
             if (horizon_mono_ns && ring->fed->clock.mono_ns(base_ticks) > *horizon_mono_ns)
                 break;
             merge_until(*ring, base_ticks);
         }
         for (Waiting& waiting : ring->snapshots) {
-            if (waiting.held.empty()) {
-                base::ByteView bytes = waiting.snapshot.bytes.view(); // a live ring's: in memory
-                waiting.held.assign(bytes.begin(), bytes.end());
-                waiting.snapshot.bytes = base::ByteView(waiting.held);
+            if (!waiting.held) {
+                base::ByteView bytes = waiting.snapshot->bytes.view(); // a live ring's: in memory
+                waiting.held = std::make_unique<Held>(
+                    Held{*waiting.snapshot, base::Bytes(bytes.begin(), bytes.end())});
+                waiting.held->snapshot.bytes = base::ByteView(waiting.held->bytes);
+                waiting.snapshot = &waiting.held->snapshot;
             }
-            held += waiting.held.size();
+            held += waiting.held->bytes.size();
         }
     }
     for (Ring* ring : fed_)

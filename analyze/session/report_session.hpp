@@ -92,10 +92,15 @@ public:
     }
 
 private:
-    /// A snapshot whose turn has not come.
-    struct Waiting {
+    /// A snapshot that waits for another feed, with its bytes.
+    struct Held {
         formats::AggregationSnapshot snapshot;
-        base::Bytes held; // its bytes, when it waits for another feed
+        base::Bytes bytes;
+    };
+    /// A snapshot whose turn has not come: of the recording at hand, or held.
+    struct Waiting {
+        const formats::AggregationSnapshot* snapshot = nullptr;
+        std::unique_ptr<Held> held;
     };
     struct Ring {
         uint16_t ring_id = 0;
