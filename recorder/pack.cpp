@@ -46,7 +46,7 @@ private:
 };
 
 Result<Bytes> unpack(const formats::BlockView& block) {
-    if (block.header.type == 0 || block.header.type > DBK_TRACE_COLUMNS ||
+    if (block.header.type == 0 || block.header.type > DBK_TRACE_SORTED_SYMBOLS ||
         block.header.version != formats::block_version(block.header.type))
         return errorf(ErrorCode::corrupt, "block %u is of type %u, version %u, not known here",
                       block.header.number, block.header.type, block.header.version);

@@ -29,7 +29,8 @@
 	X(SUMMARY, 6, "message: completeness as the recorder saw it")                              \
 	X(END, 7, "message: nothing was cut off")                                                  \
 	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")                \
-	X(COLUMNS, 9, "what a DATA block has, by columns")
+	X(COLUMNS, 9, "what a DATA block has, by columns")                                         \
+	X(SORTED_SYMBOLS, 10, "a stretch of the kernel's symbols, sorted by name: symbols.md")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };

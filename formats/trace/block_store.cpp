@@ -135,6 +135,13 @@ Error BlockStore::refuse(const Block& block, uint32_t offset_bytes, const std::s
     return errorf(ErrorCode::corrupt, "%s: %s", where.c_str(), why.c_str());
 }
 
+Result<void> BlockStore::take(uint32_t block, const UseBlock& use) {
+    DBK_ASSERT(block < blocks_.size());
+    Result<Unpacked> unpacked = unpack(blocks_[block]);
+    Result<void> used = unpacked.ok() ? use(**unpacked) : unpacked.error();
+    return used.ok() ? used : refuse(blocks_[block], 0, used.error().message());
+}
+
 void BlockStore::add_late(FindingKind kind, std::string where, std::string text) {
     Finding finding{kind, std::move(where), std::move(text)};
     // A block is asked for by each of its pieces, and by several readings of a recording.

@@ -29,6 +29,11 @@ public:
     /// Keeps the block that was unpacked just now, as far as there is room.
     void keep(uint32_t block, Bytes raw);
 
+    /// Unpacks a block that has no pieces and hands it to `use`; it is not kept.
+    /// Error: it does not unpack any more, or that of `use`; late_findings() has it then.
+    using UseBlock = std::function<Result<void>(ByteView raw)>;
+    Result<void> take(uint32_t block, const UseBlock& use);
+
     Result<PinnedBytes> load(const PieceBytes& piece) override;
     Result<std::shared_ptr<const ColumnBlock>> columns(uint32_t block) override;
     void add_late(FindingKind kind, std::string where, std::string text) override;

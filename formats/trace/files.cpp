@@ -66,7 +66,7 @@ public:
             DBK_TRY_VOID(read_single());
         else
             DBK_TRY_VOID(read_several());
-        add_symbols_beside();
+        take_symbols();
         trace_.path = paths[0];
         if (paths.size() > 1)
             trace_.path += strprintf(" and %zu more", paths.size() - 1);
@@ -334,8 +334,8 @@ private:
             add_damage(content.number(), finding);
         uint64_t unlisted = content.findings.count() - content.findings.list().size();
         findings_.add_unlisted(unlisted, unlisted != 0 && content.findings.any_loss());
-        if (!content.symbols.empty())
-            trace_.symbols = std::move(content.symbols);
+        if (!content.symbols.is_absent())
+            symbols_.push_back(std::move(content.symbols));
         if (content.file.has_header) {
             trace_.header = content.file.header;
             trace_.has_header = true;
@@ -452,24 +452,41 @@ private:
         return std::optional(found->boot_id);
     }
 
-    /// A recorder writes the symbols once per boot, into a file of their own.
-    void add_symbols_beside() {
-        if (!trace_.symbols.empty() || trace_.files.empty())
-            return;
+    /// Those of the newest file that has any, which shows when an address is to get a name; else
+    /// those beside a file.
+    void take_symbols() {
+        if (!trace_.symbols.is_absent())
+            symbols_.push_back(std::move(trace_.symbols));
+        std::reverse(symbols_.begin(), symbols_.end());
+        std::set<std::string> beside;
         std::string name =
             boot_name(trace_.recording.boot_id).substr(0, kBootDigits) + kSymbolsSuffix;
         for (const TraceFile& file : trace_.files) {
-            auto source = options_.open_file(folder_of(file.path) + "/" + name);
-            if (!source.ok())
-                continue;
-            RecordingBuilder ignored;
-            Result<FileContent> content =
-                read_blocks(*source, name, "", ignored, budget_, std::make_shared<BlockStore>());
-            if (content.ok() && !content->symbols.empty()) {
-                trace_.symbols = std::move(content->symbols);
-                return;
-            }
+            std::string path = folder_of(file.path) + "/" + name;
+            if (symbols_.empty() && beside.insert(path).second)
+                add_symbols_at(path);
         }
+        trace_.symbols = {};
+        if (!symbols_.empty())
+            trace_.symbols.load_later([tables = std::move(symbols_)](SymbolTable& table) {
+                for (const SymbolTable& one : tables)
+                    if (!one.empty()) {
+                        table = one;
+                        return;
+                    }
+            });
+    }
+
+    /// A recorder writes the symbols once per boot, into a file of their own.
+    void add_symbols_at(const std::string& path) {
+        auto source = options_.open_file(path);
+        if (!source.ok())
+            return;
+        RecordingBuilder ignored;
+        Result<FileContent> content = read_blocks(*source, name_of(path), "", ignored, budget_,
+                                                  std::make_shared<BlockStore>());
+        if (content.ok() && !content->symbols.is_absent())
+            symbols_.push_back(std::move(content->symbols));
     }
 
     const ReadOptions& options_;
@@ -482,6 +499,7 @@ private:
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
     std::map<std::string, SharedSource> piped_;        ///< a pipe is read once, at the beginning
     std::set<std::string> failed_;                     ///< paths of which a read failed
+    std::vector<SymbolTable> symbols_;                 ///< of the files, oldest first
     Trace trace_;
 };
 

@@ -7,6 +7,8 @@
 
 #include "formats/segment/recording.hpp"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,10 @@ constexpr uint64_t kSymbolBytesMax = 1u << 20;
 constexpr size_t kSymbolsMax = 1u << 21;
 
 /// Kernel symbols, looked up by address.
+///
+/// A table that was given load_later() reads its symbols when one is asked for: a file's are most
+/// of a small file, and most reports print no address.  Copies of it share what was read; threads
+/// may ask.
 class SymbolTable {
 public:
     struct Match {
@@ -73,6 +79,13 @@ public:
         std::string_view name;
         uint64_t offset_bytes = 0;
     };
+
+    /// Fills an empty table.
+    using Load = std::function<void(SymbolTable&)>;
+    /// The symbols are those that `load` adds, which is called once, before the first is looked at.
+    void load_later(Load load);
+    /// Returns whether nothing was added and nothing is to be loaded; does not load.
+    bool is_absent() const { return !later_ && symbols_.empty(); }
 
     /// Takes the symbols in any order.
     void add(uint64_t address, char type, std::string_view name, std::string_view module);
@@ -84,11 +97,16 @@ public:
     /// kSymbolBytesMax, the end of the kernel's image was passed, or a hole begins in between.  Of several at one address:
     /// code before data, global before local.
     std::optional<Match> find(uint64_t address) const;
-    const std::vector<Symbol>& symbols() const { return symbols_; }
-    const std::vector<std::string>& modules() const { return modules_; }
-    bool empty() const { return symbols_.empty(); }
+    const std::vector<Symbol>& symbols() const { return here().symbols_; }
+    const std::vector<std::string>& modules() const { return here().modules_; }
+    bool empty() const { return symbols().empty(); }
 
 private:
+    struct Later;
+
+    const SymbolTable& here() const;
+
+    std::shared_ptr<Later> later_; // has the symbols when it is there
     std::vector<Symbol> symbols_;
     std::vector<uint64_t> holes_; // addresses of the symbols before them
     std::vector<std::string> modules_;

@@ -7,6 +7,7 @@
 #include "formats/trace/block.hpp"
 #include "formats/trace/index_reader.hpp"
 #include "formats/trace/message.hpp"
+#include "formats/trace/symbol_blocks.hpp"
 
 #include <cinttypes>
 #include <cstdlib>
@@ -48,11 +49,10 @@ public:
                 end_symbols();
             next_number_ = uint64_t{block.header.number} + 1;
             Result<void> taken = take(block);
-            bool has_symbols = block.header.type == DBK_TRACE_SYMBOLS;
-            after_symbols_ |= has_symbols;
+            after_symbols_ |= has_symbols(block.header);
             if (!taken.ok())
                 end_symbols();
-            after_symbols_ = has_symbols;
+            after_symbols_ = has_symbols(block.header);
             if (taken.ok()) {
                 facts.blocks_good++;
                 continue;
@@ -74,7 +74,11 @@ public:
             builder_.distrust_counts();
         finish_findings();
         adopt_findings();
-        content_.symbols.finish();
+        if (!symbols_.empty()) {
+            builder_.share(symbols_.store());
+            content_.symbols.load_later(
+                [blocks = std::move(symbols_)](SymbolTable& table) { blocks.load(table); });
+        }
         return std::move(content_);
     }
 
@@ -88,7 +92,7 @@ private:
     /// What follows the symbols read so far is not there, or not known.
     void end_symbols() {
         if (after_symbols_)
-            content_.symbols.add_hole();
+            symbols_.add_hole();
         after_symbols_ = false;
     }
 
@@ -124,7 +128,7 @@ private:
         if (block.header.version != block_version(block.header.type))
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
                           block.header.version, block_version(block.header.type));
-        if (block.header.type == 0 || block.header.type > DBK_TRACE_COLUMNS) {
+        if (block.header.type == 0 || block.header.type > DBK_TRACE_SORTED_SYMBOLS) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),
                 strprintf("type %u is not known to this version, left out", block.header.type));
@@ -138,6 +142,10 @@ private:
                           bytes, RawBudget::kBytesAlways >> 20, RawBudget::kPerFileByte);
         if (has_pieces(block.header) && take_heads(block))
             return {};
+        if (has_symbols(block.header)) {
+            symbols_.add(source_, prefix_, block.header, block.offset_bytes);
+            return {};
+        }
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
@@ -149,7 +157,8 @@ private:
             return {};
         }
         case DBK_TRACE_SYMBOLS:
-            return decode_symbols(raw, content_.symbols);
+        case DBK_TRACE_SORTED_SYMBOLS:
+            return {}; // above
         case DBK_TRACE_DATA:
         case DBK_TRACE_COLUMNS:
             return take_data(block, std::move(raw));
@@ -230,6 +239,7 @@ private:
     Findings found_;
     BlockScanner scanner_;
     IndexReader index_;
+    SymbolBlocks symbols_;
     const uint32_t file_id_;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;

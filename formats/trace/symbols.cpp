@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <mutex>
 #include <tuple>
 
 namespace daybreak::formats {
@@ -21,6 +22,27 @@ auto preference(const Symbol& symbol) {
 }
 
 } // namespace
+
+struct SymbolTable::Later {
+    Load load;
+    std::once_flag once;
+    SymbolTable table;
+};
+
+void SymbolTable::load_later(Load load) {
+    later_ = std::make_shared<Later>();
+    later_->load = std::move(load);
+}
+
+const SymbolTable& SymbolTable::here() const {
+    if (!later_)
+        return *this;
+    std::call_once(later_->once, [this] {
+        later_->load(later_->table);
+        later_->load = nullptr; // and with it the file that it read
+    });
+    return later_->table.here();
+}
 
 void SymbolTable::add(uint64_t address, char type, std::string_view name, std::string_view module) {
     auto found = module_index_.find(module);
@@ -44,6 +66,8 @@ void SymbolTable::finish() {
 }
 
 std::optional<SymbolTable::Match> SymbolTable::find(uint64_t address) const {
+    if (later_)
+        return here().find(address);
     auto above = std::upper_bound(
         symbols_.begin(), symbols_.end(), address,
         [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });

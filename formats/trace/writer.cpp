@@ -7,6 +7,7 @@
 #include "formats/trace/block.hpp"
 #include "formats/trace/column_pack.hpp"
 #include "formats/trace/message.hpp"
+#include "formats/trace/symbol_coding.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ constexpr size_t kIndexPieces = 4096;
 /// and again after so many blocks.
 constexpr size_t kCompareBytes = 64u << 10;
 constexpr uint32_t kCompareBlocks = 32;
+/// They are written once per boot, and are most of a small file.
+constexpr int kSymbolsLevel = 9;
 
 } // namespace
 
@@ -53,7 +56,10 @@ struct TraceWriter::State {
         if (raw_payload.size() > DBK_TRACE_RAW_BYTES_MAX)
             return base::errorf(ErrorCode::limit, "a block of %zu bytes, %u are the most",
                                 raw_payload.size(), DBK_TRACE_RAW_BYTES_MAX);
-        return write(maker.make(type, next_number, raw_payload, options.zstd_level));
+        int level = options.zstd_level;
+        if (type == DBK_TRACE_SORTED_SYMBOLS)
+            level = std::max(level, kSymbolsLevel);
+        return write(maker.make(type, next_number, raw_payload, level));
     }
 
     ByteView make_rows(ByteView rows) {
@@ -208,7 +214,10 @@ Result<void> TraceWriter::add_symbols(const SymbolTable& symbols) {
     std::span<const Symbol> rest(symbols.symbols());
     while (!rest.empty()) {
         size_t count = std::min(rest.size(), kSymbolsPerBlock);
-        DBK_TRY_VOID(state_->put(DBK_TRACE_SYMBOLS, encode_symbols(symbols, rest.first(count))));
+        std::optional<Bytes> sorted = encode_sorted_symbols(symbols, rest.first(count));
+        DBK_TRY_VOID(
+            sorted ? state_->put(DBK_TRACE_SORTED_SYMBOLS, *sorted)
+                   : state_->put(DBK_TRACE_SYMBOLS, encode_symbols(symbols, rest.first(count))));
         rest = rest.subspan(count);
     }
     return {};

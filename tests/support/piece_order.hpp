@@ -19,7 +19,7 @@ inline std::string piece_order(const std::string& path) {
     formats::BlockScanner scanner(file, findings);
     std::string order;
     for (formats::BlockView block; scanner.next(block);) {
-        if (block.header.type == DBK_TRACE_SYMBOLS)
+        if (block.header.type == DBK_TRACE_SORTED_SYMBOLS)
             order += 'y';
         if (!formats::has_pieces(block.header))
             continue;

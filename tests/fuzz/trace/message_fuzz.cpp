@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target: the messages of a trace file from arbitrary bytes.
+// Fuzz target: the messages and the sorted symbols of a trace file from arbitrary bytes.
 #include "formats/trace/message.hpp"
+#include "formats/trace/symbol_coding.hpp"
 
 #include <cstdint>
 
@@ -13,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     SymbolTable symbols;
     (void)decode_header(input).ok();
     (void)decode_symbols(input, symbols).ok();
+    (void)decode_sorted_symbols(input, symbols).ok();
     (void)decode_index(input).ok();
     (void)decode_summary(input).ok();
     (void)decode_end(input).ok();

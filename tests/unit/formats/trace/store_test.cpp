@@ -38,7 +38,8 @@ Bytes with_index(ByteView file, const std::function<void(TraceIndex&)>& change) 
     Bytes changed;
     uint32_t number = 0;
     for (auto& [header, raw] : blocks_of(file)) {
-        if (header.type > DBK_TRACE_INDEX || (header.type == DBK_TRACE_INDEX && !change))
+        bool after_index = header.type > DBK_TRACE_INDEX && header.type < DBK_TRACE_COLUMNS;
+        if (after_index || (header.type == DBK_TRACE_INDEX && !change))
             continue;
         if (header.type == DBK_TRACE_INDEX) {
             TraceIndex index = decode_index(raw).value();
@@ -187,4 +188,39 @@ TEST_CASE("a file that is skimmed shows its damage where it is read", "[trace][s
     CHECK(skimmed.file.blocks_lost == 0);
     CHECK(walk(skimmed) < 40000);
     CHECK(skimmed.recording.all_findings().list().at(0).text == "its checksum does not hold");
+}
+
+TEST_CASE("symbols are unpacked when the first is asked for", "[trace][store][symbols]") {
+    test::RingBuilder ring = test::sample_ring(100);
+    Trace trace = parse_trace(test::sample_file(ring), "x").value();
+    auto& symbols = dynamic_cast<BlockStore&>(*trace.recording.stores.at(1));
+    CHECK_FALSE(trace.symbols.is_absent());
+    CHECK(walk(trace) == 200);
+    CHECK(symbols.blocks_unpacked() == 0);
+    SymbolTable copy = trace.symbols;
+    CHECK(trace.symbols.find(0xffffffff81001001)->name == "do_thing");
+    CHECK(copy.symbols().size() == trace.symbols.symbols().size());
+    CHECK(symbols.blocks_unpacked() == 1);
+}
+
+TEST_CASE("symbols that contradict themselves are a late finding", "[trace][store][symbols]") {
+    test::RingBuilder ring = test::sample_ring(100);
+    Bytes file;
+    for (auto& [header, raw] : blocks_of(in_rows(ring))) {
+        bool symbols = header.type == DBK_TRACE_SORTED_SYMBOLS;
+        auto type = symbols ? DBK_TRACE_SYMBOLS : static_cast<enum dbk_trace_type>(header.type);
+        if (symbols)
+            raw = encode_end({1, 2}); // whole, and no symbols
+        Bytes block = make_block(type, header.number, raw, 3);
+        file.insert(file.end(), block.begin(), block.end());
+    }
+    Trace trace = parse_trace(file, "x").value();
+    size_t before = trace.recording.all_findings().count();
+    CHECK_FALSE(trace.symbols.find(0xffffffff81001001));
+    CHECK(trace.symbols.empty());
+    REQUIRE(trace.recording.all_findings().count() == before + 1);
+    CHECK(trace.recording.all_findings().list().back().kind == FindingKind::bad_block);
+    CHECK(trace.recording.all_findings().list().back().text ==
+          "the message in the block is not a stretch of symbols");
+    CHECK(trace.has_losses());
 }
