@@ -180,3 +180,24 @@ TEST_CASE("a long recording is read and printed in little memory", "[hostile]") 
     ring = test::RingBuilder();
     CHECK(peak_of(file) < 48 * kMiB); // unpacked it has 93
 }
+
+TEST_CASE("what a recording knows of a segment is little", "[hostile]") {
+    size_t cost[2] = {};
+    constexpr uint32_t kSegments = 8192;
+    for (uint32_t times : {1, 2}) {
+        test::RingBuilder ring({.cpu_count = 2, .segments_per_cpu = times * kSegments / 2});
+        uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"),
+                                     {test::RingBuilder::integer_field(8, 8)}, 1984);
+        for (uint64_t i = 0; i < 2 * times * kSegments; i++) // two in a segment
+            ring.record(i & 1, epid, 1000 + i, Bytes(1976));
+        std::shared_ptr<base::ByteSource> file =
+            base::memory_source(test::sample_file(ring, 256u << 10));
+        ring = test::RingBuilder();
+        size_t before = peak_bytes = live_bytes.load();
+        Trace trace = parse_trace(file, "x").value();
+        REQUIRE(trace.recording.rings.at(0).completeness().segments_present == times * kSegments);
+        cost[times - 1] = peak_bytes - before;
+    }
+    INFO(cost[0] << " and " << cost[1] << " bytes");
+    CHECK(cost[1] - cost[0] < 160 * kSegments);
+}
