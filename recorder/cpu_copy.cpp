@@ -26,7 +26,6 @@ public:
 
     CpuCopy run() {
         for (int pass = 0; pass < kCpuPassesMax; pass++) {
-            slots_ = 0;
             copy_.slots_refused = 0;
             for (ByteView region : regions_)
                 pass_over(region);
@@ -44,15 +43,12 @@ private:
             LiveCopy piece;
             if (!have(region.subspan(offset)))
                 piece = copy_live_piece(region.subspan(offset));
-            else
-                slots_++;
             if (piece.outcome == CopyOutcome::copied) {
                 // All segments of a CPU have one size: none starts inside another.
                 step_ = std::max<size_t>(piece.room_bytes, DBK_SEGMENT_ALIGN_BYTES);
                 uint64_t sequence =
                     field_at<uint64_t>(piece.bytes, offsetof(dbk_segment_header, sequence));
                 copy_.segments[sequence] = std::move(piece.bytes);
-                slots_++;
             }
             copy_.slots_refused += piece.outcome == CopyOutcome::refused;
             offset += step_;
@@ -84,13 +80,24 @@ private:
         return true;
     }
 
+    /// Returns the number of slots that have held a segment.  Opening one anew clears its sequence
+    /// and its magic for a moment, and writes the size that is there already.
+    uint64_t slots_used() const {
+        uint64_t slots = 0;
+        for (ByteView region : regions_)
+            for (size_t at = 0; at + DBK_SEGMENT_ALIGN_BYTES <= region.size(); at += step_)
+                slots += live_word<uint32_t>(region.subspan(at),
+                                             offsetof(dbk_segment_header, segment_bytes)) == step_;
+        return slots;
+    }
+
     /// Returns the newest sequence number that is not there and should be; 0: there is none.
     uint64_t newest_hole() const {
         if (copy_.segments.empty())
             return 0;
-        uint64_t newest = copy_.segments.rbegin()->first;
+        uint64_t newest = copy_.segments.rbegin()->first, slots = slots_used();
         // The oldest slot may be about to be reused: it need not be there.
-        uint64_t kept = newest + 2 > slots_ ? newest + 2 - slots_ : 1;
+        uint64_t kept = newest + 2 > slots ? newest + 2 - slots : 1;
         for (uint64_t sequence = newest; sequence >= kept; sequence--)
             if (!copy_.segments.contains(sequence))
                 return sequence;
@@ -100,7 +107,6 @@ private:
     std::span<const ByteView> regions_;
     CpuCopy copy_;
     size_t step_ = DBK_SEGMENT_ALIGN_BYTES;
-    uint64_t slots_ = 0; ///< that hold a segment
 };
 
 } // namespace

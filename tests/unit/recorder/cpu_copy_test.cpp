@@ -97,3 +97,21 @@ TEST_CASE("a hole at the second oldest place is a hole", "[cpu_copy]") {
     std::vector<ByteView> regions = f.regions();
     CHECK_FALSE(copy_live_cpu(regions).holes_closed);
 }
+
+TEST_CASE("a slot that is being opened is one of the CPU's slots", "[recorder][copy]") {
+    Fixture f;
+    f.segments(10);                         // the slots hold 3 .. 10
+    bool has_magic = GENERATE(true, false); // it goes right after the sequence
+    auto reopen = [&](size_t slot) {
+        std::byte* header = f.ring.segment_memory(0).data() + slot * 4096;
+        std::memset(header + offsetof(dbk_segment_header, sequence), 0, 8);
+        if (!has_magic)
+            std::memset(header, 0, 4);
+    };
+    reopen(2); // that of 3, for 11
+    CpuCopy copy = copy_live_cpu(f.regions());
+    CHECK(copy.holes_closed);
+    CHECK(sequences(copy) == std::vector<uint64_t>{4, 5, 6, 7, 8, 9, 10});
+    reopen(3); // 4 is missing as well: only the oldest may
+    CHECK_FALSE(copy_live_cpu(f.regions()).holes_closed);
+}
