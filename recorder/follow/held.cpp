@@ -7,6 +7,7 @@
 #include "formats/trace/block.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace daybreak::recorder {
 
@@ -81,11 +82,47 @@ std::vector<uint64_t> HeldSegments::cut(uint16_t ring_id, uint16_t cpu, const Cp
     if (found == cpus_.end())
         return cut;
     auto last = std::prev(found->second.end()); // position() begins with it
-    for (auto at = found->second.lower_bound(tail.oldest()); at != last && at != found->second.end();
-         ++at)
+    for (auto at = found->second.lower_bound(tail.oldest());
+         at != last && at != found->second.end(); ++at)
         if (at->second < tail.committed_bytes(at->first))
             cut.push_back(at->first);
     return cut;
+}
+
+/// Returns whether the files read so far go back as far as the rings, without a hole.
+bool HeldSegments::is_enough(FollowedRings& rings) const {
+    for (auto& [id, ring] : rings.rings())
+        for (auto& [cpu, tail] : ring.cpus) {
+            uint64_t from = lowest(id, cpu);
+            if (tail.newest() != 0 && (from == 0 || from > tail.oldest() ||
+                                       !holes(id, cpu, tail.oldest(), tail.newest()).empty()))
+                return false;
+        }
+    return true;
+}
+
+void HeldSegments::read_files(FollowedRings& rings, FolderApi& folder, FileSeries& series,
+                              const formats::TraceHeader& header, const FileSeries::Say& say) {
+    uint64_t boot_id;
+    std::memcpy(&boot_id, header.boot_uuid.data(), sizeof(boot_id));
+    std::string boot = boot_name(header.boot_uuid);
+    for (auto& [id, ring] : rings.rings())
+        for (auto& [cpu, tail] : ring.cpus)
+            tail.look();
+    std::vector<SeriesFile> files = series.files();
+    for (size_t i = files.size(); i-- > 0 && !is_enough(rings);) {
+        if (files[i].parts.boot != boot)
+            break;
+        // What a killed recorder left unsynced counts once it is on the disk.
+        Result<void> synced = folder.sync_file(files[i].name);
+        Result<Bytes> content = folder.read(files[i].name);
+        if (!synced.ok() || !content.ok()) {
+            say((synced.ok() ? content.error() : synced.error()).message());
+            continue;
+        }
+        auto [first_ns, last_ns] = add_file(content.value(), boot_id);
+        series.set_times(files[i].name, first_ns, last_ns);
+    }
 }
 
 } // namespace daybreak::recorder

@@ -6,8 +6,8 @@
 // There is no journal beside the files: what their whole blocks say is what is there.
 #pragma once
 
-#include "recorder/follow/cpu_tail.hpp"
 #include "recorder/follow/ring_metadata.hpp"
+#include "recorder/follow/rings.hpp"
 #include "recorder/follow/series.hpp"
 
 #include <map>
@@ -16,6 +16,10 @@ namespace daybreak::recorder {
 
 class HeldSegments {
 public:
+    /// Reads the series' files of this boot, the newest first, until they go back as far as the
+    /// rings. `say` gets what cannot be read.
+    void read_files(FollowedRings& rings, FolderApi& folder, FileSeries& series,
+                    const formats::TraceHeader& header, const FileSeries::Say& say);
     /// Reads the pieces of one trace file of this boot; those of other boots do not count.
     /// Returns the times of its first and last segment, CLOCK_MONOTONIC; {0, 0}: it has none.
     std::pair<uint64_t, uint64_t> add_file(ByteView untrusted_file, uint64_t boot_id);
@@ -37,6 +41,8 @@ public:
 
 private:
     using CpuKey = std::pair<uint16_t, uint16_t>;
+    bool is_enough(FollowedRings& rings) const;
+
     RingIds ids_;
     std::map<CpuKey, std::map<uint64_t, uint32_t>> cpus_; ///< committed bytes by sequence
 };
