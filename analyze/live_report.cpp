@@ -5,7 +5,7 @@
 
 namespace daybreak::analyze {
 
-void LiveReport::add(LivePieces pieces) {
+void LiveReport::add(formats::RingPieces pieces, const formats::Readings& looked_at) {
     formats::RecordingBuilder builder;
     for (auto* group : {&pieces.metadata, &pieces.segments, &pieces.aggregations})
         for (base::Bytes& piece : *group)
@@ -16,8 +16,7 @@ void LiveReport::add(LivePieces pieces) {
         recordings_.pop_back();
         return;
     }
-    if (!session_.feed(recording, counters_.take(recording, pieces.looked_at),
-                       pieces.horizon_mono_ns))
+    if (!session_.feed(recording, counters_.take(recording, looked_at), pieces.horizon_mono_ns))
         recordings_.pop_back();
 }
 

@@ -13,31 +13,21 @@
 #pragma once
 
 #include "analyze/session/report_session.hpp"
+#include "formats/segment/ring_pieces.hpp"
 
 #include <deque>
 
 namespace daybreak::analyze {
-
-/// What is new of one ring; every element is a whole piece as segment.md and meta.md have them.
-struct LivePieces {
-    std::vector<base::Bytes> metadata; ///< all blocks of the ring and of the host
-    std::vector<base::Bytes> segments;
-    std::vector<base::Bytes> aggregations;
-    /// The time up to which all records are here; those after it are left for the next time.  0: no
-    /// records were looked at.  Empty: there is nothing after it.
-    std::optional<uint64_t> horizon_mono_ns;
-    /// What was looked at: drops of records are reported with records, those of aggregations with
-    /// aggregations, all others with the status.
-    formats::Readings looked_at{true, true, true};
-};
 
 class LiveReport {
 public:
     /// `sink`, and the symbols and hooks in `options`, must outlive it.
     LiveReport(const ReportOptions& options, Sink& sink) : session_(options, sink) {}
 
-    /// Prints what is new.  Pieces are untrusted, as in render_report().
-    void add(LivePieces pieces);
+    /// Prints what is new.  Pieces are untrusted, as in render_report().  Of what was `looked_at`
+    /// drops are reported: those of records with records, those of aggregations with aggregations,
+    /// all others with the status.
+    void add(formats::RingPieces pieces, const formats::Readings& looked_at);
     /// Prints a line of its own between two adds: dtrace(1) puts one before the aggregations.
     void newline() { session_.newline(); }
     /// Prints the aggregations that were not printed.

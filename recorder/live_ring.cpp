@@ -15,6 +15,7 @@ namespace daybreak::recorder {
 namespace {
 
 using base::errorf;
+using formats::RingPieces;
 
 /// 1 ms: a firing that had begun before a poll has committed its record by then, but for a CPU that
 /// its hypervisor took away; such a record is printed late, and not lost.
@@ -114,7 +115,7 @@ bool LiveRing::has_filled() const {
 }
 
 uint32_t LiveRing::ecb_count() const {
-    LivePieces pieces;
+    RingPieces pieces;
     take_metadata(pieces);
     uint32_t count = 0;
     for (const Bytes& piece : pieces.metadata) {
@@ -130,7 +131,7 @@ uint32_t LiveRing::ecb_count() const {
     return count;
 }
 
-Result<void> LiveRing::take_aggregations(LivePieces& pieces) {
+Result<void> LiveRing::take_aggregations(RingPieces& pieces) {
     if (facts_.aggregate != DBK_AGGREGATE_ENGINE)
         return {};
     for (uint32_t cpu = 0;; cpu++) {
@@ -142,7 +143,7 @@ Result<void> LiveRing::take_aggregations(LivePieces& pieces) {
     }
 }
 
-void LiveRing::take_metadata(LivePieces& pieces) const {
+void LiveRing::take_metadata(RingPieces& pieces) const {
     for (const auto& [offset, region] : regions_) {
         ByteView live = region.mapping.live();
         if (region.facts.kind != DBK_REGION_META)
@@ -152,7 +153,7 @@ void LiveRing::take_metadata(LivePieces& pieces) const {
     }
 }
 
-Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
+Result<void> LiveRing::take_segments(uint32_t cpu_index, RingPieces& pieces) {
     Cpu& cpu = cpus_[cpu_index];
     std::map<uint64_t, ByteView> found; // by sequence, as they were at one moment
     for (const auto& [offset, region] : regions_) {
@@ -204,8 +205,9 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, LivePieces& pieces) {
     return {};
 }
 
-Result<LivePieces> LiveRing::poll(Wanted wanted, const std::function<uint64_t()>& now_mono_ns) {
-    LivePieces pieces;
+Result<RingPieces> LiveRing::poll(const formats::Readings& wanted,
+                                  const std::function<uint64_t()>& now_mono_ns) {
+    RingPieces pieces;
     DBK_TRY_VOID(map_new_regions());
     if (wanted.aggregations)
         DBK_TRY_VOID(take_aggregations(pieces));

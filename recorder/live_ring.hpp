@@ -11,6 +11,8 @@
 //     aggregations, then the time, then segments, then metadata: what a record refers to is there
 #pragma once
 
+#include "formats/dof/reading_rates.hpp"
+#include "formats/segment/ring_pieces.hpp"
 #include "recorder/device.hpp"
 
 #include <deque>
@@ -19,16 +21,6 @@
 
 namespace daybreak::recorder {
 
-/// What one poll brings; all of it copies.
-struct LivePieces {
-    std::vector<Bytes> metadata; ///< all blocks of the ring and of the host
-    std::vector<Bytes> segments; ///< header to committed bytes
-    std::vector<Bytes> aggregations;
-    /// Records after it may still be missing on some CPU; those that are here come again.  0: no
-    /// records were looked at.
-    std::optional<uint64_t> horizon_mono_ns;
-};
-
 /// Reads one ring that the caller owns.
 class LiveRing {
 public:
@@ -36,13 +28,10 @@ public:
     /// Errors: not_found, when there is no such ring; corrupt.
     static Result<LiveRing> open(DeviceApi& device, uint16_t ring_id);
 
-    /// What to take beside the metadata, which every poll brings.
-    struct Wanted {
-        bool aggregations = true, records = true;
-    };
-    /// Takes what is new.  `now_mono_ns` is read after the aggregations were taken, if they are to
-    /// be.
-    Result<LivePieces> poll(Wanted wanted, const std::function<uint64_t()>& now_mono_ns);
+    /// Takes what is new and wanted; metadata always.  `now_mono_ns` is read after the aggregations
+    /// were taken, if they are to be.
+    Result<formats::RingPieces> poll(const formats::Readings& wanted,
+                                     const std::function<uint64_t()>& now_mono_ns);
     /// From now on polls bring all that is left, without a horizon: the ring was stopped.
     void set_stopped() { stopped_ = true; }
 
@@ -69,9 +58,9 @@ private:
 
     LiveRing(DeviceApi& device, uint16_t ring_id) : device_(&device), ring_id_(ring_id) {}
     Result<void> map_new_regions();
-    Result<void> take_aggregations(LivePieces& pieces);
-    Result<void> take_segments(uint32_t cpu_index, LivePieces& pieces);
-    void take_metadata(LivePieces& pieces) const;
+    Result<void> take_aggregations(formats::RingPieces& pieces);
+    Result<void> take_segments(uint32_t cpu_index, formats::RingPieces& pieces);
+    void take_metadata(formats::RingPieces& pieces) const;
     ByteView block(uint16_t kind) const;
 
     DeviceApi* device_;

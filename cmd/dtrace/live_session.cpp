@@ -65,7 +65,7 @@ public:
     uint64_t now_ns() const override { return mono_ns(); }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
-    base::Result<SessionData> poll(const formats::Readings& wanted) override;
+    base::Result<formats::RingPieces> poll(const formats::Readings& wanted) override;
     base::Result<void> stop() override;
 
 private:
@@ -149,14 +149,8 @@ SessionStatus LiveSession::status() {
             ring_->activity() == DBK_ACTIVITY_KILLED};
 }
 
-base::Result<SessionData> LiveSession::poll(const formats::Readings& wanted) {
-    DBK_TRY(auto pieces, ring_->poll({wanted.aggregations, wanted.records}, mono_ns));
-    SessionData data;
-    data.metadata = std::move(pieces.metadata);
-    data.segments = std::move(pieces.segments);
-    data.aggregations = std::move(pieces.aggregations);
-    data.horizon_mono_ns = pieces.horizon_mono_ns;
-    return data;
+base::Result<formats::RingPieces> LiveSession::poll(const formats::Readings& wanted) {
+    return ring_->poll(wanted, mono_ns);
 }
 
 base::Result<void> LiveSession::stop() {

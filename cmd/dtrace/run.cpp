@@ -108,9 +108,8 @@ analyze::ReportOptions Tracing::report_options() {
 
 /// Takes what is new, and prints it when records are looked at.
 base::Result<void> Tracing::take(const formats::Readings& looked_at) {
-    DBK_TRY(SessionData data, session_.poll(looked_at));
-    report_->add({std::move(data.metadata), std::move(data.segments), std::move(data.aggregations),
-                  data.horizon_mono_ns, looked_at});
+    DBK_TRY(formats::RingPieces pieces, session_.poll(looked_at));
+    report_->add(std::move(pieces), looked_at);
     return {};
 }
 

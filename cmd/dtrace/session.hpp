@@ -21,6 +21,7 @@
 #include "base/result.hpp"
 #include "compiler/compiler.hpp"
 #include "formats/dof/reading_rates.hpp"
+#include "formats/segment/ring_pieces.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <memory>
@@ -41,22 +42,6 @@ struct SessionProbe {
 struct EnableRequest {
     base::ByteView dof;
     bool destructive = false; ///< -w, or option destructive
-};
-
-/// What a poll brings; all of it copies.
-struct SessionData {
-    /// The ring's metadata blocks and the host's, all of them, as they are now: ECBs are added to
-    /// them when modules bring probes, and the CPUs' counters move.
-    std::vector<base::Bytes> metadata;
-    /// Segments, each from its header to its committed bytes.  One that is still being written
-    /// comes again in the next poll, longer, until it came complete; then the session
-    /// has released it.
-    std::vector<base::Bytes> segments;
-    /// Snapshots of the aggregation buffers since the last poll; taken before the segments.
-    std::vector<base::Bytes> aggregations;
-    /// Records after this time may be missing on one CPU while another's are here: they are left
-    /// for the next poll.  0: no records were looked at.  Empty: everything is here.
-    std::optional<uint64_t> horizon_mono_ns;
 };
 
 /// Why a wait ended.
@@ -112,8 +97,9 @@ public:
     virtual base::Result<SessionEvent> wait(uint64_t ns) = 0;
     /// Returns how tracing stands.
     virtual SessionStatus status() = 0;
-    /// Takes what is there and asked for; metadata always.
-    virtual base::Result<SessionData> poll(const formats::Readings& wanted) = 0;
+    /// Takes what is there and asked for; metadata always.  Segments that came complete are
+    /// released.
+    virtual base::Result<formats::RingPieces> poll(const formats::Readings& wanted) = 0;
     /// Reports at which rates polls come: aggrate may be set, or not.
     virtual void set_rates(const formats::ReadingRates& rates) { static_cast<void>(rates); }
     /// Fires END; nothing is recorded after it.

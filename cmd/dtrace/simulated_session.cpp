@@ -51,7 +51,7 @@ public:
     }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
-    base::Result<SessionData> poll(const formats::Readings& wanted) override;
+    base::Result<formats::RingPieces> poll(const formats::Readings& wanted) override;
     void set_rates(const formats::ReadingRates& rates) override { simulation_->set_rates(rates); }
     base::Result<void> stop() override;
 
@@ -280,14 +280,8 @@ SessionStatus SimulatedSession::status() {
     return {simulation_->exit_called(), simulation_->has_filled(), simulation_->is_killed()};
 }
 
-base::Result<SessionData> SimulatedSession::poll(const formats::Readings& wanted) {
-    sim::SimulationPieces pieces = simulation_->take_new(stopped_, wanted);
-    SessionData data;
-    data.metadata = std::move(pieces.metadata);
-    data.segments = std::move(pieces.segments);
-    data.aggregations = std::move(pieces.aggregations);
-    data.horizon_mono_ns = pieces.horizon_mono_ns;
-    return data;
+base::Result<formats::RingPieces> SimulatedSession::poll(const formats::Readings& wanted) {
+    return simulation_->take_new(stopped_, wanted);
 }
 
 base::Result<void> SimulatedSession::stop() {

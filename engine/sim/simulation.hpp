@@ -24,6 +24,7 @@
 #include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_program.hpp"
 #include "formats/segment/recording.hpp"
+#include "formats/segment/ring_pieces.hpp"
 #include "formats/trace/writer.hpp"
 
 #include <functional>
@@ -51,15 +52,6 @@ struct SimulationOptions {
     bool outside_reader = false;
     /// Gets how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
-};
-
-/// What a simulation has got since the last call: whole pieces, see segment.md.
-struct SimulationPieces {
-    std::vector<Bytes> metadata; ///< all blocks, the host's too; always
-    std::vector<Bytes> segments; ///< the one being written comes again, longer
-    std::vector<Bytes> aggregations;
-    /// 0: records were not looked at; empty: all of them are here.
-    std::optional<uint64_t> horizon_mono_ns;
 };
 
 /// Why a run ended.
@@ -118,7 +110,7 @@ public:
     /// Takes what is new, for who prints while it goes on.  It is the caller's: recording() and
     /// write_trace_file() do not have it any more.  Under a policy that is not switch, segments are
     /// only taken when `all_segments` says so.
-    SimulationPieces take_new(bool all_segments, const formats::Readings& wanted = kAll);
+    formats::RingPieces take_new(bool all_segments, const formats::Readings& wanted = kAll);
     /// Whether a buffer of policy fill is full.
     bool has_filled();
     /// What the consumer outside goes by: aggrate decides whether snapshots are taken here.

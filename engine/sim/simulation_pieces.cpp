@@ -92,9 +92,9 @@ void Simulation::drain() {
         take_segments_of(dbk_host_cpu(), false);
 }
 
-SimulationPieces Simulation::take_new(bool all_segments, const formats::Readings& wanted) {
+formats::RingPieces Simulation::take_new(bool all_segments, const formats::Readings& wanted) {
     HostScope scope(host_);
-    SimulationPieces pieces;
+    formats::RingPieces pieces;
     if (wanted.aggregations) {
         take_aggregations();
         pieces.aggregations = std::exchange(snapshots_, {});

@@ -383,11 +383,9 @@ TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]")
     LiveReport live({}, sink);
     for (uint32_t drops : {3, 0, 2}) {
         recording.ring().drop(0, DBK_DROP_PRINCIPAL, drops);
-        live.add({{recording.ring().metadata_memory()},
-                  {recording.ring().segment_memory(0)},
-                  {},
-                  {},
-                  {true, true, true}});
+        live.add(
+            {{recording.ring().metadata_memory()}, {recording.ring().segment_memory(0)}, {}, {}},
+            {true, true, true});
     }
     REQUIRE(sink.messages.size() == 2);
     CHECK(sink.messages[0].text == "3 drops on CPU 0");
@@ -398,7 +396,7 @@ TEST_CASE("while tracing goes on each drop is reported once", "[analyze][live]")
     recording.ring().drop(0, DBK_DROP_DYNAMIC, 1);
     auto reported = [&](formats::Readings looked_at) {
         sink.messages.clear();
-        live.add({{recording.ring().metadata_memory()}, {}, {}, {}, looked_at});
+        live.add({{recording.ring().metadata_memory()}, {}, {}, {}}, looked_at);
         return sink.messages.size() == 1 ? sink.messages[0].tag : "";
     };
     CHECK(reported({.aggregations = true}) == "DTRACEDROP_AGGREGATION");

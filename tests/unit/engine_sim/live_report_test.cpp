@@ -39,13 +39,6 @@ std::unique_ptr<Simulation> load(SimHost& host, const base::Bytes& dof) {
     return std::move(simulation).value();
 }
 
-void add(analyze::LiveReport& live, SimulationPieces pieces) {
-    live.add({std::move(pieces.metadata),
-              std::move(pieces.segments),
-              std::move(pieces.aggregations),
-              {}});
-}
-
 /// Prints while the simulation goes on: a look every so many firings.
 std::string printed_live(const base::Bytes& dof, int firings_between) {
     auto host = make_host();
@@ -56,9 +49,9 @@ std::string printed_live(const base::Bytes& dof, int firings_between) {
     SimEnd end;
     for (int firing = 0; simulation->step(end); firing++)
         if (firing % firings_between == 0)
-            add(live, simulation->take_new(false));
+            live.add(simulation->take_new(false), Simulation::kAll);
     simulation->finish();
-    add(live, simulation->take_new(true));
+    live.add(simulation->take_new(true), Simulation::kAll);
     live.newline();
     live.end();
     CHECK(sink.messages.empty());
@@ -92,9 +85,9 @@ TEST_CASE("records after the horizon wait for the next time", "[sim][analyze]") 
         simulation->step(end);
     analyze::StringSink sink;
     analyze::LiveReport live({}, sink);
-    SimulationPieces pieces = simulation->take_new(true);
-    live.add({pieces.metadata, pieces.segments, {}, uint64_t{1}});
+    formats::RingPieces pieces = simulation->take_new(true);
+    live.add({pieces.metadata, pieces.segments, {}, uint64_t{1}}, Simulation::kAll);
     CHECK(sink.text.empty());
-    add(live, std::move(pieces));
+    live.add(std::move(pieces), Simulation::kAll);
     CHECK(sink.text.find("begin") != std::string::npos);
 }

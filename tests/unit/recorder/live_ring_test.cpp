@@ -31,15 +31,15 @@ struct Fixture {
         for (uint64_t i = 0; i < count; i++, next_++)
             ring.record(0, read, 1000 + next_, RingBuilder::words({next_}));
     }
-    LivePieces poll(LiveRing& live) {
-        return live.poll({false, true}, [this] { return now_ns; }).value();
+    formats::RingPieces poll(LiveRing& live) {
+        return live.poll({.records = true}, [this] { return now_ns; }).value();
     }
 
 private:
     uint64_t next_ = 0;
 };
 
-std::vector<uint64_t> sequences(const LivePieces& pieces) {
+std::vector<uint64_t> sequences(const formats::RingPieces& pieces) {
     std::vector<uint64_t> found;
     for (const Bytes& segment : pieces.segments) {
         uint64_t sequence;
@@ -63,7 +63,7 @@ TEST_CASE("polling a switching ring brings each segment until it is whole", "[re
     CHECK(live->ecb_count() == 1);
     CHECK(f.poll(*live).segments.empty());
     f.records(10);
-    LivePieces pieces = f.poll(*live);
+    formats::RingPieces pieces = f.poll(*live);
     CHECK(sequences(pieces) == Sequences{1});
     CHECK(pieces.horizon_mono_ns == f.now_ns - kMarginNs);
     CHECK(!pieces.metadata.empty());
@@ -97,7 +97,7 @@ TEST_CASE("rings of other policies are read when they have stopped", "[recorder]
     Fixture f(GENERATE(DBK_POLICY_RING, DBK_POLICY_FILL));
     auto live = LiveRing::open(f.device, 1);
     f.records(300);
-    LivePieces pieces = f.poll(*live);
+    formats::RingPieces pieces = f.poll(*live);
     CHECK(pieces.segments.empty());
     CHECK(!pieces.metadata.empty());
     CHECK(pieces.horizon_mono_ns == uint64_t{0});
