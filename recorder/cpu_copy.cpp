@@ -4,7 +4,7 @@
 #include "recorder/cpu_copy.hpp"
 
 #include "formats/abi/segment.h"
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +12,11 @@
 namespace daybreak::recorder {
 
 namespace {
+
+using live::copy_live_piece;
+using live::CopyOutcome;
+using live::live_word;
+using live::LiveCopy;
 
 template <typename T>
 T field_at(const Bytes& segment, size_t offset) {

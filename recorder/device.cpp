@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
@@ -17,6 +18,9 @@ namespace {
 
 using base::errno_errorf;
 using base::errorf;
+
+constexpr uint32_t kRegionsMax = 1u << 20;
+constexpr int kListAttemptsMax = 5;
 
 class Device : public DeviceApi {
 public:
@@ -200,6 +204,29 @@ private:
 };
 
 } // namespace
+
+Result<std::vector<dbk_ioc_region>> DeviceApi::regions() {
+    // Indices move when rings come, grow and go: listed again until the counts stay.
+    for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
+        std::vector<dbk_ioc_region> found;
+        DBK_TRY(dbk_ioc_status before, status());
+        for (uint32_t index = 0; index < kRegionsMax; index++) {
+            DBK_TRY(std::optional<dbk_ioc_region> next, region(index));
+            if (!next)
+                break;
+            found.push_back(*next);
+        }
+        DBK_TRY(dbk_ioc_status after, status());
+        if (before.ring_count == after.ring_count && before.region_count == after.region_count) {
+            std::stable_sort(found.begin(), found.end(),
+                             [](const dbk_ioc_region& a, const dbk_ioc_region& b) {
+                                 return (a.kind != DBK_REGION_META) < (b.kind != DBK_REGION_META);
+                             });
+            return found;
+        }
+    }
+    return errorf(ErrorCode::busy, "rings come and go too fast to be listed");
+}
 
 Result<dbk_ioc_status> check_version(DeviceApi& device) {
     DBK_TRY(dbk_ioc_status status, device.status());

@@ -6,11 +6,8 @@
 // the real one talks.
 #pragma once
 
-#include "formats/abi/ioctl.h"
-#include "formats/abi/meta.h"
-#include "formats/segment/finding.hpp"
+#include "live/ring_memory.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,35 +19,16 @@ using base::ByteView;
 using base::Error;
 using base::ErrorCode;
 using base::Result;
+using live::MappedRegion;
+using live::Mapping;
 
-/// A region's memory, mapped read-only while this lives.  A CPU may be writing to it.
-class Mapping {
+class DeviceApi : public live::RingMemory {
 public:
-    /// `release` is called once, at the end.
-    Mapping(ByteView live, std::function<void()> release)
-        : live_(live), release_(std::move(release)) {}
-    Mapping(Mapping&& other) noexcept
-        : live_(other.live_), release_(std::exchange(other.release_, nullptr)) {}
-    Mapping& operator=(Mapping&&) = delete;
-    ~Mapping() {
-        if (release_)
-            release_();
-    }
-    ByteView live() const { return live_; }
-
-private:
-    ByteView live_;
-    std::function<void()> release_;
-};
-
-class DeviceApi {
-public:
-    virtual ~DeviceApi() = default;
-
     virtual Result<dbk_ioc_status> status() = 0;
     /// Returns the region, empty after the last.
     virtual Result<std::optional<dbk_ioc_region>> region(uint32_t index) = 0;
-    virtual Result<Mapping> map(const dbk_ioc_region& region) = 0;
+    /// Listed again until none came or went meanwhile.
+    Result<std::vector<dbk_ioc_region>> regions() override;
     /// Makes a ring without an owner the caller's, with 0 the oldest, and returns its id; empty when
     /// there is none.  Error: busy, when another process has it.
     virtual Result<std::optional<uint16_t>> claim(uint16_t ring_id = 0) = 0;
@@ -62,9 +40,6 @@ public:
     virtual Result<void> detach(uint16_t ring_id) = 0;
     /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
     virtual Result<void> stop(uint16_t ring_id) = 0;
-    /// Takes what the CPU has aggregated since the last call; empty when there is no such CPU.
-    virtual Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
-                                                           uint32_t room_bytes) = 0;
     /// Returns the probe, in the order of ids; empty after the last.  Its names end in a NUL.
     /// Index 0 publishes all functions first, unless only what exists is asked for.
     virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index,
@@ -79,8 +54,6 @@ public:
     virtual Result<uint16_t> enable(ByteView dof, const std::string& name = {}) = 0;
     /// What the program that was enabled last may not do here, a sentence, or "".
     virtual std::string remark() const { return {}; }
-    /// Policy switch: the CPU may reuse its segments up to this one.
-    virtual Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) = 0;
     /// What is in reserved memory, of one ring or, with 0, of all.
     virtual Result<dbk_ioc_bank> bank([[maybe_unused]] uint16_t ring_id = 0) {
         return dbk_ioc_bank{};

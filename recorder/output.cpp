@@ -51,7 +51,7 @@ Result<void> RecordOutput::check_room(DeviceApi& device, bool all_rings) const {
     if (::fstat(file_->fd(), &status) != 0 || !S_ISREG(status.st_mode) ||
         ::fstatvfs(file_->fd(), &disk) != 0 || disk.f_blocks == 0)
         return {};
-    DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device));
+    DBK_TRY(std::vector<dbk_ioc_region> regions, device.regions());
     std::map<uint32_t, uint64_t> ring_bytes;
     for (const dbk_ioc_region& region : regions)
         ring_bytes[region.ring_id] += region.bytes;

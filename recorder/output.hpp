@@ -8,7 +8,6 @@
 #include "base/file.hpp"
 #include "formats/trace/writer.hpp"
 #include "recorder/record.hpp"
-#include "recorder/regions.hpp"
 
 namespace daybreak::recorder {
 

@@ -4,14 +4,14 @@
 #include "recorder/programs.hpp"
 
 #include "base/nearest_name.hpp"
-#include "recorder/live_copy.hpp"
-#include "recorder/regions.hpp"
+#include "live/live_copy.hpp"
 
 namespace daybreak::recorder {
 
 namespace {
 
 using base::errorf;
+using live::copy_live_blocks;
 
 RunningProgram describe(const formats::RingRecording& ring) {
     RunningProgram program;
@@ -55,7 +55,7 @@ const char* policy_word(uint32_t policy) {
 
 Result<std::vector<RunningProgram>> list_programs(DeviceApi& device) {
     DBK_TRY_VOID(check_version(device));
-    DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device));
+    DBK_TRY(std::vector<dbk_ioc_region> regions, device.regions());
     formats::RecordingBuilder builder;
     for (const dbk_ioc_region& region : regions) {
         if (region.kind != DBK_REGION_META)

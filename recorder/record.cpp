@@ -3,7 +3,7 @@
 // The steps from a claimed ring to a trace file.
 #include "recorder/record.hpp"
 
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 #include "recorder/output.hpp"
 #include "recorder/snapshot.hpp"
 
@@ -16,6 +16,9 @@ namespace {
 using base::errorf;
 using base::strprintf;
 using formats::FindingKind;
+using live::copy_live_piece;
+using live::CopyOutcome;
+using live::LiveCopy;
 
 constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 
@@ -76,8 +79,7 @@ private:
     }
 
     Result<void> map_regions() {
-        DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device_));
-        metadata_first(regions);
+        DBK_TRY(std::vector<dbk_ioc_region> regions, device_.regions());
         for (const dbk_ioc_region& region : regions) {
             if (region.ring_id != 0 && region.ring_id != ring_id_)
                 continue;

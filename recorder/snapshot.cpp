@@ -4,8 +4,8 @@
 #include "recorder/snapshot.hpp"
 
 #include "base/counted.hpp"
+#include "live/live_copy.hpp"
 #include "recorder/cpu_copy.hpp"
-#include "recorder/live_copy.hpp"
 #include "recorder/output.hpp"
 #include "recorder/row.hpp"
 
@@ -19,6 +19,9 @@ namespace {
 
 using base::strprintf;
 using formats::FindingKind;
+using live::copy_live_piece;
+using live::CopyOutcome;
+using live::LiveCopy;
 
 constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 /// A probe takes its time before it has written its record: records of the window's last moment are
@@ -66,8 +69,7 @@ private:
     }
 
     Result<void> map_regions(const dbk_ioc_status& status) {
-        DBK_TRY(std::vector<dbk_ioc_region> regions, list_regions(device_));
-        metadata_first(regions);
+        DBK_TRY(std::vector<dbk_ioc_region> regions, device_.regions());
         bool any_ring = false;
         for (const dbk_ioc_region& region : regions) {
             if (region.kind != DBK_REGION_META && region.kind != DBK_REGION_SEGMENTS)

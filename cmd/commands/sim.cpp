@@ -154,7 +154,7 @@ formats::TraceHeader trace_header(const SimArguments& arguments, const SimSettin
 }
 
 /// Prints the recording.  Returns the exit status of the command.
-int print(const SimArguments& arguments, const sim::Simulation& simulation) {
+int print(const SimArguments& arguments, sim::Simulation& simulation) {
     formats::Recording recording = simulation.recording();
     formats::SymbolTable symbols = sim::kernel_symbols();
     analyze::ReportOptions options;

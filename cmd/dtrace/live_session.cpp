@@ -6,8 +6,9 @@
 // ring belongs to the open device, so whatever ends this process, it goes with it.
 #include "cmd/dtrace/session.hpp"
 #include "cmd/terminal.hpp"
+#include "live/ring_reader.hpp"
+#include "recorder/device.hpp"
 #include "recorder/host.hpp"
-#include "recorder/live_ring.hpp"
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ private:
     std::string release_;
     std::optional<formats::SymbolTable> symbols_;
     uint16_t ring_id_ = 0;
-    std::optional<recorder::LiveRing> ring_;
+    std::optional<live::RingReader> ring_;
 };
 
 const formats::SymbolTable* LiveSession::symbols() {
@@ -111,7 +112,7 @@ base::Result<void> LiveSession::make_named(const compiler::ProbeDescription& des
 }
 
 base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
-    DBK_TRY(auto ring, recorder::LiveRing::open(*device_, ring_id));
+    DBK_TRY(auto ring, live::RingReader::open(*device_, ring_id));
     ring_id_ = ring_id;
     ring_.emplace(std::move(ring));
     return {};

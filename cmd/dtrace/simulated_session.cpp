@@ -74,7 +74,6 @@ private:
     std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
     uint64_t workload_due_ns_ = 0;                // 0: the processes are not looked at
-    bool stopped_ = false;
 };
 
 /// Without processes of -c no real system call is made.
@@ -281,7 +280,7 @@ SessionStatus SimulatedSession::status() {
 }
 
 base::Result<formats::RingPieces> SimulatedSession::poll(const formats::Readings& wanted) {
-    return simulation_->take_new(stopped_, wanted);
+    return simulation_->poll(wanted);
 }
 
 base::Result<void> SimulatedSession::stop() {
@@ -289,7 +288,6 @@ base::Result<void> SimulatedSession::stop() {
     simulation_->finish();
     if (!virtual_time_)
         tracer_.end();
-    stopped_ = true;
     return {};
 }
 

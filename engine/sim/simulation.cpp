@@ -81,7 +81,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     if (error != 0)
         return refused(error, reason);
     program_ = nullptr;
-    taken_sequence_.assign(host_.cpu_count(), 0);
+    DBK_TRY_VOID(open_ring());
     clean_ns_ = dbk_consumer_clean_interval_ns(consumer_);
     tend_ns_ = dbk_consumer_tend_interval_ns(consumer_);
     error = dbk_consumer_enable(consumer_, &reason, &matched_);
@@ -125,7 +125,7 @@ std::vector<Simulation::Lowered> Simulation::lowered() const {
     return result;
 }
 
-uint32_t Simulation::ecb_count() const {
+uint32_t Simulation::ecb_count() {
     formats::Recording found = recording();
     auto image = formats::parse_dof(image_);
     DBK_ASSERT(image.ok());
@@ -224,7 +224,8 @@ void Simulation::finish() {
     take_aggregations();
     static_cast<void>(dbk_consumer_stop(consumer_));
     take_aggregations();
-    take_segments(true);
+    reader_->set_stopped();
+    take_segments();
 }
 
 Result<SimEnd> Simulation::run(const std::function<bool()>& stop) {
@@ -287,10 +288,10 @@ void Simulation::read(uint64_t now_ns, uint64_t next_ns) {
 
 /// What setopt() asks for holds from when its record is read.
 void Simulation::read_records() {
-    if (setopt_->is_called() && setopt_->read(pieces_now(), rates_))
+    if (setopt_->is_called() && setopt_->read(untaken(), rates_))
         schedule_->set_rates(rates_);
     if (dbk_consumer_ring(consumer_)->policy == DBK_POLICY_SWITCH)
-        take_segments(false);
+        take_segments();
 }
 
 } // namespace daybreak::sim

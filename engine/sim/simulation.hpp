@@ -21,11 +21,11 @@
 #pragma once
 
 #include "engine/sim/setopt_reader.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/sim_ring.hpp"
 #include "formats/dof/dof_program.hpp"
 #include "formats/segment/recording.hpp"
-#include "formats/segment/ring_pieces.hpp"
 #include "formats/trace/writer.hpp"
+#include "live/ring_reader.hpp"
 
 #include <functional>
 
@@ -48,7 +48,7 @@ struct SimulationOptions {
     uint64_t time_limit_ns = 0; ///< 0: the rule above
     std::string release = "simulated";
     uint64_t timer_firings_max = kTimerFiringsMax;
-    /// Another part is the consumer, with take_new(): nothing is read at any rate.
+    /// Another part is the consumer, with poll(): nothing is read at any rate.
     bool outside_reader = false;
     /// Gets how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
@@ -73,7 +73,7 @@ public:
     /// Probes that the program is enabled on.
     uint32_t matched() const { return matched_; }
     /// The program's own ECBs: what dtrace(1) calls matched probes.
-    uint32_t ecb_count() const;
+    uint32_t ecb_count();
 
     /// Fires BEGIN.  Error: invalid, when called twice.
     Result<void> start();
@@ -109,19 +109,19 @@ public:
     static constexpr formats::Readings kAll{true, true, true};
     /// Takes what is new, for who prints while it goes on.  It is the caller's: recording() and
     /// write_trace_file() do not have it any more.  Under a policy that is not switch, segments are
-    /// only taken when `all_segments` says so.
-    formats::RingPieces take_new(bool all_segments, const formats::Readings& wanted = kAll);
+    /// only taken after finish().
+    formats::RingPieces poll(const formats::Readings& wanted = kAll);
     /// Whether a buffer of policy fill is full.
     bool has_filled();
     /// What the consumer outside goes by: aggrate decides whether snapshots are taken here.
     void set_rates(const formats::ReadingRates& rates) { rates_ = rates; }
 
     /// Builds the Recording of what was taken up to now; owns its bytes.
-    formats::Recording recording() const;
+    formats::Recording recording();
     /// Writes a trace file, and commits it.
     Result<formats::TraceSummary> write_trace_file(base::OutputFile& file,
                                                    const formats::TraceHeader& header,
-                                                   formats::TraceWriterOptions options = {}) const;
+                                                   formats::TraceWriterOptions options = {});
 
 private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
@@ -134,16 +134,10 @@ private:
     void read_records();
     void clean_until(uint64_t due_ns);
     void tend_until(uint64_t due_ns);
-    void take_segments(bool open_ones_too);
-    void take_segments_of(uint32_t cpu, bool open_ones_too);
-    void take_segment(const std::byte* segment, uint32_t cpu, uint64_t below_sequence);
-    uint64_t newest_sequence(uint32_t cpu) const;
+    Result<void> open_ring();
+    void take_segments();
     void take_aggregations();
-    void add_open_segments(std::vector<Bytes>& segments) const;
-    std::vector<Bytes> all_pieces() const;
-    formats::Recording pieces_now() const;
-    std::vector<Bytes> metadata_blocks() const;
-    Bytes host_block() const;
+    formats::Recording untaken();
 
     SimHost& host_;
     SimulationOptions options_;
@@ -158,10 +152,10 @@ private:
     uint64_t clean_ns_ = 0, clean_due_ns_ = 0; // of speculations; 0: there are none
     uint64_t tend_ns_ = 0, tend_due_ns_ = 0;   // of segments
     uint64_t timer_firings_ = 0, records_seen_ = 0;
-    std::vector<uint64_t> taken_sequence_; // by CPU: the last segment taken
-    std::vector<Bytes> segments_;          // taken, each a whole segment
-    std::vector<Bytes> snapshots_;
-    Bytes image_; // of the DOF
+    std::optional<SimRing> ring_; // the consumer's
+    std::optional<live::RingReader> reader_;
+    formats::RingPieces taken_; // but no metadata
+    Bytes image_;               // of the DOF
 };
 
 } // namespace daybreak::sim

@@ -4,7 +4,7 @@
 #include "recorder/follow/cpu_tail.hpp"
 
 #include "formats/abi/segment.h"
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +12,11 @@
 namespace daybreak::recorder {
 
 namespace {
+
+using live::copy_live_piece;
+using live::CopyOutcome;
+using live::live_word;
+using live::LiveCopy;
 
 /// A hole that could be due to the race between looking and opening is looked at again this often;
 /// such a race is over within microseconds.

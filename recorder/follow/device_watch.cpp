@@ -70,7 +70,7 @@ Result<void> DeviceWatch::enable_programs() {
     for (const NamedProgram& program : options_.programs) {
         uint16_t there = 0;
         for (auto& [id, ring] : rings_.rings())
-            there = has_program(ring.metadata(), program.dof) ? id : there;
+            there = has_program(ring.regions.metadata(), program.dof) ? id : there;
         if (there == 0) {
             DBK_TRY(there, device_->enable(program.dof, program.name));
             if (std::string remark = device_->remark(); !remark.empty())

@@ -146,7 +146,7 @@ private:
     void look_at(FollowedRing& ring, bool all, bool last) {
         std::vector<Bytes> metadata;
         if (ring.is_new || all)
-            metadata = ring.metadata();
+            metadata = ring.regions.metadata();
         if (ring.is_new) {
             copier_.begin(ring, metadata);
             // A file that is cut still explains its segments.
@@ -161,7 +161,7 @@ private:
         if (ring.aggregates && !last)
             copier_.take_aggregations(ring);
         // After the segments: what a record refers to is in the metadata by then.
-        copier_.put_metadata(ring, ring.metadata(), restless_ || last);
+        copier_.put_metadata(ring, ring.regions.metadata(), restless_ || last);
         status_.note(ring, metadata, counters);
     }
 

@@ -3,7 +3,6 @@
 // FollowedRings: the rings that the device has now, mapped, and what is new in them.
 #pragma once
 
-#include "recorder/device.hpp"
 #include "recorder/follow/cpu_tail.hpp"
 
 #include <map>
@@ -13,20 +12,13 @@ namespace daybreak::recorder {
 
 /// One ring at work.
 struct FollowedRing {
-    struct Region {
-        dbk_ioc_region facts;
-        Mapping mapping;
-    };
     uint16_t ring_id = 0;
-    std::map<uint64_t, Region> regions; ///< by offset; the ring's own, and of ring 0 for that one
+    live::MappedRegions regions; ///< the ring's own; the machine's of ring 0
     std::map<uint16_t, CpuTail> cpus;
     uint16_t file_id = 0;    ///< what the files call it
     bool aggregates = false; ///< its aggregations are taken here
     bool is_new = true;      ///< no look at it yet
     bool listed = true;      ///< false: it has gone, its memory is still mapped
-
-    /// Returns copies of its metadata blocks.
-    std::vector<Bytes> metadata() const;
 };
 
 class FollowedRings {
@@ -35,7 +27,7 @@ public:
     explicit FollowedRings(std::vector<uint16_t> wanted) : wanted_(wanted.begin(), wanted.end()) {}
 
     /// Maps what is new since the last call; rings that are not there any more are not `listed`.
-    Result<void> update(DeviceApi& device);
+    Result<void> update(live::RingMemory& memory);
 
     std::map<uint16_t, FollowedRing>& rings() { return rings_; }
     /// From now on only rings that are wanted by name, this one among them.

@@ -4,7 +4,7 @@
 // seal that does not hold, and nothing is overwritten that option ringtime wants kept and that
 // there was room for.
 #include "formats/segment/recording.hpp"
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 #include "tests/unit/engine/test_host.hpp"
 
 #include <atomic>
@@ -71,8 +71,8 @@ public:
 
 private:
     void look(base::ByteView live) {
-        recorder::LiveCopy copy = recorder::copy_live_piece(live);
-        if (copy.outcome != recorder::CopyOutcome::copied)
+        live::LiveCopy copy = live::copy_live_piece(live);
+        if (copy.outcome != live::CopyOutcome::copied)
             return;
         copied++;
         dbk_segment_header header;

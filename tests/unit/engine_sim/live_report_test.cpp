@@ -49,9 +49,9 @@ std::string printed_live(const base::Bytes& dof, int firings_between) {
     SimEnd end;
     for (int firing = 0; simulation->step(end); firing++)
         if (firing % firings_between == 0)
-            live.add(simulation->take_new(false), Simulation::kAll);
+            live.add(simulation->poll(), Simulation::kAll);
     simulation->finish();
-    live.add(simulation->take_new(true), Simulation::kAll);
+    live.add(simulation->poll(), Simulation::kAll);
     live.newline();
     live.end();
     CHECK(sink.messages.empty());
@@ -85,7 +85,7 @@ TEST_CASE("records after the horizon wait for the next time", "[sim][analyze]") 
         simulation->step(end);
     analyze::StringSink sink;
     analyze::LiveReport live({}, sink);
-    formats::RingPieces pieces = simulation->take_new(true);
+    formats::RingPieces pieces = simulation->poll();
     live.add({pieces.metadata, pieces.segments, {}, uint64_t{1}}, Simulation::kAll);
     CHECK(sink.text.empty());
     live.add(std::move(pieces), Simulation::kAll);

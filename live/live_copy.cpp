@@ -2,7 +2,7 @@
 //
 // The seqlock reader.  Live memory is read by whole aligned words only, each once, so that nothing
 // checked can change before it is used.
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-namespace daybreak::recorder {
+namespace daybreak::live {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::vector<Bytes> copy_live_blocks(ByteView live) {
     return blocks;
 }
 
-} // namespace daybreak::recorder
+} // namespace daybreak::live

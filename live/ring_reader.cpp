@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Polling a ring that is at work.
-#include "recorder/live_ring.hpp"
+#include "live/ring_reader.hpp"
 
 #include "formats/abi/segment.h"
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
 
-namespace daybreak::recorder {
+namespace daybreak::live {
 
 namespace {
 
@@ -20,8 +20,6 @@ using formats::RingPieces;
 /// 1 ms: a firing that had begun before a poll has committed its record by then, but for a CPU that
 /// its hypervisor took away; such a record is printed late, and not lost.
 constexpr uint64_t kHorizonMarginNs = 1'000'000;
-constexpr uint32_t kRegionsMax = 1u << 20;
-constexpr int kListAttemptsMax = 5;
 
 template <typename T>
 T field_at(const Bytes& piece, size_t offset) {
@@ -38,9 +36,9 @@ uint64_t sequence_at(ByteView live) {
 
 } // namespace
 
-Result<LiveRing> LiveRing::open(DeviceApi& device, uint16_t ring_id) {
-    LiveRing ring(device, ring_id);
-    DBK_TRY_VOID(ring.map_new_regions());
+Result<RingReader> RingReader::open(RingMemory& memory, uint16_t ring_id) {
+    RingReader ring(memory, ring_id);
+    DBK_TRY_VOID(ring.update());
     ByteView description = ring.block(DBK_META_RING);
     if (description.size() < DBK_META_DATA_OFFSET + sizeof(dbk_meta_ring))
         return errorf(ErrorCode::not_found, "ring %u does not describe itself", ring_id);
@@ -53,31 +51,23 @@ Result<LiveRing> LiveRing::open(DeviceApi& device, uint16_t ring_id) {
     return ring;
 }
 
-/// Maps the blocks that the ring has got since the last time: metadata grows.
-Result<void> LiveRing::map_new_regions() {
-    // Indices move when rings come, go and grow: listed again until the counts stay.
-    for (int attempt = 0; attempt < kListAttemptsMax; attempt++) {
-        DBK_TRY(dbk_ioc_status before, device_->status());
-        for (uint32_t index = 0; index < kRegionsMax; index++) {
-            DBK_TRY(std::optional<dbk_ioc_region> region, device_->region(index));
-            if (!region)
-                break;
-            bool ours = region->ring_id == ring_id_ || region->ring_id == 0;
-            if (!ours || regions_.contains(region->offset))
-                continue;
-            DBK_TRY(Mapping mapping, device_->map(*region));
-            regions_.emplace(region->offset, Region{*region, std::move(mapping)});
+Result<void> RingReader::update() {
+    Result<std::vector<dbk_ioc_region>> listed = memory_->regions();
+    if (!listed.ok() && listed.error().code() == ErrorCode::busy && !regions_.all().empty())
+        return {}; // rings of others come and go: this one's new regions wait for the next time
+    DBK_TRY(std::vector<dbk_ioc_region> regions, std::move(listed));
+    for (const dbk_ioc_region& region : regions)
+        if (region.ring_id == ring_id_ || region.ring_id == 0) {
+            auto added = regions_.add(*memory_, region);
+            if (!added.ok())
+                return std::move(added).error();
         }
-        DBK_TRY(dbk_ioc_status after, device_->status());
-        if (before.ring_count == after.ring_count && before.region_count == after.region_count)
-            return {};
-    }
     return {};
 }
 
 /// Returns the first metadata block of a kind, room and all; empty when there is none.
-ByteView LiveRing::block(uint16_t kind) const {
-    for (const auto& [offset, region] : regions_) {
+ByteView RingReader::block(uint16_t kind) const {
+    for (const auto& [offset, region] : regions_.all()) {
         ByteView live = region.mapping.live();
         if (region.facts.kind != DBK_REGION_META)
             continue;
@@ -96,12 +86,12 @@ ByteView LiveRing::block(uint16_t kind) const {
     return {};
 }
 
-uint32_t LiveRing::activity() const {
+uint32_t RingReader::activity() const {
     return live_word<uint32_t>(block(DBK_META_RING),
                                DBK_META_DATA_OFFSET + offsetof(dbk_meta_ring, activity));
 }
 
-bool LiveRing::has_filled() const {
+bool RingReader::has_filled() const {
     if (facts_.policy != DBK_POLICY_FILL)
         return false;
     ByteView cpus = block(DBK_META_CPUS);
@@ -114,11 +104,9 @@ bool LiveRing::has_filled() const {
     return false;
 }
 
-uint32_t LiveRing::ecb_count() const {
-    RingPieces pieces;
-    take_metadata(pieces);
+uint32_t RingReader::ecb_count() const {
     uint32_t count = 0;
-    for (const Bytes& piece : pieces.metadata) {
+    for (const Bytes& piece : regions_.metadata()) {
         if (field_at<uint16_t>(piece, offsetof(dbk_meta_header, kind)) != DBK_META_ECBS)
             continue;
         for (size_t at = DBK_META_DATA_OFFSET; at + sizeof(dbk_meta_ecb) <= piece.size(); count++) {
@@ -131,43 +119,62 @@ uint32_t LiveRing::ecb_count() const {
     return count;
 }
 
-Result<void> LiveRing::take_aggregations(RingPieces& pieces) {
+Result<void> RingReader::take_aggregations(RingPieces& pieces) {
     if (facts_.aggregate != DBK_AGGREGATE_ENGINE)
         return {};
     for (uint32_t cpu = 0;; cpu++) {
         DBK_TRY(std::optional<Bytes> snapshot,
-                device_->take_aggregations(ring_id_, cpu, facts_.aggbuf_bytes));
+                memory_->take_aggregations(ring_id_, cpu, facts_.aggbuf_bytes));
         if (!snapshot)
             return {};
         pieces.aggregations.push_back(std::move(*snapshot));
     }
 }
 
-void LiveRing::take_metadata(RingPieces& pieces) const {
-    for (const auto& [offset, region] : regions_) {
-        ByteView live = region.mapping.live();
-        if (region.facts.kind != DBK_REGION_META)
-            continue;
-        for (Bytes& block : copy_live_blocks(live))
-            pieces.metadata.push_back(std::move(block));
-    }
+std::set<uint32_t> RingReader::cpus() const {
+    std::set<uint32_t> cpus;
+    for (const auto& [offset, region] : regions_.all())
+        if (region.facts.kind == DBK_REGION_SEGMENTS)
+            cpus.insert(region.facts.cpu);
+    return cpus;
 }
 
-Result<void> LiveRing::take_segments(uint32_t cpu_index, RingPieces& pieces) {
-    Cpu& cpu = cpus_[cpu_index];
-    std::map<uint64_t, ByteView> found; // by sequence, as they were at one moment
-    for (const auto& [offset, region] : regions_) {
-        if (region.facts.kind != DBK_REGION_SEGMENTS || region.facts.cpu != cpu_index)
+/// The segments of a CPU that were not copied whole, by sequence, as they are at one moment.
+std::map<uint64_t, ByteView> RingReader::untaken_of(uint32_t cpu) const {
+    auto known = cpus_.find(cpu);
+    uint64_t next = known == cpus_.end() ? 1 : known->second.next_sequence;
+    std::map<uint64_t, ByteView> found;
+    for (const auto& [offset, region] : regions_.all()) {
+        if (region.facts.kind != DBK_REGION_SEGMENTS || region.facts.cpu != cpu)
             continue;
         ByteView live = region.mapping.live();
         for (size_t at = 0; at + facts_.segment_bytes <= live.size(); at += facts_.segment_bytes) {
             uint64_t sequence = sequence_at(live.subspan(at));
-            if (sequence >= cpu.next_sequence)
+            if (sequence >= next)
                 found.emplace(sequence, live.subspan(at, facts_.segment_bytes));
         }
     }
+    return found;
+}
+
+std::vector<Bytes> RingReader::untaken() const {
+    std::vector<Bytes> segments;
+    for (uint32_t cpu : cpus())
+        for (const auto& [sequence, live] : untaken_of(cpu))
+            if (LiveCopy piece = copy_live_piece(live); piece.outcome == CopyOutcome::copied)
+                segments.push_back(std::move(piece.bytes));
+    return segments;
+}
+
+Result<void> RingReader::take_segments(uint32_t cpu_index, bool open_too, RingPieces& pieces) {
+    Cpu& cpu = cpus_[cpu_index];
+    std::map<uint64_t, ByteView> found = untaken_of(cpu_index);
     std::optional<Copied> open;
     for (const auto& [sequence, live] : found) {
+        // The newest may still grow.
+        bool is_open = sequence == found.rbegin()->first && !stopped_;
+        if (is_open && !open_too)
+            break;
         LiveCopy piece = copy_live_piece(live);
         if (piece.outcome != CopyOutcome::copied)
             continue; // reused meanwhile, or damaged: the accounting says so
@@ -176,8 +183,7 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, RingPieces& pieces) {
         copied.base_mono_ns =
             field_at<uint64_t>(piece.bytes, offsetof(dbk_segment_header, base_mono_ns));
         copied.bytes = std::move(piece.bytes);
-        // The newest may still grow.
-        if (sequence == found.rbegin()->first && !stopped_)
+        if (is_open)
             open = std::move(copied);
         else
             cpu.complete.push_back(std::move(copied));
@@ -187,46 +193,47 @@ Result<void> LiveRing::take_segments(uint32_t cpu_index, RingPieces& pieces) {
     // Also when no segment was whole: a buffer smaller than that is counted, and empty from here
     // on.
     if (facts_.policy == DBK_POLICY_SWITCH && !found.empty() && !stopped_)
-        DBK_TRY_VOID(device_->release(ring_id_, cpu_index, cpu.next_sequence - 1));
+        DBK_TRY_VOID(memory_->release(ring_id_, cpu_index, cpu.next_sequence - 1));
     for (const Copied& copied : cpu.complete)
         pieces.segments.push_back(copied.bytes);
     if (open)
         pieces.segments.push_back(open->bytes);
-    // All records of a segment are older than its successor's base.
-    while (!cpu.complete.empty()) {
-        bool last = cpu.complete.size() == 1;
-        if (last && !open)
-            break;
-        uint64_t after_ns = last ? open->base_mono_ns : cpu.complete[1].base_mono_ns;
-        if (after_ns > pieces.horizon_mono_ns.value_or(UINT64_MAX))
-            break;
-        cpu.complete.pop_front();
-    }
+    forget_before(cpu, open ? std::optional(open->base_mono_ns) : std::nullopt,
+                  pieces.horizon_mono_ns);
     return {};
 }
 
-Result<RingPieces> LiveRing::poll(const formats::Readings& wanted,
-                                  const std::function<uint64_t()>& now_mono_ns) {
+/// Drops the copies whose records are all before the horizon: older than their successor's base.
+void RingReader::forget_before(Cpu& cpu, std::optional<uint64_t> open_base_ns,
+                               std::optional<uint64_t> horizon_mono_ns) {
+    while (!cpu.complete.empty()) {
+        std::optional<uint64_t> after_ns = open_base_ns;
+        if (cpu.complete.size() > 1)
+            after_ns = cpu.complete[1].base_mono_ns;
+        if (horizon_mono_ns && (!after_ns || *after_ns > *horizon_mono_ns))
+            break;
+        cpu.complete.pop_front();
+    }
+}
+
+Result<RingPieces> RingReader::poll(const formats::Readings& wanted,
+                                    const std::function<uint64_t()>& now_mono_ns) {
     RingPieces pieces;
-    DBK_TRY_VOID(map_new_regions());
+    DBK_TRY_VOID(update());
     if (wanted.aggregations)
         DBK_TRY_VOID(take_aggregations(pieces));
     if (wanted.records && (facts_.policy == DBK_POLICY_SWITCH || stopped_)) {
-        uint64_t now_ns = now_mono_ns();
-        if (!stopped_)
+        if (!stopped_ && now_mono_ns) {
+            uint64_t now_ns = now_mono_ns();
             pieces.horizon_mono_ns = now_ns > kHorizonMarginNs ? now_ns - kHorizonMarginNs : 0;
-        std::vector<uint32_t> cpus;
-        for (const auto& [offset, region] : regions_)
-            if (region.facts.kind == DBK_REGION_SEGMENTS &&
-                std::find(cpus.begin(), cpus.end(), region.facts.cpu) == cpus.end())
-                cpus.push_back(region.facts.cpu);
-        for (uint32_t cpu : cpus)
-            DBK_TRY_VOID(take_segments(cpu, pieces));
+        }
+        for (uint32_t cpu : cpus())
+            DBK_TRY_VOID(take_segments(cpu, true, pieces));
     } else {
         pieces.horizon_mono_ns = 0;
     }
-    take_metadata(pieces);
+    pieces.metadata = metadata();
     return pieces;
 }
 
-} // namespace daybreak::recorder
+} // namespace daybreak::live

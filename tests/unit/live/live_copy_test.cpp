@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/live_copy.hpp"
+#include "live/live_copy.hpp"
 
 #include "formats/segment/recording.hpp"
 #include "tests/support/segment_builder.hpp"
@@ -8,7 +8,7 @@
 #include <thread>
 
 using namespace daybreak;
-using namespace daybreak::recorder;
+using namespace daybreak::live;
 using daybreak::test::RingBuilder;
 
 TEST_CASE("a quiet segment is copied to its committed bytes", "[recorder][copy]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/live_ring.hpp"
+#include "live/ring_reader.hpp"
 
 #include "formats/segment/recording.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
@@ -8,7 +8,7 @@
 #include <set>
 
 using namespace daybreak;
-using namespace daybreak::recorder;
+using namespace daybreak::live;
 using daybreak::test::FakeDevice;
 using daybreak::test::RingBuilder;
 
@@ -31,7 +31,7 @@ struct Fixture {
         for (uint64_t i = 0; i < count; i++, next_++)
             ring.record(0, read, 1000 + next_, RingBuilder::words({next_}));
     }
-    formats::RingPieces poll(LiveRing& live) {
+    formats::RingPieces poll(RingReader& live) {
         return live.poll({.records = true}, [this] { return now_ns; }).value();
     }
 
@@ -57,7 +57,7 @@ using Sequences = std::vector<uint64_t>;
 TEST_CASE("polling a switching ring brings each segment until it is whole", "[recorder][live]") {
     Fixture f(DBK_POLICY_SWITCH);
     f.now_ns = 100'000'000;
-    auto live = LiveRing::open(f.device, 1);
+    auto live = RingReader::open(f.device, 1);
     REQUIRE(live.ok());
     CHECK(live->activity() == DBK_ACTIVITY_ACTIVE);
     CHECK(live->ecb_count() == 1);
@@ -82,7 +82,7 @@ TEST_CASE("polling a switching ring brings each segment until it is whole", "[re
 TEST_CASE("what lies after the horizon is kept beyond its release", "[recorder][live]") {
     Fixture f(DBK_POLICY_SWITCH);
     f.now_ns = kMarginNs; // older than all records
-    auto live = LiveRing::open(f.device, 1);
+    auto live = RingReader::open(f.device, 1);
     f.records(600);
     CHECK(sequences(f.poll(*live)) == Sequences{1, 2, 3});
     CHECK(f.device.released[0] == 2);
@@ -95,7 +95,7 @@ TEST_CASE("what lies after the horizon is kept beyond its release", "[recorder][
 
 TEST_CASE("rings of other policies are read when they have stopped", "[recorder][live]") {
     Fixture f(GENERATE(DBK_POLICY_RING, DBK_POLICY_FILL));
-    auto live = LiveRing::open(f.device, 1);
+    auto live = RingReader::open(f.device, 1);
     f.records(300);
     formats::RingPieces pieces = f.poll(*live);
     CHECK(pieces.segments.empty());
@@ -111,7 +111,7 @@ TEST_CASE("rings of other policies are read when they have stopped", "[recorder]
 TEST_CASE("the last poll brings all that is left", "[recorder][live]") {
     Fixture f(DBK_POLICY_SWITCH);
     f.now_ns = kMarginNs;
-    auto live = LiveRing::open(f.device, 1);
+    auto live = RingReader::open(f.device, 1);
     f.records(300);
     CHECK(sequences(f.poll(*live)) == Sequences{1, 2});
     live->set_stopped();
@@ -120,7 +120,7 @@ TEST_CASE("the last poll brings all that is left", "[recorder][live]") {
 
 TEST_CASE("a ring that is not there cannot be polled", "[recorder][live]") {
     Fixture f(DBK_POLICY_SWITCH);
-    auto live = LiveRing::open(f.device, 7);
+    auto live = RingReader::open(f.device, 7);
     REQUIRE(!live.ok());
     CHECK(live.error().code() == ErrorCode::not_found);
 }

@@ -6,9 +6,12 @@
 // load the sequence again.  Unchanged and not 0: the copy is of one segment, its records are whole.
 #pragma once
 
-#include "recorder/device.hpp"
+#include "formats/segment/finding.hpp"
 
-namespace daybreak::recorder {
+namespace daybreak::live {
+
+using base::Bytes;
+using base::ByteView;
 
 /// How often a copy is tried before its place is given up: the writer takes a microsecond to
 /// reopen a segment, and many to fill one.
@@ -41,4 +44,4 @@ LiveCopy copy_live_piece(ByteView live);
 /// Copies the pieces that lie one after the other in a region of metadata, up to where none is.
 std::vector<Bytes> copy_live_blocks(ByteView live);
 
-} // namespace daybreak::recorder
+} // namespace daybreak::live
