@@ -51,7 +51,8 @@ public:
     /// Error: busy, when rings come and go too fast for that.
     virtual Result<std::vector<dbk_ioc_region>> regions() = 0;
     virtual Result<Mapping> map(const dbk_ioc_region& region) = 0;
-    /// Takes what the CPU has aggregated since the last call; empty when there is no such CPU.
+    /// Takes what the CPU has aggregated since the last call; no bytes when it does not aggregate
+    /// (option cpu, or it was never up); an empty optional when there is no such CPU.
     virtual Result<std::optional<Bytes>> take_aggregations(uint16_t ring_id, uint32_t cpu,
                                                            uint32_t room_bytes) = 0;
     /// Policy switch: the CPU may reuse its segments up to this one.

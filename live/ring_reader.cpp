@@ -127,7 +127,8 @@ Result<void> RingReader::take_aggregations(RingPieces& pieces) {
                 memory_->take_aggregations(ring_id_, cpu, facts_.aggbuf_bytes));
         if (!snapshot)
             return {};
-        pieces.aggregations.push_back(std::move(*snapshot));
+        if (!snapshot->empty())
+            pieces.aggregations.push_back(std::move(*snapshot));
     }
 }
 

@@ -87,8 +87,10 @@ Result<std::optional<Bytes>> SimRing::take_aggregations(uint16_t, uint32_t cpu, 
     HostScope scope(host_);
     uint32_t bytes = 0;
     const void* image = nullptr;
-    if (dbk_consumer_agg_snapshot(&consumer_, cpu, &bytes, &image) != 0)
+    if (cpu >= host_.cpu_count())
         return std::optional<Bytes>();
+    if (dbk_consumer_agg_snapshot(&consumer_, cpu, &bytes, &image) != 0)
+        return std::optional(Bytes());
     const auto* first = static_cast<const std::byte*>(image);
     return std::optional(Bytes(first, first + bytes));
 }
