@@ -54,7 +54,7 @@ public:
         std::byte* to = key.storage.data();
         const std::byte* limit = to + kKeyBytesMax;
         for (const Member& member : members_) {
-            to = member.kind == MemberKind::fixed ? copy_fixed(record.data(), member, to)
+            to = member.kind == MemberKind::fixed ? copy_fixed(record.data(), member, to, limit)
                                                   : copy_string(record, member, to, limit);
             if (!to)
                 return false;
@@ -84,8 +84,11 @@ private:
 
     static std::optional<Member> member_of(const FieldPlan& field);
     static bool set_integer(const std::optional<FieldPlan>& field, FlatInteger& integer);
-    static std::byte* copy_fixed(const std::byte* record, const Member& member, std::byte* to) {
+    static std::byte* copy_fixed(const std::byte* record, const Member& member, std::byte* to,
+                                 const std::byte* limit) {
         const std::byte* from = record + member.offset;
+        if (member.bytes > limit - to)
+            return nullptr;
         switch (member.bytes) {
         case 8:
             std::memcpy(to, from, 8);

@@ -12,8 +12,10 @@ namespace {
 
 /// Groups that are kept by number without looking which of them there are.
 constexpr uint64_t kGroupsMax = 1u << 16;
-/// Cells of all groups of a statement: what does not fit is counted row by row.
-constexpr uint64_t kCellsOfGroupsMax = 1u << 20;
+/// Cells of all groups of a block, and of a statement for each of its records: what needs more is
+/// counted row by row.
+constexpr uint64_t kBlockCellsMax = 1u << 20;
+constexpr uint64_t kCellsPerRecord = 16, kCellsAlways = 1024;
 constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio, odd
 
 size_t item_at(const formats::RecordLayout& layout, uint32_t offset) {
@@ -43,6 +45,7 @@ int64_t signed_value(uint64_t bits, const FieldPlan& field) {
 bool ColumnTally::count(const formats::ColumnBlock& block, const formats::RingRecording& ring,
                         Consumer& consumer) {
     results_.clear();
+    cells_kept_ = 0;
     for (const formats::LayoutColumns& layout : block.layouts())
         if (layout.count != 0 && !count_layout(layout, ring, consumer))
             return false;
@@ -76,7 +79,9 @@ bool ColumnTally::count_statement(const formats::LayoutColumns& layout, Statemen
         !read_integers(layout, statement.increment, increments_))
         return false;
     make_groups(layout.count, cell_count);
-    if (group_count_ > kCellsOfGroupsMax / cell_count)
+    uint64_t cells_needed = group_count_ * cell_count;
+    cells_kept_ += cells_needed;
+    if (cells_needed > kCellsAlways + kCellsPerRecord * layout.count || cells_kept_ > kBlockCellsMax)
         return false;
     update(function, cell_count, layout.count);
     Result& result = results_.emplace_back(Result{&statement, {}});
@@ -163,10 +168,11 @@ void ColumnTally::make_groups(size_t records, size_t cell_count) {
 uint64_t ColumnTally::renumber(std::vector<uint64_t>& numbers) {
     size_t slots = std::bit_ceil(2 * numbers.size() + 1);
     slots_.assign(slots, {});
-    unsigned shift = 64 - static_cast<unsigned>(std::countr_zero(slots));
     uint32_t count = 0;
     for (uint64_t& number : numbers) {
-        size_t at = number * kMultiplier >> shift;
+        auto product = static_cast<unsigned __int128>(number ^ kMultiplier) * kMultiplier;
+        auto hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+        size_t at = hash & (slots - 1);
         while (slots_[at].number != 0 && slots_[at].key != number)
             at = (at + 1) & (slots - 1);
         if (slots_[at].number == 0)

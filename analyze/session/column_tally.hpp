@@ -58,6 +58,7 @@ private:
     void put_key(const Statement& statement, size_t record, base::Bytes& key) const;
 
     std::vector<Result> results_;
+    uint64_t cells_kept_ = 0; // of the results
     // Of the statement at hand:
     std::vector<Part> parts_;
     std::vector<uint64_t> groups_; // of each record, the number of its group

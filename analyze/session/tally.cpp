@@ -26,14 +26,12 @@ bool may_be_tallied(const formats::RingRecording& ring, Consumer& consumer) {
            !consumer.program().functions().empty() && !consumer.program().reads_aggregations();
 }
 
-/// Segments of version 1 do not say which records are of one firing.
-bool has_old_segments(const formats::ColumnBlock& block) {
-    constexpr size_t kVersionItem = 1;
-    static_assert(formats::kHeaderItems[kVersionItem].offset ==
-                  offsetof(dbk_segment_header, version));
-    std::vector<uint64_t> versions;
-    return !block.header(kVersionItem, versions).ok() ||
-           std::count(versions.begin(), versions.end(), DBK_SEGMENT_VERSION_FIRST) != 0;
+/// The index in kHeaderItems of what lies there in a segment's header.
+constexpr size_t header_item(size_t offset) {
+    size_t item = 0;
+    while (formats::kHeaderItems[item].offset != offset)
+        item++;
+    return item;
 }
 
 } // namespace
@@ -106,18 +104,20 @@ void Tally::take_block(formats::PieceStore* store, uint32_t block) {
 bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
     size_t ring = block_.front().ring;
     uint64_t records = 0;
+    if (!tried_.emplace(&store, block).second)
+        return false;
     for (const Place& place : block_) {
-        if (place.ring != ring || !is_inside(ring, *next_of(place)))
+        if (place.ring != ring || !is_inside(place))
             return false;
         records += next_of(place)->record_count;
     }
     auto columns = store.columns(block);
-    if (!columns.ok() || !*columns || (*columns)->segment_count() != block_.size())
+    if (!columns.ok() || !*columns || !is_block_of(**columns))
         return false;
     uint64_t stored = 0;
     for (const formats::LayoutColumns& layout : (*columns)->layouts())
         stored += layout.count;
-    if (stored != records || has_old_segments(**columns) ||
+    if (stored != records ||
         !columns_.count(**columns, recording_.rings[ring], *consumers_[ring]))
         return false;
     for (const Place& place : block_) {
@@ -127,33 +127,69 @@ bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
     return true;
 }
 
+/// Whether the columns are those of the segments at hand, no more and no others.  Segments of
+/// version 1 do not say which records are of one firing.
+bool Tally::is_block_of(const formats::ColumnBlock& block) const {
+    std::vector<Place> places = block_;
+    std::sort(places.begin(), places.end(), [this](const Place& a, const Place& b) {
+        return next_of(a)->bytes.offset() < next_of(b)->bytes.offset();
+    });
+    std::vector<uint64_t> versions, cpus, sequences, sizes;
+    if (block.segment_count() != places.size() ||
+        !block.header(header_item(offsetof(dbk_segment_header, version)), versions).ok() ||
+        !block.header(header_item(offsetof(dbk_segment_header, cpu)), cpus).ok() ||
+        !block.header(header_item(offsetof(dbk_segment_header, sequence)), sequences).ok() ||
+        !block.header(formats::kCommittedItem, sizes).ok())
+        return false;
+    for (size_t i = 0; i < places.size(); i++) {
+        const formats::SegmentInfo& segment = *next_of(places[i]);
+        if (versions[i] == DBK_SEGMENT_VERSION_FIRST || sequences[i] != segment.sequence ||
+            sizes[i] != segment.bytes.size() ||
+            cpus[i] != recording_.rings[places[i].ring].cpus[places[i].cpu].cpu)
+            return false;
+    }
+    return true;
+}
+
 void Tally::take_rows(const Place& place, const formats::SegmentInfo& segment) {
-    if (!is_inside(place.ring, segment))
+    if (!is_inside(place))
         return;
-    uint32_t counted = count_rows(place.ring, segment);
+    bool is_all = false;
+    uint32_t counted = count_rows(place.ring, segment, is_all);
     if (counted == 0)
         return;
-    bool is_all = counted == segment.record_count;
     tallied_[place.ring][place.cpu][place.segment] = is_all ? kAllTallied : counted;
     note(place.ring, segment, counted);
 }
 
-bool Tally::is_inside(size_t ring, const formats::SegmentInfo& segment) const {
-    const formats::ClockModel& clock = recording_.rings[ring].clock;
-    return !window_.is_set() || (window_.has(clock.mono_ns(segment.min_ticks)) &&
-                                 window_.has(clock.mono_ns(segment.last_ticks)));
+/// Returns whether all records of a segment are inside the window, and those of its neighbours, in
+/// which firings of it may begin or end.
+bool Tally::is_inside(const Place& place) const {
+    if (!window_.is_set())
+        return true;
+    const formats::RingRecording& ring = recording_.rings[place.ring];
+    const auto& segments = ring.cpus[place.cpu].segments;
+    size_t last = std::min(place.segment + 1, segments.size() - 1);
+    for (size_t i = place.segment == 0 ? 0 : place.segment - 1; i <= last; i++)
+        if (!window_.has(ring.clock.mono_ns(segments[i].min_ticks)) ||
+            !window_.has(ring.clock.mono_ns(segments[i].last_ticks)))
+            return false;
+    return true;
 }
 
 void Tally::note(size_t ring, const formats::SegmentInfo& segment, uint64_t records) {
     const formats::ClockModel& clock = recording_.rings[ring].clock;
+    if (records == 0)
+        return;
     records_ += records;
     first_boot_ns_ = std::min(first_boot_ns_, clock.boot_ns(clock.mono_ns(segment.min_ticks)));
     if (records == segment.record_count) // else the merge has later ones
         last_boot_ns_ = std::max(last_boot_ns_, clock.boot_ns(clock.mono_ns(segment.last_ticks)));
 }
 
-/// Counts the firings at the beginning of a segment that only aggregate; returns their records.
-uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment) {
+/// Counts the firings at the beginning of a segment that only aggregate; returns their records, and
+/// whether these are all that the segment should have.
+uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, bool& is_all) {
     Consumer& consumer = *consumers_[ring];
     formats::RecordCursor cursor = formats::records_of(segment, recording_.rings[ring]);
     formats::RecordView record;
@@ -174,6 +210,7 @@ uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment) {
     if (cursor.damage() || seen != segment.record_count)
         return counted;
     flush(consumer);
+    is_all = true;
     return seen;
 }
 

@@ -19,6 +19,8 @@
 #include "analyze/decode/window.hpp"
 #include "analyze/session/column_tally.hpp"
 
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace daybreak::analyze {
@@ -52,9 +54,10 @@ private:
     void take_block(formats::PieceStore* store, uint32_t block);
     bool take_columns(formats::PieceStore& store, uint32_t block);
     void take_rows(const Place& place, const formats::SegmentInfo& segment);
-    uint32_t count_rows(size_t ring, const formats::SegmentInfo& segment);
+    uint32_t count_rows(size_t ring, const formats::SegmentInfo& segment, bool& is_all);
+    bool is_block_of(const formats::ColumnBlock& block) const;
     void flush(Consumer& consumer);
-    bool is_inside(size_t ring, const formats::SegmentInfo& segment) const;
+    bool is_inside(const Place& place) const;
     void note(size_t ring, const formats::SegmentInfo& segment, uint64_t records);
     bool is_worth_it() const;
 
@@ -65,6 +68,9 @@ private:
     std::vector<Place> places_;    // one for each CPU that has segments left
     std::vector<Place> block_;     // the segments of the block at hand
     std::vector<Waiting> waiting_; // of the firing at hand
+    /// Blocks whose columns were asked for: those that do not have all their segments in a row come
+    /// again, and are unpacked once.
+    std::set<std::pair<const formats::PieceStore*, uint32_t>> tried_;
     ColumnTally columns_;
     uint64_t segments_ = 0, seen_ = 0, records_ = 0;
     uint64_t first_boot_ns_ = UINT64_MAX, last_boot_ns_ = 0;

@@ -101,7 +101,9 @@ Result<std::shared_ptr<const ColumnBlock>> BlockStore::columns(uint32_t number) 
 }
 
 Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
-    Bytes payload = std::exchange(resident_->spare, {});
+    Bytes payload;
+    if (resident_->spare.capacity() <= size_t{2} * block.header.raw_bytes) // else it would stay so large
+        payload = std::exchange(resident_->spare, {});
     DBK_TRY_VOID(unpack_payload(block, payload));
     if (block.header.type != DBK_TRACE_COLUMNS)
         return counted(std::move(payload));

@@ -191,3 +191,27 @@ TEST_CASE("nothing is tallied where order can be seen", "[analyze][tally]") {
     recording.fire(1, 104, show, {uint64_t{1}});
     CHECK(print(recording.build(), {}, false).text == "5\n");
 }
+
+TEST_CASE("keys of every length are counted whole", "[analyze][tally]") {
+    for (size_t length : {0, 100, 119, 120, 200, 224, 228, 231, 232, 236, 240, 250}) {
+        for (bool text_first : {true, false}) {
+            CAPTURE(length, text_first);
+            ProgramBuilder program;
+            program.option(DTRACEOPT_QUIET);
+            size_t count = program.clause("test", "", "f", "fire");
+            std::vector<Member> key(14, Member::integer(8));
+            std::vector<FieldValue> values(14, uint64_t{7});
+            auto at = static_cast<ptrdiff_t>(text_first ? 0 : 14);
+            key.insert(key.begin() + at, Member::text());
+            values.insert(values.begin() + at, std::string(length, 'k'));
+            program.aggregate(count, 1, {DTRACEAGG_COUNT, 0}, key);
+            RecordingOf recording(program);
+            for (uint64_t ticks = 100; ticks < 105; ticks++)
+                recording.fire(0, ticks, count, values);
+            formats::Recording built = recording.build();
+            Printed tallied = print(built, {}, false);
+            CHECK(tallied.text.find(std::string(length, 'k')) != std::string::npos);
+            check_same(tallied, print(built, {}, true));
+        }
+    }
+}
