@@ -3,6 +3,8 @@
 // Demangling, by GCC's own library.
 #include "analyze/symbols/demangle.hpp"
 
+#define HAVE_DECL_BASENAME 1 // <cstring> has one; that of libiberty.h differs
+
 #include <algorithm>
 #include <csetjmp>
 #include <libiberty/demangle.h>

@@ -82,7 +82,7 @@ struct Precedences {
 struct Printer {
     std::string operator()(const IntegerLiteral& node) const { return node.spelling; }
     std::string operator()(const FloatLiteral& node) const { return node.spelling; }
-    std::string operator()(const StringLiteral& node) const { return quoted(node.value); }
+    std::string operator()(const StringLiteral& node) const { return quoted_text(node.value); }
 
     std::string operator()(const Identifier& node) const {
         static constexpr const char* kScopes[] = {"", "self", "this", ""};
@@ -217,7 +217,7 @@ struct ItemPrinter {
         std::string text = std::string("#pragma D ") + kNames[static_cast<size_t>(item.kind)];
         for (const std::string& argument : item.arguments) {
             bool plain = !argument.empty() && argument.find_first_of(" \t\n\"\\") == argument.npos;
-            text += " " + (plain ? argument : quoted(argument));
+            text += " " + (plain ? argument : quoted_text(argument));
         }
         return text + "\n";
     }
@@ -229,7 +229,7 @@ std::string_view operator_text(BinaryOp op) {
     return row_of(op).text;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
     static constexpr std::string_view kBytes = "\"\\\n\t\r\a\b\f\v", kLetters = "\"\\ntrabfv";
     std::string result = "\"";
     for (char c : text) {

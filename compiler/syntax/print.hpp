@@ -22,7 +22,7 @@ std::string clause_text(const Clause& clause);
 std::string program_text(const Program& program);
 
 /// Returns `text` as a D string constant, quotes and escapes included.
-std::string quoted(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 /// Returns "+", "<<", "&&" ...
 std::string_view operator_text(BinaryOp op);
