@@ -8,6 +8,7 @@
 #include "cmd/dtrace/dtrace.hpp"
 #include "daybreak_version.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -57,13 +58,13 @@ private:
     }
 };
 
-struct Command {
+struct Entry {
     const char* name;
-    void (*add)(CLI::App& app, int& status);
+    void (*add)(daybreak::cmd::Command app, int& status);
 };
 
 /// In the order of the help.
-constexpr Command kCommands[] = {
+constexpr Entry kCommands[] = {
     {"backfill", daybreak::cmd::add_backfill}, {"compile", daybreak::cmd::add_compile},
     {"complete", daybreak::cmd::add_complete}, {"dof", daybreak::cmd::add_dof},
     {"embed", daybreak::cmd::add_embed},       {"sign", daybreak::cmd::add_sign},
@@ -80,13 +81,13 @@ constexpr Command kCommands[] = {
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All
 /// of them, when it is none, and for `complete`, which prints them.
 void add_commands(CLI::App& app, const std::vector<std::string>& words, int& status) {
-    auto is_first = [&words](const Command& command) {
+    auto is_first = [&words](const Entry& command) {
         return !words.empty() && words[0] == command.name && words[0] != "complete";
     };
     bool is_known = std::any_of(std::begin(kCommands), std::end(kCommands), is_first);
-    for (const Command& command : kCommands)
+    for (const Entry& command : kCommands)
         if (!is_known || is_first(command))
-            command.add(app, status);
+            command.add(daybreak::cmd::Command(&app), status);
 }
 
 /// The words of a command line; `help X` is `X --help`.

@@ -114,8 +114,8 @@ base::Result<std::string> own_file(const char* installed, const char* built) {
         if (std::filesystem::path file = folder / path; std::filesystem::exists(file, none))
             return file.lexically_normal().string();
     return base::errorf(base::ErrorCode::not_found,
-                  "%s is not there: install Daybreak with `cmake --install build/release`",
-                  (folder / installed).lexically_normal().c_str());
+                        "%s is not there: install Daybreak with `cmake --install build/release`",
+                        (folder / installed).lexically_normal().c_str());
 }
 
 void print_diagnostics(const compiler::CompileOutput& output, const compiler::ClassicStyle& style) {
@@ -186,11 +186,11 @@ base::Result<void> check_destructive(const formats::DofProgram& program) {
     return {};
 }
 
-void add_program_options(CLI::App& command, ProgramArguments& arguments) {
+void add_program_options(Command command, ProgramArguments& arguments) {
     command.add_option("-s,--script", arguments.script, "The D program's file");
     command.add_option("-n,--program", arguments.text, "The D program itself");
     auto list = [&command](const char* names, std::vector<std::string>& to, const char* text) {
-        command.add_option(names, to, text)->allow_extra_args(false)->type_name("TEXT");
+        command.add_option(names, to, text).one_value_each().type_name("TEXT");
     };
     list("-x", arguments.options, "Set an option, as `#pragma D option` does: name or name=value");
     command.add_flag("-C", arguments.preprocess, "Run the program through cpp first");
@@ -203,14 +203,14 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
     command.add_flag("-w,--destructive", arguments.destructive, "Allow destructive actions");
     command.add_flag("-Z", arguments.zero_probes_allowed, "Allow descriptions that match no probe");
     command.add_option("-b", arguments.bufsize, "Size of each CPU's buffer: 64k, 4m");
-    auto* kernel =
+    Option kernel =
         command.add_option("--kernel", arguments.kernel,
                            "The kernel whose types the program uses: a release (uname -r), or "
                            "the path of a kernel image");
     command
         .add_option("--btf", arguments.btf,
                     "File with that kernel's types: BTF, vmlinux, or a kernel image")
-        ->excludes(kernel);
+        .excludes(kernel);
     command.add_option("ARGUMENT", arguments.arguments, "$1, $2, ... of the program");
 }
 

@@ -4,10 +4,10 @@
 // is wrong.  The same for every subcommand that takes D.
 #pragma once
 
+#include "cmd/command.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/types/kernel_types.hpp"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +40,7 @@ struct ProgramArguments {
 };
 
 /// Adds the options to a subcommand; `arguments` must live as long as it.
-void add_program_options(CLI::App& command, ProgramArguments& arguments);
+void add_program_options(Command command, ProgramArguments& arguments);
 
 /// Says what is wrong with the arguments, as usage errors; empty when nothing is.
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,

@@ -7,11 +7,11 @@
 
 namespace daybreak::cmd {
 
-void add_trace_files(CLI::App& command, TraceFiles& files, bool required) {
-    CLI::Option* paths = command.add_option(
+void add_trace_files(Command command, TraceFiles& files, bool required) {
+    Option paths = command.add_option(
         "FILE", files.paths, "Trace files (.dbrk), or folders of them: together one recording");
     if (required)
-        paths->required();
+        paths.required();
     command.add_option("--boot", files.options.boot,
                        "Boot to read, by ID prefix (default: this one, else the newest)");
 }

@@ -3,9 +3,8 @@
 // Recordings on a command line: files and folders, and which boot of theirs.
 #pragma once
 
+#include "cmd/command.hpp"
 #include "formats/trace/reader.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace daybreak::cmd {
 
@@ -16,7 +15,7 @@ struct TraceFiles {
 };
 
 /// Adds FILE... and --boot to a subcommand.
-void add_trace_files(CLI::App& command, TraceFiles& files, bool required);
+void add_trace_files(Command command, TraceFiles& files, bool required);
 
 /// Reads them as one recording.
 base::Result<formats::Trace> read_trace_files(const TraceFiles& files);

@@ -3,9 +3,9 @@
 // Which part of a recording: --since, --until, --ring and --cpu on a command line.
 #include "cmd/window_options.hpp"
 
-#include "analyze/print/drop_text.hpp"
 #include "analyze/decode/moment.hpp"
 #include "analyze/decode/time_span.hpp"
+#include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
@@ -245,17 +245,17 @@ int fail_window(const char* command, const base::Error& error) {
                                                     : fail(error);
 }
 
-void add_window_options(CLI::App& command, WindowOptions& options) {
+void add_window_options(Command command, WindowOptions& options) {
     command
         .add_option("--since", options.since,
                     "Leave out what is older: seconds after boot (12.5), after the first record "
                     "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date")
-        ->type_name("TIME");
+        .type_name("TIME");
     command.add_option("--until", options.until, "Leave out what is newer, in the same forms")
-        ->type_name("TIME");
+        .type_name("TIME");
     command.add_option("--ring", options.ring, "Only this program's ring, by name or number")
-        ->type_name("NAME");
-    command.add_option("--cpu", options.cpus, "Only these CPUs, as 0,2-3")->type_name("LIST");
+        .type_name("NAME");
+    command.add_option("--cpu", options.cpus, "Only these CPUs, as 0,2-3").type_name("LIST");
 }
 
 Result<void> check_window_options(const WindowOptions& options) {

@@ -4,9 +4,8 @@
 #pragma once
 
 #include "analyze/decode/window.hpp"
+#include "cmd/command.hpp"
 #include "formats/trace/reader.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace daybreak::cmd {
 
@@ -18,7 +17,7 @@ struct WindowOptions {
 };
 
 /// Adds --since, --until, --ring and --cpu.
-void add_window_options(CLI::App& command, WindowOptions& options);
+void add_window_options(Command command, WindowOptions& options);
 
 /// Returns an error of kind invalid when a time or a list of CPUs cannot be read, whatever the
 /// recording holds.

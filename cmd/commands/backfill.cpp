@@ -176,7 +176,8 @@ Result<void> complete(ProgramArguments& program) {
     return {};
 }
 
-/// Whether all that the program recorded is here: what the kernel did not have is not the ring's loss.
+/// Whether all that the program recorded is here: what the kernel did not have is not the ring's
+/// loss.
 bool is_whole(const formats::Recording& recording) {
     uint64_t unmissed = 0;
     for (const formats::RingRecording& ring : recording.rings) {
@@ -272,23 +273,25 @@ Result<BackfilledFile> backfill_into(const std::string& folder, const StartSourc
     return result;
 }
 
-void add_backfill(CLI::App& app, int& status) {
+void add_backfill(Command app, int& status) {
     auto arguments = std::make_shared<BackfillArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "backfill", "Run a D program over the boot before the module: initcalls, messages");
-    add_program_options(*command, arguments->program);
-    command->add_option("-o,--output", arguments->output_path,
-                        "Write a trace file (.dbrk) of this boot instead, and say how complete it is");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--release", arguments->release,
-                      "Then end the kernel's events, and give ftrace back as it was");
-    command->add_option("--tracefs", arguments->source.tracefs,
-                        "Where tracefs is mounted (/sys/kernel/tracing)");
-    command->footer("\nIt needs root, and a kernel booted with trace_event=initcall trace_clock=x86-tsc.\n"
-                    "Example: which initcalls took longer than 10 ms?\n"
-                    "  daybreak backfill -qn 'boot:::initcall-done /args[1] > 10000000/\n"
-                    "      { printf(\"%s %d us\\n\", args[0], args[1] / 1000); }'");
-    command->callback([arguments, &status] { status = run(*arguments); });
+    add_program_options(command, arguments->program);
+    command.add_option(
+        "-o,--output", arguments->output_path,
+        "Write a trace file (.dbrk) of this boot instead, and say how complete it is");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--release", arguments->release,
+                     "Then end the kernel's events, and give ftrace back as it was");
+    command.add_option("--tracefs", arguments->source.tracefs,
+                       "Where tracefs is mounted (/sys/kernel/tracing)");
+    command.footer(
+        "\nIt needs root, and a kernel booted with trace_event=initcall trace_clock=x86-tsc.\n"
+        "Example: which initcalls took longer than 10 ms?\n"
+        "  daybreak backfill -qn 'boot:::initcall-done /args[1] > 10000000/\n"
+        "      { printf(\"%s %d us\\n\", args[0], args[1] / 1000); }'");
+    command.callback([arguments, &status] { status = run(*arguments); });
 }
 
 } // namespace daybreak::cmd

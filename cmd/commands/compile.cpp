@@ -56,20 +56,20 @@ int compile(const CompileArguments& arguments) {
 
 } // namespace
 
-void add_compile(CLI::App& app, int& status) {
+void add_compile(Command app, int& status) {
     auto arguments = std::make_shared<CompileArguments>();
-    CLI::App* command = app.add_subcommand("compile", "Compile a D program to DOF");
-    add_program_options(*command, arguments->program);
-    command->add_option("-o,--output", arguments->output_path, "The DOF image to write");
+    Command command = app.add_subcommand("compile", "Compile a D program to DOF");
+    add_program_options(command, arguments->program);
+    command.add_option("-o,--output", arguments->output_path, "The DOF image to write");
     command
-        ->add_option("--format", arguments->format,
-                     "Of the output: raw, or a property as illumos (dtrace.conf) or FreeBSD "
-                     "(dtrace.dof) keep it")
-        ->check(CLI::IsMember({"raw", "illumos", "freebsd"}));
-    command->add_flag("-S", arguments->disassemble, "Print the DIF on standard error");
-    command->footer("\nExample: for the kernel that this machine boots\n"
-                    "  daybreak compile -s boot.d -o boot.dof --kernel $(uname -r)");
-    command->callback([arguments, &status] {
+        .add_option("--format", arguments->format,
+                    "Of the output: raw, or a property as illumos (dtrace.conf) or FreeBSD "
+                    "(dtrace.dof) keep it")
+        .one_of({"raw", "illumos", "freebsd"});
+    command.add_flag("-S", arguments->disassemble, "Print the DIF on standard error");
+    command.footer("\nExample: for the kernel that this machine boots\n"
+                   "  daybreak compile -s boot.d -o boot.dof --kernel $(uname -r)");
+    command.callback([arguments, &status] {
         auto wrong = program_usage_error(arguments->program, "compile");
         if (!wrong && arguments->output_path.empty() && !arguments->disassemble)
             wrong = "compile needs -o FILE, or -S to print the DIF";

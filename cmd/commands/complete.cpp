@@ -6,6 +6,7 @@
 #include "formats/dof/options.hpp"
 #include "recorder/device.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -81,15 +82,15 @@ std::string complete(const CLI::App& app, const CompleteArguments& arguments) {
 
 } // namespace
 
-void add_complete(CLI::App& app, int& status) {
+void add_complete(Command app, int& status) {
     auto arguments = std::make_shared<CompleteArguments>();
-    CLI::App* command = app.add_subcommand("complete", "Print words for a shell's completion");
-    command->group(""); // for shells, not for --help
-    command->add_option("COMMAND", arguments->command, "Its options; without it the commands");
-    command->add_flag("--settings", arguments->settings, "The names of options for -x");
-    command->add_flag("--probes", arguments->probes, "The running kernel's probes");
-    command->callback([&app, arguments, &status] {
-        put(complete(app, *arguments));
+    Command command = app.add_subcommand("complete", "Print words for a shell's completion");
+    command.parser().group(""); // for shells, not for --help
+    command.add_option("COMMAND", arguments->command, "Its options; without it the commands");
+    command.add_flag("--settings", arguments->settings, "The names of options for -x");
+    command.add_flag("--probes", arguments->probes, "The running kernel's probes");
+    command.callback([app, arguments, &status] {
+        put(complete(app.parser(), *arguments));
         status = static_cast<int>(finish_stdout());
     });
 }

@@ -76,23 +76,23 @@ base::Result<void> print_file(const std::string& path) {
 
 } // namespace
 
-void add_dof(CLI::App& app, int& status) {
+void add_dof(Command app, int& status) {
     auto arguments = std::make_shared<DofArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "dof", "Print compiled programs and their DIF, also other compilers' images");
     command
-        ->add_option(
+        .add_option(
             "FILE", arguments->paths,
             "A DOF image, a file with properties (dtrace.conf, dtrace.dof), or a daybreak.ko")
-        ->required();
-    command->add_option("-o,--output", arguments->output_path,
-                        "Do not print: write the images as one of Daybreak's own");
-    command->add_option("--dialect", arguments->dialect,
-                        "Whose numbers they have, for -o: oracle (as Daybreak), illumos, freebsd, "
-                        "opendtrace");
-    command->footer("\nExample: a program and the options that another compiler made\n"
-                    "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
-    command->callback([arguments, &status] {
+        .required();
+    command.add_option("-o,--output", arguments->output_path,
+                       "Do not print: write the images as one of Daybreak's own");
+    command.add_option("--dialect", arguments->dialect,
+                       "Whose numbers they have, for -o: oracle (as Daybreak), illumos, freebsd, "
+                       "opendtrace");
+    command.footer("\nExample: a program and the options that another compiler made\n"
+                   "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
+    command.callback([arguments, &status] {
         if (!formats::dof_dialect_named(arguments->dialect)) {
             status = misuse("dof", "--dialect " + arguments->dialect +
                                        ": expected oracle, illumos, freebsd or opendtrace");

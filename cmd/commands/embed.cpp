@@ -115,19 +115,19 @@ base::Result<void> embed(const EmbedOptions& options) {
 
 } // namespace
 
-void add_embed(CLI::App& app, int& status) {
+void add_embed(Command app, int& status) {
     auto options = std::make_shared<EmbedOptions>();
-    CLI::App* command = app.add_subcommand("embed", "Put compiled programs into the kernel module");
-    command->add_option("DOF", options->dof_paths, "Compiled programs; each gets its own ring")
-        ->required();
-    command->add_option("--module", options->module_path, "The daybreak.ko to start from")
-        ->required();
-    command->add_option("-o,--output", options->output_path, "The module to write")->required();
-    command->add_flag("--replace", options->replace, "Replace the programs that the module holds");
-    command->add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
-    command->footer("\nExample: two enablings in one module\n"
-                    "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko");
-    command->callback([options, &status] {
+    Command command = app.add_subcommand("embed", "Put compiled programs into the kernel module");
+    command.add_option("DOF", options->dof_paths, "Compiled programs; each gets its own ring")
+        .required();
+    command.add_option("--module", options->module_path, "The daybreak.ko to start from")
+        .required();
+    command.add_option("-o,--output", options->output_path, "The module to write").required();
+    command.add_flag("--replace", options->replace, "Replace the programs that the module holds");
+    command.add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
+    command.footer("\nExample: two enablings in one module\n"
+                   "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko");
+    command.callback([options, &status] {
         auto done = embed(*options);
         status = done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());
     });

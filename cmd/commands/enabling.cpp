@@ -113,24 +113,23 @@ Result<std::vector<std::string>> program_names(const std::vector<std::string>& p
     return names;
 }
 
-void add_enabling_options(CLI::App& command, EnablingArguments& arguments,
-                          const std::string& group) {
+void add_enabling_options(Command command, EnablingArguments& arguments, const std::string& group) {
     command.add_option("-x", arguments.program.options, "Set an option of the program")
-        ->allow_extra_args(false)
-        ->type_name("OPT[=VALUE]")
-        ->group(group);
+        .one_value_each()
+        .type_name("OPT[=VALUE]")
+        .group(group);
     command
         .add_flag("-w,--destructive", arguments.program.destructive,
                   "Allow the program destructive actions")
-        ->group(group);
+        .group(group);
     command.add_option("--dof", arguments.dof_files, "Enable a compiled program")
-        ->allow_extra_args(false)
-        ->type_name("FILE")
-        ->group(group);
+        .one_value_each()
+        .type_name("FILE")
+        .group(group);
     command.add_option("--name", arguments.name, "Name of the program (its file's)")
-        ->type_name("NAME")
-        ->check(name_problem)
-        ->group(group);
+        .type_name("NAME")
+        .check(name_problem)
+        .group(group);
 }
 
 std::optional<std::vector<recorder::NamedProgram>>

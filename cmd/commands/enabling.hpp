@@ -16,11 +16,11 @@ struct EnablingArguments {
 };
 
 /// Adds -x, -w, --dof and --name.
-void add_enabling_options(CLI::App& command, EnablingArguments& arguments,
+void add_enabling_options(Command command, EnablingArguments& arguments,
                           const std::string& group = "OPTIONS");
 
-/// Returns why a program cannot have that name; "" when it can.  A name is part of files' names, and
-/// stands on command lines where options and numbers of rings do.
+/// Returns why a program cannot have that name; "" when it can.  A name is part of files' names,
+/// and stands on command lines where options and numbers of rings do.
 std::string name_problem(const std::string& name);
 
 /// Returns the name of the program in a file: the file's, without folder and ".d" or ".dof", with

@@ -43,12 +43,12 @@ std::string wall_text(uint64_t wall_ns) {
 }
 
 std::string boot_text(const recorder::ExtractedBoot& boot) {
-    std::string text = base::strprintf(
-        "%s  last seen %s  %s  %s in %s",
-        formats::boot_name(boot.boot_id).c_str(), wall_text(boot.last_wall_ns).c_str(),
-        boot.release.empty() ? "(kernel not known)" : boot.release.c_str(),
-        base::counted(boot.records, "record").c_str(),
-        base::counted(boot.segments, "segment").c_str());
+    std::string text =
+        base::strprintf("%s  last seen %s  %s  %s in %s", formats::boot_name(boot.boot_id).c_str(),
+                        wall_text(boot.last_wall_ns).c_str(),
+                        boot.release.empty() ? "(kernel not known)" : boot.release.c_str(),
+                        base::counted(boot.records, "record").c_str(),
+                        base::counted(boot.segments, "segment").c_str());
     for (size_t i = 0; i < boot.rings.size(); i++)
         text += (i == 0 ? "  " : ", ") + boot.rings[i];
     return boot.crash.empty() ? text : text + "  " + boot.crash;
@@ -120,28 +120,28 @@ int extract(const ExtractArguments& arguments) {
 
 } // namespace
 
-void add_extract(CLI::App& app, int& status) {
+void add_extract(Command app, int& status) {
     auto arguments = std::make_shared<ExtractArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("extract", "Take the recording out of a crash dump or a memory image");
     command
-        ->add_option("DUMP", arguments->dump_path,
-                     "vmcore, /proc/vmcore, makedumpfile's or QEMU's dump, raw image; -: a pipe")
-        ->required();
-    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_flag("--list", arguments->list, "Only list the boots that the dump has data of");
-    command->add_option("--boot", arguments->boot,
-                        "Take this boot, as its UUID begins (default: the one that died)");
-    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
-    command->add_option("--at", arguments->address,
-                        "Physical address of a raw image's first byte, hexadecimal (0)");
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nExample: the last moments before a crash\n"
-                    "  daybreak extract /var/crash/202611201544/dump.202611201544 -o crash.dbrk\n"
-                    "  daybreak report crash.dbrk | tail");
-    command->callback([arguments, &status] { status = extract(*arguments); });
+        .add_option("DUMP", arguments->dump_path,
+                    "vmcore, /proc/vmcore, makedumpfile's or QEMU's dump, raw image; -: a pipe")
+        .required();
+    command.add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_flag("--list", arguments->list, "Only list the boots that the dump has data of");
+    command.add_option("--boot", arguments->boot,
+                       "Take this boot, as its UUID begins (default: the one that died)");
+    command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
+    command.add_option("--at", arguments->address,
+                       "Physical address of a raw image's first byte, hexadecimal (0)");
+    command.add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command.footer("\nExample: the last moments before a crash\n"
+                   "  daybreak extract /var/crash/202611201544/dump.202611201544 -o crash.dbrk\n"
+                   "  daybreak report crash.dbrk | tail");
+    command.callback([arguments, &status] { status = extract(*arguments); });
 }
 
 } // namespace daybreak::cmd

@@ -171,15 +171,12 @@ Result<recorder::FollowSummary> follow(const FollowArguments& arguments,
 
 } // namespace
 
-void add_follow_options(CLI::App& command, FollowArguments& arguments) {
+void add_follow_options(Command command, FollowArguments& arguments) {
     auto option = [&command](const char* names, auto& to, const char* type, const char* text) {
-        command.add_option(names, to, text)
-            ->allow_extra_args(false)
-            ->type_name(type)
-            ->group("Following");
+        command.add_option(names, to, text).one_value_each().type_name(type).group("Following");
     };
     auto flag = [&command](const char* names, bool& to, const char* text) {
-        command.add_flag(names, to, text)->group("Following");
+        command.add_flag(names, to, text).group("Following");
     };
     option("--follow", arguments.folder, "DIR",
            "Go on recording into files in this folder; nothing is claimed or stopped");

@@ -6,7 +6,6 @@
 #include "cmd/commands/enabling.hpp"
 #include "formats/status/status.hpp"
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 namespace daybreak::cmd {
@@ -31,7 +30,7 @@ struct FollowArguments {
 base::Result<formats::RecorderStatus> read_status(const std::string& path);
 
 /// Adds the options to `record`.
-void add_follow_options(CLI::App& command, FollowArguments& arguments);
+void add_follow_options(Command command, FollowArguments& arguments);
 
 /// Follows until a signal ends it; returns the exit status.
 int run_follow(const FollowArguments& arguments, bool quiet);

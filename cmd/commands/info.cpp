@@ -45,21 +45,21 @@ int info(const InfoArguments& arguments) {
 
 } // namespace
 
-void add_info(CLI::App& app, int& status) {
+void add_info(Command app, int& status) {
     auto arguments = std::make_shared<InfoArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("info", "Summarize a trace file and say how complete it is");
-    add_trace_files(*command, arguments->files, true);
-    add_window_options(*command, arguments->window);
-    command->add_flag("--log", arguments->whole_log,
-                      "Print all of the kernel's log that was kept, not only a dead machine's last "
-                      "lines");
-    command->add_flag("--json", arguments->json, "One line of JSON");
-    command->footer("\nExample: is anything missing? (exit status 3 when data was lost)\n"
-                    "  daybreak info boot.dbrk\n"
-                    "Example: is anything missing of the last 5 seconds?\n"
-                    "  daybreak info --since -5 boot.dbrk");
-    command->callback([arguments, &status] { status = info(*arguments); });
+    add_trace_files(command, arguments->files, true);
+    add_window_options(command, arguments->window);
+    command.add_flag("--log", arguments->whole_log,
+                     "Print all of the kernel's log that was kept, not only a dead machine's last "
+                     "lines");
+    command.add_flag("--json", arguments->json, "One line of JSON");
+    command.footer("\nExample: is anything missing? (exit status 3 when data was lost)\n"
+                   "  daybreak info boot.dbrk\n"
+                   "Example: is anything missing of the last 5 seconds?\n"
+                   "  daybreak info --since -5 boot.dbrk");
+    command.callback([arguments, &status] { status = info(*arguments); });
 }
 
 } // namespace daybreak::cmd

@@ -206,13 +206,13 @@ int run_booted(const InstallArguments& arguments) {
 }
 
 /// Options of install and uninstall both.
-void add_common(CLI::App& command, InstallArguments& arguments) {
+void add_common(Command command, InstallArguments& arguments) {
     command.add_flag("--dry-run", arguments.dry_run,
                      "Print what would be done, as a diff; change nothing");
     command.add_flag("--force", arguments.force,
                      "Also replace or remove what was changed since it was installed");
     command.add_option("--root", arguments.root, "A folder that stands for the machine, for tests")
-        ->group("");
+        .group("");
 }
 
 } // namespace
@@ -234,70 +234,70 @@ bool print_installation(const std::string& root, bool& is_wrong_ret) {
     return !lines->empty();
 }
 
-void add_install(CLI::App& app, int& status) {
+void add_install(Command app, int& status) {
     auto arguments = std::make_shared<InstallArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("install", "Prepare this machine so that its boots are traced");
-    auto* programs = command->add_option("PROGRAM", arguments->programs,
+    Option programs = command.add_option("PROGRAM", arguments->programs,
                                          "D programs (default: the standard one, boot.d)");
-    auto* once = command->add_flag("--once", arguments->once, "Trace the next boot only");
-    auto* menu = command
-                     ->add_flag("--menu", arguments->menu,
+    Option once = command.add_flag("--once", arguments->once, "Trace the next boot only");
+    Option menu = command
+                      .add_flag("--menu", arguments->menu,
                                 "Only add an entry to the boot menu, and arm nothing")
-                     ->excludes(once);
-    auto* kernels = command
-                        ->add_option("--kernel", arguments->kernels,
+                      .excludes(once);
+    Option kernels = command
+                         .add_option("--kernel", arguments->kernels,
                                      "Kernels to trace (default: all that have a module)")
-                        ->allow_extra_args(false)
-                        ->type_name("RELEASE");
-    auto* module =
+                         .one_value_each()
+                         .type_name("RELEASE");
+    Option module =
         command
-            ->add_option("--module", arguments->module, "The daybreak.ko for the one kernel named")
-            ->type_name("FILE");
-    auto* bank =
-        command->add_option("--bank", arguments->bank, "Reserve memory that outlives a crash: 64m")
-            ->type_name("SIZE");
-    auto* sign = command
-                     ->add_option("--sign", arguments->signer.key,
+            .add_option("--module", arguments->module, "The daybreak.ko for the one kernel named")
+            .type_name("FILE");
+    Option bank =
+        command.add_option("--bank", arguments->bank, "Reserve memory that outlives a crash: 64m")
+            .type_name("SIZE");
+    Option sign = command
+                      .add_option("--sign", arguments->signer.key,
                                   "Sign the programs and the modules, for Secure Boot")
-                     ->type_name("KEY");
+                      .type_name("KEY");
     command
-        ->add_option("--certificate", arguments->signer.certificate,
-                     "The key's certificate (default: KEY with .pub in place of .key)")
-        ->type_name("FILE")
-        ->needs(sign);
-    auto* again = command->add_flag("--again", arguments->again,
+        .add_option("--certificate", arguments->signer.certificate,
+                    "The key's certificate (default: KEY with .pub in place of .key)")
+        .type_name("FILE")
+        .needs(sign);
+    Option again = command.add_flag("--again", arguments->again,
                                     "What was installed, for the kernels and the Daybreak that "
                                     "are there now");
-    for (CLI::Option* other : {programs, once, menu, kernels, module, bank, sign})
-        again->excludes(other);
-    add_common(*command, *arguments);
+    for (Option other : {programs, once, menu, kernels, module, bank, sign})
+        again.excludes(other);
+    add_common(command, *arguments);
     command
-        ->add_flag("--booted", arguments->booted,
-                   "Take this boot's recording: what daybreak-boot.service runs")
-        ->excludes("--dry-run")
-        ->excludes(again);
-    command->add_option("--early-init", arguments->early_init, "The first program, for tests")
-        ->group("");
-    command->footer("\nExample: trace the next boot, then look, as root\n"
-                    "  daybreak install --once && reboot\n"
-                    "  daybreak status; daybreak report /var/log/daybreak");
-    command->callback([arguments, sign, &status] {
-        arguments->signs = sign->count() > 0;
+        .add_flag("--booted", arguments->booted,
+                  "Take this boot's recording: what daybreak-boot.service runs")
+        .excludes("--dry-run")
+        .excludes(again);
+    command.add_option("--early-init", arguments->early_init, "The first program, for tests")
+        .group("");
+    command.footer("\nExample: trace the next boot, then look, as root\n"
+                   "  daybreak install --once && reboot\n"
+                   "  daybreak status; daybreak report /var/log/daybreak");
+    command.callback([arguments, sign, &status] {
+        arguments->signs = sign.count() > 0;
         status = arguments->booted
                      ? run_booted(*arguments)
                      : alone("install", *arguments, arguments->again ? run_again : run_install);
     });
 }
 
-void add_uninstall(CLI::App& app, int& status) {
+void add_uninstall(Command app, int& status) {
     auto arguments = std::make_shared<InstallArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("uninstall", "Take away what install placed, byte for byte");
-    add_common(*command, *arguments);
-    command->footer("\nExample: what would be taken away?\n"
-                    "  daybreak uninstall --dry-run");
-    command->callback(
+    add_common(command, *arguments);
+    command.footer("\nExample: what would be taken away?\n"
+                   "  daybreak uninstall --dry-run");
+    command.callback(
         [arguments, &status] { status = alone("uninstall", *arguments, run_uninstall); });
 }
 

@@ -7,9 +7,9 @@
 
 namespace daybreak::cmd {
 
-void add_install(CLI::App& app, int& status);
-void add_uninstall(CLI::App& app, int& status);
-void add_selftest(CLI::App& app, int& status);
+void add_install(Command app, int& status);
+void add_uninstall(Command app, int& status);
+void add_selftest(Command app, int& status);
 
 /// Prints what is installed on this machine, what the next boot does, and what the last one did.
 /// Returns whether something is installed, and sets `is_wrong_ret` when not all is as it should be.

@@ -68,26 +68,26 @@ base::Result<void> list_image(const std::string& image, bool json, TerminalSink&
 
 } // namespace
 
-void add_list(CLI::App& app, int& status) {
+void add_list(Command app, int& status) {
     auto files = std::make_shared<TraceFiles>();
-    CLI::App* command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
+    Command command = app.add_subcommand("list", "List probes: the kernel's, or a trace file's");
     auto image = std::make_shared<std::string>();
     auto json = std::make_shared<bool>(false);
     auto window = std::make_shared<WindowOptions>();
-    add_trace_files(*command, *files, false);
-    add_window_options(*command, *window);
+    add_trace_files(command, *files, false);
+    add_window_options(command, *window);
     for (const char* option : {"--since", "--until", "--ring", "--cpu"})
-        command->get_option(option)->needs("FILE");
+        command.get_option(option).needs("FILE");
     command
-        ->add_option("--kernel", *image,
-                     "List those that a kernel will have: a release, or the path of its image")
-        ->excludes("FILE");
-    command->add_flag("--json", *json, "A line of JSON for each probe");
-    command->footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
-                    "can be traced here (as root)\n"
-                    "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
-                    "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
-    command->callback([files, window, image, json, &status] {
+        .add_option("--kernel", *image,
+                    "List those that a kernel will have: a release, or the path of its image")
+        .excludes("FILE");
+    command.add_flag("--json", *json, "A line of JSON for each probe");
+    command.footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
+                   "can be traced here (as root)\n"
+                   "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
+                   "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
+    command.callback([files, window, image, json, &status] {
         if (!files->paths.empty()) {
             status = list_trace(*files, *window, *json);
             return;

@@ -48,22 +48,21 @@ int pack(const PackArguments& arguments) {
 
 } // namespace
 
-void add_pack(CLI::App& app, int& status) {
+void add_pack(Command app, int& status) {
     auto arguments = std::make_shared<PackArguments>();
-    CLI::App* command = app.add_subcommand("pack", "Write trace files again, smaller");
-    command
-        ->add_option("FILE", arguments->paths, "Trace files (.dbrk), each replaced when complete")
-        ->required();
-    command->add_option("-o,--output", arguments->output_path,
-                        "The trace file to write; FILE stays as it is");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_option("--level", arguments->level, "Compression, 1 to 19 (default: 3)")
-        ->check(CLI::Range(1, kLevelMax));
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_flag("-q,--quiet", arguments->quiet, "No sizes on standard error");
-    command->footer("\nExample: old recordings, kept for long\n"
-                    "  daybreak pack --level 19 /var/log/daybreak/*.dbrk");
-    command->callback([arguments, &status] { status = pack(*arguments); });
+    Command command = app.add_subcommand("pack", "Write trace files again, smaller");
+    command.add_option("FILE", arguments->paths, "Trace files (.dbrk), each replaced when complete")
+        .required();
+    command.add_option("-o,--output", arguments->output_path,
+                       "The trace file to write; FILE stays as it is");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_option("--level", arguments->level, "Compression, 1 to 19 (default: 3)")
+        .range(1, kLevelMax);
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_flag("-q,--quiet", arguments->quiet, "No sizes on standard error");
+    command.footer("\nExample: old recordings, kept for long\n"
+                   "  daybreak pack --level 19 /var/log/daybreak/*.dbrk");
+    command.callback([arguments, &status] { status = pack(*arguments); });
 }
 
 } // namespace daybreak::cmd

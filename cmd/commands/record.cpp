@@ -158,24 +158,24 @@ base::Result<void> claim_all(const std::string& folder_path, const std::vector<s
     return {};
 }
 
-void add_record(CLI::App& app, int& status) {
+void add_record(Command app, int& status) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("record", "Take the boot's recording and write it to a trace file");
-    command->add_flag("--claim", arguments->claim,
-                      "Take the boot's recording: tracing stops, END fires, all of it is written");
-    command->add_flag("--keep", arguments->keep,
-                      "Copy what is there now; tracing goes on and nothing is taken");
-    command->add_option("-o,--output", arguments->output_path,
-                        "The trace file to write (.dbrk); a folder: all programs, a file each");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->follow.rows, kRowsHelp);
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    add_follow_options(*command, arguments->follow);
-    command->footer("\nExamples: in the booted system, as root\n"
-                    "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk\n"
-                    "  daybreak record --follow /var/log/daybreak --max-size 2g --wait");
-    command->callback([arguments, &status] {
+    command.add_flag("--claim", arguments->claim,
+                     "Take the boot's recording: tracing stops, END fires, all of it is written");
+    command.add_flag("--keep", arguments->keep,
+                     "Copy what is there now; tracing goes on and nothing is taken");
+    command.add_option("-o,--output", arguments->output_path,
+                       "The trace file to write (.dbrk); a folder: all programs, a file each");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->follow.rows, kRowsHelp);
+    command.add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    add_follow_options(command, arguments->follow);
+    command.footer("\nExamples: in the booted system, as root\n"
+                   "  daybreak record --claim -o boot.dbrk && daybreak report boot.dbrk\n"
+                   "  daybreak record --follow /var/log/daybreak --max-size 2g --wait");
+    command.callback([arguments, &status] {
         std::string wrong = usage_error(*arguments);
         if (!wrong.empty()) {
             status = misuse("record", wrong);

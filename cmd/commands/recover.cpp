@@ -43,12 +43,11 @@ std::string wall_text(uint64_t wall_ns) {
 std::string half_text(const recorder::RecoveredHalf& half) {
     if (!half.problem.empty())
         return base::strprintf("half %u: %s", half.half, half.problem.c_str());
-    std::string text =
-        base::strprintf("half %u: boot %s, kernel %s, last seen %s, %s in %s",
-                        half.half, formats::boot_name(half.facts.boot_id).c_str(),
-                        half.facts.release.c_str(), wall_text(half.last_wall_ns).c_str(),
-                        base::counted(half.records, "record").c_str(),
-                        base::counted(half.segments, "segment").c_str());
+    std::string text = base::strprintf(
+        "half %u: boot %s, kernel %s, last seen %s, %s in %s", half.half,
+        formats::boot_name(half.facts.boot_id).c_str(), half.facts.release.c_str(),
+        wall_text(half.last_wall_ns).c_str(), base::counted(half.records, "record").c_str(),
+        base::counted(half.segments, "segment").c_str());
     for (size_t i = 0; i < half.rings.size(); i++)
         text += (i == 0 ? ", rings " : " ") + half.rings[i];
     return text + "; " + half.end;
@@ -138,27 +137,27 @@ int run(const RecoverArguments& arguments) {
 
 } // namespace
 
-void add_recover(CLI::App& app, int& status) {
+void add_recover(Command app, int& status) {
     auto arguments = std::make_shared<RecoverArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "recover", "Take what an earlier boot left in reserved memory to a trace file");
-    command->add_option("BANK", arguments->bank_path,
-                        "An image of the bank, or of a half (default: /dev/daybreak's)");
-    command->add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_flag("--list", arguments->list, "Only print what the halves of the bank hold");
-    command->add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
-        ->check(CLI::Range(0, 1));
-    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
-    command->add_flag("--sealed", arguments->sealed,
-                      "Leave out segments without a checksum: open ones, after a hard reset");
-    command->add_flag("--if-any", arguments->if_any,
-                      "End with 0 when there is nothing to recover, for units of systemd");
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nExample: after the machine has died and booted again, as root\n"
-                    "  daybreak recover -o died.dbrk && daybreak report died.dbrk | tail");
-    command->callback([arguments, &status] { status = run(*arguments); });
+    command.add_option("BANK", arguments->bank_path,
+                       "An image of the bank, or of a half (default: /dev/daybreak's)");
+    command.add_option("-o,--output", arguments->output_path, "The trace file to write (.dbrk)");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_flag("--list", arguments->list, "Only print what the halves of the bank hold");
+    command.add_option("--half", arguments->half, "Which half: 0 or 1 (default: the later one)")
+        .range(0, 1);
+    command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
+    command.add_flag("--sealed", arguments->sealed,
+                     "Leave out segments without a checksum: open ones, after a hard reset");
+    command.add_flag("--if-any", arguments->if_any,
+                     "End with 0 when there is nothing to recover, for units of systemd");
+    command.add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command.footer("\nExample: after the machine has died and booted again, as root\n"
+                   "  daybreak recover -o died.dbrk && daybreak report died.dbrk | tail");
+    command.callback([arguments, &status] { status = run(*arguments); });
 }
 
 } // namespace daybreak::cmd

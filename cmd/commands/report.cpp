@@ -107,27 +107,27 @@ int report(const ReportArguments& arguments) {
 
 } // namespace
 
-void add_report(CLI::App& app, int& status) {
+void add_report(Command app, int& status) {
     auto arguments = std::make_shared<ReportArguments>();
-    CLI::App* command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
-    add_trace_files(*command, arguments->files, true);
-    add_window_options(*command, arguments->window);
-    command->add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
-    command->add_flag("--all", arguments->all,
-                      "Of a snapshot all it holds, not only the window it was made for");
-    command->add_flag("--json", arguments->json,
-                      "A line of JSON for each record and each aggregation's key");
-    command->add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
-    command->add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
-    command->add_flag("--temporal", arguments->temporal,
-                      "Committed speculations where their records were made, not where committed");
-    command->add_flag("--drop-tags", arguments->drop_tags, "Tag each message about drops");
-    command->add_flag("--system", arguments->system,
-                      "Carry out system(), freopen() and ftruncate(): only of a recording whose "
-                      "program you trust");
-    command->footer("\nExample: the two seconds after the first, aggregations included\n"
-                    "  daybreak report --since +1 --until +3 boot.dbrk");
-    command->callback([arguments, &status] { status = report(*arguments); });
+    Command command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
+    add_trace_files(command, arguments->files, true);
+    add_window_options(command, arguments->window);
+    command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
+    command.add_flag("--all", arguments->all,
+                     "Of a snapshot all it holds, not only the window it was made for");
+    command.add_flag("--json", arguments->json,
+                     "A line of JSON for each record and each aggregation's key");
+    command.add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
+    command.add_flag("-F,--flowindent", arguments->flowindent, "Indent by entry and return");
+    command.add_flag("--temporal", arguments->temporal,
+                     "Committed speculations where their records were made, not where committed");
+    command.add_flag("--drop-tags", arguments->drop_tags, "Tag each message about drops");
+    command.add_flag("--system", arguments->system,
+                     "Carry out system(), freopen() and ftruncate(): only of a recording whose "
+                     "program you trust");
+    command.footer("\nExample: the two seconds after the first, aggregations included\n"
+                   "  daybreak report --since +1 --until +3 boot.dbrk");
+    command.callback([arguments, &status] { status = report(*arguments); });
 }
 
 } // namespace daybreak::cmd

@@ -351,22 +351,21 @@ int Selftest::run() {
 
 } // namespace
 
-void add_selftest(CLI::App& app, int& status) {
+void add_selftest(Command app, int& status) {
     auto arguments = std::make_shared<SelftestArguments>();
-    CLI::App* command =
+    Command command =
         app.add_subcommand("selftest", "Check that Daybreak works on this machine, a line a check");
-    command->add_flag("--load", arguments->load,
-                      "Load the module where it is not, and unload it at the end");
-    command
-        ->add_option("--root", arguments->root, "A folder that stands for the machine, for tests")
-        ->group("");
-    command->add_option("--early-init", arguments->early_init, "The first program, for tests")
-        ->group("");
-    command->footer("\nAs root, or what only root may see is 'not here'. Changes nothing.\n"
-                    "Exit status: 0 nothing failed, 1 a line has FAIL.\n"
-                    "\nExample: after installing the packages\n"
-                    "  daybreak selftest --load");
-    command->callback([arguments, &status] { status = Selftest(*arguments).run(); });
+    command.add_flag("--load", arguments->load,
+                     "Load the module where it is not, and unload it at the end");
+    command.add_option("--root", arguments->root, "A folder that stands for the machine, for tests")
+        .group("");
+    command.add_option("--early-init", arguments->early_init, "The first program, for tests")
+        .group("");
+    command.footer("\nAs root, or what only root may see is 'not here'. Changes nothing.\n"
+                   "Exit status: 0 nothing failed, 1 a line has FAIL.\n"
+                   "\nExample: after installing the packages\n"
+                   "  daybreak selftest --load");
+    command.callback([arguments, &status] { status = Selftest(*arguments).run(); });
 }
 
 } // namespace daybreak::cmd

@@ -56,23 +56,22 @@ base::Result<void> sign(const SignOptions& options) {
 
 } // namespace
 
-void add_sign(CLI::App& app, int& status) {
+void add_sign(Command app, int& status) {
     auto options = std::make_shared<SignOptions>();
     options->signer.may_ask = true;
-    CLI::App* command =
+    Command command =
         app.add_subcommand("sign", "Sign a compiled program or a module, with openssl");
-    command->add_option("FILE", options->input_path, "The compiled program, or the module (.ko)")
-        ->required();
-    command->add_option("--key", options->signer.key, "The private key, as openssl reads it")
-        ->required();
-    command->add_option("--certificate", options->signer.certificate, "The key's certificate")
-        ->required();
-    command->add_option("-o,--output", options->output_path, "The signed file to write")
-        ->required();
-    command->footer("\nExample: with the key that DKMS signs modules with\n"
-                    "  daybreak sign boot.dof --key /var/lib/dkms/mok.key\n"
-                    "      --certificate /var/lib/dkms/mok.pub -o signed.dof");
-    command->callback([options, &status] {
+    command.add_option("FILE", options->input_path, "The compiled program, or the module (.ko)")
+        .required();
+    command.add_option("--key", options->signer.key, "The private key, as openssl reads it")
+        .required();
+    command.add_option("--certificate", options->signer.certificate, "The key's certificate")
+        .required();
+    command.add_option("-o,--output", options->output_path, "The signed file to write").required();
+    command.footer("\nExample: with the key that DKMS signs modules with\n"
+                   "  daybreak sign boot.dof --key /var/lib/dkms/mok.key\n"
+                   "      --certificate /var/lib/dkms/mok.pub -o signed.dof");
+    command.callback([options, &status] {
         auto done = sign(*options);
         status = done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());
     });

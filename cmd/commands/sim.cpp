@@ -2,8 +2,8 @@
 //
 // daybreak sim: run a D program on the simulated host and print what dtrace(1) would.
 #include "analyze/completeness.hpp"
-#include "base/counted.hpp"
 #include "analyze/report.hpp"
+#include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
 #include "cmd/dtrace/stability.hpp"
@@ -128,7 +128,8 @@ bool is_simulated(const compiler::ProbeDescription& description) {
 
 /// Compiles a program of any kernel's probes: those that are not simulated are counted in
 /// *silent_ret, and fire nothing.  A suite of DTrace expects them to be refused.
-std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program, size_t* silent_ret) {
+std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program,
+                                               size_t* silent_ret) {
     auto exists = [&](const compiler::ProbeDescription& description) {
         if (is_simulated(description))
             return true;
@@ -296,43 +297,43 @@ int run(const SimArguments& arguments, SimSetting setting) {
 
 } // namespace
 
-void add_sim(CLI::App& app, int& status) {
+void add_sim(Command app, int& status) {
     auto arguments = std::make_shared<SimArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "sim", "Run a D program on a simulated machine: BEGIN, END, ERROR, tick and profile fire");
-    add_program_options(*command, arguments->program);
-    command->add_option("--dof", arguments->dof_paths,
-                        "Run compiled programs instead, as one enabling: other compilers' too, "
-                        "which keep options in an image of their own");
-    command->add_option("--dialect", arguments->dialect,
-                        "Whose numbers --dof has: oracle (as Daybreak), illumos, freebsd, "
-                        "opendtrace");
-    command->add_flag("-e", arguments->compile_only, "Compile only; do not run");
-    command->add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
-    command->add_option("-o,--output", arguments->output_path,
-                        "Write what was recorded as a trace file too (.dbrk)");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_option("--seed", arguments->seed,
-                        "Of everything random (1); given, dates are the same in every run too");
-    command->add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
-    command->add_option("--time", arguments->time,
-                        "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
-                        "the program calls exit())");
-    command->add_option("--inject", arguments->injection,
-                        "Failures: nested=N (every Nth firing is interrupted by itself), load=N "
-                        "(every Nth load of foreign memory faults), slow=N (each takes N "
-                        "milliseconds), alloc=N (the Nth allocation), "
-                        "missed=N (every Nth firing does not come), stack=N (every Nth user stack "
-                        "is bad)");
-    command->add_option("--privileges", arguments->privileges,
-                        "What the program's owner may look into, as DTrace's dtrace_proc and "
-                        "dtrace_kernel: proc, kernel (both), or user alone for neither");
-    command->footer("\nExample: what does my program print in ten seconds?\n"
-                    "  daybreak sim -q -n 'tick-1s { printf(\"%d\\n\", n++); }'\n"
-                    "Example: is this program for a boot right?\n"
-                    "  daybreak sim -s boot.d --kernel $(uname -r)");
-    command->callback([arguments, &status] {
+    add_program_options(command, arguments->program);
+    command.add_option("--dof", arguments->dof_paths,
+                       "Run compiled programs instead, as one enabling: other compilers' too, "
+                       "which keep options in an image of their own");
+    command.add_option("--dialect", arguments->dialect,
+                       "Whose numbers --dof has: oracle (as Daybreak), illumos, freebsd, "
+                       "opendtrace");
+    command.add_flag("-e", arguments->compile_only, "Compile only; do not run");
+    command.add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
+    command.add_option("-o,--output", arguments->output_path,
+                       "Write what was recorded as a trace file too (.dbrk)");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_option("--seed", arguments->seed,
+                       "Of everything random (1); given, dates are the same in every run too");
+    command.add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
+    command.add_option("--time", arguments->time,
+                       "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
+                       "the program calls exit())");
+    command.add_option("--inject", arguments->injection,
+                       "Failures: nested=N (every Nth firing is interrupted by itself), load=N "
+                       "(every Nth load of foreign memory faults), slow=N (each takes N "
+                       "milliseconds), alloc=N (the Nth allocation), "
+                       "missed=N (every Nth firing does not come), stack=N (every Nth user stack "
+                       "is bad)");
+    command.add_option("--privileges", arguments->privileges,
+                       "What the program's owner may look into, as DTrace's dtrace_proc and "
+                       "dtrace_kernel: proc, kernel (both), or user alone for neither");
+    command.footer("\nExample: what does my program print in ten seconds?\n"
+                   "  daybreak sim -q -n 'tick-1s { printf(\"%d\\n\", n++); }'\n"
+                   "Example: is this program for a boot right?\n"
+                   "  daybreak sim -s boot.d --kernel $(uname -r)");
+    command.callback([arguments, &status] {
         SimSetting setting;
         if (auto wrong = check(*arguments, setting)) {
             status = misuse("sim", *wrong);

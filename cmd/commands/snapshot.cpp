@@ -24,7 +24,8 @@ namespace {
 
 /// As much as a file's name has room for after a host's.
 constexpr size_t kTriggerBytesMax = 150;
-/// Of triggers' names and of files': '@' and '\\' are in names of units, and scp takes what is before ':' for a host.
+/// Of triggers' names and of files': '@' and '\\' are in names of units, and scp takes what is
+/// before ':' for a host.
 constexpr std::string_view kTriggerMarks = "_-.@:\\", kFileMarks = "_-.@+";
 
 struct SnapshotArguments {
@@ -119,10 +120,11 @@ base::Result<void> pin(const SnapshotArguments& arguments) {
     std::string comm;
     std::ifstream(base::strprintf("/proc/%d/comm", pid)) >> comm;
     if (pid <= 1 || comm != "daybreak")
-        return base::errorf(base::ErrorCode::not_found,
-                            "no recorder: pid %d of %s is not one any more; start one with: daybreak "
-                            "record --follow DIR",
-                            pid, arguments.status_path.c_str());
+        return base::errorf(
+            base::ErrorCode::not_found,
+            "no recorder: pid %d of %s is not one any more; start one with: daybreak "
+            "record --follow DIR",
+            pid, arguments.status_path.c_str());
     if (::kill(pid, SIGUSR1) != 0)
         return base::errno_errorf("the recorder, pid %d, cannot be asked", pid);
     if (!arguments.quiet)
@@ -157,33 +159,35 @@ int run(const SnapshotArguments& arguments) {
 
 } // namespace
 
-void add_snapshot(CLI::App& app, int& status) {
+void add_snapshot(Command app, int& status) {
     auto arguments = std::make_shared<SnapshotArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "snapshot", "Write what was recorded last to a trace file; recording goes on");
-    auto* pin_only = command->add_flag(
-        "--pin", arguments->pin, "Copy nothing: the recorder keeps its files around now");
-    command->add_option("--last", arguments->last,
-                        "How far back, as 30s, 500ms or 5m; without it all that the rings hold")
-        ->excludes(pin_only);
-    command->add_option("-o,--output", arguments->output_path,
-                        "The trace file to write; else snapshot-HOST-TIME.dbrk here")
-        ->excludes(pin_only);
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_option("--trigger", arguments->trigger,
-                        "Why, in a word: it stands in the file, and in its name without -o");
-    command->add_option("--dir", arguments->folder,
-                        "Where `record --follow` writes, to have from there what the rings do not "
-                        "hold any more; else what the recorder's status file says");
-    command->add_option("--status-file", arguments->status_path, "That status file")
-        ->capture_default_str();
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nAs root. Exit status 3 when the window is not whole: the summary says what of\n"
-                    "it each CPU's ring still holds.\n\n"
-                    "Example: what happened in the last half minute\n"
-                    "  daybreak snapshot --last 30s -o slow.dbrk && daybreak report slow.dbrk");
-    command->callback([arguments, &status] { status = run(*arguments); });
+    auto pin_only = command.add_flag("--pin", arguments->pin,
+                                     "Copy nothing: the recorder keeps its files around now");
+    command
+        .add_option("--last", arguments->last,
+                    "How far back, as 30s, 500ms or 5m; without it all that the rings hold")
+        .excludes(pin_only);
+    command
+        .add_option("-o,--output", arguments->output_path,
+                    "The trace file to write; else snapshot-HOST-TIME.dbrk here")
+        .excludes(pin_only);
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_option("--trigger", arguments->trigger,
+                       "Why, in a word: it stands in the file, and in its name without -o");
+    command.add_option("--dir", arguments->folder,
+                       "Where `record --follow` writes, to have from there what the rings do not "
+                       "hold any more; else what the recorder's status file says");
+    command.add_option("--status-file", arguments->status_path, "That status file").show_default();
+    command.add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command.footer(
+        "\nAs root. Exit status 3 when the window is not whole: the summary says what of\n"
+        "it each CPU's ring still holds.\n\n"
+        "Example: what happened in the last half minute\n"
+        "  daybreak snapshot --last 30s -o slow.dbrk && daybreak report slow.dbrk");
+    command.callback([arguments, &status] { status = run(*arguments); });
 }
 
 } // namespace daybreak::cmd

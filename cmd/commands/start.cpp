@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak start and stop: a program that goes on in the module when the command has ended.
-#include "cmd/commands.hpp"
 #include "base/counted.hpp"
+#include "cmd/commands.hpp"
 #include "cmd/commands/enabling.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
@@ -67,8 +67,7 @@ Result<bool> stop_to_file(recorder::DeviceApi& device, const StopArguments& argu
     options.ring_id = program.ring_id;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
-    DBK_TRY(recorder::RecordSummary summary,
-            recorder::claim_and_record(device, symbols, options));
+    DBK_TRY(recorder::RecordSummary summary, recorder::claim_and_record(device, symbols, options));
     if (!arguments.quiet) {
         complain_of_rings(summary.rings);
         complain_of_file(summary.findings, arguments.output_path, summary.file_bytes,
@@ -96,37 +95,37 @@ Result<bool> stop(const StopArguments& arguments) {
 
 } // namespace
 
-void add_start(CLI::App& app, int& status) {
+void add_start(Command app, int& status) {
     auto arguments = std::make_shared<EnablingArguments>();
     auto quiet = std::make_shared<bool>(false);
-    CLI::App* command =
+    Command command =
         app.add_subcommand("start", "Start a program that goes on when the command has ended");
-    command->add_option("PROGRAM", arguments->program.script, "The D program");
-    add_enabling_options(*command, *arguments);
-    command->add_flag("-q,--quiet", *quiet, "Say nothing when it went well");
-    command->footer("\nAs root. The program records into rings of the module until `daybreak stop`.\n"
-                    "\nExample: who opens what, from now on\n"
-                    "  daybreak start opens.d && daybreak status\n"
-                    "  daybreak snapshot --last 30s -o opens.dbrk\n"
-                    "  daybreak stop opens");
-    command->callback([arguments, quiet, &status] { status = run_start(*arguments, *quiet); });
+    command.add_option("PROGRAM", arguments->program.script, "The D program");
+    add_enabling_options(command, *arguments);
+    command.add_flag("-q,--quiet", *quiet, "Say nothing when it went well");
+    command.footer(
+        "\nAs root. The program records into rings of the module until `daybreak stop`.\n"
+        "\nExample: who opens what, from now on\n"
+        "  daybreak start opens.d && daybreak status\n"
+        "  daybreak snapshot --last 30s -o opens.dbrk\n"
+        "  daybreak stop opens");
+    command.callback([arguments, quiet, &status] { status = run_start(*arguments, *quiet); });
 }
 
-void add_stop(CLI::App& app, int& status) {
+void add_stop(Command app, int& status) {
     auto arguments = std::make_shared<StopArguments>();
-    CLI::App* command = app.add_subcommand("stop", "End a program that goes on by itself");
-    command->add_option("NAME", arguments->name, "Its name, or the number of its ring")->required();
-    command->add_option("-o,--output", arguments->output_path,
-                        "Write what its ring holds to a trace file");
-    command->add_flag("--replace", arguments->replace, kReplaceHelp)->needs("--output");
-    command->add_flag("--rows", arguments->rows, kRowsHelp);
-    command->add_flag("--discard", arguments->discard,
-                      "Throw a boot's recording away without -o");
-    command->add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
-    command->footer("\nAs root. END fires, the ring goes, and its memory is free.\n"
-                    "\nExample: end a program and keep what it recorded last\n"
-                    "  daybreak stop opens -o opens.dbrk");
-    command->callback([arguments, &status] {
+    Command command = app.add_subcommand("stop", "End a program that goes on by itself");
+    command.add_option("NAME", arguments->name, "Its name, or the number of its ring").required();
+    command.add_option("-o,--output", arguments->output_path,
+                       "Write what its ring holds to a trace file");
+    command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
+    command.add_flag("--rows", arguments->rows, kRowsHelp);
+    command.add_flag("--discard", arguments->discard, "Throw a boot's recording away without -o");
+    command.add_flag("-q,--quiet", arguments->quiet, "No summary on standard error");
+    command.footer("\nAs root. END fires, the ring goes, and its memory is free.\n"
+                   "\nExample: end a program and keep what it recorded last\n"
+                   "  daybreak stop opens -o opens.dbrk");
+    command.callback([arguments, &status] {
         auto losses = stop(*arguments);
         status = losses.ok() ? static_cast<int>(*losses ? Exit::losses : Exit::ok)
                              : fail(losses.error());

@@ -216,24 +216,23 @@ base::Result<RecorderStatus> read_status(const std::string& path) {
         std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
 }
 
-void add_status(CLI::App& app, int& status) {
+void add_status(Command app, int& status) {
     auto arguments = std::make_shared<StatusArguments>();
-    CLI::App* command = app.add_subcommand(
+    Command command = app.add_subcommand(
         "status", "Traced boots, programs at work, what the recorder does and costs");
-    command->add_option("--status-file", arguments->path, "The recorder's status file")
-        ->type_name("FILE")
-        ->capture_default_str();
-    auto* json = command->add_flag("--json", arguments->json, "As JSON");
-    command->add_flag("--metrics", arguments->metrics, "As Prometheus' text")->excludes(json);
-    command
-        ->add_option("--root", arguments->root, "A folder that stands for the machine, for tests")
-        ->group("");
-    command->footer(
+    command.add_option("--status-file", arguments->path, "The recorder's status file")
+        .type_name("FILE")
+        .show_default();
+    Option json = command.add_flag("--json", arguments->json, "As JSON");
+    command.add_flag("--metrics", arguments->metrics, "As Prometheus' text").excludes(json);
+    command.add_option("--root", arguments->root, "A folder that stands for the machine, for tests")
+        .group("");
+    command.footer(
         "\nExit status: 0 all is well, 1 no recorder runs (where boots are traced: they are\n"
         "not as they were installed), 3 something was dropped.\n"
         "\nExample: how many seconds does each CPU hold?\n"
         "  daybreak status");
-    command->callback([arguments, &status] { status = show(*arguments); });
+    command.callback([arguments, &status] { status = show(*arguments); });
 }
 
 } // namespace daybreak::cmd
