@@ -176,26 +176,28 @@ void kill_everywhere(const std::function<void(MachineFolder&)>& prepare,
         machine.write(kCustom, "# the user's own, without a line end");
         machine.set_variable("saved_entry", "");
     };
+    // custom.cfg before, prepared, and of a machine on which nothing was killed.
+    std::set<std::string> customs;
+    {
+        Machine whole;
+        add_own(whole);
+        customs.insert(whole.read(kCustom));
+        prepare(whole);
+        customs.insert(whole.read(kCustom));
+        REQUIRE(work(whole));
+        customs.insert(whole.read(kCustom));
+    }
     int fatal = 0, last_fatal = -1;
     for (bool again : {false, true}) {
         for (fatal = 0;; fatal++) {
             Machine machine;
             add_own(machine);
             auto before = machine.files();
-            std::set<std::string> customs = {machine.read(kCustom)};
             prepare(machine);
-            customs.insert(machine.read(kCustom));
             bool killed = run_and_kill([&] { return work(machine); }, fatal);
             if (!killed)
                 break;
             INFO("call " << fatal << (again ? ", installed again" : ""));
-            {
-                Machine whole;
-                add_own(whole);
-                prepare(whole);
-                REQUIRE(work(whole));
-                customs.insert(whole.read(kCustom));
-            }
             check_bootable(machine, before, customs);
             if (again)
                 REQUIRE(install_it(machine, other_request()));

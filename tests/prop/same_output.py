@@ -118,7 +118,7 @@ def check(options, round_number):
 
 
 def main():
-    options = prop.arguments(__doc__.split("\n")[0], rounds=250)
+    options = prop.arguments(__doc__.split("\n")[0], rounds=100)
     os.environ["_DTRACE_TESTING"] = "t"  # no IDs of probes: the machine of dtrace has more of them than sim's
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda number: check(options, number), range(options.rounds)))

@@ -59,7 +59,7 @@ class Case:
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     icount: bool = False  # an instruction is a nanosecond, of all CPUs together
     timeout_s: float = 120.0
-    nightly: bool = False  # too long for every change: not a test of ctest, but of tests/nightly
+    nightly: tuple[str, ...] = ()  # of the kernels, those on which only tests/nightly runs it (docs/design/0060-an-hour.md)
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 512 MiB, ext4, which writes no faster; 0: none
     disks: tuple[str, ...] = ()  # empty disks of 64 MiB, by kind (qemu.DISKS)
     modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
@@ -96,7 +96,10 @@ def load(name: str) -> Case:
     unknown = values.keys() - {known.name for known in fields(Case)}
     if unknown:
         raise HarnessError(f"{file}: unknown field {', '.join(sorted(unknown))}")
-    return Case(name, **values)
+    found = Case(name, **values)
+    for series in set(found.nightly) - set(found.kernels):
+        raise HarnessError(f"{file}: nightly has {series}, which is none of its kernels")
+    return found
 
 
 def names() -> list[str]:
