@@ -149,7 +149,9 @@ void read_vmcoreinfo(std::string_view untrusted_text, Scan& scan) {
 }
 
 Result<void> scan_raw(Scan& scan) {
-    Bytes buffer(kReadBytes);
+    // A byte more than there is: its absence is the end.
+    uint64_t wanted = scan.input.size_bytes().value_or(kReadBytes) + 1;
+    Bytes buffer(static_cast<size_t>(std::min<uint64_t>(kReadBytes, wanted)));
     uint64_t total = scan.input.size_bytes().value_or(0), base = scan.options.raw_phys_addr;
     for (uint64_t offset = 0;;) {
         DBK_TRY_VOID(scan.tell(offset, total));

@@ -129,7 +129,10 @@ private:
         uint64_t end = part.p_offset + part.p_filesz;
         uint64_t offset = std::max<uint64_t>(part.p_offset, read_to_);
         read_to_ = std::max(read_to_, end);
-        buffer_.resize(kReadBytes);
+        uint64_t there = std::min(end, scan_.input.size_bytes().value_or(end));
+        uint64_t wanted = std::min<uint64_t>(kReadBytes, there - std::min(offset, there));
+        buffer_.resize(
+            std::max<size_t>({buffer_.size(), static_cast<size_t>(wanted), kDumpPageBytes}));
         while (offset < end) {
             DBK_TRY_VOID(scan_.tell(offset, end_));
             uint64_t phys_addr = part.p_paddr + (offset - part.p_offset);

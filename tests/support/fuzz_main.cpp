@@ -5,9 +5,9 @@
 //   fuzz_X [-n MUTATIONS] [-s SEED] FILE...
 //
 // For each seed file it feeds the target every truncation of the file, then MUTATIONS random
-// mutations in all, spread over the files.  The last line is what the harness reads:
-// "fuzz: T truncations, M mutations, seed S".  A target is a LLVMFuzzerTestOneInput(), so the same
-// source also links with clang's -fsanitize=fuzzer.
+// mutations in all, spread over the files; DAYBREAK_ROUNDS says another number.  The last line is
+// what the harness reads: "fuzz: T truncations, M mutations, seed S".  A target is a
+// LLVMFuzzerTestOneInput(), so the same source also links with clang's -fsanitize=fuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +89,8 @@ int main(int argc, char** argv) {
         else
             inputs.push_back(read_input(argv[i]));
     }
+    if (const char* rounds = std::getenv("DAYBREAK_ROUNDS"))
+        mutations = std::strtoull(rounds, nullptr, 0);
     if (inputs.empty()) {
         std::fprintf(stderr, "usage: %s [-n MUTATIONS] [-s SEED] FILE...\n", argv[0]);
         return 2;
