@@ -477,7 +477,8 @@ void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t 
  *
  * The CPU counts into the other buffer from here on: they are switched on it, between two
  * firings (dbk_host_on_cpu()), so no probe still writes to this one.
- * Return: 0; -EINVAL for a bad CPU or when the ring has aggregate=record.
+ * Return: 0; -EINVAL: there is no such CPU, nor one after it; -ENODATA: it does not aggregate: it has
+ * not been up, option cpu is another's, or the ring has aggregate=record.
  */
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
 			      const void **image_ret);

@@ -104,6 +104,8 @@ public:
             buffer.resize(snapshot.bytes);
             return std::optional(std::move(buffer));
         }
+        if (errno == ENODATA)
+            return std::optional(Bytes());
         if (errno == EINVAL)
             return std::optional<Bytes>();
         return errno_errorf("cannot take the aggregations of ring %u cpu %u", ring_id, cpu);

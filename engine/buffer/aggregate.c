@@ -226,8 +226,8 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	if (cpu >= consumer->engine->cpu_count)
 		return -EINVAL;
 	buffer = &consumer->buffers[cpu];
-	if (buffer->aggbuf == NULL) /* nothing is aggregated, or the CPU has not been up */
-		return -EINVAL;
+	if (buffer->aggbuf == NULL) /* nothing is aggregated here (option cpu), or it has not been up */
+		return -ENODATA;
 	old = buffer->aggbuf;
 	fresh = other_of(buffer, old);
 	if (fresh->kept) {

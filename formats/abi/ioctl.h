@@ -102,7 +102,8 @@ struct dbk_ioc_provide {
 	char name[64];
 };
 
-/* Takes what one CPU has aggregated since the last call (aggregate=engine). */
+/* Takes what one CPU has aggregated since the last call (aggregate=engine). EINVAL: there is no such CPU;
+ * ENODATA: it does not aggregate, those after it may. */
 struct dbk_ioc_aggsnap {
 	uint32_t ring_id; /* in */
 	uint32_t cpu;	  /* in */

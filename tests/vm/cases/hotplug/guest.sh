@@ -68,6 +68,27 @@ equal nothing-stale "$(grep -c STALE said)" 0
 # Who asks for the speculation while it is being cleaned is refused, and that is counted.
 equal no-drops "$(grep -v 'available buffer still busy' complained)" ""
 
+# What a CPU has counted is taken though those before it count nothing: one is away, or option cpu is another's.
+# counted OPTION: what a program sees that counts in the engine while umask() is called on CPU 2 three times.
+counted() {
+	taskset -c 2 daybreak dtrace -q -x aggregate=engine $1 -n 'syscall::umask:entry /arg0 == 7/ { @[cpu] = count(); }
+		BEGIN { printf("READY\n"); } syscall::umask:entry /arg0 == 8/ { exit(0); }' >said 2>>complained &
+	tracer=$!
+	until_it grep -q READY said
+	on 2 07
+	on 2 07
+	on 2 07
+	on 2 010
+	wait $tracer
+	grep -v READY said | xargs
+}
+holds online-2-again sh -c "echo 1 >$cpus/cpu2/online"
+holds offline-1-again sh -c "echo 0 >$cpus/cpu1/online"
+equal counted-behind-one-that-is-away "$(counted)" "2 3"
+holds online-1-again sh -c "echo 1 >$cpus/cpu1/online"
+equal counted-by-option-cpu "$(counted '-x cpu=2')" "2 3"
+holds offline-2-again sh -c "echo 0 >$cpus/cpu2/online"
+
 # They come and go while rings are made and destroyed.
 while true; do
 	echo 0 >$cpus/cpu1/online
