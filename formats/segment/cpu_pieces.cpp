@@ -147,10 +147,19 @@ void gather_cpus(BuilderState& state, Recording& recording) {
     for (auto& [key, pieces] : state.cpus)
         places.push_back({{pieces.ring_id, key.cpu, key.file_id}, &pieces});
     std::sort(places.begin(), places.end());
+    uint32_t count = 0;
     for (auto& [place, pieces] : places) {
-        std::vector<CpuInfo>& cpus = ring_of(recording, std::get<0>(place)).cpus;
-        if (cpus.empty() || cpus.back().cpu != std::get<1>(place))
-            cpus.emplace_back().cpu = std::get<1>(place);
+        const auto& [ring_id, cpu, file] = place;
+        std::vector<CpuInfo>& cpus = ring_of(recording, ring_id).cpus;
+        if (cpus.empty() || cpus.back().cpu != cpu) {
+            if (count++ >= kRingCpusMax) {
+                recording.findings.add(
+                    FindingKind::bad_header, base::strprintf("ring %u cpu %u", ring_id, cpu),
+                    base::strprintf("more than %u CPUs of all rings together", kRingCpusMax));
+                break;
+            }
+            cpus.emplace_back().cpu = cpu;
+        }
         append(cpus.back(), std::exchange(*pieces, {}));
     }
     state.cpus.clear();

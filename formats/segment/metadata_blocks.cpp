@@ -110,7 +110,10 @@ Result<void> read_ecb(const dbk_meta_ecb& head, ByteReader& entry, EcbTable& ecb
 /// Reads the blocks of one recording, one method for each kind.
 class MetadataReader {
 public:
-    explicit MetadataReader(Recording& recording) : recording_(recording) {}
+    explicit MetadataReader(Recording& recording) : recording_(recording) {
+        for (const RingRecording& ring : recording.rings)
+            cpus_ += ring.cpus.size();
+    }
 
     void block(const FoundPiece& found) {
         const dbk_meta_header& meta = found.piece.meta;
@@ -288,6 +291,9 @@ private:
                 std::lower_bound(ring.cpus.begin(), ring.cpus.end(), cpu,
                                  [](const CpuInfo& info, uint64_t id) { return info.cpu < id; });
             if (at == ring.cpus.end() || at->cpu != cpu) {
+                if (cpus_++ >= kRingCpusMax)
+                    return add(FindingKind::bad_metadata, found,
+                               strprintf("more than %u CPUs of all rings together", kRingCpusMax));
                 at = ring.cpus.insert(at, CpuInfo());
                 at->cpu = static_cast<uint16_t>(cpu);
             }
@@ -302,6 +308,7 @@ private:
     }
 
     Recording& recording_;
+    size_t cpus_ = 0; // of all rings
     std::map<std::pair<uint16_t, uint16_t>, std::vector<const FoundPiece*>> dof_parts_;
 };
 

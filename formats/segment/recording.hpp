@@ -35,6 +35,7 @@
 namespace daybreak::formats {
 
 constexpr uint32_t kCpusMax = 8192;             ///< NR_CPUS of the largest kernels
+constexpr uint32_t kRingCpusMax = 1u << 17;     ///< of all rings together: each takes a kilobyte
 constexpr uint32_t kRingDofBytesMax = 8u << 20; ///< what a DOF image may have, over all its parts
 
 using DropCounts = std::array<uint64_t, DBK_DROP_SLOTS>;
@@ -226,8 +227,10 @@ struct Recording {
 
 /// Returns a cursor over the segment's records.
 inline RecordCursor records_of(const SegmentInfo& segment, const RingRecording& ring) {
+    bool has_records = segment.bytes.size() > DBK_SEGMENT_DATA_OFFSET; // else nothing to unpack
     return RecordCursor(
-        segment.bytes.load(), segment.recorded_ticks, ring.ecbs,
+        has_records ? segment.bytes.load() : Result<PinnedBytes>(PinnedBytes()),
+        segment.recorded_ticks, ring.ecbs,
         TickLine(ring.clock, segment.recorded_ticks, segment.epoch, segment.last_epoch));
 }
 inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
@@ -320,11 +323,11 @@ public:
     void share(const std::shared_ptr<PieceStore>& store);
     /// Reports that what counted the records may have known more ECBs than are here.
     void distrust_counts();
-    /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap between
-    /// segments of two files is a loss only when all files from one to the other are here.
+    /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap
+    /// between segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);
-    /// Returns an id for a file: a ring of it is another file's with the same id only if it began when
-    /// that did.  In the Recording the later file's has an id that no other ring has.
+    /// Returns an id for a file: a ring of it is another file's with the same id only if it began
+    /// when that did.  In the Recording the later file's has an id that no other ring has.
     uint32_t begin_file();
     /// Returns an id for what one snapshot of a window holds: what lies before it was left out.
     uint32_t add_window();

@@ -58,7 +58,7 @@ void BlockStore::keep_unpacked(const Unpacked& unpacked) {
     else
         kept_bytes_ += unpacked->size();
     kept_.push_back(unpacked);
-    while (kept_bytes_ > kKeptBytes || kept_.size() > kKeptBlocks) {
+    while (kept_bytes_ > kept_bytes_max() || kept_.size() > kKeptBlocks) {
         kept_bytes_ -= kept_.front()->size();
         kept_.pop_front();
     }

@@ -6,6 +6,9 @@
 //                                                     |
 //                             kept while pinned, or among the last kKeptBytes and kKeptBlocks
 //
+// When each block was unpacked kAgain times, in an order that no machine records, more of them are
+// kept, kManyBytes: else a small file would take hours.
+//
 // What is pinned by cursors is not unpacked twice.  When more than kPinnedBytes are unpacked at
 // once (a merge of very many CPUs, or of huge blocks), a piece is handed out as a copy of its own.
 #pragma once
@@ -21,6 +24,8 @@ class BlockStore : public PieceStore {
 public:
     static constexpr size_t kKeptBytes = 16u << 20, kPinnedBytes = 48u << 20;
     static constexpr size_t kKeptBlocks = 256;
+    static constexpr size_t kManyBytes = 192u << 20;
+    static constexpr uint64_t kAgain = 8;
 
     /// Takes note of a block of `file` and returns its number in the store.  `name` is its place
     /// for findings: "block 7 at 0x1234".
@@ -64,6 +69,9 @@ private:
 
     Unpacked counted(Bytes raw) const;
     void keep_unpacked(const Unpacked& unpacked);
+    size_t kept_bytes_max() const {
+        return blocks_unpacked_ < kAgain * blocks_.size() ? kKeptBytes : kManyBytes;
+    }
     Result<void> unpack_payload(const Block& block, Bytes& payload);
     Result<Unpacked> unpack(Block& block);
     Result<Unpacked> block_of(const PieceBytes& piece);

@@ -46,12 +46,14 @@ struct RingBuilderOptions {
     std::string name = "test";
     uint64_t ringtime_ns = 0, ringmax_bytes = 0;
     std::array<uint64_t, DBK_SIZE_COUNT> lowered_bytes{};
+    uint32_t numbers_before = 0; ///< of probes and EPIDs: the first gets the next
 };
 
 class RingBuilder {
 public:
     explicit RingBuilder(RingBuilderOptions options = {}) : options_(std::move(options)) {
         cpus_.resize(options_.cpu_count);
+        probe_count_ = ecb_count_ = options_.numbers_before;
         for (Cpu& cpu : cpus_)
             cpu.memory.resize(size_t{options_.segment_bytes} * options_.segments_per_cpu);
     }

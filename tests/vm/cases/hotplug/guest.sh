@@ -84,7 +84,7 @@ counted() {
 }
 holds online-2-again sh -c "echo 1 >$cpus/cpu2/online"
 holds offline-1-again sh -c "echo 0 >$cpus/cpu1/online"
-equal counted-behind-one-that-is-away "$(counted)" "2 3"
+equal counted-after-one-that-is-away "$(counted)" "2 3"
 holds online-1-again sh -c "echo 1 >$cpus/cpu1/online"
 equal counted-by-option-cpu "$(counted '-x cpu=2')" "2 3"
 holds offline-2-again sh -c "echo 0 >$cpus/cpu2/online"

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// make_bombs FOLDER: small trace files that say much: of each of what a reader keeps in memory as
+// much as a file may hold, or says that it does.  tests/fault/bombs.py reads them.
+#include "formats/trace/block.hpp"
+#include "formats/trace/message.hpp"
+#include "tests/support/file_row.hpp"
+#include "tests/support/segment_builder.hpp"
+#include "tests/unit/formats/trace/sample.hpp"
+
+#include <cstdio>
+#include <functional>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+using test::RingBuilder;
+
+namespace {
+
+constexpr uint32_t kMillion = 1'000'000;
+
+std::string folder;
+
+class BombFile {
+public:
+    explicit BombFile(const std::string& name, bool has_columns = false) : path_(folder + "/" + name + ".dbrk") {
+        TraceHeader header = test::sample_header();
+        for (size_t i = 0; i < 8; i++)
+            header.boot_uuid[i] = static_cast<uint8_t>(RingBuilder().options().boot_id >> (8 * i));
+        writer_ = TraceWriter::create(
+                      [this](ByteView bytes) {
+                          file_.insert(file_.end(), bytes.begin(), bytes.end());
+                          return Result<void>();
+                      },
+                      header, {.columns = has_columns})
+                      .value();
+        // After the blocks of the writer.
+        Findings findings;
+        BlockScanner scanner(file_, findings);
+        for (BlockView block; scanner.next(block);)
+            next_number_++;
+    }
+    ~BombFile() {
+        DBK_ASSERT(writer_->flush().ok());
+        test::write_bytes(path_, file_);
+        std::printf("%s: %zu bytes\n", path_.c_str(), file_.size());
+    }
+
+    void add_memory(ByteView memory) {
+        RecordingBuilder builder;
+        std::vector<ByteView> pieces;
+        builder.add_bytes(memory, {"memory"}, &pieces);
+        for (ByteView piece : pieces)
+            DBK_ASSERT(writer_->add_piece(piece).ok());
+    }
+    void add_ring(RingBuilder& ring) {
+        add_memory(ring.metadata_memory());
+        for (uint16_t cpu = 0; cpu < ring.options().cpu_count; cpu++)
+            add_memory(ring.segment_memory(cpu));
+    }
+    void add_piece(ByteView piece) { DBK_ASSERT(writer_->add_piece(piece).ok()); }
+    void add_block(enum dbk_trace_type type, ByteView raw) {
+        Bytes block = make_block(type, next_number_++, raw, 3);
+        file_.insert(file_.end(), block.begin(), block.end());
+    }
+
+private:
+    std::string path_;
+    Bytes file_;
+    std::optional<TraceWriter> writer_;
+    uint32_t next_number_ = 0;
+};
+
+/// Calls `add` with a ring for each 10,000 of so many probes or EPIDs: a metadata block has room
+/// for them.
+void add_numbered(BombFile& file, uint32_t count, const std::function<void(RingBuilder&)>& add) {
+    constexpr uint32_t kPart = 10'000;
+    for (uint32_t before = 0; before < count; before += kPart) {
+        RingBuilder ring({.segments_per_cpu = 0, .numbers_before = before});
+        for (uint32_t i = 0; i < kPart; i++)
+            add(ring);
+        file.add_memory(ring.metadata_memory());
+    }
+}
+
+void make_epids() {
+    BombFile file("epids");
+    add_numbered(file, kMillion, [](RingBuilder& ring) {
+        ring.add_ecb(1, {RingBuilder::integer_field(8, 8)}, 16);
+    });
+}
+
+void make_probes() {
+    BombFile file("probes");
+    add_numbered(file, kMillion, [](RingBuilder& ring) {
+        ring.add_probe("provider", "module", "function_of_some_length", "entry");
+    });
+}
+
+void make_fields() {
+    BombFile file("fields");
+    std::vector<dbk_meta_field> fields(4096, RingBuilder::integer_field(8, 8));
+    for (uint32_t before = 0; before < 4000; before += 8) {
+        RingBuilder ring({.segments_per_cpu = 0, .numbers_before = before});
+        for (int i = 0; i < 8; i++)
+            ring.add_ecb(1, fields, 16);
+        file.add_memory(ring.metadata_memory());
+    }
+}
+
+void make_rings() {
+    BombFile file("rings");
+    for (uint32_t id = 1; id < 65536; id++) {
+        RingBuilder ring({.ring_id = static_cast<uint16_t>(id), .segments_per_cpu = 0});
+        file.add_memory(ring.metadata_memory());
+    }
+}
+
+void make_cpus() {
+    BombFile file("cpus");
+    for (uint16_t id = 1; id <= 122; id++) { // a million together
+        RingBuilder ring({.ring_id = id, .cpu_count = 8192, .segments_per_cpu = 0});
+        file.add_memory(ring.metadata_memory());
+    }
+}
+
+/// So many segments of one record each; CPU after CPU, or in `is_shuffled` order of time.
+void make_segments(const char* name, uint32_t count, uint16_t cpus, uint16_t rings,
+                   bool is_shuffled) {
+    BombFile file(name, cpus == 2);
+    for (uint16_t id = 1; id <= rings; id++) {
+        RingBuilder ring({.ring_id = id, .segments_per_cpu = 0});
+        ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {}, 8);
+        file.add_memory(ring.metadata_memory());
+    }
+    RingBuilder ring({.segments_per_cpu = 1});
+    ring.record(0, 1, 1000, {});
+    Bytes piece(ring.segment_memory(0).begin(),
+                ring.segment_memory(0).begin() + DBK_SEGMENT_DATA_OFFSET + 8);
+    for (uint32_t i = 0; i < count; i++) {
+        dbk_segment_header header;
+        std::memcpy(&header, piece.data(), sizeof(header));
+        header.cpu = static_cast<uint16_t>(i % cpus);
+        header.ring_id = static_cast<uint16_t>(1 + i / cpus % rings);
+        header.sequence = 1 + i / cpus / rings;
+        uint64_t place = is_shuffled ? header.cpu * uint64_t{kMillion} + header.sequence : i;
+        header.base_ticks = header.base_mono_ns = 1000 + place;
+        std::memcpy(piece.data(), &header, sizeof(header));
+        file.add_piece(piece);
+    }
+}
+
+/// The smallest records.
+void make_records() {
+    BombFile file("records");
+    RingBuilder ring({.segment_bytes = 1u << 20, .segments_per_cpu = 64});
+    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {}, 8);
+    for (uint32_t i = 0; i < 2 * kMillion; i++)
+        ring.record(0, epid, 1000 + i, {});
+    file.add_ring(ring);
+}
+
+/// Blocks that unpack to zeros: 6 GB.
+void make_zeros(const char* name, enum dbk_trace_type type) {
+    BombFile file(name);
+    Bytes zeros(DBK_TRACE_RAW_BYTES_MAX);
+    for (int i = 0; i < 100; i++)
+        file.add_block(type, zeros);
+}
+
+void make_findings() {
+    BombFile file("findings");
+    std::vector<SkippedSegments> skipped;
+    for (uint32_t i = 0; i < 50'000; i++)
+        skipped.push_back({1, static_cast<uint16_t>(i % 8192), 1 + 2 * uint64_t{i},
+                           1 + 2 * uint64_t{i}, SkipCause::overrun, 1});
+    for (int i = 0; i < 20; i++)
+        file.add_block(DBK_TRACE_SKIPPED, encode_skipped(skipped));
+}
+
+/// Tables of symbols, each as large as a block takes.
+void make_symbols() {
+    BombFile file("symbols");
+    for (uint64_t block = 0; block < 60; block++) {
+        SymbolTable table;
+        for (uint64_t i = 0; i < 40'000; i++)
+            table.add(0xffffffff81000000 + (block * 40'000 + i) * 16, 'T',
+                      "a_symbol_with_a_long_name_" + std::to_string(i), "vmlinux");
+        table.finish();
+        file.add_block(DBK_TRACE_SYMBOLS, encode_symbols(table, table.symbols()));
+    }
+}
+
+void make_index() {
+    BombFile file("index");
+    std::vector<IndexEntry> entries(40'000, IndexEntry{4096, 3, 1, 2, 10, 20, 1000, 2000});
+    for (int i = 0; i < 100; i++)
+        file.add_block(DBK_TRACE_INDEX, encode_index({entries, {}}));
+}
+
+/// Engine aggregation: as many keys as there is room for.
+void make_aggregations() {
+    BombFile file("aggregations");
+    RingBuilder ring({.aggregate = DBK_AGGREGATE_ENGINE, .aggbuf_bytes = 1u << 20});
+    ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
+    file.add_memory(ring.metadata_memory());
+    Bytes entries;
+    for (uint64_t i = 0; i < 1'600; i++) { // 64 KiB is what a buffer of RingBuilder has
+        Bytes entry = RingBuilder::aggregation_entry(1, 0, RingBuilder::words({i}), {1});
+        entries.insert(entries.end(), entry.begin(), entry.end());
+    }
+    for (uint16_t cpu = 0; cpu < 4096; cpu++)
+        file.add_piece(ring.aggregation_buffer(cpu, 1, entries));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "make_bombs: usage: make_bombs FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    make_epids();
+    make_probes();
+    make_fields();
+    make_rings();
+    make_cpus();
+    make_segments("segments", kMillion / 4, 2, 1, false);
+    make_segments("segments-of-cpus", kMillion / 4, 8192, 1, false);
+    make_segments("segments-shuffled", kMillion, 8192, 1, true);
+    make_segments("segments-of-rings", kMillion / 4, 128, 1000, false);
+    make_records();
+    make_zeros("zeros", DBK_TRACE_DATA);
+    make_zeros("zeros-of-columns", DBK_TRACE_COLUMNS);
+    make_zeros("zeros-of-symbols", DBK_TRACE_SORTED_SYMBOLS);
+    make_findings();
+    make_symbols();
+    make_index();
+    make_aggregations();
+}
