@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/padded.hpp"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 /// Copies `bytes`, rounded up to whole words but cut to `bytes`.
 Bytes copy_words(ByteView live, size_t bytes) {
-    Bytes copy((bytes + 7) & ~size_t{7});
+    Bytes copy(base::padded_to_8(bytes));
     for (size_t at = 0; at < copy.size(); at += 8) {
         uint64_t word =
             __atomic_load_n(reinterpret_cast<const uint64_t*>(live.data() + at), __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The container of embedded DOF: building and parsing its bytes.
+#include "base/padded.hpp"
 #include "formats/abi/embed.h"
 #include "formats/module/module_file.hpp"
 
@@ -17,10 +18,6 @@ using base::errorf;
 using base::Result;
 
 namespace {
-
-size_t align8(size_t bytes) {
-    return (bytes + 7) & ~size_t{7};
-}
 
 template <typename T>
 void append(Bytes& out, const T& value) {
@@ -50,7 +47,7 @@ Result<Bytes> build_container(const std::vector<EmbeddedImage>& images) {
         std::memcpy(entry.name, image.name.data(), image.name.size());
         append(out, entry);
         out.insert(out.end(), image.dof.begin(), image.dof.end());
-        out.resize(align8(out.size()));
+        out.resize(base::padded_to_8(out.size()));
     }
     uint64_t total = out.size();
     std::memcpy(out.data() + offsetof(dbk_embed_header, total_bytes), &total, sizeof(total));
@@ -77,7 +74,7 @@ Result<std::vector<EmbeddedImage>> parse_container(ByteView untrusted_container)
         image.name.assign(entry.name, strnlen(entry.name, sizeof(entry.name)));
         image.dof.assign(dof.begin(), dof.end());
         images.push_back(std::move(image));
-        DBK_TRY_VOID(reader.skip(align8(reader.offset()) - reader.offset()));
+        DBK_TRY_VOID(reader.skip(base::padded_to_8(reader.offset()) - reader.offset()));
     }
     return images;
 }

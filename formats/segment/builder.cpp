@@ -4,6 +4,7 @@
 #include "formats/segment/builder_state.hpp"
 
 #include "base/crc32c.hpp"
+#include "base/padded.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -108,7 +109,7 @@ private:
 
     size_t extent_of(const Piece& piece) const {
         if (options_.packing == Packing::packed)
-            return (size_t{piece.committed_bytes} + 7) & ~size_t{7};
+            return base::padded_to_8(piece.committed_bytes);
         return (size_t{piece.room_bytes} + kPageBytes - 1) & ~(kPageBytes - 1);
     }
 

@@ -4,6 +4,7 @@
 #include "formats/segment/piece.hpp"
 
 #include "base/crc32c.hpp"
+#include "base/padded.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -142,7 +143,7 @@ Result<Bytes> packed_piece(ByteView untrusted_piece) {
         return errorf(ErrorCode::truncated, "%u bytes are committed, %zu are there",
                       piece.committed_bytes, untrusted_piece.size());
     ByteView committed = untrusted_piece.first(piece.committed_bytes);
-    size_t padded = (committed.size() + 7) & ~size_t{7};
+    size_t padded = base::padded_to_8(committed.size());
     Bytes packed;
     packed.reserve(padded);
     packed.assign(committed.begin(), committed.end());

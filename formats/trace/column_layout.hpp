@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/byte_reader.hpp"
+#include "base/padded.hpp"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 #include "formats/segment/record.hpp"
@@ -31,9 +32,7 @@ constexpr uint32_t item_bytes(uint8_t width) {
     return width == kTailItem ? kTailRefBytes : width;
 }
 
-constexpr size_t padded_to_8(size_t bytes) {
-    return (bytes + 7) & ~size_t{7};
-}
+using base::padded_to_8;
 
 struct RecordLayout {
     uint16_t ring_id = 0;

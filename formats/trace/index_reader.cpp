@@ -7,6 +7,7 @@
 #include "formats/trace/message.hpp"
 
 #include "base/crc32c.hpp"
+#include "base/padded.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +23,7 @@ bool fill(const std::vector<PieceHead>& pieces, uint32_t block_bytes) {
         Result<Piece> parsed = parse_piece(piece.head);
         if (!parsed.ok() || parsed->kind == PieceKind::metadata || piece.offset_bytes != end)
             return false;
-        end += (uint64_t{parsed->committed_bytes} + 7) & ~uint64_t{7};
+        end += base::padded_to_8(parsed->committed_bytes);
     }
     return end == block_bytes;
 }

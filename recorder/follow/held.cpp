@@ -3,6 +3,7 @@
 // Reading back which segments are in the files.
 #include "recorder/follow/held.hpp"
 
+#include "base/padded.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
 
@@ -27,7 +28,7 @@ std::pair<uint64_t, uint64_t> HeldSegments::add_file(ByteView untrusted_file, ui
             if (!parsed.ok())
                 break;
             const formats::Piece& piece = parsed.value();
-            size_t bytes = (size_t{piece.committed_bytes} + 7) & ~size_t{7};
+            size_t bytes = base::padded_to_8(piece.committed_bytes);
             if (bytes > rest.size())
                 break;
             if (piece.kind == formats::PieceKind::segment && piece.boot_id == boot_id) {

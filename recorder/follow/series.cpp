@@ -3,6 +3,7 @@
 // Writing and ending the files of a series (docs/design/0024-disks-that-fail.md).
 #include "recorder/follow/series.hpp"
 
+#include "base/padded.hpp"
 #include "formats/segment/piece.hpp"
 #include "recorder/symbols.hpp"
 
@@ -33,7 +34,7 @@ bool is_of_the_piece(ErrorCode code) {
 
 /// What a piece takes in a block.
 size_t packed_bytes(const Piece& piece) {
-    return (size_t{piece.committed_bytes} + 7) & ~size_t{7};
+    return base::padded_to_8(piece.committed_bytes);
 }
 
 using PieceKey = std::pair<formats::PieceKind, UnsyncedSegment>;
