@@ -192,7 +192,8 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        complain("out of memory (a recording is read whole: name fewer files, or raise ulimit -v)");
+        complain("out of memory (name fewer files or a shorter --since and --until, or raise "
+                 "ulimit -v)");
         return static_cast<int>(Exit::failed);
     }
 }

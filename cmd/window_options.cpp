@@ -246,16 +246,18 @@ int fail_window(const char* command, const base::Error& error) {
 }
 
 void add_window_options(Command command, WindowOptions& options) {
-    command
-        .add_option("--since", options.since,
-                    "Leave out what is older: seconds after boot (12.5), after the first record "
-                    "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date")
-        .type_name("TIME");
-    command.add_option("--until", options.until, "Leave out what is newer, in the same forms")
-        .type_name("TIME");
-    command.add_option("--ring", options.ring, "Only this program's ring, by name or number")
-        .type_name("NAME");
-    command.add_option("--cpu", options.cpus, "Only these CPUs, as 0,2-3").type_name("LIST");
+    auto add = [&command](const char* name, std::string& value, const char* type,
+                          const char* help) {
+        command.add_option(name, value, help).type_name(type).check([](const std::string& given) {
+            return given.empty() ? std::string("it is empty") : std::string();
+        });
+    };
+    add("--since", options.since, "TIME",
+        "Leave out what is older: seconds after boot (12.5), after the first record "
+        "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date");
+    add("--until", options.until, "TIME", "Leave out what is newer, in the same forms");
+    add("--ring", options.ring, "NAME", "Only this program's ring, by name or number");
+    add("--cpu", options.cpus, "LIST", "Only these CPUs, as 0,2-3");
 }
 
 Result<void> check_window_options(const WindowOptions& options) {
