@@ -12,10 +12,12 @@ void SymbolBlocks::add_hole() {
 }
 
 void SymbolBlocks::load(SymbolTable& table) const {
+    size_t name_bytes_left = kSymbolNameBytesMax;
     for (const Block& block : blocks_) {
         auto decode = [&](ByteView raw) {
-            return block.type == DBK_TRACE_SORTED_SYMBOLS ? decode_sorted_symbols(raw, table)
-                                                          : decode_symbols(raw, table);
+            return block.type == DBK_TRACE_SORTED_SYMBOLS
+                       ? decode_sorted_symbols(raw, table, name_bytes_left)
+                       : decode_symbols(raw, table);
         };
         if (block.type == 0 || !store_->take(block.place, decode).ok())
             table.add_hole();

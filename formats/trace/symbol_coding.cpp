@@ -42,8 +42,8 @@ void put_column_of(std::span<const Symbol> stretch, Bytes& out, Value value) {
 /// Takes one stretch apart.
 class Decoder {
 public:
-    Decoder(ByteView untrusted, SymbolTable& table)
-        : reader_(untrusted, "sorted symbols"), table_(table) {}
+    Decoder(ByteView untrusted, SymbolTable& table, size_t& name_bytes_left)
+        : reader_(untrusted, "sorted symbols"), table_(table), name_bytes_left_(name_bytes_left) {}
 
     Result<void> run() {
         DBK_TRY_VOID(read_modules());
@@ -91,9 +91,7 @@ private:
 
     /// Puts each name where its symbol is by address.
     Result<void> read_names(ByteView rests) {
-        size_t room = kSymbolNameBytesMax;
-        for (const Symbol& symbol : table_.symbols())
-            room -= std::min(room, symbol.name.size());
+        size_t room = name_bytes_left_;
         std::string_view left(reinterpret_cast<const char*>(rests.data()), rests.size());
         std::string name;
         names_.resize(count_);
@@ -129,11 +127,14 @@ private:
         for (size_t i = 0; i < count_; i++)
             table_.add(addresses_[i], static_cast<char>(types_[i]), names_[i],
                        modules_[module_indices_[i]]);
+        for (const std::string& name : names_)
+            name_bytes_left_ -= name.size();
         return {};
     }
 
     base::ByteReader reader_;
     SymbolTable& table_;
+    size_t& name_bytes_left_;
     size_t count_ = 0;
     std::vector<std::string> modules_;
     std::vector<uint64_t> shared_, places_, addresses_, types_, module_indices_;
@@ -177,8 +178,9 @@ std::optional<Bytes> encode_sorted_symbols(const SymbolTable& table,
     return out;
 }
 
-Result<void> decode_sorted_symbols(ByteView untrusted, SymbolTable& table) {
-    return Decoder(untrusted, table).run();
+Result<void> decode_sorted_symbols(ByteView untrusted, SymbolTable& table,
+                                   size_t& name_bytes_left) {
+    return Decoder(untrusted, table, name_bytes_left).run();
 }
 
 } // namespace daybreak::formats

@@ -22,10 +22,11 @@ constexpr size_t kSymbolNameBytesMax = 64u << 20;
 std::optional<Bytes> encode_sorted_symbols(const SymbolTable& table,
                                            std::span<const Symbol> stretch);
 
-/// Adds the stretch to the table, all of it or nothing.
-/// Errors: truncated, corrupt, unsupported; limit when it has more than kSortedSymbolsMax symbols,
+/// Adds the stretch to the table, all of it or nothing.  Its names are taken off `name_bytes_left`,
+/// which is kSymbolNameBytesMax for a file's first.
+/// Errors: truncated, corrupt, unsupported; limit when it has more than kSortedSymbolsMax symbols
 /// or
-///         the table would have more than kSymbolsMax, or kSymbolNameBytesMax of names.
-Result<void> decode_sorted_symbols(ByteView untrusted, SymbolTable& table);
+///         more than so many bytes of names, or the table would have more than kSymbolsMax.
+Result<void> decode_sorted_symbols(ByteView untrusted, SymbolTable& table, size_t& name_bytes_left);
 
 } // namespace daybreak::formats

@@ -4,6 +4,7 @@
 // much as a file may hold, or says that it does.  tests/fault/bombs.py reads them.
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
+#include "formats/trace/symbol_coding.hpp"
 #include "tests/support/file_row.hpp"
 #include "tests/support/segment_builder.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
@@ -23,7 +24,8 @@ std::string folder;
 
 class BombFile {
 public:
-    explicit BombFile(const std::string& name, bool has_columns = false) : path_(folder + "/" + name + ".dbrk") {
+    explicit BombFile(const std::string& name, bool has_columns = false)
+        : path_(folder + "/" + name + ".dbrk") {
         TraceHeader header = test::sample_header();
         for (size_t i = 0; i < 8; i++)
             header.boot_uuid[i] = static_cast<uint8_t>(RingBuilder().options().boot_id >> (8 * i));
@@ -191,6 +193,19 @@ void make_symbols() {
     }
 }
 
+/// A table of names, then stretches of one symbol each.
+void make_small_symbols() {
+    BombFile file("small-symbols");
+    for (uint64_t block = 0; block < 30'030; block++) {
+        SymbolTable table;
+        for (uint64_t i = 0; i < (block < 30 ? kSortedSymbolsMax : 1); i++)
+            table.add(0xffffffff81000000 + (block << 16 | i) * 16, 'T', "name_" + std::to_string(i),
+                      "m");
+        table.finish();
+        file.add_block(DBK_TRACE_SORTED_SYMBOLS, *encode_sorted_symbols(table, table.symbols()));
+    }
+}
+
 void make_index() {
     BombFile file("index");
     std::vector<IndexEntry> entries(40'000, IndexEntry{4096, 3, 1, 2, 10, 20, 1000, 2000});
@@ -236,6 +251,7 @@ int main(int argc, char** argv) {
     make_zeros("zeros-of-symbols", DBK_TRACE_SORTED_SYMBOLS);
     make_findings();
     make_symbols();
+    make_small_symbols();
     make_index();
     make_aggregations();
 }

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     SymbolTable symbols;
     (void)decode_header(input).ok();
     (void)decode_symbols(input, symbols).ok();
-    (void)decode_sorted_symbols(input, symbols).ok();
+    size_t left = kSymbolNameBytesMax;
+    (void)decode_sorted_symbols(input, symbols, left).ok();
     (void)decode_index(input).ok();
     (void)decode_summary(input).ok();
     (void)decode_end(input).ok();
