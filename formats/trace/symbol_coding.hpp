@@ -24,9 +24,8 @@ std::optional<Bytes> encode_sorted_symbols(const SymbolTable& table,
 
 /// Adds the stretch to the table, all of it or nothing.  Its names are taken off `name_bytes_left`,
 /// which is kSymbolNameBytesMax for a file's first.
-/// Errors: truncated, corrupt, unsupported; limit when it has more than kSortedSymbolsMax symbols
-/// or
-///         more than so many bytes of names, or the table would have more than kSymbolsMax.
+/// Errors: truncated, corrupt, unsupported; limit: more than kSortedSymbolsMax symbols, more bytes
+///         of names than are left, or more than kSymbolsMax in the table.
 Result<void> decode_sorted_symbols(ByteView untrusted, SymbolTable& table, size_t& name_bytes_left);
 
 } // namespace daybreak::formats

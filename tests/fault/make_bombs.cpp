@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// make_bombs FOLDER: small trace files that say much: of each of what a reader keeps in memory as
-// much as a file may hold, or says that it does.  tests/fault/bombs.py reads them.
+// make_bombs FOLDER: writes small hostile trace files, each with very many of one thing that a
+// reader keeps in memory or unpacks.  tests/fault/bombs.py reads them.
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/symbol_coding.hpp"
 #include "tests/support/file_row.hpp"
 #include "tests/support/segment_builder.hpp"
-#include "tests/unit/formats/trace/sample.hpp"
 
 #include <cstdio>
 #include <functional>
@@ -26,15 +25,12 @@ class BombFile {
 public:
     explicit BombFile(const std::string& name, bool has_columns = false)
         : path_(folder + "/" + name + ".dbrk") {
-        TraceHeader header = test::sample_header();
-        for (size_t i = 0; i < 8; i++)
-            header.boot_uuid[i] = static_cast<uint8_t>(RingBuilder().options().boot_id >> (8 * i));
         writer_ = TraceWriter::create(
                       [this](ByteView bytes) {
                           file_.insert(file_.end(), bytes.begin(), bytes.end());
                           return Result<void>();
                       },
-                      header, {.columns = has_columns})
+                      test::row_header(RingBuilder(), 0), {.columns = has_columns})
                       .value();
         // After the blocks of the writer.
         Findings findings;
