@@ -18,6 +18,7 @@
 #include "formats/dof/options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +65,19 @@ void add_environment(DtraceArguments& arguments) {
     arguments.settings.insert(arguments.settings.begin(), settings.begin(), settings.end());
 }
 
+/// Watches the process of a -p.  Errors: invalid, not_found.
+base::Result<live::Target> watch(const std::string& pid_text) {
+    pid_t pid = 0;
+    const char* end = pid_text.data() + pid_text.size();
+    auto parsed = std::from_chars(pid_text.data(), end, pid);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || pid <= 0)
+        return base::errorf(base::ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
+    auto target = live::Target::watch(pid);
+    if (!target.ok() && !is_testing())
+        return std::move(target).error().with_context("process " + pid_text);
+    return target;
+}
+
 class Dtrace {
 public:
     explicit Dtrace(DtraceArguments arguments)
@@ -82,7 +96,7 @@ private:
 
     DtraceArguments arguments_;
     DtraceOutput output_;
-    std::vector<Target> targets_;
+    std::vector<live::Target> targets_;
     std::unique_ptr<Session> session_;
     uint32_t matched_ = 0;
 };
@@ -92,11 +106,11 @@ base::Result<void> Dtrace::open_targets() {
         return base::Error(base::ErrorCode::invalid,
                            "--simulate=virtual: a process of -c or -p lives in real time");
     for (const std::string& command : arguments_.commands) {
-        DBK_TRY(Target target, Target::start(command));
+        DBK_TRY(live::Target target, live::Target::start(command));
         targets_.push_back(std::move(target));
     }
     for (const std::string& pid : arguments_.pids) {
-        DBK_TRY(Target target, Target::watch(pid));
+        DBK_TRY(live::Target target, watch(pid));
         targets_.push_back(std::move(target));
     }
     return {};
@@ -120,7 +134,7 @@ base::Result<void> Dtrace::open_session() {
                                        "there are only timers, and the processes of -c, of "
                                        "whose calls CPU, stacks and CPU times read 0");
     }
-    for (Target& target : targets_)
+    for (live::Target& target : targets_)
         session_->add_target(target);
     return {};
 }

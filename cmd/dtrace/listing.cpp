@@ -57,10 +57,6 @@ void Lines::add(const SessionProbe& probe, compiler::ProbeArgumentTypes* types) 
         flush();
 }
 
-std::string text_of(const formats::DofProbeName& probe) {
-    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
-}
-
 } // namespace
 
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
@@ -87,7 +83,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
             lines.flush();
             if (found.empty())
                 say(arguments.name,
-                    "failed to match " + text_of(ecb->probe) + ": No probe matches description");
+                    "failed to match " + ecb->probe.text() + ": No probe matches description");
         }
     }
 }

@@ -6,6 +6,7 @@
 // ring belongs to the open device, so whatever ends this process, it goes with it.
 #include "cmd/dtrace/session.hpp"
 #include "cmd/terminal.hpp"
+#include "live/process/child_signal.hpp"
 #include "live/ring_reader.hpp"
 #include "recorder/device.hpp"
 #include "recorder/host.hpp"
@@ -13,9 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <sys/utsname.h>
 
 namespace daybreak::cmd {
@@ -24,16 +23,6 @@ namespace {
 
 /// 20 ms: how soon Ctrl-C is noticed.
 constexpr uint64_t kLookNs = 20'000'000;
-
-/// Returns whether a process of this session did something meanwhile, when SIGCHLD is blocked.
-bool sleep_ns(uint64_t ns) {
-    timespec time = {static_cast<time_t>(ns / 1'000'000'000),
-                     static_cast<long>(ns % 1'000'000'000)};
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    return ::sigtimedwait(&child, nullptr, &time) == SIGCHLD;
-}
 
 uint64_t mono_ns() {
     return recorder::read_clocks().mono_ns;
@@ -58,7 +47,7 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::vector<SessionProbe>> probes() override;
-    base::Result<void> make_named(const compiler::ProbeDescription& description) override;
+    base::Result<void> make_named(const formats::DofProbeName& description) override;
     base::Result<uint32_t> enable(const EnableRequest& request) override;
     std::string remark() const override { return device_->remark(); }
     base::Result<void> claim() override;
@@ -101,9 +90,9 @@ base::Result<std::vector<SessionProbe>> LiveSession::probes() {
     }
 }
 
-base::Result<void> LiveSession::make_named(const compiler::ProbeDescription& description) {
+base::Result<void> LiveSession::make_named(const formats::DofProbeName& description) {
     dbk_ioc_provide request = {};
-    if (description.id || !put_name(request.provider, description.provider) ||
+    if (description.id != 0 || !put_name(request.provider, description.provider) ||
         !put_name(request.module, description.module) ||
         !put_name(request.function, description.function) ||
         !put_name(request.name, description.name))
@@ -140,7 +129,7 @@ base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
         uint64_t now_ns = mono_ns();
         if (now_ns >= deadline_ns)
             return SessionEvent::elapsed;
-        if (sleep_ns(std::min(deadline_ns - now_ns, kLookNs)))
+        if (live::sleep_until_child(std::min(deadline_ns - now_ns, kLookNs)))
             return SessionEvent::interrupted;
     }
 }

@@ -123,7 +123,8 @@ bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
         });
     };
     if (!description.id) {
-        auto made = session_.make_named(description);
+        auto made = session_.make_named(
+            {description.provider, description.module, description.function, description.name});
         if (!made.ok()) {
             error_ = made.error().message();
             return false;
@@ -142,12 +143,7 @@ std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName
     std::vector<const SessionProbe*> found;
     // With -l it was not asked for before.
     if (description.id == 0 && matched_.insert(description.text()).second) {
-        compiler::ProbeDescription named;
-        named.provider = description.provider;
-        named.module = description.module;
-        named.function = description.function;
-        named.name = description.name;
-        auto made = session_.make_named(named);
+        auto made = session_.make_named(description);
         if (!made.ok())
             error_ = made.error().message();
         outdated_ = true;

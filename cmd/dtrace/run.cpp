@@ -6,13 +6,13 @@
 #include "analyze/completeness.hpp"
 #include "analyze/live_report.hpp"
 #include "cmd/dtrace/messages.hpp"
-#include "cmd/dtrace/process_names.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
+#include "live/process/child_signal.hpp"
+#include "live/process/process_names.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <set>
 #include <sstream>
 
@@ -28,7 +28,7 @@ constexpr uint64_t kTargetLookNs = 20'000'000;
 class Tracing {
 public:
     Tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled, Session& session,
-            std::vector<Target>& targets, DtraceOutput& output)
+            std::vector<live::Target>& targets, DtraceOutput& output)
         : arguments_(arguments), compiled_(compiled), session_(session), targets_(targets),
           output_(output) {}
 
@@ -51,9 +51,9 @@ private:
     const DtraceArguments& arguments_;
     const CompiledPrograms* compiled_;
     Session& session_;
-    std::vector<Target>& targets_;
+    std::vector<live::Target>& targets_;
     DtraceOutput& output_;
-    ProcessNames users_;
+    live::ProcessNames users_;
     std::set<pid_t> told_ends_;
     std::unique_ptr<analyze::LiveReport> report_;
 };
@@ -117,7 +117,7 @@ base::Result<void> Tracing::take(const formats::Readings& looked_at) {
 void Tracing::tell_ends() {
     if (is_testing() || is_set(DTRACEOPT_QUIET))
         return;
-    for (Target& target : targets_)
+    for (live::Target& target : targets_)
         if (!target.is_held() && target.is_gone() && told_ends_.insert(target.pid()).second)
             say(arguments_.name, target.end_text());
 }
@@ -126,8 +126,9 @@ bool Tracing::is_over(SessionEvent event) const {
     if (event == SessionEvent::target_exited || event == SessionEvent::idle || interrupted)
         return true;
     bool gone = !targets_.empty() &&
-                std::all_of(targets_.begin(), targets_.end(),
-                            [](Target& target) { return !target.is_held() && target.is_gone(); });
+                std::all_of(targets_.begin(), targets_.end(), [](live::Target& target) {
+                    return !target.is_held() && target.is_gone();
+                });
     return gone || output_.closed();
 }
 
@@ -168,11 +169,8 @@ void Tracing::hold_ends() {
                 any |= std::ranges::find(kUserAddresses, action.kind) != std::end(kUserAddresses);
     if (!any || targets_.empty())
         return;
-    sigset_t child; // it ends a sleep, and what is held goes on at once
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &child, nullptr);
-    for (Target& target : targets_)
+    live::block_child_signal(); // it ends a sleep, and what is held goes on at once
+    for (live::Target& target : targets_)
         target.set_at_end([this](pid_t pid) { users_.remember(static_cast<uint64_t>(pid)); });
 }
 
@@ -190,7 +188,7 @@ int Tracing::run() {
     auto started = session_.start();
     if (!started.ok())
         return fail(std::move(started).error().with_context("could not enable tracing"));
-    for (Target& target : targets_)
+    for (live::Target& target : targets_)
         target.let_go();
     // -a -e: what is there, and no waiting for more.
     auto traced = arguments_.compile_only ? base::Result<void>() : loop();
@@ -214,7 +212,7 @@ int Tracing::run() {
 } // namespace
 
 int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                Session& session, std::vector<Target>& targets, DtraceOutput& output) {
+                Session& session, std::vector<live::Target>& targets, DtraceOutput& output) {
     return Tracing(arguments, compiled, session, targets, output).run();
 }
 

@@ -6,13 +6,13 @@
 #include "cmd/dtrace/output.hpp"
 #include "cmd/dtrace/programs.hpp"
 #include "cmd/dtrace/session.hpp"
-#include "cmd/dtrace/target.hpp"
+#include "live/process/target.hpp"
 
 namespace daybreak::cmd {
 
 /// Enables what was compiled, or claims the anonymous enabling when `compiled` is null, and prints
 /// until it is over.  Returns the exit status.
 int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                Session& session, std::vector<Target>& targets, DtraceOutput& output);
+                Session& session, std::vector<live::Target>& targets, DtraceOutput& output);
 
 } // namespace daybreak::cmd

@@ -19,7 +19,7 @@
 
 #include "base/file.hpp"
 #include "base/result.hpp"
-#include "compiler/compiler.hpp"
+#include "formats/dof/dof_program.hpp"
 #include "formats/dof/reading_rates.hpp"
 #include "formats/segment/ring_pieces.hpp"
 #include "formats/trace/metadata.hpp"
@@ -29,9 +29,11 @@
 #include <string>
 #include <vector>
 
-namespace daybreak::cmd {
-
+namespace daybreak::live {
 class Target;
+}
+
+namespace daybreak::cmd {
 
 /// A probe of the machine.
 struct SessionProbe {
@@ -74,8 +76,8 @@ public:
     /// Returns every probe that exists now, in the order of ids.
     virtual base::Result<std::vector<SessionProbe>> probes() = 0;
     /// Publishes the probes that only exist because a program names them (profile-97); nothing when
-    /// the description names none.
-    virtual base::Result<void> make_named(const compiler::ProbeDescription& description) = 0;
+    /// the description names none, or is an id.
+    virtual base::Result<void> make_named(const formats::DofProbeName& description) = 0;
 
     /// Verifies the program and arms its probes.  Returns how many probes it matched, one of
     /// several clauses counted for each of them. Errors: invalid (refused by the verifier), denied
@@ -88,7 +90,7 @@ public:
     virtual base::Result<void> claim() = 0;
     /// A process of -c or -p, for sessions that have to see what it does themselves.  It outlives
     /// the session; called before start().
-    virtual void add_target(Target& target) { static_cast<void>(target); }
+    virtual void add_target(live::Target& target) { static_cast<void>(target); }
     /// Fires BEGIN and lets the other probes in.  An enabling that was claimed runs already.
     virtual base::Result<void> start() = 0;
     /// Returns the time that wait() lets pass: CLOCK_MONOTONIC, or that of a machine made up.

@@ -5,14 +5,14 @@
 // allowed, profile-N finds what the CPUs of the machine are doing.  Only one that is made up has
 // system calls of simulated processes, and idle CPUs where profile-N may not look.
 #include "base/file.hpp"
-#include "cmd/dtrace/cpu_sampler.hpp"
 #include "cmd/dtrace/session.hpp"
-#include "cmd/dtrace/syscall_tracer.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "engine/sim/machine.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/dof/dof_reader.hpp"
+#include "live/process/cpu_sampler.hpp"
+#include "live/process/syscall_tracer.hpp"
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
@@ -39,12 +39,12 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::vector<SessionProbe>> probes() override;
-    base::Result<void> make_named(const compiler::ProbeDescription& description) override;
+    base::Result<void> make_named(const formats::DofProbeName& description) override;
     base::Result<uint32_t> enable(const EnableRequest& request) override;
     base::Result<void> claim() override {
         return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
     }
-    void add_target(Target& target) override { tracer_.add(target); }
+    void add_target(live::Target& target) override { tracer_.add(target); }
     base::Result<void> start() override;
     uint64_t now_ns() const override {
         return virtual_time_ ? host_->clock().now_mono_ns() : clock_ns(CLOCK_MONOTONIC);
@@ -59,7 +59,7 @@ private:
     bool is_there(std::string_view provider) const;
     base::Result<void> start_samplers();
     bool take_samples(uint64_t until_ns);
-    void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
+    void fire_sample(sim::SimProbe& probe, const live::CpuSample& sample);
     void turn(uint64_t now_ns);
     SessionEvent jump(uint64_t ns);
     uint64_t next_due_ns() const;
@@ -69,9 +69,9 @@ private:
     bool made_up_, virtual_time_;
     std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
-    FunctionProbes functions_{*host_};
-    SyscallTracer tracer_{functions_};
-    std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
+    live::FunctionProbes functions_{*host_};
+    live::SyscallTracer tracer_{functions_};
+    std::vector<std::pair<sim::SimProbe*, live::CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
     uint64_t workload_due_ns_ = 0;                // 0: the processes are not looked at
 };
@@ -92,7 +92,7 @@ base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
     return probes;
 }
 
-base::Result<void> SimulatedSession::make_named(const compiler::ProbeDescription& description) {
+base::Result<void> SimulatedSession::make_named(const formats::DofProbeName& description) {
     functions_.make_named(description);
     return host_->make_named({description.provider.c_str(), description.module.c_str(),
                               description.function.c_str(), description.name.c_str(), 0});
@@ -120,7 +120,7 @@ base::Result<void> SimulatedSession::start_samplers() {
     if (virtual_time_)
         return {};
     for (sim::SimProbe* probe : host_->armed_profiles()) {
-        auto sampler = CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
+        auto sampler = live::CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
         if (!sampler.ok() && made_up_)
             return {};
         if (!sampler.ok())
@@ -156,7 +156,7 @@ const formats::SymbolTable* SimulatedSession::symbols() {
     return &*symbols_;
 }
 
-void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample) {
+void SimulatedSession::fire_sample(sim::SimProbe& probe, const live::CpuSample& sample) {
     sim::SimThread thread;
     thread.pid = sample.pid;
     thread.tid = sample.tid;
@@ -164,7 +164,7 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample
     thread.is_real = true;
     thread.set_execname("swapper/" + std::to_string(sample.cpu));
     if (sample.pid != 0)
-        read_thread(static_cast<pid_t>(sample.tid), thread);
+        live::read_thread(static_cast<pid_t>(sample.tid), thread);
     sim::SimSite site;
     site.ipl = 2; // a timer is a hard interrupt
     site.kernel_stack = sample.kernel_stack;
@@ -182,7 +182,7 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample
 bool SimulatedSession::take_samples(uint64_t until_ns) {
     bool any = false;
     for (auto& [probe, sampler] : samplers_)
-        sampler.take(until_ns, [&, fired = probe](const CpuSample& sample) {
+        sampler.take(until_ns, [&, fired = probe](const live::CpuSample& sample) {
             any = true;
             host_->clock().advance_to(sample.mono_ns);
             if (!simulation_->exit_called())
@@ -203,7 +203,7 @@ base::Result<void> SimulatedSession::start() {
     host_->clock().advance_to(started_ns);
     host_->restart_timers();
     for (auto& [probe, sampler] : samplers_)
-        sampler.take(started_ns, [](const CpuSample&) {}); // before BEGIN
+        sampler.take(started_ns, [](const live::CpuSample&) {}); // before BEGIN
     tracer_.begin(machine_->wants_calls() || machine_->wants_processes() || functions_.any());
     return {};
 }
@@ -254,9 +254,9 @@ base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
         // What was sampled before a timer was due comes before it, however late we look.
         bool sampled = take_samples(std::min(now_ns, next_due_ns()));
         turn(now_ns);
-        bool called = tracer_.turn([this](const TracedCall& call) {
+        bool called = tracer_.turn([this](const live::TracedCall& call) {
             host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
-            fire_traced(*machine_, *simulation_, call);
+            live::fire_traced(*machine_, *simulation_, call);
         });
         if (next_due_ns() > clock_ns(CLOCK_MONOTONIC))
             host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));

@@ -13,7 +13,7 @@
 #include <functional>
 #include <vector>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 /// One look at one CPU.
 struct CpuSample {
@@ -49,4 +49,4 @@ private:
     std::vector<Cpu> cpus_;
 };
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

@@ -7,15 +7,15 @@
 // free, and its end alone is watched. Processes of -p run free always.
 #pragma once
 
-#include "cmd/dtrace/function_probes.hpp"
-#include "cmd/dtrace/target.hpp"
 #include "engine/sim/machine.hpp"
+#include "live/process/function_probes.hpp"
+#include "live/process/target.hpp"
 
 #include <deque>
 #include <functional>
 #include <map>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 /// Something that a traced process did.
 struct TracedCall {
@@ -64,7 +64,6 @@ public:
 private:
     struct Traced {
         bool in_call = false;
-        bool is_new = false;       ///< its first stop, as a child, is to come
         bool stop_pending = false; ///< a SIGSTOP of hold_others() is to come
         sim::SimCall call;
     };
@@ -78,7 +77,7 @@ private:
 
     FunctionProbes& functions_;
     std::vector<Target*> targets_;
-    std::map<pid_t, Traced> traced_; // by thread id
+    std::map<pid_t, Traced> traced_;             // by thread id
     std::deque<std::pair<pid_t, int>> deferred_; // what waitpid(2) said, to be looked at
     bool seen_ = false;
 };
@@ -89,4 +88,4 @@ void read_thread(pid_t tid, sim::SimThread& thread);
 /// Fires the probes of what a process did.
 void fire_traced(sim::SimMachine& machine, sim::Simulation& simulation, const TracedCall& call);
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

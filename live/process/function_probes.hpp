@@ -9,10 +9,10 @@
 // and the process's other threads have to be held.
 #pragma once
 
-#include "cmd/dtrace/process_names.hpp"
-#include "cmd/dtrace/target.hpp"
-#include "compiler/compiler.hpp"
 #include "engine/sim/sim_host.hpp"
+#include "formats/dof/dof_program.hpp"
+#include "live/process/process_names.hpp"
+#include "live/process/target.hpp"
 
 #include <array>
 #include <map>
@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 /// A thread at the entry of functions that are enabled.
 struct FunctionEntry {
@@ -36,7 +36,7 @@ public:
     /// A process of -p, which is not held, has no such probes.
     void add(const Target& target);
     /// Publishes the functions that a description names, if it names a process ("pid123").
-    void make_named(const compiler::ProbeDescription& description);
+    void make_named(const formats::DofProbeName& description);
     /// Whether there are any: then the processes have to be traced.
     bool any() const;
     /// Puts the breakpoints of what is enabled into a process that is stopped.
@@ -64,12 +64,12 @@ private:
     };
     struct Process {
         bool is_ready = false; ///< its libraries are mapped
-        std::vector<compiler::ProbeDescription> named;
+        std::vector<formats::DofProbeName> named;
         std::map<std::pair<std::string, std::string>, sim::SimProbe*> probes; // by object, function
         std::map<uint64_t, Breakpoint> breakpoints;                           // by address
     };
 
-    void publish(pid_t pid, Process& process, const compiler::ProbeDescription& description);
+    void publish(pid_t pid, Process& process, const formats::DofProbeName& description);
     const Breakpoint* armed_at(uint64_t address) const;
 
     sim::SimHost& host_;
@@ -77,4 +77,4 @@ private:
     std::map<pid_t, Process> processes_;
 };
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

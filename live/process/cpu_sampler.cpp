@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CpuSampler: what each CPU of this machine is doing.
-#include "cmd/dtrace/cpu_sampler.hpp"
+#include "live/process/cpu_sampler.hpp"
 
 #include <cstring>
 #include <ctime>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
@@ -136,4 +136,4 @@ void CpuSampler::take(uint64_t until_ns, const std::function<void(const CpuSampl
         take_from(cpu, until_ns, sampled);
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
-#include "cmd/dtrace/process_names.hpp"
+#include "live/process/process_names.hpp"
 
 #include "base/file.hpp"
 #include "base/short_string.hpp"
@@ -14,7 +14,7 @@
 #include <libelf.h>
 #include <unistd.h>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     return place;
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

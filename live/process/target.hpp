@@ -12,9 +12,8 @@
 #include <functional>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 /// Returns the letter that /proc has for the state of a process or thread; 0 when it is gone.
 char state_of(pid_t pid);
@@ -24,8 +23,8 @@ public:
     /// Starts a command: words separated by blanks, looked up in PATH.
     /// Error: io, in dtrace(1)'s words, when it cannot be executed.
     static base::Result<Target> start(const std::string& command);
-    /// Watches a process.  Errors: not_found, invalid.
-    static base::Result<Target> watch(const std::string& pid_text);
+    /// Watches a process.  Error: not_found, the reason alone.
+    static base::Result<Target> watch(pid_t pid);
 
     Target(Target&& other) noexcept;
     Target& operator=(Target&&) = delete;
@@ -73,4 +72,4 @@ private:
     int status_ = 0; // of a command that is gone, as waitpid(2) has it
 };
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

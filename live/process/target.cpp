@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Target: the processes of -c and -p.
-#include "cmd/dtrace/target.hpp"
+#include "live/process/target.hpp"
 
 #include "base/file.hpp"
-#include "cmd/terminal.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -15,8 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 using base::ErrorCode;
 using base::errorf;
@@ -105,21 +104,16 @@ base::Result<Target> Target::start(const std::string& command) {
     return Target(pid, true, WIFSTOPPED(status));
 }
 
-base::Result<Target> Target::watch(const std::string& pid_text) {
-    pid_t pid = 0;
-    auto parsed = std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
-    if (parsed.ec != std::errc{} || parsed.ptr != pid_text.data() + pid_text.size() || pid <= 0)
-        return errorf(ErrorCode::invalid, "invalid pid: %s", pid_text.c_str());
-    if ((::kill(pid, 0) != 0 && errno != EPERM) || has_ended(pid)) {
-        std::string which = is_testing() ? "" : "process " + pid_text + ": ";
-        return errorf(ErrorCode::not_found, "%s%s", which.c_str(), std::strerror(ESRCH));
-    }
+base::Result<Target> Target::watch(pid_t pid) {
+    if ((::kill(pid, 0) != 0 && errno != EPERM) || has_ended(pid))
+        return base::Error(ErrorCode::not_found, std::strerror(ESRCH));
     return Target(pid, false, false);
 }
 
 Target::Target(Target&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)), at_end_(std::move(other.at_end_)), child_(other.child_),
-      held_(std::exchange(other.held_, false)), gone_(other.gone_) {}
+      held_(std::exchange(other.held_, false)), gone_(other.gone_),
+      handed_over_(other.handed_over_), status_(other.status_) {}
 
 void Target::end() {
     if (pid_ == 0 || !child_ || is_gone())
@@ -186,4 +180,4 @@ bool Target::is_gone() {
     return gone_;
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SyscallTracer: what the real processes of -c do.
-#include "cmd/dtrace/syscall_tracer.hpp"
+#include "live/process/syscall_tracer.hpp"
 
 #include "base/file.hpp"
+#include "live/process/child_signal.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
@@ -69,11 +69,7 @@ sim::SimThread SyscallTracer::thread_of(pid_t pid) const {
 }
 
 void SyscallTracer::begin(bool seen) {
-    // SIGCHLD ends a sleep instead of running a handler.
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, nullptr);
+    block_child_signal();
     seen_ = seen;
     for (Target* target : targets_) {
         if (!target->is_held())
@@ -85,20 +81,14 @@ void SyscallTracer::begin(bool seen) {
         }
         functions_.arm(target->pid());
         target->hand_over();
-        traced_[target->pid()].is_new = false;
+        traced_.try_emplace(target->pid());
     }
     for (auto& [pid, traced] : traced_)
         ::ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
 }
 
 void SyscallTracer::sleep(uint64_t ns) {
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    ns = std::min(ns, targets_.empty() ? ns : kSleepNsMax);
-    timespec time{static_cast<time_t>(ns / sim::kNsPerSecond),
-                  static_cast<long>(ns % sim::kNsPerSecond)};
-    static_cast<void>(::sigtimedwait(&child, nullptr, &time));
+    static_cast<void>(sleep_until_child(targets_.empty() ? ns : std::min(ns, kSleepNsMax)));
 }
 
 void SyscallTracer::call_stop(pid_t pid, const std::function<void(const TracedCall&)>& happened) {
@@ -297,4 +287,4 @@ void fire_traced(sim::SimMachine& machine, sim::Simulation& simulation, const Tr
     machine.fire_process(simulation, call.thread, event, call.arg0);
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

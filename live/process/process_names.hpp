@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 /// Reads a process's maps when it is first asked for, and again when an address lies in none of
 /// them; an object's symbols when one in it is looked up.
@@ -60,4 +60,4 @@ private:
     std::map<std::string, std::unique_ptr<Object>> objects_; // by path
 };
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

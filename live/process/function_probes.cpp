@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FunctionProbes: functions of the commands of -c.
-#include "cmd/dtrace/function_probes.hpp"
+#include "live/process/function_probes.hpp"
 
 #include "base/file.hpp"
 #include "engine/sim/process_memory.hpp"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
@@ -110,7 +110,7 @@ void FunctionProbes::add(const Target& target) {
         processes_[target.pid()];
 }
 
-void FunctionProbes::make_named(const compiler::ProbeDescription& description) {
+void FunctionProbes::make_named(const formats::DofProbeName& description) {
     for (auto& [pid, process] : processes_) {
         // Not what merely fits every process, as :::entry does.
         if (!description.provider.ends_with(std::to_string(pid)) ||
@@ -125,7 +125,7 @@ void FunctionProbes::make_named(const compiler::ProbeDescription& description) {
 }
 
 void FunctionProbes::publish(pid_t pid, Process& process,
-                             const compiler::ProbeDescription& description) {
+                             const formats::DofProbeName& description) {
     auto wanted = [&description](const ProcessNames::Function& function) {
         return sim::glob_match(description.module, function.object) &&
                sim::glob_match(description.function, function.name);
@@ -174,7 +174,7 @@ void FunctionProbes::mapped(pid_t pid) {
     auto process = processes_.find(pid);
     if (process == processes_.end())
         return;
-    for (const compiler::ProbeDescription& description : process->second.named)
+    for (const formats::DofProbeName& description : process->second.named)
         publish(pid, process->second, description);
     arm(pid);
 }
@@ -252,4 +252,4 @@ std::optional<int> FunctionProbes::step(pid_t tid, uint64_t address) const {
     return status != 0 ? std::optional(status) : std::nullopt;
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live
