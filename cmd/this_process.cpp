@@ -3,6 +3,7 @@
 
 #include "engine/sim/simulation.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -14,6 +15,10 @@ sim::SimThread this_process() {
     thread.uid = ::getuid();
     thread.gid = ::getgid();
     return thread;
+}
+
+uint32_t online_cpus() {
+    return static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
 uint64_t clock_ns(clockid_t clock) {

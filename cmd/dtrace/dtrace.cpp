@@ -12,16 +12,21 @@
 #include "cmd/dtrace/run.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/this_process.hpp"
 #include "daybreak_version.hpp"
 #include "formats/abi/ioctl.h"
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/options.hpp"
+#include "live/session/live_session.hpp"
+#include "live/session/simulated_session.hpp"
+#include "recorder/host.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace daybreak::cmd {
@@ -97,7 +102,8 @@ private:
     DtraceArguments arguments_;
     DtraceOutput output_;
     std::vector<live::Target> targets_;
-    std::unique_ptr<Session> session_;
+    recorder::ProcSymbolSource kernel_symbols_; // outlives the session
+    std::unique_ptr<live::Session> session_;
     uint32_t matched_ = 0;
 };
 
@@ -121,12 +127,20 @@ base::Result<void> Dtrace::open_session() {
     const bool only_compiles = arguments_.compile_only ||
                                arguments_.mode == DtraceMode::anonymous ||
                                arguments_.mode == DtraceMode::header;
+    const live::SessionOutside outside = {recorder::read_clocks, [] { return interrupted.load(); },
+                                          &kernel_symbols_};
     if (::access(DBK_DEVICE_PATH, F_OK) == 0 && !arguments_.simulate) {
-        DBK_TRY(session_, open_live_session());
+        DBK_TRY(auto device, recorder::open_device());
+        utsname names = {};
+        ::uname(&names);
+        DBK_TRY(session_, live::open_live_session(std::move(device), names.release, outside));
     } else {
         const bool made_up = arguments_.simulate || is_testing() || only_compiles;
-        DBK_TRY(session_, open_simulated_session(
-                              {.made_up = made_up, .virtual_time = arguments_.virtual_time}));
+        DBK_TRY(session_, live::open_simulated_session({.made_up = made_up,
+                                                        .virtual_time = arguments_.virtual_time,
+                                                        .cpu_count = online_cpus(),
+                                                        .thread = this_process()},
+                                                       outside));
         if (!is_testing() && !only_compiles)
             say(arguments_.name, made_up
                                      ? "--simulate: what follows is of a machine that is made up"

@@ -13,7 +13,7 @@ namespace daybreak::cmd {
 
 namespace {
 
-void print_argument_types(std::string& line, const SessionProbe& probe,
+void print_argument_types(std::string& line, const live::SessionProbe& probe,
                           compiler::ProbeArgumentTypes& types) {
     compiler::ProbeDescription named;
     named.provider = probe.provider;
@@ -36,7 +36,7 @@ public:
 
     void flush() { output_.write(std::exchange(text_, {})); }
     /// `types` is null without -v.
-    void add(const SessionProbe& probe, compiler::ProbeArgumentTypes* types);
+    void add(const live::SessionProbe& probe, compiler::ProbeArgumentTypes* types);
     void add_heading() { analyze::print_probe_heading(text_); }
 
 private:
@@ -46,7 +46,7 @@ private:
     std::string text_;
 };
 
-void Lines::add(const SessionProbe& probe, compiler::ProbeArgumentTypes* types) {
+void Lines::add(const live::SessionProbe& probe, compiler::ProbeArgumentTypes* types) {
     analyze::print_probe(text_, probe.id, probe.provider, probe.module, probe.function, probe.name);
     if (types != nullptr) {
         print_attributes(text_, "Probe Description Attributes", probe_attributes(probe));
@@ -68,7 +68,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
     lines.add_heading();
     if (compiled == nullptr) {
         static_cast<void>(probes.exists({})); // makes all of them known
-        for (const SessionProbe& probe : probes.all())
+        for (const live::SessionProbe& probe : probes.all())
             lines.add(probe, types);
         lines.flush();
         if (!probes.error().empty())
@@ -78,7 +78,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
     for (size_t i = 0; i < compiled->descriptions.size(); i++) {
         for (const formats::DofEcb* ecb : compiled->ecbs_of(i)) {
             auto found = probes.matches(ecb->probe);
-            for (const SessionProbe* probe : found)
+            for (const live::SessionProbe* probe : found)
                 lines.add(*probe, types);
             lines.flush();
             if (found.empty())

@@ -21,7 +21,7 @@ namespace daybreak::cmd {
 namespace {
 
 template <typename Description>
-bool names(const Description& description, const SessionProbe& probe) {
+bool names(const Description& description, const live::SessionProbe& probe) {
     using sim::glob_match;
     return glob_match(description.provider, probe.provider) &&
            glob_match(description.module, probe.module) &&
@@ -110,7 +110,7 @@ void ProbeIndex::read() {
     outdated_ = false;
 }
 
-const std::vector<SessionProbe>& ProbeIndex::all() {
+const std::vector<live::SessionProbe>& ProbeIndex::all() {
     if (!known_ || outdated_)
         read();
     return probes_;
@@ -118,7 +118,7 @@ const std::vector<SessionProbe>& ProbeIndex::all() {
 
 bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
     auto found = [this, &description] {
-        return std::any_of(probes_.begin(), probes_.end(), [&](const SessionProbe& probe) {
+        return std::any_of(probes_.begin(), probes_.end(), [&](const live::SessionProbe& probe) {
             return description.id ? probe.id == *description.id : names(description, probe);
         });
     };
@@ -139,8 +139,9 @@ bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
     return found();
 }
 
-std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
-    std::vector<const SessionProbe*> found;
+std::vector<const live::SessionProbe*>
+ProbeIndex::matches(const formats::DofProbeName& description) {
+    std::vector<const live::SessionProbe*> found;
     // With -l it was not asked for before.
     if (description.id == 0 && matched_.insert(description.text()).second) {
         auto made = session_.make_named(description);
@@ -148,7 +149,7 @@ std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName
             error_ = made.error().message();
         outdated_ = true;
     }
-    for (const SessionProbe& probe : all())
+    for (const live::SessionProbe& probe : all())
         if (description.id != 0 ? probe.id == description.id : names(description, probe))
             found.push_back(&probe);
     return found;
@@ -199,7 +200,7 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         };
         options.similar_probe = [&setting](const compiler::ProbeDescription& description) {
             std::vector<ProbeParts> probes = example_timers();
-            for (const SessionProbe& probe : setting.probes->all())
+            for (const live::SessionProbe& probe : setting.probes->all())
                 probes.push_back({probe.provider, probe.module, probe.function, probe.name});
             return nearest_probe(description, probes);
         };

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "cmd/dtrace/options.hpp"
-#include "cmd/dtrace/session.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/types/kernel_types.hpp"
+#include "live/session/session.hpp"
 
 #include <set>
 
@@ -18,24 +18,24 @@ namespace daybreak::cmd {
 /// The probes of a session, looked up by description.
 class ProbeIndex {
 public:
-    explicit ProbeIndex(Session& session) : session_(session) {}
+    explicit ProbeIndex(live::Session& session) : session_(session) {}
 
     /// Returns whether a description names any probe; one that only exists because it is named
     /// (profile-97) is made.
     bool exists(const compiler::ProbeDescription& description);
     /// Returns the probes that a description of a compiled program means, in the order of ids.
-    std::vector<const SessionProbe*> matches(const formats::DofProbeName& description);
+    std::vector<const live::SessionProbe*> matches(const formats::DofProbeName& description);
     /// Returns all.
-    const std::vector<SessionProbe>& all();
+    const std::vector<live::SessionProbe>& all();
     /// What went wrong when the session was asked; "" when nothing did.
     const std::string& error() const { return error_; }
 
 private:
     void read();
 
-    Session& session_;
+    live::Session& session_;
     bool known_ = false, outdated_ = false;
-    std::vector<SessionProbe> probes_;
+    std::vector<live::SessionProbe> probes_;
     std::set<std::string> matched_; ///< descriptions whose probes were made
     std::string error_;
 };

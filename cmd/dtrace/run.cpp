@@ -27,8 +27,8 @@ constexpr uint64_t kTargetLookNs = 20'000'000;
 
 class Tracing {
 public:
-    Tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled, Session& session,
-            std::vector<live::Target>& targets, DtraceOutput& output)
+    Tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
+            live::Session& session, std::vector<live::Target>& targets, DtraceOutput& output)
         : arguments_(arguments), compiled_(compiled), session_(session), targets_(targets),
           output_(output) {}
 
@@ -42,7 +42,7 @@ private:
     base::Result<void> loop();
     base::Result<void> take(const formats::Readings& looked_at);
     void tell_ends();
-    bool is_over(SessionEvent event) const;
+    bool is_over(live::SessionEvent event) const;
     void tell_changed_rates() const;
     void hold_ends();
     analyze::ReportOptions report_options();
@@ -50,7 +50,7 @@ private:
 
     const DtraceArguments& arguments_;
     const CompiledPrograms* compiled_;
-    Session& session_;
+    live::Session& session_;
     std::vector<live::Target>& targets_;
     DtraceOutput& output_;
     live::ProcessNames users_;
@@ -122,8 +122,9 @@ void Tracing::tell_ends() {
             say(arguments_.name, target.end_text());
 }
 
-bool Tracing::is_over(SessionEvent event) const {
-    if (event == SessionEvent::target_exited || event == SessionEvent::idle || interrupted)
+bool Tracing::is_over(live::SessionEvent event) const {
+    if (event == live::SessionEvent::target_exited || event == live::SessionEvent::idle ||
+        interrupted)
         return true;
     bool gone = !targets_.empty() &&
                 std::all_of(targets_.begin(), targets_.end(), [](live::Target& target) {
@@ -137,14 +138,14 @@ base::Result<void> Tracing::loop() {
     for (;;) {
         uint64_t now = session_.now_ns(), due = schedule.due_ns();
         uint64_t wait_ns = due > now ? due - now : 0;
-        DBK_TRY(SessionEvent event,
+        DBK_TRY(live::SessionEvent event,
                 session_.wait(targets_.empty() ? wait_ns : std::min(wait_ns, kTargetLookNs)));
         tell_ends();
         if (is_over(event))
             return {};
         formats::Readings looked_at = schedule.take(session_.now_ns());
         if (looked_at.status) {
-            SessionStatus status = session_.status();
+            live::SessionStatus status = session_.status();
             if (status.killed)
                 return base::Error(base::ErrorCode::limit, analyze::kUnresponsive);
             if (status.exited || status.filled)
@@ -212,7 +213,7 @@ int Tracing::run() {
 } // namespace
 
 int run_tracing(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                Session& session, std::vector<live::Target>& targets, DtraceOutput& output) {
+                live::Session& session, std::vector<live::Target>& targets, DtraceOutput& output) {
     return Tracing(arguments, compiled, session, targets, output).run();
 }
 

@@ -8,7 +8,7 @@
 
 namespace daybreak::cmd {
 
-compiler::Attributes probe_attributes(const SessionProbe& probe) {
+compiler::Attributes probe_attributes(const live::SessionProbe& probe) {
     compiler::ProbeDescription description;
     description.provider = probe.provider;
     description.module = probe.module;
@@ -17,7 +17,7 @@ compiler::Attributes probe_attributes(const SessionProbe& probe) {
     return compiler::StabilityRules().description(description);
 }
 
-compiler::Attributes argument_attributes(const SessionProbe& probe) {
+compiler::Attributes argument_attributes(const live::SessionProbe& probe) {
     return compiler::StabilityRules().provider(probe.provider, compiler::ProviderPart::arguments);
 }
 

@@ -3,8 +3,8 @@
 // Stabilities of probes, and the blocks of text in which -v prints attributes.
 #pragma once
 
-#include "cmd/dtrace/session.hpp"
 #include "compiler/sema/stability.hpp"
+#include "live/session/session.hpp"
 
 #include <string>
 #include <vector>
@@ -12,9 +12,9 @@
 namespace daybreak::cmd {
 
 /// Returns the attributes of a probe: those of its provider's names, of the parts that it has.
-compiler::Attributes probe_attributes(const SessionProbe& probe);
+compiler::Attributes probe_attributes(const live::SessionProbe& probe);
 /// Returns those of the probe's arguments.
-compiler::Attributes argument_attributes(const SessionProbe& probe);
+compiler::Attributes argument_attributes(const live::SessionProbe& probe);
 
 /// Appends "\n\t<title>\n\t\tIdentifier Names: Stable\n" and the other two lines.
 void print_attributes(std::string& out, const char* title, const compiler::Attributes& attributes);

@@ -31,6 +31,7 @@ NEAREST = [
     ("formats/module/", ["^formats_module$", "^cli_anonymous$", "vm:loading"]),
     ("recorder/", ["^(recorder|extract)$", "^(prop_tending|fault_follow|fault_output)$", *UNIT_AND_D, "vm:follow"]),
     ("live/process/", ["^live_process$", "^cli_", "^d_(cl|[abd-z])"]),
+    ("live/session/", ["^live_session$", "^cli_", "^d_(cl|[abd-z])", "vm:session"]),
     ("live/", ["^live$", "^(recorder|engine_sim)$", "^(prop_tending|fault_follow)$", *UNIT_AND_D, "vm:session"]),
     ("analyze/", ["^analyze$", "^engine_sim$", *UNIT_AND_D]),
     ("base/", ["^base$", "^(trace|segment|recorder|extract|formats_dof)$", *UNIT_AND_D, "^fault_output$"]),

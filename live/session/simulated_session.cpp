@@ -4,10 +4,8 @@
 // rates, and what the processes of -c do, their functions included.  Where perf_event_open(2) is
 // allowed, profile-N finds what the CPUs of the machine are doing.  Only one that is made up has
 // system calls of simulated processes, and idle CPUs where profile-N may not look.
-#include "base/file.hpp"
-#include "cmd/dtrace/session.hpp"
-#include "cmd/terminal.hpp"
-#include "cmd/this_process.hpp"
+#include "live/session/simulated_session.hpp"
+
 #include "engine/sim/machine.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -16,23 +14,23 @@
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
-#include <unistd.h>
+#include <optional>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
 /// How long samples wait to be looked at.
 constexpr uint64_t kSampleLookNs = 10'000'000;
 /// A machine with more CPUs is simulated with these.
-constexpr long kCpusMax = 64;
+constexpr uint32_t kCpusMax = 64;
 
 class SimulatedSession : public Session {
 public:
     SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine,
-                     const SimulatedSessionOptions& options)
-        : host_(std::move(host)), machine_(std::move(machine)), made_up_(options.made_up),
-          virtual_time_(options.virtual_time) {}
+                     const SimulatedSessionOptions& options, SessionOutside outside)
+        : host_(std::move(host)), machine_(std::move(machine)), outside_(std::move(outside)),
+          made_up_(options.made_up), virtual_time_(options.virtual_time) {}
 
     bool is_simulated() const override { return true; }
     std::string release() const override { return release_; }
@@ -44,10 +42,10 @@ public:
     base::Result<void> claim() override {
         return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
     }
-    void add_target(live::Target& target) override { tracer_.add(target); }
+    void add_target(Target& target) override { tracer_.add(target); }
     base::Result<void> start() override;
     uint64_t now_ns() const override {
-        return virtual_time_ ? host_->clock().now_mono_ns() : clock_ns(CLOCK_MONOTONIC);
+        return virtual_time_ ? host_->clock().now_mono_ns() : outside_.clocks().mono_ns;
     }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
@@ -59,19 +57,20 @@ private:
     bool is_there(std::string_view provider) const;
     base::Result<void> start_samplers();
     bool take_samples(uint64_t until_ns);
-    void fire_sample(sim::SimProbe& probe, const live::CpuSample& sample);
+    void fire_sample(sim::SimProbe& probe, const CpuSample& sample);
     void turn(uint64_t now_ns);
     SessionEvent jump(uint64_t ns);
     uint64_t next_due_ns() const;
 
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::SimMachine> machine_;
+    SessionOutside outside_;
     bool made_up_, virtual_time_;
     std::optional<formats::SymbolTable> symbols_;
     std::string release_ = "simulated";
-    live::FunctionProbes functions_{*host_};
-    live::SyscallTracer tracer_{functions_};
-    std::vector<std::pair<sim::SimProbe*, live::CpuSampler>> samplers_;
+    FunctionProbes functions_{*host_};
+    SyscallTracer tracer_{functions_};
+    std::vector<std::pair<sim::SimProbe*, CpuSampler>> samplers_;
     std::unique_ptr<sim::Simulation> simulation_; // destroyed before the host
     uint64_t workload_due_ns_ = 0;                // 0: the processes are not looked at
 };
@@ -120,7 +119,7 @@ base::Result<void> SimulatedSession::start_samplers() {
     if (virtual_time_)
         return {};
     for (sim::SimProbe* probe : host_->armed_profiles()) {
-        auto sampler = live::CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
+        auto sampler = CpuSampler::start(probe->timer->interval_ns, host_->cpu_count());
         if (!sampler.ok() && made_up_)
             return {};
         if (!sampler.ok())
@@ -138,8 +137,7 @@ const formats::SymbolTable* SimulatedSession::symbols() {
     if (symbols_)
         return &*symbols_;
     symbols_ = sim::kernel_symbols();
-    recorder::ProcSymbolSource source;
-    auto text = samplers_.empty() ? base::Result<std::string>("") : source.kallsyms();
+    auto text = samplers_.empty() ? base::Result<std::string>("") : outside_.kernel->kallsyms();
     if (text.ok() && !text->empty()) {
         // They lie where no kernel of today's puts its own, unless it is not randomized: then
         // the real ones count.
@@ -156,7 +154,7 @@ const formats::SymbolTable* SimulatedSession::symbols() {
     return &*symbols_;
 }
 
-void SimulatedSession::fire_sample(sim::SimProbe& probe, const live::CpuSample& sample) {
+void SimulatedSession::fire_sample(sim::SimProbe& probe, const CpuSample& sample) {
     sim::SimThread thread;
     thread.pid = sample.pid;
     thread.tid = sample.tid;
@@ -164,7 +162,7 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const live::CpuSample& 
     thread.is_real = true;
     thread.set_execname("swapper/" + std::to_string(sample.cpu));
     if (sample.pid != 0)
-        live::read_thread(static_cast<pid_t>(sample.tid), thread);
+        read_thread(static_cast<pid_t>(sample.tid), thread);
     sim::SimSite site;
     site.ipl = 2; // a timer is a hard interrupt
     site.kernel_stack = sample.kernel_stack;
@@ -182,7 +180,7 @@ void SimulatedSession::fire_sample(sim::SimProbe& probe, const live::CpuSample& 
 bool SimulatedSession::take_samples(uint64_t until_ns) {
     bool any = false;
     for (auto& [probe, sampler] : samplers_)
-        sampler.take(until_ns, [&, fired = probe](const live::CpuSample& sample) {
+        sampler.take(until_ns, [&, fired = probe](const CpuSample& sample) {
             any = true;
             host_->clock().advance_to(sample.mono_ns);
             if (!simulation_->exit_called())
@@ -203,7 +201,7 @@ base::Result<void> SimulatedSession::start() {
     host_->clock().advance_to(started_ns);
     host_->restart_timers();
     for (auto& [probe, sampler] : samplers_)
-        sampler.take(started_ns, [](const live::CpuSample&) {}); // before BEGIN
+        sampler.take(started_ns, [](const CpuSample&) {}); // before BEGIN
     tracer_.begin(machine_->wants_calls() || machine_->wants_processes() || functions_.any());
     return {};
 }
@@ -232,7 +230,7 @@ void SimulatedSession::turn(uint64_t now_ns) {
 /// Virtual time: fires what is due next, or goes to where the caller looks if that is before it.
 SessionEvent SimulatedSession::jump(uint64_t ns) {
     uint64_t deadline_ns = now_ns() + ns, due_ns = next_due_ns();
-    if (interrupted)
+    if (outside_.interrupted())
         return SessionEvent::interrupted;
     if (due_ns == UINT64_MAX && !simulation_->exit_called())
         return SessionEvent::idle;
@@ -246,32 +244,30 @@ SessionEvent SimulatedSession::jump(uint64_t ns) {
 base::Result<SessionEvent> SimulatedSession::wait(uint64_t ns) {
     if (virtual_time_)
         return jump(ns);
-    uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + ns;
+    uint64_t deadline_ns = now_ns() + ns;
     for (;;) {
-        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-        if (interrupted)
+        uint64_t now = now_ns();
+        if (outside_.interrupted())
             return SessionEvent::interrupted;
         // What was sampled before a timer was due comes before it, however late we look.
-        bool sampled = take_samples(std::min(now_ns, next_due_ns()));
-        turn(now_ns);
-        bool called = tracer_.turn([this](const live::TracedCall& call) {
-            host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
-            live::fire_traced(*machine_, *simulation_, call);
+        bool happened = take_samples(std::min(now, next_due_ns()));
+        turn(now);
+        happened |= tracer_.turn([this](const TracedCall& call) {
+            host_->clock().advance_to(now_ns());
+            fire_traced(*machine_, *simulation_, call);
         });
-        if (next_due_ns() > clock_ns(CLOCK_MONOTONIC))
-            host_->clock().advance_to(clock_ns(CLOCK_MONOTONIC));
-        called |= sampled;
+        if (next_due_ns() > now_ns())
+            host_->clock().advance_to(now_ns());
         if (tracer_.targets() != 0 && tracer_.alive() == 0)
             return SessionEvent::target_exited;
-        if (now_ns >= deadline_ns) {
-            host_->clock().advance_to(now_ns);
+        if (now >= deadline_ns) {
+            host_->clock().advance_to(now);
             return SessionEvent::elapsed;
         }
         uint64_t due_ns = std::min(deadline_ns, next_due_ns());
-        now_ns = clock_ns(CLOCK_MONOTONIC);
-        if (!called && due_ns > now_ns)
-            tracer_.sleep(samplers_.empty() ? due_ns - now_ns
-                                            : std::min(due_ns - now_ns, kSampleLookNs));
+        now = now_ns();
+        if (!happened && due_ns > now)
+            tracer_.sleep(samplers_.empty() ? due_ns - now : std::min(due_ns - now, kSampleLookNs));
     }
 }
 
@@ -294,26 +290,23 @@ base::Result<void> SimulatedSession::stop() {
 } // namespace
 
 base::Result<std::unique_ptr<Session>>
-open_simulated_session(const SimulatedSessionOptions& options) {
+open_simulated_session(const SimulatedSessionOptions& options, SessionOutside outside) {
     sim::SimHostConfig config;
-    long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-    config.cpu_count = options.cpu_count;
-    if (config.cpu_count == 0)
-        config.cpu_count = static_cast<uint32_t>(std::clamp(online, 1L, kCpusMax));
-    config.seed = options.seed;
-    config.thread = this_process();
+    config.thread = options.thread;
     config.thread.is_real = true;
+    config.kernel = options.made_up;
     if (options.virtual_time) {
         config.cpu_count = kVirtualCpus;
     } else {
-        config.start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-        config.start_wall_ns = clock_ns(CLOCK_REALTIME);
+        const formats::HostClocks now = outside.clocks();
+        config.cpu_count = std::clamp(options.cpu_count, 1u, kCpusMax);
+        config.start_mono_ns = now.mono_ns;
+        config.start_wall_ns = now.wall_ns;
     }
-    config.kernel = options.made_up;
     DBK_TRY(auto host, sim::SimHost::create(config));
-    DBK_TRY(auto machine, sim::SimMachine::create(*host, options.seed));
-    return std::unique_ptr<Session>(
-        std::make_unique<SimulatedSession>(std::move(host), std::move(machine), options));
+    DBK_TRY(auto machine, sim::SimMachine::create(*host, config.seed));
+    return std::unique_ptr<Session>(std::make_unique<SimulatedSession>(
+        std::move(host), std::move(machine), options, std::move(outside)));
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

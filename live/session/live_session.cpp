@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The running kernel as a session: /dev/daybreak (docs/design/0045-nothing-made-up.md).
+// The running kernel as a session: /dev/daybreak.
 //
 // ENABLE does at once what enable() and start() are elsewhere: BEGIN has fired when it returns. The
 // ring belongs to the open device, so whatever ends this process, it goes with it.
-#include "cmd/dtrace/session.hpp"
-#include "cmd/terminal.hpp"
+#include "live/session/live_session.hpp"
+
 #include "live/process/child_signal.hpp"
 #include "live/ring_reader.hpp"
-#include "recorder/device.hpp"
-#include "recorder/host.hpp"
-#include "recorder/symbols.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <sys/utsname.h>
+#include <optional>
 
-namespace daybreak::cmd {
+namespace daybreak::live {
 
 namespace {
 
 /// 20 ms: how soon Ctrl-C is noticed.
 constexpr uint64_t kLookNs = 20'000'000;
-
-uint64_t mono_ns() {
-    return recorder::read_clocks().mono_ns;
-}
 
 /// Returns whether the part fits; one that does not names nothing.
 template <size_t Bytes>
@@ -39,8 +31,9 @@ bool put_name(char (&to)[Bytes], const std::string& name) {
 
 class LiveSession : public Session {
 public:
-    LiveSession(std::unique_ptr<recorder::DeviceApi> device, std::string release)
-        : device_(std::move(device)), release_(std::move(release)) {}
+    LiveSession(std::unique_ptr<recorder::DeviceApi> device, std::string release,
+                SessionOutside outside)
+        : device_(std::move(device)), release_(std::move(release)), outside_(std::move(outside)) {}
 
     bool is_simulated() const override { return false; }
     std::string release() const override { return release_; }
@@ -52,7 +45,7 @@ public:
     std::string remark() const override { return device_->remark(); }
     base::Result<void> claim() override;
     base::Result<void> start() override { return {}; }
-    uint64_t now_ns() const override { return mono_ns(); }
+    uint64_t now_ns() const override { return outside_.clocks().mono_ns; }
     base::Result<SessionEvent> wait(uint64_t ns) override;
     SessionStatus status() override;
     base::Result<formats::RingPieces> poll(const formats::Readings& wanted) override;
@@ -63,16 +56,16 @@ private:
 
     std::unique_ptr<recorder::DeviceApi> device_; // destroyed after what is mapped from it
     std::string release_;
+    SessionOutside outside_;
     std::optional<formats::SymbolTable> symbols_;
     uint16_t ring_id_ = 0;
-    std::optional<live::RingReader> ring_;
+    std::optional<RingReader> ring_;
 };
 
 const formats::SymbolTable* LiveSession::symbols() {
     if (!symbols_) {
         symbols_.emplace();
-        recorder::ProcSymbolSource source;
-        auto text = source.kallsyms();
+        auto text = outside_.kernel->kallsyms();
         if (text.ok())
             recorder::parse_kallsyms(*text, *symbols_);
     }
@@ -101,7 +94,7 @@ base::Result<void> LiveSession::make_named(const formats::DofProbeName& descript
 }
 
 base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
-    DBK_TRY(auto ring, live::RingReader::open(*device_, ring_id));
+    DBK_TRY(auto ring, RingReader::open(*device_, ring_id));
     ring_id_ = ring_id;
     ring_.emplace(std::move(ring));
     return {};
@@ -122,14 +115,14 @@ base::Result<void> LiveSession::claim() {
 }
 
 base::Result<SessionEvent> LiveSession::wait(uint64_t ns) {
-    uint64_t deadline_ns = mono_ns() + ns;
+    uint64_t deadline_ns = now_ns() + ns;
     for (;;) {
-        if (interrupted)
+        if (outside_.interrupted())
             return SessionEvent::interrupted;
-        uint64_t now_ns = mono_ns();
-        if (now_ns >= deadline_ns)
+        uint64_t now = now_ns();
+        if (now >= deadline_ns)
             return SessionEvent::elapsed;
-        if (live::sleep_until_child(std::min(deadline_ns - now_ns, kLookNs)))
+        if (sleep_until_child(std::min(deadline_ns - now, kLookNs)))
             return SessionEvent::interrupted;
     }
 }
@@ -140,7 +133,7 @@ SessionStatus LiveSession::status() {
 }
 
 base::Result<formats::RingPieces> LiveSession::poll(const formats::Readings& wanted) {
-    return ring_->poll(wanted, mono_ns);
+    return ring_->poll(wanted, [this] { return now_ns(); });
 }
 
 base::Result<void> LiveSession::stop() {
@@ -151,13 +144,12 @@ base::Result<void> LiveSession::stop() {
 
 } // namespace
 
-base::Result<std::unique_ptr<Session>> open_live_session() {
-    DBK_TRY(auto device, recorder::open_device());
+base::Result<std::unique_ptr<Session>>
+open_live_session(std::unique_ptr<recorder::DeviceApi> device, std::string release,
+                  SessionOutside outside) {
     DBK_TRY_VOID(recorder::check_version(*device));
-    utsname names = {};
-    ::uname(&names);
     return std::unique_ptr<Session>(
-        std::make_unique<LiveSession>(std::move(device), names.release));
+        std::make_unique<LiveSession>(std::move(device), std::move(release), std::move(outside)));
 }
 
-} // namespace daybreak::cmd
+} // namespace daybreak::live

@@ -2,8 +2,9 @@
 //
 // Session: the machine that `daybreak dtrace` traces, and one enabling at work on it.
 //
-// Three exist: the running kernel through /dev/daybreak; where that is absent, what is real without
-// it, timers and the processes of -c; and with --simulate a machine that is made up.
+// Three exist: the running kernel through /dev/daybreak (live_session.hpp); where that is absent,
+// what is real without it, timers and the processes of -c; and with --simulate a machine that is
+// made up (simulated_session.hpp, both).
 // What is asked of them is what dtrace(1) asks of its kernel:
 //
 //     probes()                 what can be traced: for -l, and to refuse what matches nothing
@@ -14,7 +15,7 @@
 //     poll()*                  what was recorded and aggregated since the last poll
 //     stop()                   END; a last poll() brings what is left
 //
-// The session never decodes a record and never prints.
+// The session never decodes a record and never prints; clocks, and whether to stop, it is given.
 #pragma once
 
 #include "base/file.hpp"
@@ -23,22 +24,27 @@
 #include "formats/dof/reading_rates.hpp"
 #include "formats/segment/ring_pieces.hpp"
 #include "formats/trace/metadata.hpp"
+#include "recorder/symbols.hpp"
 
-#include <memory>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace daybreak::live {
-class Target;
-}
 
-namespace daybreak::cmd {
+class Target;
 
 /// A probe of the machine.
 struct SessionProbe {
     uint32_t id = 0;
     std::string provider, module, function, name;
+};
+
+/// What a session asks the machine that it runs on.
+struct SessionOutside {
+    std::function<formats::HostClocks()> clocks; ///< read side by side
+    std::function<bool()> interrupted;           ///< whether Ctrl-C came: a wait ends then
+    recorder::SymbolSource* kernel = nullptr;    ///< its symbols; outlives the session
 };
 
 struct EnableRequest {
@@ -90,7 +96,7 @@ public:
     virtual base::Result<void> claim() = 0;
     /// A process of -c or -p, for sessions that have to see what it does themselves.  It outlives
     /// the session; called before start().
-    virtual void add_target(live::Target& target) { static_cast<void>(target); }
+    virtual void add_target(Target& target) { static_cast<void>(target); }
     /// Fires BEGIN and lets the other probes in.  An enabling that was claimed runs already.
     virtual base::Result<void> start() = 0;
     /// Returns the time that wait() lets pass: CLOCK_MONOTONIC, or that of a machine made up.
@@ -108,24 +114,4 @@ public:
     virtual base::Result<void> stop() = 0;
 };
 
-/// Opens the running kernel's session.  Error: not_found, when the module is not loaded.
-base::Result<std::unique_ptr<Session>> open_live_session();
-
-/// CPUs of a machine whose time is made up, too.
-constexpr uint32_t kVirtualCpus = 2;
-
-struct SimulatedSessionOptions {
-    /// Whether simulated processes make system calls and a simulated kernel has variables.  Else
-    /// nothing is there that is not real: BEGIN, END, ERROR, timers, and what processes of -c do.
-    bool made_up = false;
-    /// Its time jumps from one event to the next, and it has kVirtualCpus: what happens depends on
-    /// the seed alone.  Processes of -c and -p have no part in it.
-    bool virtual_time = false;
-    uint64_t seed = 1;
-    uint32_t cpu_count = 0; ///< 0: as many as this machine has
-};
-/// Opens a session on a simulated machine; its clock is the real one unless its time is virtual.
-base::Result<std::unique_ptr<Session>>
-open_simulated_session(const SimulatedSessionOptions& options);
-
-} // namespace daybreak::cmd
+} // namespace daybreak::live
