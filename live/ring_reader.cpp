@@ -104,21 +104,6 @@ bool RingReader::has_filled() const {
     return false;
 }
 
-uint32_t RingReader::ecb_count() const {
-    uint32_t count = 0;
-    for (const Bytes& piece : regions_.metadata()) {
-        if (field_at<uint16_t>(piece, offsetof(dbk_meta_header, kind)) != DBK_META_ECBS)
-            continue;
-        for (size_t at = DBK_META_DATA_OFFSET; at + sizeof(dbk_meta_ecb) <= piece.size(); count++) {
-            auto bytes = field_at<uint32_t>(piece, at + offsetof(dbk_meta_ecb, entry_bytes));
-            if (bytes < sizeof(dbk_meta_ecb))
-                break;
-            at += bytes;
-        }
-    }
-    return count;
-}
-
 Result<void> RingReader::take_aggregations(RingPieces& pieces) {
     if (facts_.aggregate != DBK_AGGREGATE_ENGINE)
         return {};

@@ -56,8 +56,6 @@ public:
     uint32_t activity() const;
     /// Whether a buffer of policy fill was full when a record came.
     bool has_filled() const;
-    /// ECBs that the program has on all probes now.
-    uint32_t ecb_count() const;
 
 private:
     struct Copied {

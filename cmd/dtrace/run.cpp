@@ -38,7 +38,6 @@ private:
     bool is_set(uint32_t option) const { return compiled_ && compiled_->option(option); }
     formats::ReadingRates rates() const;
     base::Result<void> enable();
-    void tell_matches();
     base::Result<void> loop();
     base::Result<void> take(const formats::Readings& looked_at);
     void tell_ends();
@@ -86,8 +85,7 @@ base::Result<void> Tracing::enable() {
     if (!compiled_)
         return session_.claim();
     DBK_TRY_VOID(check_destructive(compiled_->program()));
-    DBK_TRY(uint32_t matched, session_.enable({compiled_->dof(), is_set(DTRACEOPT_DESTRUCTIVE)}));
-    static_cast<void>(matched); // reported program by program before
+    DBK_TRY_VOID(session_.enable({compiled_->dof(), is_set(DTRACEOPT_DESTRUCTIVE)}));
     bool quiet = is_testing() || is_set(DTRACEOPT_QUIETRESIZE);
     std::istringstream remarks(session_.remark());
     for (std::string remark; std::getline(remarks, remark);)

@@ -66,7 +66,6 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     time_limit_ns_ = options_.time_limit_ns;
     if (time_limit_ns_ == 0)
         time_limit_ns_ = calls_exit(image.program) ? kExitTimeLimitNs : kTimeLimitNs;
-    image_.assign(untrusted_dof.begin(), untrusted_dof.end());
     rates_ = formats::reading_rates_of(image.program.options);
     setopt_.emplace(image.program);
 
@@ -123,20 +122,6 @@ std::vector<Simulation::Lowered> Simulation::lowered() const {
                 dbk_consumer_lowered(consumer_, static_cast<dbk_size>(which), &bytes))
             result.push_back({name, bytes});
     return result;
-}
-
-uint32_t Simulation::ecb_count() {
-    formats::Recording found = recording();
-    auto image = formats::parse_dof(image_);
-    DBK_ASSERT(image.ok());
-    uint32_t count = 0;
-    for (const formats::RingRecording& ring : found.rings)
-        for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
-            const formats::DofEcb* desc = image->ecb_at(ecb.ecbdesc);
-            // uarg 1 marks the ERROR clause that the compiler adds to every program.
-            count += desc != nullptr && desc->uarg == 1 ? 0 : 1;
-        }
-    return count;
 }
 
 Result<void> Simulation::start() {

@@ -72,8 +72,6 @@ public:
     dbk_consumer* consumer() { return consumer_; }
     /// Probes that the program is enabled on.
     uint32_t matched() const { return matched_; }
-    /// The program's own ECBs: what dtrace(1) calls matched probes.
-    uint32_t ecb_count();
 
     /// Fires BEGIN.  Error: invalid, when called twice.
     Result<void> start();
@@ -155,7 +153,6 @@ private:
     std::optional<SimRing> ring_; // the consumer's
     std::optional<live::RingReader> reader_;
     formats::RingPieces taken_; // but no metadata
-    Bytes image_;               // of the DOF
 };
 
 } // namespace daybreak::sim

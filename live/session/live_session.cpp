@@ -41,7 +41,7 @@ public:
 
     base::Result<std::vector<SessionProbe>> probes() override;
     base::Result<void> make_named(const formats::DofProbeName& description) override;
-    base::Result<uint32_t> enable(const EnableRequest& request) override;
+    base::Result<void> enable(const EnableRequest& request) override;
     std::string remark() const override { return device_->remark(); }
     base::Result<void> claim() override;
     base::Result<void> start() override { return {}; }
@@ -101,10 +101,9 @@ base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
 }
 
 /// The program itself says whether it is destructive, and the module whether that may be.
-base::Result<uint32_t> LiveSession::enable(const EnableRequest& request) {
+base::Result<void> LiveSession::enable(const EnableRequest& request) {
     DBK_TRY(uint16_t ring_id, device_->enable(request.dof));
-    DBK_TRY_VOID(open_ring(ring_id));
-    return ring_->ecb_count();
+    return open_ring(ring_id);
 }
 
 base::Result<void> LiveSession::claim() {

@@ -85,10 +85,9 @@ public:
     /// the description names none, or is an id.
     virtual base::Result<void> make_named(const formats::DofProbeName& description) = 0;
 
-    /// Verifies the program and arms its probes.  Returns how many probes it matched, one of
-    /// several clauses counted for each of them. Errors: invalid (refused by the verifier), denied
+    /// Verifies the program and arms its probes.  Errors: invalid (refused by the verifier), denied
     /// (destructive, privileges), limit.
-    virtual base::Result<uint32_t> enable(const EnableRequest& request) = 0;
+    virtual base::Result<void> enable(const EnableRequest& request) = 0;
     /// What the enabled program may not do on this machine, a sentence, or "".
     virtual std::string remark() const { return {}; }
     /// -a: takes the oldest anonymous enabling over instead, which goes on tracing.

@@ -38,7 +38,7 @@ public:
 
     base::Result<std::vector<SessionProbe>> probes() override;
     base::Result<void> make_named(const formats::DofProbeName& description) override;
-    base::Result<uint32_t> enable(const EnableRequest& request) override;
+    base::Result<void> enable(const EnableRequest& request) override;
     base::Result<void> claim() override {
         return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
     }
@@ -97,7 +97,7 @@ base::Result<void> SimulatedSession::make_named(const formats::DofProbeName& des
                               description.function.c_str(), description.name.c_str(), 0});
 }
 
-base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
+base::Result<void> SimulatedSession::enable(const EnableRequest& request) {
     sim::SimulationOptions options;
     options.name = "dtrace";
     options.destructive = request.destructive;
@@ -110,8 +110,7 @@ base::Result<uint32_t> SimulatedSession::enable(const EnableRequest& request) {
     if (image.program.target && image.program.target->typed)
         options.release = release_ = image.program.target->release;
     DBK_TRY(simulation_, sim::Simulation::load(*host_, request.dof, options));
-    DBK_TRY_VOID(start_samplers());
-    return simulation_->ecb_count();
+    return start_samplers();
 }
 
 /// Makes profile-N real.  Where that is not allowed the timers of a made-up machine stay.
