@@ -93,10 +93,10 @@ public:
 
 private:
     std::string no_program() const;
-    int trace(const CompiledPrograms* compiled, ProbeIndex& probes);
+    int trace(const CompiledPrograms* compiled, live::ProbeIndex& probes);
     base::Result<void> open_targets();
     base::Result<void> open_session();
-    void tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes);
+    void tell_matches(const CompiledPrograms& compiled, live::ProbeIndex& probes);
     int fail(const std::string& message) { return failed(arguments_.name, message); }
 
     DtraceArguments arguments_;
@@ -154,7 +154,7 @@ base::Result<void> Dtrace::open_session() {
 }
 
 /// "dtrace: description 'BEGIN' matched 1 probe", and what -v adds.
-void Dtrace::tell_matches(const CompiledPrograms& compiled, ProbeIndex& probes) {
+void Dtrace::tell_matches(const CompiledPrograms& compiled, live::ProbeIndex& probes) {
     for (size_t i = 0; i < compiled.descriptions.size(); i++) {
         uint32_t matched = 0;
         for (const formats::DofEcb* ecb : compiled.ecbs_of(i))
@@ -177,7 +177,7 @@ std::string Dtrace::no_program() const {
     return text;
 }
 
-int Dtrace::trace(const CompiledPrograms* compiled, ProbeIndex& probes) {
+int Dtrace::trace(const CompiledPrograms* compiled, live::ProbeIndex& probes) {
     // -e with nothing at all, or libraries alone, is fine: there was nothing wrong with it.
     if (arguments_.compile_only && !arguments_.claim_anonymous)
         return compiled != nullptr || arguments_.arguments.empty() ? static_cast<int>(Exit::ok)
@@ -211,7 +211,7 @@ int Dtrace::run() {
         kernel.emplace(compiler::KernelSource{.release = session_->release()});
     }
 
-    ProbeIndex probes(*session_);
+    live::ProbeIndex probes(*session_);
     CompileSetting setting;
     setting.probes = &probes;
     setting.kernel = kernel ? &*kernel : nullptr;

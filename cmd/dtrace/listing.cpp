@@ -60,7 +60,7 @@ void Lines::add(const live::SessionProbe& probe, compiler::ProbeArgumentTypes* t
 } // namespace
 
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                 ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output) {
+                 live::ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output) {
     std::optional<compiler::ProbeArgumentTypes> known_types;
     compiler::ProbeArgumentTypes* types =
         arguments.verbose ? &known_types.emplace(kernel) : nullptr;

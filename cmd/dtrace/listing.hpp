@@ -12,7 +12,7 @@ namespace daybreak::cmd {
 /// names nothing; without programs, every probe.  -v has what args[] is by the types of `kernel`,
 /// which may be null.
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
-                 ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output);
+                 live::ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output);
 
 /// Prints the stabilities of the index-th program, for -v.
 void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output);

@@ -20,13 +20,12 @@ namespace daybreak::cmd {
 
 namespace {
 
-template <typename Description>
-bool names(const Description& description, const live::SessionProbe& probe) {
-    using sim::glob_match;
-    return glob_match(description.provider, probe.provider) &&
-           glob_match(description.module, probe.module) &&
-           glob_match(description.function, probe.function) &&
-           glob_match(description.name, probe.name);
+/// Whether a description names any probe.  Id 0, which none has, is in DOF that of a description
+/// by names.
+bool exists(live::ProbeIndex& probes, const compiler::ProbeDescription& description) {
+    return description.id != 0u &&
+           probes.exists({description.provider, description.module, description.function,
+                          description.name, description.id.value_or(0)});
 }
 
 Preprocessing preprocessing_of(const DtraceArguments& arguments) {
@@ -85,7 +84,7 @@ std::string hint_for_function(compiler::ProbeDescription description,
         return "";
     if (!sim::glob_match(description.name, "entry")) {
         description.name = "entry";
-        if (setting.probes->exists(description))
+        if (exists(*setting.probes, description))
             return "functions of a -c command have probes at entry only";
     }
     return "the command has no function " + description.function +
@@ -98,61 +97,6 @@ std::string hint_for_function(compiler::ProbeDescription description,
 bool has_setting(const DtraceArguments& arguments, std::string_view name) {
     return std::any_of(arguments.settings.begin(), arguments.settings.end(),
                        [name](const auto& setting) { return setting.name == name; });
-}
-
-void ProbeIndex::read() {
-    auto probes = session_.probes();
-    if (probes.ok())
-        probes_ = std::move(*probes);
-    else
-        error_ = probes.error().message();
-    known_ = true;
-    outdated_ = false;
-}
-
-const std::vector<live::SessionProbe>& ProbeIndex::all() {
-    if (!known_ || outdated_)
-        read();
-    return probes_;
-}
-
-bool ProbeIndex::exists(const compiler::ProbeDescription& description) {
-    auto found = [this, &description] {
-        return std::any_of(probes_.begin(), probes_.end(), [&](const live::SessionProbe& probe) {
-            return description.id ? probe.id == *description.id : names(description, probe);
-        });
-    };
-    if (!description.id) {
-        auto made = session_.make_named(
-            {description.provider, description.module, description.function, description.name});
-        if (!made.ok()) {
-            error_ = made.error().message();
-            return false;
-        }
-    }
-    // The list may be older than what was made just now; it is read again when it matters.
-    if (known_ && found()) {
-        outdated_ |= !description.id;
-        return true;
-    }
-    read();
-    return found();
-}
-
-std::vector<const live::SessionProbe*>
-ProbeIndex::matches(const formats::DofProbeName& description) {
-    std::vector<const live::SessionProbe*> found;
-    // With -l it was not asked for before.
-    if (description.id == 0 && matched_.insert(description.text()).second) {
-        auto made = session_.make_named(description);
-        if (!made.ok())
-            error_ = made.error().message();
-        outdated_ = true;
-    }
-    for (const live::SessionProbe& probe : all())
-        if (description.id != 0 ? probe.id == description.id : names(description, probe))
-            found.push_back(&probe);
-    return found;
 }
 
 std::optional<uint64_t> CompiledPrograms::option(uint32_t id) const {
@@ -196,7 +140,7 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         arguments.zero_probes_allowed || arguments.mode == DtraceMode::list;
     if (setting.probes != nullptr) {
         options.probe_exists = [&setting](const compiler::ProbeDescription& description) {
-            return setting.probes->exists(description);
+            return exists(*setting.probes, description);
         };
         options.similar_probe = [&setting](const compiler::ProbeDescription& description) {
             std::vector<ProbeParts> probes = example_timers();

@@ -9,36 +9,9 @@
 #include "cmd/dtrace/options.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/types/kernel_types.hpp"
-#include "live/session/session.hpp"
-
-#include <set>
+#include "live/session/probe_index.hpp"
 
 namespace daybreak::cmd {
-
-/// The probes of a session, looked up by description.
-class ProbeIndex {
-public:
-    explicit ProbeIndex(live::Session& session) : session_(session) {}
-
-    /// Returns whether a description names any probe; one that only exists because it is named
-    /// (profile-97) is made.
-    bool exists(const compiler::ProbeDescription& description);
-    /// Returns the probes that a description of a compiled program means, in the order of ids.
-    std::vector<const live::SessionProbe*> matches(const formats::DofProbeName& description);
-    /// Returns all.
-    const std::vector<live::SessionProbe>& all();
-    /// What went wrong when the session was asked; "" when nothing did.
-    const std::string& error() const { return error_; }
-
-private:
-    void read();
-
-    live::Session& session_;
-    bool known_ = false, outdated_ = false;
-    std::vector<live::SessionProbe> probes_;
-    std::set<std::string> matched_; ///< descriptions whose probes were made
-    std::string error_;
-};
 
 /// What the command line's programs became.
 struct CompiledPrograms {
@@ -54,9 +27,9 @@ struct CompiledPrograms {
 };
 
 struct CompileSetting {
-    ProbeIndex* probes = nullptr;  ///< null: any probe may exist
-    std::optional<int64_t> target; ///< $target
-    bool is_command = false;       ///< it is of -c, and its functions have probes
+    live::ProbeIndex* probes = nullptr; ///< null: any probe may exist
+    std::optional<int64_t> target;      ///< $target
+    bool is_command = false;            ///< it is of -c, and its functions have probes
     compiler::KernelTypes* kernel = nullptr;
 };
 

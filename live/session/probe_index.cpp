@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProbeIndex: the probes of a session, looked up by description.
+#include "live/session/probe_index.hpp"
+
+#include "engine/sim/sim_host.hpp"
+
+#include <algorithm>
+
+namespace daybreak::live {
+
+namespace {
+
+bool fits(const formats::DofProbeName& description, const SessionProbe& probe) {
+    using sim::glob_match;
+    if (description.id != 0)
+        return probe.id == description.id;
+    return glob_match(description.provider, probe.provider) &&
+           glob_match(description.module, probe.module) &&
+           glob_match(description.function, probe.function) &&
+           glob_match(description.name, probe.name);
+}
+
+} // namespace
+
+void ProbeIndex::read() {
+    auto probes = session_.probes();
+    if (probes.ok())
+        probes_ = std::move(*probes);
+    else
+        error_ = probes.error().message();
+    known_ = true;
+    outdated_ = false;
+}
+
+/// Has the probes made that only exist because they are named.
+bool ProbeIndex::make(const formats::DofProbeName& description) {
+    auto made = session_.make_named(description);
+    if (!made.ok())
+        error_ = made.error().message();
+    return made.ok();
+}
+
+const std::vector<SessionProbe>& ProbeIndex::all() {
+    if (!known_ || outdated_)
+        read();
+    return probes_;
+}
+
+bool ProbeIndex::exists(const formats::DofProbeName& description) {
+    auto found = [this, &description] {
+        return std::ranges::any_of(
+            probes_, [&](const SessionProbe& probe) { return fits(description, probe); });
+    };
+    if (description.id == 0 && !make(description))
+        return false;
+    // The list may be older than what was made just now; it is read again when it matters.
+    if (known_ && found()) {
+        outdated_ |= description.id == 0;
+        return true;
+    }
+    read();
+    return found();
+}
+
+std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {
+    std::vector<const SessionProbe*> found;
+    // With -l it was not asked for before.
+    if (description.id == 0 && matched_.insert(description.text()).second) {
+        static_cast<void>(make(description));
+        outdated_ = true;
+    }
+    for (const SessionProbe& probe : all())
+        if (fits(description, probe))
+            found.push_back(&probe);
+    return found;
+}
+
+} // namespace daybreak::live
