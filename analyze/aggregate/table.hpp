@@ -62,17 +62,29 @@ public:
     std::optional<uint32_t> intern(const AggregationLayout& layout);
     const AggregationLayout& layout(uint32_t number) const { return layouts_[number].layout; }
 
-    /// Counts one value under `key`.  Returns false when the table is full.
-    bool update(uint32_t layout, uint32_t source, base::ByteView key, int64_t value,
-                int64_t increment) {
+    /// Returns where the cells of `key` are, new ones initialized; kNowhere when the table is full.
+    /// They stay there until remove_if().
+    size_t place(uint32_t layout, uint32_t source, base::ByteView key) {
         uint64_t* cells = find_or_add(layout, source, key);
-        if (!cells)
-            return false;
+        return cells ? static_cast<size_t>(cells - cells_.data()) : kNowhere;
+    }
+    static constexpr size_t kNowhere = SIZE_MAX;
+    /// Counts one value in the cells at a place, which are of this layout.
+    void update_at(size_t place, uint32_t layout, int64_t value, int64_t increment) {
         const KnownLayout& known = layouts_[layout];
+        uint64_t* cells = &cells_[place];
         if (known.layout.function.kind == DTRACEAGG_COUNT) [[likely]]
             cells[0]++;
         else
             known.layout.function.update({cells, known.cell_count}, value, increment);
+    }
+    /// Counts one value under `key`.  Returns false when the table is full.
+    bool update(uint32_t layout, uint32_t source, base::ByteView key, int64_t value,
+                int64_t increment) {
+        size_t at = place(layout, source, key);
+        if (at == kNowhere)
+            return false;
+        update_at(at, layout, value, increment);
         return true;
     }
     /// Adds what was counted elsewhere; `cells` has the function's cell_count() elements.

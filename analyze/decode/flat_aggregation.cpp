@@ -85,7 +85,27 @@ std::optional<FlatAggregation> FlatAggregation::of(const Statement& statement) {
         !set_integer(statement.increment, flat.increment_))
         return std::nullopt;
     flat.end_ = std::max({flat.end_, flat.value_.end(), flat.increment_.end()});
+    flat.plan_words();
     return flat;
+}
+
+void FlatAggregation::plan_words() {
+    size_t end = end_;
+    for (const Member& member : members_) {
+        if (member.kind == MemberKind::tail || member.kind == MemberKind::tail_string) {
+            tails_.push_back(member.offset);
+            continue;
+        }
+        for (size_t at = 0; at < member.bytes; at += sizeof(uint64_t)) {
+            size_t bytes = std::min(member.bytes - at, sizeof(uint64_t)),
+                   offset = member.offset + at;
+            fixed_words_.push_back({static_cast<uint16_t>(offset), mask(bytes)});
+            end = std::max(end, offset + sizeof(uint64_t));
+        }
+    }
+    constexpr size_t kTailsMax = sizeof(uint64_t) / sizeof(dbk_tail_ref::bytes);
+    if (fixed_words_.size() < std::tuple_size_v<KeyWords> && tails_.size() <= kTailsMax)
+        words_end_ = end;
 }
 
 } // namespace daybreak::analyze

@@ -72,10 +72,11 @@ public:
     /// Counts what the record aggregated.  dtrace(1) takes a snapshot of aggregations before it
     /// reads records, so the caller counts all records of a firing before it consumes the first.
     void count(const MergedRecord& merged);
-    /// The same of a record whose plan is at hand.
-    void count(EcbPlan& plan, base::ByteView record) {
+    /// The same of a record whose plan is at hand, with keys of records that were counted before.
+    void count(EcbPlan& plan, base::ByteView record, RecentKeys* recent = nullptr) {
         for (Statement& statement : plan.statements)
-            if (statement.kind == StatementKind::aggregate && !count_flat(statement, record))
+            if (statement.kind == StatementKind::aggregate &&
+                !count_flat(statement, record, recent))
                 aggregate(plan, statement, record);
     }
     /// Returns whether the statement's key and value are copies of what a record has.
@@ -105,12 +106,21 @@ private:
     void print_aggregations(const Statement& statement, base::ByteView record);
     void run_outside(const EcbPlan& plan, const Statement& statement, base::ByteView record);
     void set_option(const EcbPlan& plan, const Statement& statement, base::ByteView record);
-    bool count_flat(const Statement& statement, base::ByteView record) {
+    bool count_flat(const Statement& statement, base::ByteView record, RecentKeys* recent) {
         const std::optional<FlatAggregation>& flat = statement.flat;
-        return flat && flat->read_key(record, flat_key_) &&
-               table_.update(*statement.layout_number, statement.source, flat_key_.bytes(),
-                             flat->value(record), flat->increment(record));
+        if (!flat)
+            return false;
+        KeyWords words;
+        bool has_words = recent && flat->read_words(record, words);
+        if (std::optional<size_t> place = has_words ? recent->find(statement, words) : std::nullopt)
+            table_.update_at(*place, *statement.layout_number, flat->value(record),
+                             flat->increment(record));
+        else
+            return count_key(statement, record, has_words ? recent : nullptr, words);
+        return true;
     }
+    bool count_key(const Statement& statement, base::ByteView record, RecentKeys* recent,
+                   const KeyWords& words);
     void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
     void merge_entry(const formats::AggEntryView& entry);
     bool make_key(const Statement& statement, base::ByteView bytes);

@@ -66,6 +66,21 @@ void Consumer::aggregation_full() {
         shared_.note("aggregations do not fit into memory: further keys are not counted");
 }
 
+/// Counts a record by its key; `recent`, when there is one, knows the words by it from then on.
+bool Consumer::count_key(const Statement& statement, base::ByteView record, RecentKeys* recent,
+                         const KeyWords& words) {
+    const FlatAggregation& flat = *statement.flat;
+    if (!flat.read_key(record, flat_key_))
+        return false;
+    size_t place = table_.place(*statement.layout_number, statement.source, flat_key_.bytes());
+    if (place == AggregationTable::kNowhere)
+        return false;
+    if (recent)
+        recent->put(statement, words, place);
+    table_.update_at(place, *statement.layout_number, flat.value(record), flat.increment(record));
+    return true;
+}
+
 void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView record) {
     statement_problem_ = statement.problem;
     if (!statement_problem_.empty() || !ready(statement) || !make_key(statement, record)) {

@@ -216,7 +216,7 @@ uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, boo
 
 void Tally::flush(Consumer& consumer) {
     for (const Waiting& one : waiting_)
-        consumer.count(*one.plan, one.record);
+        consumer.count(*one.plan, one.record, &recent_);
     waiting_.clear();
 }
 

@@ -72,6 +72,7 @@ private:
     /// again, and are unpacked once.
     std::set<std::pair<const formats::PieceStore*, uint32_t>> tried_;
     ColumnTally columns_;
+    RecentKeys recent_;
     uint64_t segments_ = 0, seen_ = 0, records_ = 0;
     uint64_t first_boot_ns_ = UINT64_MAX, last_boot_ns_ = 0;
 };

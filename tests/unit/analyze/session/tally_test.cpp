@@ -51,7 +51,8 @@ struct Program {
         builder.option(DTRACEOPT_QUIET);
         for (int i = 0; i < 2; i++) {
             prints.push_back(clause("print" + std::to_string(i)));
-            builder.printf(prints.back(), "printed %d of %s\n", {Member::integer(8), Member::text()});
+            builder.printf(prints.back(), "printed %d of %s\n",
+                           {Member::integer(8), Member::text()});
         }
         const std::vector<std::vector<Member>> keys = {
             {},
@@ -61,8 +62,9 @@ struct Program {
             {Member::integer(2), Member::integer(24)},
             {Member::stack()},
         };
-        const uint32_t kinds[] = {DTRACEAGG_COUNT, DTRACEAGG_SUM, DTRACEAGG_MIN,     DTRACEAGG_MAX,
-                                  DTRACEAGG_AVG,   DTRACEAGG_STDDEV, DTRACEAGG_QUANTIZE};
+        const uint32_t kinds[] = {DTRACEAGG_COUNT,   DTRACEAGG_SUM, DTRACEAGG_MIN,
+                                  DTRACEAGG_MAX,     DTRACEAGG_AVG, DTRACEAGG_STDDEV,
+                                  DTRACEAGG_QUANTIZE};
         for (uint32_t variable = 1; variable <= 5; variable++) {
             counts.push_back(clause("count" + std::to_string(variable)));
             key_of_.push_back(keys[random() % keys.size()]);
@@ -115,7 +117,8 @@ void fire(RecordingOf& recording, const Program& program, std::mt19937_64& rando
                 continue;
             }
             size_t which = random() % program.counts.size();
-            recording.fire(cpu, ticks, program.counts[which], program.values(which, random), at > 0);
+            recording.fire(cpu, ticks, program.counts[which], program.values(which, random),
+                           at > 0);
             ticks += random() % 8 == 0; // a firing takes time
         }
     }
@@ -152,8 +155,9 @@ TEST_CASE("what is tallied prints as what is merged", "[analyze][tally]") {
         std::mt19937_64 random(seed);
         Program program(random);
         auto cpus = static_cast<uint16_t>(1 + random() % 3);
-        RecordingOf recording(program.builder,
-                              {.cpu_count = cpus, .segments_per_cpu = 256, .policy = DBK_POLICY_FILL});
+        RecordingOf recording(
+            program.builder,
+            {.cpu_count = cpus, .segments_per_cpu = 256, .policy = DBK_POLICY_FILL});
         fire(recording, program, random, cpus);
         formats::Recording memory = recording.build();
         std::vector<formats::Trace> traces;
@@ -214,4 +218,25 @@ TEST_CASE("keys of every length are counted whole", "[analyze][tally]") {
             check_same(tallied, print(built, {}, true));
         }
     }
+}
+
+TEST_CASE("texts that are the same one after the other are different keys", "[analyze][tally]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t count = program.clause("test", "", "f", "fire");
+    program.aggregate(count, 1, {DTRACEAGG_SUM, 0},
+                      {Member::text(), Member::text(), Member::integer(2)});
+    RecordingOf recording(program);
+    uint64_t ticks = 100;
+    const std::string text = "abcdefgh12345678";
+    for (uint64_t round = 1; round <= 3; round++)
+        for (size_t first = 0; first <= text.size(); first++)
+            recording.fire(0, ticks++, count,
+                           {text.substr(0, first), text.substr(first), uint64_t{7}, round});
+    formats::Recording built = recording.build();
+    Printed tallied = print(built, {}, false);
+    CHECK(std::count(tallied.text.begin(), tallied.text.end(), '\n') ==
+          static_cast<ptrdiff_t>(text.size() + 1));
+    CHECK(tallied.records.count == 3 * (text.size() + 1));
+    check_same(tallied, print(built, {}, true));
 }
