@@ -16,6 +16,8 @@ namespace daybreak::cmd {
 
 namespace {
 
+constexpr int kJobsMax = 64; // each has two blocks of memory
+
 struct ReportArguments {
     TraceFiles files;
     WindowOptions window;
@@ -27,6 +29,7 @@ struct ReportArguments {
     bool system = false;
     bool all = false;
     bool json = false;
+    int jobs = 1;
 };
 
 /// What was asked for, else the window of the snapshot that it is.
@@ -61,6 +64,7 @@ int report(const ReportArguments& arguments) {
         return fail_window("report", checked.error());
     TraceFiles files = arguments.files;
     files.options.skim = arguments.window.has_time();
+    files.options.jobs = static_cast<unsigned>(arguments.jobs);
     auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());
@@ -125,6 +129,10 @@ void add_report(Command app, int& status) {
     command.add_flag("--system", arguments->system,
                      "Carry out system(), freopen() and ftruncate(): only of a recording whose "
                      "program you trust");
+    command.add_option("-j,--jobs", arguments->jobs, "Threads that unpack; the output is the same")
+        .type_name("N")
+        .range(1, kJobsMax)
+        .show_default();
     command.footer("\nExample: the two seconds after the first, aggregations included\n"
                    "  daybreak report --since +1 --until +3 boot.dbrk");
     command.callback([arguments, &status] { status = report(*arguments); });

@@ -64,21 +64,54 @@ void BlockStore::keep_unpacked(const Unpacked& unpacked) {
     }
 }
 
-Result<void> BlockStore::unpack_payload(const Block& block, Bytes& payload) {
+/// Reads a block's payload into `stored`, whose memory is used again.
+Result<void> BlockStore::read_stored(const Block& block, StoredBlock& stored) {
     if (block.header.stored_bytes > kStoredBytesMax)
         return errorf(ErrorCode::limit, "it is too long");
-    stored_.resize(block.header.stored_bytes);
+    stored.header = block.header;
+    stored.offset_bytes = block.offset_bytes;
+    stored.stored.resize(block.header.stored_bytes);
     base::ByteSource& file = *files_[block.file].source;
-    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored_);
-    if (got != stored_.size())
+    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored.stored);
+    if (got != stored.stored.size())
         return file.failure()
                    ? *file.failure()
                    : errorf(ErrorCode::truncated, "%zu bytes are stored, %zu are there any more",
-                            stored_.size(), got);
-    if (base::crc32c(stored_) != block.header.payload_crc32c)
-        return errorf(ErrorCode::corrupt, "its checksum does not hold");
+                            stored.stored.size(), got);
+    return {};
+}
+
+Result<void> BlockStore::unpack_payload(const Block& block, Bytes& payload) {
+    auto number = static_cast<uint32_t>(&block - blocks_.data());
     blocks_unpacked_++;
-    return unpacker_.unpack({block.header, block.offset_bytes, stored_}, payload);
+    if (jobs_ > 1)
+        begin_next(number);
+    if (ahead_ && ahead_->has(number)) {
+        DBK_TRY(payload, ahead_->take(number));
+        return {};
+    }
+    DBK_TRY_VOID(read_stored(block, stored_));
+    return unpack_stored(unpacker_, stored_, payload);
+}
+
+/// Has the blocks after this one unpacked, if it comes after the last.  One that cannot be read is
+/// left to whom it is wanted by.
+void BlockStore::begin_next(uint32_t number) {
+    bool follows = number == std::exchange(last_, number) + 1;
+    if (!follows)
+        return;
+    if (!ahead_)
+        ahead_ = std::make_unique<UnpackAhead>(jobs_ - 1);
+    ahead_->pass(number);
+    for (uint32_t next = number + 1; next < blocks_.size() && ahead_->has_room(); next++) {
+        const Block& block = blocks_[next];
+        StoredBlock stored;
+        if (ahead_->has(next) || !block.unpacked.expired())
+            continue;
+        if (block.header.raw_bytes > UnpackAhead::kRawBytesMax || !read_stored(block, stored).ok())
+            return;
+        ahead_->begin(next, std::move(stored));
+    }
 }
 
 /// A block and the payload that it is views of.
@@ -102,7 +135,8 @@ Result<std::shared_ptr<const ColumnBlock>> BlockStore::columns(uint32_t number) 
 
 Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
     Bytes payload;
-    if (resident_->spare.capacity() <= size_t{2} * block.header.raw_bytes) // else it would stay so large
+    if (resident_->spare.capacity() <=
+        size_t{2} * block.header.raw_bytes) // else it would stay so large
         payload = std::exchange(resident_->spare, {});
     DBK_TRY_VOID(unpack_payload(block, payload));
     if (block.header.type != DBK_TRACE_COLUMNS)

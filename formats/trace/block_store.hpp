@@ -15,6 +15,7 @@
 
 #include "formats/segment/piece_bytes.hpp"
 #include "formats/trace/block.hpp"
+#include "formats/trace/unpack_ahead.hpp"
 
 #include <deque>
 
@@ -26,6 +27,10 @@ public:
     static constexpr size_t kKeptBlocks = 256;
     static constexpr size_t kManyBytes = 192u << 20;
     static constexpr uint64_t kAgain = 8;
+
+    /// `jobs` is how many threads may unpack, the caller's among them: blocks that are wanted one
+    /// after the other are unpacked before they are.
+    explicit BlockStore(unsigned jobs = 1) : jobs_(jobs) {}
 
     /// Takes note of a block of `file` and returns its number in the store.  `name` is its place
     /// for findings: "block 7 at 0x1234".
@@ -72,7 +77,9 @@ private:
     size_t kept_bytes_max() const {
         return blocks_unpacked_ < kAgain * blocks_.size() ? kKeptBytes : kManyBytes;
     }
+    Result<void> read_stored(const Block& block, StoredBlock& stored);
     Result<void> unpack_payload(const Block& block, Bytes& payload);
+    void begin_next(uint32_t number);
     Result<Unpacked> unpack(Block& block);
     Result<Unpacked> block_of(const PieceBytes& piece);
     Error refuse(const Block& block, uint32_t offset_bytes, const std::string& why);
@@ -84,8 +91,11 @@ private:
     std::shared_ptr<Resident> resident_ = std::make_shared<Resident>();
     uint64_t blocks_unpacked_ = 0;
     PayloadUnpacker unpacker_;
-    Bytes stored_;                     // of the block that is being unpacked
-    std::shared_ptr<Columns> columns_; // handed out last
+    StoredBlock stored_; // the block that is being unpacked
+    const unsigned jobs_;
+    std::unique_ptr<UnpackAhead> ahead_; // once blocks were wanted one after the other
+    uint32_t last_ = 0;                  // the block that was unpacked last
+    std::shared_ptr<Columns> columns_;   // handed out last
     Findings late_;
 };
 

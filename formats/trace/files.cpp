@@ -161,7 +161,7 @@ private:
 
     Result<void> read_single() {
         DBK_TRY(SharedSource source, open(sources_[0].path));
-        Result<Trace> read = parse_trace(source, sources_[0].path, options_.skim);
+        Result<Trace> read = parse_trace(source, sources_[0].path, options_);
         DBK_TRY_VOID(note_failure(sources_[0].path, *source));
         if (!read.ok())
             return std::move(read).error();
@@ -493,7 +493,7 @@ private:
     std::vector<Source> sources_;
     std::set<std::pair<dev_t, ino_t>> identities_;
     RecordingBuilder builder_;
-    std::shared_ptr<BlockStore> store_ = std::make_shared<BlockStore>();
+    std::shared_ptr<BlockStore> store_ = std::make_shared<BlockStore>(options_.jobs);
     RawBudget budget_;
     Findings findings_;
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number

@@ -303,11 +303,11 @@ bool looks_like_trace(ByteView untrusted) {
 }
 
 Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_file,
-                          const std::string& name, bool skim) {
+                          const std::string& name, const ReadOptions& options) {
     RecordingBuilder builder;
     RawBudget budget;
     DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget,
-                                             std::make_shared<BlockStore>(), skim));
+                                             std::make_shared<BlockStore>(options.jobs), options.skim));
     Trace trace;
     trace.path = name;
     trace.file = content.file.facts;

@@ -86,6 +86,7 @@ struct ReadOptions {
     /// Data blocks that an index describes are not looked at before a piece of one is wanted: damage to
     /// the others goes unnoticed.  For a caller who wants a part of the recording.
     bool skim = false;
+    unsigned jobs = 1;        ///< threads that may unpack data blocks, the caller's among them
     std::string running_boot; ///< UUID of the boot that runs; empty: not known
 };
 
@@ -104,7 +105,7 @@ bool looks_like_trace(ByteView untrusted);
 /// The same as read_trace() from a source, or a copy of bytes in memory; `name` stands for the path in
 /// messages.
 Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_file,
-                          const std::string& name, bool skim = false);
+                          const std::string& name, const ReadOptions& options = {});
 Result<Trace> parse_trace(ByteView untrusted_file, const std::string& name);
 
 } // namespace daybreak::formats

@@ -184,10 +184,35 @@ TEST_CASE("a file that is skimmed shows its damage where it is read", "[trace][s
     Bytes file = in_rows(ring);
     file[file.size() / 2] ^= std::byte{1};
     CHECK(parse_trace(base::memory_source(file), "x").value().file.blocks_lost == 1);
-    Trace skimmed = parse_trace(base::memory_source(file), "x", true).value();
+    Trace skimmed = parse_trace(base::memory_source(file), "x", {.skim = true}).value();
     CHECK(skimmed.file.blocks_lost == 0);
     CHECK(walk(skimmed) < 40000);
     CHECK(skimmed.recording.all_findings().list().at(0).text == "its checksum does not hold");
+}
+
+TEST_CASE("threads that unpack ahead change nothing of what is read", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    bool columns = GENERATE(false, true), damaged = GENERATE(false, true);
+    Bytes file = test::sample_file(ring, 8192, columns);
+    if (damaged)
+        for (size_t at = file.size() / 8; at < file.size() / 2; at += file.size() / 8)
+            file[at] ^= std::byte{1};
+    Trace alone = parse_trace(base::memory_source(file), "x", {.skim = true}).value();
+    uint64_t records = walk(alone);
+    CHECK((records == 40000) == !damaged);
+    for (unsigned jobs : {2u, 3u, 16u}) {
+        CAPTURE(columns, damaged, jobs);
+        Trace trace =
+            parse_trace(base::memory_source(file), "x", {.skim = true, .jobs = jobs}).value();
+        CHECK(walk(trace) == records);
+        CHECK(walk(trace) == records); // from the beginning again
+        CHECK(trace.recording.all_findings().list() == alone.recording.all_findings().list());
+    }
+    Trace unread = parse_trace(base::memory_source(file), "x", {.skim = true, .jobs = 4}).value();
+    RecordView record;
+    const RingRecording& first = unread.recording.rings.at(0);
+    for (size_t i = 0; i < 9; i++) // and goes while blocks are under way
+        records_of(first.cpus.at(0).segments.at(i), first).next(record);
 }
 
 TEST_CASE("symbols are unpacked when the first is asked for", "[trace][store][symbols]") {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that unpack payloads.
+#include "formats/trace/unpack_ahead.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <utility>
+
+namespace daybreak::formats {
+
+Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, Bytes& payload) {
+    if (base::crc32c(block.stored) != block.header.payload_crc32c)
+        return base::errorf(ErrorCode::corrupt, "its checksum does not hold");
+    return unpacker.unpack({block.header, block.offset_bytes, block.stored}, payload);
+}
+
+UnpackAhead::UnpackAhead(unsigned threads) {
+    for (unsigned i = 0; i < threads; i++)
+        threads_.emplace_back([this] { loop(); });
+}
+
+UnpackAhead::~UnpackAhead() {
+    {
+        std::lock_guard lock(mutex_);
+        ending_ = true;
+        changed_.notify_all();
+    }
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+void UnpackAhead::begin(uint32_t number, StoredBlock block) {
+    auto begun = std::make_shared<Block>();
+    begun->stored = std::move(block);
+    blocks_[number] = begun;
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(begun));
+    changed_.notify_all();
+}
+
+Result<Bytes> UnpackAhead::take(uint32_t number) {
+    auto at = blocks_.find(number);
+    DBK_ASSERT(at != blocks_.end());
+    std::shared_ptr<Block> block = std::move(at->second);
+    blocks_.erase(at);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return block->state == State::done; });
+    DBK_TRY_VOID(std::move(block->result));
+    return std::move(block->payload);
+}
+
+void UnpackAhead::pass(uint32_t number) {
+    std::lock_guard lock(mutex_);
+    while (!blocks_.empty() && blocks_.begin()->first < number) {
+        State& state = blocks_.begin()->second->state;
+        if (state == State::waits)
+            state = State::given_up;
+        blocks_.erase(blocks_.begin());
+    }
+}
+
+void UnpackAhead::loop() {
+    PayloadUnpacker unpacker;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+        if (ending_)
+            return;
+        std::shared_ptr<Block> block = std::move(queue_.front());
+        queue_.erase(queue_.begin());
+        if (block->state == State::given_up)
+            continue;
+        block->state = State::runs;
+        lock.unlock();
+        Result<void> result = unpack_stored(unpacker, block->stored, block->payload);
+        lock.lock();
+        block->result = std::move(result);
+        block->state = State::done;
+        changed_.notify_all();
+    }
+}
+
+} // namespace daybreak::formats

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// UnpackAhead: threads that check and unpack the payloads of blocks which will be wanted next.
+//
+//     the reader: begin(8) begin(9) ... take(8) ... take(9)
+//     threads:      8 ====---->           9 ====---->
+//
+// The reader reads the file; a thread sees only the bytes of its block.  So what is unpacked, and
+// what is said of a block that does not unpack, does not depend on how many threads there are.
+#pragma once
+
+#include "formats/trace/block.hpp"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace daybreak::formats {
+
+/// A block of a file, with its payload as it is stored.
+struct StoredBlock {
+    dbk_trace_block header{};
+    uint64_t offset_bytes = 0;
+    Bytes stored;
+};
+
+/// Checks and unpacks a payload.  Errors: corrupt, limit.
+Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, Bytes& payload);
+
+class UnpackAhead {
+public:
+    /// Payloads that are larger are left to the reader: what lies ready must not fill the memory.
+    static constexpr size_t kRawBytesMax = 4u << 20;
+
+    explicit UnpackAhead(unsigned threads);
+    ~UnpackAhead();
+    UnpackAhead(const UnpackAhead&) = delete;
+    UnpackAhead& operator=(const UnpackAhead&) = delete;
+
+    /// Whether one more block may be begun.
+    bool has_room() const { return blocks_.size() < 2 * threads_.size(); }
+    void begin(uint32_t number, StoredBlock block);
+    bool has(uint32_t number) const { return blocks_.contains(number); }
+    /// Waits until the block, which was begun, is unpacked, and returns its payload.
+    Result<Bytes> take(uint32_t number);
+    /// Forgets blocks before this one: they were passed.
+    void pass(uint32_t number);
+
+private:
+    enum class State : uint8_t { waits, runs, done, given_up };
+    struct Block {
+        StoredBlock stored;
+        Bytes payload;
+        Result<void> result;
+        State state = State::waits;
+    };
+
+    void loop();
+
+    std::map<uint32_t, std::shared_ptr<Block>> blocks_; // of the reader
+    std::mutex mutex_;                                  // the states, and all below
+    std::condition_variable changed_;
+    std::vector<std::shared_ptr<Block>> queue_; // oldest first
+    bool ending_ = false;
+    std::vector<std::thread> threads_;
+};
+
+} // namespace daybreak::formats
