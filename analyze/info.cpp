@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <numeric>
 
 namespace daybreak::analyze {
 
@@ -49,12 +48,17 @@ const char* policy_text(uint32_t policy) {
     }
 }
 
-/// The window that was asked for, as far as there are records.
-void print_asked(std::string& out, const formats::Recording& recording, const TimeWindow& window) {
+/// The window that was asked for, as far as there are records, and the probes.
+void print_asked(std::string& out, const formats::Recording& recording,
+                 const InfoOptions& options) {
+    const TimeWindow& window = options.window;
     TimeSpan span = span_of(recording);
     if (window.is_set() && !span.empty())
         print_window(out, recording, "asked", std::max(window.since_ns(), span.first_mono_ns),
                      std::min(window.until_ns(), span.last_mono_ns));
+    if (options.probes.is_set())
+        appendf(out, "%-10s records of %s; what is missing is known per CPU, of all probes\n",
+                "asked", options.probes.description().c_str());
 }
 
 void print_host(std::string& out, const formats::Recording& recording,
@@ -197,15 +201,16 @@ void print_cpus(std::string& out, const formats::RingRecording& ring) {
     append_table(out, rows);
 }
 
-/// The same of a window, with what is missing in it.
-void print_cpus(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
+/// The same of a window, with what is missing in it, or of some probes.
+void print_cpus(std::string& out, const formats::RingRecording& ring, const InfoOptions& options) {
     std::vector<std::vector<std::string>> rows = {
         {"CPU", "HERE", "OVERWRITTEN", "LOST", "DROPS", "FROM", "TO"}};
     for (const formats::CpuInfo& cpu : ring.cpus) {
         std::vector<std::string>& row = rows.emplace_back();
-        WindowRecords found = records_in(window, ring, cpu);
-        WindowMissing missing = missing_in(window, ring, cpu);
-        uint64_t drops = std::accumulate(missing.drops.begin(), missing.drops.end(), uint64_t{0});
+        WindowRecords found = records_in(options.window, ring, cpu, options.probes);
+        WindowMissing missing = missing_in(options.window, ring, cpu);
+        uint64_t drops =
+            options.window.is_set() ? missing.drops_total() : cpu.completeness.drops_total();
         for (uint64_t number :
              {uint64_t{cpu.cpu}, found.records, missing.overwritten, missing.lost, drops})
             row.push_back(std::to_string(number));
@@ -276,8 +281,18 @@ void print_lowered(std::string& out, const formats::RingRecording& ring) {
                     bytes_text(bytes).c_str());
 }
 
+/// How many of a ring's probes were asked for.
+std::string asked_text(const formats::RingRecording& ring, const InfoOptions& options) {
+    if (!options.probes.is_set())
+        return "";
+    auto asked = std::ranges::count_if(ring.probes, [&](const auto& probe) {
+        return options.probes.has(ring.ring_id, probe.first);
+    });
+    return base::strprintf("; asked: %zu", static_cast<size_t>(asked));
+}
+
 void print_ring(std::string& out, const formats::Recording& recording,
-                const formats::RingRecording& ring, const TimeWindow& window) {
+                const formats::RingRecording& ring, const InfoOptions& options) {
     appendf(out, "ring %u", unsigned{ring.ring_id});
     if (!ring.has_info) {
         out += ": its description is missing\n";
@@ -295,21 +310,21 @@ void print_ring(std::string& out, const formats::Recording& recording,
             appendf(out, "  %-8s %s\n", "program", image.program.target->main_file.c_str());
     for (const std::string& problem : program.problems())
         appendf(out, "  %-8s %s\n", "problem", problem.c_str());
-    appendf(out, "  %-8s %zu, with %s\n", "probes", ring.probes.size(),
-            counted(ring.ecbs.all().size(), "ECB").c_str());
+    appendf(out, "  %-8s %zu, with %s%s\n", "probes", ring.probes.size(),
+            counted(ring.ecbs.all().size(), "ECB").c_str(), asked_text(ring, options).c_str());
     for (const std::string& description : unmatched_of(recording, ring))
         appendf(out, "  %-8s %s matches no probe\n", "nothing", description.c_str());
     print_time(out, ring);
     print_ringtime(out, ring);
     print_lowered(out, ring);
     print_aggregations(out, ring);
-    if (window.is_set()) {
-        print_cpus(out, ring, window);
-    } else {
+    if (options.is_part())
+        print_cpus(out, ring, options);
+    else
         print_cpus(out, ring);
+    if (!options.window.is_set())
         print_coverage(out, ring);
-    }
-    print_drops(out, ring, window);
+    print_drops(out, ring, options.window);
 }
 
 void print_findings(std::string& out, const formats::Findings& findings) {
@@ -325,10 +340,10 @@ void print_findings(std::string& out, const formats::Findings& findings) {
 CompletenessNote print_recording(std::string& out, const formats::Recording& recording,
                                  const formats::TraceHeader* header, const InfoOptions& options) {
     print_host(out, recording, header);
-    print_asked(out, recording, options.window);
+    print_asked(out, recording, options);
     print_machine(out, recording, options.log_lines);
     for (const formats::RingRecording& ring : recording.rings)
-        print_ring(out, recording, ring, options.window);
+        print_ring(out, recording, ring, options);
     print_findings(out, recording.all_findings());
     return completeness_of(recording, options.window);
 }

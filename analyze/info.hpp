@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyze/completeness.hpp"
+#include "analyze/decode/wanted_probes.hpp"
 #include "analyze/print/sink.hpp"
 #include "formats/trace/reader.hpp"
 
@@ -14,6 +15,10 @@ struct InfoOptions {
     std::optional<size_t> log_lines;
     /// When set, records, drops and the last line are of this time only.
     TimeWindow window;
+    /// Whose records are counted; what is missing is known of CPUs, not of probes.
+    WantedProbes probes;
+
+    bool is_part() const { return window.is_set() || probes.is_set(); }
 };
 
 /// Prints a summary of a trace file: host, boot, time, rings, records per CPU, drops by cause, CPU
@@ -33,6 +38,6 @@ std::string boot_text(const formats::Recording& recording, const formats::TraceH
 
 /// The same as one object of JSON (daybreak(1)).
 CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
-                                 const TimeWindow& window = {});
+                                 const InfoOptions& options = {});
 
 } // namespace daybreak::analyze

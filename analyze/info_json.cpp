@@ -9,8 +9,6 @@
 #include "base/json.hpp"
 #include "formats/segment/coverage.hpp"
 
-#include <numeric>
-
 namespace daybreak::analyze {
 
 namespace {
@@ -31,28 +29,29 @@ void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
     object.end();
 }
 
-/// What is in a window, and what is missing in it.
+/// What is in a window, or of some probes, and what is missing in it.
 void put_cpu(std::string& out, const formats::RingRecording& ring, const formats::CpuInfo& cpu,
-             const TimeWindow& window) {
+             const InfoOptions& options) {
+    const TimeWindow& window = options.window;
     WindowMissing missing = missing_in(window, ring, cpu);
     base::JsonObject object(out);
     object.put("cpu", cpu.cpu);
-    object.put("here", records_in(window, ring, cpu).records);
+    object.put("here", records_in(window, ring, cpu, options.probes).records);
     object.put("overwritten", missing.overwritten);
     object.put("lost", missing.lost);
-    object.put("drops", std::accumulate(missing.drops.begin(), missing.drops.end(), uint64_t{0}));
+    object.put("drops", window.is_set() ? missing.drops_total() : cpu.completeness.drops_total());
     object.end();
 }
 
-void put_ring(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
+void put_ring(std::string& out, const formats::RingRecording& ring, const InfoOptions& options) {
     base::JsonObject object(out);
     object.put("id", ring.ring_id);
     object.put("name", ring.info.name);
     object.put("probes", ring.probes.size());
     base::JsonArray cpus(object.key("cpus"));
     for (const formats::CpuInfo& cpu : ring.cpus)
-        if (window.is_set())
-            put_cpu(cpus.next(), ring, cpu, window);
+        if (options.is_part())
+            put_cpu(cpus.next(), ring, cpu, options);
         else
             put_cpu(cpus.next(), cpu);
     cpus.end();
@@ -70,9 +69,9 @@ void put_finding(std::string& out, const formats::Finding& finding) {
 } // namespace
 
 CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
-                                 const TimeWindow& window) {
+                                 const InfoOptions& options) {
     const formats::Recording& recording = trace.recording;
-    CompletenessNote note = completeness_of(recording, window);
+    CompletenessNote note = completeness_of(recording, options.window);
     std::string out;
     base::JsonObject object(out);
     object.put("trace", trace.path);
@@ -93,7 +92,7 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
     object.put("records", note.records_present);
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
-        put_ring(rings.next(), ring, window);
+        put_ring(rings.next(), ring, options);
     rings.end();
     base::JsonArray findings(object.key("findings"));
     const formats::Findings found = recording.all_findings();

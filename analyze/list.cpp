@@ -47,12 +47,12 @@ std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecord
 } // namespace
 
 void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                      const TimeWindow& window) {
+                      const TimeWindow& window, const WantedProbes& wanted) {
     std::map<uint32_t, const formats::ProbeInfo*> probes;
     for (const formats::RingRecording& ring : recording.rings) {
         std::set<uint32_t> fired = window.is_set() ? probes_in(window, ring) : std::set<uint32_t>();
         for (const auto& [id, probe] : ring.probes)
-            if (!window.is_set() || fired.contains(id))
+            if (wanted.has(ring.ring_id, id) && (!window.is_set() || fired.contains(id)))
                 probes.emplace(id, &probe);
     }
     std::string out;

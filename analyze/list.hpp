@@ -3,6 +3,7 @@
 // List: the probes of a recording, as dtrace -l prints probes.
 #pragma once
 
+#include "analyze/decode/wanted_probes.hpp"
 #include "analyze/decode/window.hpp"
 #include "analyze/print/sink.hpp"
 #include "formats/segment/recording.hpp"
@@ -23,9 +24,9 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
                       const std::string& module, const std::string& function,
                       const std::string& name);
 
-/// Prints the probes that any ring of the recording enabled, ascending by id, each once; of a
-/// window those that recorded in it.
+/// Prints those of the wanted probes that any ring of the recording enabled, ascending by id, each
+/// once; of a window those that recorded in it.
 void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                      const TimeWindow& window = {});
+                      const TimeWindow& window = {}, const WantedProbes& wanted = {});
 
 } // namespace daybreak::analyze

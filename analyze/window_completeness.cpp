@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <numeric>
 
 namespace daybreak::analyze {
 
@@ -94,9 +95,12 @@ private:
 
 } // namespace
 
+uint64_t WindowMissing::drops_total() const {
+    return std::accumulate(drops.begin(), drops.end(), uint64_t{0});
+}
+
 bool WindowMissing::has_losses() const {
-    return lost != 0 || !lost_known || drops_unseen != 0 ||
-           std::ranges::any_of(drops, [](uint64_t count) { return count != 0; });
+    return lost != 0 || !lost_known || drops_unseen != 0 || drops_total() != 0;
 }
 
 std::string WindowMissing::text(bool is_snapshot) const {

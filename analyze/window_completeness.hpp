@@ -18,6 +18,7 @@ struct WindowMissing {
     uint64_t drops_unseen = 0; ///< at a time that is not known
     uint64_t later = 0;        ///< records that came after the copy
 
+    uint64_t drops_total() const;
     /// Overwriting, and files that are not here, are no losses.
     bool has_losses() const;
     /// Returns it as parts of a sentence; "" when nothing is missing, whatever came later.

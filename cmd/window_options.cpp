@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a recording: --since, --until, --ring and --cpu on a command line.
+// Which part of a recording: --since, --until, --ring, --cpu and --probe.
 #include "cmd/window_options.hpp"
 
 #include "analyze/decode/moment.hpp"
@@ -9,6 +9,8 @@
 #include "analyze/print/text.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
+#include "compiler/syntax/parser.hpp"
+#include "engine/sim/sim_host.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -144,6 +146,44 @@ Result<Moment> parse_moment(const std::string& option, const std::string& text) 
     return Moment{anchor, anchor == Moment::Anchor::end ? -*distance : *distance, ""};
 }
 
+/// How many probes a message names.
+constexpr size_t kProbesNamed = 5;
+
+std::string text_of(const formats::ProbeInfo& probe) {
+    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
+}
+
+Result<compiler::ProbeDescription> parse_probe(const std::string& text) {
+    compiler::ProbeDescription description;
+    if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
+        return errorf(base::ErrorCode::invalid,
+                      "--probe %s: not a probe description (provider:module:function:name)",
+                      text.c_str());
+    return description;
+}
+
+bool is_match(const compiler::ProbeDescription& description, const formats::ProbeInfo& probe) {
+    return sim::glob_match(description.provider, probe.provider) &&
+           sim::glob_match(description.module, probe.module) &&
+           sim::glob_match(description.function, probe.function) &&
+           sim::glob_match(description.name, probe.name);
+}
+
+/// Returns "dtrace:::BEGIN, profile:::tick-1s and 3 more".
+std::string probes_text(const formats::Recording& recording) {
+    std::set<std::string> known;
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const auto& [id, probe] : ring.probes)
+            known.insert(text_of(probe));
+    std::string text;
+    size_t named = 0;
+    for (auto probe = known.begin(); probe != known.end() && named < kProbesNamed; ++probe, ++named)
+        text += (text.empty() ? "" : ", ") + *probe;
+    if (known.size() > named)
+        text += base::strprintf(" and %zu more", known.size() - named);
+    return text.empty() ? "none" : text;
+}
+
 /// A range of CPUs, both ends in it.
 struct CpuRange {
     uint32_t first = 0, last = 0;
@@ -223,6 +263,14 @@ Result<void> keep_ring(formats::Recording& recording, const std::string& name) {
     return {};
 }
 
+/// An option that is not empty when it is given.
+void add_text(Command command, const char* name, std::string& value, const char* type,
+              const char* help) {
+    command.add_option(name, value, help).type_name(type).check([](const std::string& given) {
+        return given.empty() ? std::string("it is empty") : std::string();
+    });
+}
+
 /// Returns from when to when there are records: seconds after boot, and the wall clock.
 std::string covered_text(const formats::Recording& recording) {
     analyze::TimeSpan span = analyze::span_of(recording);
@@ -246,21 +294,23 @@ int fail_window(const char* command, const base::Error& error) {
 }
 
 void add_window_options(Command command, WindowOptions& options) {
-    auto add = [&command](const char* name, std::string& value, const char* type,
-                          const char* help) {
-        command.add_option(name, value, help).type_name(type).check([](const std::string& given) {
-            return given.empty() ? std::string("it is empty") : std::string();
-        });
-    };
-    add("--since", options.since, "TIME",
-        "Leave out what is older: seconds after boot (12.5), after the first record "
-        "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date");
-    add("--until", options.until, "TIME", "Leave out what is newer, in the same forms");
-    add("--ring", options.ring, "NAME", "Only this program's ring, by name or number");
-    add("--cpu", options.cpus, "LIST", "Only these CPUs, as 0,2-3");
+    add_text(command, "--since", options.since, "TIME",
+             "Leave out what is older: seconds after boot (12.5), after the first record "
+             "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date");
+    add_text(command, "--until", options.until, "TIME",
+             "Leave out what is newer, in the same forms");
+    add_text(command, "--ring", options.ring, "NAME",
+             "Only this program's ring, by name or number");
+    add_text(command, "--cpu", options.cpus, "LIST", "Only these CPUs, as 0,2-3");
+}
+
+void add_probe_option(Command command, WindowOptions& options) {
+    add_text(command, "--probe", options.probe, "GLOB",
+             "Only records of the probes that match provider:module:function:name");
 }
 
 Result<void> check_window_options(const WindowOptions& options) {
+    DBK_TRY_VOID(parse_probe(options.probe));
     if (!options.since.empty())
         DBK_TRY_VOID(parse_moment("--since", options.since));
     if (!options.until.empty())
@@ -301,6 +351,22 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
             (window.since_ns() > span.last_mono_ns ? options.since : options.until).c_str(),
             covered_text(recording).c_str());
     return window;
+}
+
+Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
+                                               const formats::Recording& recording) {
+    analyze::WantedProbes wanted(options.probe);
+    if (!wanted.is_set())
+        return wanted;
+    DBK_TRY(compiler::ProbeDescription description, parse_probe(options.probe));
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const auto& [id, probe] : ring.probes)
+            if (is_match(description, probe))
+                wanted.add(ring.ring_id, id);
+    if (wanted.empty())
+        return errorf(base::ErrorCode::not_found, "no probe %s: there are %s",
+                      options.probe.c_str(), probes_text(recording).c_str());
+    return wanted;
 }
 
 } // namespace daybreak::cmd

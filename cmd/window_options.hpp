@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a recording: --since, --until, --ring and --cpu on a command line.
+// Which part of a recording: --since, --until, --ring, --cpu and --probe.
 #pragma once
 
+#include "analyze/decode/wanted_probes.hpp"
 #include "analyze/decode/window.hpp"
 #include "cmd/command.hpp"
 #include "formats/trace/reader.hpp"
@@ -11,16 +12,18 @@ namespace daybreak::cmd {
 
 /// What the user wrote; empty: not asked for.
 struct WindowOptions {
-    std::string since, until, ring, cpus;
+    std::string since, until, ring, cpus, probe;
 
     bool has_time() const { return !since.empty() || !until.empty(); }
 };
 
 /// Adds --since, --until, --ring and --cpu.
 void add_window_options(Command command, WindowOptions& options);
+/// Adds --probe.
+void add_probe_option(Command command, WindowOptions& options);
 
-/// Returns an error of kind invalid when a time or a list of CPUs cannot be read, whatever the
-/// recording holds.
+/// Returns an error of kind invalid when a time, a list of CPUs or a probe description cannot be
+/// read, whatever the recording holds.
 base::Result<void> check_window_options(const WindowOptions& options);
 
 /// Leaves the rings and the CPUs that were asked for in the recording, and returns the window of
@@ -30,7 +33,12 @@ base::Result<void> check_window_options(const WindowOptions& options);
 base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                                                        formats::Recording& recording);
 
-/// Prints an error of these two.  Returns the exit status: the user's mistake, or a failure.
+/// Returns the probes of the recording that --probe describes.
+/// Errors: invalid as above; not_found, when no probe matches.  The message names some that it has.
+base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
+                                                     const formats::Recording& recording);
+
+/// Prints an error of these.  Returns the exit status: the user's mistake, or a failure.
 int fail_window(const char* command, const base::Error& error);
 
 } // namespace daybreak::cmd

@@ -39,6 +39,8 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
             run.cpu = &cpus[cpu];
             if (options.tallied && !(*options.tallied)[ring].empty())
                 run.tallied = &(*options.tallied)[ring][cpu];
+            if (options.yielded)
+                run.yielded = &(*options.yielded)[ring];
             runs_.push_back(std::move(run));
         }
     }
@@ -97,9 +99,11 @@ void RecordMerge::read_following(Run& run) {
             next = run.sorted[run.next_sorted++];
         return;
     }
-    if (!run.end)
-        read_as_it_lies(run);
-    else
+    if (!run.end) {
+        do
+            read_as_it_lies(run);
+        while (run.yielded && run.has_following && !is_yielded(run));
+    } else
         run.has_following = false;
     // A firing that has begun is not divided.
     if (run.has_following &&
@@ -111,6 +115,19 @@ void RecordMerge::read_following(Run& run) {
     if (run.has_following)
         run.left_epid = next.record.epid;
     run.has_following = false;
+}
+
+/// Returns whether the record that was just read is of an ECB that was asked for.
+bool RecordMerge::is_yielded(Run& run) {
+    Placed& next = run.following();
+    auto ecb = static_cast<size_t>(next.record.ecb - run.recording->ecbs.all().data());
+    if (!next.same_firing)
+        run.firing_yields = false;
+    if (!(*run.yielded)[ecb])
+        return false;
+    next.same_firing = next.same_firing && run.firing_yields;
+    run.firing_yields = run.segment_yields = true;
+    return true;
 }
 
 void RecordMerge::read_as_it_lies(Run& run) {
@@ -149,7 +166,7 @@ void RecordMerge::end_segment(Run& run) {
     bool unreadable = damage && damage->kind == formats::FindingKind::unreadable;
     if (run.open->counted && run.following().index != run.open->record_count && !unreadable)
         recording_.add_miscount(*run.recording, *run.cpu, *run.open, run.following().index);
-    if (run.cursor->pin())
+    if (run.cursor->pin() && (!run.yielded || std::exchange(run.segment_yields, false)))
         passed_.push_back(
             {static_cast<size_t>(&run - runs_.data()), run.open->sequence, run.cursor->pin()});
     run.open = nullptr;
@@ -175,8 +192,8 @@ bool RecordMerge::open_segment(Run& run) {
     if (run.segment >= run.cpu->segments.size())
         return false;
     run.open = &run.cpu->segments[run.segment++];
-    bool follows = run.cursor && !run.cursor->damage() &&
-                   run.open->sequence == run.following().sequence + 1;
+    bool follows =
+        run.cursor && !run.cursor->damage() && run.open->sequence == run.following().sequence + 1;
     run.cursor = formats::records_of(*run.open, *run.recording);
     return follows;
 }
@@ -265,12 +282,9 @@ bool RecordMerge::next(MergedRecord& merged) {
     const Placed& current = run.current();
     last_run_ = heap_.front();
     last_sequence_ = current.sequence;
-    merged = {run.ring,
-              run.cpu->cpu,
-              current.record,
-              run.has_following ? run.following().record.epid : run.left_epid,
-              current.sequence,
-              current.index,
+    merged = {run.ring,           run.cpu->cpu,
+              current.record,     run.has_following ? run.following().record.epid : run.left_epid,
+              current.sequence,   current.index,
               current.same_firing};
     if (!advance(run)) {
         heap_.front() = heap_.back();

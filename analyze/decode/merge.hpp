@@ -58,10 +58,13 @@ struct MergeStart {
 /// By ring id and CPU.
 using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
 
-/// Of each segment, by index of its ring, its CPU and its own: so many records at its beginning were
-/// counted already and are left out.  Empty lists: none of that ring, or CPU.
+/// Of each segment, by index of its ring, its CPU and its own: so many records at its beginning
+/// were counted already and are left out.  Empty lists: none of that ring, or CPU.
 using TalliedRecords = std::vector<std::vector<std::vector<uint32_t>>>;
 constexpr uint32_t kAllTallied = UINT32_MAX;
+
+/// By index of the ring and of its ECB: whether its records are yielded.
+using YieldedEcbs = std::vector<std::vector<bool>>;
 
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
@@ -76,6 +79,9 @@ struct MergeOptions {
     std::optional<uint64_t> horizon_mono_ns;
     /// Must outlive the merge; null: none.
     const TalliedRecords* tallied = nullptr;
+    /// Must outlive the merge; null: all.  The others are not there for what comes after and before
+    /// them either (next_epid, same_firing).
+    const YieldedEcbs* yielded = nullptr;
 };
 
 class RecordMerge {
@@ -112,7 +118,7 @@ private:
     struct Placed {
         formats::RecordView record;
         uint64_t sequence = 0, index = 0;
-        bool same_firing = false; // as the one before it
+        bool same_firing = false;  // as the one before it
         uint64_t firing_ticks = 0; // when its firing began, in what was tallied; else 0
     };
     /// The record that was read last, as it lies.
@@ -125,8 +131,9 @@ private:
         const formats::RingRecording* recording = nullptr;
         const formats::CpuInfo* cpu = nullptr;
         const std::vector<uint32_t>* tallied = nullptr; // by segment; null: nothing was
-        size_t segment = 0;                         // the next one to be opened
-        const formats::SegmentInfo* open = nullptr; // what `cursor` is on
+        const std::vector<bool>* yielded = nullptr;     // by ECB; null: all
+        size_t segment = 0;                             // the next one to be opened
+        const formats::SegmentInfo* open = nullptr;     // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;
         std::array<Placed, 2> places; // one is the current record, one that after it
         unsigned turn = 0;            // which is the current one
@@ -136,7 +143,9 @@ private:
         std::optional<MergeStart> end; // once nothing is left to be read
         uint64_t key = 0;
         uint32_t firing_records = 0; // yielded of the firing
-        std::vector<Placed> sorted;  // all that is left, when it is not in order as it lies
+        // Whether a record of the firing, and of the segment, that is read is yielded:
+        bool firing_yields = false, segment_yields = false;
+        std::vector<Placed> sorted; // all that is left, when it is not in order as it lies
         size_t next_sorted = 0;
         std::vector<std::shared_ptr<const formats::Bytes>> sorted_pins;
 
@@ -156,6 +165,7 @@ private:
     void begin(Run& run, const MergeStart& start);
     void read_following(Run& run);
     void read_as_it_lies(Run& run);
+    static bool is_yielded(Run& run);
     void sort(Run& run);
     bool later(size_t a, size_t b) const {
         return runs_[a].key != runs_[b].key ? runs_[a].key > runs_[b].key : a > b;

@@ -42,15 +42,17 @@ std::optional<uint64_t> constant_of(const formats::Difo& difo) {
 }
 
 Statement* EcbPlan::find_aggregation(uint32_t action) {
+    std::vector<Statement>& planned = is_wanted ? statements : others;
     auto found = std::lower_bound(
-        statements.begin(), statements.end(), action,
+        planned.begin(), planned.end(), action,
         [](const Statement& statement, uint32_t wanted) { return statement.action < wanted; });
-    bool matches = found != statements.end() && found->action == action &&
+    bool matches = found != planned.end() && found->action == action &&
                    found->kind == StatementKind::aggregate;
     return matches ? &*found : nullptr;
 }
 
-RingProgram::RingProgram(const formats::RingRecording& ring) : ring_(ring) {
+RingProgram::RingProgram(const formats::RingRecording& ring, const WantedProbes& wanted)
+    : ring_(ring), wanted_(wanted) {
     read_images();
     extend(ring);
 }
@@ -62,6 +64,7 @@ void RingProgram::extend(const formats::RingRecording& ring) {
         EcbPlan plan;
         plan.ecb = &ecb;
         plan.probe = ring.find_probe(ecb.probe_id);
+        plan.is_wanted = wanted_.has(ring.ring_id, ecb.probe_id);
         index_.add(ecb.epid, plans_.size());
         plans_.push_back(std::move(plan));
     }
@@ -78,15 +81,21 @@ const formats::DofEcb* RingProgram::clause_of(const formats::EcbInfo& ecb) const
 }
 
 void RingProgram::make_plan(EcbPlan& plan) {
-    static const std::vector<formats::DofAction> kNone;
     plan.is_planned = true;
+    plan_statements(plan);
+    if (!plan.is_wanted && !plan.is_fault)
+        pass_over(plan);
+}
+
+void RingProgram::plan_statements(EcbPlan& plan) {
+    static const std::vector<formats::DofAction> kNone;
     const formats::DofProgram* program = program_of(*plan.ecb);
     const formats::DofEcb* clause = clause_of(*plan.ecb);
+    plan.is_fault = clause && clause->uarg == kErrorEnabling;
     if (!program || !clause) {
         plan.problem = program ? "its DOF does not hold the clause" : "its DOF is not there";
         return;
     }
-    plan.is_fault = clause->uarg == kErrorEnabling;
     uint32_t strsize = ring_.info.facts.strsize_bytes;
     Planner(plan, *program,
             clause->actions ? program->action_lists[*clause->actions].actions : kNone,
@@ -97,6 +106,27 @@ void RingProgram::make_plan(EcbPlan& plan) {
         std::all_of(plan.statements.begin(), plan.statements.end(), [](const Statement& statement) {
             return statement.kind == StatementKind::aggregate && statement.problem.empty();
         });
+}
+
+/// Of records that were not asked for nothing is decoded, and nothing said.  A fault is of the
+/// probe in whose clause it happened, which its record names.
+void RingProgram::pass_over(EcbPlan& plan) {
+    plan.others.swap(plan.statements);
+    plan.problem.clear();
+    plan.is_line = plan.has_aggregation = false;
+    plan.only_aggregates = true;
+}
+
+CountedVariables RingProgram::counted_variables() {
+    CountedVariables variables;
+    for (EcbPlan& plan : plans_) {
+        find(plan.ecb->epid);
+        for (const Statement& statement : plan.is_wanted ? plan.statements : plan.others)
+            if (statement.kind == StatementKind::aggregate)
+                (plan.is_wanted ? variables.wanted : variables.others)
+                    .insert(statement.layout.variable);
+    }
+    return variables;
 }
 
 void RingProgram::read_images() {

@@ -14,6 +14,7 @@
 
 #include "analyze/aggregate/table.hpp"
 #include "analyze/decode/flat_aggregation.hpp"
+#include "analyze/decode/wanted_probes.hpp"
 #include "analyze/values/format.hpp"
 #include "analyze/values/type_description.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -21,6 +22,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,10 +54,10 @@ enum class StatementKind : uint8_t {
     clear,
     normalize,
     denormalize,
-    trunc,  ///< numbers[0] is the variable, [1] the factor or count
-    setopt, ///< fields[0] is the name, fields[1] the value if it is a string
-    exit,   ///< numbers[0]
-    print,  ///< fields[0] by `type`
+    trunc,    ///< numbers[0] is the variable, [1] the factor or count
+    setopt,   ///< fields[0] is the name, fields[1] the value if it is a string
+    exit,     ///< numbers[0]
+    print,    ///< fields[0] by `type`
     snapshot, ///< numbers[0] is what was entered, 0: it was too soon
 };
 
@@ -81,6 +83,8 @@ struct EcbPlan {
     const formats::EcbInfo* ecb = nullptr;
     const formats::ProbeInfo* probe = nullptr; ///< may be null
     bool is_planned = false;
+    bool is_wanted = true; ///< false: of a probe that was not asked for; it has no statements
+    std::vector<Statement> others; ///< those it would have; the engine may have counted for them
     std::vector<Statement> statements; ///< ascending by action
     /// Whether a record is a line of output: it holds more than what was aggregated.
     bool is_line = false;
@@ -93,10 +97,16 @@ struct EcbPlan {
     Statement* find_aggregation(uint32_t action);
 };
 
+/// The aggregation variables in which clauses of the probes that were asked for count, and those in
+/// which clauses of other probes do.
+struct CountedVariables {
+    std::set<uint32_t> wanted, others;
+};
+
 class RingProgram {
 public:
     /// Reads the ring's DOF and plans its ECBs; `ring` must outlive the program.
-    explicit RingProgram(const formats::RingRecording& ring);
+    explicit RingProgram(const formats::RingRecording& ring, const WantedProbes& wanted = {});
     /// Adds the ECBs that the ring got since; `ring` must outlive the program.
     void extend(const formats::RingRecording& ring);
 
@@ -114,6 +124,7 @@ public:
     /// The clause of an ECB and the program it stands in, or null.
     const formats::DofEcb* clause_of(const formats::EcbInfo& ecb) const;
     const formats::DofProgram* program_of(const formats::EcbInfo& ecb) const;
+    CountedVariables counted_variables();
     /// The functions of the aggregation variables of all images.
     const AggregationFunctions& functions() const { return functions_; }
     /// Returns whether any clause reads or changes aggregations, or options, while records are
@@ -131,9 +142,12 @@ public:
 private:
     void read_images();
     void make_plan(EcbPlan& plan);
+    void plan_statements(EcbPlan& plan);
+    static void pass_over(EcbPlan& plan);
     void collect_functions(const formats::DofProgram& program);
 
     const formats::RingRecording& ring_;
+    const WantedProbes wanted_;
     std::map<uint16_t, formats::DofImage> images_;
     /// By image and section.
     std::map<std::pair<uint16_t, uint32_t>, const formats::DofEcb*> clauses_;

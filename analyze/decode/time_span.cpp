@@ -16,7 +16,8 @@ TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu
     TimeSpan span;
     for (const formats::SegmentInfo& segment : cpu.segments)
         if (segment.record_count != 0)
-            span.add({ring.clock.mono_ns(segment.min_ticks), ring.clock.mono_ns(segment.last_ticks)});
+            span.add(
+                {ring.clock.mono_ns(segment.min_ticks), ring.clock.mono_ns(segment.last_ticks)});
     return span;
 }
 
@@ -35,7 +36,7 @@ TimeSpan span_of(const formats::Recording& recording) {
 }
 
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
-                         const formats::CpuInfo& cpu) {
+                         const formats::CpuInfo& cpu, const WantedProbes& probes) {
     WindowRecords found;
     for (const formats::SegmentInfo& segment : cpu.segments) {
         if (!window.overlaps(ring.clock.mono_ns(segment.min_ticks),
@@ -45,7 +46,7 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
         formats::RecordView record;
         while (cursor.next(record)) {
             uint64_t mono_ns = ring.clock.mono_ns(record.ticks);
-            if (!window.has(mono_ns))
+            if (!window.has(mono_ns) || !probes.has(ring.ring_id, record.ecb->probe_id))
                 continue;
             found.records++;
             found.span.add({mono_ns, mono_ns});

@@ -3,6 +3,7 @@
 // The time from the first to the last record that is here, and what lies in a window of it.
 #pragma once
 
+#include "analyze/decode/wanted_probes.hpp"
 #include "analyze/decode/window.hpp"
 #include "formats/segment/recording.hpp"
 
@@ -23,13 +24,13 @@ TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu
 TimeSpan span_of(const formats::RingRecording& ring);
 TimeSpan span_of(const formats::Recording& recording);
 
-/// The records of one CPU in a window.
+/// The records of one CPU in a window, of the probes that were asked for.
 struct WindowRecords {
     uint64_t records = 0;
     TimeSpan span;
     std::set<uint32_t> probes; ///< ids of those that fired
 };
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
-                         const formats::CpuInfo& cpu);
+                         const formats::CpuInfo& cpu, const WantedProbes& probes = {});
 
 } // namespace daybreak::analyze

@@ -40,8 +40,9 @@ void ConsumerShared::note(const std::string& text) {
 }
 
 Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& options,
-                   ConsumerShared& shared, uint64_t aggregation_bytes_max)
-    : ring_(&ring), shared_(shared), program_(ring),
+                   ConsumerShared& shared, uint64_t aggregation_bytes_max,
+                   const WantedProbes& wanted)
+    : ring_(&ring), shared_(shared), program_(ring, wanted),
       options_(options), context_{options_, shared.names, &shared.field_was_cut},
       table_(aggregation_bytes_max) {
     options_.apply(program_.options());
@@ -49,6 +50,8 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
     options_.quiet |= options.quiet;
     options_.flowindent |= options.flowindent;
     options_.temporal |= options.temporal;
+    if (wanted.is_set())
+        counted_ = program_.counted_variables();
     for (const std::string& text : program_.problems())
         shared_.problem(base::strprintf("ring %u: %s", unsigned{ring.ring_id}, text.c_str()));
 }
@@ -56,6 +59,8 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
 void Consumer::extend(const formats::RingRecording& ring) {
     ring_ = &ring;
     program_.extend(ring);
+    if (counted_)
+        counted_ = program_.counted_variables();
 }
 
 void Consumer::problem(const EcbPlan& plan, const Statement* statement, const std::string& text) {
@@ -203,6 +208,9 @@ void Consumer::tell_fault(const EcbPlan& plan, base::ByteView record) {
         if (value)
             arguments[i] = static_cast<uint64_t>(value->signed_integer());
     }
+    const EcbPlan* faulted = program_.find(static_cast<uint32_t>(arguments[0]));
+    if (!plan.is_wanted && !(faulted && faulted->is_wanted))
+        return;
     shared_.flush();
     shared_.sink.message(
         fault_message({arguments[0], arguments[1], static_cast<int64_t>(arguments[2]), arguments[3],

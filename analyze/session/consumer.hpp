@@ -63,7 +63,8 @@ class Consumer {
 public:
     /// All of these must outlive the consumer.
     Consumer(const formats::RingRecording& ring, const OutputOptions& options,
-             ConsumerShared& shared, uint64_t aggregation_bytes_max = kAggregationBytesMax);
+             ConsumerShared& shared, uint64_t aggregation_bytes_max = kAggregationBytesMax,
+             const WantedProbes& wanted = {});
 
     /// The ring has got more ECBs: from here on `ring` is the one that is meant.  It must outlive
     /// the consumer, and so must those before it.
@@ -81,6 +82,11 @@ public:
     }
     /// Returns whether the statement's key and value are copies of what a record has.
     bool is_flat(Statement& statement) { return ready(statement) && statement.flat; }
+    /// Returns whether records of this ECB are to be consumed.
+    bool is_consumed(const formats::EcbInfo& ecb) {
+        const EcbPlan* plan = program_.find(ecb.epid);
+        return plan && (plan->is_wanted || plan->is_fault);
+    }
     /// Adds what was counted elsewhere for a statement that is flat.
     void add(const Statement& statement, base::ByteView key, std::span<const uint64_t> cells);
     /// Prints a record, and what it does to aggregations and options.
@@ -89,6 +95,10 @@ public:
     void merge(const formats::AggregationSnapshot& snapshot);
     /// Appends the aggregations that no printa() has shown.
     void print_unprinted();
+
+    /// Returns the aggregations in which not only the probes count that were asked for, as "@a,
+    /// @b".
+    std::string shared_aggregations() const;
 
     const OutputOptions& options() const { return options_; }
     RingProgram& program() { return program_; }
@@ -139,6 +149,7 @@ private:
     ConsumerShared& shared_;
     RingProgram program_;
     OutputOptions options_;
+    std::optional<CountedVariables> counted_; // empty: all are wanted
     PrintContext context_;
     AggregationTable table_;
     AggregationKey key_;

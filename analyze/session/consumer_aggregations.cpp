@@ -111,6 +111,14 @@ void Consumer::merge(const formats::AggregationSnapshot& snapshot) {
         merge_entry(entry);
 }
 
+std::string Consumer::shared_aggregations() const {
+    std::string names;
+    for (uint32_t variable : counted_ ? counted_->wanted : std::set<uint32_t>())
+        if (counted_->others.contains(variable))
+            names += (names.empty() ? "@" : ", @") + program_.aggregation_name(variable);
+    return names;
+}
+
 void Consumer::merge_entry(const formats::AggEntryView& entry) {
     EcbPlan* plan = program_.find(entry.epid);
     if (!plan) {
@@ -127,6 +135,8 @@ void Consumer::merge_entry(const formats::AggEntryView& entry) {
                                        : "an aggregation that the clause does not have");
         return;
     }
+    if (counted_ && !counted_->wanted.contains(statement->layout.variable))
+        return;
     statement_problem_.clear();
     if (!ready(*statement) || !make_key(*statement, entry.key)) {
         problem(*plan, statement, statement_problem_);

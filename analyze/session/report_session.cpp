@@ -42,8 +42,9 @@ bool ReportSession::take_rings(const formats::Recording& recording) {
         if (!ring) {
             ring = &rings_.emplace_back();
             ring->ring_id = recorded.ring_id;
-            ring->consumer = std::make_unique<Consumer>(recorded, options_.output, shared_,
-                                                        options_.aggregation_bytes_max);
+            ring->consumer =
+                std::make_unique<Consumer>(recorded, options_.output, shared_,
+                                           options_.aggregation_bytes_max, options_.probes);
         } else if (is_needed) {
             ring->consumer->extend(recorded);
         }
@@ -54,10 +55,22 @@ bool ReportSession::take_rings(const formats::Recording& recording) {
         has_snapshots |= !ring->snapshots.empty();
         fed_.push_back(ring);
     }
-    if (has_snapshots && options_.window.is_set() && !std::exchange(reported_window_, true))
+    if (has_snapshots && !std::exchange(noted_snapshots_, true))
+        note_snapshots();
+    return refers;
+}
+
+/// What the engine has counted says neither when nor of which probe.
+void ReportSession::note_snapshots() {
+    if (options_.window.is_set())
         shared_.note(
             "aggregations counted by the engine cover the whole recording, not the window");
-    return refers;
+    for (const Ring* ring : fed_)
+        if (std::string names = ring->consumer->shared_aggregations();
+            !ring->snapshots.empty() && !names.empty())
+            shared_.note("aggregations counted by the engine are not divided by probes: " + names +
+                         " also has what others than " + options_.probes.description() +
+                         " counted");
 }
 
 void ReportSession::take_snapshots(Ring& ring) {
@@ -75,6 +88,19 @@ MergeStarts ReportSession::starts(const formats::Recording& recording) const {
     MergeStarts starts = starts_;
     starts.merge(small_ring_starts(recording));
     return starts;
+}
+
+/// Empty: all are.
+YieldedEcbs ReportSession::yielded_ecbs() const {
+    YieldedEcbs yielded;
+    if (!options_.probes.is_set())
+        return yielded;
+    for (const Ring* ring : fed_) {
+        std::vector<bool>& ecbs = yielded.emplace_back();
+        for (const formats::EcbInfo& ecb : ring->fed->ecbs.all())
+            ecbs.push_back(ring->consumer->is_consumed(ecb));
+    }
+    return yielded;
 }
 
 /// One ring with option temporal is enough: they are printed together.
@@ -95,6 +121,9 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     std::optional<Tally> tallied = tally(recording, merge_options);
     if (tallied)
         merge_options.tallied = &tallied->tallied();
+    const YieldedEcbs yielded = yielded_ecbs();
+    if (!yielded.empty())
+        merge_options.yielded = &yielded;
     RecordMerge merge(recording, merge_options);
     if (options_.window.is_set())
         merge.skip_others([this](const auto& ring, const auto& segment) {
@@ -115,9 +144,8 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     settle_snapshots(horizon_mono_ns);
     shared_.flush();
     if (last_clock_)
-        printed_.last_boot_ns =
-            std::max(printed_.last_boot_ns,
-                     last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_)));
+        printed_.last_boot_ns = std::max(printed_.last_boot_ns,
+                                         last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_)));
     last_clock_ = nullptr;
     return refers;
 }
@@ -131,12 +159,11 @@ std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
     std::vector<Consumer*> consumers;
     for (const Ring* ring : fed_)
         consumers.push_back(ring->consumer.get());
-    std::optional<Tally> tally(std::in_place, recording, std::move(consumers),
-                               options_.window);
+    std::optional<Tally> tally(std::in_place, recording, std::move(consumers), options_.window);
     tally->run();
     if (tally->records() == 0)
         return std::nullopt;
-    printed_.count += tally->records();
+    printed_.count += tally->wanted_records();
     printed_.first_boot_ns = tally->first_boot_ns();
     printed_.last_boot_ns = tally->last_boot_ns();
     return tally;
@@ -198,12 +225,14 @@ void ReportSession::consume_firing() {
     merge_until(ring, place_ticks);
     if (printed_.count == 0 || !last_clock_)
         put_first(clock.boot_ns(clock.mono_ns(ticks)));
-    printed_.count += firing_.size();
     uint64_t last_ticks = std::max(ticks, firing_.back().record.ticks);
     last_ticks_ = last_clock_ == &clock ? std::max(last_ticks_, last_ticks) : last_ticks;
     last_clock_ = &clock;
-    for (const MergedRecord& merged : firing_)
+    for (const MergedRecord& merged : firing_) {
         ring.consumer->count(merged);
+        // Not a fault in a clause of another probe, which is there to be looked at.
+        printed_.count += options_.probes.has(ring.ring_id, merged.record.ecb->probe_id);
+    }
     for (const MergedRecord& merged : firing_)
         ring.consumer->consume(merged);
     firing_.clear();

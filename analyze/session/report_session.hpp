@@ -22,12 +22,12 @@
 // be put before what has been printed.
 #pragma once
 
-#include "analyze/session/consumer.hpp"
 #include "analyze/decode/window.hpp"
-#include "analyze/values/options.hpp"
 #include "analyze/print/sink.hpp"
+#include "analyze/session/consumer.hpp"
 #include "analyze/session/drops.hpp"
 #include "analyze/session/tally.hpp"
+#include "analyze/values/options.hpp"
 
 #include <deque>
 #include <memory>
@@ -44,6 +44,7 @@ struct ReportOptions {
     /// An object of JSON for each record and aggregation, one per line (daybreak(1)), not text.
     bool json = false;
     TimeWindow window;
+    WantedProbes probes;
     /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
     const formats::SymbolTable* symbols = nullptr;
     /// Processes that still run; null: their addresses stay numbers.  Must outlive the call.
@@ -114,6 +115,8 @@ private:
     bool take_rings(const formats::Recording& recording);
     void take_snapshots(Ring& ring);
     MergeStarts starts(const formats::Recording& recording) const;
+    YieldedEcbs yielded_ecbs() const;
+    void note_snapshots();
     MergeOrder order() const;
     std::optional<Tally> tally(const formats::Recording& recording, const MergeOptions& options);
     void merge_until(Ring& ring, uint64_t ticks);
@@ -129,7 +132,7 @@ private:
     std::deque<Ring> rings_;
     MergeStarts starts_; // of what comes next
     PrintedRecords printed_;
-    bool reported_window_ = false;
+    bool noted_snapshots_ = false;
     // Of the recording at hand:
     MergeOrder order_ = MergeOrder::arrival;
     std::vector<Ring*> fed_;           // by index in the recording

@@ -117,9 +117,12 @@ bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
     uint64_t stored = 0;
     for (const formats::LayoutColumns& layout : (*columns)->layouts())
         stored += layout.count;
-    if (stored != records ||
-        !columns_.count(**columns, recording_.rings[ring], *consumers_[ring]))
+    if (stored != records || !columns_.count(**columns, recording_.rings[ring], *consumers_[ring]))
         return false;
+    RingProgram& program = consumers_[ring]->program();
+    for (const formats::LayoutColumns& layout : (*columns)->layouts())
+        if (layout.count != 0 && program.find(layout.record.word & DBK_EPID_MAX)->is_wanted)
+            wanted_ += layout.count;
     for (const Place& place : block_) {
         tallied_[ring][place.cpu][place.segment] = kAllTallied;
         note(ring, *next_of(place), next_of(place)->record_count);
@@ -215,8 +218,10 @@ uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, boo
 }
 
 void Tally::flush(Consumer& consumer) {
-    for (const Waiting& one : waiting_)
+    for (const Waiting& one : waiting_) {
         consumer.count(*one.plan, one.record, &recent_);
+        wanted_ += one.plan->is_wanted;
+    }
     waiting_.clear();
 }
 

@@ -36,6 +36,8 @@ public:
     /// What the merge has to leave out; it must not outlive the tally.
     const TalliedRecords& tallied() const { return tallied_; }
     uint64_t records() const { return records_; }
+    /// Of these, those of probes that were asked for.
+    uint64_t wanted_records() const { return wanted_; }
     /// Since the boot, of what was counted; meant when records() is not 0.
     uint64_t first_boot_ns() const { return first_boot_ns_; }
     uint64_t last_boot_ns() const { return last_boot_ns_; }
@@ -73,7 +75,7 @@ private:
     std::set<std::pair<const formats::PieceStore*, uint32_t>> tried_;
     ColumnTally columns_;
     RecentKeys recent_;
-    uint64_t segments_ = 0, seen_ = 0, records_ = 0;
+    uint64_t segments_ = 0, seen_ = 0, records_ = 0, wanted_ = 0;
     uint64_t first_boot_ns_ = UINT64_MAX, last_boot_ns_ = 0;
 };
 

@@ -29,13 +29,17 @@ int info(const InfoArguments& arguments) {
     auto window = apply_window_options(arguments.window, trace->recording);
     if (!window.ok())
         return fail_window("info", window.error());
+    auto probes = probes_asked_for(arguments.window, trace->recording);
+    if (!probes.ok())
+        return fail_window("info", probes.error());
     analyze::InfoOptions options;
     options.window = *window;
+    options.probes = *probes;
     if (arguments.whole_log)
         options.log_lines = SIZE_MAX;
     TerminalSink sink({});
     analyze::CompletenessNote note = arguments.json
-                                         ? analyze::print_info_json(*trace, sink, *window)
+                                         ? analyze::print_info_json(*trace, sink, options)
                                          : analyze::print_info(*trace, sink, options);
     sink.flush();
     if (finish_stdout() != Exit::ok)
@@ -51,6 +55,7 @@ void add_info(Command app, int& status) {
         app.add_subcommand("info", "Summarize a trace file and say how complete it is");
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
+    add_probe_option(command, arguments->window);
     command.add_flag("--log", arguments->whole_log,
                      "Print all of the kernel's log that was kept, not only a dead machine's last "
                      "lines");

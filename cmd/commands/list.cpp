@@ -27,8 +27,11 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     auto window = apply_window_options(options, trace->recording);
     if (!window.ok())
         return fail_window("list", window.error());
+    auto probes = probes_asked_for(options, trace->recording);
+    if (!probes.ok())
+        return fail_window("list", probes.error());
     TerminalSink sink({});
-    analyze::print_probe_list(trace->recording, json, sink, *window);
+    analyze::print_probe_list(trace->recording, json, sink, *window, *probes);
     sink.flush();
     return static_cast<int>(finish_stdout());
 }
@@ -76,7 +79,8 @@ void add_list(Command app, int& status) {
     auto window = std::make_shared<WindowOptions>();
     add_trace_files(command, *files, false);
     add_window_options(command, *window);
-    for (const char* option : {"--since", "--until", "--ring", "--cpu"})
+    add_probe_option(command, *window);
+    for (const char* option : {"--since", "--until", "--ring", "--cpu", "--probe"})
         command.get_option(option).needs("FILE");
     command
         .add_option("--kernel", *image,

@@ -10,6 +10,7 @@
 #include "cmd/window_options.hpp"
 #include "recorder/old_symbols.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -59,6 +60,24 @@ std::string undescribed_text(const formats::Trace& trace) {
            " lists the damage, and another file of that boot, named too, may have the description";
 }
 
+bool counts_in_engine(const formats::RingRecording& ring) {
+    return ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE;
+}
+
+/// Says why nothing is printed of a recording that has records, when a part of it was asked for.
+void complain_of_nothing(const formats::Recording& recording, bool is_window,
+                         const analyze::WantedProbes& probes) {
+    if (probes.is_set() && std::ranges::any_of(recording.rings, counts_in_engine))
+        return;
+    if (probes.is_set())
+        complain("there is no record of " + probes.description() +
+                 (is_window ? " in that window" : ""));
+    else if (is_window)
+        complain(
+            "there is no record in that window; daybreak info has the first and last time of each "
+            "CPU");
+}
+
 int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
@@ -77,6 +96,9 @@ int report(const ReportArguments& arguments) {
     auto window = apply_window_options(arguments.window, trace->recording);
     if (!window.ok())
         return fail_window("report", window.error());
+    auto probes = probes_asked_for(arguments.window, trace->recording);
+    if (!probes.ok())
+        return fail_window("report", probes.error());
     analyze::ReportOptions options;
     options.json = arguments.json;
     options.output.quiet = arguments.quiet;
@@ -84,6 +106,7 @@ int report(const ReportArguments& arguments) {
     options.output.temporal = arguments.temporal;
     options.testing = is_testing();
     options.window = window_of(trace->recording, *window, arguments.all);
+    options.probes = *probes;
     options.symbols = &trace->symbols;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
@@ -96,14 +119,15 @@ int report(const ReportArguments& arguments) {
                        !note.clock.empty() || !note.unmatched.empty();
     if (is_reported && !options.testing)
         complain(note.verdict());
+    if (!note.complete && probes->is_set() && !options.testing)
+        complain("what is missing is known per CPU, of all probes, not only of " +
+                 probes->description());
     if (note.undescribed && !options.testing)
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, trace->path));
-    if (window->is_set() && result.records == 0 && note.records_present != 0)
-        complain(
-            "there is no record in that window; daybreak info has the first and last time of each "
-            "CPU");
+    if (result.records == 0 && note.records_present != 0)
+        complain_of_nothing(trace->recording, window->is_set(), *probes);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     return result.status();
@@ -116,6 +140,7 @@ void add_report(Command app, int& status) {
     Command command = app.add_subcommand("report", "Print what dtrace(1) would have printed");
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
+    add_probe_option(command, arguments->window);
     command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command.add_flag("--all", arguments->all,
                      "Of a snapshot all it holds, not only the window it was made for");

@@ -8,7 +8,7 @@ function __daybreak_words
     switch $typed[-1]
         case -x
             daybreak complete --settings
-        case -n -P --program
+        case -n -P --program --probe
             daybreak complete --probes
         case --kernel
             command ls /lib/modules

@@ -31,6 +31,7 @@ LINES = [
     ("dtrace -x agg", ["aggsize", "aggrate"], ["bufsize"]),
     ("dtrace -n ", PROBES, []),
     ("dtrace -n 'syscall:vmlinux:op", ["openat:entry", "openat:return"], ["dtrace:::BEGIN"]),
+    ("daybreak report --probe syscall:vmlinux:op", ["openat:entry", "openat:return"], ["dtrace:::BEGIN"]),
     ("dtrace --sim", ["--simulate"], ["--kernel"]),
     ("daybreak dtrace --ker", ["--kernel"], ["--simulate"]),
     ("/usr/sbin/dtrace -", ["-n", "-32", "-Z", "--help"], ["--since"]),

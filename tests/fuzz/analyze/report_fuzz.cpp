@@ -41,7 +41,7 @@ void print_all(const formats::Recording& recording, const formats::SymbolTable* 
     options.json = true;
     analyze::render_report(recording, options, sink);
     analyze::print_info(recording, sink);
-    analyze::print_info(recording, sink, {.log_lines = {}, .window = options.window});
+    analyze::print_info(recording, sink, {.log_lines = {}, .window = options.window, .probes = {}});
     analyze::print_probe_list(recording, false, sink, options.window);
     using Anchor = analyze::Moment::Anchor;
     for (Anchor anchor : {Anchor::boot, Anchor::wall, Anchor::day, Anchor::start, Anchor::end,
@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (trace.ok()) {
         print_all(trace->recording, &trace->symbols);
         NullSink sink;
-        analyze::print_info_json(*trace, sink, {1000, 5000});
+        analyze::print_info_json(*trace, sink,
+                                 {.log_lines = {}, .window = {1000, 5000}, .probes = {}});
         analyze::print_info(*trace, sink);
     }
     formats::RecordingBuilder builder;

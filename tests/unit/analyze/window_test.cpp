@@ -133,7 +133,8 @@ TEST_CASE("of a window only what is missing in it counts", "[analyze][window]") 
     CHECK(verdict(300, 400).advised_status() == kStatusComplete);
     CHECK(verdict(100, 150).verdict() == "not complete: CPU 0: 20 records overwritten");
     CHECK(verdict(100, 150).advised_status() == kStatusComplete);
-    CHECK(verdict(250, 260).verdict() == "not complete: CPU 0: 3 probes fired inside another probe");
+    CHECK(verdict(250, 260).verdict() ==
+          "not complete: CPU 0: 3 probes fired inside another probe");
     CHECK(verdict(250, 260).advised_status() == kStatusLosses);
 
     auto& segments = recording.rings[0].cpus[0].segments;
@@ -149,10 +150,35 @@ TEST_CASE("of a window only what is missing in it counts", "[analyze][window]") 
     CHECK(verdict(510, 520).verdict() == whole);
 
     StringSink sink;
-    print_info(recording, sink, {.log_lines = {}, .window = {kSecond + 400 * kMs, std::nullopt}});
+    print_info(recording, sink,
+               {.log_lines = {}, .window = {kSecond + 400 * kMs, std::nullopt}, .probes = {}});
     INFO(sink.text);
     CHECK(sink.text.find("asked      0.190000 s, from 6.400000 s to 6.590000 s after boot\n") !=
           std::string::npos);
     CHECK(sink.text.find("  CPU HERE OVERWRITTEN LOST DROPS  FROM    TO\n"
                          "    0   10           0   10     0 6.500 6.590\n") != std::string::npos);
+}
+
+TEST_CASE("of some probes only their records count", "[analyze][window][probe]") {
+    formats::Recording recording = ten_ms_apart(30, 10);
+    const formats::RingRecording& ring = recording.rings[0];
+    WantedProbes wanted("tick-2"), none("none");
+    for (const auto& [id, probe] : ring.probes)
+        if (probe.name == "tick-2")
+            wanted.add(ring.ring_id, id);
+    CHECK(records_in({}, ring, ring.cpus[0], wanted).records == 15);
+    CHECK(records_in({kSecond, kSecond + 40 * kMs}, ring, ring.cpus[0], wanted).records == 2);
+    CHECK(records_in({}, ring, ring.cpus[0], none).records == 0);
+    StringSink list, info;
+    print_probe_list(recording, false, list, {}, wanted);
+    CHECK(list.text.find("tick-1\n") == std::string::npos);
+    CHECK(list.text.find("tick-2\n") != std::string::npos);
+    print_info(recording, info, {.log_lines = {}, .window = {}, .probes = wanted});
+    INFO(info.text);
+    CHECK(info.text.find("asked      records of tick-2; what is missing is known per CPU, of all "
+                         "probes\n") != std::string::npos);
+    CHECK(info.text.find("  probes   2, with 2 ECBs; asked: 1\n") != std::string::npos);
+    // All three drops, whose probe is not known.
+    CHECK(info.text.find("  CPU HERE OVERWRITTEN LOST DROPS  FROM    TO\n"
+                         "    0   15           0    0     3 6.010 6.290\n") != std::string::npos);
 }

@@ -294,3 +294,34 @@ TEST_CASE("a firing has its most records, whatever a file says", "[analyze][merg
                                            DBK_FIRING_RECORDS_MAX, 5});
     }
 }
+
+TEST_CASE("records of ECBs that are not yielded are not there", "[analyze][merge][probe]") {
+    RingBuilder ring({.cpu_count = 1});
+    auto field = RingBuilder::integer_field(8, 8);
+    uint32_t probe = ring.add_probe("p", "m", "f", "n");
+    uint32_t error = ring.add_probe("dtrace", "", "", "ERROR");
+    uint32_t kept = ring.add_ecb(probe, {field}, 16), other = ring.add_ecb(error, {field}, 16);
+    constexpr uint32_t kSame = DBK_RECORD_F_SAME_FIRING;
+    // A fault in the middle of a firing, one that begins a firing, and one after the last record.
+    const std::pair<uint32_t, uint64_t> records[] = {
+        {kept, 10},         {other | kSame, 11}, {kept | kSame, 12}, {other, 20},
+        {kept | kSame, 21}, {kept | kSame, 22},  {other, 30}};
+    for (auto [word, ticks] : records)
+        ring.record(0, word, ticks, RingBuilder::words({ticks}));
+    formats::RecordingBuilder builder;
+    builder.add_owned(ring.metadata_memory(), {});
+    builder.add_owned(ring.segment_memory(0), {});
+    formats::Recording recording = builder.build();
+    YieldedEcbs yielded(1);
+    for (const formats::EcbInfo& ecb : recording.rings[0].ecbs.all())
+        yielded[0].push_back(ecb.epid == kept);
+    MergeOptions options;
+    options.yielded = &yielded;
+    RecordMerge merge(recording, options);
+    std::vector<std::tuple<uint64_t, bool, uint32_t>> got,
+        expected = {{10, false, kept}, {12, true, kept}, {21, false, kept}, {22, true, 0}};
+    MergedRecord record;
+    while (merge.next(record))
+        got.emplace_back(record.record.ticks, record.same_firing, record.next_epid);
+    CHECK(got == expected);
+}

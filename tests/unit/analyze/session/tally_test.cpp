@@ -25,10 +25,12 @@ struct Printed {
 };
 
 /// With a horizon every record is merged.
-Printed print(const formats::Recording& recording, const TimeWindow& window, bool merge_all) {
+Printed print(const formats::Recording& recording, const TimeWindow& window, bool merge_all,
+              const WantedProbes& probes = {}) {
     StringSink sink;
     ReportOptions options;
     options.window = window;
+    options.probes = probes;
     ReportSession session(options, sink);
     session.feed(recording, {}, merge_all ? std::optional(UINT64_MAX) : std::nullopt);
     session.end();
@@ -177,6 +179,76 @@ TEST_CASE("what is tallied prints as what is merged", "[analyze][tally]") {
                 for (const formats::Finding& finding : trace.recording.findings.list())
                     FAIL_CHECK(finding.where << ": " << finding.text);
                 check_same(print(trace.recording, window, false), merged);
+            }
+        }
+    }
+}
+
+namespace {
+
+/// Three probes with a clause that counts and one that prints, too; of those only what `probe` did
+/// is recorded when it is given.
+RecordingOf three_probes(ProgramBuilder& program, uint64_t seed, std::optional<size_t> probe) {
+    std::mt19937_64 random(seed);
+    std::vector<size_t> counts, prints;
+    program.option(DTRACEOPT_QUIET);
+    for (uint32_t i = 0; i < 3; i++) {
+        std::string name = "fire" + std::to_string(i);
+        counts.push_back(program.clause("test", "", "f", name));
+        program.aggregate(counts[i], i + 1, {DTRACEAGG_SUM, 0}, {Member::text()});
+        prints.push_back(program.clause("test", "", "f", name));
+        program.printf(prints[i], name + " printed %d\n", {Member::integer(8)});
+    }
+    RecordingOf recording(program,
+                          {.cpu_count = 2, .segments_per_cpu = 256, .policy = DBK_POLICY_FILL});
+    uint64_t ticks = 1000, printed = 1 + random() % 300;
+    for (int i = 0; i < 3000; i++) {
+        ticks += 1 + random() % 3;
+        auto cpu = static_cast<uint16_t>(random() % 2);
+        size_t which = random() % 3;
+        uint64_t value = random() % 100;
+        bool prints_first = random() % printed == 0, prints_last = random() % printed == 0;
+        if (probe && which != *probe)
+            continue;
+        if (prints_first)
+            recording.fire(cpu, ticks, prints[which], {value});
+        recording.fire(cpu, ticks, counts[which], {std::string(value % 9, 'k'), value},
+                       prints_first);
+        if (prints_last)
+            recording.fire(cpu, ticks, prints[which], {value + 1}, true);
+    }
+    return recording;
+}
+
+} // namespace
+
+TEST_CASE("records of some probes print as if there were no others", "[analyze][tally][probe]") {
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        ProgramBuilder all_program, one_program;
+        RecordingOf all = three_probes(all_program, seed, std::nullopt);
+        size_t probe = seed % 3;
+        formats::Recording one = three_probes(one_program, seed, probe).build();
+        WantedProbes wanted("test:::fire?");
+        formats::Recording memory = all.build();
+        for (const auto& [id, info] : memory.rings[0].probes)
+            if (info.name == "fire" + std::to_string(probe))
+                wanted.add(memory.rings[0].ring_id, id);
+        for (const TimeWindow& window : {TimeWindow{}, TimeWindow{2500, 4000}}) {
+            CAPTURE(seed, probe, window.is_set());
+            Printed expected = print(one, window, true);
+            REQUIRE(expected.records.count > 0);
+            auto check = [&](const Printed& got) {
+                REQUIRE(got.text == expected.text);
+                REQUIRE(got.records.count == expected.records.count);
+            };
+            check(print(memory, window, true, wanted));
+            check(print(memory, window, false, wanted));
+            for (bool columns : {false, true}) {
+                auto trace =
+                    formats::parse_trace(base::memory_source(file_of(all, columns, 6000)), "test");
+                REQUIRE(trace.ok());
+                check(print(trace->recording, window, false, wanted));
+                CHECK(trace->recording.all_findings().count() == 0);
             }
         }
     }
