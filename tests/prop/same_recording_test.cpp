@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One recording in every form that it can have reads the same: report, info, completeness.
+//
+//     simulated machine --> memory | rows | columns | packed, at two levels, and back in rows
+//                       --> a crash dump --> extracted
+//                       --> read live, look by look (report only)
+#include "analyze/info.hpp"
+#include "analyze/live_report.hpp"
+#include "analyze/report.hpp"
+#include "engine/sim/simulation.hpp"
+#include "formats/segment/piece.hpp"
+#include "formats/trace/reader.hpp"
+#include "recorder/extract.hpp"
+#include "recorder/pack.hpp"
+#include "tests/support/dump_writer.hpp"
+#include "tests/support/sim_programs.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::test;
+
+namespace {
+
+constexpr size_t kDumpBytes = 16u << 20;
+
+/// What prints, what only aggregates, what faults; small buffers, so that records are overwritten
+/// or dropped.
+Bytes random_program(std::mt19937_64& random, bool in_engine) {
+    test::ProgramBuilder b;
+    uint64_t policies[] = {DBK_POLICY_SWITCH, DBK_POLICY_RING, DBK_POLICY_FILL};
+    uint64_t policy = policies[random() % 3];
+    b.option(DTRACEOPT_BUFPOLICY, policy);
+    if (policy != DBK_POLICY_SWITCH)
+        b.option(DTRACEOPT_BUFSIZE, uint64_t{4096} << (random() % 8));
+    b.option(DBK_OPT_AGGREGATE, in_engine ? DBK_AGGREGATE_ENGINE : DBK_AGGREGATE_RECORD);
+    b.clause("BEGIN", {b.trace(b.text("begin"))});
+    b.clause("profile:::profile-997",
+             {b.trace(b.variable(DIF_VAR_ID)), b.trace(b.string_variable(DIF_VAR_EXECNAME))});
+    const uint32_t kinds[] = {DTRACEAGG_COUNT, DTRACEAGG_SUM, DTRACEAGG_QUANTIZE};
+    for (uint64_t id = 1; id <= 1 + random() % 3; id++) {
+        uint32_t kind = kinds[random() % 3];
+        std::vector<size_t> keys;
+        if (random() % 2)
+            keys.push_back(b.string_variable(DIF_VAR_PROBENAME));
+        auto value =
+            kind == DTRACEAGG_COUNT ? std::nullopt : std::optional(b.constant(random() % 9));
+        b.clause(random() % 2 ? "profile:::profile-211" : "profile:::tick-3ms",
+                 b.aggregate(kind, id, keys, value));
+    }
+    if (random() % 2)
+        b.clause("profile:::tick-50ms", {b.trace(b.division_by_zero())});
+    b.clause("END", {b.trace(b.text("end"))});
+    return b.dof();
+}
+
+struct Machines {
+    std::unique_ptr<sim::SimHost> host;
+    std::unique_ptr<sim::Simulation> simulation;
+
+    Machines(ByteView dof, uint64_t seed) {
+        sim::SimHostConfig config;
+        config.cpu_count = 1 + seed % 3;
+        config.seed = seed;
+        if (seed % 4 == 0)
+            config.faults.nest_every = 50;
+        auto made = sim::SimHost::create(config);
+        REQUIRE(made.ok());
+        host = std::move(*made);
+        sim::SimulationOptions options;
+        options.time_limit_ns = sim::kNsPerSecond / 2;
+        auto loaded = sim::Simulation::load(*host, dof, options);
+        INFO((loaded.ok() ? "" : loaded.error().message()));
+        REQUIRE(loaded.ok());
+        simulation = std::move(*loaded);
+    }
+};
+
+/// A machine's memory with all that the recording has, each piece at an address
+/// that it says is its own; metadata without a checksum.
+Bytes dump_of(const formats::Recording& recording) {
+    Machine machine(kDumpBytes);
+    size_t at = 0;
+    auto place = [&](ByteView piece) {
+        Bytes room(piece.begin(), piece.end());
+        room.resize((std::max(piece_room(piece), piece.size()) + kPage - 1) / kPage * kPage);
+        auto parsed = formats::parse_piece(room);
+        REQUIRE(parsed.ok());
+        uint64_t address = at;
+        auto put = [&](size_t offset, ByteView bytes) {
+            std::copy(bytes.begin(), bytes.end(), room.begin() + static_cast<ptrdiff_t>(offset));
+        };
+        if (parsed->kind == formats::PieceKind::metadata) {
+            put(offsetof(dbk_meta_header, phys_addr), std::as_bytes(std::span(&address, 1)));
+            put(offsetof(dbk_meta_header, checksum), Bytes(sizeof(dbk_meta_header::checksum)));
+        } else {
+            put(offsetof(dbk_segment_header, phys_addr), std::as_bytes(std::span(&address, 1)));
+            uint32_t crc = formats::segment_checksum(ByteView(room).first(parsed->committed_bytes));
+            put(offsetof(dbk_segment_header, crc32c), std::as_bytes(std::span(&crc, 1)));
+        }
+        REQUIRE(at + room.size() <= kDumpBytes);
+        machine.put(at, room);
+        at += room.size();
+    };
+    for (ByteView block : recording.metadata)
+        place(block);
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            for (const formats::SegmentInfo& segment : cpu.segments)
+                place(segment.bytes.load()->bytes);
+    return elf_dump(machine);
+}
+
+struct Read {
+    std::string report, info, verdict;
+    std::string file_info; // but for the line with its name and size
+    std::vector<std::string> messages;
+    int status = 0;
+};
+
+Read read(const formats::Recording& recording) {
+    Read read;
+    analyze::StringSink report, info;
+    analyze::Report result = analyze::render_report(recording, {}, report);
+    read.report = report.text;
+    for (const analyze::Message& message : report.messages)
+        read.messages.push_back(message.tag + message.text + message.detail);
+    read.status = result.status();
+    read.verdict = result.completeness.verdict();
+    analyze::print_info(recording, info);
+    read.info = info.text;
+    return read;
+}
+
+Read read_file(const std::string& path) {
+    auto trace = formats::read_trace(path);
+    INFO(path << (trace.ok() ? "" : trace.error().message()));
+    REQUIRE(trace.ok());
+    Read found = read(trace->recording);
+    analyze::StringSink info;
+    analyze::print_info(*trace, info);
+    REQUIRE(info.text.starts_with("trace "));
+    found.file_info = info.text.substr(info.text.find('\n'));
+    return found;
+}
+
+void check_same(const char* form, const Read& got, const Read& expected) {
+    CAPTURE(form);
+    CHECK(got.report == expected.report);
+    CHECK(got.messages == expected.messages);
+    CHECK(got.info == expected.info);
+    CHECK(got.verdict == expected.verdict);
+    CHECK(got.status == expected.status);
+}
+
+std::string live_report(ByteView dof, uint64_t seed) {
+    Machines machines(dof, seed);
+    analyze::StringSink sink;
+    analyze::LiveReport live({}, sink);
+    REQUIRE(machines.simulation->start().ok());
+    sim::SimEnd end;
+    for (int firing = 0; machines.simulation->step(end); firing++)
+        if (firing % 40 == 0)
+            live.add(machines.simulation->poll(), sim::Simulation::kAll);
+    machines.simulation->finish();
+    live.add(machines.simulation->poll(), sim::Simulation::kAll);
+    live.newline();
+    live.end();
+    return sink.text;
+}
+
+} // namespace
+
+TEST_CASE("one recording reads the same in every form", "[prop][forms]") {
+    int with_drops = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        bool in_engine = seed % 3 == 0;
+        Bytes dof = random_program(random, in_engine);
+        Machines machines(dof, seed);
+        REQUIRE(machines.simulation->run().ok());
+        formats::Recording memory = machines.simulation->recording();
+        Read expected = read(memory);
+        with_drops += expected.verdict.starts_with("not complete");
+        REQUIRE(expected.report.size() > 100);
+
+        TempFolder folder;
+        auto file = [&](const char* name) { return (folder.path / name).string(); };
+        for (bool columns : {false, true}) {
+            std::string path = file(columns ? "columns" : "rows");
+            auto output = formats::create_trace_file(path, false);
+            REQUIRE(output.ok());
+            REQUIRE(machines.simulation->write_trace_file(*output, {}, {.columns = columns}).ok());
+            check_same(columns ? "columns" : "rows", read_file(path), expected);
+        }
+        const std::string file_info = read_file(file("rows")).file_info;
+        CHECK(read_file(file("columns")).file_info == file_info);
+        auto pack = [&](const char* from, const char* to, bool columns, int level) {
+            recorder::PackOptions options;
+            options.output_path = file(to);
+            options.writer.columns = columns;
+            options.writer.zstd_level = level;
+            REQUIRE(recorder::pack(file(from), options).ok());
+            Read packed = read_file(file(to));
+            check_same(to, packed, expected);
+            CHECK(packed.file_info == file_info);
+        };
+        pack("rows", "packed", true, 3);
+        pack("columns", "packed at level 19", true, 19);
+        pack("packed", "rows again", false, 1);
+        if (!in_engine) { // what the engine counted was taken from the machine's memory
+            recorder::ExtractOptions options;
+            options.output_path = file("extracted");
+            auto extracted = recorder::extract(*formats::memory_input(dump_of(memory)), options);
+            INFO((extracted.ok() ? "" : extracted.error().message()));
+            REQUIRE(extracted.ok());
+            check_same("dump", read_file(options.output_path), expected);
+        }
+        if (seed % 4 != 0) // where live says drops depends on when it looks
+            CHECK(live_report(dof, seed) == expected.report);
+    }
+    CHECK(with_drops > 0);
+}
