@@ -85,6 +85,18 @@ bool raise_file_limit() {
 
 } // namespace
 
+bool ByteSource::try_read(uint64_t offset, std::span<std::byte> out) {
+    if (offset > size_ || out.size() > size_ - offset)
+        return false;
+    for (size_t done = 0; done < out.size();) {
+        Result<size_t> got = read_some(offset + done, out.subspan(done));
+        if (!got.ok() || *got == 0)
+            return false;
+        done += *got;
+    }
+    return true;
+}
+
 size_t ByteSource::read(uint64_t offset, std::span<std::byte> out) {
     if (offset >= size_)
         return 0;

@@ -25,6 +25,9 @@ public:
     /// Reads at `offset` what there is of out.size() bytes.  Returns how many were read; fewer than
     /// asked for means that the source ends there, from then on.
     size_t read(uint64_t offset, std::span<std::byte> out);
+    /// Reads all of `out`, or returns false: what is not there, or cannot be read, is so for this
+    /// call only.
+    bool try_read(uint64_t offset, std::span<std::byte> out);
     /// Returns why a read failed; empty when none did.
     const std::optional<Error>& failure() const { return failure_; }
 

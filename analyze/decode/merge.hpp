@@ -79,8 +79,8 @@ struct MergeOptions {
     std::optional<uint64_t> horizon_mono_ns;
     /// Must outlive the merge; null: none.
     const TalliedRecords* tallied = nullptr;
-    /// Must outlive the merge; null: all.  The others are not there for what comes after and before
-    /// them either (next_epid, same_firing).
+    /// Must outlive the merge; null: all.  Records of other ECBs are skipped as if they did not
+    /// exist, also for next_epid and same_firing.
     const YieldedEcbs* yielded = nullptr;
 };
 

@@ -96,8 +96,7 @@ public:
     /// Appends the aggregations that no printa() has shown.
     void print_unprinted();
 
-    /// Returns the aggregations in which not only the probes count that were asked for, as "@a,
-    /// @b".
+    /// Returns the aggregations in which other probes count than those asked for, too: "@a, @b".
     std::string shared_aggregations() const;
 
     const OutputOptions& options() const { return options_; }

@@ -230,7 +230,7 @@ void ReportSession::consume_firing() {
     last_clock_ = &clock;
     for (const MergedRecord& merged : firing_) {
         ring.consumer->count(merged);
-        // Not a fault in a clause of another probe, which is there to be looked at.
+        // A fault may be of another probe's clause: the consumer looks, and it does not count.
         printed_.count += options_.probes.has(ring.ring_id, merged.record.ecb->probe_id);
     }
     for (const MergedRecord& merged : firing_)

@@ -64,20 +64,20 @@ void BlockStore::keep_unpacked(const Unpacked& unpacked) {
     }
 }
 
-/// Reads a block's payload into `stored`, whose memory is used again.
-Result<void> BlockStore::read_stored(const Block& block, StoredBlock& stored) {
+/// Reads a block's payload into stored_.
+Result<void> BlockStore::read_stored(const Block& block) {
     if (block.header.stored_bytes > kStoredBytesMax)
         return errorf(ErrorCode::limit, "it is too long");
-    stored.header = block.header;
-    stored.offset_bytes = block.offset_bytes;
-    stored.stored.resize(block.header.stored_bytes);
+    stored_.header = block.header;
+    stored_.offset_bytes = block.offset_bytes;
+    stored_.stored.resize(block.header.stored_bytes);
     base::ByteSource& file = *files_[block.file].source;
-    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored.stored);
-    if (got != stored.stored.size())
+    size_t got = file.read(block.offset_bytes + sizeof(dbk_trace_block), stored_.stored);
+    if (got != stored_.stored.size())
         return file.failure()
                    ? *file.failure()
                    : errorf(ErrorCode::truncated, "%zu bytes are stored, %zu are there any more",
-                            stored.stored.size(), got);
+                            stored_.stored.size(), got);
     return {};
 }
 
@@ -90,25 +90,30 @@ Result<void> BlockStore::unpack_payload(const Block& block, Bytes& payload) {
         DBK_TRY(payload, ahead_->take(number));
         return {};
     }
-    DBK_TRY_VOID(read_stored(block, stored_));
+    DBK_TRY_VOID(read_stored(block));
     return unpack_stored(unpacker_, stored_, payload);
 }
 
-/// Has the blocks after this one unpacked, if it comes after the last.  One that cannot be read is
-/// left to whom it is wanted by.
+/// Has the blocks after this one unpacked, if it comes after the last.  A block that cannot be read
+/// is left to the reader, which reports it if it is wanted.
 void BlockStore::begin_next(uint32_t number) {
     bool follows = number == std::exchange(last_, number) + 1;
+    if (ahead_)
+        ahead_->pass(number);
     if (!follows)
         return;
     if (!ahead_)
         ahead_ = std::make_unique<UnpackAhead>(jobs_ - 1);
-    ahead_->pass(number);
-    for (uint32_t next = number + 1; next < blocks_.size() && ahead_->has_room(); next++) {
+    size_t end = std::min<size_t>(blocks_.size(), size_t{number} + 1 + ahead_->depth());
+    for (uint32_t next = number + 1; next < end; next++) {
         const Block& block = blocks_[next];
-        StoredBlock stored;
         if (ahead_->has(next) || !block.unpacked.expired())
             continue;
-        if (block.header.raw_bytes > UnpackAhead::kRawBytesMax || !read_stored(block, stored).ok())
+        if (std::max(block.header.raw_bytes, block.header.stored_bytes) > UnpackAhead::kBytesMax)
+            return;
+        StoredBlock stored{block.header, block.offset_bytes, Bytes(block.header.stored_bytes)};
+        if (!files_[block.file].source->try_read(block.offset_bytes + sizeof(dbk_trace_block),
+                                                 stored.stored))
             return;
         ahead_->begin(next, std::move(stored));
     }

@@ -77,7 +77,7 @@ private:
     size_t kept_bytes_max() const {
         return blocks_unpacked_ < kAgain * blocks_.size() ? kKeptBytes : kManyBytes;
     }
-    Result<void> read_stored(const Block& block, StoredBlock& stored);
+    Result<void> read_stored(const Block& block);
     Result<void> unpack_payload(const Block& block, Bytes& payload);
     void begin_next(uint32_t number);
     Result<Unpacked> unpack(Block& block);

@@ -5,6 +5,7 @@
 
 #include "base/crc32c.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace daybreak::formats {
@@ -16,8 +17,12 @@ Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, 
 }
 
 UnpackAhead::UnpackAhead(unsigned threads) {
-    for (unsigned i = 0; i < threads; i++)
-        threads_.emplace_back([this] { loop(); });
+    try {
+        while (threads_.size() < threads)
+            threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {
+        // There are as many as there are; without any, depth() is 0, and the reader unpacks.
+    }
 }
 
 UnpackAhead::~UnpackAhead() {
@@ -45,19 +50,19 @@ Result<Bytes> UnpackAhead::take(uint32_t number) {
     std::shared_ptr<Block> block = std::move(at->second);
     blocks_.erase(at);
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return block->state == State::done; });
+    changed_.wait(lock, [&] { return block->is_done; });
     DBK_TRY_VOID(std::move(block->result));
     return std::move(block->payload);
 }
 
 void UnpackAhead::pass(uint32_t number) {
     std::lock_guard lock(mutex_);
-    while (!blocks_.empty() && blocks_.begin()->first < number) {
-        State& state = blocks_.begin()->second->state;
-        if (state == State::waits)
-            state = State::given_up;
-        blocks_.erase(blocks_.begin());
-    }
+    std::erase_if(blocks_, [&](const auto& one) {
+        bool is_passed = one.first < number || one.first - number > depth();
+        if (is_passed)
+            std::erase(queue_, one.second);
+        return is_passed;
+    });
 }
 
 void UnpackAhead::loop() {
@@ -69,14 +74,11 @@ void UnpackAhead::loop() {
             return;
         std::shared_ptr<Block> block = std::move(queue_.front());
         queue_.erase(queue_.begin());
-        if (block->state == State::given_up)
-            continue;
-        block->state = State::runs;
         lock.unlock();
         Result<void> result = unpack_stored(unpacker, block->stored, block->payload);
         lock.lock();
         block->result = std::move(result);
-        block->state = State::done;
+        block->is_done = true;
         changed_.notify_all();
     }
 }

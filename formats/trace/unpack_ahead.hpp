@@ -31,36 +31,37 @@ Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, 
 
 class UnpackAhead {
 public:
-    /// Payloads that are larger are left to the reader: what lies ready must not fill the memory.
-    static constexpr size_t kRawBytesMax = 4u << 20;
+    /// Blocks that are larger, packed or not, are left to the reader: what lies ready must not fill
+    /// the memory.
+    static constexpr size_t kBytesMax = 4u << 20;
 
+    /// Starts as many threads as the system lets it, at most `threads`.
     explicit UnpackAhead(unsigned threads);
     ~UnpackAhead();
     UnpackAhead(const UnpackAhead&) = delete;
     UnpackAhead& operator=(const UnpackAhead&) = delete;
 
-    /// Whether one more block may be begun.
-    bool has_room() const { return blocks_.size() < 2 * threads_.size(); }
+    /// How many blocks after the one that is wanted may be begun.
+    uint32_t depth() const { return static_cast<uint32_t>(2 * threads_.size()); }
     void begin(uint32_t number, StoredBlock block);
     bool has(uint32_t number) const { return blocks_.contains(number); }
     /// Waits until the block, which was begun, is unpacked, and returns its payload.
     Result<Bytes> take(uint32_t number);
-    /// Forgets blocks before this one: they were passed.
+    /// Forgets the blocks that lie before this one, or more than depth() after it.
     void pass(uint32_t number);
 
 private:
-    enum class State : uint8_t { waits, runs, done, given_up };
     struct Block {
         StoredBlock stored;
         Bytes payload;
         Result<void> result;
-        State state = State::waits;
+        bool is_done = false;
     };
 
     void loop();
 
     std::map<uint32_t, std::shared_ptr<Block>> blocks_; // of the reader
-    std::mutex mutex_;                                  // the states, and all below
+    std::mutex mutex_;                                  // is_done, and all below
     std::condition_variable changed_;
     std::vector<std::shared_ptr<Block>> queue_; // oldest first
     bool ending_ = false;

@@ -37,6 +37,10 @@ TEST_CASE("ranges of a file are read, as long as it was when it was opened", "[b
     fs::resize_file(name, 20);
     CHECK(source->read(8, four) == 2);
     fs::resize_file(name, 5);
+    CHECK(source->try_read(1, four));
+    CHECK_FALSE(source->try_read(2, four));
+    CHECK_FALSE(source->try_read(UINT64_MAX, four));
+    CHECK(source->size() == 10); // of that nothing is known after a try
     CHECK(source->read(3, four) == 2);
     CHECK(source->size() == 5);
     CHECK_FALSE(source->failure());

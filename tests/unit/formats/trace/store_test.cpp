@@ -215,6 +215,48 @@ TEST_CASE("threads that unpack ahead change nothing of what is read", "[trace][s
         records_of(first.cpus.at(0).segments.at(i), first).next(record);
 }
 
+TEST_CASE("a block that cannot be read ahead is not missed when nothing is wanted of it",
+          "[trace][store]") {
+    /// Of which a range cannot be read.
+    class Scratched : public base::ByteSource {
+    public:
+        explicit Scratched(Bytes bytes) : ByteSource(bytes.size()), bytes_(std::move(bytes)) {}
+        void scratch(uint64_t from, uint64_t to) { from_ = from, to_ = to; }
+
+    private:
+        Result<size_t> read_some(uint64_t offset, std::span<std::byte> out) override {
+            if (offset < to_ && offset + out.size() > from_)
+                return base::errorf(ErrorCode::io, "scratched");
+            std::memcpy(out.data(), bytes_.data() + offset, out.size());
+            return out.size();
+        }
+        Bytes bytes_;
+        uint64_t from_ = 0, to_ = 0;
+    };
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    auto source = std::make_shared<Scratched>(in_rows(ring));
+    Trace trace = parse_trace(source, "x", {.skim = true, .jobs = 4}).value();
+    uint64_t from = source->size() / 4;
+    source->scratch(from, from + 5000);
+    const RingRecording& first = trace.recording.rings.at(0);
+    const auto& segments = first.cpus.at(0).segments;
+    uint32_t wanted = 0, left_out = 0;
+    for (size_t i = 0; i < segments.size(); i++) {
+        // A good many in the middle of the file, around the scratch, are not wanted.
+        if (i > segments.size() / 4 - 4 && i < segments.size() / 4 + 8) {
+            left_out++;
+            continue;
+        }
+        RecordView record;
+        RecordCursor cursor = records_of(segments[i], first);
+        wanted += cursor.next(record);
+    }
+    CHECK(left_out > 8);
+    CHECK(wanted == segments.size() - left_out);
+    CHECK(trace.recording.all_findings().count() == 0);
+    CHECK_FALSE(source->failure());
+}
+
 TEST_CASE("symbols are unpacked when the first is asked for", "[trace][store][symbols]") {
     test::RingBuilder ring = test::sample_ring(100);
     Trace trace = parse_trace(test::sample_file(ring), "x").value();
