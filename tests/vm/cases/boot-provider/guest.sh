@@ -31,7 +31,8 @@ daybreak record --claim -o /share/out/boot.dbrk
 equal recorded-whole $? 0
 
 cd /tmp
-# 200 tasks wait for one large file: of the calls that the kernel missed, the last, each is counted. Not on 6.12: there it
+# 200 tasks wait for one large file, more than the kernel follows at once: each call that it missed is counted. How many
+# it misses depends on how busy the host is; 78 were the fewest. Not on 6.12: there it
 # does not end without our module either (96 MiB for each; 200 requests of 8 MiB take it 27 s).
 case $(uname -r) in 6.1.*)
 	sys=/sys/devices/virtual/misc/test_firmware
@@ -43,7 +44,7 @@ case $(uname -r) in 6.1.*)
 		-c 'sh batch' >seen 2>missed
 	missed=$(sed -n 's/.* \([0-9]*\) firings\? missed.*/\1/p' missed | awk '{ all += $1 } END { print all + 0 }')
 	equal calls-seen-and-missed "$(($(cat seen) + missed))" 200
-	at_least calls-missed "$missed" 100
+	at_least calls-missed "$missed" 1
 	rm /lib/firmware/large.bin
 	;;
 esac
