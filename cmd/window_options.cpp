@@ -11,6 +11,7 @@
 #include "cmd/terminal.hpp"
 #include "compiler/syntax/parser.hpp"
 #include "engine/sim/sim_host.hpp"
+#include "formats/dof/dof_program.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -149,10 +150,6 @@ Result<Moment> parse_moment(const std::string& option, const std::string& text) 
 /// How many probes a message names.
 constexpr size_t kProbesNamed = 5;
 
-std::string text_of(const formats::ProbeInfo& probe) {
-    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
-}
-
 Result<compiler::ProbeDescription> parse_probe(const std::string& text) {
     compiler::ProbeDescription description;
     if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
@@ -162,19 +159,14 @@ Result<compiler::ProbeDescription> parse_probe(const std::string& text) {
     return description;
 }
 
-bool is_match(const compiler::ProbeDescription& description, const formats::ProbeInfo& probe) {
-    return sim::glob_match(description.provider, probe.provider) &&
-           sim::glob_match(description.module, probe.module) &&
-           sim::glob_match(description.function, probe.function) &&
-           sim::glob_match(description.name, probe.name);
-}
-
 /// Returns "dtrace:::BEGIN, profile:::tick-1s and 3 more".
 std::string probes_text(const formats::Recording& recording) {
     std::set<std::string> known;
     for (const formats::RingRecording& ring : recording.rings)
         for (const auto& [id, probe] : ring.probes)
-            known.insert(text_of(probe));
+            known.insert(
+                formats::DofProbeName{probe.provider, probe.module, probe.function, probe.name, 0}
+                    .text());
     std::string text;
     size_t named = 0;
     for (auto probe = known.begin(); probe != known.end() && named < kProbesNamed; ++probe, ++named)
@@ -361,7 +353,7 @@ Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
     DBK_TRY(compiler::ProbeDescription description, parse_probe(options.probe));
     for (const formats::RingRecording& ring : recording.rings)
         for (const auto& [id, probe] : ring.probes)
-            if (is_match(description, probe))
+            if (sim::names_match(description, probe))
                 wanted.add(ring.ring_id, id);
     if (wanted.empty())
         return errorf(base::ErrorCode::not_found, "no probe %s: there are %s",

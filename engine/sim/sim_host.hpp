@@ -211,6 +211,15 @@ private:
 /// Whether a part of a probe description fits a name, see dbk_glob_match().
 bool glob_match(const std::string& pattern, const std::string& name);
 
+/// The same of all four parts: of a description and a probe, whatever types have them.
+template <class Description, class Probe>
+bool names_match(const Description& description, const Probe& probe) {
+    return glob_match(description.provider, probe.provider) &&
+           glob_match(description.module, probe.module) &&
+           glob_match(description.function, probe.function) &&
+           glob_match(description.name, probe.name);
+}
+
 /// Returns whether a probe of that description exists in a simulation or can be made for it, with
 /// these synthetic probes added: what a compiler asks before it refuses a clause.
 bool probe_can_exist(const dbk_probedesc& description,

@@ -21,7 +21,7 @@ UnpackAhead::UnpackAhead(unsigned threads) {
         while (threads_.size() < threads)
             threads_.emplace_back([this] { loop(); });
     } catch (const std::system_error&) {
-        // There are as many as there are; without any, depth() is 0, and the reader unpacks.
+        // Those that started do it; if none did, depth() is 0 and the reader unpacks.
     }
 }
 

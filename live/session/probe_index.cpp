@@ -12,13 +12,7 @@ namespace daybreak::live {
 namespace {
 
 bool fits(const formats::DofProbeName& description, const SessionProbe& probe) {
-    using sim::glob_match;
-    if (description.id != 0)
-        return probe.id == description.id;
-    return glob_match(description.provider, probe.provider) &&
-           glob_match(description.module, probe.module) &&
-           glob_match(description.function, probe.function) &&
-           glob_match(description.name, probe.name);
+    return description.id != 0 ? probe.id == description.id : sim::names_match(description, probe);
 }
 
 } // namespace

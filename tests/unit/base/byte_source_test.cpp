@@ -40,7 +40,7 @@ TEST_CASE("ranges of a file are read, as long as it was when it was opened", "[b
     CHECK(source->try_read(1, four));
     CHECK_FALSE(source->try_read(2, four));
     CHECK_FALSE(source->try_read(UINT64_MAX, four));
-    CHECK(source->size() == 10); // of that nothing is known after a try
+    CHECK(source->size() == 10); // a try changes nothing
     CHECK(source->read(3, four) == 2);
     CHECK(source->size() == 5);
     CHECK_FALSE(source->failure());
