@@ -477,15 +477,29 @@ private:
             });
     }
 
-    /// A recorder writes the symbols once per boot, into a file of their own.
+    /// A recorder writes the symbols once per boot, into a file of their own.  What keeps names
+    /// from being had of it is a finding: a file's name has but a part of the boot's.
     void add_symbols_at(const std::string& path) {
         auto source = options_.open_file(path);
         if (!source.ok())
             return;
+        Findings& findings = trace_.recording.findings;
         RecordingBuilder ignored;
         Result<FileContent> content = read_blocks(*source, name_of(path), "", ignored, budget_,
                                                   std::make_shared<BlockStore>());
-        if (content.ok() && !content->symbols.is_absent())
+        if (!content.ok()) {
+            findings.add(FindingKind::no_symbols, path, content.error().message());
+            return;
+        }
+        const TraceHeader& header = content->file.header;
+        if (!content->file.has_header || boot_of(header.boot_uuid) != trace_.recording.boot_id) {
+            findings.add(FindingKind::no_symbols, path,
+                         "it is not known to be of this boot: its symbols are not used");
+            return;
+        }
+        for (const Finding& finding : content->findings.list())
+            findings.add(FindingKind::no_symbols, path + ": " + finding.where, finding.text);
+        if (!content->symbols.is_absent())
             symbols_.push_back(std::move(content->symbols));
     }
 

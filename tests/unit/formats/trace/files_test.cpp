@@ -346,6 +346,30 @@ TEST_CASE("symbols lie beside the files", "[trace][files]") {
     CHECK_FALSE(r.read().has_losses());
 }
 
+TEST_CASE("symbols beside a file that are not of its boot are not used", "[trace][files]") {
+    Running r;
+    r.records(10);
+    r.row.write();
+    std::string path = r.folder.path + "/88776655-symbols.dbrk";
+    TraceHeader other = test::row_header(r.ring, 0);
+    other.boot_uuid[7] ^= 1; // the name has the first four bytes
+    Bytes whole = test::file_of(other, {}, test::sample_symbols());
+    SECTION("of another boot") {
+        test::write_bytes(path, whole);
+    }
+    SECTION("not a trace file") {
+        test::write_bytes(path, Bytes(100, std::byte{1}));
+    }
+    SECTION("cut after the schema") {
+        whole.resize(3000);
+        test::write_bytes(path, whole);
+    }
+    Trace trace = r.read({r.row.path(1)});
+    CHECK(trace.symbols.empty());
+    CHECK(has_finding(trace, FindingKind::no_symbols, "88776655-symbols.dbrk"));
+    CHECK_FALSE(trace.has_losses());
+}
+
 TEST_CASE("aggregation snapshots in several files count once", "[trace][files]") {
     Running r(0x1122334455667788, DBK_AGGREGATE_ENGINE);
     Bytes key = RingBuilder::words({7});
