@@ -440,7 +440,7 @@ Result<void> FileSeries::write_symbols(const formats::SymbolTable& symbols) {
     header_.file_number = 0;
     DBK_TRY(Bytes content, symbols_file(header_, symbols, options_.zstd_level));
     DBK_TRY_VOID(folder_.replace(symbols_name(boot_), content));
-    symbols_bytes_ = content.size();
+    symbols_bytes_[boot_] = content.size();
     return folder_.sync();
 }
 

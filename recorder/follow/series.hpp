@@ -12,6 +12,7 @@
 //
 // The budget removes files of the series, oldest first: those of earlier boots, then by number;
 // those that hold a trigger's window only when no other is left; the one being written never.
+// Symbols count, and go with the last file of their boot.
 //
 // When a call fails, nothing of it is lost: what was put is still gathered, and flush() or sync()
 // try again, with another file when this one cannot be used any more.
@@ -56,6 +57,8 @@ struct SeriesName {
 std::optional<SeriesName> parse_series_name(const std::string& name);
 std::string series_name(const SeriesName& parts);
 std::string symbols_name(const std::string& boot);
+/// Returns the boot of symbols_name(); empty when the name is not one.
+std::string boot_of_symbols(const std::string& name);
 /// Returns the first 8 digits that stand for a boot in names: of its UUID.
 std::string boot_name(const std::array<uint8_t, 16>& boot_uuid);
 /// Returns the name with what could not stand in a file's name replaced by '_', at most 32 long.
@@ -161,6 +164,7 @@ private:
     void apply_pins();
     bool remove_oldest();
     bool remove_file(size_t index);
+    bool has_files_of(const std::string& boot) const;
     void keep_budget();
 
     FolderApi& folder_;
@@ -171,6 +175,7 @@ private:
     std::string boot_;
 
     std::vector<SeriesFile> files_; ///< oldest first; the last is being written when file_ is set
+    std::map<std::string, uint64_t> symbols_bytes_; ///< of each boot's symbols
     uint32_t last_number_ = 0;
     std::unique_ptr<AppendFile> file_;
     std::optional<formats::TraceWriter> writer_;
@@ -184,7 +189,7 @@ private:
     size_t skips_put_ = 0;
     std::vector<UnsyncedSegment> unsynced_, lost_;
     std::vector<Pin> pins_;
-    uint64_t bytes_written_ = 0, files_removed_ = 0, symbols_bytes_ = 0, syncs_ = 0;
+    uint64_t bytes_written_ = 0, files_removed_ = 0, syncs_ = 0;
     bool is_dirty_ = false;    ///< something was written since the last sync
     bool is_named_ = false;    ///< the folder was synced since this file was made
     bool sync_failed_ = false; ///< of this file

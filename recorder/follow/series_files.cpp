@@ -18,7 +18,10 @@ Result<void> FileSeries::scan() {
     DBK_TRY(std::vector<FolderEntry> entries, folder_.list());
     formats::HostClocks now = clocks_();
     files_.clear();
+    symbols_bytes_.clear();
     for (const FolderEntry& entry : entries) {
+        if (std::string boot = boot_of_symbols(entry.name); !boot.empty())
+            symbols_bytes_[boot] = entry.bytes;
         std::optional<SeriesName> parts = parse_series_name(entry.name);
         if (!parts)
             continue;
@@ -40,6 +43,10 @@ Result<void> FileSeries::scan() {
             return a.wall_ns < b.wall_ns;
         return a.parts.number < b.parts.number;
     });
+    // Those that no removal of a file would take along do not count.
+    std::erase_if(symbols_bytes_, [&](const auto& symbols) {
+        return symbols.first != boot_ && !has_files_of(symbols.first);
+    });
     // Made, and killed before the first block.
     while (!files_.empty() && files_.back().parts.boot == boot_ && files_.back().bytes == 0 &&
            folder_.remove(files_.back().name).ok())
@@ -57,8 +64,15 @@ void FileSeries::set_times(const std::string& name, uint64_t first_mono_ns, uint
         }
 }
 
+bool FileSeries::has_files_of(const std::string& boot) const {
+    return std::any_of(files_.begin(), files_.end(),
+                       [&](const SeriesFile& file) { return file.parts.boot == boot; });
+}
+
 uint64_t FileSeries::total_bytes() const {
-    uint64_t total = symbols_bytes_;
+    uint64_t total = 0;
+    for (const auto& [boot, bytes] : symbols_bytes_)
+        total += bytes;
     for (const SeriesFile& file : files_)
         total += file.bytes;
     return total;
@@ -148,11 +162,9 @@ bool FileSeries::remove_file(size_t index) {
         return false;
     files_.erase(files_.begin() + static_cast<ptrdiff_t>(index));
     files_removed_++;
-    bool last_of_boot = std::none_of(files_.begin(), files_.end(), [&](const SeriesFile& other) {
-        return other.parts.boot == file.parts.boot;
-    });
-    if (last_of_boot && file.parts.boot != boot_)
-        (void)folder_.remove(symbols_name(file.parts.boot));
+    if (file.parts.boot != boot_ && !has_files_of(file.parts.boot) &&
+        folder_.remove(symbols_name(file.parts.boot)).ok())
+        symbols_bytes_.erase(file.parts.boot);
     return true;
 }
 

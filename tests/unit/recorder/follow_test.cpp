@@ -582,12 +582,50 @@ TEST_CASE("a ring of another load of the module gets an id of its own in the fil
     CHECK(second->recording.rings[0].completeness().present == 1000);
 }
 
+TEST_CASE("symbols of earlier boots count in the budget, and go with their files", "[follow]") {
+    MemoryDisk disk;
+    MemoryFolder folder(disk);
+    disk.files = {{"0123abcd-000001.dbrk", Bytes(1000)},
+                  {"0123abcd-000002.dbrk", Bytes(1000)},
+                  {"0123abcd-symbols.dbrk", Bytes(5000)},
+                  {"4567abcd-symbols.dbrk", Bytes(7000)}};
+    SeriesOptions options;
+    FileSeries series(
+        folder, options, {},
+        [] {
+            return formats::HostClocks{1, 1, 1};
+        },
+        [](const std::string&) {});
+    REQUIRE(series.scan().ok());
+    CHECK(series.total_bytes() == 7000); // no file of 4567abcd is there: it is not the series'
+    options.total_bytes_max = 1;
+    FileSeries tight(
+        folder, options, {},
+        [] {
+            return formats::HostClocks{1, 1, 1};
+        },
+        [](const std::string&) {});
+    REQUIRE(tight.scan().ok());
+    // The first piece makes room.
+    RingBuilder ring({.cpu_count = 1});
+    Bytes metadata = ring.metadata_memory();
+    (void)tight.put(metadata);
+    (void)tight.flush();
+    CHECK(tight.total_bytes() < 5000);
+    CHECK_FALSE(disk.files.contains("0123abcd-symbols.dbrk"));
+    CHECK(disk.files.contains("4567abcd-symbols.dbrk"));
+}
+
 TEST_CASE("names of files say boot, number and triggers", "[follow]") {
     CHECK(parse_series_name("0123abcd-000012.dbrk")->number == 12);
     CHECK(parse_series_name("0123abcd-1000012+slow+oom.dbrk")->triggers == "+slow+oom");
     for (const char* other : {"0123abcd-symbols.dbrk", "lock", "x.dbrk", "0123abcd-12.dbrk", "",
                               "0123ABCD-000012.dbrk", "0123abcd-000000.dbrk", ".dbrk"})
         CHECK_FALSE(parse_series_name(other));
+    CHECK(boot_of_symbols("0123abcd-symbols.dbrk") == "0123abcd");
+    for (const char* other : {"0123abcd-000012.dbrk", "0123abc-symbols.dbrk",
+                              "0123ABCD-symbols.dbrk", "", "0123abcd-symbols.dbrk.new"})
+        CHECK(boot_of_symbols(other) == "");
     CHECK(series_name({"0123abcd", 7, "+a"}) == "0123abcd-000007+a.dbrk");
     CHECK(trigger_file_word("a/b c\n..") == "a_b_c_..");
     CHECK(trigger_file_word(std::string(100, 'x')).size() == 32);
