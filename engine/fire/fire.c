@@ -251,6 +251,8 @@ __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *pr
 
 	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
 		return;
+	if (plan->zero_fixed)
+		dbk_zero_words(slot.record, plan->fixed_bytes);
 	for (; step < end; step++)
 		dbk_store_integer(slot.record + step->offset,
 				  simple_value(cpu, &step->expr, probe, args, frame), step->size);

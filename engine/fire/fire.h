@@ -65,4 +65,13 @@ static __probe_ctx_inline void dbk_store_integer(uint8_t *to, uint64_t value, ui
 		*to = (uint8_t)value;
 }
 
+/** dbk_zero_words() - @bytes is a multiple of 8 */
+static __probe_ctx_inline void dbk_zero_words(uint8_t *to, uint32_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8)
+		*(uint64_t *)(to + i) = 0;
+}
+
 #endif /* DBK_ENGINE_FIRE_H */

@@ -33,14 +33,6 @@ struct run {
 	bool dropped;
 };
 
-__probe_ctx static void zero(uint8_t *to, uint32_t bytes)
-{
-	uint32_t i;
-
-	for (i = 0; i < bytes; i += 8)
-		*(uint64_t *)(to + i) = 0;
-}
-
 __probe_ctx static bool drop(struct run *run, uint32_t cause)
 {
 	if (!run->dropped)
@@ -104,21 +96,53 @@ __probe_ctx static bool want(struct run *run, struct build *build, uint32_t byte
 	return bytes <= build->room - build->used || move_record(run, build, bytes);
 }
 
-/* Rounds the tail up to 8 bytes with zeros; always fits: room and used are multiples of 8 before.
- */
-__probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_t at,
-				   uint32_t bytes)
+/* Of a tail that has its zeros up to a multiple of 8 bytes. */
+__probe_ctx static void refer_to_tail(struct build *build, uint32_t offset, uint32_t at,
+				      uint32_t bytes)
 {
 	struct dbk_tail_ref *ref = (struct dbk_tail_ref *)(build->base + offset);
 
 	ref->offset = (uint16_t)at;
 	ref->bytes = (uint16_t)bytes;
-	build->used = at + bytes;
-	while ((build->used & 7) != 0)
-		build->base[build->used++] = 0;
+	build->used = (uint32_t)DBK_ROUND_UP(at + bytes, 8);
+}
+
+/* Rounds the tail up to 8 bytes with zeros; always fits: room and used are multiples of 8 before.
+ */
+__probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_t at,
+				   uint32_t bytes)
+{
+	uint32_t end;
+
+	for (end = at + bytes; (end & 7) != 0; end++)
+		build->base[end] = 0;
+	refer_to_tail(build, offset, at, bytes);
 }
 
 /* ---- strings ---------------------------------------------------------------------- */
+
+/* The process's name by words, with zeros from its NUL on; returns its length.  Each word is read
+ * once: another thread may be changing it. */
+__probe_ctx static uint32_t copy_execname(uint64_t *to, const char *name)
+{
+	const uint64_t low_bits = 0x0101010101010101ull, high_bits = low_bits << 7;
+	uint64_t words[DBK_EXECNAME_BYTES / 8], first_nul;
+	uint32_t i;
+
+	__builtin_memcpy(words, name, sizeof(words));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	words[1] &= ~0ull >> 8; /* the last byte is a NUL at any time */
+	for (i = 0;; i++) {
+		/* The high bit of each NUL; a borrow can add wrong ones only above the first. */
+		first_nul = (words[i] - low_bits) & ~words[i] & high_bits;
+		if (first_nul != 0)
+			break;
+		to[i] = words[i];
+	}
+	first_nul &= 0 - first_nul;
+	to[i] = words[i] & ((first_nul >> 7) - 1);
+	return i * 8 + (uint32_t)__builtin_ctzll(first_nul) / 8;
+}
 
 /* A built-in string: no scratch, no interpreter. */
 __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
@@ -134,6 +158,11 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 		return false;
 	at = build->used;
 	to = build->base + at;
+	if (step->expr.operand == DIF_VAR_EXECNAME && bytes == DBK_EXECNAME_BYTES) {
+		length = copy_execname((uint64_t *)to, name);
+		refer_to_tail(build, step->offset, at, length);
+		return true;
+	}
 	while (length < bytes - 1 && name[length] != '\0') {
 		to[length] = (uint8_t)name[length];
 		length++;
@@ -252,7 +281,7 @@ __probe_ctx static void begin_key(struct run *run, const struct dbk_step *step)
 	run->key.room = run->cpu->buffer->key_bytes;
 	run->key.used = agg->key_fixed_bytes;
 	run->key.slot = NULL;
-	zero(run->key.base, agg->key_fixed_bytes);
+	dbk_zero_words(run->key.base, agg->key_fixed_bytes);
 	run->build = &run->key;
 }
 
@@ -307,7 +336,7 @@ __probe_ctx static bool speculate(struct run *run, uint32_t id)
 	if (run->plan->fixed_bytes > run->record.room)
 		return drop_speculative(run);
 	if (run->plan->zero_fixed)
-		zero(run->record.base, run->plan->fixed_bytes);
+		dbk_zero_words(run->record.base, run->plan->fixed_bytes);
 	return true;
 }
 
@@ -379,7 +408,7 @@ __probe_ctx static bool begin_record(struct run *run)
 	run->record.used = plan->fixed_bytes;
 	run->record.slot = &run->slot;
 	if (plan->zero_fixed)
-		zero(run->record.base, plan->fixed_bytes);
+		dbk_zero_words(run->record.base, plan->fixed_bytes);
 	return true;
 }
 

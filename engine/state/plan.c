@@ -360,7 +360,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 		plan->has_record = true;
 	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
 	plan->classic_align = p.record.classic.align;
-	if (!plan->has_record || plan->uses_locals || plan->zero_fixed || consumer->counted)
+	if (!plan->has_record || plan->uses_locals || consumer->counted)
 		plan->kind = DBK_PLAN_GENERAL;
 	return 0;
 }

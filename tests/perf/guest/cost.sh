@@ -2,6 +2,7 @@
 # Runs in the guest of record-cost: each case sets a tracer up, measures, tears it down, and proves by
 # the number of events seen that the tracer was at work.
 calls=$(sed 's/.*cost.calls=\([0-9]*\).*/\1/' /proc/cmdline)
+programs=$(sed -n 's/.*cost.programs=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' ')
 tracing=/sys/kernel/tracing
 modules=/cost
 
@@ -59,7 +60,7 @@ case_disabled() {
 
 # The enabling is embedded in the module; its recording says how often its probes fired.
 case_daybreak() {
-	insmod "$modules/$2.ko" || return
+	insmod "$modules/$1.ko" || return
 	cost "$1"
 	daybreak record --claim -o /tmp/cost.dbrk && daybreak info /tmp/cost.dbrk | sed "s/^/INFO $1 /"
 	rm -f /tmp/cost.dbrk
@@ -72,8 +73,7 @@ case_bare bare-record 1
 case_ebpf ebpf
 case_ftrace ftrace
 case_disabled disabled
-case_daybreak trace trace
-case_daybreak clauses clauses
-case_daybreak predicate predicate
-case_daybreak count count
+for program in $programs; do
+	case_daybreak "$program"
+done
 case_none none-again

@@ -5,6 +5,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 
 using namespace daybreak::engine_test;
 
@@ -71,6 +72,67 @@ TEST_CASE("fields lie where META_ECBS says", "[engine][record]") {
     CHECK(record.u32(48) == 0x34567890);
     for (size_t padding : {13, 14, 15, 30, 31, 52, 53, 54, 55, 62, 63, 66, 71})
         CHECK(record.bytes[padding] == 0);
+}
+
+TEST_CASE("padding is zero in segments that were full of other records", "[engine][record]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto& odd = engine.probe("test", "m", "f", "odd");
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    dof.ecb("test:::odd", {dof.trace(arg(1, 1)), dof.trace(arg(2, 4)), dof.trace(arg(3, 8)),
+                           dof.trace(arg(4, 4))});
+    dof.option(DTRACEOPT_BUFSIZE, 8192);
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 3 * kPerSegment; i++)
+        engine.fire(go, {~uint64_t{0}});
+    for (uint64_t i = 0; i < 3 * kPerSegment; i++)
+        engine.fire(odd, {0, 0x1122, 0x33445566778899, i, 0xaabbccddee});
+    auto all = records(consumer);
+    REQUIRE(all.size() > kPerSegment / 2);
+    for (const Record& record : all) {
+        REQUIRE(record.bytes.size() == 32);
+        CHECK(record.u32(8) == 0x22);
+        CHECK(record.u32(12) == 0x66778899);
+        CHECK(record.u64(24) == 0xbbccddee);
+    }
+}
+
+TEST_CASE("execname is stored to its end, whatever lies after it", "[engine][record]") {
+    for (uint64_t strsize : {2, 8, 15, 16, 256}) {
+        Engine engine;
+        auto& go = engine.probe("test", "m", "f", "go");
+        Dof dof;
+        dof.ecb("test:::go", {dof.trace(name(DIF_VAR_EXECNAME)), dof.trace(arg(0, 4)),
+                              dof.trace(name(DIF_VAR_PROBENAME))});
+        dof.option(DTRACEOPT_STRSIZE, strsize);
+        auto* consumer = engine.start(dof.build());
+        std::vector<std::string> names;
+        for (size_t length = 0; length < 16; length++)
+            // 0x80 and 1: what finds a NUL in a word must not take them for one
+            for (const char* letters : {"abc", "\x80", "\x01", "\x01\x80\xff"}) {
+                std::string text;
+                while (text.size() < length)
+                    text += letters;
+                text.resize(length);
+                std::memset(host.execname, 'x', sizeof(host.execname));
+                std::memcpy(host.execname, text.c_str(), length + 1);
+                engine.fire(go, {length});
+                names.push_back(text.substr(0, strsize));
+            }
+        auto all = records(consumer);
+        REQUIRE(all.size() == names.size());
+        for (size_t i = 0; i < all.size(); i++) {
+            INFO("option strsize " << strsize << ", name " << i << " of " << names[i].size());
+            CHECK(all[i].tail(12) == names[i]);
+            CHECK(all[i].u32(16) == i / 4);
+            CHECK(all[i].tail(20) == std::string("go").substr(0, strsize));
+            CHECK(all[i].u32(8) == all[i].bytes.size());
+            for (size_t at = 24 + names[i].size(); at % 8 != 0; at++)
+                CHECK(all[i].bytes[at] == 0);
+        }
+    }
 }
 
 TEST_CASE("a clause without actions records that it fired; one without data nothing", "[engine]") {
