@@ -2,7 +2,7 @@
 # Runs in the guest of record-cost: each case sets a tracer up, measures, tears it down, and proves by
 # the number of events seen that the tracer was at work.
 calls=$(sed 's/.*cost.calls=\([0-9]*\).*/\1/' /proc/cmdline)
-programs=$(sed -n 's/.*cost.programs=\([a-z,]*\).*/\1/p' /proc/cmdline | tr , ' ')
+programs=$(sed -n 's/.*cost.programs=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , ' ')
 tracing=/sys/kernel/tracing
 modules=/cost
 

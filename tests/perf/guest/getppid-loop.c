@@ -25,10 +25,11 @@ static int compare(const void *a, const void *b)
 
 static unsigned long long block(void)
 {
+	static const char text[] = "twenty-five characters ..";
 	unsigned long long start = __rdtsc();
 
 	for (int call = 0; call < BLOCK_CALLS; call++)
-		syscall(SYS_getppid, 0x1234);
+		syscall(SYS_getppid, text);
 	return __rdtsc() - start;
 }
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What record-cost measures: the rows of its table, Daybreak's with their D programs.
+
+Prices are instructions over no tracing, on 6.1.  A target is a fiftieth above what was measured when it was
+written: a program that got dearer fails.  Wanted is where the engine is going.
+"""
+
+from dataclasses import dataclass
+
+ENTRY = "syscall::getppid:entry"
+RETURN = "syscall::getppid:return"
+FBT = "fbt::__do_sys_getppid"
+ENGINE = "#pragma D option aggregate=engine\n"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    name: str
+    text: str
+    program: str = ""  # in D, embedded; empty: guest/cost.sh has a case of this name
+    fires: int = 1  # probes a call
+    target: float | None = None
+    wanted: int | None = None
+    always: bool = False  # else with --all alone
+
+
+def ours(name: str, text: str, program: str, **more) -> Row:
+    """A row of Daybreak."""
+    return Row(name, f"daybreak, {text}", program, **more)
+
+
+def clause(name: str, body: str, **more) -> Row:
+    """A row of one clause of getppid:entry: predicate, if any, and actions."""
+    return ours(name, body, f"{ENTRY} {body}", **more)
+
+
+def latency(name: str, text: str, probe: str, **more) -> Row:
+    """The idiom that most programs are made of."""
+    return ours(name, f"latency idiom, {text}",
+                f"{probe}:entry {{ self->ts = timestamp; }}\n"
+                f"{probe}:return /self->ts/ {{ @ = quantize(timestamp - self->ts); self->ts = 0; }}", fires=2, **more)
+
+
+ROWS = (
+    Row("none", "no tracing", fires=0, always=True),
+    Row("bare-empty", "empty handler on sys_enter", fires=0, always=True),
+    Row("bare-record", "bare handler, 24 bytes and a clock: the floor", always=True),
+    Row("ebpf", "eBPF raw tracepoint, overwriting array", always=True),
+    Row("ftrace", "ftrace raw_syscalls:sys_enter", always=True),
+    Row("disabled", "daybreak, loaded, nothing enabled", fires=0, target=0.0, wanted=0, always=True),
+    clause("trace", "{ trace(arg0); }", target=180.9, wanted=165, always=True),
+    ours("clauses", "two clauses of trace(arg0)", f"{ENTRY} {{ trace(arg0); }}\n{ENTRY} {{ trace(arg0); }}", fires=2,
+         target=233.4, always=True),
+    clause("timestamp", "{ trace(timestamp); }", target=332.8, wanted=200),
+    clause("pid", "{ trace(pid); }", target=294.0, always=True),
+    clause("execname", "{ trace(execname); }", target=494.7, wanted=240, always=True),
+    clause("add", "{ trace(arg0 + arg1); }", target=569.8, wanted=260),
+    clause("printf", '{ printf("%d %s %d", pid, execname, arg1); }', target=622.5, wanted=330),
+    clause("predicate", "/arg0 == 1/ { trace(arg0); }", target=105.1, wanted=90, always=True),
+    clause("uid", "/uid == 1000/ { trace(arg0); }", target=223.4, wanted=130),
+    clause("and", "/arg1 == 1 && arg2 == 3/ { trace(arg0); }", target=435.8, wanted=180),
+    ours("self", "/self->x/ { trace(arg0); }",
+         f"{ENTRY} /self->x/ {{ trace(arg0); self->x = 0; }}\nsyscall::vhangup:entry {{ self->x = 1; }}",
+         target=557.2, wanted=200),
+    clause("count", "{ @[execname] = count(); }", target=494.7, wanted=280, always=True),
+    ours("count-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @[execname] = count(); }}",
+         target=687.8, wanted=400),
+    clause("quantize", "{ @ = quantize(arg0); }", target=180.9, wanted=165),
+    ours("quantize-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @ = quantize(arg0); }}",
+         target=526.6, wanted=300),
+    latency("latency", "system call", "syscall::getppid", target=2375.5, wanted=900),
+    latency("latency-fbt", "function", FBT, target=2948.9, wanted=1300),
+    ours("fbt", "function's entry and return, a record each",
+         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=906.6, wanted=480),
+    ours("speculate", "speculate, record, commit",
+         f"{ENTRY} {{ self->s = speculation(); speculate(self->s); trace(arg1); }}\n"
+         f"{RETURN} /self->s/ {{ commit(self->s); self->s = 0; }}", fires=2, target=3113.2, wanted=1400),
+    ours("copyinstr", "copyinstr() of 25 characters", f"{ENTRY} {{ trace(copyinstr(arg0)); }}",
+         target=1569.7, wanted=700),
+    Row("none-again", "no tracing, again", fires=0, target=0.0, wanted=0, always=True),
+)
