@@ -36,6 +36,7 @@ enum dbk_expr_kind {
 	DBK_EXPR_DIF,	   /* interpreted */
 	DBK_EXPR_CONST,	   /* `constant` */
 	DBK_EXPR_VARIABLE, /* built-in integer variable `operand` */
+	DBK_EXPR_BINARY,   /* `left` `op` `right`, of which none can fault */
 	DBK_EXPR_NAME,	   /* string: execname or a probe name, variable `operand` */
 	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
 };
@@ -43,8 +44,10 @@ enum dbk_expr_kind {
 struct dbk_difo;
 
 struct dbk_expr {
-	uint8_t kind; /* enum dbk_expr_kind */
-	uint8_t reserved[3];
+	uint8_t kind;  /* enum dbk_expr_kind */
+	uint8_t op;    /* BINARY: enum dbk_iop, ADD to MUL */
+	uint8_t left;  /* BINARY: kind of the left one, ARG or VARIABLE; `operand` is its number */
+	uint8_t right; /* BINARY: of the right one, or CONST; `constant` is its number, or it */
 	uint32_t operand;
 	union {
 		uint64_t constant;
@@ -56,7 +59,8 @@ struct dbk_expr {
 /*
  * A predicate, hottest kinds first.  Comparisons of one value with a constant
  * are found by trying all outcomes (program/lower.c).  `simple` ones need nothing of
- * the firing but its arguments, and are asked before anything else is set up.
+ * the firing but its arguments, and are asked before anything else is set up; see
+ * docs/design/0061-predicates-asked-early.md.
  */
 enum dbk_predicate_kind {
 	DBK_PREDICATE_NONE,
@@ -65,7 +69,10 @@ enum dbk_predicate_kind {
 	DBK_PREDICATE_EXECNAME,	 /* execname is (or, inverted, is not) a literal */
 	DBK_PREDICATE_OUTCOME,	 /* the outcome of comparing left with constant is in the mask */
 	DBK_PREDICATE_EXPR,	 /* left != 0 */
+	DBK_PREDICATE_ALL,	 /* all `terms` hold or, inverted, not all */
 };
+
+#define DBK_TERMS_MAX 3u /* comparisons that a predicate may join: a && b && c, a || b || c */
 
 /* Outcomes of comparing two u64: all that a branch can tell apart. */
 #define DBK_OUTCOME_EQUAL	0
@@ -77,9 +84,12 @@ enum dbk_predicate_kind {
 
 struct dbk_predicate {
 	uint8_t kind;	  /* enum dbk_predicate_kind */
-	uint8_t inverted; /* EXECNAME */
+	uint8_t inverted; /* EXECNAME, ALL */
 	uint8_t outcomes; /* OUTCOME: bit per DBK_OUTCOME_ for which it holds */
+	uint8_t term_count;
 	bool simple;
+	bool early; /* and nothing of the CPU either: it is asked before the firing begins */
+	const struct dbk_predicate *terms; /* ALL: in the DIFO, each of them simple */
 	struct dbk_expr left;
 	uint64_t constant;
 	uint64_t name[2]; /* EXECNAME: the literal, and the bytes of it that count */
@@ -102,6 +112,7 @@ struct dbk_difo {
 	bool heavy;	      /* may take long; program/cost.c */
 	struct dbk_expr expr; /* the lowered form */
 	struct dbk_predicate predicate; /* and what it is as a predicate */
+	struct dbk_predicate terms[DBK_TERMS_MAX];
 };
 
 /* ---- work ------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #ifndef DBK_ENGINE_DIF_H
 #define DBK_ENGINE_DIF_H
 
+#include "engine/dif/insn.h"
 #include "engine/work.h"
 
 /** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
@@ -36,17 +37,50 @@ static __probe_ctx_inline uint64_t dbk_argument(const struct dbk_probe *probe, c
 	return dbk_host_arg(probe, frame, index);
 }
 
+/** dbk_is_early_variable() - whether a built-in is the current thread's own, and needs no dbk_cpu
+ */
+static inline bool dbk_is_early_variable(uint32_t id)
+{
+	return id == DIF_VAR_PID || id == DIF_VAR_TID || id == DIF_VAR_CURTHREAD ||
+	       id == DIF_VAR_UID || id == DIF_VAR_GID;
+}
+
+/** dbk_is_simple_variable() - whether it needs no state of the firing, and cannot fault */
+static inline bool dbk_is_simple_variable(uint32_t id)
+{
+	return dbk_is_early_variable(id) || id == DIF_VAR_TIMESTAMP || id == DIF_VAR_CPU;
+}
+
 /** dbk_is_simple() - whether an integer expression needs neither interpreter nor the firing's state
  * in the dbk_cpu, and cannot fault */
 static inline bool dbk_is_simple(const struct dbk_expr *expr)
 {
-	if (expr->kind == DBK_EXPR_ARG || expr->kind == DBK_EXPR_CONST)
-		return true;
-	return expr->kind == DBK_EXPR_VARIABLE &&
-	       (expr->operand == DIF_VAR_PID || expr->operand == DIF_VAR_TID ||
-		expr->operand == DIF_VAR_CURTHREAD || expr->operand == DIF_VAR_UID ||
-		expr->operand == DIF_VAR_GID || expr->operand == DIF_VAR_TIMESTAMP ||
-		expr->operand == DIF_VAR_CPU);
+	return expr->kind == DBK_EXPR_ARG || expr->kind == DBK_EXPR_CONST ||
+	       expr->kind == DBK_EXPR_BINARY ||
+	       (expr->kind == DBK_EXPR_VARIABLE && dbk_is_simple_variable(expr->operand));
+}
+
+/** dbk_binary() - what an instruction of two operands computes, ADD to MUL; like the interpreter,
+ * where each has a case of its own */
+static __probe_ctx_inline uint64_t dbk_binary(uint32_t op, uint64_t a, uint64_t b)
+{
+	if (op == DBK_IOP_ADD)
+		return a + b;
+	if (op == DBK_IOP_SUB)
+		return a - b;
+	if (op == DBK_IOP_AND)
+		return a & b;
+	if (op == DBK_IOP_OR)
+		return a | b;
+	if (op == DBK_IOP_XOR)
+		return a ^ b;
+	if (op == DBK_IOP_SLL)
+		return a << (b & 63);
+	if (op == DBK_IOP_SRL)
+		return a >> (b & 63);
+	if (op == DBK_IOP_SRA)
+		return (uint64_t)((int64_t)a >> (b & 63));
+	return a * b;
 }
 
 /* ---- privileges --------------------------------------------------------------- */

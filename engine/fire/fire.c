@@ -6,17 +6,49 @@
 
 /* ---- expressions and predicates ------------------------------------------------------ */
 
+/* @number: of the argument or the variable, or the constant. */
+__probe_ctx_inline static uint64_t operand_value(struct dbk_cpu *cpu, uint32_t kind,
+						 uint64_t number, const struct dbk_probe *probe,
+						 const uint64_t *args, void *frame)
+{
+	if (kind == DBK_EXPR_ARG)
+		return dbk_argument(probe, args, frame, (uint32_t)number);
+	if (kind == DBK_EXPR_CONST)
+		return number;
+	return dbk_builtin(cpu, (uint32_t)number);
+}
+
+__probe_ctx __attribute__((__noinline__)) static uint64_t
+binary_value(struct dbk_cpu *cpu, const struct dbk_expr *expr, const struct dbk_probe *probe,
+	     const uint64_t *args, void *frame)
+{
+	uint64_t left = operand_value(cpu, expr->left, expr->operand, probe, args, frame);
+	uint64_t right = operand_value(cpu, expr->right, expr->constant, probe, args, frame);
+
+	return dbk_binary(expr->op, left, right);
+}
+
+/* For an expression that dbk_is_simple(), and for any variable in an ECB that was entered. */
+__probe_ctx_inline static uint64_t simple_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+						const struct dbk_probe *probe, const uint64_t *args,
+						void *frame)
+{
+	if (expr->kind == DBK_EXPR_ARG)
+		return dbk_argument(probe, args, frame, expr->operand);
+	if (expr->kind == DBK_EXPR_CONST)
+		return expr->constant;
+	if (expr->kind == DBK_EXPR_BINARY)
+		return binary_value(cpu, expr, probe, args, frame);
+	return dbk_builtin(cpu, expr->operand);
+}
+
 __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
 {
 	if (expr->kind == DBK_EXPR_DIF || expr->kind == DBK_EXPR_NAME)
 		return dbk_dif_exec(cpu, expr->difo);
-	if (expr->kind == DBK_EXPR_CONST)
-		return expr->constant;
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);
-	if (expr->kind == DBK_EXPR_ARG)
-		return dbk_argument(cpu->probe, cpu->args, cpu->frame, expr->operand);
-	return dbk_builtin(cpu, expr->operand);
+	return simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 }
 
 __probe_ctx static uint32_t outcome(uint64_t a, uint64_t b)
@@ -40,17 +72,6 @@ __probe_ctx static bool execname_holds(const struct dbk_predicate *predicate)
 	return same != (bool)predicate->inverted;
 }
 
-__probe_ctx static uint64_t simple_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
-					 const struct dbk_probe *probe, const uint64_t *args,
-					 void *frame)
-{
-	if (expr->kind == DBK_EXPR_ARG)
-		return dbk_argument(probe, args, frame, expr->operand);
-	if (expr->kind == DBK_EXPR_CONST)
-		return expr->constant;
-	return dbk_builtin(cpu, expr->operand);
-}
-
 __probe_ctx static bool value_holds(const struct dbk_predicate *predicate, uint64_t value)
 {
 	if (predicate->kind == DBK_PREDICATE_EXPR)
@@ -58,14 +79,31 @@ __probe_ctx static bool value_holds(const struct dbk_predicate *predicate, uint6
 	return ((predicate->outcomes >> outcome(value, predicate->constant)) & 1) != 0;
 }
 
-/* A simple predicate that is none of the two that run_ecb() has inline. */
-__probe_ctx __attribute__((__noinline__)) static bool
-simple_holds(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
-	     const struct dbk_probe *probe, const uint64_t *args, void *frame)
+__probe_ctx_inline static bool term_holds(struct dbk_cpu *cpu,
+					  const struct dbk_predicate *predicate,
+					  const struct dbk_probe *probe, const uint64_t *args,
+					  void *frame)
 {
 	if (predicate->kind == DBK_PREDICATE_EXECNAME)
 		return execname_holds(predicate);
 	return value_holds(predicate, simple_value(cpu, &predicate->left, probe, args, frame));
+}
+
+/* A simple predicate that is none of those that run_ecb() has inline; for an early one @cpu is not
+ * looked at. */
+__probe_ctx_inline static bool simple_holds(struct dbk_cpu *cpu,
+					    const struct dbk_predicate *predicate,
+					    const struct dbk_probe *probe, const uint64_t *args,
+					    void *frame)
+{
+	uint32_t i = 0;
+
+	if (predicate->kind != DBK_PREDICATE_ALL)
+		return term_holds(cpu, predicate, probe, args, frame);
+	while (i < predicate->term_count &&
+	       term_holds(cpu, &predicate->terms[i], probe, args, frame))
+		i++;
+	return (i == predicate->term_count) != (bool)predicate->inverted;
 }
 
 /* What the ECB's consumer has on this CPU; index times size is computed once, not here. */
@@ -156,15 +194,15 @@ __probe_ctx static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *act
 	dbk_run_plan(cpu, action_ret);
 }
 
-/* Whether a predicate has to be asked once the ECB is entered; false also when it does not hold. */
-__probe_ctx static bool rejected(struct dbk_cpu *cpu, const struct dbk_predicate *predicate,
-				 const struct dbk_probe *probe, const uint64_t *args, void *frame)
+/* Whether a predicate that is simple does not hold. */
+__probe_ctx __attribute__((__noinline__)) static bool
+rejected(struct dbk_cpu *cpu, const struct dbk_predicate *predicate, const struct dbk_probe *probe,
+	 const uint64_t *args, void *frame)
 {
-	if (predicate->kind == DBK_PREDICATE_NONE || !predicate->simple)
-		return false;
 	return !simple_holds(cpu, predicate, probe, args, frame);
 }
 
+/* Whether it has to be asked once the ECB is entered. */
 __probe_ctx static bool must_ask(const struct dbk_predicate *predicate)
 {
 	return predicate->kind != DBK_PREDICATE_NONE && !predicate->simple;
@@ -181,7 +219,7 @@ __probe_ctx static void run_error_ecb(struct dbk_cpu *cpu, const struct dbk_ecb 
 	if ((dbk_load_relaxed(&cpu->buffer->gate) & DBK_GATE_ERROR) == 0)
 		return;
 	cpu->buffer->counters->firings++;
-	if (rejected(cpu, predicate, probe, cpu->error_args, frame))
+	if (predicate->simple && rejected(cpu, predicate, probe, cpu->error_args, frame))
 		return;
 	run_entered(cpu, must_ask(predicate), &action);
 	if (cpu->fault_set && cpu->fault != DBK_FAULT_DROP) {
@@ -348,9 +386,10 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 		if (!is_quick(kind)) {
 			if (kind == DBK_ECB_AFTER_OTHERS)
 				cpu->same_firing = 0;
-			if (rejected(cpu, &ecb->plan->predicate, probe, args, frame))
-				return;
-			if (must_ask(&ecb->plan->predicate)) {
+			if (ecb->plan->predicate.simple) {
+				if (rejected(cpu, &ecb->plan->predicate, probe, args, frame))
+					return;
+			} else if (must_ask(&ecb->plan->predicate)) {
 				run_slowly(cpu, probe, args, frame, ecb);
 				return;
 			}
@@ -413,10 +452,30 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 	dbk_host_leave(flags);
 }
 
+/* A firing that ends with its predicate: only this CPU's count of firings is touched, by an
+ * addition that an interrupt can only be before or after. */
+__probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
+{
+	struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
+
+	if ((dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
+		buffer->counters->firings++;
+}
+
+/* Asks a predicate that run_ecb() has not inline.  Not inlined, as fire(). */
+__probe_ctx __attribute__((__noinline__)) static void
+fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const void *args, void *frame,
+		 const struct dbk_ecb *ecb)
+{
+	if (simple_holds(NULL, &ecb->plan->predicate, probe, args, frame))
+		fire(engine, probe, args, frame);
+	else
+		count_rejected(ecb);
+}
+
 /*
  * Most firings of a probe that is enabled once end with its predicate.  It is
- * asked before anything is set up; only this CPU's count of firings is touched,
- * by an addition that an interrupt can only be before or after.
+ * asked before anything is set up; docs/design/0061-predicates-asked-early.md.
  */
 __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
 				const void *args, void *frame)
@@ -427,12 +486,15 @@ __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *pro
 	if (unlikely(ecb == NULL))
 		return;
 	kind = dbk_load_relaxed(&ecb->predicate_kind);
-	if (kind != DBK_PREDICATE_NONE && ecb->next == NULL && quickly_rejected(ecb, kind, args)) {
-		struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
-
-		if ((dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
-			buffer->counters->firings++;
-		return;
+	if (kind != DBK_PREDICATE_NONE && ecb->next == NULL) {
+		if (quickly_rejected(ecb, kind, args)) {
+			count_rejected(ecb);
+			return;
+		}
+		if (!is_quick(kind) && ecb->plan->predicate.early) {
+			fire_if_it_holds(engine, probe, args, frame, ecb);
+			return;
+		}
 	}
 	fire(engine, probe, args, frame);
 }

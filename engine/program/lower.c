@@ -2,12 +2,13 @@
 /*
  * lower.c - recognises DIF objects that need no interpreter
  *
- * Control path.  Most expressions of real programs are an argument, a constant
- * or a built-in variable; most predicates compare one of those with a constant.
+ * Control path.  Most expressions of real programs are an argument, a constant, a
+ * built-in variable, or two of them added; most predicates compare such values
+ * with constants, and join a few comparisons by && or ||.
  * A compiler may write these in many ways, so nothing is matched literally: the
- * object is run on symbols.  For a predicate it is run once for each outcome
- * that the comparison can have; if all runs end in a constant, the set of
- * outcomes for which it is true is all there is to know.  That lowered and
+ * object is run on symbols.  For a predicate it is run once for each combination
+ * of outcomes that its comparisons can have; if all runs end in a constant, the
+ * combinations for which it is true are all there is to know.  That lowered and
  * interpreted agree is a property test.
  */
 #include "engine/dif/dif.h"
@@ -19,6 +20,7 @@ enum symbol_kind {
 	SYMBOL_CONST,  /* value */
 	SYMBOL_ARG,    /* argument number `value` */
 	SYMBOL_VAR,    /* built-in variable `value` */
+	SYMBOL_BINARY, /* number `value` of the run's */
 	SYMBOL_STRING, /* offset `value` in the string table */
 };
 
@@ -27,16 +29,34 @@ struct symbol {
 	uint64_t value;
 };
 
-/* Condition codes: nothing, known operands, or the outcome that is being tried. */
+struct binary {
+	uint32_t op; /* enum dbk_iop */
+	struct symbol left, right;
+};
+
+/* Two values that are compared, and the outcome that is being tried. */
+struct pair {
+	struct symbol left, right;
+	uint32_t outcome;
+};
+
+/* Condition codes: nothing, known operands, or those of a pair. */
 enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED };
+
+#define BINARIES_MAX	 4u
+#define COMBINATIONS_MAX 125u /* DBK_OUTCOMES to the power of DBK_TERMS_MAX */
+#define JOINED_INSNS_MAX 64u  /* a longer object is run for one pair only: loading stays quick */
 
 struct run {
 	const struct dbk_difo *difo;
 	struct symbol regs[DIF_DIR_NREGS];
+	struct binary binaries[BINARIES_MAX]; /* of all runs */
+	uint32_t binary_count;
+	struct pair pairs[DBK_TERMS_MAX]; /* likewise */
+	uint32_t pair_count;
 	enum codes_kind codes;
-	uint64_t a, b;		   /* CODES_CONST */
-	uint32_t outcome;	   /* the one tried */
-	struct symbol left, right; /* what was compared; SYMBOL_UNKNOWN: nothing yet */
+	uint64_t a, b; /* CODES_CONST */
+	uint32_t pair; /* CODES_TRIED */
 };
 
 /* Operands that have the outcome. */
@@ -59,7 +79,25 @@ static bool same_symbol(struct symbol a, struct symbol b)
 
 static bool is_left(struct symbol s)
 {
-	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR;
+	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_BINARY;
+}
+
+/* The number of the pair, which may be a new one; DBK_TERMS_MAX: there are too many. */
+static uint32_t find_pair(struct run *run, struct symbol left, struct symbol right)
+{
+	uint32_t i, most = run->difo->insn_count > JOINED_INSNS_MAX ? 1 : DBK_TERMS_MAX;
+
+	for (i = 0; i < run->pair_count; i++)
+		if (same_symbol(run->pairs[i].left, left) &&
+		    same_symbol(run->pairs[i].right, right))
+			return i;
+	if (i == most)
+		return DBK_TERMS_MAX;
+	run->pairs[i].left = left;
+	run->pairs[i].right = right;
+	run->pairs[i].outcome = 0;
+	run->pair_count++;
+	return i;
 }
 
 /* Sets the codes for a comparison; false when it is none that can be tried. */
@@ -82,17 +120,64 @@ static bool compare(struct run *run, struct symbol a, struct symbol b, enum symb
 	}
 	if (!is_left(a) || b.kind != right)
 		return false;
-	if (run->left.kind == SYMBOL_UNKNOWN) {
-		run->left = a;
-		run->right = b;
-	}
 	run->codes = swapped ? CODES_TRIED_SWAPPED : CODES_TRIED;
-	return same_symbol(run->left, a) && same_symbol(run->right, b);
+	run->pair = find_pair(run, a, b);
+	return run->pair != DBK_TERMS_MAX;
+}
+
+/* Whether it can be an operand: a value that is found without a fault. */
+static bool is_operand(struct symbol s)
+{
+	return s.kind == SYMBOL_CONST || s.kind == SYMBOL_ARG ||
+	       (s.kind == SYMBOL_VAR && dbk_is_simple_variable((uint32_t)s.value));
+}
+
+static bool commutes(uint32_t op)
+{
+	return op == DBK_IOP_ADD || op == DBK_IOP_AND || op == DBK_IOP_OR || op == DBK_IOP_XOR ||
+	       op == DBK_IOP_MUL;
+}
+
+/* The result of an instruction of two operands; SYMBOL_UNKNOWN when it has no symbol. */
+static struct symbol combine(struct run *run, uint32_t op, struct symbol a, struct symbol b)
+{
+	struct symbol result = {SYMBOL_UNKNOWN, 0};
+	struct binary *binary = run->binaries;
+
+	if (!is_operand(a) || !is_operand(b))
+		return result;
+	if (a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
+		result.kind = SYMBOL_CONST;
+		result.value = dbk_binary(op, a.value, b.value);
+		return result;
+	}
+	if (a.kind == SYMBOL_CONST) {
+		struct symbol s = a;
+
+		if (!commutes(op))
+			return result;
+		a = b;
+		b = s;
+	}
+	for (; result.value < run->binary_count; result.value++, binary++)
+		if (binary->op == op && same_symbol(binary->left, a) &&
+		    same_symbol(binary->right, b))
+			break;
+	if (result.value == BINARIES_MAX)
+		return result;
+	if (result.value == run->binary_count) {
+		binary->op = op;
+		binary->left = a;
+		binary->right = b;
+		run->binary_count++;
+	}
+	result.kind = SYMBOL_BINARY;
+	return result;
 }
 
 static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *pc)
 {
-	const uint64_t *operands = outcome_operands[run->outcome];
+	const uint64_t *operands = outcome_operands[run->pairs[run->pair].outcome];
 	bool taken;
 
 	if (insn->op == DBK_IOP_BA)
@@ -144,6 +229,19 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 		return compare(run, regs[insn->r1], zero, SYMBOL_CONST);
 	case DBK_IOP_SCMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
+	case DBK_IOP_ADD:
+	case DBK_IOP_SUB:
+	case DBK_IOP_AND:
+	case DBK_IOP_OR:
+	case DBK_IOP_XOR:
+	case DBK_IOP_SLL:
+	case DBK_IOP_SRL:
+	case DBK_IOP_SRA:
+	case DBK_IOP_MUL:
+		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
+		if (s.kind == SYMBOL_UNKNOWN)
+			return false;
+		break;
 	default:
 		return false;
 	}
@@ -162,6 +260,7 @@ static bool run_symbols(struct run *run, struct symbol *result_ret)
 		run->regs[i].value = 0;
 	}
 	run->codes = CODES_UNKNOWN;
+	run->pair = 0;
 	/* Ends: every step goes forward, and the last instruction is a ret. */
 	for (;;) {
 		insn = &run->difo->insns[pc];
@@ -185,8 +284,26 @@ static bool is_name(uint64_t var)
 	return var == DIF_VAR_EXECNAME || (var >= DIF_VAR_PROBEPROV && var <= DIF_VAR_PROBENAME);
 }
 
-static bool expr_of_symbol(struct symbol s, struct dbk_expr *expr)
+static enum dbk_expr_kind operand_kind(struct symbol s)
 {
+	return s.kind == SYMBOL_ARG   ? DBK_EXPR_ARG
+	       : s.kind == SYMBOL_VAR ? DBK_EXPR_VARIABLE
+				      : DBK_EXPR_CONST;
+}
+
+static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_expr *expr)
+{
+	if (s.kind == SYMBOL_BINARY) {
+		const struct binary *binary = &run->binaries[s.value];
+
+		expr->kind = DBK_EXPR_BINARY;
+		expr->op = (uint8_t)binary->op;
+		expr->left = (uint8_t)operand_kind(binary->left);
+		expr->right = (uint8_t)operand_kind(binary->right);
+		expr->operand = (uint32_t)binary->left.value;
+		expr->constant = binary->right.value;
+		return true;
+	}
 	if (s.kind == SYMBOL_ARG) {
 		expr->kind = DBK_EXPR_ARG;
 	} else if (s.kind == SYMBOL_VAR && is_name(s.value)) {
@@ -216,10 +333,10 @@ static void lower_expression(struct dbk_difo *difo)
 	run.difo = difo;
 	difo->expr.kind = DBK_EXPR_DIF;
 	difo->expr.difo = difo;
-	/* A comparison makes run.left known: then the result may depend on its outcome. */
-	if (!run_symbols(&run, &result) || run.left.kind != SYMBOL_UNKNOWN)
+	/* With a comparison the result may depend on its outcome. */
+	if (!run_symbols(&run, &result) || run.pair_count != 0)
 		return;
-	expr_of_symbol(result, &difo->expr);
+	expr_of_symbol(&run, result, &difo->expr);
 	/* A name is a string and nothing else is; an address of one stays interpreted. */
 	if ((difo->expr.kind == DBK_EXPR_NAME) != wants_string)
 		difo->expr.kind = DBK_EXPR_DIF;
@@ -228,16 +345,17 @@ static void lower_expression(struct dbk_difo *difo)
 		difo->expr.kind = DBK_EXPR_DIF;
 }
 
-static bool lower_execname(const struct run *run, uint32_t holds, struct dbk_predicate *predicate)
+static bool lower_execname(const struct run *run, const struct pair *pair, uint32_t holds,
+			   struct dbk_predicate *predicate)
 {
 	uint32_t less = (holds >> DBK_OUTCOME_LESS_SIGNED) & 1;
 	uint32_t greater = (holds >> DBK_OUTCOME_GREATER) & 1;
 	uint32_t equal = (holds >> DBK_OUTCOME_EQUAL) & 1;
-	const char *literal = run->difo->strings + run->right.value;
+	const char *literal = run->difo->strings + pair->right.value;
 	uint8_t bytes[DBK_EXECNAME_BYTES], mask[DBK_EXECNAME_BYTES];
 	uint32_t i;
 
-	if (run->left.kind != SYMBOL_VAR || run->left.value != DIF_VAR_EXECNAME ||
+	if (pair->left.kind != SYMBOL_VAR || pair->left.value != DIF_VAR_EXECNAME ||
 	    less != greater || less == equal)
 		return false;
 	memset(bytes, 0, sizeof(bytes));
@@ -253,72 +371,172 @@ static bool lower_execname(const struct run *run, uint32_t holds, struct dbk_pre
 	memcpy(predicate->name, bytes, sizeof(bytes));
 	memcpy(predicate->name_mask, mask, sizeof(mask));
 	predicate->kind = DBK_PREDICATE_EXECNAME;
-	predicate->simple = true;
+	predicate->simple = predicate->early = true;
 	predicate->inverted = (uint8_t)!equal;
 	return true;
 }
 
-static bool lower_integer(const struct run *run, uint32_t holds, struct dbk_predicate *predicate)
+static bool is_early_operand(uint32_t kind, uint64_t number)
 {
-	if (!expr_of_symbol(run->left, &predicate->left) || predicate->left.kind == DBK_EXPR_NAME)
+	return kind != DBK_EXPR_VARIABLE || dbk_is_early_variable((uint32_t)number);
+}
+
+static bool is_early(const struct dbk_expr *expr)
+{
+	if (expr->kind != DBK_EXPR_BINARY)
+		return dbk_is_simple(expr) && is_early_operand(expr->kind, expr->operand);
+	return is_early_operand(expr->left, expr->operand) &&
+	       is_early_operand(expr->right, expr->constant);
+}
+
+static bool lower_integer(const struct run *run, const struct pair *pair, uint32_t holds,
+			  struct dbk_predicate *predicate)
+{
+	if (!expr_of_symbol(run, pair->left, &predicate->left) ||
+	    predicate->left.kind == DBK_EXPR_NAME)
 		return false;
 	predicate->left.difo = NULL;
-	predicate->constant = run->right.value;
+	predicate->constant = pair->right.value;
 	predicate->outcomes = (uint8_t)holds;
 	predicate->simple = dbk_is_simple(&predicate->left);
+	predicate->early = is_early(&predicate->left);
 	predicate->kind = DBK_PREDICATE_OUTCOME;
 	if (holds != (1u << DBK_OUTCOME_EQUAL))
 		return true;
 	if (predicate->left.kind == DBK_EXPR_ARG)
 		predicate->kind = DBK_PREDICATE_EQUAL_ARG;
-	else if (predicate->left.operand == DIF_VAR_PID)
+	else if (predicate->left.kind == DBK_EXPR_VARIABLE &&
+		 predicate->left.operand == DIF_VAR_PID)
 		predicate->kind = DBK_PREDICATE_EQUAL_PID;
 	return true;
 }
 
-/* Runs the object for every outcome; false when one run does not end in a constant. */
-static bool try_outcomes(struct run *run, uint32_t *holds_ret)
+static bool lower_term(const struct run *run, const struct pair *pair, uint32_t holds,
+		       struct dbk_predicate *term)
 {
-	struct symbol result;
-	uint32_t holds = 0;
-
-	for (run->outcome = 0; run->outcome < DBK_OUTCOMES; run->outcome++) {
-		if (!run_symbols(run, &result) || result.kind != SYMBOL_CONST)
-			return false;
-		if (result.value != 0)
-			holds |= 1u << run->outcome;
-	}
-	*holds_ret = holds;
-	return run->left.kind != SYMBOL_UNKNOWN;
+	memset(term, 0, sizeof(*term));
+	return pair->right.kind == SYMBOL_STRING ? lower_execname(run, pair, holds, term)
+						 : lower_integer(run, pair, holds, term);
 }
 
-void dbk_predicate_lower(const struct dbk_difo *difo, struct dbk_predicate *predicate_ret)
-{
-	struct run run;
-	uint32_t holds = 0;
+/* ---- outcomes: a combination has a digit for each pair, the first one's the lowest ---- */
 
-	memset(predicate_ret, 0, sizeof(*predicate_ret));
-	if (difo == NULL)
-		return;
+static uint32_t combinations(uint32_t pairs)
+{
+	uint32_t count = 1;
+
+	while (pairs-- > 0)
+		count *= DBK_OUTCOMES;
+	return count;
+}
+
+static uint32_t digit(uint32_t combination, uint32_t pair)
+{
+	return combination / combinations(pair) % DBK_OUTCOMES;
+}
+
+/* Runs the object for every combination; false when one run does not end in a constant. */
+static bool try_outcomes(struct run *run, bool *holds)
+{
+	struct symbol result;
+	uint32_t i = 0, j, pairs;
+
+	while (i < combinations(run->pair_count)) {
+		pairs = run->pair_count;
+		for (j = 0; j < pairs; j++)
+			run->pairs[j].outcome = digit(i, j);
+		if (!run_symbols(run, &result) || result.kind != SYMBOL_CONST)
+			return false;
+		holds[i] = result.value != 0;
+		/* With one more pair there are other combinations. */
+		i = run->pair_count == pairs ? i + 1 : 0;
+	}
+	return run->pair_count != 0;
+}
+
+/* Whether the predicate is @truth when, and only when, each pair's outcome is one of its own: those
+ * go to @masks. */
+static bool is_conjunction(const struct run *run, const bool *holds, bool truth, uint32_t *masks)
+{
+	uint32_t count = combinations(run->pair_count), i, j;
+
+	memset(masks, 0, DBK_TERMS_MAX * sizeof(*masks));
+	for (i = 0; i < count; i++)
+		for (j = 0; j < run->pair_count && holds[i] == truth; j++)
+			masks[j] |= 1u << digit(i, j);
+	for (i = 0; i < count; i++) {
+		bool all = true;
+
+		for (j = 0; j < run->pair_count; j++)
+			all = all && ((masks[j] >> digit(i, j)) & 1) != 0;
+		if (all != (holds[i] == truth))
+			return false;
+	}
+	return true;
+}
+
+/* Of several comparisons, all of them simple; a || b is the opposite of !a && !b. */
+static bool lower_terms(const struct run *run, const bool *holds, struct dbk_predicate *terms,
+			struct dbk_predicate *predicate)
+{
+	uint32_t masks[DBK_TERMS_MAX], i;
+	bool truth = true;
+
+	if (!is_conjunction(run, holds, true, masks)) {
+		truth = false;
+		if (!is_conjunction(run, holds, false, masks))
+			return false;
+	}
+	predicate->early = true;
+	for (i = 0; i < run->pair_count; i++) {
+		if (!lower_term(run, &run->pairs[i], masks[i], &terms[i]) || !terms[i].simple)
+			return false;
+		predicate->early = predicate->early && terms[i].early;
+	}
+	predicate->kind = DBK_PREDICATE_ALL;
+	predicate->simple = true;
+	predicate->inverted = (uint8_t)!truth;
+	predicate->term_count = (uint8_t)run->pair_count;
+	predicate->terms = terms;
+	return true;
+}
+
+static bool lower_comparisons(struct run *run, struct dbk_predicate *terms,
+			      struct dbk_predicate *predicate)
+{
+	bool holds[COMBINATIONS_MAX];
+	uint32_t masks[DBK_TERMS_MAX];
+
+	if (!try_outcomes(run, holds))
+		return false;
+	if (run->pair_count > 1)
+		return lower_terms(run, holds, terms, predicate);
+	is_conjunction(run, holds, true, masks);
+	return lower_term(run, &run->pairs[0], masks[0], predicate);
+}
+
+static void lower_predicate(struct dbk_difo *difo)
+{
+	struct dbk_predicate *predicate = &difo->predicate;
+	struct run run;
+
+	memset(predicate, 0, sizeof(*predicate));
 	memset(&run, 0, sizeof(run));
 	run.difo = difo;
-	if (try_outcomes(&run, &holds)) {
-		if (run.right.kind == SYMBOL_STRING && lower_execname(&run, holds, predicate_ret))
-			return;
-		if (run.right.kind == SYMBOL_CONST && lower_integer(&run, holds, predicate_ret))
-			return;
-	}
-	memset(predicate_ret, 0, sizeof(*predicate_ret));
-	predicate_ret->kind = DBK_PREDICATE_EXPR;
-	predicate_ret->left = difo->expr;
+	if (lower_comparisons(&run, difo->terms, predicate))
+		return;
+	memset(predicate, 0, sizeof(*predicate));
+	predicate->kind = DBK_PREDICATE_EXPR;
+	predicate->left = difo->expr;
 	/* A string as a predicate is its address, which only the interpreter has. */
 	if (difo->expr.kind == DBK_EXPR_NAME)
-		predicate_ret->left.kind = DBK_EXPR_DIF;
-	predicate_ret->simple = dbk_is_simple(&predicate_ret->left);
+		predicate->left.kind = DBK_EXPR_DIF;
+	predicate->simple = dbk_is_simple(&predicate->left);
+	predicate->early = is_early(&predicate->left);
 }
 
 void dbk_difo_lower(struct dbk_difo *difo)
 {
 	lower_expression(difo);
-	dbk_predicate_lower(difo, &difo->predicate);
+	lower_predicate(difo);
 }

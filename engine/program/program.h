@@ -71,7 +71,4 @@ int dbk_cost_find(struct dbk_loader *loader);
 /** dbk_difo_lower() - finds the lowered forms of a decoded DIFO: many clauses may have the same */
 void dbk_difo_lower(struct dbk_difo *difo);
 
-/** dbk_predicate_lower() - the same for one used as a predicate; NULL: always true */
-void dbk_predicate_lower(const struct dbk_difo *difo, struct dbk_predicate *predicate_ret);
-
 #endif /* DBK_ENGINE_PROGRAM_H */

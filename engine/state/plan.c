@@ -313,7 +313,8 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 			work += DBK_WORK_CALL + DBK_PROBE_NAME_BYTES_MAX * DBK_WORK_CHAR / 2;
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
-			work += DBK_WORK_INSN;
+			work += plan->steps[i].expr.kind == DBK_EXPR_BINARY ? 2 * DBK_WORK_INSN
+									    : DBK_WORK_INSN;
 		else if (kind == DBK_STEP_USTACK) /* the process chooses where it leads */
 			work += DBK_WORK_FAULT;
 		else

@@ -111,22 +111,23 @@ TEST_CASE("execname is stored to its end, whatever lies after it", "[engine][rec
         std::vector<std::string> names;
         for (size_t length = 0; length < 16; length++)
             // 0x80 and 1: what finds a NUL in a word must not take them for one
-            for (const char* letters : {"abc", "\x80", "\x01", "\x01\x80\xff"}) {
-                std::string text;
-                while (text.size() < length)
-                    text += letters;
-                text.resize(length);
-                std::memset(host.execname, 'x', sizeof(host.execname));
-                std::memcpy(host.execname, text.c_str(), length + 1);
-                engine.fire(go, {length});
-                names.push_back(text.substr(0, strsize));
-            }
+            for (const char* letters : {"abc", "\x80", "\x01", "\x01\x80\xff"})
+                for (char rest : {'x', '\1'}) {
+                    std::string text;
+                    while (text.size() < length)
+                        text += letters;
+                    text.resize(length);
+                    std::memset(host.execname, rest, sizeof(host.execname));
+                    std::memcpy(host.execname, text.c_str(), length + 1);
+                    engine.fire(go, {length});
+                    names.push_back(text.substr(0, strsize));
+                }
         auto all = records(consumer);
         REQUIRE(all.size() == names.size());
         for (size_t i = 0; i < all.size(); i++) {
             INFO("option strsize " << strsize << ", name " << i << " of " << names[i].size());
             CHECK(all[i].tail(12) == names[i]);
-            CHECK(all[i].u32(16) == i / 4);
+            CHECK(all[i].u32(16) == i / 8);
             CHECK(all[i].tail(20) == std::string("go").substr(0, strsize));
             CHECK(all[i].u32(8) == all[i].bytes.size());
             for (size_t at = 24 + names[i].size(); at % 8 != 0; at++)

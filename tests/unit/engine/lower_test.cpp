@@ -29,11 +29,9 @@ struct One {
         difo = loaded.program->difos[section];
     }
     ~One() { dbk_program_destroy(loaded.program); }
-    dbk_predicate predicate() const {
-        dbk_predicate result;
-        dbk_predicate_lower(difo, &result);
-        return result;
-    }
+    const dbk_predicate& predicate() const { return difo->predicate; }
+    One(const One&) = delete;
+    One& operator=(const One&) = delete;
 };
 
 /// The way compilers write a comparison as a value.
@@ -55,19 +53,61 @@ Difo is_execname(const std::string& literal, uint32_t op) {
 const uint32_t kConditions[] = {DIF_OP_BE,   DIF_OP_BNE, DIF_OP_BG,  DIF_OP_BGU, DIF_OP_BGE,
                                 DIF_OP_BGEU, DIF_OP_BL,  DIF_OP_BLU, DIF_OP_BLE, DIF_OP_BLEU};
 
-/// Fires test:::go of a program with this predicate; whether it recorded.
-bool holds(const Difo& predicate, bool interpreted, const std::vector<uint64_t>& args) {
-    Difo d = predicate;
-    if (interpreted) {
-        // An addition of zero to the result, and no symbol follows it.
-        uint32_t end = static_cast<uint32_t>(d.code.size()) - 1;
-        uint32_t reg = DIF_INSTR_RD(d.code[end]);
-        for (auto& word : d.code)
-            if (DIF_INSTR_OP(word) == DIF_OP_RET)
-                word = branch(DIF_OP_BA, end);
-        d.code[end] = op3(DIF_OP_ADD, reg, 0, 7);
-        d.code.push_back(ret(7));
+struct Term {
+    uint32_t var;
+    uint32_t op;
+    uint64_t constant;
+};
+
+/// Comparisons joined by &&, or with @p any by ||, as compilers write them.
+Difo joined(const std::vector<Term>& terms, bool any) {
+    Difo d{{}, int_type(4), {1}};
+    const auto end = static_cast<uint32_t>(terms.size() * (any ? 4 : 5));
+    for (const Term& term : terms) {
+        d.code.push_back(ldgs(term.var, 1));
+        d.code.push_back(setx(static_cast<uint32_t>(d.integers.size()), 2));
+        d.code.push_back(cmp(1, 2));
+        d.integers.push_back(term.constant);
+        const auto next = static_cast<uint32_t>(d.code.size()) + 2;
+        d.code.push_back(branch(term.op, any ? end + 2 : next));
+        if (!any)
+            d.code.push_back(branch(DIF_OP_BA, end + 2));
     }
+    d.code.push_back(any ? mov(0, 3) : setx(0, 3));
+    d.code.push_back(ret(3));
+    d.code.push_back(any ? setx(0, 3) : mov(0, 3));
+    d.code.push_back(ret(3));
+    return d;
+}
+
+/// The same result by instructions that no symbol follows: it is inverted twice.
+Difo interpreted(Difo d) {
+    const auto end = static_cast<uint32_t>(d.code.size()) - 1;
+    const uint32_t reg = DIF_INSTR_RD(d.code[end]);
+    for (auto& word : d.code)
+        if (DIF_INSTR_OP(word) == DIF_OP_RET)
+            word = branch(DIF_OP_BA, end);
+    d.code[end] = op3(DIF_OP_NOT, reg, 0, 7);
+    d.code.push_back(op3(DIF_OP_NOT, 7, 0, 7));
+    d.code.push_back(ret(7));
+    return d;
+}
+
+/// What test:::go of a program that traces this expression records.
+uint64_t value(const Difo& d, const std::vector<uint64_t>& args) {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go", 2);
+    Dof dof;
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 15);
+    dof.ecb("test:::go", {dof.trace(d)});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, args);
+    return records(consumer).at(0).u64(8);
+}
+
+/// Fires test:::go of a program with this predicate; whether it recorded.
+bool holds(const Difo& predicate, bool by_interpreter, const std::vector<uint64_t>& args) {
+    const Difo d = by_interpreter ? interpreted(predicate) : predicate;
     std::string name(host.execname);
     Engine engine;
     std::strcpy(host.execname, name.c_str());
@@ -99,7 +139,13 @@ TEST_CASE("everything else stays interpreted", "[engine][lower]") {
     CHECK(kind({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}}) == DBK_EXPR_DIF); // an address as a number
     CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()}) == DBK_EXPR_DIF);
     CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, bytes_type(8)}) == DBK_EXPR_DIF);
-    CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_ADD, 1, 1, 1), ret(1)}}) == DBK_EXPR_DIF);
+    CHECK(kind({{ldgs(DIF_VAR_PPID, 1), op3(DIF_OP_ADD, 1, 1, 1), ret(1)}}) == DBK_EXPR_DIF);
+    CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_UDIV, 1, 1, 1), ret(1)}}) == DBK_EXPR_DIF);
+    CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_ADD, 1, 1, 1), op3(DIF_OP_ADD, 1, 1, 1),
+                 ret(1)}}) == DBK_EXPR_DIF); // three operands
+    CHECK(kind({{ldgs(DIF_VAR_ARG0, 1), setx(0, 2), op3(DIF_OP_SUB, 2, 1, 1), ret(1)},
+                int_type(),
+                {5}}) == DBK_EXPR_DIF); // 5 - arg0
     CHECK(kind(comparison(DIF_VAR_ARG0, DIF_OP_BE, 1)) == DBK_EXPR_DIF);
     CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, {"x", 2}}) == DBK_EXPR_DIF);
 }
@@ -117,9 +163,99 @@ TEST_CASE("plain predicates are recognised", "[engine][lower]") {
     CHECK(One(is_execname(std::string(16, 'x'), DIF_OP_BE)).predicate().kind == DBK_PREDICATE_EXPR);
     CHECK(One({{ldgs(DIF_VAR_ARG0, 1), ret(1)}}).predicate().simple);
     CHECK_FALSE(One({{ldgs(DIF_VAR_ERRNO, 1), ret(1)}}).predicate().simple);
-    dbk_predicate none;
-    dbk_predicate_lower(nullptr, &none);
-    CHECK(none.kind == DBK_PREDICATE_NONE);
+}
+
+TEST_CASE("two values put together are recognised", "[engine][lower]") {
+    One sum({{ldgs(DIF_VAR_ARG0, 1), ldgs(DIF_VAR_UID, 2), op3(DIF_OP_ADD, 1, 2, 3), ret(3)}});
+    CHECK(sum.difo->expr.kind == DBK_EXPR_BINARY);
+    CHECK(sum.predicate().early);
+    One since({{ldgs(DIF_VAR_TIMESTAMP, 1), ldgs(DIF_VAR_ARG0, 2), op3(DIF_OP_SUB, 1, 2, 3),
+                setx(0, 4), cmp(3, 4), branch(DIF_OP_BG, 8), mov(0, 5), ret(5), setx(0, 5), ret(5)},
+               int_type(4),
+               {1000}});
+    CHECK(since.predicate().kind == DBK_PREDICATE_OUTCOME);
+    CHECK(since.predicate().left.kind == DBK_EXPR_BINARY);
+    CHECK(since.predicate().simple);
+    CHECK_FALSE(since.predicate().early); // the clock is read once a firing
+}
+
+TEST_CASE("two values put together are what the interpreter says", "[engine][lower][property]") {
+    const uint32_t ops[] = {DIF_OP_ADD, DIF_OP_SUB, DIF_OP_AND, DIF_OP_OR, DIF_OP_XOR,
+                            DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_MUL};
+    const uint32_t vars[] = {DIF_VAR_ARG0, DIF_VAR_ARG1, DIF_VAR_ARG3,      DIF_VAR_PID,
+                             DIF_VAR_UID,  DIF_VAR_CPU,  DIF_VAR_TIMESTAMP, DIF_VAR_CURTHREAD};
+    host = HostState{};
+    for (uint32_t op : ops)
+        for (uint32_t left : vars) {
+            for (uint32_t right : vars) {
+                Difo d{{ldgs(left, 1), ldgs(right, 2), op3(op, 1, 2, 3), ret(3)}};
+                INFO("op " << op << " of " << left << " and " << right);
+                CHECK(One(d).difo->expr.kind == DBK_EXPR_BINARY);
+                CHECK(value(d, {~0ull, 67}) == value(interpreted(d), {~0ull, 67}));
+            }
+            for (bool swapped : {false, true}) {
+                Difo d{{ldgs(left, 1), setx(0, 2), swapped ? op3(op, 2, 1, 3) : op3(op, 1, 2, 3),
+                        ret(3)},
+                       int_type(),
+                       {0x8000000000000041}};
+                INFO("op " << op << " of " << left << " and a constant, " << swapped);
+                CHECK(value(d, {5, 6}) == value(interpreted(d), {5, 6}));
+            }
+        }
+    Difo constants{{setx(0, 1), setx(1, 2), op3(DIF_OP_SUB, 1, 2, 3), ret(3)}, int_type(), {7, 9}};
+    CHECK(One(constants).difo->expr.kind == DBK_EXPR_CONST);
+    CHECK(value(constants, {}) == ~0ull - 1);
+}
+
+TEST_CASE("joined comparisons hold when the interpreter says so", "[engine][lower][property]") {
+    auto seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const uint32_t vars[] = {DIF_VAR_ARG0, DIF_VAR_ARG1, DIF_VAR_ARG3, DIF_VAR_UID, DIF_VAR_CPU};
+    const uint64_t edges[] = {0, 1, 5, ~0ull, 1ull << 63};
+    host = HostState{};
+    for (int round = 0; round < 200; round++) {
+        std::vector<Term> terms;
+        for (size_t count = 2 + random() % 3; terms.size() < count;)
+            terms.push_back({vars[random() % 5], kConditions[random() % 10], edges[random() % 5]});
+        const bool any = random() % 2 != 0;
+        const Difo d = joined(terms, any);
+        CHECK(One(interpreted(d)).predicate().kind == DBK_PREDICATE_EXPR);
+        for (uint64_t a : edges)
+            for (uint64_t b : edges)
+                CHECK(holds(d, false, {a, b}) == holds(d, true, {a, b}));
+    }
+}
+
+TEST_CASE("joined comparisons are recognised, as far as they are simple", "[engine][lower]") {
+    const Term a{DIF_VAR_ARG0, DIF_OP_BE, 1}, b{DIF_VAR_UID, DIF_OP_BG, 2},
+        c{DIF_VAR_ARG1, DIF_OP_BNE, 3}, d{DIF_VAR_TID, DIF_OP_BL, 4};
+    for (bool any : {false, true}) {
+        One two(joined({a, b}, any));
+        CHECK(two.predicate().kind == DBK_PREDICATE_ALL);
+        CHECK(two.predicate().early);
+        CHECK(two.predicate().inverted == any);
+        CHECK(One(joined({a, b, c}, any)).predicate().term_count == 3);
+        CHECK(One(joined({a, b, a}, any)).predicate().term_count == 2);
+        CHECK(One(joined({a, b, c, d}, any)).predicate().kind == DBK_PREDICATE_EXPR);
+        One timed(joined({a, {DIF_VAR_TIMESTAMP, DIF_OP_BG, 9}}, any));
+        CHECK(timed.predicate().simple);
+        CHECK_FALSE(timed.predicate().early);
+        CHECK(One(joined({a, {DIF_VAR_ERRNO, DIF_OP_BE, 2}}, any)).predicate().kind ==
+              DBK_PREDICATE_EXPR);
+    }
+    // a && b || c: neither all of them nor any.
+    Difo mixed = joined({a, b}, false);
+    mixed.code[11] = ret(3);
+    mixed.code[12] = ldgs(DIF_VAR_ARG1, 1);
+    mixed.code[13] = setx(1, 2);
+    for (uint32_t word : {cmp(1, 2), branch(DIF_OP_BE, 18), mov(0, 3), ret(3), setx(0, 3), ret(3)})
+        mixed.code.push_back(word);
+    CHECK(One(mixed).predicate().kind == DBK_PREDICATE_EXPR);
+    host = HostState{};
+    for (uint64_t arg0 : {0, 1})
+        for (uint64_t arg1 : {0, 1})
+            CHECK(holds(mixed, false, {arg0, arg1}) == holds(mixed, true, {arg0, arg1}));
 }
 
 TEST_CASE("lowered comparisons hold when the interpreter says so", "[engine][lower][property]") {
@@ -173,7 +309,7 @@ TEST_CASE("random programs of branches and constants", "[engine][lower][property
         const uint32_t length = 4 + random() % 10;
         auto reg = [&] { return static_cast<uint32_t>(1 + random() % 4); };
         for (uint32_t pc = 0; pc < length; pc++) {
-            switch (random() % 6) {
+            switch (random() % 7) {
             case 0:
                 d.code.push_back(setx(static_cast<uint32_t>(random() % 3), reg()));
                 break;
@@ -187,7 +323,10 @@ TEST_CASE("random programs of branches and constants", "[engine][lower][property
                 d.code.push_back(tst(reg()));
                 break;
             case 4:
-                d.code.push_back(ldgs(DIF_VAR_ARG0, reg()));
+                d.code.push_back(ldgs(random() % 2 ? DIF_VAR_ARG0 : DIF_VAR_ARG1, reg()));
+                break;
+            case 5:
+                d.code.push_back(op3(random() % 2 ? DIF_OP_ADD : DIF_OP_SUB, reg(), reg(), reg()));
                 break;
             default:
                 d.code.push_back(branch(kConditions[random() % 10],
@@ -202,7 +341,8 @@ TEST_CASE("random programs of branches and constants", "[engine][lower][property
                 word++;
         lowered += One(d).predicate().kind != DBK_PREDICATE_EXPR;
         for (uint64_t value : {0ull, 1ull, 5ull, ~0ull})
-            CHECK(holds(d, false, {value}) == holds(d, true, {value}));
+            for (uint64_t other : {0ull, 5ull, 1ull << 63})
+                CHECK(holds(d, false, {value, other}) == holds(d, true, {value, other}));
     }
     CHECK(lowered > 0);
 }

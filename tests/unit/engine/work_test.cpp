@@ -159,7 +159,7 @@ TEST_CASE("what the host reads and may not find is paid as a fault", "[engine][w
         Difo d{{setx(0, 2)}, int_type(), {500}};
         for (uint32_t i = 0; i < 8000; i++)
             d.code.insert(d.code.end(), each.begin(), each.end());
-        d.code.insert(d.code.end(), {op3(DIF_OP_ADD, 1, 1, 1), ret(1)}); // not to be lowered
+        d.code.insert(d.code.end(), {op3(DIF_OP_NOT, 1, 0, 1), ret(1)}); // not to be lowered
         std::vector<Action> actions(action == DTRACEACT_DIFEXPR ? 1 : 2000,
                                     Action{action, DOF_SECIDX_NONE, 2, 0, 1});
         if (action == DTRACEACT_DIFEXPR)
