@@ -162,9 +162,10 @@ bool FileSeries::remove_file(size_t index) {
         return false;
     files_.erase(files_.begin() + static_cast<ptrdiff_t>(index));
     files_removed_++;
-    if (file.parts.boot != boot_ && !has_files_of(file.parts.boot) &&
-        folder_.remove(symbols_name(file.parts.boot)).ok())
+    if (file.parts.boot != boot_ && !has_files_of(file.parts.boot)) {
+        (void)folder_.remove(symbols_name(file.parts.boot)); // another process may have
         symbols_bytes_.erase(file.parts.boot);
+    }
     return true;
 }
 

@@ -616,6 +616,27 @@ TEST_CASE("symbols of earlier boots count in the budget, and go with their files
     CHECK(disk.files.contains("4567abcd-symbols.dbrk"));
 }
 
+TEST_CASE("symbols that another process removed count no longer than their files", "[follow]") {
+    MemoryDisk disk;
+    MemoryFolder folder(disk);
+    disk.files = {{"0123abcd-000001.dbrk", Bytes(1000)}, {"0123abcd-symbols.dbrk", Bytes(5000)}};
+    SeriesOptions options;
+    options.total_bytes_max = 1;
+    FileSeries series(
+        folder, options, {},
+        [] {
+            return formats::HostClocks{1, 1, 1};
+        },
+        [](const std::string&) {});
+    REQUIRE(series.scan().ok());
+    CHECK(series.total_bytes() == 6000);
+    disk.files.erase("0123abcd-symbols.dbrk");
+    RingBuilder ring({.cpu_count = 1});
+    (void)series.put(ring.metadata_memory());
+    (void)series.flush();
+    CHECK(series.total_bytes() == disk.bytes());
+}
+
 TEST_CASE("names of files say boot, number and triggers", "[follow]") {
     CHECK(parse_series_name("0123abcd-000012.dbrk")->number == 12);
     CHECK(parse_series_name("0123abcd-1000012+slow+oom.dbrk")->triggers == "+slow+oom");
