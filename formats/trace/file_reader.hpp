@@ -54,6 +54,12 @@ std::optional<TraceHeader> find_header(base::ByteSource& untrusted_file);
 /// Returns the number in a recorder's file name: 12 of "DIR/1122aabb-000012+oops.dbrk"; 0: none.
 uint32_t file_number_in(const std::string& path);
 
+/// Returns the name of the file that has the symbols of a boot for other files of a folder:
+/// "1122aabb-symbols.dbrk".
+std::string symbols_file_name(uint64_t boot_id);
+/// Returns whether a file of that name is such a file, of any boot.
+bool is_symbols_file(const std::string& name);
+
 /// Returns the names of a folder's trace files, ascending.
 Result<std::vector<std::string>> list_trace_files(const std::string& folder);
 

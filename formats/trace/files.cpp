@@ -21,11 +21,9 @@ using base::errorf;
 using base::strprintf;
 
 constexpr const char* kSuffix = ".dbrk";
-/// "1122aabb-symbols.dbrk": digits of the boot, and what follows them.
-constexpr size_t kBootDigits = 8;
 /// Of a pipe, which does not say how much comes: as much as a recorder's folder has by default.
 constexpr size_t kPipeBytesMax = 1u << 30;
-constexpr const char* kSymbolsSuffix = "-symbols.dbrk";
+constexpr const char* kUnknownBoot = "it is not known to be of this boot: its symbols are not used";
 
 using SharedSource = std::shared_ptr<base::ByteSource>;
 
@@ -54,6 +52,13 @@ struct Source {
     uint32_t file_number() const { return header ? header->file_number : file_number_in(path); }
 };
 
+/// Symbols, and whose they are.
+struct FileSymbols {
+    std::string path;
+    uint64_t boot_id = 0; ///< 0: not known
+    SymbolTable table;
+};
+
 /// Reads a recording from files.
 class FilesReader {
 public:
@@ -62,6 +67,7 @@ public:
     Result<Trace> run(std::span<const std::string> paths) {
         for (const std::string& path : paths)
             DBK_TRY_VOID(add_path(path));
+        set_symbols_apart();
         if (sources_.size() == 1 && !sources_[0].listed && options_.boot.empty())
             DBK_TRY_VOID(read_single());
         else
@@ -103,6 +109,20 @@ private:
         }
         sources_.push_back({path, listed, bytes, std::nullopt});
         return {};
+    }
+
+    /// A file that has the symbols of a boot for others is read for its symbols, when an address is
+    /// to get a name, unless there is nothing else.
+    void set_symbols_apart() {
+        auto first =
+            std::stable_partition(sources_.begin(), sources_.end(), [](const Source& source) {
+                return !is_symbols_file(name_of(source.path));
+            });
+        if (first == sources_.begin())
+            return;
+        for (auto source = first; source != sources_.end(); source++)
+            symbols_files_.push_back(source->path);
+        sources_.erase(first, sources_.end());
     }
 
     /// Calls read(path) for the file; again when it got another name meanwhile.  Returns whether it
@@ -230,11 +250,16 @@ private:
 
     Result<void> read_unknown(Source& source) {
         std::map<uint64_t, uint64_t> before = builder_.boots();
+        size_t tables = symbols_.size(), boots = 0;
         DBK_TRY_VOID(read_source(source));
         uint64_t wall_ns = source.header ? source.header->clocks.wall_ns : 0;
-        for (const auto& [boot, segments] : builder_.boots())
-            if (!before.contains(boot) || before[boot] != segments)
-                note_boot(boot, source.bytes, wall_ns);
+        for (const auto& [boot, segments] : builder_.boots()) {
+            if (before.contains(boot) && before[boot] == segments)
+                continue;
+            note_boot(boot, source.bytes, wall_ns);
+            if (symbols_.size() > tables)
+                symbols_.back().boot_id = boots++ == 0 ? boot : 0;
+        }
         return {};
     }
 
@@ -335,7 +360,8 @@ private:
         uint64_t unlisted = content.findings.count() - content.findings.list().size();
         findings_.add_unlisted(unlisted, unlisted != 0 && content.findings.any_loss());
         if (!content.symbols.is_absent())
-            symbols_.push_back(std::move(content.symbols));
+            symbols_.push_back({content.file.path, boot_of(content.file.header.boot_uuid),
+                                std::move(content.symbols)});
         if (content.file.has_header) {
             trace_.header = content.file.header;
             trace_.has_header = true;
@@ -453,25 +479,33 @@ private:
     }
 
     /// Those of the newest file that has any, which shows when an address is to get a name; else
-    /// those beside a file.
+    /// those of a file that has nothing else, beside a file or named.
     void take_symbols() {
+        uint64_t boot_id = trace_.recording.boot_id;
         if (!trace_.symbols.is_absent())
-            symbols_.push_back(std::move(trace_.symbols));
+            symbols_.push_back({trace_.path, boot_id, std::move(trace_.symbols)});
+        std::erase_if(symbols_, [&](const FileSymbols& one) {
+            if (one.boot_id == 0 && boot_id != 0)
+                trace_.recording.findings.add(FindingKind::no_symbols, one.path, kUnknownBoot);
+            return one.boot_id != boot_id;
+        });
         std::reverse(symbols_.begin(), symbols_.end());
-        std::set<std::string> beside;
-        std::string name =
-            boot_name(trace_.recording.boot_id).substr(0, kBootDigits) + kSymbolsSuffix;
-        for (const TraceFile& file : trace_.files) {
-            std::string path = folder_of(file.path) + "/" + name;
-            if (symbols_.empty() && beside.insert(path).second)
+        std::string name = symbols_file_name(boot_id);
+        std::vector<std::string> paths;
+        for (const TraceFile& file : trace_.files)
+            paths.push_back(folder_of(file.path) + "/" + name);
+        std::copy_if(symbols_files_.begin(), symbols_files_.end(), std::back_inserter(paths),
+                     [&](const std::string& path) { return name_of(path) == name; });
+        std::set<std::string> seen;
+        for (const std::string& path : paths)
+            if (symbols_.empty() && seen.insert(path).second)
                 add_symbols_at(path);
-        }
         trace_.symbols = {};
         if (!symbols_.empty())
             trace_.symbols.load_later([tables = std::move(symbols_)](SymbolTable& table) {
-                for (const SymbolTable& one : tables)
-                    if (!one.empty()) {
-                        table = one;
+                for (const FileSymbols& one : tables)
+                    if (!one.table.empty()) {
+                        table = one.table;
                         return;
                     }
             });
@@ -480,10 +514,13 @@ private:
     /// A recorder writes the symbols once per boot, into a file of their own.  What keeps names
     /// from being had of it is a finding: a file's name has but a part of the boot's.
     void add_symbols_at(const std::string& path) {
-        auto source = options_.open_file(path);
-        if (!source.ok())
-            return;
         Findings& findings = trace_.recording.findings;
+        auto source = options_.open_file(path);
+        if (!source.ok()) {
+            if (source.error().code() != ErrorCode::not_found)
+                findings.add(FindingKind::no_symbols, path, source.error().message());
+            return;
+        }
         RecordingBuilder ignored;
         Result<FileContent> content = read_blocks(*source, name_of(path), "", ignored, budget_,
                                                   std::make_shared<BlockStore>());
@@ -491,16 +528,14 @@ private:
             findings.add(FindingKind::no_symbols, path, content.error().message());
             return;
         }
-        const TraceHeader& header = content->file.header;
-        if (!content->file.has_header || boot_of(header.boot_uuid) != trace_.recording.boot_id) {
-            findings.add(FindingKind::no_symbols, path,
-                         "it is not known to be of this boot: its symbols are not used");
+        if (boot_of(content->file.header.boot_uuid) != trace_.recording.boot_id) {
+            findings.add(FindingKind::no_symbols, path, kUnknownBoot);
             return;
         }
         for (const Finding& finding : content->findings.list())
             findings.add(FindingKind::no_symbols, path + ": " + finding.where, finding.text);
         if (!content->symbols.is_absent())
-            symbols_.push_back(std::move(content->symbols));
+            symbols_.push_back({path, trace_.recording.boot_id, std::move(content->symbols)});
     }
 
     const ReadOptions& options_;
@@ -513,7 +548,8 @@ private:
     std::vector<std::pair<uint32_t, Finding>> damage_; ///< to files of a row, by number
     std::map<std::string, SharedSource> piped_;        ///< a pipe is read once, at the beginning
     std::set<std::string> failed_;                     ///< paths of which a read failed
-    std::vector<SymbolTable> symbols_;                 ///< of the files, oldest first
+    std::vector<FileSymbols> symbols_;                 ///< of the files, oldest first
+    std::vector<std::string> symbols_files_;           ///< that have nothing else
     Trace trace_;
 };
 

@@ -12,6 +12,9 @@ namespace daybreak::formats {
 namespace {
 
 constexpr const char* kSuffix = ".dbrk";
+constexpr std::string_view kSymbolsSuffix = "-symbols.dbrk";
+/// Of the boot, in names of files.
+constexpr size_t kBootDigits = 8;
 
 } // namespace
 
@@ -20,6 +23,15 @@ uint64_t boot_of(const std::array<uint8_t, 16>& uuid) {
     for (unsigned i = 0; i < 8; i++)
         boot_id |= uint64_t{uuid[i]} << (8 * i);
     return boot_id;
+}
+
+std::string symbols_file_name(uint64_t boot_id) {
+    return boot_name(boot_id).substr(0, kBootDigits).append(kSymbolsSuffix);
+}
+
+bool is_symbols_file(const std::string& name) {
+    return name.find_first_not_of("0123456789abcdef") == kBootDigits &&
+           std::string_view(name).substr(kBootDigits) == kSymbolsSuffix;
 }
 
 Result<std::vector<std::string>> list_trace_files(const std::string& folder) {

@@ -364,10 +364,62 @@ TEST_CASE("symbols beside a file that are not of its boot are not used", "[trace
         whole.resize(3000);
         test::write_bytes(path, whole);
     }
-    Trace trace = r.read({r.row.path(1)});
+    SECTION("that cannot be opened") {
+        std::filesystem::create_symlink(path, path);
+    }
+    // However it is named: one finding, and no loss.
+    for (const std::vector<std::string>& paths :
+         {std::vector{r.row.path(1)}, {r.folder.path}, {r.folder.path, r.row.path(1)}}) {
+        Trace trace = r.read(paths);
+        CHECK(trace.symbols.empty());
+        REQUIRE(trace.recording.findings.count() == 1);
+        CHECK(has_finding(trace, FindingKind::no_symbols, "88776655-symbols.dbrk"));
+        CHECK_FALSE(trace.has_losses());
+        CHECK(trace.files.size() == 1);
+    }
+}
+
+TEST_CASE("damaged symbols of a folder are one finding, and no loss", "[trace][files]") {
+    Running r;
+    r.records(10);
+    r.row.write();
+    Bytes file = test::file_of(test::row_header(r.ring, 0), {}, test::sample_symbols());
+    file.resize(file.size() - 100); // its end and more
+    std::string path = r.folder.path + "/88776655-symbols.dbrk";
+    test::write_bytes(path, file);
+    auto texts = [](const Trace& trace) {
+        std::vector<std::string> list;
+        for (const Finding& finding : trace.recording.findings.list())
+            list.push_back(finding_name(finding.kind) + (": " + finding.where));
+        return list;
+    };
+    Trace of_folder = r.read(), of_file = r.read({r.row.path(1)});
+    CHECK(of_folder.symbols.find(0xffffffff81001001)->name == "do_thing");
+    CHECK_FALSE(of_folder.has_losses());
+    CHECK(of_folder.recording.findings.count() > 0);
+    CHECK(texts(of_folder) == texts(of_file));
+    // Alone it is the recording that was asked for.
+    CHECK(r.read({path}).has_losses());
+}
+
+TEST_CASE("symbols of a file that does not say its boot are used for none", "[trace][files]") {
+    Running r;
+    r.records(10);
+    r.row.write();
+    TraceHeader unknown;
+    test::write_bytes(r.folder.path + "/other.dbrk",
+                      test::file_of(unknown, {}, test::sample_symbols()));
+    Trace trace = r.read();
     CHECK(trace.symbols.empty());
-    CHECK(has_finding(trace, FindingKind::no_symbols, "88776655-symbols.dbrk"));
-    CHECK_FALSE(trace.has_losses());
+    CHECK(has_finding(trace, FindingKind::no_symbols, "other.dbrk"));
+    // Its records say it.
+    Bytes metadata = r.ring.metadata_memory();
+    std::vector<ByteView> pieces;
+    RecordingBuilder().add_bytes(metadata, {"metadata"}, &pieces);
+    RecordingBuilder().add_bytes(r.ring.segment_memory(0), {"ring"}, &pieces);
+    test::write_bytes(r.folder.path + "/other.dbrk",
+                      test::file_of(unknown, pieces, test::sample_symbols()));
+    CHECK(r.read().symbols.find(0xffffffff81001001)->name == "do_thing");
 }
 
 TEST_CASE("aggregation snapshots in several files count once", "[trace][files]") {
