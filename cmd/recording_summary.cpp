@@ -25,6 +25,12 @@ void complain_of_rings(const std::vector<recorder::RecordedRing>& rings, bool is
     }
 }
 
+void complain_of_symbols(const recorder::RecordSummary& summary, const std::string& path) {
+    if (!summary.symbols_path.empty())
+        complain(path + ": the kernel's symbols are in " + summary.symbols_path +
+                 ", which belongs beside it; daybreak pack -o makes a file that has them");
+}
+
 void complain_of_file(const std::vector<formats::Finding>& findings, const std::string& path,
                       uint64_t file_bytes, bool interrupted) {
     for (const formats::Finding& finding : findings)

@@ -18,6 +18,9 @@ inline constexpr const char* kReplaceHelp = "Replace the file that -o names, if 
 /// what the ring overwrote is not news.
 void complain_of_rings(const std::vector<recorder::RecordedRing>& rings, bool is_window = false);
 
+/// Where the symbols are, when the file has them in another.
+void complain_of_symbols(const recorder::RecordSummary& summary, const std::string& path);
+
 /// What was found, then the file and how to read it.
 void complain_of_file(const std::vector<formats::Finding>& findings, const std::string& path,
                       uint64_t file_bytes, bool interrupted = false);

@@ -100,6 +100,9 @@ Result<formats::SymbolTable> read_old_symbols(const std::string& path,
         return placed(std::move(table), path, recording, SymbolsBoot::unknown);
     }
     DBK_TRY(formats::Trace trace, formats::parse_trace(bytes, path));
+    if (trace.shared_symbols) {
+        DBK_TRY(trace, formats::read_trace(path));
+    }
     bool same_boot = trace.recording.boot_id != 0 && trace.recording.boot_id == recording.boot_id;
     if (same_boot || is_of_boot(trace.header, recording)) {
         if (trace.symbols.empty())

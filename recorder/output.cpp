@@ -4,12 +4,14 @@
 #include "recorder/output.hpp"
 
 #include "base/counted.hpp"
+#include "formats/trace/shared_symbols.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 #include <map>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 namespace daybreak::recorder {
 
@@ -72,6 +74,7 @@ Result<void> RecordOutput::check_room(DeviceApi& device, bool all_rings) const {
 
 Result<void> RecordOutput::begin(formats::TraceHeader header) {
     header.modules = read_modules();
+    header_ = header;
     DBK_TRY(formats::TraceWriter writer,
             formats::TraceWriter::create([this](ByteView bytes) { return file_->write(bytes); },
                                          header, options_.writer));
@@ -109,7 +112,28 @@ Result<void> RecordOutput::add_symbols() {
         findings_.add(FindingKind::no_symbols, "/proc/kallsyms",
                       base::counted(facts.left_out, "symbol") + " left out, a file has at most " +
                           std::to_string(formats::kSymbolsMax));
+    if (std::optional<formats::SharedSymbols> beside = shared(table))
+        return writer_->add_shared_symbols(*beside);
     return writer_->add_symbols(table);
+}
+
+/// Refers to a file of the same user alone: another who can write there could change names
+/// afterwards.
+std::optional<formats::SharedSymbols> RecordOutput::shared(const formats::SymbolTable& table) {
+    uint64_t boot_id = formats::boot_of(header_.boot_uuid);
+    std::string path = formats::symbols_path(options_.output_path, boot_id);
+    struct stat status = {};
+    if (boot_id == 0 || ::stat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid())
+        return std::nullopt;
+    formats::RawBudget budget;
+    Result<formats::FileContent> beside =
+        formats::read_symbols_file(path, boot_id, base::open_source, budget);
+    if (!beside.ok())
+        return std::nullopt;
+    auto shared = formats::share_symbols(table, beside->symbols, header_.modules);
+    if (shared)
+        symbols_path_ = path;
+    return shared;
 }
 
 Error RecordOutput::keep_what_fitted(Error why) {
@@ -148,6 +172,7 @@ Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, 
 
     RecordSummary result;
     result.file_bytes = writer_->bytes_written();
+    result.symbols_path = symbols_path_;
     result.interrupted = interrupted;
     result.findings = summary.findings;
     result.has_losses = interrupted || findings.any_loss() || recording.has_losses();

@@ -28,7 +28,8 @@ public:
     formats::TraceWriter& writer() { return *writer_; }
     /// Findings of the copying, to stand with those of the recording.
     formats::Findings& findings() { return findings_; }
-    /// Writes the kernel's symbols: first, so that a file that is cut has them.
+    /// Writes the kernel's symbols, or refers to those that the folder has of this boot: first, so
+    /// that a file that is cut has them.
     Result<void> add_symbols();
     /// Writes the end and puts the file in place.  `recording` is what it holds.
     Result<RecordSummary> finish(const formats::Recording& recording, bool interrupted);
@@ -37,6 +38,7 @@ public:
     Error keep_what_fitted(Error why);
 
 private:
+    std::optional<formats::SharedSymbols> shared(const formats::SymbolTable& table);
     Result<void> check_room(DeviceApi& device, bool all_rings) const;
     std::vector<formats::ModuleInfo> read_modules();
     void tell(RecordStep step) const {
@@ -50,6 +52,8 @@ private:
     std::optional<base::OutputFile> file_;
     std::optional<formats::TraceWriter> writer_;
     formats::Findings findings_;
+    formats::TraceHeader header_;
+    std::string symbols_path_; ///< that the file refers to; empty: none
 };
 
 } // namespace daybreak::recorder

@@ -5,7 +5,9 @@
 
 #include "base/crc32c.hpp"
 #include "formats/trace/block.hpp"
+#include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
+#include "formats/trace/shared_symbols.hpp"
 
 #include <optional>
 #include <sys/stat.h>
@@ -46,7 +48,7 @@ private:
 };
 
 Result<Bytes> unpack(const formats::BlockView& block) {
-    if (block.header.type == 0 || block.header.type > DBK_TRACE_SORTED_SYMBOLS ||
+    if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX ||
         block.header.version != formats::block_version(block.header.type))
         return errorf(ErrorCode::corrupt, "block %u is of type %u, version %u, not known here",
                       block.header.number, block.header.type, block.header.version);
@@ -65,8 +67,34 @@ Result<void> read_back(ByteView blocks, Contents& contents) {
     return {};
 }
 
-/// Gives all blocks to the writer; `before` is what they say.
-Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
+/// Gives the writer the symbols that a block refers to; `before` has what they say.
+Result<void> copy_shared(base::ByteSource& file, const std::string& path, ByteView raw,
+                         formats::TraceWriter& writer, Contents& before) {
+    DBK_TRY(formats::SharedSymbols shared, formats::decode_shared_symbols(raw));
+    std::optional<formats::TraceHeader> header = formats::find_header(file);
+    uint64_t boot_id = header ? formats::boot_of(header->boot_uuid) : 0;
+    std::string symbols = formats::symbols_path(path, boot_id);
+    formats::RawBudget budget;
+    Result<formats::FileContent> beside =
+        formats::read_symbols_file(symbols, boot_id, base::open_source, budget);
+    if (!beside.ok())
+        return errorf(ErrorCode::not_found, "%s has its symbols in %s: %s; without -o it stays so",
+                      path.c_str(), symbols.c_str(), beside.error().message().c_str());
+    formats::SymbolTable table;
+    std::string differs = formats::join_symbols(shared, beside->symbols, table);
+    if (!differs.empty())
+        return errorf(ErrorCode::corrupt,
+                      "%s has its symbols in %s, and those of %s are not the same any more; "
+                      "without -o it stays so",
+                      path.c_str(), symbols.c_str(), differs.c_str());
+    auto count = [&](ByteView block) { return read_back(block, before); };
+    DBK_TRY_VOID(formats::TraceWriter::empty(count, {}).add_symbols(table));
+    return writer.add_symbols(table);
+}
+
+/// Gives all blocks to the writer, symbols that another file has as its own when `whole`; `before`
+/// is what they say.
+Result<void> copy_blocks(base::ByteSource& file, const std::string& path, bool whole,
                          formats::TraceWriter& writer, Contents& before) {
     formats::Findings findings;
     formats::BlockScanner scanner(file, findings);
@@ -74,8 +102,12 @@ Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
     bool ended = false;
     while (scanner.next(block)) {
         DBK_TRY(Bytes raw, unpack(block));
-        before.add(block.header, raw);
         auto type = static_cast<enum dbk_trace_type>(block.header.type);
+        if (whole && type == DBK_TRACE_SHARED_SYMBOLS) {
+            DBK_TRY_VOID(copy_shared(file, path, raw, writer, before));
+            continue;
+        }
+        before.add(block.header, raw);
         ended = type == DBK_TRACE_END;
         DBK_TRY_VOID(formats::has_pieces(block.header) ? writer.add_rows(raw)
                                                        : writer.add_block(type, raw));
@@ -109,7 +141,7 @@ Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
         return output.write(block);
     };
     formats::TraceWriter writer = formats::TraceWriter::empty(sink, options.writer);
-    DBK_TRY_VOID(copy_blocks(*file, path, writer, before));
+    DBK_TRY_VOID(copy_blocks(*file, path, !in_place, writer, before));
     if (!(before == after))
         return errorf(ErrorCode::corrupt, "%s would not read back the same, and stays as it is",
                       path.c_str());

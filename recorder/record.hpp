@@ -48,6 +48,7 @@ std::vector<RecordedRing> recorded_rings(const formats::Recording& recording);
 
 struct RecordSummary {
     uint64_t file_bytes = 0;
+    std::string symbols_path;    ///< has the file's symbols; empty: it has them itself
     bool interrupted = false;    ///< a good file, but shorter than it could be
     uint32_t anonymous_left = 0; ///< anonymous rings that are still to be claimed
     std::vector<RecordedRing> rings;

@@ -63,6 +63,7 @@ void print_summary(const RecordArguments& arguments, const recorder::RecordSumma
     if (summary.anonymous_left)
         complain(base::counted(summary.anonymous_left, "more ring") +
                  " to claim: record --claim again, with another -o (a folder takes all)");
+    complain_of_symbols(summary, arguments.output_path);
     complain_of_file(summary.findings, arguments.output_path, summary.file_bytes,
                      summary.interrupted);
 }

@@ -42,10 +42,15 @@ analyze::TimeWindow window_of(const formats::Recording& recording, const analyze
 }
 
 /// Why addresses stayed numbers, and what helps.
-std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const std::string& path) {
+std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const formats::Trace& trace) {
+    std::string why = trace.path + " has no symbols";
+    formats::Findings findings = trace.recording.all_findings();
+    for (const formats::Finding& finding : findings.list())
+        if (finding.kind == formats::FindingKind::no_symbols)
+            why = finding.where + ": " + finding.text;
     if (unnamed.kernel)
-        return "kernel addresses stay numbers: " + path +
-               " has no symbols; --symbols takes another trace of that kernel, or /proc/kallsyms "
+        return "kernel addresses stay numbers: " + why +
+               "; --symbols takes another trace of that kernel, or /proc/kallsyms "
                "while it runs";
     return "user addresses stay numbers: a recording has no maps of processes; dtrace names them "
            "while they run";
@@ -125,7 +130,7 @@ int report(const ReportArguments& arguments) {
     if (note.undescribed && !options.testing)
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
-        complain(unnamed_text(result.unnamed, trace->path));
+        complain(unnamed_text(result.unnamed, *trace));
     if (result.records == 0 && note.records_present != 0)
         complain_of_nothing(trace->recording, window->is_set(), *probes);
     if (finish_stdout() != Exit::ok)

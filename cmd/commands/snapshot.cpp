@@ -84,6 +84,7 @@ void print_summary(const std::string& path, const recorder::RecordSummary& summa
                                  unsigned{cpu.ring_id}, unsigned{cpu.cpu}, seconds(have).c_str(),
                                  seconds(wanted).c_str()));
     }
+    complain_of_symbols(summary, path);
     complain_of_file(summary.findings, path, summary.file_bytes, summary.interrupted);
 }
 

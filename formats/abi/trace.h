@@ -30,11 +30,14 @@
 	X(END, 7, "message: nothing was cut off")                                                  \
 	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")                \
 	X(COLUMNS, 9, "what a DATA block has, by columns")                                         \
-	X(SORTED_SYMBOLS, 10, "a stretch of the kernel's symbols, sorted by name: symbols.md")
+	X(SORTED_SYMBOLS, 10, "a stretch of the kernel's symbols, sorted by name: symbols.md")     \
+	X(SHARED_SYMBOLS, 11, "message: which symbols of the file beside it are this one's")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };
 #undef DBK_TRACE_ENUM
+
+#define DBK_TRACE_TYPE_MAX DBK_TRACE_SHARED_SYMBOLS
 
 struct dbk_trace_block {
 	uint32_t magic;		 /* DBK_TRACE_MAGIC */

@@ -12,6 +12,7 @@ namespace daybreak::formats {
 struct FileContent {
     TraceFile file;
     SymbolTable symbols;
+    std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary;
     std::vector<IndexEntry> index;
     std::string schema;
@@ -57,6 +58,11 @@ uint32_t file_number_in(const std::string& path);
 /// Returns the name of the file that has the symbols of a boot for other files of a folder:
 /// "1122aabb-symbols.dbrk".
 std::string symbols_file_name(uint64_t boot_id);
+/// Returns where that file is for a file at `path`: beside it.
+std::string symbols_path(const std::string& path, uint64_t boot_id);
+/// Why the symbols of a file that says another boot, or none, are not used.
+constexpr const char* kSymbolsOfUnknownBoot =
+    "it is not known to be of this boot: its symbols are not used";
 /// Returns whether a file of that name is such a file, of any boot.
 bool is_symbols_file(const std::string& name);
 

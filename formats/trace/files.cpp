@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several files and folders as one recording of one boot (docs/design/0023-files-and-snapshots.md).
-#include "formats/trace/file_reader.hpp"
+#include "formats/trace/shared_symbols.hpp"
 
 #include "base/file.hpp"
 #include "formats/abi/trace.h"
@@ -23,7 +23,6 @@ using base::strprintf;
 constexpr const char* kSuffix = ".dbrk";
 /// Of a pipe, which does not say how much comes: as much as a recorder's folder has by default.
 constexpr size_t kPipeBytesMax = 1u << 30;
-constexpr const char* kUnknownBoot = "it is not known to be of this boot: its symbols are not used";
 
 using SharedSource = std::shared_ptr<base::ByteSource>;
 
@@ -57,6 +56,7 @@ struct FileSymbols {
     std::string path;
     uint64_t boot_id = 0; ///< 0: not known
     SymbolTable table;
+    std::optional<SharedSymbols> shared; ///< when the table is absent
 };
 
 /// Reads a recording from files.
@@ -359,9 +359,9 @@ private:
             add_damage(content.number(), finding);
         uint64_t unlisted = content.findings.count() - content.findings.list().size();
         findings_.add_unlisted(unlisted, unlisted != 0 && content.findings.any_loss());
-        if (!content.symbols.is_absent())
+        if (!content.symbols.is_absent() || content.shared_symbols)
             symbols_.push_back({content.file.path, boot_of(content.file.header.boot_uuid),
-                                std::move(content.symbols)});
+                                std::move(content.symbols), std::move(content.shared_symbols)});
         if (content.file.has_header) {
             trace_.header = content.file.header;
             trace_.has_header = true;
@@ -478,28 +478,23 @@ private:
         return std::optional(found->boot_id);
     }
 
-    /// Those of the newest file that has any, which shows when an address is to get a name; else
-    /// those of a file that has nothing else, beside a file or named.
+    /// Those of the newest file that has any or refers to some, which shows when an address is to
+    /// get a name; else those of a file that has nothing else, beside a file or named.
     void take_symbols() {
         uint64_t boot_id = trace_.recording.boot_id;
-        if (!trace_.symbols.is_absent())
-            symbols_.push_back({trace_.path, boot_id, std::move(trace_.symbols)});
+        if (!trace_.symbols.is_absent() || trace_.shared_symbols)
+            symbols_.push_back({trace_.path, boot_id, std::move(trace_.symbols),
+                                std::move(trace_.shared_symbols)});
         std::erase_if(symbols_, [&](const FileSymbols& one) {
             if (one.boot_id == 0 && boot_id != 0)
-                trace_.recording.findings.add(FindingKind::no_symbols, one.path, kUnknownBoot);
+                add_no_symbols(one.path, kSymbolsOfUnknownBoot);
             return one.boot_id != boot_id;
         });
         std::reverse(symbols_.begin(), symbols_.end());
-        std::string name = symbols_file_name(boot_id);
-        std::vector<std::string> paths;
-        for (const TraceFile& file : trace_.files)
-            paths.push_back(folder_of(file.path) + "/" + name);
-        std::copy_if(symbols_files_.begin(), symbols_files_.end(), std::back_inserter(paths),
-                     [&](const std::string& path) { return name_of(path) == name; });
-        std::set<std::string> seen;
-        for (const std::string& path : paths)
-            if (symbols_.empty() && seen.insert(path).second)
-                add_symbols_at(path);
+        auto refers = std::find_if(symbols_.begin(), symbols_.end(),
+                                   [](const FileSymbols& one) { return one.table.is_absent(); });
+        if (symbols_.empty() || refers != symbols_.end())
+            add_symbols_beside(refers == symbols_.end() ? nullptr : &*refers);
         trace_.symbols = {};
         if (!symbols_.empty())
             trace_.symbols.load_later([tables = std::move(symbols_)](SymbolTable& table) {
@@ -511,31 +506,73 @@ private:
             });
     }
 
-    /// A recorder writes the symbols once per boot, into a file of their own.  What keeps names
-    /// from being had of it is a finding: a file's name has but a part of the boot's.
-    void add_symbols_at(const std::string& path) {
-        Findings& findings = trace_.recording.findings;
-        auto source = options_.open_file(path);
-        if (!source.ok()) {
-            if (source.error().code() != ErrorCode::not_found)
-                findings.add(FindingKind::no_symbols, path, source.error().message());
-            return;
-        }
-        RecordingBuilder ignored;
-        Result<FileContent> content = read_blocks(*source, name_of(path), "", ignored, budget_,
-                                                  std::make_shared<BlockStore>());
+    /// A recorder writes the symbols once per boot, into a file of their own.  `needed_by` is the
+    /// newest that refers to it, null: none does.
+    void add_symbols_beside(const FileSymbols* needed_by) {
+        uint64_t boot_id = trace_.recording.boot_id;
+        std::vector<std::string> paths;
+        for (const FileSymbols& one : symbols_)
+            paths.push_back(symbols_path(one.path, boot_id));
+        for (const TraceFile& file : trace_.files)
+            paths.push_back(symbols_path(file.path, boot_id));
+        std::copy_if(
+            symbols_files_.begin(), symbols_files_.end(), std::back_inserter(paths),
+            [&](const std::string& path) { return name_of(path) == symbols_file_name(boot_id); });
+        std::set<std::string> seen;
+        for (const std::string& path : paths)
+            if (seen.insert(path).second)
+                if (std::optional<SymbolTable> table = symbols_at(path)) {
+                    use_symbols(path, std::move(*table));
+                    return;
+                }
+        if (needed_by && seen_no_symbols_.empty())
+            add_no_symbols(paths[0], "it is not there, and has the symbols of " + needed_by->path +
+                                         ": put it beside that file");
+    }
+
+    void add_no_symbols(const std::string& where, const std::string& text) {
+        trace_.recording.findings.add(FindingKind::no_symbols, where, text);
+    }
+
+    /// What keeps names from being had of the file is a finding: its name has but a part of the
+    /// boot's.
+    std::optional<SymbolTable> symbols_at(const std::string& path) {
+        Result<FileContent> content =
+            read_symbols_file(path, trace_.recording.boot_id, options_.open_file, budget_);
         if (!content.ok()) {
-            findings.add(FindingKind::no_symbols, path, content.error().message());
-            return;
-        }
-        if (boot_of(content->file.header.boot_uuid) != trace_.recording.boot_id) {
-            findings.add(FindingKind::no_symbols, path, kUnknownBoot);
-            return;
+            if (content.error().code() != ErrorCode::not_found) {
+                add_no_symbols(path, content.error().message());
+                seen_no_symbols_ = path;
+            }
+            return std::nullopt;
         }
         for (const Finding& finding : content->findings.list())
-            findings.add(FindingKind::no_symbols, path + ": " + finding.where, finding.text);
-        if (!content->symbols.is_absent())
-            symbols_.push_back({path, trace_.recording.boot_id, std::move(content->symbols)});
+            add_no_symbols(path + ": " + finding.where, finding.text);
+        if (content->symbols.is_absent())
+            return std::nullopt;
+        return std::move(content->symbols);
+    }
+
+    /// The symbols of a file that has nothing else are those of the files that refer to them, as
+    /// far as they are still the same; without such a file they are the recording's.
+    void use_symbols(const std::string& path, SymbolTable beside) {
+        if (symbols_.empty()) {
+            symbols_.push_back({path, trace_.recording.boot_id, std::move(beside), std::nullopt});
+            return;
+        }
+        auto late = std::make_shared<BlockStore>();
+        trace_.recording.stores.push_back(late);
+        for (FileSymbols& one : symbols_)
+            if (one.table.is_absent())
+                one.table.load_later([shared = std::move(*one.shared), beside, late, path,
+                                      file = one.path](SymbolTable& table) {
+                    std::string differs = join_symbols(shared, beside, table);
+                    if (!differs.empty())
+                        late->add_late(FindingKind::no_symbols, path,
+                                       "the symbols of " + differs + " are not those of " + file +
+                                           ": " + (table.symbols().empty() ? "" : "modules' ") +
+                                           "addresses stay numbers");
+                });
     }
 
     const ReadOptions& options_;
@@ -549,6 +586,7 @@ private:
     std::map<std::string, SharedSource> piped_;        ///< a pipe is read once, at the beginning
     std::set<std::string> failed_;                     ///< paths of which a read failed
     std::vector<FileSymbols> symbols_;                 ///< of the files, oldest first
+    std::string seen_no_symbols_;                      ///< a file of them that cannot be used
     std::vector<std::string> symbols_files_;           ///< that have nothing else
     Trace trace_;
 };

@@ -29,6 +29,12 @@ std::string symbols_file_name(uint64_t boot_id) {
     return boot_name(boot_id).substr(0, kBootDigits).append(kSymbolsSuffix);
 }
 
+std::string symbols_path(const std::string& path, uint64_t boot_id) {
+    size_t slash = path.rfind('/');
+    std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+    return folder + symbols_file_name(boot_id);
+}
+
 bool is_symbols_file(const std::string& name) {
     return name.find_first_not_of("0123456789abcdef") == kBootDigits &&
            std::string_view(name).substr(kBootDigits) == kSymbolsSuffix;

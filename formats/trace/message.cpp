@@ -352,6 +352,41 @@ Result<void> decode_symbols(ByteView untrusted, SymbolTable& table) {
     return {};
 }
 
+Bytes encode_shared_symbols(const SharedSymbols& shared) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initSharedSymbols();
+        auto modules = out.initModules(static_cast<unsigned>(shared.modules.size()));
+        auto hashes = out.initHashes(static_cast<unsigned>(shared.modules.size()));
+        for (unsigned i = 0; i < shared.modules.size(); i++) {
+            modules.set(i, wire_text(shared.modules[i].name));
+            hashes.set(i, shared.modules[i].hash);
+        }
+        out.setAdditions(wire_data(shared.additions));
+    });
+}
+
+Result<SharedSymbols> decode_shared_symbols(ByteView untrusted) {
+    return decode<SharedSymbols>(
+        untrusted, "shared symbols", [&](wire::Message::Reader root) -> Result<SharedSymbols> {
+            if (!root.isSharedSymbols())
+                return wrong_kind("list of shared symbols");
+            auto in = root.getSharedSymbols();
+            auto modules = in.getModules();
+            auto hashes = in.getHashes();
+            if (modules.size() != hashes.size())
+                return errorf(ErrorCode::corrupt, "%u modules and %u hashes do not fit",
+                              modules.size(), hashes.size());
+            DBK_TRY_VOID(check_list(modules.size(), sizeof(uint64_t), untrusted, "modules"));
+            SharedSymbols shared;
+            for (unsigned i = 0; i < modules.size(); i++)
+                shared.modules.push_back({wire_text(modules[i]), hashes[i]});
+            auto additions =
+                std::as_bytes(std::span(in.getAdditions().begin(), in.getAdditions().size()));
+            shared.additions.assign(additions.begin(), additions.end());
+            return shared;
+        });
+}
+
 Bytes encode_index(const TraceIndex& index) {
     return encode([&](wire::Message::Builder root) {
         auto out = root.initIndex();

@@ -25,6 +25,7 @@ struct TraceEnd {
 
 Bytes encode_header(const TraceHeader& header);
 Bytes encode_symbols(const SymbolTable& table, std::span<const Symbol> stretch);
+Bytes encode_shared_symbols(const SharedSymbols& shared);
 Bytes encode_index(const TraceIndex& index);
 Bytes encode_summary(const TraceSummary& summary);
 Bytes encode_skipped(std::span<const SkippedSegments> skipped);
@@ -34,6 +35,7 @@ Bytes encode_end(const TraceEnd& end);
 Result<TraceHeader> decode_header(ByteView untrusted);
 /// Adds the stretch to the table.
 Result<void> decode_symbols(ByteView untrusted, SymbolTable& table);
+Result<SharedSymbols> decode_shared_symbols(ByteView untrusted);
 Result<TraceIndex> decode_index(ByteView untrusted);
 Result<TraceSummary> decode_summary(ByteView untrusted);
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);

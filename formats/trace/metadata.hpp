@@ -113,6 +113,17 @@ private:
     std::map<std::string, uint32_t, std::less<>> module_index_;
 };
 
+/// What a file has in place of the kernel's symbols when a file beside it has them
+/// (docs/design/0062-shared-symbols.md).
+struct SharedSymbols {
+    struct Module {
+        std::string name;
+        uint64_t hash = 0; ///< of its symbols: hashes_of_modules()
+    };
+    std::vector<Module> modules; ///< whose symbols are as they are there
+    Bytes additions;             ///< the others', as a SORTED_SYMBOLS block has them
+};
+
 /// What the recorder knew about one CPU of one ring when it wrote the file.
 struct CpuSummary {
     uint16_t ring_id = 0, cpu = 0;

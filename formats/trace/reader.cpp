@@ -128,7 +128,7 @@ private:
         if (block.header.version != block_version(block.header.type))
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
                           block.header.version, block_version(block.header.type));
-        if (block.header.type == 0 || block.header.type > DBK_TRACE_SORTED_SYMBOLS) {
+        if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),
                 strprintf("type %u is not known to this version, left out", block.header.type));
@@ -169,6 +169,10 @@ private:
         }
         case DBK_TRACE_SUMMARY: {
             DBK_TRY(content_.summary, decode_summary(raw));
+            return {};
+        }
+        case DBK_TRACE_SHARED_SYMBOLS: {
+            DBK_TRY(content_.shared_symbols, decode_shared_symbols(raw));
             return {};
         }
         case DBK_TRACE_SKIPPED:
@@ -314,6 +318,7 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
     trace.header = content.file.header;
     trace.has_header = content.file.has_header;
     trace.symbols = std::move(content.symbols);
+    trace.shared_symbols = std::move(content.shared_symbols);
     trace.summary = std::move(content.summary);
     trace.index = std::move(content.index);
     trace.schema = std::move(content.schema);

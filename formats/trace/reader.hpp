@@ -61,6 +61,8 @@ struct Trace {
     TraceHeader header;           ///< empty values when its block was lost
     bool has_header = false;
     SymbolTable symbols;
+    /// Of a single file that has no symbols: those that read_traces() looks for beside it.
+    std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
     std::vector<IndexEntry> index;       ///< as the file has it; rebuildable from the recording
     std::string schema;                  ///< the Cap'n Proto schema text the file carries

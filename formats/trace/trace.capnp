@@ -16,6 +16,7 @@ struct Message {
     summary @3 :Summary;
     end @4 :End;
     skipped @5 :List(Skipped);
+    sharedSymbols @6 :SharedSymbols;
   }
 }
 
@@ -69,6 +70,13 @@ struct Symbols {
   moduleIndices @2 :List(UInt32);   # into modules
   types @3 :Data;                   # one letter each, as in /proc/kallsyms
   names @4 :Data;                   # each ends with a newline
+}
+
+# The symbols of this file that lie in BOOTID8-symbols.dbrk beside it, and those that do not.
+struct SharedSymbols {
+  modules @0 :List(Text);   # whose symbols are as that file has them; "vmlinux" is the kernel
+  hashes @1 :List(UInt64);  # of each module's symbols there: symbols.md
+  additions @2 :Data;       # those of all other modules, as a SORTED_SYMBOLS block has them
 }
 
 # One after every 4096 pieces, and one at the end.

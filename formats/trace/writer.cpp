@@ -57,7 +57,7 @@ struct TraceWriter::State {
             return base::errorf(ErrorCode::limit, "a block of %zu bytes, %u are the most",
                                 raw_payload.size(), DBK_TRACE_RAW_BYTES_MAX);
         int level = options.zstd_level;
-        if (type == DBK_TRACE_SORTED_SYMBOLS)
+        if (type == DBK_TRACE_SORTED_SYMBOLS || type == DBK_TRACE_SHARED_SYMBOLS)
             level = std::max(level, kSymbolsLevel);
         return write(maker.make(type, next_number, raw_payload, level));
     }
@@ -221,6 +221,10 @@ Result<void> TraceWriter::add_symbols(const SymbolTable& symbols) {
         rest = rest.subspan(count);
     }
     return {};
+}
+
+Result<void> TraceWriter::add_shared_symbols(const SharedSymbols& shared) {
+    return state_->put(DBK_TRACE_SHARED_SYMBOLS, encode_shared_symbols(shared));
 }
 
 Result<void> TraceWriter::add_skipped(std::span<const SkippedSegments> skipped) {

@@ -42,6 +42,8 @@ public:
     /// Error: corrupt or truncated when its header is; nothing was added then.
     Result<void> add_piece(ByteView untrusted_piece);
     Result<void> add_symbols(const SymbolTable& symbols);
+    /// The same by reference to the file beside this one that has them: one block.
+    Result<void> add_shared_symbols(const SharedSymbols& shared);
     /// Reports what should have been added and was not; a block of its own.
     Result<void> add_skipped(std::span<const SkippedSegments> skipped);
     /// Adds what a block of pieces has, whole, whatever it is.

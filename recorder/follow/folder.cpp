@@ -3,6 +3,8 @@
 // The folder by POSIX calls, all of them relative to its descriptor.
 #include "recorder/follow/folder.hpp"
 
+#include "base/byte_source.hpp"
+
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
@@ -121,6 +123,11 @@ public:
 
     Result<Bytes> read(const std::string& name) override {
         return base::read_file(path_ + "/" + name);
+    }
+
+    Result<Bytes> read_beginning(const std::string& name, size_t bytes_max) override {
+        DBK_TRY(auto source, base::open_source(path_ + "/" + name));
+        return base::read_beginning(*source, bytes_max);
     }
 
     Result<std::unique_ptr<AppendFile>> create(const std::string& name) override {

@@ -45,6 +45,8 @@ public:
     virtual ~FolderApi() = default;
     virtual Result<std::vector<FolderEntry>> list() = 0;
     virtual Result<Bytes> read(const std::string& name) = 0;
+    /// Returns up to `bytes_max` from the beginning of a file.
+    virtual Result<Bytes> read_beginning(const std::string& name, size_t bytes_max) = 0;
     /// Makes a new file.  Error busy: something of that name is there.
     virtual Result<std::unique_ptr<AppendFile>> create(const std::string& name) = 0;
     /// Leaves the first `keep_bytes` of a file.

@@ -12,7 +12,8 @@
 //
 // The budget removes files of the series, oldest first: those of earlier boots, then by number;
 // those that hold a trigger's window only when no other is left; the one being written never.
-// Symbols count, and go with the last file of their boot.
+// Symbols count, and go with the last file of their boot, unless a file that is not of a series, as
+// snapshots are, has its symbols there.
 //
 // When a call fails, nothing of it is lost: what was put is still gathered, and flush() or sync()
 // try again, with another file when this one cannot be used any more.
@@ -165,6 +166,7 @@ private:
     bool remove_oldest();
     bool remove_file(size_t index);
     bool has_files_of(const std::string& boot) const;
+    bool has_others_of(const std::string& boot) const;
     void keep_budget();
 
     FolderApi& folder_;

@@ -3,6 +3,8 @@
 // Which files a series has: found, pinned, cut, and removed for the budget.
 #include "recorder/follow/series.hpp"
 
+#include "formats/trace/file_reader.hpp"
+
 #include <algorithm>
 
 namespace daybreak::recorder {
@@ -67,6 +69,23 @@ void FileSeries::set_times(const std::string& name, uint64_t first_mono_ns, uint
 bool FileSeries::has_files_of(const std::string& boot) const {
     return std::any_of(files_.begin(), files_.end(),
                        [&](const SeriesFile& file) { return file.parts.boot == boot; });
+}
+
+/// Returns whether the folder has trace files of the boot that are not of a series.
+bool FileSeries::has_others_of(const std::string& boot) const {
+    Result<std::vector<FolderEntry>> entries = folder_.list();
+    return !entries.ok() ||
+           std::any_of(entries->begin(), entries->end(), [&](const FolderEntry& entry) {
+               if (!entry.name.ends_with(".dbrk") || entry.name.starts_with('.') ||
+                   parse_series_name(entry.name) || !boot_of_symbols(entry.name).empty())
+                   return false;
+               Result<Bytes> beginning =
+                   folder_.read_beginning(entry.name, formats::kBeginningBytes);
+               std::optional<formats::TraceHeader> header;
+               if (beginning.ok())
+                   header = formats::find_header(*base::memory_source(std::move(*beginning)));
+               return header && boot_name(header->boot_uuid) == boot;
+           });
 }
 
 uint64_t FileSeries::total_bytes() const {
@@ -163,7 +182,8 @@ bool FileSeries::remove_file(size_t index) {
     files_.erase(files_.begin() + static_cast<ptrdiff_t>(index));
     files_removed_++;
     if (file.parts.boot != boot_ && !has_files_of(file.parts.boot)) {
-        (void)folder_.remove(symbols_name(file.parts.boot)); // another process may have
+        if (!has_others_of(file.parts.boot))
+            (void)folder_.remove(symbols_name(file.parts.boot)); // another process may have
         symbols_bytes_.erase(file.parts.boot);
     }
     return true;

@@ -4,6 +4,7 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/column_pack.hpp"
 #include "formats/trace/message.hpp"
+#include "formats/trace/shared_symbols.hpp"
 #include "formats/trace/symbol_coding.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 #include "tests/unit/formats/trace/sample_rows.hpp"
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
     write(folder + "/symbols.message", formats::encode_symbols(symbols, symbols.symbols()));
     write(folder + "/sorted_symbols.message",
           formats::encode_sorted_symbols(symbols, symbols.symbols()).value());
+    write(folder + "/shared_symbols.message",
+          formats::encode_shared_symbols(formats::share_symbols(symbols, symbols, {}).value()));
     write(folder + "/summary.message", formats::encode_summary(summary));
     write(folder + "/index.message", formats::encode_index({{entry}, {}}));
     return 0;

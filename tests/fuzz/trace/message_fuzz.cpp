@@ -2,6 +2,7 @@
 //
 // Fuzz target: the messages and the sorted symbols of a trace file from arbitrary bytes.
 #include "formats/trace/message.hpp"
+#include "formats/trace/shared_symbols.hpp"
 #include "formats/trace/symbol_coding.hpp"
 
 #include <cstdint>
@@ -16,6 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)decode_symbols(input, symbols).ok();
     size_t left = kSymbolNameBytesMax;
     (void)decode_sorted_symbols(input, symbols, left).ok();
+    if (Result<SharedSymbols> shared = decode_shared_symbols(input); shared.ok()) {
+        SymbolTable joined;
+        symbols.finish();
+        (void)join_symbols(*shared, symbols, joined);
+    }
     (void)decode_index(input).ok();
     (void)decode_summary(input).ok();
     (void)decode_end(input).ok();

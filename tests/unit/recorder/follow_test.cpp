@@ -616,6 +616,34 @@ TEST_CASE("symbols of earlier boots count in the budget, and go with their files
     CHECK(disk.files.contains("4567abcd-symbols.dbrk"));
 }
 
+TEST_CASE("symbols stay while another trace file of their boot is in the folder", "[follow]") {
+    MemoryDisk disk;
+    MemoryFolder folder(disk);
+    formats::TraceHeader header;
+    header.boot_uuid = {0x01, 0x23, 0xab, 0xcd};
+    disk.files = {{"0123abcd-000001.dbrk", Bytes(1000)},
+                  {"0123abcd-symbols.dbrk", Bytes(5000)},
+                  {"slow.dbrk", symbols_file(header, {}).value()}};
+    bool stays = GENERATE(true, false);
+    if (!stays)
+        disk.files["slow.dbrk"] = Bytes(100);
+    SeriesOptions options;
+    options.total_bytes_max = 1;
+    FileSeries series(
+        folder, options, {},
+        [] {
+            return formats::HostClocks{1, 1, 1};
+        },
+        [](const std::string&) {});
+    REQUIRE(series.scan().ok());
+    RingBuilder ring({.cpu_count = 1});
+    (void)series.put(ring.metadata_memory());
+    (void)series.flush();
+    CHECK_FALSE(disk.files.contains("0123abcd-000001.dbrk"));
+    CHECK(disk.files.contains("0123abcd-symbols.dbrk") == stays);
+    CHECK(disk.files.contains("slow.dbrk"));
+}
+
 TEST_CASE("symbols that another process removed count no longer than their files", "[follow]") {
     MemoryDisk disk;
     MemoryFolder folder(disk);

@@ -111,6 +111,11 @@ public:
         DBK_TRY_VOID(disk_.works("read"));
         return disk_.files.at(name);
     }
+    Result<Bytes> read_beginning(const std::string& name, size_t bytes_max) override {
+        DBK_TRY(Bytes bytes, read(name));
+        bytes.resize(std::min(bytes.size(), bytes_max));
+        return bytes;
+    }
     Result<std::unique_ptr<recorder::AppendFile>> create(const std::string& name) override {
         DBK_TRY_VOID(disk_.works("create"));
         if (disk_.files.contains(name))

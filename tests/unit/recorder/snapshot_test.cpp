@@ -3,12 +3,14 @@
 
 #include "base/file.hpp"
 #include "formats/status/status.hpp"
+#include "recorder/pack.hpp"
 #include "recorder/row.hpp"
 #include "tests/support/file_row.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
 
 #include <catch2/catch.hpp>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -97,6 +99,67 @@ TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[
     CHECK(f.sum(f.trace()).present > sum.present);
     CHECK_FALSE(f.trace().has_losses());
     CHECK(f.trace().recording.window_to_ns == 0);
+}
+
+TEST_CASE("a snapshot refers to symbols that its folder has of the boot", "[snapshot]") {
+    Fixture f;
+    f.symbols.kallsyms_text += "ffffffffc0100000 t ext4_thing [ext4]\n";
+    std::mt19937_64 random(1);
+    for (uint64_t i = 0; i < 2000; i++)
+        f.symbols.kallsyms_text +=
+            base::strprintf("%016lx t f%lx\n", 0xffffffff81002000 + i * 16, random());
+    f.records(100);
+    uint64_t whole_bytes = f.take().file_bytes;
+    CHECK(f.take().symbols_path.empty());
+    formats::SymbolTable table;
+    parse_kallsyms(f.symbols.kallsyms_text, table);
+    std::string path = f.output.path + "/88776655-symbols.dbrk";
+    auto put = [&](const formats::SymbolTable& symbols, uint8_t boot = 0) {
+        formats::TraceHeader header = f.options.record.header;
+        header.boot_uuid[7] ^= boot;
+        test::write_bytes(path, symbols_file(header, symbols).value());
+    };
+    put(table);
+    // A module that was loaded since is its own.
+    f.symbols.kallsyms_text += "ffffffffc0200000 t late_thing [late]\n";
+    RecordSummary summary = f.take();
+    CHECK(summary.symbols_path == path);
+    CHECK(summary.file_bytes < whole_bytes - 5000);
+    CHECK_FALSE(summary.has_losses);
+    for (uint64_t address : {0xffffffff81001000, 0xffffffffc0100000, 0xffffffffc0200000})
+        CHECK(f.trace().symbols.find(address));
+
+    PackOptions pack_options;
+    pack_options.output_path = f.files.path + "/whole.dbrk";
+    SECTION("pack -o makes it whole") {
+        CHECK(pack(f.options.record.output_path, pack_options).ok());
+        auto packed = formats::read_trace(pack_options.output_path).value();
+        CHECK_FALSE(packed.symbols.is_absent());
+        CHECK(packed.symbols.symbols().size() == f.trace().symbols.symbols().size());
+        CHECK(packed.symbols.find(0xffffffffc0200000)->name == "late_thing");
+        CHECK(packed.recording.all_findings().count() == 0);
+    }
+    SECTION("pack -o without them changes nothing; pack in place leaves them there") {
+        std::filesystem::remove(path);
+        CHECK(pack(f.options.record.output_path, pack_options).error().code() ==
+              ErrorCode::not_found);
+        CHECK_FALSE(std::filesystem::exists(pack_options.output_path));
+        CHECK(pack(f.options.record.output_path, {.even_if_larger = true}).ok());
+        put(table);
+        CHECK(f.trace().symbols.find(0xffffffffc0200000)->name == "late_thing");
+    }
+    SECTION("not to those of another boot, or with another kernel's, or damaged") {
+        put(table, 1);
+        CHECK(f.take().symbols_path.empty());
+        formats::SymbolTable other;
+        other.add(0xffffffff81000000, 'T', "_text", "vmlinux");
+        other.finish();
+        put(other);
+        CHECK(f.take().symbols_path.empty());
+        test::write_bytes(path, Bytes(100, std::byte{1}));
+        CHECK(f.take().symbols_path.empty());
+        CHECK(f.trace().symbols.find(0xffffffffc0200000)->name == "late_thing");
+    }
 }
 
 TEST_CASE("what the ring no longer holds of the window is reported per CPU", "[snapshot]") {

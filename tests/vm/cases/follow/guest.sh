@@ -38,6 +38,22 @@ daybreak snapshot --pin --status-file /tmp/status
 until_it grep -q '"name": *"signal"' /tmp/status
 kill -HUP $recorder
 workload 10
+
+# A snapshot has the symbols of the recorder's folder; elsewhere it has its own, and moved away it says what it lacks.
+symbols() {
+	daybreak info --json "$1" | sed 's/.*"symbols": *\([0-9]*\).*/\1/; t; d'
+}
+daybreak snapshot -q -o /tmp/alone.dbrk
+daybreak snapshot -o /tmp/rec/beside.dbrk 2>/tmp/said
+at_least symbols-of-the-folder "$(grep -c "symbols are in /tmp/rec/.*-symbols.dbrk" /tmp/said)" 1
+ls -l /tmp/alone.dbrk /tmp/rec >/share/out/sizes
+at_least snapshot-is-small $(($(stat -c %s /tmp/alone.dbrk) - $(stat -c %s /tmp/rec/beside.dbrk))) 300000
+equal has-all-symbols "$(symbols /tmp/rec/beside.dbrk)" "$(symbols /tmp/alone.dbrk)"
+holds packs-whole daybreak pack /tmp/rec/beside.dbrk -o /tmp/whole.dbrk
+equal whole-has-all-symbols "$(symbols /tmp/whole.dbrk)" "$(symbols /tmp/alone.dbrk)"
+mv /tmp/rec/beside.dbrk /tmp/moved.dbrk
+equal moved-has-none "$(symbols /tmp/moved.dbrk)" 0
+equal moved-says-why "$(daybreak info /tmp/moved.dbrk | grep -c -e '-symbols.dbrk.*it is not there')" 1
 kill -TERM $recorder
 wait $recorder
 equal ends-in-order $? 0
