@@ -5,6 +5,18 @@
 
 namespace daybreak::analyze {
 
+namespace {
+
+ReportOptions of_growing_ring(ReportOptions options) {
+    options.grows = true;
+    return options;
+}
+
+} // namespace
+
+LiveReport::LiveReport(const ReportOptions& options, Sink& sink)
+    : session_(of_growing_ring(options), sink) {}
+
 void LiveReport::add(formats::RingPieces pieces, const formats::Readings& looked_at) {
     formats::RecordingBuilder builder;
     for (auto* group : {&pieces.metadata, &pieces.segments, &pieces.aggregations})

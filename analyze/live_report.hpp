@@ -22,7 +22,7 @@ namespace daybreak::analyze {
 class LiveReport {
 public:
     /// `sink`, and the symbols and hooks in `options`, must outlive it.
-    LiveReport(const ReportOptions& options, Sink& sink) : session_(options, sink) {}
+    LiveReport(const ReportOptions& options, Sink& sink);
 
     /// Prints what is new.  Pieces are untrusted, as in render_report().  Of what was `looked_at`
     /// drops are reported: those of records with records, those of aggregations with aggregations,

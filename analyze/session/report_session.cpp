@@ -150,11 +150,11 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     return refers;
 }
 
-/// Counts what may be counted in any order.  Of a ring that is read piece by piece nothing is: its
-/// pieces are small.
+/// Counts what may be counted in any order.  Of a ring that grows nothing is, and of small rings
+/// whose records begin within a segment: the merge alone knows where to go on.
 std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
                                           const MergeOptions& options) {
-    if (options.horizon_mono_ns || !options.starts.empty())
+    if (options_.grows || !options.starts.empty())
         return std::nullopt;
     std::vector<Consumer*> consumers;
     for (const Ring* ring : fed_)

@@ -52,6 +52,8 @@ struct ReportOptions {
     ConsumerHooks hooks;
     /// Memory for aggregations of one ring.
     uint64_t aggregation_bytes_max = kAggregationBytesMax;
+    /// A ring is fed as it grows, and what was fed before may be there again.
+    bool grows = false;
 };
 
 /// What a session has printed.
@@ -66,8 +68,8 @@ public:
     ReportSession(const ReportOptions& options, Sink& sink);
 
     /// Prints what the recording holds that was not fed before, up to the horizon: the time up to
-    /// which the records of every CPU are here.  Empty: all of them are.  A segment that was fed
-    /// before may be there again, longer: its records count once.
+    /// which the records of every CPU are here.  Empty: all of them are.  With option `grows` a
+    /// segment that was fed before may be there again, longer: its records count once.
     ///
     /// Returns whether the session refers to the recording from now on, which must then outlive it.
     /// `drops` have to stand as drops_of() puts them.  The recording is untrusted: see

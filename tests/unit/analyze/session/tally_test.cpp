@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is tallied prints as what is merged record by record.
-#include "analyze/session/report_session.hpp"
+#include "analyze/live_report.hpp"
 #include "base/byte_source.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/reader.hpp"
@@ -24,15 +24,16 @@ struct Printed {
     PrintedRecords records;
 };
 
-/// With a horizon every record is merged.
+/// Of a ring that grows every record is merged.
 Printed print(const formats::Recording& recording, const TimeWindow& window, bool merge_all,
               const WantedProbes& probes = {}) {
     StringSink sink;
     ReportOptions options;
     options.window = window;
     options.probes = probes;
+    options.grows = merge_all;
     ReportSession session(options, sink);
-    session.feed(recording, {}, merge_all ? std::optional(UINT64_MAX) : std::nullopt);
+    session.feed(recording, {});
     session.end();
     return {sink.text, session.printed()};
 }
@@ -266,6 +267,24 @@ TEST_CASE("nothing is tallied where order can be seen", "[analyze][tally]") {
         recording.fire(0, ticks, count, {});
     recording.fire(1, 104, show, {uint64_t{1}});
     CHECK(print(recording.build(), {}, false).text == "5\n");
+}
+
+TEST_CASE("a ring that is fed again, longer, counts once", "[analyze][tally]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t count = program.clause("test", "", "f", "fire");
+    program.aggregate(count, 1, {DTRACEAGG_COUNT, 0}, {});
+    RecordingOf recording(program, {.cpu_count = 2});
+    StringSink sink;
+    LiveReport live({}, sink);
+    for (uint64_t ticks = 100; ticks < 110; ticks++) {
+        recording.fire(ticks % 2, ticks, count, {});
+        formats::RingPieces pieces;
+        pieces.segments = recording.pieces();
+        live.add(std::move(pieces), {true, true, true});
+    }
+    live.end();
+    CHECK(sink.text.find(" 10\n") != std::string::npos);
 }
 
 TEST_CASE("keys of every length are counted whole", "[analyze][tally]") {
