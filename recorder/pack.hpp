@@ -23,9 +23,9 @@ struct PackSummary {
 };
 
 /// Packs one file.  With an output path of its own it gets the symbols that it has in a file beside
-/// it. Everything but that and the index is the same again, and the new file is compared with the
-/// old one's pieces before it takes its place: on an error nothing has changed. Errors: not_found,
-/// io; invalid: not a trace file; corrupt: it is damaged, cut, or not finished,
+/// it.  Everything but that and the index is the same again, and the new file is compared with the
+/// old one's pieces before it takes its place: on an error nothing has changed.
+/// Errors: not_found, io; invalid: not a trace file; corrupt: it is damaged, cut, or not finished,
 ///         or of a newer version, or symbols beside it are not there or others: it stays as it is.
 Result<PackSummary> pack(const std::string& path, const PackOptions& options);
 

@@ -8,6 +8,7 @@
 #include "cmd/commands/record.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
+#include "formats/trace/file_reader.hpp"
 #include "recorder/follow/series.hpp"
 #include "recorder/host.hpp"
 #include "recorder/output.hpp"
@@ -113,7 +114,8 @@ base::Result<void> write_symbols(recorder::FolderApi& folder, recorder::SymbolSo
     formats::SymbolTable table;
     recorder::parse_kallsyms(text, table);
     DBK_TRY(base::Bytes content, recorder::symbols_file(header, table));
-    return folder.replace(recorder::symbols_name(recorder::boot_name(header.boot_uuid)), content);
+    return folder.replace(formats::symbols_file_name(recorder::boot_name(header.boot_uuid)),
+                          content);
 }
 
 bool is_folder(const std::string& path) {

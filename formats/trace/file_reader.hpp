@@ -56,15 +56,15 @@ std::optional<TraceHeader> find_header(base::ByteSource& untrusted_file);
 uint32_t file_number_in(const std::string& path);
 
 /// Returns the name of the file that has the symbols of a boot for other files of a folder:
-/// "1122aabb-symbols.dbrk".
-std::string symbols_file_name(uint64_t boot_id);
+/// "1122aabb-symbols.dbrk".  Of the boot's name the first 8 digits are in it.
+std::string symbols_file_name(const std::string& boot);
+/// Returns those digits of a file's name; empty when it is not one of symbols.
+std::string boot_of_symbols_file(const std::string& name);
 /// Returns where that file is for a file at `path`: beside it.
 std::string symbols_path(const std::string& path, uint64_t boot_id);
 /// Why the symbols of a file that says another boot, or none, are not used.
 constexpr const char* kSymbolsOfUnknownBoot =
     "it is not known to be of this boot: its symbols are not used";
-/// Returns whether a file of that name is such a file, of any boot.
-bool is_symbols_file(const std::string& name);
 
 /// Returns the names of a folder's trace files, ascending.
 Result<std::vector<std::string>> list_trace_files(const std::string& folder);

@@ -116,7 +116,7 @@ private:
     void set_symbols_apart() {
         auto first =
             std::stable_partition(sources_.begin(), sources_.end(), [](const Source& source) {
-                return !is_symbols_file(name_of(source.path));
+                return boot_of_symbols_file(name_of(source.path)).empty();
             });
         if (first == sources_.begin())
             return;
@@ -250,16 +250,18 @@ private:
 
     Result<void> read_unknown(Source& source) {
         std::map<uint64_t, uint64_t> before = builder_.boots();
-        size_t tables = symbols_.size(), boots = 0;
+        size_t tables = symbols_.size();
+        std::vector<uint64_t> boots;
         DBK_TRY_VOID(read_source(source));
         uint64_t wall_ns = source.header ? source.header->clocks.wall_ns : 0;
         for (const auto& [boot, segments] : builder_.boots()) {
             if (before.contains(boot) && before[boot] == segments)
                 continue;
             note_boot(boot, source.bytes, wall_ns);
-            if (symbols_.size() > tables)
-                symbols_.back().boot_id = boots++ == 0 ? boot : 0;
+            boots.push_back(boot);
         }
+        if (symbols_.size() > tables && !boots.empty()) // of several, which one is not known
+            symbols_.back().boot_id = boots.size() == 1 ? boots[0] : 0;
         return {};
     }
 
@@ -515,9 +517,9 @@ private:
             paths.push_back(symbols_path(one.path, boot_id));
         for (const TraceFile& file : trace_.files)
             paths.push_back(symbols_path(file.path, boot_id));
-        std::copy_if(
-            symbols_files_.begin(), symbols_files_.end(), std::back_inserter(paths),
-            [&](const std::string& path) { return name_of(path) == symbols_file_name(boot_id); });
+        const std::string name = symbols_file_name(boot_name(boot_id));
+        std::copy_if(symbols_files_.begin(), symbols_files_.end(), std::back_inserter(paths),
+                     [&](const std::string& path) { return name_of(path) == name; });
         std::set<std::string> seen;
         for (const std::string& path : paths)
             if (seen.insert(path).second)

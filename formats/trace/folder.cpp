@@ -25,19 +25,20 @@ uint64_t boot_of(const std::array<uint8_t, 16>& uuid) {
     return boot_id;
 }
 
-std::string symbols_file_name(uint64_t boot_id) {
-    return boot_name(boot_id).substr(0, kBootDigits).append(kSymbolsSuffix);
+std::string symbols_file_name(const std::string& boot) {
+    return boot.substr(0, kBootDigits).append(kSymbolsSuffix);
+}
+
+std::string boot_of_symbols_file(const std::string& name) {
+    bool is_one = name.find_first_not_of("0123456789abcdef") == kBootDigits &&
+                  std::string_view(name).substr(kBootDigits) == kSymbolsSuffix;
+    return is_one ? name.substr(0, kBootDigits) : std::string();
 }
 
 std::string symbols_path(const std::string& path, uint64_t boot_id) {
     size_t slash = path.rfind('/');
     std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
-    return folder + symbols_file_name(boot_id);
-}
-
-bool is_symbols_file(const std::string& name) {
-    return name.find_first_not_of("0123456789abcdef") == kBootDigits &&
-           std::string_view(name).substr(kBootDigits) == kSymbolsSuffix;
+    return folder + symbols_file_name(boot_name(boot_id));
 }
 
 Result<std::vector<std::string>> list_trace_files(const std::string& folder) {

@@ -97,8 +97,8 @@ struct ReadOptions {
 /// file "BOOTID8-symbols.dbrk" beside a file or among the paths; of that boot, both.  A file that
 /// vanishes while its folder is read was rotated away.  In a folder an entry that cannot be read,
 /// or is foreign, is a finding: a loss when its name is of a recorder's row.  Of a file that fails
-/// in the middle all before counts. Errors: not_found: no such file, nothing in a folder, no such
-/// boot; invalid: no trace file, or
+/// in the middle all before counts.
+/// Errors: not_found: no such file, nothing in a folder, no such boot; invalid: no trace file, or
 ///         several boots begin like that; io.
 Result<Trace> read_traces(std::span<const std::string> paths, const ReadOptions& options = {});
 

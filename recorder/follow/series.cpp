@@ -5,6 +5,7 @@
 
 #include "base/padded.hpp"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/file_reader.hpp"
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
@@ -320,14 +321,16 @@ void FileSeries::abandon_file() {
 void FileSeries::keep_left(bool on_disk) {
     std::vector<ByteView> pieces;
     std::map<PieceKey, size_t> places;
-    std::map<UnsyncedSegment, size_t> copies; // of a segment: added to this file, less those in memory
+    std::map<UnsyncedSegment, size_t>
+        copies; // of a segment: added to this file, less those in memory
     for (const UnsyncedSegment& one : unsynced_)
         copies[one]++;
     auto keep = [&](const Piece& piece, ByteView bytes) {
         if (piece.kind == formats::PieceKind::metadata)
             return;
         auto added = copies.find(key_of(piece).second);
-        if (piece.kind == formats::PieceKind::segment && added != copies.end() && added->second != 0)
+        if (piece.kind == formats::PieceKind::segment && added != copies.end() &&
+            added->second != 0)
             added->second--;
         auto [at, is_new] = places.emplace(key_of(piece), pieces.size());
         if (is_new)
@@ -439,7 +442,7 @@ Result<void> FileSeries::write_symbols(const formats::SymbolTable& symbols) {
     header_.clocks = clocks_();
     header_.file_number = 0;
     DBK_TRY(Bytes content, symbols_file(header_, symbols, options_.zstd_level));
-    DBK_TRY_VOID(folder_.replace(symbols_name(boot_), content));
+    DBK_TRY_VOID(folder_.replace(formats::symbols_file_name(boot_), content));
     symbols_bytes_[boot_] = content.size();
     return folder_.sync();
 }

@@ -57,9 +57,6 @@ struct SeriesName {
 /// Returns what the name says; empty when it is not one of a series.
 std::optional<SeriesName> parse_series_name(const std::string& name);
 std::string series_name(const SeriesName& parts);
-std::string symbols_name(const std::string& boot);
-/// Returns the boot of symbols_name(); empty when the name is not one.
-std::string boot_of_symbols(const std::string& name);
 /// Returns the first 8 digits that stand for a boot in names: of its UUID.
 std::string boot_name(const std::array<uint8_t, 16>& boot_uuid);
 /// Returns the name with what could not stand in a file's name replaced by '_', at most 32 long.

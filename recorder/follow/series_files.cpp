@@ -22,7 +22,7 @@ Result<void> FileSeries::scan() {
     files_.clear();
     symbols_bytes_.clear();
     for (const FolderEntry& entry : entries) {
-        if (std::string boot = boot_of_symbols(entry.name); !boot.empty())
+        if (std::string boot = formats::boot_of_symbols_file(entry.name); !boot.empty())
             symbols_bytes_[boot] = entry.bytes;
         std::optional<SeriesName> parts = parse_series_name(entry.name);
         if (!parts)
@@ -77,7 +77,8 @@ bool FileSeries::has_others_of(const std::string& boot) const {
     return !entries.ok() ||
            std::any_of(entries->begin(), entries->end(), [&](const FolderEntry& entry) {
                if (!entry.name.ends_with(".dbrk") || entry.name.starts_with('.') ||
-                   parse_series_name(entry.name) || !boot_of_symbols(entry.name).empty())
+                   parse_series_name(entry.name) ||
+                   !formats::boot_of_symbols_file(entry.name).empty())
                    return false;
                Result<Bytes> beginning =
                    folder_.read_beginning(entry.name, formats::kBeginningBytes);
@@ -183,7 +184,8 @@ bool FileSeries::remove_file(size_t index) {
     files_removed_++;
     if (file.parts.boot != boot_ && !has_files_of(file.parts.boot)) {
         if (!has_others_of(file.parts.boot))
-            (void)folder_.remove(symbols_name(file.parts.boot)); // another process may have
+            (void)folder_.remove(
+                formats::symbols_file_name(file.parts.boot)); // another process may have
         symbols_bytes_.erase(file.parts.boot);
     }
     return true;

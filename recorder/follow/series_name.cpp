@@ -45,15 +45,6 @@ std::string series_name(const SeriesName& parts) {
                            parts.triggers.c_str());
 }
 
-std::string symbols_name(const std::string& boot) {
-    return boot + "-symbols.dbrk";
-}
-
-std::string boot_of_symbols(const std::string& name) {
-    std::string boot = name.substr(0, kBootDigits);
-    return is_boot(boot) && name == symbols_name(boot) ? boot : std::string();
-}
-
 std::string boot_name(const std::array<uint8_t, 16>& boot_uuid) {
     return base::strprintf("%02x%02x%02x%02x", boot_uuid[0], boot_uuid[1], boot_uuid[2],
                            boot_uuid[3]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/recorder/follow_fixture.hpp"
 
+#include "formats/trace/file_reader.hpp"
 #include "formats/trace/reader.hpp"
 #include "recorder/follow/ring_metadata.hpp"
 
@@ -32,6 +33,17 @@ void check_row(const MemoryDisk& disk, uint64_t first, uint64_t last) {
             CHECK(count == 1);
         }
     }
+}
+
+/// A series whose clock stands still.
+FileSeries series_in(MemoryFolder& folder, const SeriesOptions& options) {
+    return {folder,
+            options,
+            {},
+            [] {
+                return formats::HostClocks{1, 1, 1};
+            },
+            [](const std::string&) {}};
 }
 
 } // namespace
@@ -178,7 +190,7 @@ TEST_CASE("while the disk refuses, recording goes on, and the gap has a cause", 
         REQUIRE(trace.ok());
         for (const formats::Finding& finding : trace->recording.findings.list())
             reported = reported || (finding.kind == formats::FindingKind::skipped &&
-                            finding.text.find(cause) != std::string::npos);
+                                    finding.text.find(cause) != std::string::npos);
     }
     CHECK(reported);
     f.check(cause == "the disk was full"); // all that it has goes to make room
@@ -389,10 +401,13 @@ TEST_CASE("what the disk lost and the ring has no more is put down to the disk",
                      f.records(turn == 10 ? 248 * 40 : 248);
                      f.disk.sync_broken = turn == 10;
                  },
-                 [](uint64_t turn) { return FollowEvents{false, turn == 10, false}; })
+                 [](uint64_t turn) {
+                     return FollowEvents{false, turn == 10, false};
+                 })
                 .ok());
     std::vector<std::string> all = causes(f);
-    CHECK(std::count(all.begin(), all.end(), formats::skip_text(formats::SkipCause::disk_error)) >= 2);
+    CHECK(std::count(all.begin(), all.end(), formats::skip_text(formats::SkipCause::disk_error)) >=
+          2);
     CHECK(std::count(all.begin(), all.end(), formats::skip_text(formats::SkipCause::overrun)) == 2);
 }
 
@@ -590,21 +605,11 @@ TEST_CASE("symbols of earlier boots count in the budget, and go with their files
                   {"0123abcd-symbols.dbrk", Bytes(5000)},
                   {"4567abcd-symbols.dbrk", Bytes(7000)}};
     SeriesOptions options;
-    FileSeries series(
-        folder, options, {},
-        [] {
-            return formats::HostClocks{1, 1, 1};
-        },
-        [](const std::string&) {});
+    FileSeries series = series_in(folder, options);
     REQUIRE(series.scan().ok());
     CHECK(series.total_bytes() == 7000); // no file of 4567abcd is there: it is not the series'
     options.total_bytes_max = 1;
-    FileSeries tight(
-        folder, options, {},
-        [] {
-            return formats::HostClocks{1, 1, 1};
-        },
-        [](const std::string&) {});
+    FileSeries tight = series_in(folder, options);
     REQUIRE(tight.scan().ok());
     // The first piece makes room.
     RingBuilder ring({.cpu_count = 1});
@@ -629,12 +634,7 @@ TEST_CASE("symbols stay while another trace file of their boot is in the folder"
         disk.files["slow.dbrk"] = Bytes(100);
     SeriesOptions options;
     options.total_bytes_max = 1;
-    FileSeries series(
-        folder, options, {},
-        [] {
-            return formats::HostClocks{1, 1, 1};
-        },
-        [](const std::string&) {});
+    FileSeries series = series_in(folder, options);
     REQUIRE(series.scan().ok());
     RingBuilder ring({.cpu_count = 1});
     (void)series.put(ring.metadata_memory());
@@ -650,12 +650,7 @@ TEST_CASE("symbols that another process removed count no longer than their files
     disk.files = {{"0123abcd-000001.dbrk", Bytes(1000)}, {"0123abcd-symbols.dbrk", Bytes(5000)}};
     SeriesOptions options;
     options.total_bytes_max = 1;
-    FileSeries series(
-        folder, options, {},
-        [] {
-            return formats::HostClocks{1, 1, 1};
-        },
-        [](const std::string&) {});
+    FileSeries series = series_in(folder, options);
     REQUIRE(series.scan().ok());
     CHECK(series.total_bytes() == 6000);
     disk.files.erase("0123abcd-symbols.dbrk");
@@ -671,10 +666,10 @@ TEST_CASE("names of files say boot, number and triggers", "[follow]") {
     for (const char* other : {"0123abcd-symbols.dbrk", "lock", "x.dbrk", "0123abcd-12.dbrk", "",
                               "0123ABCD-000012.dbrk", "0123abcd-000000.dbrk", ".dbrk"})
         CHECK_FALSE(parse_series_name(other));
-    CHECK(boot_of_symbols("0123abcd-symbols.dbrk") == "0123abcd");
+    CHECK(formats::boot_of_symbols_file("0123abcd-symbols.dbrk") == "0123abcd");
     for (const char* other : {"0123abcd-000012.dbrk", "0123abc-symbols.dbrk",
                               "0123ABCD-symbols.dbrk", "", "0123abcd-symbols.dbrk.new"})
-        CHECK(boot_of_symbols(other) == "");
+        CHECK(formats::boot_of_symbols_file(other) == "");
     CHECK(series_name({"0123abcd", 7, "+a"}) == "0123abcd-000007+a.dbrk");
     CHECK(trigger_file_word("a/b c\n..") == "a_b_c_..");
     CHECK(trigger_file_word(std::string(100, 'x')).size() == 32);
