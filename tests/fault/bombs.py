@@ -3,7 +3,8 @@
 """Small hostile trace files: info, report and list take bounded memory and time, and report says what is wrong.
 
 What a file of make_bombs holds: a million EPIDs, probes, segments, CPUs; all rings that there can be; blocks that unpack to gigabytes;
-findings, symbols, time indexes without end; segments in an order for which every block is wanted again and again.
+findings, symbols, time indexes without end; messages that are small and say that they have much; segments in an order for which every
+block is wanted again and again.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import tempfile
 # Measured with the release: at most 523 MiB and 3.4 s. tests/nightly bombs allows more with sanitizers.
 MIB_MAX, SECONDS_MAX = 640, 120
 STATUSES = (0, 1, 3)
+# What report says of some, so that they are known to be refused for what they are.
+SAYS = {"empty-structs": "4000 blocks lost", "far-pointers": "16 damaged pieces"}
 
 
 def measure(command):
@@ -44,8 +47,8 @@ def main():
                 status, said, mib, seconds = measure([options.daybreak, command, path])
                 problem = ("" if status in STATUSES else f"status {status}: {said[-2000:]}") or (
                     f"more than {options.mib} MiB" if mib > options.mib else "")
-                if command == "report" and not said:
-                    problem = problem or "report has nothing to say about it"
+                if command == "report" and SAYS.get(path.stem, "daybreak: ") not in said:
+                    problem = problem or f"report does not say what is wrong: {said[-2000:]}"
                 print(f"{path.stem:20} {path.stat().st_size // 1000:6}   {command:7} {mib:5} {seconds:6.1f}   {problem}", flush=True)
                 wrong += bool(problem)
     print(f"{wrong} failed")

@@ -6,7 +6,9 @@
 #include "formats/trace/message.hpp"
 #include "formats/trace/symbol_coding.hpp"
 #include "tests/support/file_row.hpp"
+#include "tests/support/raw_message.hpp"
 #include "tests/support/segment_builder.hpp"
+#include "tests/unit/analyze/program_builder.hpp"
 
 #include <cstdio>
 #include <functional>
@@ -68,6 +70,16 @@ private:
     std::optional<TraceWriter> writer_;
     uint32_t next_number_ = 0;
 };
+
+/// A record with a kernel address, for which a reader asks for the symbols.
+void add_address(BombFile& file) {
+    test::ProgramBuilder program;
+    program.trace(program.clause("p", "m", "f", "n"), test::Member::stack());
+    test::RecordingOf recording(program);
+    recording.fire(0, 1000, 0, {test::Frames{0xffffffff81000100}});
+    for (const Bytes& memory : recording.pieces())
+        file.add_memory(memory);
+}
 
 /// Calls `add` with a ring for each 10,000 of so many probes or EPIDs: a metadata block has room
 /// for them.
@@ -161,6 +173,7 @@ void make_records() {
 /// Blocks that unpack to zeros: 6 GB.
 void make_zeros(const char* name, enum dbk_trace_type type) {
     BombFile file(name);
+    add_address(file);
     Bytes zeros(DBK_TRACE_RAW_BYTES_MAX);
     for (int i = 0; i < 100; i++)
         file.add_block(type, zeros);
@@ -179,6 +192,7 @@ void make_findings() {
 /// Tables of symbols, each as large as a block takes.
 void make_symbols() {
     BombFile file("symbols");
+    add_address(file);
     for (uint64_t block = 0; block < 60; block++) {
         SymbolTable table;
         for (uint64_t i = 0; i < 40'000; i++)
@@ -192,6 +206,7 @@ void make_symbols() {
 /// A table of names, then stretches of one symbol each.
 void make_small_symbols() {
     BombFile file("small-symbols");
+    add_address(file);
     for (uint64_t block = 0; block < 30'030; block++) {
         SymbolTable table;
         for (uint64_t i = 0; i < (block < 30 ? kSortedSymbolsMax : 1); i++)
@@ -207,6 +222,28 @@ void make_index() {
     std::vector<IndexEntry> entries(40'000, IndexEntry{4096, 3, 1, 2, 10, 20, 1000, 2000});
     for (int i = 0; i < 100; i++)
         file.add_block(DBK_TRACE_INDEX, encode_index({entries, {}}));
+}
+
+/// Messages with lists of structs of no bytes, as many as a list can say that it has.
+void make_empty_structs() {
+    BombFile file("empty-structs");
+    for (int i = 0; i < 1000; i++) {
+        file.add_block(DBK_TRACE_SUMMARY, test::empty_structs({3, 3, 1}, (1u << 29) - 1, 4096));
+        file.add_block(DBK_TRACE_SUMMARY, test::empty_structs({3, 3, 2}, (1u << 29) - 1, 4096));
+        file.add_block(DBK_TRACE_INDEX, test::empty_structs({2, 8, 0}, (1u << 29) - 1, 4096));
+        file.add_block(DBK_TRACE_INDEX, test::empty_structs({2, 8, 1}, (1u << 29) - 1, 4096));
+    }
+}
+
+/// Messages with a million texts, which all are the same megabyte.
+void make_far_pointers() {
+    BombFile file("far-pointers");
+    add_address(file);
+    for (int i = 0; i < 5; i++) {
+        file.add_block(DBK_TRACE_HEADER, test::far_pointers({0, 11, 8}, kMillion, 0, 1u << 20));
+        file.add_block(DBK_TRACE_SYMBOLS, test::far_pointers({1, 5, 0}, kMillion, 0, 1u << 20));
+        file.add_block(DBK_TRACE_SUMMARY, test::far_pointers({3, 3, 2}, kMillion / 3, 3, 1u << 20));
+    }
 }
 
 /// Engine aggregation: as many keys as there is room for.
@@ -249,5 +286,7 @@ int main(int argc, char** argv) {
     make_symbols();
     make_small_symbols();
     make_index();
+    make_empty_structs();
+    make_far_pointers();
     make_aggregations();
 }

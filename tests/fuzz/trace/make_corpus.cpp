@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
     write(folder + "/shared_symbols.message",
           formats::encode_shared_symbols(formats::share_symbols(symbols, symbols, {}).value()));
     write(folder + "/summary.message", formats::encode_summary(summary));
+    formats::SkippedSegments skipped{1, 2, 3, 4, formats::SkipCause::overrun, 5};
+    write(folder + "/skipped.message", formats::encode_skipped({&skipped, 1}));
     write(folder + "/index.message", formats::encode_index({{entry}, {}}));
     return 0;
 }

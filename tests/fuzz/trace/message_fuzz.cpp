@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     (void)decode_index(input).ok();
     (void)decode_summary(input).ok();
+    (void)decode_skipped(input).ok();
     (void)decode_end(input).ok();
     symbols.finish();
     (void)symbols.find(0xffffffff81001234);

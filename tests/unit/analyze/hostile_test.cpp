@@ -5,6 +5,7 @@
 #include "analyze/info.hpp"
 #include "analyze/report.hpp"
 #include "formats/trace/message.hpp"
+#include "tests/support/raw_message.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
 #include <atomic>
@@ -109,21 +110,6 @@ Bytes metadata(uint16_t kind, uint16_t ring, uint16_t index, ByteView body) {
     return block;
 }
 
-/// A message whose root is kind `which` with a list, at pointer `at` of its struct, of `count`
-/// structs that take no bytes.
-Bytes empty_structs(uint64_t which, unsigned pointers, unsigned at, uint64_t count) {
-    constexpr uint64_t kComposite = 7, kList = 1;
-    std::vector<uint64_t> words(4u << 20);
-    words[0] = (words.size() - 1) << 32; // one segment
-    words[1] = uint64_t{1} << 32 | uint64_t{1} << 48;
-    words[2] = which;
-    words[3] = uint64_t{pointers} << 48;
-    words[4 + at] = kList | uint64_t{pointers - at - 1} << 2 | kComposite << 32;
-    words[4 + pointers] = count << 2;
-    ByteView bytes = std::as_bytes(std::span(words));
-    return Bytes(bytes.begin(), bytes.end());
-}
-
 } // namespace
 
 TEST_CASE("large EPIDs and image numbers cost what the file says, no more", "[hostile]") {
@@ -159,14 +145,23 @@ TEST_CASE("symbols are bounded, and so are the lists of messages", "[hostile]") 
     file.add(DBK_TRACE_SYMBOLS, stretch, 20);
     size_t peak = peak_of(file);
     CHECK(peak < 450 * kMiB);
-    for (auto [which, pointers, at] : {std::tuple{3u, 3u, 1u}, {3u, 3u, 2u}, {2u, 1u, 0u}}) {
+    for (test::ListPlace place : {test::ListPlace{3, 3, 1}, {3, 3, 2}, {2, 1, 0}}) {
         HostileFile lists;
         lists.add(DBK_TRACE_DATA, metadata(DBK_META_DOF, 1, 0, base::as_bytes("DOF?")));
-        auto type = which == 3 ? DBK_TRACE_SUMMARY : DBK_TRACE_INDEX;
-        lists.add(type, empty_structs(which, pointers, at, 12u << 20));
+        auto type = place.which == 3 ? DBK_TRACE_SUMMARY : DBK_TRACE_INDEX;
+        lists.add(type, test::empty_structs(place, 12u << 20, 32 * kMiB));
         CHECK(peak_of(lists) < 100 * kMiB);
         CHECK(parse_trace(lists.bytes, "x").value().file.blocks_lost == 1);
     }
+}
+
+TEST_CASE("a text that a message points to again and again is not kept as often", "[hostile]") {
+    HostileFile file;
+    file.add(DBK_TRACE_DATA, metadata(DBK_META_DOF, 1, 0, base::as_bytes("DOF?")));
+    file.add(DBK_TRACE_SUMMARY, test::far_pointers({3, 3, 2}, 100'000, 3, kMiB), 20);
+    file.add(DBK_TRACE_HEADER, test::far_pointers({0, 11, 8}, 300'000, 0, kMiB), 20);
+    CHECK(peak_of(file) < 64 * kMiB);
+    CHECK(parse_trace(file.bytes, "x").value().file.blocks_lost == 40);
 }
 
 TEST_CASE("a long recording is read and printed in little memory", "[hostile]") {
