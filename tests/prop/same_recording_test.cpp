@@ -5,6 +5,8 @@
 //     simulated machine --> memory | rows | columns | packed, at two levels, and back in rows
 //                       --> a crash dump --> extracted
 //                       --> read live, look by look (report only)
+//
+// DAYBREAK_ROUNDS recordings (40) of the seeds from DAYBREAK_SEED (1) on; tests/nightly has more.
 #include "analyze/info.hpp"
 #include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
@@ -19,6 +21,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <random>
 
 using namespace daybreak;
@@ -27,6 +30,11 @@ using namespace daybreak::test;
 namespace {
 
 constexpr size_t kDumpBytes = 16u << 20;
+
+uint64_t of_environment(const char* name, uint64_t otherwise) {
+    const char* given = std::getenv(name);
+    return given ? std::strtoull(given, nullptr, 0) : otherwise;
+}
 
 /// What prints, what only aggregates, what faults; small buffers, so that records are overwritten
 /// or dropped.
@@ -176,8 +184,10 @@ std::string live_report(ByteView dof, uint64_t seed) {
 } // namespace
 
 TEST_CASE("one recording reads the same in every form", "[prop][forms]") {
+    const uint64_t first = of_environment("DAYBREAK_SEED", 1);
+    const uint64_t rounds = of_environment("DAYBREAK_ROUNDS", 40);
     int with_drops = 0;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = first; seed < first + rounds; seed++) {
         CAPTURE(seed);
         std::mt19937_64 random(seed);
         bool in_engine = seed % 3 == 0;
@@ -224,5 +234,5 @@ TEST_CASE("one recording reads the same in every form", "[prop][forms]") {
         if (seed % 4 != 0) // where live says drops depends on when it looks
             CHECK(live_report(dof, seed) == expected.report);
     }
-    CHECK(with_drops > 0);
+    CHECK((with_drops > 0 || rounds < 40));
 }
