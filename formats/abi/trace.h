@@ -31,13 +31,14 @@
 	X(SKIPPED, 8, "message: segments that the recorder did not write, and why")                \
 	X(COLUMNS, 9, "what a DATA block has, by columns")                                         \
 	X(SORTED_SYMBOLS, 10, "a stretch of the kernel's symbols, sorted by name: symbols.md")     \
-	X(SHARED_SYMBOLS, 11, "message: which symbols of the file beside it are this one's")
+	X(SHARED_SYMBOLS, 11, "message: which symbols of the file beside it are this one's")       \
+	X(WINDOW, 12, "message: the window that the file was cut to, and what it left out")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };
 #undef DBK_TRACE_ENUM
 
-#define DBK_TRACE_TYPE_MAX DBK_TRACE_SHARED_SYMBOLS
+#define DBK_TRACE_TYPE_MAX DBK_TRACE_WINDOW
 
 struct dbk_trace_block {
 	uint32_t magic;		 /* DBK_TRACE_MAGIC */

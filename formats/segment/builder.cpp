@@ -193,6 +193,9 @@ void make_clock(RingRecording& ring, const MachineInfo& machine) {
             add(segment.recorded_ticks, segment.base_mono_ns);
         for (const AggregationSnapshot& snapshot : cpu.aggregations)
             add(snapshot.base_ticks, snapshot.base_mono_ns);
+        for (const LeftOut& stretch : cpu.left_out)
+            for (const ClockPair& pair : stretch.pairs)
+                add(pair.ticks, pair.mono_ns);
     }
     for (const TriggerInfo& trigger : machine.triggers) // sleep and waking are among them
         add(trigger.ticks, trigger.mono_ns);
@@ -208,8 +211,12 @@ void shift_ticks(RingRecording& ring) {
             snapshot.base_ticks =
                 ring.clock.shifted_ticks({snapshot.base_ticks, snapshot.base_mono_ns});
         auto last_epoch = static_cast<uint32_t>(ring.clock.epochs().size() - 1);
+        size_t left = cpu.left_out.size();
         for (size_t i = cpu.segments.size(); i-- > 0;) {
             SegmentInfo& segment = cpu.segments[i];
+            for (; left > 0 && cpu.left_out[left - 1].first_sequence > segment.sequence; left--)
+                if (const auto& pairs = cpu.left_out[left - 1].pairs; !pairs.empty())
+                    last_epoch = static_cast<uint32_t>(ring.clock.epoch_at(pairs[0].mono_ns));
             segment.epoch = static_cast<uint32_t>(ring.clock.epoch_at(segment.base_mono_ns));
             segment.last_epoch = std::exchange(last_epoch, segment.epoch);
         }
@@ -400,8 +407,8 @@ std::map<uint64_t, uint64_t> RecordingBuilder::boots() const {
     for (const FoundPiece& block : state_->metadata)
         boots[block.piece.boot_id] += 0;
     for (const auto& [key, pieces] : state_->cpus)
-        if (!pieces.segments.empty())
-            boots[key.boot_id] += pieces.segments.size();
+        if (uint64_t count = pieces.segment_count())
+            boots[key.boot_id] += count;
     return boots;
 }
 
@@ -410,8 +417,8 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
     Recording recording;
     std::map<uint64_t, uint64_t> boots;
     for (const auto& [key, pieces] : state->cpus)
-        if (!pieces.segments.empty())
-            boots[key.boot_id] += pieces.segments.size();
+        if (uint64_t count = pieces.segment_count())
+            boots[key.boot_id] += count;
     recording.boot_id = options.boot_id ? *options.boot_id : choose_boot(*state, boots);
     recording.findings = std::move(state->findings);
     recording.file_numbers = std::move(state->file_numbers);

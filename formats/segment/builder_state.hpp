@@ -34,6 +34,10 @@ struct CpuPieces {
     SegmentList segments;
     base::ChunkList<SegmentDrops> drops;
     base::ChunkList<AggregationSnapshot> aggregations;
+    std::vector<LeftOut> left_out;
+
+    /// Returns how many segments the file had, those that it has and those that were left out.
+    uint64_t segment_count() const;
 };
 
 struct BuilderState {
@@ -59,6 +63,9 @@ struct BuilderState {
 /// Puts the pieces of the CPUs where they belong in the Recording: of each segment and snapshot the
 /// best copy, ascending by sequence.  Leaves `state.cpus` empty.
 void gather_cpus(BuilderState& state, Recording& recording);
+
+/// Puts what was left out in order, each sequence number once, without the segments that are here.
+void keep_absent(CpuInfo& cpu);
 
 /// Returns "ring 1 cpu 0 segment 17".
 std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence);

@@ -11,7 +11,9 @@
 // A recorder that follows a ring writes a row of numbered files, which reach back further than the
 // ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
 // other's are here it is lost, else it is in the files that are not here, rotated away.  A snapshot
-// of a window leaves out what is before it, which is not a loss either.
+// of a window leaves out what is before it, which is not a loss either.  A file that was cut to a
+// window says what it left out, in stretches, which are accounted for as the segments would be but
+// are rotated, not present.
 #include "formats/segment/builder_state.hpp"
 
 #include "base/counted.hpp"
@@ -34,6 +36,27 @@ uint64_t plus(uint64_t a, uint64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/// A segment, or several that were left out.
+struct Stretch {
+    uint64_t first_sequence = 0, last_sequence = 0;
+    uint64_t records_before = 0, records = 0;
+    uint32_t file_number = 0, window_id = 0;
+    bool damaged = false;
+
+    explicit Stretch(const SegmentInfo& segment)
+        : first_sequence(segment.sequence), last_sequence(segment.sequence),
+          records_before(segment.records_before), records(segment.record_count),
+          file_number(segment.file_number), window_id(segment.window_id),
+          damaged(segment.damaged != 0) {}
+    explicit Stretch(const LeftOut& one)
+        : first_sequence(one.first_sequence), last_sequence(one.last_sequence),
+          records_before(one.records_before), records(one.records), file_number(one.file_number),
+          window_id(one.window_id) {}
+
+    /// Returns how many records were committed before what follows it.
+    uint64_t records_after() const { return plus(records_before, records); }
+};
+
 /// The accounting of one CPU.
 class Accountant {
 public:
@@ -47,6 +70,8 @@ public:
         stopped_ =
             ring_.has_info && (activity == DBK_ACTIVITY_STOPPED || activity == DBK_ACTIVITY_KILLED);
         newest_ = cpu_.segments.empty() ? 0 : cpu_.segments.back().sequence;
+        if (!cpu_.left_out.empty())
+            newest_ = std::max(newest_, cpu_.left_out.back().last_sequence);
         if (cpu_.counters && stopped_)
             newest_ = std::max(newest_, cpu_.counters->segments);
         for (const SegmentInfo& segment : cpu_.segments) {
@@ -54,8 +79,7 @@ public:
             sum_.segments_present++;
             sum_.segments_damaged += segment.damaged;
         }
-        for (size_t i = 0; i < cpu_.segments.size(); i++)
-            before(i);
+        stretches();
         tail();
         drops();
     }
@@ -82,7 +106,7 @@ private:
     /// What a series of files says about the segments between two of it.
     enum class RowSays : uint8_t { nothing, rotated, missing };
 
-    RowSays row_between(const SegmentInfo* previous, const SegmentInfo& next) const {
+    RowSays row_between(const std::optional<Stretch>& previous, const Stretch& next) const {
         if (next.window_id != 0 && (!previous || previous->window_id != next.window_id))
             return RowSays::rotated; // a snapshot leaves out what is before its window
         uint32_t to = next.file_number, from = previous ? previous->file_number : 1;
@@ -99,7 +123,7 @@ private:
     }
 
     void gap(uint64_t first, uint64_t last, uint64_t records, bool known, bool overwritten) {
-        cpu_.gaps.push_back({first, last, records, known, overwritten, false});
+        cpu_.gaps.push_back({first, last, records, known, overwritten, false, false});
         if (overwritten)
             return;
         sum_.segments_missing = plus(sum_.segments_missing, last - first + 1);
@@ -111,27 +135,58 @@ private:
                 (first == last ? " is not there" : " are not there"));
     }
 
-    /// Accounts for what lies between segment i - 1 (or the beginning) and segment i.
-    void before(size_t i) {
-        const SegmentInfo& segment = cpu_.segments[i];
-        const SegmentInfo* previous = i > 0 ? &cpu_.segments[i - 1] : nullptr;
-        uint64_t seen = previous ? plus(previous->records_before, previous->record_count) : 0;
-        uint64_t absent = minus(segment.records_before, seen);
-        if (segment.records_before < seen)
+    /// Accounts for all that is here or left out, ascending, and for what lies between.
+    void stretches() {
+        size_t left = 0;
+        for (const SegmentInfo& segment : cpu_.segments) {
+            for (; left < cpu_.left_out.size() &&
+                   cpu_.left_out[left].first_sequence < segment.sequence;
+                 left++)
+                leave_out(cpu_.left_out[left], &segment);
+            take(Stretch(segment));
+        }
+        for (; left < cpu_.left_out.size(); left++)
+            leave_out(cpu_.left_out[left], nullptr);
+    }
+
+    /// A stretch that other files have a part of is as long as what is around it leaves.
+    void leave_out(LeftOut& one, const SegmentInfo* next) {
+        uint64_t end = one.cut_after && next ? next->records_before
+                                             : plus(one.records_before, one.records);
+        if (one.cut_before && previous_)
+            one.records_before = previous_->records_after();
+        one.records = minus(end, one.records_before);
+        take(Stretch(one));
+        cpu_.gaps.push_back(
+            {one.first_sequence, one.last_sequence, one.records, true, false, true, true});
+        sum_.rotated = plus(sum_.rotated, one.records);
+    }
+
+    void take(const Stretch& stretch) {
+        before(stretch);
+        previous_ = stretch;
+    }
+
+    /// Accounts for what lies between the stretch and the previous one, or the beginning.
+    void before(const Stretch& stretch) {
+        const std::optional<Stretch>& previous = previous_;
+        uint64_t seen = previous ? previous->records_after() : 0;
+        uint64_t absent = minus(stretch.records_before, seen);
+        if (stretch.records_before < seen)
             findings_.add(FindingKind::bad_header,
-                          segment_name(ring_.ring_id, cpu_.cpu, segment.sequence),
-                          base::counted(segment.records_before, "record is", "records are") +
+                          segment_name(ring_.ring_id, cpu_.cpu, stretch.first_sequence),
+                          base::counted(stretch.records_before, "record is", "records are") +
                               strprintf(" said to lie before it, %" PRIu64 " found", seen));
-        uint64_t first = previous ? previous->sequence + 1 : 1;
-        RowSays row = row_between(previous, segment);
-        if (first == segment.sequence) { // no gap: what is absent stood in a damaged segment,
+        uint64_t first = previous ? previous->last_sequence + 1 : 1;
+        RowSays row = row_between(previous, stretch);
+        if (first == stretch.first_sequence) { // no gap: what is absent stood in a damaged segment,
             uint64_t& count = row == RowSays::rotated ? sum_.rotated : sum_.lost;
             count = plus(count, absent); // or in one that was still open when it was copied
             if (previous && absent != 0 && !previous->damaged && row != RowSays::rotated)
                 findings_.add(FindingKind::missing_segment,
                               strprintf("ring %u cpu %u", ring_.ring_id, cpu_.cpu),
                               strprintf("segment %" PRIu64 " is cut short: ",
-                                        previous->sequence) +
+                                        previous->last_sequence) +
                                   base::counted(absent, "of its records is", "of its records are") +
                                   " not there");
             return;
@@ -139,15 +194,16 @@ private:
         bool known = !previous || !previous->damaged;
         switch (row) {
         case RowSays::nothing:
-            absences(first, segment.sequence - 1, absent, known);
+            absences(first, stretch.first_sequence - 1, absent, known);
             break;
         case RowSays::rotated:
-            cpu_.gaps.push_back({first, segment.sequence - 1, absent, known, false, true});
+            cpu_.gaps.push_back(
+                {first, stretch.first_sequence - 1, absent, known, false, true, false});
             sum_.rotated = plus(sum_.rotated, absent);
             sum_.lost_known = sum_.lost_known && known;
             break;
         case RowSays::missing:
-            gap(first, segment.sequence - 1, absent, known, false);
+            gap(first, stretch.first_sequence - 1, absent, known, false);
             sum_.lost = plus(sum_.lost, absent);
             break;
         }
@@ -172,14 +228,14 @@ private:
         }
     }
 
-    /// Accounts for what lies after the newest segment that is here.
+    /// Accounts for what lies after the newest segment that is here or left out.
     void tail() {
-        const SegmentInfo* last = cpu_.segments.empty() ? nullptr : &cpu_.segments.back();
-        uint64_t seen = last ? plus(last->records_before, last->record_count) : 0;
+        const std::optional<Stretch>& last = previous_;
+        uint64_t seen = last ? last->records_after() : 0;
         sum_.committed = std::max(seen, cpu_.counters ? cpu_.counters->records : 0);
         uint64_t absent = sum_.committed - seen;
-        if (stopped_ && last && newest_ > last->sequence) {
-            absences(last->sequence + 1, newest_, absent, !last->damaged);
+        if (stopped_ && last && newest_ > last->last_sequence) {
+            absences(last->last_sequence + 1, newest_, absent, !last->damaged);
         } else if (stopped_ && !last && newest_ > 0) {
             absences(1, newest_, absent, true);
         } else if (stopped_ || !last) {
@@ -212,6 +268,15 @@ private:
                                           std::max(from, ring_.clock.mono_ns(end_ticks))});
             }
         }
+        for (const LeftOut& one : cpu_.left_out)
+            for (size_t cause = 0; cause < std::min(seen.size(), one.drops.size()); cause++) {
+                if (one.drops[cause] == 0)
+                    continue;
+                seen[cause] = plus(seen[cause], one.drops[cause]);
+                sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), one.drops[cause],
+                                          one.first_sequence, one.from_mono_ns,
+                                          std::max(one.from_mono_ns, one.to_mono_ns)});
+            }
         for (size_t cause = 0; cause < seen.size(); cause++) {
             uint64_t counted = cpu_.counters ? cpu_.counters->drops[cause] : 0;
             sum_.drops[cause] = std::max(counted, seen[cause]);
@@ -231,6 +296,7 @@ private:
     Completeness& sum_;
     bool stopped_ = false;
     uint64_t newest_ = 0;
+    std::optional<Stretch> previous_; ///< the newest that was accounted for
 };
 
 /// Returns whether what was counted of it before may stay: no clock jumped within it.

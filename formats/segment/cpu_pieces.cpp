@@ -7,6 +7,7 @@
 #include "formats/segment/builder_state.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -103,6 +104,7 @@ void append(CpuInfo& cpu, CpuPieces pieces) {
     append(cpu.drops, std::move(pieces.drops));
     append(cpu.segments, std::move(pieces.segments));
     append(cpu.aggregations, std::move(pieces.aggregations));
+    std::move(pieces.left_out.begin(), pieces.left_out.end(), std::back_inserter(cpu.left_out));
 }
 
 RingRecording& ring_of(Recording& recording, uint16_t ring_id) {
@@ -141,6 +143,25 @@ void BuilderState::add(const Piece& piece, const PieceBytes& bytes, const AddOpt
     pieces.segments.push_back(info);
 }
 
+uint64_t CpuPieces::segment_count() const {
+    uint64_t count = segments.size();
+    for (const LeftOut& one : left_out)
+        if (__builtin_add_overflow(count, one.last_sequence - one.first_sequence + 1, &count))
+            return UINT64_MAX;
+    return count;
+}
+
+void RecordingBuilder::add_left_out(uint64_t boot_id, std::vector<LeftOut> list,
+                                    const AddOptions& options) {
+    for (LeftOut& one : list) {
+        one.file_number = options.file_number;
+        one.window_id = options.window_id;
+        CpuPieces& pieces = state_->cpus[{boot_id, one.ring_id, one.cpu, options.file_id}];
+        pieces.ring_id = one.ring_id;
+        pieces.left_out.push_back(std::move(one));
+    }
+}
+
 void gather_cpus(BuilderState& state, Recording& recording) {
     using Place = std::tuple<uint16_t, uint16_t, uint32_t>; // ring, CPU, file
     std::vector<std::pair<Place, CpuPieces*>> places;
@@ -167,6 +188,7 @@ void gather_cpus(BuilderState& state, Recording& recording) {
         for (CpuInfo& cpu : ring.cpus) {
             keep_best(cpu.segments);
             keep_best(cpu.aggregations);
+            keep_absent(cpu);
         }
 }
 

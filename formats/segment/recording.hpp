@@ -20,6 +20,7 @@
 #include "formats/segment/aggregation.hpp"
 #include "formats/segment/clock.hpp"
 #include "formats/segment/finding.hpp"
+#include "formats/segment/left_out.hpp"
 #include "formats/segment/machine.hpp"
 #include "formats/segment/record.hpp"
 
@@ -107,6 +108,7 @@ struct Gap {
     bool overwritten = false;  ///< the ring wrapped: no loss
     bool rotated = false;      ///< left out on purpose: in files of the row that are not here, or
                                ///< before a snapshot's window: no loss
+    bool left_out = false;     ///< rotated, and said to be left out by the file: LeftOut
 };
 
 /// Data not stored, by cause, in the time one segment was open.
@@ -123,8 +125,8 @@ struct Completeness {
     uint64_t committed = 0;   ///< records committed since the ring was made
     uint64_t present = 0;     ///< readable here
     uint64_t overwritten = 0; ///< the ring wrapped: no loss by itself
-    uint64_t rotated = 0;     ///< in files of the row that are not here, or before a snapshot's
-                              ///< window: no loss
+    uint64_t rotated = 0;     ///< in files of the row that are not here, before a snapshot's
+                              ///< window, or left out of the file: no loss
     uint64_t lost = 0;        ///< damaged, missing, or unreadable
     uint64_t not_copied = 0;  ///< committed after the copy was made
     bool lost_known = true;   ///< false: `lost` counts less than all, segments are missing
@@ -156,6 +158,7 @@ struct CpuInfo {
     SegmentList segments;                ///< ascending by sequence, each once
     base::ChunkList<SegmentDrops> drops; ///< of those in which any were; see drops_of()
     std::vector<Gap> gaps;
+    std::vector<LeftOut> left_out; ///< ascending; none of it is in `segments`
     base::ChunkList<AggregationSnapshot> aggregations; ///< ascending by sequence
     Completeness completeness;
 
@@ -208,6 +211,8 @@ struct Recording {
     std::vector<ByteView> metadata; ///< the best copy of each block, by ring, kind, index and part
     /// CLOCK_MONOTONIC of the window that a snapshot was asked for; window_to_ns 0: everything.
     uint64_t window_from_ns = 0, window_to_ns = 0;
+    /// Of a file that was cut to a window: completeness is known, and meant, of that.
+    std::optional<CutWindow> cut_window;
 
     const RingRecording* find_ring(uint16_t ring_id) const;
     /// Returns the findings, and those of pieces that were looked at since.
@@ -323,6 +328,9 @@ public:
     void share(const std::shared_ptr<PieceStore>& store);
     /// Reports that what counted the records may have known more ECBs than are here.
     void distrust_counts();
+    /// Segments that the file does not have on purpose; `options` as of its pieces.  Each has at
+    /// least one, and the last sequence number of all is in none.
+    void add_left_out(uint64_t boot_id, std::vector<LeftOut> list, const AddOptions& options);
     /// Reports that this file of a recorder's row is here, whatever can be read of it.  A gap
     /// between segments of two files is a loss only when all files from one to the other are here.
     void add_file(uint32_t file_number);

@@ -412,20 +412,21 @@ private:
         }
     }
 
-    /// The window of a snapshot is the recording's when nothing else has data.
+    /// The window of a file is the recording's when nothing else has data.
     void set_window() {
-        const TraceHeader* only = nullptr;
+        const TraceFile* only = nullptr;
         for (const TraceFile& file : trace_.files) {
             if (file.facts.raw_data_bytes == 0)
                 continue;
             if (only)
                 return;
-            only = &file.header;
+            only = &file;
         }
         if (!only)
             return;
-        trace_.recording.window_from_ns = only->window_from_ns;
-        trace_.recording.window_to_ns = only->window_to_ns;
+        trace_.recording.window_from_ns = only->header.window_from_ns;
+        trace_.recording.window_to_ns = only->header.window_to_ns;
+        trace_.recording.cut_window = only->window;
     }
 
     void note_boot(uint64_t boot_id, uint64_t file_bytes, uint64_t wall_ns) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <capnp/message.h>
 #include <capnp/serialize.h>
+#include <cinttypes>
 #include <cstring>
 
 namespace daybreak::formats {
@@ -254,6 +255,64 @@ Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<In
     return {};
 }
 
+void put_left_out(const LeftOut& one, wire::LeftOut::Builder out) {
+    out.setRingId(one.ring_id);
+    out.setCpu(one.cpu);
+    out.setFirstSequence(one.first_sequence);
+    out.setLastSequence(one.last_sequence);
+    out.setRecordsBefore(one.records_before);
+    out.setRecords(one.records);
+    out.setFromMonoNs(one.from_mono_ns);
+    out.setToMonoNs(one.to_mono_ns);
+    auto drops = out.initDrops(static_cast<unsigned>(one.drops.size()));
+    for (unsigned i = 0; i < drops.size(); i++)
+        drops.set(i, one.drops[i]);
+    auto size = static_cast<unsigned>(one.pairs.size());
+    auto ticks = out.initOpenedTicks(size), mono_ns = out.initOpenedMonoNs(size);
+    for (unsigned i = 0; i < size; i++) {
+        ticks.set(i, one.pairs[i].ticks);
+        mono_ns.set(i, one.pairs[i].mono_ns);
+    }
+}
+
+Result<LeftOut> get_left_out(wire::LeftOut::Reader in) {
+    LeftOut one;
+    one.ring_id = in.getRingId();
+    one.cpu = in.getCpu();
+    one.first_sequence = in.getFirstSequence();
+    one.last_sequence = in.getLastSequence();
+    if (one.first_sequence == 0 || one.first_sequence > one.last_sequence ||
+        one.last_sequence == UINT64_MAX)
+        return errorf(ErrorCode::corrupt, "segments %" PRIu64 "..%" PRIu64 " cannot be left out",
+                      one.first_sequence, one.last_sequence);
+    one.records_before = in.getRecordsBefore();
+    one.records = in.getRecords();
+    one.from_mono_ns = in.getFromMonoNs();
+    one.to_mono_ns = in.getToMonoNs();
+    if (in.getDrops().size() != 0) {
+        DropCounts drops = get_counts(in.getDrops());
+        one.drops.assign(drops.begin(), drops.end());
+    }
+    auto ticks = in.getOpenedTicks(), mono_ns = in.getOpenedMonoNs();
+    bool fit = ticks.size() == mono_ns.size() &&
+               (ticks.size() == 0 || ticks.size() - 1 == one.last_sequence - one.first_sequence);
+    if (!fit)
+        return errorf(ErrorCode::corrupt,
+                      "%u and %u times do not fit the segments %" PRIu64 "..%" PRIu64,
+                      ticks.size(), mono_ns.size(), one.first_sequence, one.last_sequence);
+    one.pairs.reserve(ticks.size());
+    for (unsigned i = 0; i < ticks.size(); i++)
+        one.pairs.push_back({ticks[i], mono_ns[i]});
+    return one;
+}
+
+/// Returns whether `next` may come after `one`.
+bool ascends(const LeftOut& one, const LeftOut& next) {
+    auto cpu = [](const LeftOut& of) { return std::pair(of.ring_id, of.cpu); };
+    return cpu(one) != cpu(next) ? cpu(one) < cpu(next)
+                                 : one.last_sequence < next.first_sequence;
+}
+
 } // namespace
 
 Bytes encode_header(const TraceHeader& header) {
@@ -496,6 +555,43 @@ Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted) {
         }
         return list;
     });
+}
+
+Bytes encode_window(const TraceWindow& window) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initWindow();
+        out.setBootId(window.boot_id);
+        out.setSinceMonoNs(window.window.since_mono_ns);
+        out.setUntilMonoNs(window.window.until_mono_ns);
+        auto list = out.initLeftOut(static_cast<unsigned>(window.left_out.size()));
+        for (unsigned i = 0; i < window.left_out.size(); i++)
+            put_left_out(window.left_out[i], list[i]);
+    });
+}
+
+Result<TraceWindow> decode_window(ByteView untrusted) {
+    return decode<TraceWindow>(
+        untrusted, "window", [&](wire::Message::Reader root) -> Result<TraceWindow> {
+            if (!root.isWindow())
+                return wrong_kind("window");
+            auto in = root.getWindow();
+            TraceWindow window{in.getBootId(), {in.getSinceMonoNs(), in.getUntilMonoNs()}, {}};
+            if (window.window.since_mono_ns > window.window.until_mono_ns)
+                return errorf(ErrorCode::corrupt, "the window ends before it begins");
+            DBK_TRY_VOID(check_list(in.getLeftOut().size(), 80, untrusted, "stretches"));
+            if (in.getLeftOut().size() > kLeftOutMax)
+                return errorf(ErrorCode::corrupt, "%u stretches are left out, %zu are the most",
+                              in.getLeftOut().size(), kLeftOutMax);
+            for (auto stretch : in.getLeftOut()) {
+                DBK_TRY(LeftOut one, get_left_out(stretch));
+                if (!window.left_out.empty() && !ascends(window.left_out.back(), one))
+                    return errorf(ErrorCode::corrupt,
+                                  "ring %u cpu %u segment %" PRIu64 " is left out twice",
+                                  one.ring_id, one.cpu, one.first_sequence);
+                window.left_out.push_back(std::move(one));
+            }
+            return window;
+        });
 }
 
 Bytes encode_end(const TraceEnd& end) {

@@ -29,6 +29,7 @@ Bytes encode_shared_symbols(const SharedSymbols& shared);
 Bytes encode_index(const TraceIndex& index);
 Bytes encode_summary(const TraceSummary& summary);
 Bytes encode_skipped(std::span<const SkippedSegments> skipped);
+Bytes encode_window(const TraceWindow& window);
 Bytes encode_end(const TraceEnd& end);
 
 /// Errors of all: corrupt.
@@ -39,6 +40,8 @@ Result<SharedSymbols> decode_shared_symbols(ByteView untrusted);
 Result<TraceIndex> decode_index(ByteView untrusted);
 Result<TraceSummary> decode_summary(ByteView untrusted);
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);
+/// Refuses what is not in order, or more than kLeftOutMax stretches.
+Result<TraceWindow> decode_window(ByteView untrusted);
 Result<TraceEnd> decode_end(ByteView untrusted);
 
 } // namespace daybreak::formats

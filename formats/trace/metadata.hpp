@@ -167,6 +167,13 @@ struct SkippedSegments {
     uint64_t mono_ns = 0; ///< when it was noticed
 };
 
+/// The window that a file was cut to, and what it does not have because of that.
+struct TraceWindow {
+    uint64_t boot_id = 0; ///< whose segments they are
+    CutWindow window;
+    std::vector<LeftOut> left_out; ///< ascending by ring, CPU and sequence, none of it twice
+};
+
 /// What time and whose segments a data block holds.
 struct IndexEntry {
     uint64_t file_offset = 0;

@@ -175,6 +175,8 @@ private:
             DBK_TRY(content_.shared_symbols, decode_shared_symbols(raw));
             return {};
         }
+        case DBK_TRACE_WINDOW:
+            return take_window(block, raw);
         case DBK_TRACE_SKIPPED:
             return take_skipped(raw);
         case DBK_TRACE_END:
@@ -211,6 +213,15 @@ private:
         uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
         builder_.add_block(store_, place, raw, piece_options(block), counter_);
         store_->keep(place, std::move(raw));
+        return {};
+    }
+
+    Result<void> take_window(const BlockView& block, ByteView raw) {
+        if (content_.file.window)
+            return errorf(ErrorCode::corrupt, "it is the second window of the file");
+        DBK_TRY(TraceWindow window, decode_window(raw));
+        content_.file.window = window.window;
+        builder_.add_left_out(window.boot_id, std::move(window.left_out), piece_options(block));
         return {};
     }
 
@@ -324,6 +335,7 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
     trace.schema = std::move(content.schema);
     trace.files.push_back(std::move(content.file));
     trace.recording = builder.build();
+    trace.recording.cut_window = trace.files[0].window;
     trace.recording.window_from_ns = trace.header.window_from_ns;
     trace.recording.window_to_ns = trace.header.window_to_ns;
     trace.recording.findings.append(content.findings);

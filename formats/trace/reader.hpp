@@ -41,6 +41,7 @@ struct TraceFile {
     TraceFileFacts facts;
     TraceHeader header; ///< empty values when its block was lost
     bool has_header = false;
+    std::optional<CutWindow> window; ///< that it was cut to
 };
 
 /// A boot of which files were found.

@@ -17,6 +17,7 @@ struct Message {
     end @4 :End;
     skipped @5 :List(Skipped);
     sharedSymbols @6 :SharedSymbols;
+    window @7 :Window;
   }
 }
 
@@ -148,6 +149,29 @@ struct Skipped {
   lastSequence @3 :UInt64;
   cause @4 :Text;    # a name of DBK_SKIP_CAUSES
   monoNs @5 :UInt64; # CLOCK_MONOTONIC when it was noticed
+}
+
+# The window that a file was cut to, and the segments that it does not have because of that.
+struct Window {
+  bootId @0 :UInt64;      # whose segments they are
+  sinceMonoNs @1 :UInt64;
+  untilMonoNs @2 :UInt64; # 2^64 - 1: the end
+  leftOut @3 :List(LeftOut); # ascending by ring, CPU and sequence, none of it twice
+}
+
+# Segments of one CPU that follow each other, no record between them missing.
+struct LeftOut {
+  ringId @0 :UInt16;
+  cpu @1 :UInt16;
+  firstSequence @2 :UInt64;
+  lastSequence @3 :UInt64;
+  recordsBefore @4 :UInt64;    # committed before the first of them
+  records @5 :UInt64;          # readable ones in them
+  fromMonoNs @6 :UInt64;       # when the first was opened
+  toMonoNs @7 :UInt64;         # of the last record
+  drops @8 :List(UInt64);      # while they were open, by enum dbk_drop; empty: none
+  openedTicks @9 :List(UInt64); # of each segment, where ticks are TSC ticks; else empty
+  openedMonoNs @10 :List(UInt64);
 }
 
 struct End {

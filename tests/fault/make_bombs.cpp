@@ -217,6 +217,41 @@ void make_small_symbols() {
     }
 }
 
+/// A table of shared symbols without end: names of modules, and additions.
+void make_shared_symbols() {
+    BombFile file("shared-symbols");
+    SymbolTable table;
+    for (uint64_t i = 0; i < kSortedSymbolsMax; i++)
+        table.add(0xffffffff81000000 + i * 16, 'T', "name_" + std::to_string(i), "m");
+    table.finish();
+    SharedSymbols shared{{}, *encode_sorted_symbols(table, table.symbols())};
+    for (uint64_t i = 0; i < kMillion / 2; i++)
+        shared.modules.push_back({"module_" + std::to_string(i), i});
+    for (int i = 0; i < 20; i++)
+        file.add_block(DBK_TRACE_SHARED_SYMBOLS, encode_shared_symbols(shared));
+}
+
+/// Stretches that a window left out, each with a hole before it; of files that are alone, and many
+/// such blocks.
+void make_windows() {
+    BombFile file("windows");
+    RingBuilder ring({.cpu_count = 2, .segments_per_cpu = 8});
+    uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {}, 8);
+    for (uint64_t i = 0; i < 1000; i++)
+        ring.record(0, epid, 1000 + i, {});
+    TraceWindow window{ring.options().boot_id, {1, UINT64_MAX - 1}, {}};
+    for (uint64_t i = 0; i < kLeftOutMax; i++) {
+        window.left_out.push_back({1, 0, 1000 + 2 * i, 1000 + 2 * i, UINT64_MAX / 2, UINT64_MAX});
+        window.left_out.back().drops.assign(DBK_DROP_SLOTS, UINT64_MAX);
+    }
+    file.add_block(DBK_TRACE_WINDOW, encode_window(window));
+    for (uint64_t i = 0; i < kMillion / 2; i++) // more than a file may have
+        window.left_out.push_back({2, 0, 1 + 2 * i, 1 + 2 * i});
+    for (int i = 0; i < 4; i++)
+        file.add_block(DBK_TRACE_WINDOW, encode_window(window));
+    file.add_ring(ring);
+}
+
 void make_index() {
     BombFile file("index");
     std::vector<IndexEntry> entries(40'000, IndexEntry{4096, 3, 1, 2, 10, 20, 1000, 2000});
@@ -285,6 +320,8 @@ int main(int argc, char** argv) {
     make_findings();
     make_symbols();
     make_small_symbols();
+    make_shared_symbols();
+    make_windows();
     make_index();
     make_empty_structs();
     make_far_pointers();

@@ -64,6 +64,9 @@ int main(int argc, char** argv) {
     write(folder + "/summary.message", formats::encode_summary(summary));
     formats::SkippedSegments skipped{1, 2, 3, 4, formats::SkipCause::overrun, 5};
     write(folder + "/skipped.message", formats::encode_skipped({&skipped, 1}));
+    formats::LeftOut left_out{1, 0, 2, 3, 10, 20, 1000, 2000, {0, 4}, {{1, 2}, {3, 4}}};
+    write(folder + "/window.message",
+          formats::encode_window({5, {1000, 3000}, {left_out, {1, 1, 7, 9, 0, 1, 1, 1}}}));
     write(folder + "/index.message", formats::encode_index({{entry}, {}}));
     return 0;
 }

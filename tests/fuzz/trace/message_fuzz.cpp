@@ -25,6 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)decode_index(input).ok();
     (void)decode_summary(input).ok();
     (void)decode_skipped(input).ok();
+    if (Result<TraceWindow> window = decode_window(input); window.ok())
+        (void)decode_window(encode_window(*window)).value();
     (void)decode_end(input).ok();
     symbols.finish();
     (void)symbols.find(0xffffffff81001234);

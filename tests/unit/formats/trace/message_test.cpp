@@ -56,6 +56,48 @@ TEST_CASE("index and end come back", "[trace][message]") {
     CHECK(decode_end(encode_end({5, 12345})).value().bytes == 12345);
 }
 
+TEST_CASE("the window of a file comes back", "[trace][message]") {
+    LeftOut one{1, 2, 5, 6, 100, 20, 1000, 2000, {0, 4}, {{1, 2}, {3, 4}}};
+    LeftOut next{1, 2, 8, UINT64_MAX - 1, 130, UINT64_MAX, 3000, 4000, {}, {}};
+    TraceWindow back = decode_window(encode_window({7, {10, 20}, {one, next}})).value();
+    CHECK(back.boot_id == 7);
+    CHECK(back.window.since_mono_ns == 10);
+    CHECK(back.window.until_mono_ns == 20);
+    REQUIRE(back.left_out.size() == 2);
+    CHECK(back.left_out[0].cpu == 2);
+    CHECK(back.left_out[0].records_before == 100);
+    CHECK(back.left_out[0].drops.at(1) == 4);
+    CHECK(back.left_out[0].pairs.at(1).mono_ns == 4);
+    CHECK(back.left_out[1].last_sequence == UINT64_MAX - 1);
+    CHECK(back.left_out[1].drops.empty());
+    CHECK(back.left_out[1].pairs.empty());
+}
+
+TEST_CASE("stretches that contradict themselves are refused", "[trace][message]") {
+    auto refused = [](std::vector<LeftOut> list, CutWindow window = {}) {
+        auto decoded = decode_window(encode_window({7, window, std::move(list)}));
+        return decoded.ok() ? std::string() : decoded.error().message();
+    };
+    LeftOut good{1, 2, 5, 9};
+    CHECK(refused({good, {1, 2, 10, 10}, {1, 3, 1, 1}, {2, 0, 1, 1}}).empty());
+    CHECK(refused({{1, 2, 9, 5}}) == "segments 9..5 cannot be left out");
+    CHECK(refused({{1, 2, 0, 5}}) == "segments 0..5 cannot be left out");
+    CHECK(refused({{1, 2, 5, UINT64_MAX}}).find("cannot be left out") != std::string::npos);
+    CHECK(refused({good, {1, 2, 9, 12}}) == "ring 1 cpu 2 segment 9 is left out twice");
+    CHECK(refused({good, good}) == "ring 1 cpu 2 segment 5 is left out twice");
+    CHECK(refused({good, {1, 1, 1, 1}}) == "ring 1 cpu 1 segment 1 is left out twice");
+    LeftOut with_pairs = good;
+    with_pairs.pairs.resize(4);
+    CHECK(refused({with_pairs}) == "4 and 4 times do not fit the segments 5..9");
+    CHECK(refused({}, {2, 1}) == "the window ends before it begins");
+    std::vector<LeftOut> many;
+    for (uint64_t i = 0; i < kLeftOutMax; i++)
+        many.push_back({1, 2, 1 + 2 * i, 1 + 2 * i});
+    CHECK(refused(many).empty());
+    many.push_back({1, 3, 1, 1});
+    CHECK(refused(many) == "65537 stretches are left out, 65536 are the most");
+}
+
 TEST_CASE("a message of another kind, or none, is an error", "[trace][message]") {
     Bytes end = encode_end({1, 2});
     CHECK(decode_header(end).error().code() == ErrorCode::corrupt);
@@ -64,6 +106,7 @@ TEST_CASE("a message of another kind, or none, is an error", "[trace][message]")
     SymbolTable table;
     CHECK_FALSE(decode_symbols(end, table).ok());
     CHECK_FALSE(decode_end(encode_header({})).ok());
+    CHECK_FALSE(decode_window(end).ok());
     CHECK_FALSE(decode_end({}).ok());
     CHECK_FALSE(decode_end(Bytes(7)).ok());
     CHECK_FALSE(decode_end(Bytes(64, std::byte{0xff})).ok());
@@ -79,7 +122,8 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
     std::vector<IndexEntry> entries(5);
     const Bytes seeds[] = {encode_header(test::sample_header()), encode_summary(summary),
                            encode_symbols(symbols, symbols.symbols()), encode_index({entries, {}}),
-                           encode_end({1, 2})};
+                           encode_end({1, 2}),
+                           encode_window({7, {1, 2}, {{1, 2, 5, 6}, {1, 2, 8, 9}}})};
     for (int i = 0; i < 20000; i++) {
         Bytes bytes = seeds[static_cast<size_t>(i) % std::size(seeds)];
         for (uint64_t changes = 1 + random() % 4; changes > 0; changes--)
@@ -91,6 +135,7 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
         (void)decode_summary(bytes).ok();
         (void)decode_symbols(bytes, table).ok();
         (void)decode_index(bytes).ok();
+        (void)decode_window(bytes).ok();
         (void)decode_end(bytes).ok();
     }
 }
