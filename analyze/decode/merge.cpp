@@ -28,7 +28,7 @@ bool speculates(const formats::RingRecording& ring) {
 
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
     : recording_(recording), by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
-      horizon_mono_ns_(options.horizon_mono_ns) {
+      horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted) {
     const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         const std::vector<formats::CpuInfo>& cpus = recording.rings[ring].cpus;

@@ -82,6 +82,10 @@ struct MergeOptions {
     /// Must outlive the merge; null: all.  Records of other ECBs are skipped as if they did not
     /// exist, also for next_epid and same_firing.
     const YieldedEcbs* yielded = nullptr;
+    /// Returns whether records of the segment are wanted; asked again for each.  Segments that are
+    /// not are passed over, but for a CPU's first one and the first of those that follow each
+    /// other.  Empty: all are wanted.
+    std::function<bool(const formats::RingRecording&, const formats::SegmentInfo&)> is_wanted;
 };
 
 class RecordMerge {
@@ -94,12 +98,6 @@ public:
     /// Adds where the next merge of the same rings has to start.  Asked when next() has said that
     /// there are no more.
     void put_ends(MergeStarts& starts) const;
-    /// Returns whether records of the segment are wanted; asked again for each.
-    using IsWanted =
-        std::function<bool(const formats::RingRecording&, const formats::SegmentInfo&)>;
-    /// From now on segments that are not wanted are passed over, but for the first of those that
-    /// follow each other.
-    void skip_others(IsWanted is_wanted) { is_wanted_ = std::move(is_wanted); }
     /// The records that were yielded are done with, but for the last one: their bytes may go.
     void give_back() {
         if (passed_.size() > passed_max_)
@@ -179,7 +177,7 @@ private:
     std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
     std::vector<Passed> passed_;
     size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
-    IsWanted is_wanted_;
+    decltype(MergeOptions::is_wanted) is_wanted_;
     size_t last_run_ = 0; // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };

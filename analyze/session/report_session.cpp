@@ -124,12 +124,12 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     const YieldedEcbs yielded = yielded_ecbs();
     if (!yielded.empty())
         merge_options.yielded = &yielded;
-    RecordMerge merge(recording, merge_options);
     if (options_.window.is_set())
-        merge.skip_others([this](const auto& ring, const auto& segment) {
+        merge_options.is_wanted = [this](const auto& ring, const auto& segment) {
             return options_.window.overlaps(ring.clock.mono_ns(segment.min_ticks),
                                             ring.clock.mono_ns(segment.last_ticks));
-        });
+        };
+    RecordMerge merge(recording, merge_options);
     MergedRecord merged;
     while (merge.next(merged)) {
         if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
