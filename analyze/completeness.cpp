@@ -4,6 +4,7 @@
 #include "analyze/completeness.hpp"
 
 #include "analyze/decode/program.hpp"
+#include "analyze/decode/time_span.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
@@ -224,9 +225,11 @@ uint64_t add_ring(const formats::Recording& recording, const formats::RingRecord
 
 CompletenessNote completeness_of(const formats::Recording& recording, const TimeWindow& asked) {
     CompletenessNote note;
-    bool is_own = recording.window_to_ns != 0 &&
+    bool is_own = recording.window_to_ns != 0 && !recording.cut_window &&
                   asked == TimeWindow{recording.window_from_ns, recording.window_to_ns};
-    const TimeWindow window = is_own ? TimeWindow{} : asked;
+    const TimeWindow window = is_own           ? TimeWindow{}
+                              : asked.is_set() ? asked
+                                               : cut_window_of(recording);
     note.undescribed = recording.rings.empty();
     const formats::CrashInfo* end = recording.machine.end();
     if (!end || window.has(end->mono_ns))

@@ -118,7 +118,9 @@ std::string shortage(const formats::RingRecording& ring, const dbk_meta_cpu& cou
 /// Option ringtime: what was wanted, and on which CPUs it was not kept.
 void print_ringtime(std::string& out, const formats::RingRecording& ring) {
     uint64_t wanted_ns = ring.info.facts.ringtime_ns;
-    if (!ring.has_info || wanted_ns == 0)
+    bool is_cut = std::ranges::any_of(
+        ring.cpus, [](const formats::CpuInfo& cpu) { return !cpu.left_out.empty(); });
+    if (!ring.has_info || wanted_ns == 0 || is_cut) // what was kept is not here
         return;
     uint64_t end_ns = span_of(ring).last_mono_ns;
     std::string wanted = short_seconds(wanted_ns);

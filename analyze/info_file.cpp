@@ -3,6 +3,7 @@
 // Info of the files themselves: names, sizes, damage, and who wrote them.
 #include "analyze/info_file.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "base/counted.hpp"
@@ -68,7 +69,33 @@ void print_files(std::string& out, const formats::Trace& trace) {
         appendf(out, "%-10s and %zu more\n", "file", trace.files.size() - kListed);
 }
 
+/// The window that the file was cut to, and what it has not got because of that.
+void print_cut(std::string& out, const formats::Recording& recording) {
+    if (!recording.cut_window)
+        return;
+    TimeSpan span = span_of(recording);
+    TimeWindow window = cut_window_of(recording);
+    print_window(out, recording, "cut", window.since_mono_ns.value_or(span.first_mono_ns),
+                 window.until_mono_ns.value_or(span.last_mono_ns));
+    LeftOutCounts counts = left_out_of(recording);
+    appendf(out, "%-10s %s in %s of %s\n", "left out", counted(counts.records, "record").c_str(),
+            counted(counts.segments, "segment").c_str(), counted(counts.cpus, "CPU").c_str());
+}
+
 } // namespace
+
+LeftOutCounts left_out_of(const formats::Recording& recording) {
+    LeftOutCounts counts;
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            counts.cpus += !cpu.left_out.empty();
+            for (const formats::LeftOut& one : cpu.left_out) {
+                counts.records += one.records;
+                counts.segments += one.last_sequence - one.first_sequence + 1;
+            }
+        }
+    return counts;
+}
 
 std::string bytes_text(uint64_t bytes) {
     if (bytes >= 10u << 20)
@@ -103,6 +130,7 @@ void print_file(std::string& out, const formats::Trace& trace) {
                 counted(trace.file.blocks_lost, "block").c_str(),
                 counted(trace.file.bytes_skipped, "byte").c_str(),
                 counted(trace.file.bytes_cut, "byte").c_str());
+    print_cut(out, trace.recording);
     if (!trace.has_header)
         return;
     const std::string& version = trace.header.tool_version;

@@ -16,6 +16,13 @@ std::string bytes_text(uint64_t bytes);
 void print_window(std::string& out, const formats::Recording& recording, const char* label,
                   uint64_t from, uint64_t to);
 
+/// What the files do not have because they were cut to a window.
+struct LeftOutCounts {
+    uint64_t records = 0, segments = 0;
+    size_t cpus = 0;
+};
+LeftOutCounts left_out_of(const formats::Recording& recording);
+
 /// Appends what is known of the files before anything in them: which boots, which files, damage.
 void print_file(std::string& out, const formats::Trace& trace);
 

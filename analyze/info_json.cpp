@@ -4,6 +4,7 @@
 #include "analyze/info.hpp"
 
 #include "analyze/decode/time_span.hpp"
+#include "analyze/info_file.hpp"
 #include "analyze/machine_print.hpp"
 #include "analyze/window_completeness.hpp"
 #include "base/json.hpp"
@@ -90,6 +91,8 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
     unmatched.end();
     object.put("end", note.end);
     object.put("records", note.records_present);
+    if (recording.cut_window)
+        object.put("left_out", left_out_of(recording).records);
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
         put_ring(rings.next(), ring, options);

@@ -80,6 +80,7 @@ private:
 
     void add(const formats::Gap& gap) {
         uint64_t& count = gap.overwritten ? missing_.overwritten
+                          : gap.left_out  ? missing_.left_out
                           : gap.rotated   ? missing_.elsewhere
                                           : missing_.lost;
         count += gap.records;
@@ -111,6 +112,8 @@ std::string WindowMissing::text(bool is_snapshot) const {
         parts.push_back(counted(elsewhere, "record") + (is_snapshot
                                                             ? " before the snapshot's window"
                                                             : " in files that are not here"));
+    if (left_out)
+        parts.push_back(counted(left_out, "record") + " left out of the file");
     if (lost || !lost_known)
         parts.push_back((lost_known ? "" : "at least ") + counted(lost, "record") + " lost");
     for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)

@@ -12,14 +12,14 @@ namespace daybreak::analyze {
 
 /// What is missing of one CPU in a window.
 struct WindowMissing {
-    uint64_t overwritten = 0, elsewhere = 0, lost = 0; ///< records
+    uint64_t overwritten = 0, elsewhere = 0, left_out = 0, lost = 0; ///< records
     bool lost_known = true;                            ///< false: `lost` is the least there was
     formats::DropCounts drops{};
     uint64_t drops_unseen = 0; ///< at a time that is not known
     uint64_t later = 0;        ///< records that came after the copy
 
     uint64_t drops_total() const;
-    /// Overwriting, and files that are not here, are no losses.
+    /// Overwriting, files that are not here, and what was left out of a file are no losses.
     bool has_losses() const;
     /// Returns it as parts of a sentence; "" when nothing is missing, whatever came later.
     std::string text(bool is_snapshot) const;

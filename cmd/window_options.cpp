@@ -285,12 +285,16 @@ int fail_window(const char* command, const base::Error& error) {
                                                     : fail(error);
 }
 
-void add_window_options(Command command, WindowOptions& options) {
+void add_time_options(Command command, WindowOptions& options) {
     add_text(command, "--since", options.since, "TIME",
              "Leave out what is older: seconds after boot (12.5), after the first record "
              "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date");
     add_text(command, "--until", options.until, "TIME",
              "Leave out what is newer, in the same forms");
+}
+
+void add_window_options(Command command, WindowOptions& options) {
+    add_time_options(command, options);
     add_text(command, "--ring", options.ring, "NAME",
              "Only this program's ring, by name or number");
     add_text(command, "--cpu", options.cpus, "LIST", "Only these CPUs, as 0,2-3");

@@ -17,6 +17,8 @@ struct WindowOptions {
     bool has_time() const { return !since.empty() || !until.empty(); }
 };
 
+/// Adds --since and --until.
+void add_time_options(Command command, WindowOptions& options);
 /// Adds --since, --until, --ring and --cpu.
 void add_window_options(Command command, WindowOptions& options);
 /// Adds --probe.

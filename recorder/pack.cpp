@@ -92,20 +92,53 @@ Result<void> copy_shared(base::ByteSource& file, const std::string& path, ByteVi
     return writer.add_symbols(table);
 }
 
-/// Gives all blocks to the writer, symbols that another file has as its own when `whole`; `before`
-/// is what they say.
-Result<void> copy_blocks(base::ByteSource& file, const std::string& path, bool whole,
-                         formats::TraceWriter& writer, Contents& before) {
+/// Puts the window, a block that the file did not have.
+Result<void> put_window(const Cut& cut, formats::TraceWriter& writer, Contents& before) {
+    dbk_trace_block header = {};
+    header.type = DBK_TRACE_WINDOW;
+    Bytes raw = formats::encode_window(cut.window());
+    before.add(header, raw);
+    return writer.add_block(DBK_TRACE_WINDOW, raw);
+}
+
+/// Makes of a block what a cut leaves of it, nothing of the window that was before.  A schema that
+/// does not know windows yet becomes one that does.
+void cut_block(Cut& cut, enum dbk_trace_type type, Bytes& raw) {
+    std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
+    std::string_view schema = formats::kTraceSchemaText;
+    if (type == DBK_TRACE_DATA || type == DBK_TRACE_COLUMNS)
+        raw = cut.kept_of(raw);
+    else if (type == DBK_TRACE_WINDOW)
+        raw.clear();
+    else if (type == DBK_TRACE_SCHEMA && text.find("struct LeftOut ") == text.npos)
+        raw.assign(base::as_bytes(schema).begin(), base::as_bytes(schema).end());
+}
+
+/// Gives all blocks to the writer, symbols that another file has as its own when it is not written
+/// in place; `before` is what they say.
+Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
+                         const PackOptions& options, formats::TraceWriter& writer,
+                         Contents& before) {
+    bool whole = !options.output_path.empty();
     formats::Findings findings;
     formats::BlockScanner scanner(file, findings);
     formats::BlockView block;
-    bool ended = false;
+    bool ended = false, has_window = false;
     while (scanner.next(block)) {
         DBK_TRY(Bytes raw, unpack(block));
         auto type = static_cast<enum dbk_trace_type>(block.header.type);
+        if (options.cut && !has_window && type != DBK_TRACE_SCHEMA && type != DBK_TRACE_HEADER) {
+            DBK_TRY_VOID(put_window(*options.cut, writer, before));
+            has_window = true;
+        }
         if (whole && type == DBK_TRACE_SHARED_SYMBOLS) {
             DBK_TRY_VOID(copy_shared(file, path, raw, writer, before));
             continue;
+        }
+        if (options.cut) {
+            cut_block(*options.cut, type, raw);
+            if (raw.empty())
+                continue;
         }
         before.add(block.header, raw);
         ended = type == DBK_TRACE_END;
@@ -132,6 +165,7 @@ Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
     if (!formats::looks_like_trace(base::read_beginning(*file, sizeof(dbk_trace_block))))
         return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file", path.c_str());
     bool in_place = options.output_path.empty();
+    DBK_ASSERT(!in_place || !options.cut);
     DBK_TRY(base::OutputFile output,
             formats::create_trace_file(in_place ? path : options.output_path,
                                        in_place || options.replace));
@@ -141,7 +175,10 @@ Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
         return output.write(block);
     };
     formats::TraceWriter writer = formats::TraceWriter::empty(sink, options.writer);
-    DBK_TRY_VOID(copy_blocks(*file, path, !in_place, writer, before));
+    DBK_TRY_VOID(copy_blocks(*file, path, options, writer, before));
+    if (options.cut && !options.cut->is_done())
+        return errorf(ErrorCode::corrupt, "%s is not any more what it was when it was looked at",
+                      path.c_str());
     if (!(before == after))
         return errorf(ErrorCode::corrupt, "%s would not read back the same, and stays as it is",
                       path.c_str());

@@ -35,6 +35,16 @@ TimeSpan span_of(const formats::Recording& recording) {
     return span;
 }
 
+TimeWindow cut_window_of(const formats::Recording& recording) {
+    TimeWindow window;
+    formats::CutWindow cut = recording.cut_window.value_or(formats::CutWindow());
+    if (cut.since_mono_ns != 0)
+        window.since_mono_ns = cut.since_mono_ns;
+    if (cut.until_mono_ns != UINT64_MAX)
+        window.until_mono_ns = cut.until_mono_ns;
+    return window;
+}
+
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
                          const formats::CpuInfo& cpu, const WantedProbes& probes) {
     WindowRecords found;

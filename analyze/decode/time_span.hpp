@@ -24,6 +24,9 @@ TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu
 TimeSpan span_of(const formats::RingRecording& ring);
 TimeSpan span_of(const formats::Recording& recording);
 
+/// Returns the window that the file was cut to; not set when it was not.
+TimeWindow cut_window_of(const formats::Recording& recording);
+
 /// The records of one CPU in a window, of the probes that were asked for.
 struct WindowRecords {
     uint64_t records = 0;

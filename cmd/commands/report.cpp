@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak report: what dtrace(1) would have printed of a trace file.
+#include "analyze/decode/time_span.hpp"
 #include "analyze/report.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
@@ -33,10 +34,14 @@ struct ReportArguments {
     int jobs = 1;
 };
 
-/// What was asked for, else the window of the snapshot that it is.
+/// What was asked for, else the window that it was cut to, else that of the snapshot that it is.
 analyze::TimeWindow window_of(const formats::Recording& recording, const analyze::TimeWindow& asked,
                               bool all) {
-    if (asked.is_set() || all || recording.window_to_ns == 0)
+    if (asked.is_set() || all)
+        return asked;
+    if (recording.cut_window)
+        return analyze::cut_window_of(recording);
+    if (recording.window_to_ns == 0)
         return asked;
     return {recording.window_from_ns, recording.window_to_ns};
 }
@@ -148,7 +153,7 @@ void add_report(Command app, int& status) {
     add_probe_option(command, arguments->window);
     command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
     command.add_flag("--all", arguments->all,
-                     "Of a snapshot all it holds, not only the window it was made for");
+                     "Of a snapshot or a cut file all it holds, not only its window");
     command.add_flag("--json", arguments->json,
                      "A line of JSON for each record and each aggregation's key");
     command.add_flag("-q,--quiet", arguments->quiet, "Only what the program itself prints");
