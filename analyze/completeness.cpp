@@ -245,8 +245,15 @@ CompletenessNote completeness_of(const formats::Recording& recording, const Time
     const formats::Findings findings = recording.all_findings();
     for (const formats::Finding& finding : findings.list())
         bad += formats::finding_is_loss(finding.kind);
-    if (bad && note.reasons.empty() && !window.is_set())
-        note.reasons.push_back(counted(bad, "damaged piece"));
+    // Of a window it counts what was found while the window was read.
+    uint64_t late = 0;
+    for (const std::shared_ptr<formats::PieceStore>& store : recording.stores)
+        for (const formats::Finding& finding : store->late_findings().list())
+            late += formats::finding_is_loss(finding.kind);
+    uint64_t told = window.is_set() ? late : bad;
+    if (told && note.reasons.empty())
+        note.reasons.push_back(counted(told, "damaged piece"));
+    note.losses = note.losses || late != 0;
     if (recording.window_to_ns != 0 && !window.is_set())
         add_uncovered(recording, note);
     note.losses =

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace daybreak::analyze {
 
@@ -28,8 +30,12 @@ public:
         : ring_(ring), cpu_(cpu), window_(window) {}
 
     WindowMissing run() {
-        for (size_t i = 0; i < cpu_.segments.size(); i++)
-            before(i);
+        for (const formats::SegmentList::Part& part : cpu_.segments.parts()) {
+            if (part.is_run())
+                before(stretch_of(part.run));
+            for (const SegmentInfo& segment : part.segments)
+                before(stretch_of(segment));
+        }
         after_last();
         for (const formats::DropInterval& interval : cpu_.completeness.intervals)
             if (window_.overlaps(interval.from_mono_ns, interval.to_mono_ns))
@@ -40,34 +46,51 @@ public:
     }
 
 private:
-    uint64_t end_ns(const SegmentInfo& segment) const {
-        return std::max(segment.base_mono_ns, ring_.clock.mono_ns(segment.last_ticks));
+    /// A segment, or a run of some that have nothing missing between them.
+    struct Stretch {
+        uint64_t first_sequence, last_sequence;
+        uint64_t records_before, records_after;
+        uint64_t from_ns, end_ns;
+    };
+
+    Stretch stretch_of(const SegmentInfo& segment) const {
+        return {segment.sequence,
+                segment.sequence,
+                segment.records_before,
+                segment.records_before + segment.record_count,
+                segment.base_mono_ns,
+                std::max(segment.base_mono_ns, ring_.clock.mono_ns(segment.last_ticks))};
+    }
+    Stretch stretch_of(const formats::SegmentRun& run) const {
+        return {run.first_sequence,
+                run.last_sequence(),
+                run.records_before,
+                run.records_after(),
+                run.opened.mono_ns,
+                std::max(run.last_mono_ns, ring_.clock.mono_ns(run.last_ticks))};
     }
 
-    /// Accounts for the records between segment i and the one before it, or the ring's start.
-    void before(size_t i) {
-        const SegmentInfo& segment = cpu_.segments[i];
-        const SegmentInfo* previous = i > 0 ? &cpu_.segments[i - 1] : nullptr;
-        uint64_t from = previous ? end_ns(*previous) : 0;
-        if (!window_.overlaps(from, segment.base_mono_ns))
+    /// Accounts for the records between the stretch and the one before it, or the ring's start.
+    void before(const Stretch& stretch) {
+        std::optional<Stretch> previous = std::exchange(last_, stretch);
+        if (!window_.overlaps(previous ? previous->end_ns : 0, stretch.from_ns))
             return;
-        uint64_t seen = previous ? previous->records_before + previous->record_count : 0;
-        uint64_t absent = segment.records_before - std::min(segment.records_before, seen);
-        uint64_t first = previous ? previous->sequence + 1 : 1;
-        if (first == segment.sequence) { // they stood in a segment that is damaged or cut short
+        uint64_t seen = previous ? previous->records_after : 0;
+        uint64_t absent = stretch.records_before - std::min(stretch.records_before, seen);
+        uint64_t first = previous ? previous->last_sequence + 1 : 1;
+        if (first == stretch.first_sequence) { // they stood in a segment that is damaged or cut short
             missing_.lost += absent;
             return;
         }
         auto gap = gap_from(first);
-        for (; gap != cpu_.gaps.end() && gap->last_sequence < segment.sequence; ++gap)
+        for (; gap != cpu_.gaps.end() && gap->last_sequence < stretch.first_sequence; ++gap)
             add(*gap);
     }
 
     void after_last() {
-        uint64_t from = cpu_.segments.empty() ? 0 : end_ns(cpu_.segments.back());
-        if (!window_.overlaps(from, UINT64_MAX))
+        if (!window_.overlaps(last_ ? last_->end_ns : 0, UINT64_MAX))
             return;
-        auto gap = gap_from(cpu_.segments.empty() ? 0 : cpu_.segments.back().sequence + 1);
+        auto gap = gap_from(last_ ? last_->last_sequence + 1 : 0);
         for (; gap != cpu_.gaps.end(); ++gap)
             add(*gap);
         missing_.later = cpu_.completeness.not_copied;
@@ -91,6 +114,7 @@ private:
     const RingRecording& ring_;
     const CpuInfo& cpu_;
     const TimeWindow& window_;
+    std::optional<Stretch> last_;
     WindowMissing missing_;
 };
 

@@ -23,11 +23,12 @@ using formats::Bytes;
 using formats::ByteView;
 
 /// Everything that a file says: payloads of pieces run into each other, those of other blocks do
-/// not; an index and an end speak of the file itself.
+/// not; an index, a table of contents and an end speak of the file itself.
 class Contents {
 public:
     void add(const dbk_trace_block& header, ByteView raw) {
-        if (header.type == DBK_TRACE_INDEX || header.type == DBK_TRACE_END)
+        if (header.type == DBK_TRACE_INDEX || header.type == DBK_TRACE_CONTENTS ||
+            header.type == DBK_TRACE_END)
             return;
         if (!formats::has_pieces(header)) {
             const uint64_t words[] = {header.type, raw.size()};
@@ -101,17 +102,20 @@ Result<void> put_window(const Cut& cut, formats::TraceWriter& writer, Contents& 
     return writer.add_block(DBK_TRACE_WINDOW, raw);
 }
 
-/// Makes of a block what a cut leaves of it, nothing of the window that was before.  A schema that
-/// does not know windows yet becomes one that does.
+/// Makes of a block what a cut leaves of it, nothing of the window that was before.
 void cut_block(Cut& cut, enum dbk_trace_type type, Bytes& raw) {
-    std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
-    std::string_view schema = formats::kTraceSchemaText;
     if (type == DBK_TRACE_DATA || type == DBK_TRACE_COLUMNS)
         raw = cut.kept_of(raw);
     else if (type == DBK_TRACE_WINDOW)
         raw.clear();
-    else if (type == DBK_TRACE_SCHEMA && text.find("struct LeftOut ") == text.npos)
-        raw.assign(base::as_bytes(schema).begin(), base::as_bytes(schema).end());
+}
+
+/// A schema that does not know windows and tables of contents yet becomes one that does.
+void renew_schema(Bytes& raw) {
+    std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
+    ByteView schema = base::as_bytes(formats::kTraceSchemaText);
+    if (text.find("struct Contents ") == text.npos)
+        raw.assign(schema.begin(), schema.end());
 }
 
 /// Gives all blocks to the writer, symbols that another file has as its own when it is not written
@@ -135,6 +139,8 @@ Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
             DBK_TRY_VOID(copy_shared(file, path, raw, writer, before));
             continue;
         }
+        if (type == DBK_TRACE_SCHEMA)
+            renew_schema(raw);
         if (options.cut) {
             cut_block(*options.cut, type, raw);
             if (raw.empty())

@@ -140,7 +140,7 @@ void RecordMerge::read_as_it_lies(Run& run) {
     next.firing_ticks = 0;
     while (!run.cursor || !run.cursor->next(next.record)) {
         bool follows = open_segment(run);
-        run.has_following = run.open != nullptr;
+        run.has_following = run.open.has_value();
         if (!run.has_following)
             return;
         // Where records are missing it is not known what the one before was.
@@ -169,29 +169,45 @@ void RecordMerge::end_segment(Run& run) {
     if (run.cursor->pin() && (!run.yielded || std::exchange(run.segment_yields, false)))
         passed_.push_back(
             {static_cast<size_t>(&run - runs_.data()), run.open->sequence, run.cursor->pin()});
-    run.open = nullptr;
+    run.open.reset();
 }
 
-/// The last record before those left out has a next one: a return looks at it (option flowindent).
-bool RecordMerge::is_skipped(const Run& run) const {
-    const formats::SegmentList& segments = run.cpu->segments;
-    size_t next = run.segment;
-    if (next >= segments.size())
+bool RecordMerge::is_wanted(const Run& run, size_t index) const {
+    const formats::SegmentList::Part& part = run.cpu->segments.part_of(index);
+    if (part.is_run() && !is_wanted_(*run.recording, part.run.min_ticks, part.run.max_ticks))
         return false;
-    if (run.tallied && (*run.tallied)[next] == kAllTallied)
-        return true;
-    return is_wanted_ && next > 0 && !is_wanted_(*run.recording, segments[next]) &&
-           !is_wanted_(*run.recording, segments[next - 1]);
+    formats::SegmentInfo segment = run.cpu->segments[index];
+    return is_wanted_(*run.recording, segment.min_ticks, segment.last_ticks);
 }
+
+/// Passes over segments of which nothing is wanted.  The last record before those left out has a next
+/// one: a return looks at it (option flowindent).
+void RecordMerge::skip_segments(Run& run) const {
+    const formats::SegmentList& segments = run.cpu->segments;
+    for (size_t& next = run.segment; next < segments.size();) {
+        if (run.tallied && (*run.tallied)[next] == kAllTallied) {
+            next++;
+            continue;
+        }
+        if (!is_wanted_ || next == 0)
+            return;
+        const formats::SegmentList::Part& part = segments.part_of(next);
+        if (is_wanted(run, next) || is_wanted(run, next - 1))
+            return;
+        bool is_whole = part.is_run() && !is_wanted_(*run.recording, part.run.min_ticks,
+                                                     part.run.max_ticks);
+        next = is_whole ? part.end : next + 1;
+    }
+}
+
 /// Ends the open segment and opens the CPU's next one that is wanted; `open` is null when there is
 /// none.  Returns whether it goes on where the one before ended.
 bool RecordMerge::open_segment(Run& run) {
     end_segment(run);
-    while (is_skipped(run))
-        run.segment++;
+    skip_segments(run);
     if (run.segment >= run.cpu->segments.size())
         return false;
-    run.open = &run.cpu->segments[run.segment++];
+    run.open = run.cpu->segments[run.segment++];
     bool follows =
         run.cursor && !run.cursor->damage() && run.open->sequence == run.following().sequence + 1;
     run.cursor = formats::records_of(*run.open, *run.recording);
@@ -211,7 +227,7 @@ uint64_t RecordMerge::tallied_firing_ticks(const Run& run) const {
     size_t open = run.segment - 1;
     if (!run.tallied || open == 0 || (*run.tallied)[open - 1] != kAllTallied)
         return 0;
-    const formats::SegmentInfo& before = run.cpu->segments[open - 1];
+    const formats::SegmentInfo before = run.cpu->segments[open - 1];
     if (before.sequence + 1 != run.open->sequence)
         return 0;
     formats::RecordCursor cursor = formats::records_of(before, *run.recording);

@@ -20,6 +20,7 @@
 // until the caller gives them back.
 #pragma once
 
+#include "analyze/decode/tallied_segments.hpp"
 #include "formats/segment/recording.hpp"
 
 #include <array>
@@ -60,8 +61,7 @@ using MergeStarts = std::map<std::pair<uint16_t, uint16_t>, MergeStart>;
 
 /// Of each segment, by index of its ring, its CPU and its own: so many records at its beginning
 /// were counted already and are left out.  Empty lists: none of that ring, or CPU.
-using TalliedRecords = std::vector<std::vector<std::vector<uint32_t>>>;
-constexpr uint32_t kAllTallied = UINT32_MAX;
+using TalliedRecords = std::vector<std::vector<TalliedSegments>>;
 
 /// By index of the ring and of its ECB: whether its records are yielded.
 using YieldedEcbs = std::vector<std::vector<bool>>;
@@ -82,10 +82,12 @@ struct MergeOptions {
     /// Must outlive the merge; null: all.  Records of other ECBs are skipped as if they did not
     /// exist, also for next_epid and same_firing.
     const YieldedEcbs* yielded = nullptr;
-    /// Returns whether records of the segment are wanted; asked again for each.  Segments that are
-    /// not are passed over, but for a CPU's first one and the first of those that follow each
-    /// other.  Empty: all are wanted.
-    std::function<bool(const formats::RingRecording&, const formats::SegmentInfo&)> is_wanted;
+    /// Returns whether records made from the one time to the other are wanted: those of a segment,
+    /// or of a run of segments; asked again for each.  Segments that are not wanted are passed over,
+    /// but for a CPU's first one and the first of those that follow each other.  Empty: all are.
+    using IsWanted =
+        std::function<bool(const formats::RingRecording&, uint64_t min_ticks, uint64_t max_ticks)>;
+    IsWanted is_wanted;
 };
 
 class RecordMerge {
@@ -128,10 +130,10 @@ private:
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
         const formats::CpuInfo* cpu = nullptr;
-        const std::vector<uint32_t>* tallied = nullptr; // by segment; null: nothing was
-        const std::vector<bool>* yielded = nullptr;     // by ECB; null: all
-        size_t segment = 0;                             // the next one to be opened
-        const formats::SegmentInfo* open = nullptr;     // what `cursor` is on
+        const TalliedSegments* tallied = nullptr;   // by segment; null: nothing was
+        const std::vector<bool>* yielded = nullptr; // by ECB; null: all
+        size_t segment = 0;                         // the next one to be opened
+        std::optional<formats::SegmentInfo> open;   // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;
         std::array<Placed, 2> places; // one is the current record, one that after it
         unsigned turn = 0;            // which is the current one
@@ -154,7 +156,8 @@ private:
 
     bool advance(Run& run);
     void end_segment(Run& run);
-    bool is_skipped(const Run& run) const;
+    bool is_wanted(const Run& run, size_t segment) const;
+    void skip_segments(Run& run) const;
     bool open_segment(Run& run);
     void pass_tallied(Run& run);
     uint64_t tallied_firing_ticks(const Run& run) const;

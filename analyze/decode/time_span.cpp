@@ -14,10 +14,16 @@ void TimeSpan::add(const TimeSpan& other) {
 
 TimeSpan span_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
     TimeSpan span;
-    for (const formats::SegmentInfo& segment : cpu.segments)
-        if (segment.record_count != 0)
-            span.add(
-                {ring.clock.mono_ns(segment.min_ticks), ring.clock.mono_ns(segment.last_ticks)});
+    auto add = [&](uint64_t min_ticks, uint64_t max_ticks) {
+        span.add({ring.clock.mono_ns(min_ticks), ring.clock.mono_ns(max_ticks)});
+    };
+    for (const formats::SegmentList::Part& part : cpu.segments.parts()) {
+        if (part.is_run())
+            add(part.run.min_ticks, part.run.max_ticks);
+        for (const formats::SegmentInfo& segment : part.segments)
+            if (segment.record_count != 0)
+                add(segment.min_ticks, segment.last_ticks);
+    }
     return span;
 }
 
@@ -45,10 +51,22 @@ TimeWindow cut_window_of(const formats::Recording& recording) {
     return window;
 }
 
+bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
+              const formats::SegmentRun& run) {
+    return window.overlaps(ring.clock.mono_ns(run.min_ticks), ring.clock.mono_ns(run.max_ticks));
+}
+
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
                          const formats::CpuInfo& cpu, const WantedProbes& probes) {
     WindowRecords found;
-    for (const formats::SegmentInfo& segment : cpu.segments) {
+    const formats::SegmentList& segments = cpu.segments;
+    for (size_t i = 0; i < segments.size(); i++) {
+        const formats::SegmentList::Part& part = segments.part_of(i);
+        if (part.is_run() && !overlaps(window, ring, part.run)) {
+            i = part.end - 1;
+            continue;
+        }
+        formats::SegmentInfo segment = segments[i];
         if (!window.overlaps(ring.clock.mono_ns(segment.min_ticks),
                              ring.clock.mono_ns(segment.last_ticks)))
             continue;

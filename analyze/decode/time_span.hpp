@@ -27,6 +27,10 @@ TimeSpan span_of(const formats::Recording& recording);
 /// Returns the window that the file was cut to; not set when it was not.
 TimeWindow cut_window_of(const formats::Recording& recording);
 
+/// Returns whether records of the run may lie in the window.
+bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
+              const formats::SegmentRun& run);
+
 /// The records of one CPU in a window, of the probes that were asked for.
 struct WindowRecords {
     uint64_t records = 0;

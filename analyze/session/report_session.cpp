@@ -125,9 +125,10 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     if (!yielded.empty())
         merge_options.yielded = &yielded;
     if (options_.window.is_set())
-        merge_options.is_wanted = [this](const auto& ring, const auto& segment) {
-            return options_.window.overlaps(ring.clock.mono_ns(segment.min_ticks),
-                                            ring.clock.mono_ns(segment.last_ticks));
+        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks,
+                                         uint64_t max_ticks) {
+            return options_.window.overlaps(ring.clock.mono_ns(min_ticks),
+                                            ring.clock.mono_ns(max_ticks));
         };
     RecordMerge merge(recording, merge_options);
     MergedRecord merged;

@@ -3,6 +3,8 @@
 // Which records may be counted out of order, and counting them block by block.
 #include "analyze/session/tally.hpp"
 
+#include "analyze/decode/time_span.hpp"
+
 #include <algorithm>
 
 namespace daybreak::analyze {
@@ -50,29 +52,40 @@ Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consume
             continue;
         tallied_[i].resize(rings[i].cpus.size());
         for (size_t cpu = 0; cpu < rings[i].cpus.size(); cpu++) {
-            tallied_[i][cpu].resize(rings[i].cpus[cpu].segments.size());
-            if (!tallied_[i][cpu].empty())
-                places_.push_back({i, cpu, 0});
+            tallied_[i][cpu] = TalliedSegments(rings[i].cpus[cpu].segments.size());
+            Place place{i, cpu, 0};
+            pass_earlier(place);
+            if (has_next(place))
+                places_.push_back(place);
         }
     }
 }
 
-const formats::SegmentInfo* Tally::next_of(const Place& place) const {
-    const auto& segments = recording_.rings[place.ring].cpus[place.cpu].segments;
-    return place.segment < segments.size() ? &segments[place.segment] : nullptr;
+const formats::SegmentList& Tally::segments_of(const Place& place) const {
+    return recording_.rings[place.ring].cpus[place.cpu].segments;
+}
+
+/// Passes over the runs of segments before the window.
+void Tally::pass_earlier(Place& place) const {
+    const formats::RingRecording& ring = recording_.rings[place.ring];
+    for (const formats::SegmentList::Part& part : segments_of(place).parts()) {
+        if (!window_.is_set() || !part.is_run() || overlaps(window_, ring, part.run))
+            return;
+        place.segment = part.end;
+    }
 }
 
 void Tally::run() {
     while (!places_.empty() && is_worth_it()) {
         auto order = [this](const Place& a, const Place& b) {
-            const formats::PieceBytes &left = next_of(a)->bytes, &right = next_of(b)->bytes;
+            const formats::PieceBytes left = next_of(a).bytes, right = next_of(b).bytes;
             return left.store() != right.store() ? left.store() < right.store()
                                                  : left.block() < right.block();
         };
         auto first = std::min_element(places_.begin(), places_.end(), order);
-        const formats::PieceBytes& bytes = next_of(*first)->bytes;
+        const formats::PieceBytes bytes = next_of(*first).bytes;
         take_block(bytes.store(), bytes.block());
-        std::erase_if(places_, [this](const Place& place) { return !next_of(place); });
+        std::erase_if(places_, [this](const Place& place) { return !has_next(place); });
     }
 }
 
@@ -84,32 +97,43 @@ bool Tally::is_worth_it() const {
 void Tally::take_block(formats::PieceStore* store, uint32_t block) {
     block_.clear();
     for (Place& place : places_)
-        for (; const formats::SegmentInfo* segment = next_of(place); place.segment++) {
-            if (segment->bytes.store() != store || segment->bytes.block() != block)
+        for (; has_next(place); place.segment++) {
+            formats::SegmentInfo segment = next_of(place);
+            if (segment.bytes.store() != store || segment.bytes.block() != block)
                 break;
             segments_++;
-            seen_ += segment->record_count;
+            seen_ += segment.record_count;
             if (store)
-                block_.push_back(place);
+                block_.push_back({place, segment});
             else // in memory all are of one block
-                take_rows(place, *segment);
+                take_rows(place, segment);
         }
     if (!store || take_columns(*store, block))
         return;
-    for (const Place& place : block_)
-        take_rows(place, *next_of(place));
+    for (const Taken& one : block_)
+        take_rows(one.place, one.segment);
+}
+
+/// Returns whether the columns of a block were asked for; they are, from now on.
+bool Tally::is_tried(const formats::PieceStore& store, uint32_t block) {
+    std::vector<bool>& tried = tried_[&store];
+    if (tried.size() <= block)
+        tried.resize(size_t{block} + 1);
+    bool was = tried[block];
+    tried[block] = true;
+    return was;
 }
 
 /// Counts a block of which all segments are here, of one ring and inside the window.
 bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
-    size_t ring = block_.front().ring;
+    size_t ring = block_.front().place.ring;
     uint64_t records = 0;
-    if (!tried_.emplace(&store, block).second)
+    if (is_tried(store, block))
         return false;
-    for (const Place& place : block_) {
-        if (place.ring != ring || !is_inside(place))
+    for (const Taken& one : block_) {
+        if (one.place.ring != ring || !is_inside(one.place))
             return false;
-        records += next_of(place)->record_count;
+        records += one.segment.record_count;
     }
     auto columns = store.columns(block);
     if (!columns.ok() || !*columns || !is_block_of(**columns))
@@ -123,9 +147,9 @@ bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
     for (const formats::LayoutColumns& layout : (*columns)->layouts())
         if (layout.count != 0 && program.find(layout.record.word & DBK_EPID_MAX)->is_wanted)
             wanted_ += layout.count;
-    for (const Place& place : block_) {
-        tallied_[ring][place.cpu][place.segment] = kAllTallied;
-        note(ring, *next_of(place), next_of(place)->record_count);
+    for (const Taken& one : block_) {
+        tallied_[ring][one.place.cpu].set(one.place.segment, kAllTallied);
+        note(ring, one.segment, one.segment.record_count);
     }
     return true;
 }
@@ -133,22 +157,22 @@ bool Tally::take_columns(formats::PieceStore& store, uint32_t block) {
 /// Whether the columns are those of the segments at hand, no more and no others.  Segments of
 /// version 1 do not say which records are of one firing.
 bool Tally::is_block_of(const formats::ColumnBlock& block) const {
-    std::vector<Place> places = block_;
-    std::sort(places.begin(), places.end(), [this](const Place& a, const Place& b) {
-        return next_of(a)->bytes.offset() < next_of(b)->bytes.offset();
+    std::vector<Taken> all = block_;
+    std::sort(all.begin(), all.end(), [](const Taken& a, const Taken& b) {
+        return a.segment.bytes.offset() < b.segment.bytes.offset();
     });
     std::vector<uint64_t> versions, cpus, sequences, sizes;
-    if (block.segment_count() != places.size() ||
+    if (block.segment_count() != all.size() ||
         !block.header(header_item(offsetof(dbk_segment_header, version)), versions).ok() ||
         !block.header(header_item(offsetof(dbk_segment_header, cpu)), cpus).ok() ||
         !block.header(header_item(offsetof(dbk_segment_header, sequence)), sequences).ok() ||
         !block.header(formats::kCommittedItem, sizes).ok())
         return false;
-    for (size_t i = 0; i < places.size(); i++) {
-        const formats::SegmentInfo& segment = *next_of(places[i]);
+    for (size_t i = 0; i < all.size(); i++) {
+        const auto& [place, segment] = all[i];
         if (versions[i] == DBK_SEGMENT_VERSION_FIRST || sequences[i] != segment.sequence ||
             sizes[i] != segment.bytes.size() ||
-            cpus[i] != recording_.rings[places[i].ring].cpus[places[i].cpu].cpu)
+            cpus[i] != recording_.rings[place.ring].cpus[place.cpu].cpu)
             return false;
     }
     return true;
@@ -161,7 +185,7 @@ void Tally::take_rows(const Place& place, const formats::SegmentInfo& segment) {
     uint32_t counted = count_rows(place.ring, segment, is_all);
     if (counted == 0)
         return;
-    tallied_[place.ring][place.cpu][place.segment] = is_all ? kAllTallied : counted;
+    tallied_[place.ring][place.cpu].set(place.segment, is_all ? kAllTallied : counted);
     note(place.ring, segment, counted);
 }
 
@@ -173,10 +197,12 @@ bool Tally::is_inside(const Place& place) const {
     const formats::RingRecording& ring = recording_.rings[place.ring];
     const auto& segments = ring.cpus[place.cpu].segments;
     size_t last = std::min(place.segment + 1, segments.size() - 1);
-    for (size_t i = place.segment == 0 ? 0 : place.segment - 1; i <= last; i++)
-        if (!window_.has(ring.clock.mono_ns(segments[i].min_ticks)) ||
-            !window_.has(ring.clock.mono_ns(segments[i].last_ticks)))
+    for (size_t i = place.segment == 0 ? 0 : place.segment - 1; i <= last; i++) {
+        formats::SegmentInfo segment = segments[i];
+        if (!window_.has(ring.clock.mono_ns(segment.min_ticks)) ||
+            !window_.has(ring.clock.mono_ns(segment.last_ticks)))
             return false;
+    }
     return true;
 }
 

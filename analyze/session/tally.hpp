@@ -19,8 +19,7 @@
 #include "analyze/decode/window.hpp"
 #include "analyze/session/column_tally.hpp"
 
-#include <set>
-#include <utility>
+#include <map>
 #include <vector>
 
 namespace daybreak::analyze {
@@ -52,7 +51,19 @@ private:
         base::ByteView record;
     };
 
-    const formats::SegmentInfo* next_of(const Place& place) const;
+    /// A segment of the block at hand.
+    struct Taken {
+        Place place;
+        formats::SegmentInfo segment;
+    };
+
+    const formats::SegmentList& segments_of(const Place& place) const;
+    bool has_next(const Place& place) const { return place.segment < segments_of(place).size(); }
+    formats::SegmentInfo next_of(const Place& place) const {
+        return segments_of(place)[place.segment];
+    }
+    void pass_earlier(Place& place) const;
+    bool is_tried(const formats::PieceStore& store, uint32_t block);
     void take_block(formats::PieceStore* store, uint32_t block);
     bool take_columns(formats::PieceStore& store, uint32_t block);
     void take_rows(const Place& place, const formats::SegmentInfo& segment);
@@ -68,11 +79,11 @@ private:
     const TimeWindow window_;
     TalliedRecords tallied_;
     std::vector<Place> places_;    // one for each CPU that has segments left
-    std::vector<Place> block_;     // the segments of the block at hand
+    std::vector<Taken> block_;     // the segments of the block at hand
     std::vector<Waiting> waiting_; // of the firing at hand
     /// Blocks whose columns were asked for: those that do not have all their segments in a row come
     /// again, and are unpacked once.
-    std::set<std::pair<const formats::PieceStore*, uint32_t>> tried_;
+    std::map<const formats::PieceStore*, std::vector<bool>> tried_;
     ColumnTally columns_;
     RecentKeys recent_;
     uint64_t segments_ = 0, seen_ = 0, records_ = 0, wanted_ = 0;

@@ -161,12 +161,39 @@ private:
 
 bool segments_say_tsc(const RingRecording& ring) {
     return std::any_of(ring.cpus.begin(), ring.cpus.end(), [](const CpuInfo& cpu) {
-        return std::any_of(cpu.segments.begin(), cpu.segments.end(),
-                           [](const SegmentInfo& segment) { return segment.says_tsc != 0; });
+        const auto& parts = cpu.segments.parts();
+        return std::any_of(parts.begin(), parts.end(), [](const SegmentList::Part& part) {
+            return part.run.says_tsc ||
+                   std::any_of(part.segments.begin(), part.segments.end(),
+                               [](const SegmentInfo& segment) { return segment.says_tsc != 0; });
+        });
     });
 }
 
-void make_clock(RingRecording& ring, const MachineInfo& machine) {
+/// Calls take(pair) for the ring's segments and snapshots; not for those of runs that say their
+/// ticks are a TSC's, unless `of_all`.
+template <typename Take>
+void for_each_pair(const RingRecording& ring, bool of_all, Take take) {
+    auto give = [&take](uint64_t ticks, uint64_t mono_ns) {
+        if (ticks != 0 || mono_ns != 0)
+            take(ClockPair{ticks, mono_ns});
+    };
+    for (const CpuInfo& cpu : ring.cpus) {
+        for (const SegmentList::Part& part : cpu.segments.parts())
+            for (size_t i = part.begin; i < part.end && (of_all || !part.run.says_tsc); i++) {
+                SegmentInfo segment = cpu.segments[i];
+                give(segment.recorded_ticks, segment.base_mono_ns);
+            }
+        for (const AggregationSnapshot& snapshot : cpu.aggregations)
+            give(snapshot.base_ticks, snapshot.base_mono_ns);
+        for (const LeftOut& stretch : cpu.left_out)
+            for (const ClockPair& pair : stretch.pairs)
+                give(pair.ticks, pair.mono_ns);
+    }
+}
+
+/// `run_pairs` are those of the segments in runs, as far as they say that their ticks are a TSC's.
+void make_clock(RingRecording& ring, const MachineInfo& machine, ClockPairs run_pairs) {
     const dbk_meta_ring& facts = ring.info.facts;
     ClockFacts clock;
     clock.ticks_are_tsc = ring.has_info ? facts.clock == DBK_CLOCK_TSC : segments_say_tsc(ring);
@@ -175,31 +202,34 @@ void make_clock(RingRecording& ring, const MachineInfo& machine) {
     clock.start_mono_ns = facts.start_mono_ns;
     clock.start_boot_ns = facts.start_boot_ns;
     clock.start_wall_ns = facts.start_wall_ns;
-    std::vector<ClockPair> pairs;
     if (!clock.ticks_are_tsc) { // they are the answer
         ring.clock = ClockModel(clock, {});
         return;
     }
-    size_t count = 0;
-    for (const CpuInfo& cpu : ring.cpus)
-        count += cpu.segments.size() + cpu.aggregations.size();
-    pairs.reserve(count + machine.triggers.size() + 1);
-    auto add = [&pairs](uint64_t ticks, uint64_t mono_ns) {
-        if (ticks != 0 || mono_ns != 0)
-            pairs.push_back({ticks, mono_ns});
+    auto model = [&](std::vector<ClockPair> pairs) {
+        for (const TriggerInfo& trigger : machine.triggers) // sleep and waking are among them
+            if (trigger.ticks != 0 || trigger.mono_ns != 0)
+                pairs.push_back({trigger.ticks, trigger.mono_ns});
+        return ClockModel(clock, std::move(pairs));
     };
-    for (const CpuInfo& cpu : ring.cpus) {
-        for (const SegmentInfo& segment : cpu.segments)
-            add(segment.recorded_ticks, segment.base_mono_ns);
-        for (const AggregationSnapshot& snapshot : cpu.aggregations)
-            add(snapshot.base_ticks, snapshot.base_mono_ns);
-        for (const LeftOut& stretch : cpu.left_out)
-            for (const ClockPair& pair : stretch.pairs)
-                add(pair.ticks, pair.mono_ns);
+    for_each_pair(ring, false, [&](const ClockPair& pair) { run_pairs.add(pair); });
+    run_pairs.settle();
+    ring.clock = model(run_pairs.list());
+    if (!ring.clock.has_jumps())
+        return;
+    // Which segment lies on which side of a jump is not known of a run, nor by some of the pairs.
+    bool had_runs = false;
+    for (CpuInfo& cpu : ring.cpus) {
+        const auto& parts = cpu.segments.parts();
+        had_runs |= std::any_of(parts.begin(), parts.end(),
+                                [](const SegmentList::Part& part) { return part.is_run(); });
+        cpu.segments.unfold_all();
     }
-    for (const TriggerInfo& trigger : machine.triggers) // sleep and waking are among them
-        add(trigger.ticks, trigger.mono_ns);
-    ring.clock = ClockModel(clock, std::move(pairs));
+    if (!run_pairs.is_thinned() && !had_runs)
+        return;
+    std::vector<ClockPair> all;
+    for_each_pair(ring, true, [&](const ClockPair& pair) { all.push_back(pair); });
+    ring.clock = model(std::move(all));
 }
 
 /// Makes the ticks of a ring such that they run on where its clock jumped.
@@ -213,7 +243,7 @@ void shift_ticks(RingRecording& ring) {
         auto last_epoch = static_cast<uint32_t>(ring.clock.epochs().size() - 1);
         size_t left = cpu.left_out.size();
         for (size_t i = cpu.segments.size(); i-- > 0;) {
-            SegmentInfo& segment = cpu.segments[i];
+            SegmentInfo& segment = cpu.segments.in_memory(i);
             for (; left > 0 && cpu.left_out[left - 1].first_sequence > segment.sequence; left--)
                 if (const auto& pairs = cpu.left_out[left - 1].pairs; !pairs.empty())
                     last_epoch = static_cast<uint32_t>(ring.clock.epoch_at(pairs[0].mono_ns));
@@ -289,8 +319,9 @@ storage_in_use(const std::vector<std::shared_ptr<const Bytes>>& storage,
     };
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus) {
-            for (const SegmentInfo& segment : cpu.segments)
-                keep(segment.bytes.view());
+            for (const SegmentList::Part& part : cpu.segments.parts())
+                for (const SegmentInfo& segment : part.segments)
+                    keep(segment.bytes.view());
             for (const AggregationSnapshot& snapshot : cpu.aggregations)
                 keep(snapshot.bytes.view());
         }
@@ -310,11 +341,19 @@ void BuilderState::share(const std::shared_ptr<PieceStore>& store) {
         stores.push_back(store);
 }
 
+void BuilderState::share(const std::shared_ptr<SegmentSource>& source) {
+    if (source && (sources.empty() || sources.back() != source))
+        sources.push_back(source);
+}
+
 std::string segment_name(uint16_t ring_id, uint16_t cpu, uint64_t sequence) {
     return strprintf("ring %u cpu %u segment %" PRIu64, ring_id, cpu, sequence);
 }
 
-RecordingBuilder::RecordingBuilder() : state_(std::make_unique<BuilderState>()) {}
+RecordingBuilder::RecordingBuilder(size_t segments_in_memory)
+    : state_(std::make_unique<BuilderState>()) {
+    state_->segments_in_memory_max = segments_in_memory;
+}
 RecordingBuilder::~RecordingBuilder() = default;
 RecordingBuilder::RecordingBuilder(RecordingBuilder&&) noexcept = default;
 RecordingBuilder& RecordingBuilder::operator=(RecordingBuilder&&) noexcept = default;
@@ -352,11 +391,36 @@ Result<void> RecordingBuilder::add_heads(const std::shared_ptr<PieceStore>& stor
     state_->share(store);
     for (const PieceHead& one : heads) {
         DBK_TRY(Piece piece, parse_piece(one.head));
-        PieceBytes bytes(*store, block, one.offset_bytes, piece.committed_bytes,
-                         head_checksum(one.head), true);
-        state_->add(piece, bytes, options, false, one.count);
+        state_->add(piece, indexed_bytes(one, piece.committed_bytes, *store, block), options, false, one.count,
+                    one.place);
     }
     return {};
+}
+
+void RecordingBuilder::fold(const std::shared_ptr<SegmentSource>& source, uint32_t group,
+                            const StreamOf& stream_of) {
+    state_->share(source);
+    fold_segments(*state_, source.get(), group, stream_of);
+}
+
+void RecordingBuilder::add_run(const std::shared_ptr<SegmentSource>& source,
+                               const StreamKey& stream, SegmentRun run,
+                               const AddOptions& options) {
+    state_->share(source);
+    run.source = source.get();
+    run.file_number = options.file_number;
+    run.window_id = options.window_id;
+    CpuPieces& pieces =
+        state_->cpus[{stream.boot_id, stream.ring_id, stream.cpu, options.file_id}];
+    pieces.ring_id = stream.ring_id;
+    pieces.segments.push_back(run);
+}
+
+void RecordingBuilder::add_pairs(uint64_t boot_id, uint16_t ring_id,
+                                 std::span<const ClockPair> pairs, const AddOptions& options) {
+    for (const ClockPair& pair : pairs)
+        state_->run_pairs[{boot_id, ring_id, options.file_id}].add(pair);
+    bound_pairs(*state_);
 }
 
 void RecordingBuilder::share(const std::shared_ptr<PieceStore>& store) {
@@ -428,13 +492,14 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
     read_metadata(state->metadata, recording);
     state->counts_hold = state->counts_hold && recording.findings.count() == 0;
     for (RingRecording& ring : recording.rings) {
-        make_clock(ring, recording.machine);
+        make_clock(ring, recording.machine, std::move(state->ring_pairs[ring.ring_id]));
         shift_ticks(ring);
         count_records(ring, state->counts_hold, recording.findings);
         account(ring, recording.file_numbers, recording.findings);
     }
     recording.storage = storage_in_use(state->storage, recording);
     recording.stores = std::move(state->stores);
+    recording.sources = std::move(state->sources);
     return recording;
 }
 

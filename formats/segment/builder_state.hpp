@@ -6,7 +6,10 @@
 // metadata of a ring, completeness.cpp accounts for its records.
 #pragma once
 
+#include "formats/segment/clock_pairs.hpp"
 #include "formats/segment/piece.hpp"
+
+#include <tuple>
 
 namespace daybreak::formats {
 
@@ -32,6 +35,8 @@ struct CpuKey {
 struct CpuPieces {
     uint16_t ring_id = 0; ///< in the Recording; see tell_rings_apart()
     SegmentList segments;
+    /// Of the last segments, those since the last fold: the places in the index that has them.
+    std::vector<uint32_t> places;
     base::ChunkList<SegmentDrops> drops;
     base::ChunkList<AggregationSnapshot> aggregations;
     std::vector<LeftOut> left_out;
@@ -44,9 +49,17 @@ struct BuilderState {
     std::vector<std::string> origins;
     std::vector<std::shared_ptr<const Bytes>> storage;
     std::vector<std::shared_ptr<PieceStore>> stores;
+    std::vector<std::shared_ptr<SegmentSource>> sources;
     bool counts_hold = true;
     std::vector<FoundPiece> metadata;
     std::map<CpuKey, CpuPieces> cpus;
+    std::set<CpuKey> unfolded;     ///< of which segments have places
+    size_t segments_in_memory = 0; ///< that an index describes, without those in runs
+    size_t segments_in_memory_max = 0;
+    /// Of the TSC clocks of segments that became runs, by boot, ring and file; and by the rings of
+    /// the Recording.
+    std::map<std::tuple<uint64_t, uint16_t, uint32_t>, ClockPairs> run_pairs;
+    std::map<uint16_t, ClockPairs> ring_pairs;
     std::set<uint32_t> file_numbers;
     uint32_t windows = 0, files = 0;
     Findings findings;
@@ -55,10 +68,29 @@ struct BuilderState {
     std::string where(uint32_t origin, uint64_t offset_bytes) const;
     /// Makes the Recording an owner of the store, too.
     void share(const std::shared_ptr<PieceStore>& store);
-    /// Takes a segment or a snapshot.  `cut`: the bytes end before the committed ones.
+    void share(const std::shared_ptr<SegmentSource>& source);
+    /// Takes a segment or a snapshot.  `cut`: the bytes end before the committed ones.  `place`: of
+    /// a segment in its file's index; kNoPlace: it is not from one.
+    static constexpr uint32_t kNoPlace = UINT32_MAX;
     void add(const Piece& piece, const PieceBytes& bytes, const AddOptions& options, bool cut,
-             const std::optional<SegmentCount>& count);
+             const std::optional<SegmentCount>& count, uint32_t place = kNoPlace);
 };
+
+/// Makes runs of the segments that have places in the index: a group of the source; null: takes the
+/// places from them.
+void fold_segments(BuilderState& state, SegmentSource* source, uint32_t group,
+                   const RecordingBuilder::StreamOf& stream_of);
+
+/// Keeps the pairs of all runs within bounds.
+void bound_pairs(BuilderState& state);
+
+/// Puts the list in order by sequence, of several copies of a segment the best: the longest, a
+/// sealed one, the one that came first.
+void keep_best(SegmentList& list);
+
+/// Returns where the bytes of a piece are that an index describes.
+PieceBytes indexed_bytes(const PieceHead& head, uint32_t bytes, PieceStore& store,
+                         uint32_t block);
 
 /// Puts the pieces of the CPUs where they belong in the Recording: of each segment and snapshot the
 /// best copy, ascending by sequence.  Leaves `state.cpus` empty.

@@ -36,7 +36,7 @@ uint64_t plus(uint64_t a, uint64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/// A segment, or several that were left out.
+/// A segment, a run of some, or several that were left out.
 struct Stretch {
     uint64_t first_sequence = 0, last_sequence = 0;
     uint64_t records_before = 0, records = 0;
@@ -48,6 +48,10 @@ struct Stretch {
           records_before(segment.records_before), records(segment.record_count),
           file_number(segment.file_number), window_id(segment.window_id),
           damaged(segment.damaged != 0) {}
+    explicit Stretch(const SegmentRun& run)
+        : first_sequence(run.first_sequence), last_sequence(run.last_sequence()),
+          records_before(run.records_before), records(run.record_count),
+          file_number(run.file_number), window_id(run.window_id) {}
     explicit Stretch(const LeftOut& one)
         : first_sequence(one.first_sequence), last_sequence(one.last_sequence),
           records_before(one.records_before), records(one.records), file_number(one.file_number),
@@ -69,16 +73,14 @@ public:
         uint32_t activity = ring_.info.facts.activity;
         stopped_ =
             ring_.has_info && (activity == DBK_ACTIVITY_STOPPED || activity == DBK_ACTIVITY_KILLED);
-        newest_ = cpu_.segments.empty() ? 0 : cpu_.segments.back().sequence;
+        const auto& parts = cpu_.segments.parts();
+        if (!parts.empty())
+            newest_ = parts.back().is_run() ? parts.back().run.last_sequence()
+                                            : parts.back().segments.back().sequence;
         if (!cpu_.left_out.empty())
             newest_ = std::max(newest_, cpu_.left_out.back().last_sequence);
         if (cpu_.counters && stopped_)
             newest_ = std::max(newest_, cpu_.counters->segments);
-        for (const SegmentInfo& segment : cpu_.segments) {
-            sum_.present = plus(sum_.present, segment.record_count);
-            sum_.segments_present++;
-            sum_.segments_damaged += segment.damaged;
-        }
         stretches();
         tail();
         drops();
@@ -138,19 +140,28 @@ private:
     /// Accounts for all that is here or left out, ascending, and for what lies between.
     void stretches() {
         size_t left = 0;
-        for (const SegmentInfo& segment : cpu_.segments) {
+        auto add = [&](const Stretch& present) {
             for (; left < cpu_.left_out.size() &&
-                   cpu_.left_out[left].first_sequence < segment.sequence;
+                   cpu_.left_out[left].first_sequence < present.first_sequence;
                  left++)
-                leave_out(cpu_.left_out[left], &segment);
-            take(Stretch(segment));
+                leave_out(cpu_.left_out[left], &present);
+            sum_.present = plus(sum_.present, present.records);
+            sum_.segments_present += present.last_sequence - present.first_sequence + 1;
+            sum_.segments_damaged += present.damaged;
+            take(present);
+        };
+        for (const SegmentList::Part& part : cpu_.segments.parts()) {
+            if (part.is_run())
+                add(Stretch(part.run));
+            for (const SegmentInfo& segment : part.segments)
+                add(Stretch(segment));
         }
         for (; left < cpu_.left_out.size(); left++)
             leave_out(cpu_.left_out[left], nullptr);
     }
 
     /// A stretch that other files have a part of is as long as what is around it leaves.
-    void leave_out(LeftOut& one, const SegmentInfo* next) {
+    void leave_out(LeftOut& one, const Stretch* next) {
         uint64_t end = one.cut_after && next ? next->records_before
                                              : plus(one.records_before, one.records);
         if (one.cut_before && previous_)
@@ -250,24 +261,12 @@ private:
 
     void drops() {
         DropCounts seen{};
-        for (size_t i = 0; i < cpu_.segments.size(); i++) {
-            const SegmentInfo& segment = cpu_.segments[i];
-            bool next = i + 1 < cpu_.segments.size() &&
-                        cpu_.segments[i + 1].sequence == segment.sequence + 1;
-            const SegmentDrops* counts = cpu_.drops_of(segment);
-            for (size_t cause = 0; counts && cause < seen.size(); cause++) {
-                uint64_t count = (*counts)[cause];
-                if (count == 0)
-                    continue;
-                seen[cause] = plus(seen[cause], count);
-                uint64_t end_ticks =
-                    next ? cpu_.segments[i + 1].base_ticks(ring_.clock) : segment.last_ticks;
-                uint64_t from = ring_.clock.mono_ns(segment.base_ticks(ring_.clock));
-                sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), count,
-                                          segment.sequence, from,
-                                          std::max(from, ring_.clock.mono_ns(end_ticks))});
+        for (const SegmentList::Part& part : cpu_.segments.parts())
+            for (size_t i = part.begin; i < part.end; i++) {
+                if (part.is_run() && part.run.drops_place == 0)
+                    break;
+                add_drops(i, seen);
             }
-        }
         for (const LeftOut& one : cpu_.left_out)
             for (size_t cause = 0; cause < std::min(seen.size(), one.drops.size()); cause++) {
                 if (one.drops[cause] == 0)
@@ -289,6 +288,30 @@ private:
         sum_.errors = cpu_.counters ? cpu_.counters->errors : 0;
     }
 
+    /// Adds what was dropped while segment i was the open one.
+    void add_drops(size_t i, DropCounts& seen) {
+        SegmentInfo segment = cpu_.segments[i];
+        const SegmentDrops* counts = cpu_.drops_of(segment);
+        if (!counts)
+            return;
+        uint64_t end_ticks = segment.last_ticks;
+        if (i + 1 < cpu_.segments.size()) {
+            SegmentInfo next = cpu_.segments[i + 1];
+            if (next.sequence == segment.sequence + 1)
+                end_ticks = next.base_ticks(ring_.clock);
+        }
+        uint64_t from = ring_.clock.mono_ns(segment.base_ticks(ring_.clock));
+        uint64_t to = std::max(from, ring_.clock.mono_ns(end_ticks));
+        for (size_t cause = 0; cause < seen.size(); cause++) {
+            uint64_t count = (*counts)[cause];
+            if (count == 0)
+                continue;
+            seen[cause] = plus(seen[cause], count);
+            sum_.intervals.push_back(
+                {static_cast<enum dbk_drop>(cause), count, segment.sequence, from, to});
+        }
+    }
+
     const RingRecording& ring_;
     CpuInfo& cpu_;
     const std::set<uint32_t>& file_numbers_;
@@ -297,6 +320,14 @@ private:
     bool stopped_ = false;
     uint64_t newest_ = 0;
     std::optional<Stretch> previous_; ///< the newest that was accounted for
+};
+
+/// By the index of the CPU, and the segment's sequence number.
+using Damages = std::map<std::pair<size_t, uint64_t>, RecordDamage>;
+
+/// A segment to be walked: its CPU's index, and its own there.
+struct Place {
+    size_t cpu = 0, segment = 0;
 };
 
 /// Returns whether what was counted of it before may stay: no clock jumped within it.
@@ -323,27 +354,66 @@ std::optional<RecordDamage> walk(SegmentInfo& segment, const RingRecording& ring
     return cursor.damage();
 }
 
+/// Orders segments as they lie in their stores.
+bool lies_before(const PieceBytes& a, const PieceBytes& b) {
+    return std::tuple(a.store(), a.block(), a.offset()) <
+           std::tuple(b.store(), b.block(), b.offset());
+}
+
+/// Looks whether the runs that an index block describes are as it says.  Those that are not are in memory
+/// from then on, to be walked.
+void check_runs(RingRecording& ring, const std::vector<Place>& parts) {
+    struct Segment {
+        SegmentInfo info;
+        size_t place;
+    };
+    std::vector<Segment> segments;
+    for (size_t i = 0; i < parts.size(); i++)
+        for (const SegmentInfo& info :
+             segments_of(ring.cpus[parts[i].cpu].segments.parts()[parts[i].segment].run))
+            segments.push_back({info, i});
+    std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+        return lies_before(a.info.bytes, b.info.bytes);
+    });
+    std::set<size_t> wrong;
+    for (const Segment& one : segments) {
+        SegmentInfo now = one.info;
+        if (walk(now, ring) || now.record_count != one.info.record_count ||
+            now.min_ticks != one.info.min_ticks || now.last_ticks != one.info.last_ticks)
+            wrong.insert(one.place);
+    }
+    for (size_t place : wrong)
+        ring.cpus[parts[place].cpu].segments.unfold(parts[place].segment);
+}
+
+/// The index is not believed: of runs either.
+void check_runs(RingRecording& ring) {
+    std::map<std::pair<SegmentSource*, uint32_t>, std::vector<Place>> groups;
+    for (size_t cpu = 0; cpu < ring.cpus.size(); cpu++) {
+        const auto& parts = ring.cpus[cpu].segments.parts();
+        for (size_t i = 0; i < parts.size(); i++)
+            if (parts[i].is_run())
+                groups[{parts[i].run.source, parts[i].run.group}].push_back({cpu, i});
+    }
+    for (const auto& [group, parts] : groups)
+        check_runs(ring, parts);
+}
+
 /// Reports what ended walks, in the order of CPUs and segments.
-void note_damages(const RingRecording& ring,
-                  const std::map<const SegmentInfo*, RecordDamage>& damages, Findings& findings) {
+void note_damages(const RingRecording& ring, const Damages& damages, Findings& findings) {
     bool explained = !ring.ecbs.empty();
     uint64_t unexplained = 0;
-    for (const CpuInfo& cpu : ring.cpus)
-        for (const SegmentInfo& segment : cpu.segments) {
-            auto found = damages.find(&segment);
-            if (found == damages.end() || found->second.kind == FindingKind::unreadable)
-                continue; // what cannot be read its store reports
-            const RecordDamage& damage = found->second;
-            if (!explained && damage.kind == FindingKind::unknown_epid)
-                unexplained++;
-            else
-                findings.add(
-                    damage.kind,
-                    strprintf("%s at %zu",
-                              segment_name(ring.ring_id, cpu.cpu, segment.sequence).c_str(),
-                              damage.offset_bytes),
-                    damage.text);
-        }
+    for (const auto& [place, damage] : damages) {
+        if (damage.kind == FindingKind::unreadable)
+            continue; // what cannot be read its store reports
+        if (!explained && damage.kind == FindingKind::unknown_epid)
+            unexplained++;
+        else
+            findings.add(damage.kind,
+                         segment_name(ring.ring_id, ring.cpus[place.first].cpu, place.second) +
+                             strprintf(" at %zu", damage.offset_bytes),
+                         damage.text);
+    }
     if (unexplained > 0)
         findings.add(
             FindingKind::missing_metadata, strprintf("ring %u", ring.ring_id),
@@ -356,19 +426,24 @@ void note_damages(const RingRecording& ring,
 } // namespace
 
 void count_records(RingRecording& ring, bool counts_hold, Findings& findings) {
-    std::vector<SegmentInfo*> uncounted;
-    for (CpuInfo& cpu : ring.cpus)
-        for (SegmentInfo& segment : cpu.segments)
-            if (!keeps_count(segment, ring, counts_hold))
-                uncounted.push_back(&segment);
-    std::stable_sort(uncounted.begin(), uncounted.end(), [](auto* a, auto* b) {
-        return std::tuple(a->bytes.store(), a->bytes.block(), a->bytes.offset()) <
-               std::tuple(b->bytes.store(), b->bytes.block(), b->bytes.offset());
+    if (!counts_hold)
+        check_runs(ring);
+    std::vector<Place> uncounted;
+    for (size_t cpu = 0; cpu < ring.cpus.size(); cpu++)
+        for (const SegmentList::Part& part : ring.cpus[cpu].segments.parts())
+            for (size_t i = part.begin; i < part.end && !part.is_run(); i++)
+                if (!keeps_count(ring.cpus[cpu].segments.in_memory(i), ring, counts_hold))
+                    uncounted.push_back({cpu, i});
+    auto at = [&ring](const Place& place) -> SegmentInfo& {
+        return ring.cpus[place.cpu].segments.in_memory(place.segment);
+    };
+    std::stable_sort(uncounted.begin(), uncounted.end(), [&at](const Place& a, const Place& b) {
+        return lies_before(at(a).bytes, at(b).bytes);
     });
-    std::map<const SegmentInfo*, RecordDamage> damages;
-    for (SegmentInfo* segment : uncounted)
-        if (std::optional<RecordDamage> damage = walk(*segment, ring))
-            damages.emplace(segment, std::move(*damage));
+    Damages damages;
+    for (const Place& place : uncounted)
+        if (std::optional<RecordDamage> damage = walk(at(place), ring))
+            damages.emplace(std::pair(place.cpu, at(place).sequence), std::move(*damage));
     note_damages(ring, damages, findings);
 }
 

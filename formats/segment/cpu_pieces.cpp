@@ -6,31 +6,40 @@
 // not moved again: a file in order becomes the Recording's lists as it is.
 #include "formats/segment/builder_state.hpp"
 
+#include "base/crc32c.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace daybreak::formats {
 
 namespace {
 
+bool has_drops(const dbk_segment_losses& losses) {
+    return std::any_of(std::begin(losses.drops), std::end(losses.drops),
+                       [](uint32_t count) { return count != 0; });
+}
+
 /// Returns where the list has the drops, from 1; 0 when there were none.
 uint32_t put_drops(const dbk_segment_losses& losses, base::ChunkList<SegmentDrops>& drops) {
+    if (!has_drops(losses))
+        return 0;
     SegmentDrops counts;
     std::copy(std::begin(losses.drops), std::end(losses.drops), counts.begin());
-    if (std::all_of(counts.begin(), counts.end(), [](uint32_t count) { return count == 0; }))
-        return 0;
     drops.push_back(counts);
     return static_cast<uint32_t>(drops.size());
 }
 
 /// Returns whether so many records fit: an index may say anything.
-bool is_possible(const SegmentCount& count, const PieceBytes& bytes) {
-    return count.records <= bytes.size() / DBK_RECORD_ALIGN_BYTES;
+bool is_possible(const SegmentCount& count, size_t bytes) {
+    return count.records <= bytes / DBK_RECORD_ALIGN_BYTES;
 }
 
-SegmentInfo segment_info(const Piece& piece, const PieceBytes& bytes) {
+SegmentInfo segment_info(const Piece& piece, size_t bytes,
+                         const std::optional<SegmentCount>& count) {
     const dbk_segment_header& header = piece.segment;
     SegmentInfo info;
     info.sequence = header.sequence;
@@ -39,7 +48,12 @@ SegmentInfo segment_info(const Piece& piece, const PieceBytes& bytes) {
     info.records_before = piece.losses.records_before;
     info.sealed = (header.flags & DBK_SEGMENT_F_SEALED) != 0;
     info.says_tsc = (header.flags & DBK_SEGMENT_F_TSC) != 0;
-    info.bytes = bytes;
+    if (count && is_possible(*count, bytes)) {
+        info.counted = true;
+        info.record_count = static_cast<uint32_t>(count->records);
+        info.min_ticks = count->min_ticks;
+        info.last_ticks = count->last_ticks;
+    }
     return info;
 }
 
@@ -55,17 +69,8 @@ AggregationSnapshot snapshot_of(const Piece& piece, const PieceBytes& bytes) {
     return snapshot;
 }
 
-bool is_sealed(const SegmentInfo& segment) {
-    return segment.sealed;
-}
-bool is_sealed(const AggregationSnapshot&) {
-    return false;
-}
-
-/// Puts the list in order by sequence, of several copies the best: the longest, a sealed one, the
-/// one that came first.
-template <typename T>
-void keep_best(base::ChunkList<T>& list) {
+/// As keep_best() of segments.
+void keep_best(base::ChunkList<AggregationSnapshot>& list) {
     bool in_order = true;
     for (size_t i = 1; i < list.size() && in_order; i++)
         in_order = list[i - 1].sequence < list[i].sequence;
@@ -74,11 +79,11 @@ void keep_best(base::ChunkList<T>& list) {
     std::vector<uint32_t> order(list.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&list](uint32_t x, uint32_t y) {
-        const T &a = list[x], &b = list[y];
-        return std::tuple(a.sequence, b.bytes.size(), is_sealed(b), x) <
-               std::tuple(b.sequence, a.bytes.size(), is_sealed(a), y);
+        const AggregationSnapshot &a = list[x], &b = list[y];
+        return std::tuple(a.sequence, b.bytes.size(), x) <
+               std::tuple(b.sequence, a.bytes.size(), y);
     });
-    base::ChunkList<T> best;
+    base::ChunkList<AggregationSnapshot> best;
     for (uint32_t index : order)
         if (best.empty() || best.back().sequence != list[index].sequence)
             best.push_back(list[index]);
@@ -98,11 +103,9 @@ void append(base::ChunkList<T>& list, base::ChunkList<T> more) {
 /// Adds what a file has of the CPU.
 void append(CpuInfo& cpu, CpuPieces pieces) {
     if (!cpu.drops.empty())
-        for (SegmentInfo& segment : pieces.segments)
-            if (segment.drops_place != 0)
-                segment.drops_place += static_cast<uint32_t>(cpu.drops.size());
+        pieces.segments.move_drops(static_cast<uint32_t>(cpu.drops.size()));
     append(cpu.drops, std::move(pieces.drops));
-    append(cpu.segments, std::move(pieces.segments));
+    cpu.segments.append(std::move(pieces.segments));
     append(cpu.aggregations, std::move(pieces.aggregations));
     std::move(pieces.left_out.begin(), pieces.left_out.end(), std::back_inserter(cpu.left_out));
 }
@@ -121,26 +124,49 @@ RingRecording& ring_of(Recording& recording, uint16_t ring_id) {
 } // namespace
 
 void BuilderState::add(const Piece& piece, const PieceBytes& bytes, const AddOptions& options,
-                       bool cut, const std::optional<SegmentCount>& count) {
+                       bool cut, const std::optional<SegmentCount>& count, uint32_t place) {
     const dbk_segment_header& header = piece.segment;
-    CpuPieces& pieces = cpus[{piece.boot_id, header.ring_id, header.cpu, options.file_id}];
+    CpuKey key{piece.boot_id, header.ring_id, header.cpu, options.file_id};
+    CpuPieces& pieces = cpus[key];
     pieces.ring_id = header.ring_id;
     if (piece.kind == PieceKind::aggregation) {
         pieces.aggregations.push_back(snapshot_of(piece, bytes));
         return;
     }
-    SegmentInfo info = segment_info(piece, bytes);
+    SegmentInfo info = segment_info(piece, bytes.size(), count);
+    info.bytes = bytes;
     info.damaged = cut;
     info.drops_place = put_drops(piece.losses, pieces.drops);
     info.file_number = options.file_number;
     info.window_id = options.window_id;
-    if (count && is_possible(*count, bytes)) {
-        info.counted = true;
-        info.record_count = static_cast<uint32_t>(count->records);
-        info.min_ticks = count->min_ticks;
-        info.last_ticks = count->last_ticks;
-    }
     pieces.segments.push_back(info);
+    if (place != kNoPlace && pieces.places.empty())
+        unfolded.insert(key);
+    if (place != kNoPlace || !pieces.places.empty())
+        pieces.places.push_back(place);
+}
+
+PieceBytes indexed_bytes(const PieceHead& head, uint32_t bytes, PieceStore& store,
+                         uint32_t block) {
+    return {store, block, head.offset_bytes, bytes, base::crc32c(head.head), true};
+}
+
+std::optional<std::pair<StreamKey, SegmentInfo>> segment_of(const PieceHead& untrusted_head) {
+    Result<Piece> piece = parse_piece(untrusted_head.head);
+    if (!piece.ok() || piece->kind != PieceKind::segment)
+        return std::nullopt;
+    SegmentInfo info = segment_info(*piece, piece->committed_bytes, untrusted_head.count);
+    info.drops_place = has_drops(piece->losses);
+    return std::pair(StreamKey{piece->boot_id, piece->segment.ring_id, piece->segment.cpu}, info);
+}
+
+std::optional<std::pair<StreamKey, SegmentInfo>> segment_of(const PieceHead& untrusted_head,
+                                                            PieceStore& store, uint32_t block) {
+    auto segment = segment_of(untrusted_head);
+    if (segment)
+        segment->second.bytes = indexed_bytes(
+            untrusted_head, parse_piece(untrusted_head.head)->committed_bytes, store, block);
+    return segment;
 }
 
 uint64_t CpuPieces::segment_count() const {
@@ -168,6 +194,12 @@ void gather_cpus(BuilderState& state, Recording& recording) {
     for (auto& [key, pieces] : state.cpus)
         places.push_back({{pieces.ring_id, key.cpu, key.file_id}, &pieces});
     std::sort(places.begin(), places.end());
+    for (const auto& [key, pieces] : state.cpus)
+        if (auto at = state.run_pairs.find({key.boot_id, key.ring_id, key.file_id});
+            at != state.run_pairs.end()) {
+            state.ring_pairs[pieces.ring_id].add(at->second);
+            state.run_pairs.erase(at);
+        }
     uint32_t count = 0;
     for (auto& [place, pieces] : places) {
         const auto& [ring_id, cpu, file] = place;

@@ -70,9 +70,16 @@ uint64_t Recording::last_wall_ns() const {
         if (!ring.has_info || ring.info.facts.start_wall_ns == 0)
             continue;
         last = std::max<uint64_t>(last, ring.info.facts.start_wall_ns);
+        auto take = [&](uint64_t ticks) {
+            last = std::max(last, ring.clock.wall_ns(ring.clock.mono_ns(ticks)));
+        };
         for (const CpuInfo& cpu : ring.cpus)
-            for (const SegmentInfo& segment : cpu.segments)
-                last = std::max(last, ring.clock.wall_ns(ring.clock.mono_ns(segment.last_ticks)));
+            for (const SegmentList::Part& part : cpu.segments.parts()) {
+                if (part.is_run())
+                    take(part.run.max_ticks);
+                for (const SegmentInfo& segment : part.segments)
+                    take(segment.last_ticks);
+            }
     }
     for (const CrashInfo& end : machine.ends)
         last = std::max(last, end.wall_ns);

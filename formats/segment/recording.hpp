@@ -23,8 +23,10 @@
 #include "formats/segment/left_out.hpp"
 #include "formats/segment/machine.hpp"
 #include "formats/segment/record.hpp"
+#include "formats/segment/segment_list.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,36 +68,6 @@ struct DofBytes {
     uint16_t index = 0;
     Bytes bytes;
 };
-
-/// One checked segment.  Its header fields hold; its records were walked once, by build() or by
-/// what wrote the file's index.  A large recording has millions of them.
-struct SegmentInfo {
-    uint64_t sequence = 0;
-    uint64_t recorded_ticks = 0; ///< when it was opened, as recorded; see clock.hpp
-    uint64_t base_mono_ns = 0;
-    uint64_t records_before = 0; ///< records this CPU had committed before it
-    uint64_t min_ticks = 0;      ///< of the readable record made first, else base_ticks()
-    uint64_t last_ticks = 0;     ///< of the one made last, else base_ticks()
-    PieceBytes bytes;            ///< header and committed bytes; the Recording's, or of its stores
-    uint32_t epoch = 0, last_epoch = 0; ///< of the clock, in which its records may lie
-    uint32_t file_number = 0;       ///< of the file it came from, in a recorder's row; 0: of none
-    uint32_t window_id = 0;         ///< of the snapshot of a window it came from; 0: of none
-    uint32_t drops_place = 0;       ///< in CpuInfo::drops, from 1; 0: nothing was dropped in it
-    uint32_t record_count : 28 = 0; ///< readable ones
-    uint32_t counted : 1 = 0;       ///< these by the index, or the walk, of its file
-    uint32_t sealed : 1 = 0;        ///< its checksum was there and held
-    uint32_t damaged : 1 = 0;       ///< the walk ended early; a finding says why
-    uint32_t says_tsc : 1 = 0;      ///< its ticks are TSC ticks
-
-    /// When it was opened, shifted, as all ticks are but recorded_ticks.
-    uint64_t base_ticks(const ClockModel& clock) const {
-        return clock.has_jumps() ? recorded_ticks + clock.epochs()[epoch].shift : recorded_ticks;
-    }
-};
-
-static_assert(sizeof(SegmentInfo) == 96, "a recording has millions of them");
-
-using SegmentList = base::ChunkList<SegmentInfo>;
 
 /// What was dropped while one segment was the open one, by enum dbk_drop.
 using SegmentDrops = std::array<uint32_t, DBK_DROP_SLOTS>;
@@ -207,6 +179,7 @@ struct Recording {
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes
     std::vector<std::shared_ptr<PieceStore>> stores;   ///< has the segments that are not in memory
+    std::vector<std::shared_ptr<SegmentSource>> sources; ///< of the runs of segments
     std::set<uint32_t> file_numbers;                   ///< of a recorder's row, those that are here
     std::vector<ByteView> metadata; ///< the best copy of each block, by ring, kind, index and part
     /// CLOCK_MONOTONIC of the window that a snapshot was asked for; window_to_ns 0: everything.
@@ -286,7 +259,23 @@ struct PieceHead {
     uint32_t offset_bytes = 0; ///< in the block
     std::array<std::byte, DBK_SEGMENT_DATA_OFFSET> head{};
     std::optional<SegmentCount> count; ///< empty: it is to be walked
+    /// Of a segment: how many segments of its boot, ring and CPU are before it in the index block.
+    uint32_t place = 0;
 };
+
+/// Whose segments a SegmentSource has: a stream's number is one of these.
+struct StreamKey {
+    uint64_t boot_id = 0;
+    uint16_t ring_id = 0, cpu = 0;
+    auto operator<=>(const StreamKey&) const = default;
+};
+
+/// Returns what an index says of a segment in a block of the store; empty when the head is not of a
+/// segment or contradicts itself.  Its drops_place is 1 when anything was dropped in it.
+std::optional<std::pair<StreamKey, SegmentInfo>> segment_of(const PieceHead& untrusted_head,
+                                                            PieceStore& store, uint32_t block);
+/// The same without its bytes.
+std::optional<std::pair<StreamKey, SegmentInfo>> segment_of(const PieceHead& untrusted_head);
 
 /// Counts records as pieces come, by the ECBs that came before them.
 class PieceCounter {
@@ -304,7 +293,10 @@ struct BuilderState;
 /// Collects pieces from untrusted bytes and builds the Recording of one boot.
 class RecordingBuilder {
 public:
-    RecordingBuilder();
+    /// So many segments that an index describes are kept as they are before fold() makes runs of
+    /// those that come: a small recording is not read twice.
+    static constexpr size_t kSegmentsInMemory = 32768;
+    explicit RecordingBuilder(size_t segments_in_memory = kSegmentsInMemory);
     ~RecordingBuilder();
     RecordingBuilder(RecordingBuilder&&) noexcept;
     RecordingBuilder& operator=(RecordingBuilder&&) noexcept;
@@ -324,6 +316,18 @@ public:
     /// Error: corrupt, when a head contradicts itself; nothing was added then.
     Result<void> add_heads(const std::shared_ptr<PieceStore>& store, uint32_t block,
                            std::span<const PieceHead> heads, const AddOptions& options);
+    /// Keeps of the segments that add_heads() added since the last fold() but runs, as far as they
+    /// are some.  They are the group's of the source, which the Recording shall share; a segment's
+    /// number there is its head's `place`.  Without a source they stay as they are.
+    using StreamOf = std::function<uint32_t(const StreamKey&)>;
+    void fold(const std::shared_ptr<SegmentSource>& source, uint32_t group,
+              const StreamOf& stream_of);
+    /// Adds a run whose source the Recording shall share.  Its file and window are those of `options`.
+    void add_run(const std::shared_ptr<SegmentSource>& source, const StreamKey& stream,
+                 SegmentRun run, const AddOptions& options);
+    /// Adds the pairs of runs of a ring, whose ticks are a TSC's.
+    void add_pairs(uint64_t boot_id, uint16_t ring_id, std::span<const ClockPair> pairs,
+                   const AddOptions& options);
     /// The Recording shall share the store, and what it finds late.
     void share(const std::shared_ptr<PieceStore>& store);
     /// Reports that what counted the records may have known more ECBs than are here.

@@ -11,6 +11,7 @@
 #include <array>
 #include <cinttypes>
 #include <cstring>
+#include <utility>
 #include <zstd.h>
 
 namespace daybreak::formats {
@@ -215,7 +216,7 @@ void BlockScanner::pass_lost(const dbk_trace_block& header, uint64_t at) {
 }
 
 void BlockScanner::check_number(const dbk_trace_block& header, uint64_t offset) {
-    if (header.number > expected_number_) {
+    if (!std::exchange(jumped_, false) && header.number > expected_number_) {
         blocks_lost_ += header.number - expected_number_;
         findings_.add(FindingKind::bad_block, strprintf("0x%" PRIx64, offset),
                       base::counted(header.number - expected_number_, "block") +

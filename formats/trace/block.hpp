@@ -37,8 +37,11 @@ private:
 };
 
 /// Whether a block has pieces, in rows or in columns.
+constexpr bool has_pieces(uint16_t type) {
+    return type == DBK_TRACE_DATA || type == DBK_TRACE_COLUMNS;
+}
 constexpr bool has_pieces(const dbk_trace_block& header) {
-    return header.type == DBK_TRACE_DATA || header.type == DBK_TRACE_COLUMNS;
+    return has_pieces(header.type);
 }
 
 /// The version that a block of this type has.
@@ -95,6 +98,11 @@ public:
     uint64_t blocks_lost() const { return blocks_lost_; }
     uint64_t bytes_skipped() const { return bytes_skipped_; }
     uint64_t bytes_cut() const { return bytes_cut_; }
+    /// Goes on there, whatever number the block there has.
+    void jump(uint64_t offset_bytes) {
+        offset_ = offset_bytes;
+        jumped_ = true;
+    }
     /// A block that came through the scanner turned out to be undecodable.
     void count_lost() { blocks_lost_++; }
 
@@ -117,6 +125,7 @@ private:
     size_t buffer_bytes_ = 0;
     uint64_t offset_ = 0;
     uint64_t expected_number_ = 0;
+    bool jumped_ = false;
     uint64_t reread_bytes_ = 0;
     uint64_t blocks_lost_ = 0, bytes_skipped_ = 0, bytes_cut_ = 0;
 };

@@ -31,6 +31,20 @@ uint32_t BlockStore::add(std::shared_ptr<base::ByteSource> file, const std::stri
     return static_cast<uint32_t>(blocks_.size() - 1);
 }
 
+uint32_t BlockStore::reserve(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
+                             uint32_t blocks) {
+    if (files_.empty() || files_.back().source != file)
+        files_.push_back({std::move(file), prefix});
+    auto first = static_cast<uint32_t>(blocks_.size());
+    blocks_.resize(blocks_.size() + blocks, {static_cast<uint32_t>(files_.size() - 1), 0, {}, {}});
+    return first;
+}
+
+void BlockStore::place(uint32_t block, const dbk_trace_block& header, uint64_t offset_bytes) {
+    blocks_[block].header = header;
+    blocks_[block].offset_bytes = offset_bytes;
+}
+
 void BlockStore::keep(uint32_t block, Bytes raw) {
     Unpacked unpacked = counted(std::move(raw));
     blocks_[block].unpacked = unpacked;
@@ -66,6 +80,8 @@ void BlockStore::keep_unpacked(const Unpacked& unpacked) {
 
 /// Reads a block's payload into stored_.
 Result<void> BlockStore::read_stored(const Block& block) {
+    if (block.header.magic == 0)
+        return errorf(ErrorCode::corrupt, "what lies there is not the block that the index has");
     if (block.header.stored_bytes > kStoredBytesMax)
         return errorf(ErrorCode::limit, "it is too long");
     stored_.header = block.header;
@@ -109,6 +125,8 @@ void BlockStore::begin_next(uint32_t number) {
         const Block& block = blocks_[next];
         if (ahead_->has(next) || !block.unpacked.expired())
             continue;
+        if (!is_placed(next))
+            return;
         if (std::max(block.header.raw_bytes, block.header.stored_bytes) > UnpackAhead::kBytesMax)
             return;
         StoredBlock stored{block.header, block.offset_bytes, Bytes(block.header.stored_bytes)};

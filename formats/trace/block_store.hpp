@@ -36,6 +36,12 @@ public:
     /// for findings: "block 7 at 0x1234".
     uint32_t add(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
                  const dbk_trace_block& header, uint64_t offset_bytes);
+    /// Takes note of so many blocks of `file` of which nothing is known before place() says it.
+    /// Returns the first's number; theirs follow each other.
+    uint32_t reserve(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
+                     uint32_t blocks);
+    void place(uint32_t block, const dbk_trace_block& header, uint64_t offset_bytes);
+    bool is_placed(uint32_t block) const { return blocks_[block].header.magic != 0; }
     /// Keeps the block that was unpacked just now, as far as there is room.
     void keep(uint32_t block, Bytes raw);
 

@@ -14,7 +14,6 @@ struct FileContent {
     SymbolTable symbols;
     std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary;
-    std::vector<IndexEntry> index;
     std::string schema;
     Findings findings; ///< about the file itself
 

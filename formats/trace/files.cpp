@@ -581,7 +581,7 @@ private:
     const ReadOptions& options_;
     std::vector<Source> sources_;
     std::set<std::pair<dev_t, ino_t>> identities_;
-    RecordingBuilder builder_;
+    RecordingBuilder builder_{options_.segments_in_memory};
     std::shared_ptr<BlockStore> store_ = std::make_shared<BlockStore>(options_.jobs);
     RawBudget budget_;
     Findings findings_;

@@ -10,7 +10,7 @@
 #include "base/padded.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 
 namespace daybreak::formats {
 
@@ -28,10 +28,41 @@ bool fill(const std::vector<PieceHead>& pieces, uint32_t block_bytes) {
     return end == block_bytes;
 }
 
+void set_places(std::vector<IndexBlock>& blocks) {
+    std::map<StreamKey, uint32_t> counts;
+    for (IndexBlock& block : blocks)
+        for (PieceHead& head : block.pieces)
+            if (Result<Piece> piece = parse_piece(head.head);
+                piece.ok() && piece->kind == PieceKind::segment)
+                head.place = counts[{piece->boot_id, piece->segment.ring_id, piece->segment.cpu}]++;
+}
+
 } // namespace
 
-IndexReader::IndexReader(base::ByteSource& untrusted_file) : file_(untrusted_file) {
-    Place place{0, {}};
+Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
+                                           const BlockPlace& place) {
+    if (place.header.stored_bytes > kStoredBytesMax)
+        return base::errorf(ErrorCode::limit, "%u bytes are stored", place.header.stored_bytes);
+    Bytes stored(place.header.stored_bytes);
+    if (untrusted_file.read(place.offset_bytes + sizeof(dbk_trace_block), stored) != stored.size())
+        return base::errorf(ErrorCode::truncated, "it is not there any more");
+    if (base::crc32c(stored) != place.header.payload_crc32c)
+        return base::errorf(ErrorCode::corrupt, "its checksum does not hold");
+    DBK_TRY(Bytes raw, unpack_block({place.header, place.offset_bytes, stored}));
+    DBK_TRY(TraceIndex index, decode_index(raw));
+    std::stable_sort(
+        index.blocks.begin(), index.blocks.end(),
+        [](const IndexBlock& a, const IndexBlock& b) { return a.file_offset < b.file_offset; });
+    set_places(index.blocks);
+    return std::move(index.blocks);
+}
+
+bool fills(const IndexBlock& block, const dbk_trace_block& header) {
+    return !block.pieces.empty() && fill(block.pieces, rows_bytes(header));
+}
+
+void IndexReader::find_all() {
+    BlockPlace place;
     for (uint32_t number = 0; read_header(file_, place.offset_bytes, place.header); number++) {
         if (place.header.number != number || place.header.version != block_version(place.header.type))
             return;
@@ -41,26 +72,6 @@ IndexReader::IndexReader(base::ByteSource& untrusted_file) : file_(untrusted_fil
     }
 }
 
-void IndexReader::read(const Place& place, const MayUnpack& may_unpack) {
-    blocks_.clear();
-    if (place.header.stored_bytes > kStoredBytesMax || !may_unpack(place.header.raw_bytes))
-        return;
-    Bytes stored(place.header.stored_bytes);
-    if (file_.read(place.offset_bytes + sizeof(dbk_trace_block), stored) != stored.size() ||
-        base::crc32c(stored) != place.header.payload_crc32c)
-        return;
-    Result<Bytes> raw = unpack_block({place.header, place.offset_bytes, stored});
-    if (!raw.ok())
-        return;
-    Result<TraceIndex> index = decode_index(*raw);
-    if (!index.ok())
-        return;
-    blocks_ = std::move(index->blocks);
-    std::stable_sort(blocks_.begin(), blocks_.end(), [](const IndexBlock& a, const IndexBlock& b) {
-        return a.file_offset < b.file_offset;
-    });
-}
-
 const IndexBlock* IndexReader::find(const dbk_trace_block& header, uint64_t offset_bytes,
                                     const MayUnpack& may_unpack) {
     // The index that has the block is the next one after it.
@@ -68,16 +79,19 @@ const IndexBlock* IndexReader::find(const dbk_trace_block& header, uint64_t offs
         places_.pop_front();
     if (places_.empty())
         return nullptr;
-    if (read_offset_ != places_.front().offset_bytes) {
-        read_offset_ = places_.front().offset_bytes;
-        read(places_.front(), may_unpack);
+    if (read_.offset_bytes != places_.front().offset_bytes) {
+        read_ = places_.front();
+        blocks_.clear();
+        if (may_unpack(read_.header.raw_bytes))
+            if (Result<std::vector<IndexBlock>> read = read_index(file_, read_); read.ok())
+                blocks_ = std::move(*read);
     }
     auto found = std::lower_bound(
         blocks_.begin(), blocks_.end(), offset_bytes,
         [](const IndexBlock& block, uint64_t offset) { return block.file_offset < offset; });
     bool here = found != blocks_.end() && found->file_offset == offset_bytes &&
-                found->block_number == header.number && !found->pieces.empty();
-    return here && fill(found->pieces, rows_bytes(header)) ? &*found : nullptr;
+                found->block_number == header.number;
+    return here && fills(*found, header) ? &*found : nullptr;
 }
 
 } // namespace daybreak::formats

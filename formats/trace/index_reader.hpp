@@ -10,12 +10,30 @@
 
 namespace daybreak::formats {
 
+/// A block, by its header.
+struct BlockPlace {
+    uint64_t offset_bytes = 0;
+    dbk_trace_block header{};
+};
+
+/// Returns the data blocks of an index block, ascending by offset, each head with its place.
+/// Errors: truncated, corrupt, limit: it cannot be read, or contradicts itself.
+Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
+                                           const BlockPlace& place);
+
+/// Returns whether the pieces that the index has of a block are all of it.
+bool fills(const IndexBlock& block, const dbk_trace_block& header);
+
 /// The index blocks that are found by going from header to header, without looking at payloads.
 /// Where a header does not hold, the file is damaged or not finished: what comes after has no
 /// index.
 class IndexReader {
 public:
-    explicit IndexReader(base::ByteSource& untrusted_file);
+    explicit IndexReader(base::ByteSource& untrusted_file) : file_(untrusted_file) {}
+    /// Looks for them.
+    void find_all();
+    /// Those that are known, in the order of the file.
+    void use(std::deque<BlockPlace> places) { places_ = std::move(places); }
 
     /// Returns the pieces of the block, which fill it; null when no index has them, or one that
     /// contradicts itself.  Blocks are asked for in the order of the file.  `may_unpack` is asked
@@ -23,18 +41,22 @@ public:
     using MayUnpack = std::function<bool(uint64_t raw_bytes)>;
     const IndexBlock* find(const dbk_trace_block& header, uint64_t offset_bytes,
                            const MayUnpack& may_unpack);
+    /// The index block that was read last, and how many of its blocks are before this one, which
+    /// find() returned last.
+    const BlockPlace& place() const { return read_; }
+    size_t number_of(const IndexBlock& block) const {
+        return static_cast<size_t>(&block - blocks_.data());
+    }
+    /// Returns whether what lies there is the index block that was read last, and has blocks.
+    bool has_read(uint64_t offset_bytes) const {
+        return read_.offset_bytes == offset_bytes && !blocks_.empty();
+    }
+    size_t blocks() const { return blocks_.size(); }
 
 private:
-    struct Place {
-        uint64_t offset_bytes;
-        dbk_trace_block header;
-    };
-
-    void read(const Place& place, const MayUnpack& may_unpack);
-
     base::ByteSource& file_;
-    std::deque<Place> places_;       // of the index blocks not passed yet
-    uint64_t read_offset_ = 0;       // of the one read last
+    std::deque<BlockPlace> places_;  // of the index blocks not passed yet
+    BlockPlace read_;                // of the one read last
     std::vector<IndexBlock> blocks_; // of that one, ascending by offset
 };
 

@@ -313,6 +313,47 @@ bool ascends(const LeftOut& one, const LeftOut& next) {
                                  : one.last_sequence < next.first_sequence;
 }
 
+void put_run(const TraceContents::Run& one, wire::Contents::Run::Builder out) {
+    const SegmentRun& run = one.run;
+    out.setRingId(one.ring_id);
+    out.setCpu(one.cpu);
+    out.setFirst(run.from);
+    out.setCount(run.count);
+    out.setSaysTsc(run.says_tsc);
+    out.setFirstSequence(run.first_sequence);
+    out.setRecordsBefore(run.records_before);
+    out.setRecords(run.record_count);
+    out.setFirstTicks(run.opened.ticks);
+    out.setFirstMonoNs(run.opened.mono_ns);
+    out.setLastMonoNs(run.last_mono_ns);
+    out.setMinTicks(run.min_ticks);
+    out.setMaxTicks(run.max_ticks);
+    out.setLastTicks(run.last_ticks);
+}
+
+Result<TraceContents::Run> get_run(wire::Contents::Run::Reader in) {
+    TraceContents::Run one;
+    one.ring_id = in.getRingId();
+    one.cpu = in.getCpu();
+    SegmentRun& run = one.run;
+    run.from = in.getFirst();
+    run.count = in.getCount();
+    run.says_tsc = in.getSaysTsc();
+    run.first_sequence = in.getFirstSequence();
+    run.records_before = in.getRecordsBefore();
+    run.record_count = in.getRecords();
+    run.opened = {in.getFirstTicks(), in.getFirstMonoNs()};
+    run.last_mono_ns = in.getLastMonoNs();
+    run.min_ticks = in.getMinTicks();
+    run.max_ticks = in.getMaxTicks();
+    run.last_ticks = in.getLastTicks();
+    if (run.count == 0 || run.first_sequence > UINT64_MAX - run.count ||
+        run.records_before > UINT64_MAX - run.record_count)
+        return errorf(ErrorCode::corrupt, "a run of %u segments from %" PRIu64 " on", run.count,
+                      run.first_sequence);
+    return one;
+}
+
 } // namespace
 
 Bytes encode_header(const TraceHeader& header) {
@@ -594,11 +635,82 @@ Result<TraceWindow> decode_window(ByteView untrusted) {
         });
 }
 
+Bytes encode_contents(const TraceContents& contents) {
+    return encode([&](wire::Message::Builder root) {
+        auto out = root.initContents();
+        out.setBootId(contents.boot_id);
+        out.setRawDataBytes(contents.raw_data_bytes);
+        auto groups = out.initGroups(static_cast<unsigned>(contents.groups.size()));
+        for (unsigned i = 0; i < contents.groups.size(); i++) {
+            groups[i].setFileOffset(contents.groups[i].file_offset);
+            groups[i].setBlocks(contents.groups[i].blocks);
+            groups[i].setRuns(contents.groups[i].runs);
+        }
+        auto runs = out.initRuns(static_cast<unsigned>(contents.runs.size()));
+        for (unsigned i = 0; i < contents.runs.size(); i++)
+            put_run(contents.runs[i], runs[i]);
+        auto others = out.initOtherOffsets(static_cast<unsigned>(contents.other_offsets.size()));
+        for (unsigned i = 0; i < contents.other_offsets.size(); i++)
+            others.set(i, contents.other_offsets[i]);
+        auto rings = out.initPairs(static_cast<unsigned>(contents.pairs.size()));
+        for (unsigned i = 0; i < contents.pairs.size(); i++) {
+            const std::vector<ClockPair>& pairs = contents.pairs[i].pairs;
+            rings[i].setRingId(contents.pairs[i].ring_id);
+            auto ticks = rings[i].initTicks(static_cast<unsigned>(pairs.size()));
+            auto mono = rings[i].initMonoNs(static_cast<unsigned>(pairs.size()));
+            for (unsigned j = 0; j < pairs.size(); j++) {
+                ticks.set(j, pairs[j].ticks);
+                mono.set(j, pairs[j].mono_ns);
+            }
+        }
+    });
+}
+
+Result<TraceContents> decode_contents(ByteView untrusted) {
+    return decode<TraceContents>(
+        untrusted, "contents", [&](wire::Message::Reader root) -> Result<TraceContents> {
+            if (!root.isContents())
+                return wrong_kind("table of contents");
+            auto in = root.getContents();
+            DBK_TRY_VOID(check_list(in.getGroups().size(), 16, untrusted, "groups"));
+            DBK_TRY_VOID(check_list(in.getRuns().size(), 96, untrusted, "runs"));
+            DBK_TRY_VOID(check_list(in.getOtherOffsets().size(), 8, untrusted, "offsets"));
+            DBK_TRY_VOID(check_list(in.getPairs().size(), 24, untrusted, "rings"));
+            TraceContents contents;
+            contents.boot_id = in.getBootId();
+            contents.raw_data_bytes = in.getRawDataBytes();
+            for (auto group : in.getGroups())
+                contents.groups.push_back(
+                    {group.getFileOffset(), group.getBlocks(), group.getRuns()});
+            for (auto run : in.getRuns()) {
+                DBK_TRY(TraceContents::Run one, get_run(run));
+                contents.runs.push_back(one);
+            }
+            for (uint64_t offset : in.getOtherOffsets())
+                contents.other_offsets.push_back(offset);
+            size_t pairs = 0;
+            for (auto ring : in.getPairs()) {
+                auto ticks = ring.getTicks();
+                auto mono = ring.getMonoNs();
+                pairs += ticks.size();
+                DBK_TRY_VOID(check_list(pairs, 8, untrusted, "pairs")); // lists may be the same one
+                if (mono.size() != ticks.size())
+                    return errorf(ErrorCode::corrupt, "%u ticks and %u times do not fit",
+                                  ticks.size(), mono.size());
+                contents.pairs.push_back({ring.getRingId(), {}});
+                for (unsigned i = 0; i < ticks.size(); i++)
+                    contents.pairs.back().pairs.push_back({ticks[i], mono[i]});
+            }
+            return contents;
+        });
+}
+
 Bytes encode_end(const TraceEnd& end) {
     return encode([&](wire::Message::Builder root) {
         auto out = root.initEnd();
         out.setBlocks(end.blocks);
         out.setBytes(end.bytes);
+        out.setContentsOffset(end.contents_offset);
     });
 }
 
@@ -606,7 +718,8 @@ Result<TraceEnd> decode_end(ByteView untrusted) {
     return decode<TraceEnd>(untrusted, "end", [](wire::Message::Reader root) -> Result<TraceEnd> {
         if (!root.isEnd())
             return wrong_kind("end");
-        return TraceEnd{root.getEnd().getBlocks(), root.getEnd().getBytes()};
+        auto in = root.getEnd();
+        return TraceEnd{in.getBlocks(), in.getBytes(), in.getContentsOffset()};
     });
 }
 

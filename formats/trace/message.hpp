@@ -21,6 +21,7 @@ constexpr size_t kSymbolsPerBlock = 16384;
 struct TraceEnd {
     uint32_t blocks = 0; ///< before it
     uint64_t bytes = 0;  ///< before it
+    uint64_t contents_offset = 0; ///< 0: there is no CONTENTS block
 };
 
 Bytes encode_header(const TraceHeader& header);
@@ -30,6 +31,7 @@ Bytes encode_index(const TraceIndex& index);
 Bytes encode_summary(const TraceSummary& summary);
 Bytes encode_skipped(std::span<const SkippedSegments> skipped);
 Bytes encode_window(const TraceWindow& window);
+Bytes encode_contents(const TraceContents& contents);
 Bytes encode_end(const TraceEnd& end);
 
 /// Errors of all: corrupt.
@@ -42,6 +44,8 @@ Result<TraceSummary> decode_summary(ByteView untrusted);
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);
 /// Refuses what is not in order, or more than kLeftOutMax stretches.
 Result<TraceWindow> decode_window(ByteView untrusted);
+/// Its runs are as SegmentRun says as far as their numbers do not overflow.
+Result<TraceContents> decode_contents(ByteView untrusted);
 Result<TraceEnd> decode_end(ByteView untrusted);
 
 } // namespace daybreak::formats

@@ -196,6 +196,29 @@ struct TraceIndex {
     std::vector<IndexBlock> blocks;
 };
 
+/// What a file with many index blocks says of them.
+struct TraceContents {
+    struct Group {
+        uint64_t file_offset = 0; ///< of the index block
+        uint32_t blocks = 0;      ///< data blocks that it lists
+        uint32_t runs = 0;        ///< so many of `runs` are its; 0: it is to be read
+    };
+    struct Run {
+        uint16_t ring_id = 0, cpu = 0;
+        SegmentRun run; ///< of no source
+    };
+    struct Pairs {
+        uint16_t ring_id = 0;
+        std::vector<ClockPair> pairs;
+    };
+    uint64_t boot_id = 0;
+    uint64_t raw_data_bytes = 0;
+    std::vector<Group> groups; ///< in the order of the file
+    std::vector<Run> runs;
+    std::vector<uint64_t> other_offsets; ///< ascending, of the blocks that are to be read
+    std::vector<Pairs> pairs;
+};
+
 /// Returns the summary that the recording itself gives.
 TraceSummary summary_of(const Recording& recording);
 

@@ -5,13 +5,17 @@
 #include "formats/trace/file_reader.hpp"
 
 #include "formats/trace/block.hpp"
-#include "formats/trace/index_reader.hpp"
+#include "formats/trace/contents.hpp"
+#include "formats/trace/index_segments.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/symbol_blocks.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <utility>
 
 namespace daybreak::formats {
 
@@ -30,36 +34,34 @@ public:
                const std::string& prefix, RecordingBuilder& builder, RawBudget& budget,
                const std::shared_ptr<BlockStore>& store, bool skim)
         : source_(untrusted_file), prefix_(prefix), builder_(builder), budget_(budget),
-          store_(store), scanner_(*untrusted_file, found_), index_(*untrusted_file), file_id_(builder.begin_file()) {
+          store_(store), scanner_(*untrusted_file, found_), index_(*untrusted_file),
+          file_id_(builder.begin_file()), skim_(skim) {
         budget_.add_file(untrusted_file->size());
         content_.file.path = name;
         if (skim)
             scanner_.trust([this](const dbk_trace_block& header, uint64_t offset_bytes) {
-                return has_pieces(header) &&
-                       index_.find(header, offset_bytes, may_unpack());
+                return has_pieces(header) && index_.find(header, offset_bytes, may_unpack());
             });
     }
 
     Result<FileContent> run() {
         TraceFileFacts& facts = content_.file.facts;
         content_.file.header.file_number = 0;
-        BlockView block;
-        while (scanner_.next(block)) {
-            if (block.header.number != next_number_)
-                end_symbols();
-            next_number_ = uint64_t{block.header.number} + 1;
-            Result<void> taken = take(block);
-            after_symbols_ |= has_symbols(block.header);
-            if (!taken.ok())
-                end_symbols();
-            after_symbols_ = has_symbols(block.header);
-            if (taken.ok()) {
-                facts.blocks_good++;
-                continue;
-            }
-            scanner_.count_lost();
-            found_.add(FindingKind::bad_block, name_of(block), taken.error().message());
+        std::optional<FoundContents> found;
+        if (skim_)
+            found = find_contents(*source_, may_unpack());
+        std::optional<std::deque<BlockPlace>> places;
+        if (found)
+            places = places_of(found->contents);
+        if (places) {
+            run_contents(*found, *places);
+        } else {
+            found.reset();
+            index_.find_all();
+            for (BlockView block; scanner_.next(block);)
+                take_scanned(block);
         }
+        end_group(false);
         end_symbols();
         facts.file_bytes = source_->size();
         if (facts.blocks_good == 0)
@@ -68,6 +70,11 @@ public:
         facts.blocks_lost = scanner_.blocks_lost();
         facts.bytes_skipped = scanner_.bytes_skipped();
         facts.bytes_cut = scanner_.bytes_cut();
+        if (found) { // what was not looked at is taken for good
+            facts.raw_data_bytes = found->contents.raw_data_bytes;
+            facts.blocks_good =
+                uint64_t{found->blocks} + 1 - std::min<uint64_t>(found->blocks, facts.blocks_lost);
+        }
         if (number() != 0)
             builder_.add_file(number());
         if (facts.blocks_lost != 0 || facts.bytes_skipped != 0)
@@ -88,6 +95,95 @@ private:
     }
 
     uint32_t number() const { return content_.number(); }
+
+    /// Takes the next good block of the file.
+    void take_scanned(const BlockView& block) {
+        if (block.header.number != next_number_)
+            end_symbols();
+        next_number_ = uint64_t{block.header.number} + 1;
+        Result<void> taken = take(block);
+        after_symbols_ |= has_symbols(block.header);
+        if (!taken.ok())
+            end_symbols();
+        after_symbols_ = has_symbols(block.header);
+        if (taken.ok()) {
+            content_.file.facts.blocks_good++;
+            return;
+        }
+        scanner_.count_lost();
+        found_.add(FindingKind::bad_block, name_of(block), taken.error().message());
+    }
+
+    /// Takes the blocks that the contents name, and runs of segments for all others.
+    void run_contents(const FoundContents& found, const std::deque<BlockPlace>& places) {
+        const TraceContents& contents = found.contents;
+        builder_.share(store_);
+        index_.use(places);
+        size_t run = 0, group = 0;
+        auto add_groups = [&](uint64_t before) {
+            for (; group < contents.groups.size() && contents.groups[group].file_offset < before;
+                 group++) {
+                std::span<const TraceContents::Run> runs(contents.runs);
+                runs = runs.subspan(run, contents.groups[group].runs);
+                run += runs.size();
+                add_group(places[group], contents.groups[group].blocks, contents.boot_id, runs);
+            }
+        };
+        for (uint64_t offset : contents.other_offsets) {
+            add_groups(offset);
+            scanner_.jump(offset);
+            BlockView block;
+            if (!scanner_.next(block) || block.offset_bytes != offset)
+                end_symbols(); // it is lost; what follows comes in its turn
+            else {
+                next_number_ = block.header.number;
+                take_scanned(block);
+            }
+        }
+        add_groups(UINT64_MAX);
+        for (const TraceContents::Pairs& ring : contents.pairs)
+            builder_.add_pairs(contents.boot_id, ring.ring_id, ring.pairs, file_options());
+        scanner_.jump(found.offset_bytes);
+        for (BlockView block; scanner_.next(block);)
+            take_scanned(block);
+    }
+
+    /// Returns where the index blocks are; empty when one is not there, or does not have room for
+    /// what the contents say of it: then the file is read as if they were not there.
+    std::optional<std::deque<BlockPlace>> places_of(const TraceContents& contents) {
+        std::deque<BlockPlace> places;
+        std::span<const TraceContents::Run> runs(contents.runs);
+        for (const TraceContents::Group& group : contents.groups) {
+            BlockPlace place{group.file_offset, {}};
+            if (!read_header(*source_, group.file_offset, place.header) ||
+                place.header.type != DBK_TRACE_INDEX ||
+                place.header.raw_bytes > IndexSegments::kIndexBytesMax ||
+                !budget_.take(place.header.raw_bytes))
+                return std::nullopt;
+            uint64_t room = place.header.raw_bytes / DBK_SEGMENT_DATA_OFFSET;
+            for (const TraceContents::Run& one : runs.first(group.runs))
+                if (uint64_t{one.run.from} + one.run.count > room)
+                    return std::nullopt;
+            runs = runs.subspan(group.runs);
+            places.push_back(place);
+        }
+        return places;
+    }
+
+    void add_group(const BlockPlace& place, uint32_t blocks, uint64_t boot_id,
+                   std::span<const TraceContents::Run> runs) {
+        if (runs.empty())
+            return; // its blocks are among the others
+        if (!segments_)
+            segments_ = std::make_shared<IndexSegments>(source_, prefix_, store_);
+        uint32_t group = segments_->add_unseen(place, blocks);
+        for (TraceContents::Run one : runs) {
+            StreamKey key{boot_id, one.ring_id, one.cpu};
+            one.run.group = group;
+            one.run.stream = segments_->stream(key);
+            builder_.add_run(segments_, key, one.run, file_options());
+        }
+    }
 
     /// What follows the symbols read so far is not there, or not known.
     void end_symbols() {
@@ -146,6 +242,10 @@ private:
             symbols_.add(source_, prefix_, block.header, block.offset_bytes);
             return {};
         }
+        if (block.header.type == DBK_TRACE_INDEX && index_.has_read(block.offset_bytes)) {
+            end_group(true);
+            return {};
+        }
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
@@ -164,7 +264,7 @@ private:
             return take_data(block, std::move(raw));
         case DBK_TRACE_INDEX: {
             DBK_TRY(TraceIndex index, decode_index(raw));
-            content_.index.insert(content_.index.end(), index.entries.begin(), index.entries.end());
+            (void)index; // IndexReader has what there is of it
             return {};
         }
         case DBK_TRACE_SUMMARY: {
@@ -177,6 +277,11 @@ private:
         }
         case DBK_TRACE_WINDOW:
             return take_window(block, raw);
+        case DBK_TRACE_CONTENTS: {
+            DBK_TRY(TraceContents contents, decode_contents(raw));
+            (void)contents; // for who reads a part of the file
+            return {};
+        }
         case DBK_TRACE_SKIPPED:
             return take_skipped(raw);
         case DBK_TRACE_END:
@@ -190,11 +295,32 @@ private:
         const IndexBlock* indexed = index_.find(block.header, block.offset_bytes, may_unpack());
         if (!indexed)
             return false;
+        if (std::exchange(group_offset_, index_.place().offset_bytes) !=
+            index_.place().offset_bytes) // the file changes: its index block did not come
+            end_group(false);
         uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
         if (!builder_.add_heads(store_, place, indexed->pieces, piece_options(block)).ok())
             return false;
         content_.file.facts.raw_data_bytes += rows_bytes(block.header);
+        group_.resize(index_.blocks(), IndexSegments::kNotTaken);
+        group_[index_.number_of(*indexed)] = place;
         return true;
+    }
+
+    /// All blocks of the index block that was read last have been taken.
+    void end_group(bool may_fold) {
+        std::vector<uint32_t> blocks = std::exchange(group_, {});
+        if (blocks.empty())
+            return;
+        if (!may_fold || index_.place().header.raw_bytes > IndexSegments::kIndexBytesMax) {
+            builder_.fold(nullptr, 0, nullptr);
+            return;
+        }
+        if (!segments_)
+            segments_ = std::make_shared<IndexSegments>(source_, prefix_, store_);
+        uint32_t group = segments_->add(index_.place(), std::move(blocks));
+        builder_.fold(segments_, group,
+                      [this](const StreamKey& key) { return segments_->stream(key); });
     }
 
     IndexReader::MayUnpack may_unpack() {
@@ -202,10 +328,14 @@ private:
     }
 
     AddOptions piece_options(const BlockView& block) {
+        AddOptions options = file_options();
+        options.origin = prefix_ + name_of(block);
+        return options;
+    }
+    AddOptions file_options() {
         if (content_.file.header.has_window() && window_id_ == 0)
             window_id_ = builder_.add_window();
-        return {prefix_ + name_of(block), Packing::packed, std::nullopt, number(), window_id_,
-                file_id_};
+        return {"", Packing::packed, std::nullopt, number(), window_id_, file_id_};
     }
 
     Result<void> take_data(const BlockView& block, Bytes raw) {
@@ -254,8 +384,12 @@ private:
     Findings found_;
     BlockScanner scanner_;
     IndexReader index_;
+    std::vector<uint32_t> group_; ///< of the data blocks of the index block read last, in the store
+    uint64_t group_offset_ = 0;   ///< of that index block
+    std::shared_ptr<IndexSegments> segments_;
     SymbolBlocks symbols_;
     const uint32_t file_id_;
+    const bool skim_;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;
     bool after_symbols_ = false; ///< the block before had symbols
@@ -319,7 +453,7 @@ bool looks_like_trace(ByteView untrusted) {
 
 Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_file,
                           const std::string& name, const ReadOptions& options) {
-    RecordingBuilder builder;
+    RecordingBuilder builder(options.segments_in_memory);
     RawBudget budget;
     DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget,
                                              std::make_shared<BlockStore>(options.jobs), options.skim));
@@ -331,7 +465,6 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
     trace.symbols = std::move(content.symbols);
     trace.shared_symbols = std::move(content.shared_symbols);
     trace.summary = std::move(content.summary);
-    trace.index = std::move(content.index);
     trace.schema = std::move(content.schema);
     trace.files.push_back(std::move(content.file));
     trace.recording = builder.build();

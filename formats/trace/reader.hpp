@@ -65,7 +65,6 @@ struct Trace {
     /// Of a single file that has no symbols: those that read_traces() looks for beside it.
     std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
-    std::vector<IndexEntry> index;       ///< as the file has it; rebuildable from the recording
     std::string schema;                  ///< the Cap'n Proto schema text the file carries
     Recording recording;                 ///< its findings hold the file's too
 
@@ -89,6 +88,8 @@ struct ReadOptions {
     /// Data blocks that an index describes are not looked at before a piece of one is wanted: damage to
     /// the others goes unnoticed.  For a caller who wants a part of the recording.
     bool skim = false;
+    /// As the builder's: more of them are known by the index alone.
+    size_t segments_in_memory = RecordingBuilder::kSegmentsInMemory;
     unsigned jobs = 1;        ///< threads that may unpack data blocks, the caller's among them
     std::string running_boot; ///< UUID of the boot that runs; empty: not known
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The messages of a trace file: what the recording itself cannot know.  Every block of type HEADER,
-# SYMBOLS, INDEX, SUMMARY and END holds one Message.  This text is stored in each trace file.
+# SYMBOLS, INDEX, SUMMARY, END, SKIPPED, SHARED_SYMBOLS, WINDOW and CONTENTS holds one Message.  This text is stored in each trace file.
 # Fields are only ever added, with the next number.
 @0xd97f326e7971ffca;
 
@@ -18,6 +18,7 @@ struct Message {
     skipped @5 :List(Skipped);
     sharedSymbols @6 :SharedSymbols;
     window @7 :Window;
+    contents @8 :Contents;
   }
 }
 
@@ -110,6 +111,52 @@ struct Index {
   lastTicks @7 :List(UInt64);   # the greatest
 }
 
+# In a file with many index blocks: what is in them, so that a part of the file is found without reading
+# the others.
+struct Contents {
+  bootId @0 :UInt64;        # as segments have it
+  rawDataBytes @1 :UInt64;  # of all data blocks, unpacked
+
+  # An index block, in the order of the file.
+  struct Group {
+    fileOffset @0 :UInt64;
+    blocks @1 :UInt32;  # data blocks that it lists
+    runs @2 :UInt32;    # how many of the runs below are its, in this order; 0: it has to be read
+  }
+  groups @2 :List(Group);
+
+  # Segments of one CPU whose sequence numbers follow each other, without anything missing or dropped.
+  struct Run {
+    ringId @0 :UInt16;
+    cpu @1 :UInt16;
+    first @2 :UInt32;  # how many segments of this CPU the index block has before it
+    count @3 :UInt32;
+    saysTsc @4 :Bool;
+    firstSequence @5 :UInt64;
+    recordsBefore @6 :UInt64;
+    records @7 :UInt64;
+    firstTicks @8 :UInt64;   # base_ticks and base_mono_ns of the first
+    firstMonoNs @9 :UInt64;
+    lastMonoNs @10 :UInt64;  # base_mono_ns of the last
+    minTicks @11 :UInt64;    # the least and the greatest of all records
+    maxTicks @12 :UInt64;
+    lastTicks @13 :UInt64;   # the greatest of the last segment's
+  }
+  runs @3 :List(Run);
+
+  # Of the blocks before this one that must be read: all but INDEX blocks with runs, and the data blocks
+  # of which these list the pieces.  Ascending.
+  otherOffsets @4 :List(UInt64);
+
+  # What base_ticks and base_mono_ns the segments of a ring have whose ticks are a TSC's; thinned.
+  struct Pairs {
+    ringId @0 :UInt16;
+    ticks @1 :List(UInt64);
+    monoNs @2 :List(UInt64);
+  }
+  pairs @5 :List(Pairs);
+}
+
 struct Cpu {
   ringId @0 :UInt16;
   cpu @1 :UInt16;
@@ -167,8 +214,8 @@ struct LeftOut {
   lastSequence @3 :UInt64;
   recordsBefore @4 :UInt64;    # committed before the first of them
   records @5 :UInt64;          # readable ones in them
-  fromMonoNs @6 :UInt64;       # when the first was opened
-  toMonoNs @7 :UInt64;         # of the last record
+  fromMonoNs @6 :UInt64;       # the earliest of their openings and records
+  toMonoNs @7 :UInt64;         # the latest
   drops @8 :List(UInt64);      # while they were open, by enum dbk_drop; empty: none
   openedTicks @9 :List(UInt64); # of each segment, where ticks are TSC ticks; else empty
   openedMonoNs @10 :List(UInt64);
@@ -177,4 +224,5 @@ struct LeftOut {
 struct End {
   blocks @0 :UInt32;  # of the file before this one
   bytes @1 :UInt64;   # of the file before this block
+  contentsOffset @2 :UInt64;  # of the CONTENTS block; 0: there is none
 }

@@ -6,6 +6,7 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/column_pack.hpp"
+#include "formats/trace/contents.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/symbol_coding.hpp"
 
@@ -16,8 +17,6 @@ namespace daybreak::formats {
 
 namespace {
 
-/// After so many pieces an index block is written: less than 1 MiB of it is unpacked at a time.
-constexpr size_t kIndexPieces = 4096;
 /// Rows and columns are compared on the last bytes of the first block (metadata is first in a file),
 /// and again after so many blocks.
 constexpr size_t kCompareBytes = 64u << 10;
@@ -38,6 +37,8 @@ struct TraceWriter::State {
     bool raw_has_others = false;         ///< pieces that the index does not have
     TraceIndex index;                    ///< what the next index block will have
     size_t index_pieces = 0;
+    ContentsMaker contents;
+    uint64_t contents_offset = 0; ///< once it is written
     PieceCounter counter;
     BlockMaker maker;
     ColumnPacker packer;
@@ -59,7 +60,11 @@ struct TraceWriter::State {
         int level = options.zstd_level;
         if (type == DBK_TRACE_SORTED_SYMBOLS || type == DBK_TRACE_SHARED_SYMBOLS)
             level = std::max(level, kSymbolsLevel);
-        return write(maker.make(type, next_number, raw_payload, level));
+        uint64_t offset = bytes_written;
+        DBK_TRY_VOID(write(maker.make(type, next_number, raw_payload, level)));
+        if (type != DBK_TRACE_INDEX && !has_pieces(type))
+            contents.add_other(offset);
+        return {};
     }
 
     ByteView make_rows(ByteView rows) {
@@ -92,6 +97,7 @@ struct TraceWriter::State {
         uint32_t number = next_number;
         ByteView block = make_columns();
         DBK_TRY_VOID(block.empty() ? put(DBK_TRACE_DATA, raw) : write(block));
+        contents.add_raw_bytes(raw.size());
         raw.clear();
         for (IndexEntry& entry : raw_entries) {
             entry.file_offset = offset;
@@ -110,13 +116,30 @@ struct TraceWriter::State {
     Result<void> flush() {
         if (!raw.empty())
             DBK_TRY_VOID(flush_raw());
-        return index_pieces < kIndexPieces ? Result<void>() : put_index();
+        return index_pieces < options.index_pieces ? Result<void>() : put_index();
     }
 
     Result<void> put_index() {
+        uint64_t offset = bytes_written;
         DBK_TRY_VOID(put(DBK_TRACE_INDEX, encode_index(index)));
+        contents.add_index(offset, index);
         index = {};
         index_pieces = 0;
+        return {};
+    }
+
+    /// Writes the table of contents, once, if the file needs one.
+    Result<void> put_contents() {
+        if (contents_offset != 0)
+            return {};
+        if (!index.blocks.empty())
+            DBK_TRY_VOID(put_index());
+        std::optional<TraceContents> all = contents.take();
+        if (!all)
+            return {};
+        uint64_t offset = bytes_written;
+        DBK_TRY_VOID(put(DBK_TRACE_CONTENTS, encode_contents(*all)));
+        contents_offset = offset;
         return {};
     }
 
@@ -205,8 +228,13 @@ Result<void> TraceWriter::add_block(enum dbk_trace_type type, ByteView raw_paylo
     DBK_TRY_VOID(state_->flush());
     if (type == DBK_TRACE_INDEX)
         return state_->put_index();
-    if (type == DBK_TRACE_END)
-        return state_->put(type, encode_end({state_->next_number, state_->bytes_written}));
+    if (type == DBK_TRACE_CONTENTS)
+        return {}; // before the end
+    if (type == DBK_TRACE_END) {
+        DBK_TRY_VOID(state_->put_contents());
+        return state_->put(type, encode_end({state_->next_number, state_->bytes_written,
+                                             state_->contents_offset}));
+    }
     return state_->put(type, raw_payload);
 }
 

@@ -25,6 +25,8 @@ struct TraceWriterOptions {
     int zstd_level = 3;
     size_t block_raw_bytes = 1u << 20; ///< of the pieces of a block
     bool columns = true;               ///< where they are smaller than rows
+    /// An index block is written after so many pieces: less than 1 MiB of it is unpacked at a time.
+    size_t index_pieces = 4096;
 };
 
 class TraceWriter {
@@ -48,8 +50,8 @@ public:
     Result<void> add_skipped(std::span<const SkippedSegments> skipped);
     /// Adds what a block of pieces has, whole, whatever it is.
     Result<void> add_rows(ByteView untrusted_rows);
-    /// Writes what is gathered, then a block with this payload.  An index and an end are made
-    /// anew, whatever the payload.
+    /// Writes what is gathered, then a block with this payload.  An index, the contents and an end
+    /// are made anew, whatever the payload.
     Result<void> add_block(enum dbk_trace_type type, ByteView raw_payload);
     /// Writes what is gathered as a block now.  After an error of the sink, which must not
     /// have written a part, it is still gathered and this can be called again.

@@ -3,15 +3,18 @@
 // One recording in every form that it can have reads the same: report, info, completeness.
 //
 //     simulated machine --> memory | rows | columns | packed, at two levels, and back in rows
+//                                 | known by runs of segments, whole, in windows, skimmed
 //                       --> a crash dump --> extracted
 //                       --> read live, look by look (report only)
 //
 // DAYBREAK_ROUNDS recordings (40) of the seeds from DAYBREAK_SEED (1) on; tests/nightly has more.
+#include "analyze/decode/time_span.hpp"
 #include "analyze/info.hpp"
 #include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
 #include "engine/sim/simulation.hpp"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/block.hpp"
 #include "formats/trace/reader.hpp"
 #include "recorder/extract.hpp"
 #include "recorder/pack.hpp"
@@ -22,6 +25,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
+#include <fstream>
 #include <random>
 
 using namespace daybreak;
@@ -63,6 +67,21 @@ Bytes random_program(std::mt19937_64& random, bool in_engine) {
     if (random() % 2)
         b.clause("profile:::tick-50ms", {b.trace(b.division_by_zero())});
     b.clause("END", {b.trace(b.text("end"))});
+    return b.dof();
+}
+
+/// Enough records for a table of contents: most aggregate, some print.
+Bytes busy_program(std::mt19937_64& random) {
+    test::ProgramBuilder b;
+    b.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH);
+    b.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_RECORD);
+    for (uint64_t id = 1; id <= 8; id++)
+        b.clause("profile:::profile-" + std::to_string(190 + 10 * id) + "us",
+                 b.aggregate(DTRACEAGG_SUM, id, {b.string_variable(DIF_VAR_EXECNAME)},
+                             b.constant(random() % 9)));
+    if (random() % 2)
+        b.clause("profile:::profile-997", {b.trace(b.variable(DIF_VAR_ID))});
+    b.clause("profile:::tick-50ms", {b.trace(b.text("tick"))});
     return b.dof();
 }
 
@@ -144,8 +163,13 @@ Read read(const formats::Recording& recording) {
     return read;
 }
 
-Read read_file(const std::string& path) {
-    auto trace = formats::read_trace(path);
+formats::Result<formats::Trace> read_trace(const std::string& path,
+                                           const formats::ReadOptions& options) {
+    return formats::read_traces(std::span(&path, 1), options);
+}
+
+Read read_file(const std::string& path, const formats::ReadOptions& options = {}) {
+    auto trace = read_trace(path, options);
     INFO(path << (trace.ok() ? "" : trace.error().message()));
     REQUIRE(trace.ok());
     Read found = read(trace->recording);
@@ -163,6 +187,79 @@ void check_same(const char* form, const Read& got, const Read& expected) {
     CHECK(got.info == expected.info);
     CHECK(got.verdict == expected.verdict);
     CHECK(got.status == expected.status);
+}
+
+/// What a window of a file prints, and what it says is missing.
+Read read_window(const std::string& path, const analyze::TimeWindow& window,
+                 const formats::ReadOptions& options) {
+    auto trace = read_trace(path, options);
+    REQUIRE(trace.ok());
+    Read read;
+    analyze::StringSink report, info;
+    analyze::ReportOptions asked;
+    asked.window = window;
+    analyze::Report result = analyze::render_report(trace->recording, asked, report);
+    read.report = report.text;
+    read.status = result.status();
+    read.verdict = result.completeness.verdict();
+    analyze::print_info(trace->recording, info, {.log_lines = {}, .window = window, .probes = {}});
+    read.info = info.text;
+    return read;
+}
+
+/// Whether who skims the file knows any segment by a run.
+bool has_runs(const std::string& path) {
+    auto trace = read_trace(path, {.skim = true});
+    for (const formats::RingRecording& ring : trace->recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            for (const formats::SegmentList::Part& part : cpu.segments.parts())
+                if (part.is_run())
+                    return true;
+    return false;
+}
+
+/// As one of 10 GB is read: segments are known by runs, and who wants a part finds it by the table
+/// of contents.
+void check_runs(const std::string& plain, const std::string& path, const Read& expected,
+                std::mt19937_64& random) {
+    check_same("runs", read_file(path, {.segments_in_memory = 0}), expected);
+    analyze::TimeSpan span = analyze::span_of(read_trace(plain, {})->recording);
+    if (span.empty())
+        return;
+    uint64_t span_ns = span.last_mono_ns - span.first_mono_ns + 1;
+    for (int i = 0; i < 4; i++) {
+        uint64_t since = span.first_mono_ns + random() % span_ns;
+        analyze::TimeWindow window{since, since + random() % span_ns / (1 + random() % 20)};
+        CAPTURE(*window.since_mono_ns, *window.until_mono_ns);
+        Read whole = read_window(plain, window, {});
+        check_same("window", read_window(path, window, {.segments_in_memory = 0}), whole);
+        check_same("window, skimmed", read_window(path, window, {.skim = true}), whole);
+    }
+}
+
+/// Who skims a file of which an index block is damaged prints all that is there, or says that
+/// something is missing.
+void check_damaged_index(const std::string& path, const Read& expected) {
+    Bytes good = base::read_file(path).value();
+    formats::Findings findings;
+    formats::BlockScanner scanner{ByteView(good), findings};
+    std::vector<uint64_t> indexes;
+    for (formats::BlockView block; scanner.next(block);)
+        if (block.header.type == DBK_TRACE_INDEX)
+            indexes.push_back(block.offset_bytes);
+    REQUIRE(indexes.size() > 2);
+    for (size_t in_block : {size_t{9}, sizeof(dbk_trace_block) + 9}) { // its header, its payload
+        Bytes bytes = good;
+        bytes[indexes[indexes.size() / 2] + in_block] ^= std::byte{1};
+        std::string damaged = path + ".damaged";
+        std::ofstream(damaged, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+        Read found = read_window(damaged, {0, UINT64_MAX}, {.skim = true});
+        CAPTURE(in_block, found.verdict);
+        CHECK((found.report == expected.report || found.status == analyze::kStatusLosses));
+        CHECK((in_block != 9 || found.report == expected.report));
+    }
 }
 
 std::string live_report(ByteView dof, uint64_t seed) {
@@ -235,4 +332,39 @@ TEST_CASE("one recording reads the same in every form", "[prop][forms]") {
             CHECK(live_report(dof, seed) == expected.report);
     }
     CHECK((with_drops > 0 || rounds < 40));
+}
+
+TEST_CASE("a large recording reads the same by runs, in windows, skimmed", "[prop][forms]") {
+    const uint64_t first = of_environment("DAYBREAK_SEED", 1);
+    for (uint64_t seed = first; seed < first + 6; seed++) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        Machines machines(busy_program(random), seed);
+        REQUIRE(machines.simulation->run().ok());
+        Read expected = read(machines.simulation->recording());
+        TempFolder folder;
+        auto file = [&](const char* name) { return (folder.path / name).string(); };
+        auto write = [&](const char* name, const formats::TraceWriterOptions& options) {
+            auto output = formats::create_trace_file(file(name), false);
+            REQUIRE(output.ok());
+            REQUIRE(machines.simulation->write_trace_file(*output, {}, options).ok());
+        };
+        write("plain", {});
+        for (bool columns : {false, true}) {
+            const char* name = columns ? "columns" : "rows";
+            write(name, {.block_raw_bytes = 32u << 10, .columns = columns, .index_pieces = 4});
+            REQUIRE(has_runs(file(name)));
+            check_runs(file("plain"), file(name), expected, random);
+            // Packed, the same blocks lie elsewhere: the table is made anew.
+            recorder::PackOptions pack;
+            pack.output_path = file(name) + ".packed";
+            pack.writer = {.zstd_level = 9, .columns = !columns, .index_pieces = 4};
+            auto packed = recorder::pack(file(name), pack);
+            INFO((packed.ok() ? "" : packed.error().message()));
+            REQUIRE(packed.ok());
+            REQUIRE(has_runs(pack.output_path));
+            check_runs(file("plain"), pack.output_path, expected, random);
+            check_damaged_index(file(name), expected);
+        }
+    }
 }

@@ -85,7 +85,7 @@ Result<std::shared_ptr<base::ByteSource>> failing_after(const std::string& path,
 }
 
 Result<std::shared_ptr<base::ByteSource>> fail_in_the_middle(const std::string& path) {
-    return failing_after(path, 60);
+    return failing_after(path, 75);
 }
 
 Result<std::shared_ptr<base::ByteSource>> fail_at_once(const std::string& path) {

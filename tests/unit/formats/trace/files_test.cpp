@@ -149,7 +149,13 @@ TEST_CASE("what is missing between files that are here is lost", "[trace][files]
     SECTION("a file among them is damaged") {
         r.eight_files();
         Bytes bytes = base::read_file(r.row.path(4)).value();
-        bytes[bytes.size() / 2] ^= std::byte{1};
+        Findings ignored;
+        BlockScanner scanner{ByteView(bytes), ignored};
+        uint64_t pieces_at = 0;
+        for (BlockView block; scanner.next(block);)
+            if (has_pieces(block.header))
+                pieces_at = block.offset_bytes;
+        bytes[pieces_at + sizeof(dbk_trace_block) + 8] ^= std::byte{1};
         test::write_bytes(r.row.path(4), bytes);
         Trace trace = r.read();
         CHECK(trace.has_losses());

@@ -29,7 +29,7 @@ TEST_CASE("a trace file comes back whole", "[trace][reader]") {
     CHECK(trace.summary->cpus.at(1).completeness.present == 2000);
     // The index has each CPU's segments, each once.
     uint64_t segments = 0;
-    for (const IndexEntry& entry : trace.index)
+    for (const IndexEntry& entry : test::index_of(file))
         segments += entry.last_sequence - entry.first_sequence + 1;
     CHECK(segments == found.completeness().segments_present);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "formats/trace/block.hpp"
+#include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
 #include "tests/support/segment_builder.hpp"
@@ -55,9 +56,8 @@ inline RingBuilder sample_ring(uint64_t count, uint32_t segments_per_cpu = 16) {
     return ring;
 }
 
-/// The trace file of a ring, in blocks of at most `block_raw_bytes`.
-inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
-                               bool columns = true) {
+/// The trace file of a ring.
+inline base::Bytes sample_file(RingBuilder& ring, const formats::TraceWriterOptions& options) {
     base::Bytes file;
     auto sink = [&](base::ByteView bytes) {
         file.insert(file.end(), bytes.begin(), bytes.end());
@@ -69,14 +69,32 @@ inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
     builder.add_bytes(metadata, {"metadata"}, &pieces);
     for (uint16_t cpu = 0; cpu < ring.options().cpu_count; cpu++)
         builder.add_bytes(ring.segment_memory(cpu), {"ring"}, &pieces);
-    auto writer = formats::TraceWriter::create(sink, sample_header(), {3, block_raw_bytes, columns})
-                      .value();
+    auto writer = formats::TraceWriter::create(sink, sample_header(), options).value();
     for (base::ByteView piece : pieces)
         DBK_ASSERT(writer.add_piece(piece).ok());
     DBK_ASSERT(writer.add_symbols(sample_symbols()).ok());
     DBK_ASSERT(writer.finish(formats::summary_of(builder.build())).ok());
     DBK_ASSERT(writer.bytes_written() == file.size());
     return file;
+}
+
+/// The same in blocks of at most `block_raw_bytes`.
+inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
+                               bool columns = true) {
+    return sample_file(ring, {.block_raw_bytes = block_raw_bytes, .columns = columns});
+}
+
+/// What the file's index blocks say of its data blocks.
+inline std::vector<formats::IndexEntry> index_of(base::ByteView file) {
+    std::vector<formats::IndexEntry> entries;
+    formats::Findings findings;
+    formats::BlockScanner scanner(file, findings);
+    for (formats::BlockView block; scanner.next(block);)
+        if (block.header.type == DBK_TRACE_INDEX) {
+            auto index = formats::decode_index(formats::unpack_block(block).value()).value();
+            entries.insert(entries.end(), index.entries.begin(), index.entries.end());
+        }
+    return entries;
 }
 
 } // namespace daybreak::test
