@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* memory.c - the engine's own memory and everybody else's; see dif.h */
 #include "engine/dif/dif.h"
+#include "engine/words.h"
 
 __probe_ctx static inline uint64_t left_in(const void *base, uint64_t bytes, uint64_t address)
 {
@@ -105,15 +106,6 @@ __probe_ctx uint64_t dbk_zeroed_scratch(struct dbk_cpu *cpu, uint64_t bytes)
 	return (uint64_t)(uintptr_t)memory;
 }
 
-__probe_ctx static uint32_t length_of(const char *text, uint64_t room)
-{
-	uint32_t length = 0;
-
-	while (length < room && text[length] != '\0')
-		length++;
-	return length;
-}
-
 __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct dbk_view *view_ret)
 {
 	uint32_t strsize = cpu->consumer->strsize;
@@ -123,7 +115,7 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 
 	if (own != 0) {
 		view_ret->text = (const char *)(uintptr_t)address;
-		view_ret->length = length_of(view_ret->text, own < strsize ? own : strsize);
+		view_ret->length = dbk_text_length(view_ret->text, own < strsize ? own : strsize);
 		return dbk_spend(cpu, (uint64_t)view_ret->length * DBK_WORK_CHAR);
 	}
 	if (!dbk_may_see_kernel(cpu))
@@ -155,9 +147,14 @@ __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t addr
 		if (length < 0)
 			dbk_fault(cpu, DTRACEFLT_BADADDR, address);
 	} else {
-		length = (int32_t)length_of((const char *)(uintptr_t)address,
-					    own < room - 1 ? own : room - 1);
-		memmove(to, (const void *)(uintptr_t)address, (uint32_t)length);
+		const char *from = (const char *)(uintptr_t)address;
+
+		length = (int32_t)dbk_text_length(from, own < room - 1 ? own : room - 1);
+		/* Within a variable's own string, forward only: a function call costs more than most. */
+		if (likely((uint64_t)(to - from) >= (uint32_t)length))
+			dbk_text_copy(to, from, (uint32_t)length);
+		else
+			memmove(to, from, (uint32_t)length);
 		to[length] = '\0';
 	}
 	if (length >= 0 && !dbk_spend(cpu, DBK_WORK_CALL + (uint64_t)length * DBK_WORK_CHAR))
