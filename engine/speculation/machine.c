@@ -69,11 +69,13 @@ __probe_ctx uint64_t dbk_speculation(struct dbk_cpu *cpu)
 	uint32_t i, cause = DBK_DROP_SPECUNAVAIL;
 
 	for (i = 0; i < consumer->speculation_count; i++) {
-		uint32_t state = INACTIVE;
+		uint32_t state = dbk_load_relaxed(&consumer->speculations[i].state);
 
 		if (!dbk_spend(cpu, DBK_WORK_HOT))
 			return 0;
-		if (dbk_compare_swap(&consumer->speculations[i].state, &state, (uint32_t)ACTIVE))
+		/* Looked at first: a compare-and-swap that fails still takes the line from the other CPUs. */
+		if (state == INACTIVE && dbk_compare_swap(&consumer->speculations[i].state, &state,
+							  (uint32_t)ACTIVE))
 			return i + 1;
 		if (state >= COMMITTING)
 			cause = DBK_DROP_SPECBUSY;

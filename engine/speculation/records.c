@@ -133,6 +133,11 @@ __probe_ctx static uint32_t segments_needed(const struct dbk_buffer *buffer,
 	struct place place = {.left = dbk_room_left(buffer)};
 	uint32_t at = 0, count = 0;
 
+	/* Mostly all fit into the open one, even if each needed a time base. */
+	if (DBK_COMMIT_PART_BYTES + specbuf->record_bytes +
+		    (uint64_t)specbuf->record_count * REBASE_BYTES <=
+	    place.left)
+		return 0;
 	while (at < specbuf->used_bytes) {
 		struct entry entry = entry_at(specbuf, at);
 
