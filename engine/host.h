@@ -43,7 +43,8 @@ struct dbk_probe;
 /* ---- control path: memory ------------------------------------------------ */
 
 /** dbk_host_alloc() - @bytes of zeroed memory, readable in probe context; NULL when there is none.
- * Failing harms nothing else on the machine. */
+ * Failing harms nothing else on the machine.  It should begin with a line of the cache, where it
+ * is a power of two of 64 bytes or more, or larger than a page: arrays of lines are as one CPU's. */
 void *dbk_host_alloc(size_t bytes);
 
 /** dbk_host_alloc_max() - bytes of it that one purpose of a consumer may take, on all CPUs: its
@@ -230,8 +231,8 @@ const char *dbk_host_execname(void);
 /**
  * dbk_host_thread_key() - [inline] what `self->` belongs to
  *
- * Differs between any two threads alive, and between a thread and an interrupt
- * on top of it; should differ between a thread and an earlier one of the same id.
+ * Not 0.  Differs between any two threads alive, and between a thread and an interrupt
+ * on top of it, so that no two CPUs have the same at a time; should differ between a thread and an earlier one of the same id.
  */
 #ifndef dbk_host_thread_key
 uint64_t dbk_host_thread_key(void);

@@ -182,16 +182,43 @@ struct dbk_bucket {
 	uint32_t first;	  /* chunk index + 1 */
 };
 
+/* A thread-local scalar; dif/thread.h. */
+struct dbk_thread_slot {
+	uint64_t thread; /* [A] dbk_host_thread_key(), 0: free; the rest belongs to that thread */
+	uint64_t value;	 /* by reference: the address of the chunk's data */
+	uint32_t var;	 /* index in the program's variables */
+	uint32_t chunk;	 /* index + 1 */
+};
+
+#define DBK_THREAD_SLOTS 2u
+
+struct dbk_thread_line {
+	struct dbk_thread_slot slots[DBK_THREAD_SLOTS];
+	uint32_t elsewhere; /* [A] variables that found no slot here and lie in the table of chains */
+	uint32_t reserved[3];
+};
+
+#define DBK_CACHE_LINE_BYTES 64u /* what two CPUs must not both write often */
+
+/* The chunks that are free, of one CPU. */
+struct dbk_free_list {
+	uint64_t head; /* [A] tag << 32 | chunk index + 1 */
+	uint64_t reserved[DBK_CACHE_LINE_BYTES / 8 - 1];
+};
+
 struct dbk_dynvars {
 	uint8_t *chunks; /* NULL: the program has no dynamic variables */
-	uint32_t chunk_bytes;
+	uint32_t chunk_bytes; /* multiple of DBK_CACHE_LINE_BYTES */
 	uint32_t chunk_count;
 	uint32_t data_bytes;
 	uint32_t key_bytes;
 	struct dbk_bucket *buckets;
 	uint32_t bucket_count; /* power of two */
 	uint32_t free_count;   /* lists: one per CPU */
-	uint64_t *free;	       /* [A] per CPU: tag << 32 | chunk index + 1 */
+	struct dbk_free_list *free;
+	struct dbk_thread_line *lines; /* of thread-local scalars */
+	uint32_t line_shift;	       /* there are 2 to the power of 64 less this */
+	struct dbk_secret secret;      /* [C] of the engine */
 };
 
 /* ---- consumers ----------------------------------------------------------------------------------

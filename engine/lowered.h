@@ -37,23 +37,28 @@ enum dbk_expr_kind {
 	DBK_EXPR_CONST,	   /* `constant` */
 	DBK_EXPR_VARIABLE, /* built-in integer variable `operand` */
 	DBK_EXPR_BINARY,   /* `left` `op` `right`, of which none can fault */
+	DBK_EXPR_THREAD,   /* thread-local scalar by value, the program's variable `operand` */
 	DBK_EXPR_NAME,	   /* string: execname or a probe name, variable `operand` */
+	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
 	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
 };
 
 struct dbk_difo;
+struct dbk_consumer;
 
 struct dbk_expr {
 	uint8_t kind;  /* enum dbk_expr_kind */
 	uint8_t op;    /* BINARY: enum dbk_iop, ADD to MUL */
-	uint8_t left;  /* BINARY: kind of the left one, ARG or VARIABLE; `operand` is its number */
+	uint8_t left;  /* BINARY: kind of the left one, ARG, VARIABLE or THREAD; `operand` is its
+			* number */
 	uint8_t right; /* BINARY: of the right one, or CONST; `constant` is its number, or it */
 	uint32_t operand;
 	union {
 		uint64_t constant;
 		uint64_t (*native)(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 	};
-	const struct dbk_difo *difo; /* the interpreted form; NULL: there is none */
+	const struct dbk_difo *difo;   /* the interpreted form; NULL: there is none */
+	struct dbk_consumer *consumer; /* whose variables THREAD means, once it is known */
 };
 
 /*
@@ -111,6 +116,9 @@ struct dbk_difo {
 	bool uses_locals;     /* reads or writes a clause-local variable */
 	bool heavy;	      /* may take long; program/cost.c */
 	struct dbk_expr expr; /* the lowered form */
+	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */
+	uint32_t stored_var;  /* index in the program's variables */
+	struct dbk_expr stored;
 	struct dbk_predicate predicate; /* and what it is as a predicate */
 	struct dbk_predicate terms[DBK_TERMS_MAX];
 };
@@ -234,6 +242,7 @@ enum dbk_step_kind {
 	DBK_STEP_STRING,    /* string into the tail */
 	DBK_STEP_BYTES,	    /* `bytes` bytes from an address into the fixed part */
 	DBK_STEP_EVALUATE,  /* side effects only */
+	DBK_STEP_THREAD,    /* into the thread-local scalar `bytes`, an index in the variables */
 	DBK_STEP_STACK,	    /* kernel program counters into the tail */
 	DBK_STEP_USTACK,    /* process id and user program counters into the tail */
 	DBK_STEP_PID_VALUE, /* usym and kin: process id, then the value */
@@ -253,7 +262,8 @@ struct dbk_step {
 	uint8_t size; /* STORE: 1, 2, 4, 8 */
 	uint16_t action;
 	uint32_t offset; /* from the start of the record, or of the key */
-	uint32_t bytes;	 /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind */
+	uint32_t bytes;	 /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind; THREAD:
+			  * variable */
 	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
 	 * triggers */
 	uint32_t aggregation;
@@ -276,7 +286,7 @@ struct dbk_aggregation {
 	struct dbk_expr increment;
 };
 
-#define DBK_PLAN_FAST	 0 /* only STORE steps of arguments, constants and simple variables */
+#define DBK_PLAN_FAST	 0 /* only STORE and THREAD steps of simple values */
 #define DBK_PLAN_GENERAL 1
 
 /* All that an ECBDESC does, computed once: shared by its ECBs. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* dynvar.c - loads and stores of dynamic variables; see dynvar.h */
 #include "engine/buffer/buffer.h"
+#include "engine/dif/chunks.h"
 #include "engine/dif/dif.h"
 #include "engine/dif/dynvar.h"
 
@@ -8,21 +9,7 @@
 #define WALK_MAX 64u	 /* chunks of one chain: as many buckets as chunks, a random one has some 8 */
 #define READ_MAX 1000u	 /* readings of a bucket that keeps changing */
 
-#define CHUNK_NONE 0u
-
 /* ---- probe context: free lists ------------------------------------------------------ */
-
-__probe_ctx static struct dbk_dynvar *chunk(const struct dbk_dynvars *dynvars, uint32_t number)
-{
-	return (struct dbk_dynvar *)(dynvars->chunks +
-				     (uint64_t)(number - 1) * dynvars->chunk_bytes);
-}
-
-/* The upper half counts changes, so that a list which looks the same is the same. */
-__probe_ctx static uint64_t next_head(uint64_t head, uint32_t number)
-{
-	return (((head >> 32) + 1) << 32) | number;
-}
 
 __probe_ctx static uint32_t take_from(struct dbk_dynvars *dynvars, uint64_t *list)
 {
@@ -31,37 +18,27 @@ __probe_ctx static uint32_t take_from(struct dbk_dynvars *dynvars, uint64_t *lis
 
 	for (tries = 0; tries < SPIN_MAX; tries++) {
 		number = (uint32_t)head;
-		if (number == CHUNK_NONE)
-			return CHUNK_NONE;
+		if (number == DBK_CHUNK_NONE)
+			return DBK_CHUNK_NONE;
 		if (dbk_compare_swap(
 			    list, &head,
-			    next_head(head, dbk_load_relaxed(&chunk(dynvars, number)->next))))
+			    dbk_next_head(head,
+					  dbk_load_relaxed(&dbk_chunk(dynvars, number)->next))))
 			return number;
 	}
-	return CHUNK_NONE;
+	return DBK_CHUNK_NONE;
 }
 
 /* Own list first, then everybody's. */
-__probe_ctx static uint32_t take_chunk(struct dbk_dynvars *dynvars, uint32_t cpu)
+__probe_ctx uint32_t dbk_chunk_take(struct dbk_dynvars *dynvars, uint32_t cpu)
 {
-	uint32_t i, number = CHUNK_NONE, at = cpu;
+	uint32_t i, number = DBK_CHUNK_NONE, at = cpu;
 
-	for (i = 0; i < dynvars->free_count && number == CHUNK_NONE; i++) {
-		number = take_from(dynvars, &dynvars->free[at]);
+	for (i = 0; i < dynvars->free_count && number == DBK_CHUNK_NONE; i++) {
+		number = take_from(dynvars, &dynvars->free[at].head);
 		at = at + 1 == dynvars->free_count ? 0 : at + 1;
 	}
 	return number;
-}
-
-__probe_ctx static void give_chunk(struct dbk_dynvars *dynvars, uint32_t cpu, uint32_t number)
-{
-	uint64_t *list = &dynvars->free[cpu];
-	uint64_t head = dbk_load_acquire(list);
-
-	/* Others only ever take from this list, so this ends when they have taken all. */
-	do
-		dbk_store_relaxed(&chunk(dynvars, number)->next, (uint32_t)head);
-	while (!dbk_compare_swap(list, &head, next_head(head, number)));
 }
 
 /* ---- probe context: keys --------------------------------------------------------------- */
@@ -104,13 +81,6 @@ __probe_ctx static bool put_member(struct dbk_cpu *cpu, const struct dbk_tuple *
 	return true;
 }
 
-/* A store that found no room ends the clause: nothing of it is recorded. */
-__probe_ctx static void drop_store(struct dbk_cpu *cpu)
-{
-	dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
-	dbk_fault(cpu, DBK_FAULT_DROP, 0);
-}
-
 /* false: a fault, or a key beyond what a chunk has room for (a drop, counted). */
 __probe_ctx static bool make_key(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread,
 				 struct var_key *key)
@@ -149,7 +119,7 @@ __probe_ctx static bool same_key(const struct dbk_dynvars *dynvars, const struct
 
 /* ---- probe context: chains ---------------------------------------------------------------- */
 
-/* The chunk with the key, and the link that leads to it; CHUNK_NONE when there is none.  With
+/* The chunk with the key, and the link that leads to it; DBK_CHUNK_NONE when there is none.  With
  * *link_ret NULL the chain is longer than any should be: it may be there or not. */
 __probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct dbk_bucket *bucket,
 				       const struct var_key *key, uint32_t **link_ret)
@@ -159,12 +129,12 @@ __probe_ctx static uint32_t find_chunk(const struct dbk_dynvars *dynvars, struct
 
 	for (steps = 0; steps < WALK_MAX; steps++) {
 		number = dbk_load_relaxed(link);
-		if (number == CHUNK_NONE || same_key(dynvars, chunk(dynvars, number), key))
+		if (number == DBK_CHUNK_NONE || same_key(dynvars, dbk_chunk(dynvars, number), key))
 			break;
-		link = &chunk(dynvars, number)->next;
+		link = &dbk_chunk(dynvars, number)->next;
 	}
 	*link_ret = steps == WALK_MAX ? NULL : link;
-	return steps == WALK_MAX ? CHUNK_NONE : number;
+	return steps == WALK_MAX ? DBK_CHUNK_NONE : number;
 }
 
 __probe_ctx static bool enter_bucket(struct dbk_bucket *bucket)
@@ -226,7 +196,7 @@ __probe_ctx uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t index, bool t
 		if ((version & 1) != 0)
 			continue;
 		number = find_chunk(dynvars, bucket, &key, &link);
-		value = number == CHUNK_NONE ? 0 : read_chunk(var, chunk(dynvars, number), copy);
+		value = number == DBK_CHUNK_NONE ? 0 : read_chunk(var, dbk_chunk(dynvars, number), copy);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (dbk_load_relaxed(&bucket->version) != version)
 			continue;
@@ -256,7 +226,7 @@ __probe_ctx static uint64_t stage(struct dbk_cpu *cpu, const struct dbk_var *var
 	return (uint64_t)(uintptr_t)copy;
 }
 
-__probe_ctx static void put_value(struct dbk_dynvar *c, const struct dbk_var *var, uint64_t value)
+__probe_ctx void dbk_dynvar_put(struct dbk_dynvar *c, const struct dbk_var *var, uint64_t value)
 {
 	const char *from = (const char *)(uintptr_t)value;
 	uint32_t i = 0;
@@ -272,65 +242,95 @@ __probe_ctx static void put_value(struct dbk_dynvar *c, const struct dbk_var *va
 	}
 }
 
-/* In the bucket.  false: no chunk is free, or the chain is too long. */
+/* In the bucket.  false: no chunk is free, or the chain is too long.  *change_ret: how many more
+ * variables there are now. */
 __probe_ctx static bool store_inside(struct dbk_cpu *cpu, struct dbk_dynvars *dynvars,
 				     struct dbk_bucket *bucket, const struct var_key *key,
-				     const struct dbk_var *var, uint64_t value)
+				     const struct dbk_var *var, uint64_t value, int32_t *change_ret)
 {
 	struct dbk_dynvar *c;
 	uint32_t *link, number = find_chunk(dynvars, bucket, key, &link);
 
 	if (link == NULL)
 		return false;
-	if (number == CHUNK_NONE && value == 0)
+	if (number == DBK_CHUNK_NONE && value == 0)
 		return true;
 	if (value == 0) {
-		dbk_store_relaxed(link, chunk(dynvars, number)->next);
-		give_chunk(dynvars, cpu->index, number);
+		dbk_store_relaxed(link, dbk_chunk(dynvars, number)->next);
+		dbk_chunk_give(dynvars, cpu->index, number);
+		*change_ret = -1;
 		return true;
 	}
-	if (number != CHUNK_NONE) {
-		put_value(chunk(dynvars, number), var, value);
+	if (number != DBK_CHUNK_NONE) {
+		dbk_dynvar_put(dbk_chunk(dynvars, number), var, value);
 		return true;
 	}
-	number = take_chunk(dynvars, cpu->index);
-	if (number == CHUNK_NONE)
+	number = dbk_chunk_take(dynvars, cpu->index);
+	if (number == DBK_CHUNK_NONE)
 		return false;
-	c = chunk(dynvars, number);
+	c = dbk_chunk(dynvars, number);
 	c->var = key->var;
 	c->thread = key->thread;
 	c->hash = key->hash;
 	c->key_bytes = key->bytes;
 	memcpy((uint8_t *)c->data + dynvars->data_bytes, key->data, key->bytes);
-	put_value(c, var, value);
+	dbk_dynvar_put(c, var, value);
 	dbk_store_relaxed(&c->next, bucket->first);
 	dbk_store_release(&bucket->first, number);
+	*change_ret = 1;
 	return true;
+}
+
+/* Stores a value that is in our memory; false: it could not, and a DYNAMIC drop. */
+__probe_ctx static bool store_key(struct dbk_cpu *cpu, const struct var_key *key,
+				  const struct dbk_var *var, uint64_t value, int32_t *change_ret)
+{
+	struct dbk_dynvars *dynvars = &cpu->consumer->dynvars;
+	struct dbk_bucket *bucket = bucket_of(dynvars, key);
+	bool stored = false;
+
+	if (enter_bucket(bucket)) {
+		stored = store_inside(cpu, dynvars, bucket, key, var, value, change_ret);
+		leave_bucket(bucket);
+	}
+	if (!stored)
+		dbk_drop(cpu->buffer, DBK_DROP_DYNAMIC);
+	return stored;
+}
+
+__probe_ctx bool dbk_chain_store_scalar(struct dbk_cpu *cpu, uint32_t index, uint64_t value,
+					int32_t *change_ret)
+{
+	const struct dbk_var *var = &cpu->consumer->program->vars[index];
+	struct var_key key;
+
+	/* Without a tuple there is nothing that could fault. */
+	return make_key(cpu, index, false, true, &key) &&
+	       store_key(cpu, &key, var, value, change_ret);
 }
 
 __probe_ctx void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t index, bool tuple, bool thread,
 				  uint64_t value)
 {
-	struct dbk_dynvars *dynvars = &cpu->consumer->dynvars;
 	const struct dbk_var *var = &cpu->consumer->program->vars[index];
 	uint32_t mark = cpu->scratch_used;
-	struct dbk_bucket *bucket;
 	struct var_key key;
-	bool stored = false;
+	int32_t change;
+	bool stored;
 
-	if (!make_key(cpu, index, tuple, thread, &key))
+	if (tuple && !make_key(cpu, index, tuple, thread, &key))
 		return;
 	if (var->by_ref && value != 0) {
 		value = stage(cpu, var, value);
 		if (value == 0)
 			return;
 	}
-	bucket = bucket_of(dynvars, &key);
-	if (enter_bucket(bucket)) {
-		stored = store_inside(cpu, dynvars, bucket, &key, var, value);
-		leave_bucket(bucket);
-	}
+	if (tuple)
+		stored = store_key(cpu, &key, var, value, &change);
+	else
+		stored = dbk_thread_store_ref(cpu, index, value);
+	/* A store that found no room ends the clause: nothing of it is recorded. */
 	if (!stored)
-		drop_store(cpu);
+		dbk_fault(cpu, DBK_FAULT_DROP, 0);
 	cpu->scratch_used = mark;
 }

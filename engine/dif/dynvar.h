@@ -20,16 +20,31 @@
  * What is handed out: a by-value variable's value; of a thread-local one by
  * reference, the address of its data (no other thread writes it); of a global array by
  * reference, a copy in scratch.
+ *
+ * Thread-local scalars, self->x, have no key but the thread, and are not in the table:
+ * thread.h.  They take a chunk each all the same.
  */
 #ifndef DBK_ENGINE_DYNVAR_H
 #define DBK_ENGINE_DYNVAR_H
 
 #include "engine/internal.h"
 
-/** dbk_dynvars_init() - chunks for @program out of @bytes; nothing when it has no dynamic
- * variables. -ENOMEM, or -EINVAL when not even one chunk fits.  Control path */
-int dbk_dynvars_init(struct dbk_dynvars *dynvars, const struct dbk_program *program, uint64_t bytes,
-		     uint32_t cpu_count);
+/** dbk_dynvar_put() - @value into the chunk; by reference, what lies at that address, which is ours.
+ * Probe context */
+void dbk_dynvar_put(struct dbk_dynvar *c, const struct dbk_var *var, uint64_t value);
+
+/** dbk_chain_store_scalar() - stores a thread-local scalar that has no slot; false: a DYNAMIC drop.
+ * *change_ret: how many more variables are in the table now, untouched when as many.  Probe context
+ */
+bool dbk_chain_store_scalar(struct dbk_cpu *cpu, uint32_t var, uint64_t value, int32_t *change_ret);
+
+/** dbk_thread_store_ref() - dbk_thread_store() in an ECB that was entered, of any type; what @value
+ * refers to is in our memory.  Probe context */
+bool dbk_thread_store_ref(struct dbk_cpu *cpu, uint32_t var, uint64_t value);
+
+/** dbk_dynvars_init() - chunks for the consumer's program out of @bytes; nothing when it has no
+ * dynamic variables. -ENOMEM.  Control path */
+int dbk_dynvars_init(struct dbk_consumer *consumer, uint64_t bytes);
 
 /** dbk_dynvars_deinit() - control path; all zeros is fine */
 void dbk_dynvars_deinit(struct dbk_dynvars *dynvars);

@@ -12,6 +12,7 @@
  */
 #include "engine/dif/dif.h"
 #include "engine/dif/insn.h"
+#include "engine/dif/thread.h"
 
 struct exec {
 	struct dbk_cpu *cpu;
@@ -162,10 +163,11 @@ __probe_ctx static void op_variable(struct dbk_cpu *cpu, const struct dbk_insn *
 		return;
 	switch (insn->op) {
 	case DBK_IOP_LOAD_THREAD:
+		*rd = dbk_thread_load(cpu, cpu->consumer, insn->arg);
+		break;
 	case DBK_IOP_LOAD_THREAD_ARRAY:
 	case DBK_IOP_LOAD_ARRAY:
-		*rd = dbk_dynvar_load(cpu, insn->arg, insn->op != DBK_IOP_LOAD_THREAD,
-				      insn->op != DBK_IOP_LOAD_ARRAY);
+		*rd = dbk_dynvar_load(cpu, insn->arg, true, insn->op != DBK_IOP_LOAD_ARRAY);
 		break;
 	case DBK_IOP_STORE_THREAD:
 	case DBK_IOP_STORE_THREAD_ARRAY:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* fire.c - the hot path; see fire.h */
 #include "engine/fire/fire.h"
+#include "engine/dif/thread.h"
+#include "engine/speculation/speculation.h"
 
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -8,13 +10,16 @@
 
 /* @number: of the argument or the variable, or the constant. */
 __probe_ctx_inline static uint64_t operand_value(struct dbk_cpu *cpu, uint32_t kind,
-						 uint64_t number, const struct dbk_probe *probe,
+						 uint64_t number, struct dbk_consumer *consumer,
+						 const struct dbk_probe *probe,
 						 const uint64_t *args, void *frame)
 {
 	if (kind == DBK_EXPR_ARG)
 		return dbk_argument(probe, args, frame, (uint32_t)number);
 	if (kind == DBK_EXPR_CONST)
 		return number;
+	if (kind == DBK_EXPR_THREAD)
+		return dbk_thread_load(cpu, consumer, (uint32_t)number);
 	return dbk_builtin(cpu, (uint32_t)number);
 }
 
@@ -22,8 +27,10 @@ __probe_ctx __attribute__((__noinline__)) static uint64_t
 binary_value(struct dbk_cpu *cpu, const struct dbk_expr *expr, const struct dbk_probe *probe,
 	     const uint64_t *args, void *frame)
 {
-	uint64_t left = operand_value(cpu, expr->left, expr->operand, probe, args, frame);
-	uint64_t right = operand_value(cpu, expr->right, expr->constant, probe, args, frame);
+	uint64_t left = operand_value(cpu, expr->left, expr->operand, expr->consumer, probe, args,
+				      frame);
+	uint64_t right = operand_value(cpu, expr->right, expr->constant, expr->consumer, probe,
+				       args, frame);
 
 	return dbk_binary(expr->op, left, right);
 }
@@ -39,6 +46,8 @@ __probe_ctx_inline static uint64_t simple_value(struct dbk_cpu *cpu, const struc
 		return expr->constant;
 	if (expr->kind == DBK_EXPR_BINARY)
 		return binary_value(cpu, expr, probe, args, frame);
+	if (expr->kind == DBK_EXPR_THREAD)
+		return dbk_thread_load(cpu, expr->consumer, expr->operand);
 	return dbk_builtin(cpu, expr->operand);
 }
 
@@ -48,6 +57,13 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 		return dbk_dif_exec(cpu, expr->difo);
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_SPECULATION) {
+		uint64_t id = dbk_speculation(cpu);
+
+		if (unlikely(cpu->fault_set))
+			cpu->fault_pc = expr->operand;
+		return id;
+	}
 	return simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 }
 
@@ -278,7 +294,8 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 		dbk_deadman(cpu, ecb->consumer, began);
 }
 
-/* Only integers that need nothing set up: no fault can happen. */
+/* Only integers that need nothing set up: no fault can happen.  A thread-local that finds no room
+ * ends the clause, and nothing is recorded. */
 __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				 const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
@@ -287,14 +304,22 @@ __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *pr
 	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
 	struct dbk_slot slot;
 
-	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
-		return;
-	if (plan->zero_fixed)
-		dbk_zero_words(slot.record, plan->fixed_bytes);
-	for (; step < end; step++)
-		dbk_store_integer(slot.record + step->offset,
-				  simple_value(cpu, &step->expr, probe, args, frame), step->size);
-	dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
+	if (plan->has_record) {
+		if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
+			return;
+		if (plan->zero_fixed)
+			dbk_zero_words(slot.record, plan->fixed_bytes);
+	}
+	for (; step < end; step++) {
+		uint64_t value = simple_value(cpu, &step->expr, probe, args, frame);
+
+		if (likely(step->kind == DBK_STEP_STORE))
+			dbk_store_integer(slot.record + step->offset, value, step->size);
+		else if (!dbk_thread_store(cpu, ecb->consumer, step->bytes, value))
+			return;
+	}
+	if (plan->has_record)
+		dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
 }
 
 /* Everything that is not quick, or has no room in the open segment. */
@@ -462,12 +487,27 @@ __probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
 		buffer->counters->firings++;
 }
 
+/* Whether an early predicate holds, or may hold. */
+__probe_ctx_inline static bool early_holds(const struct dbk_predicate *predicate,
+					   const struct dbk_probe *probe, const uint64_t *args,
+					   void *frame)
+{
+	const struct dbk_expr *left = &predicate->left;
+	uint64_t value;
+
+	if (left->kind != DBK_EXPR_THREAD)
+		return simple_holds(NULL, predicate, probe, args, frame);
+	/* One that has no slot is looked for within the firing. */
+	return !dbk_thread_peek(&left->consumer->dynvars, left->operand, &value) ||
+	       value_holds(predicate, value);
+}
+
 /* Asks a predicate that run_ecb() has not inline.  Not inlined, as fire(). */
 __probe_ctx __attribute__((__noinline__)) static void
 fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const void *args, void *frame,
 		 const struct dbk_ecb *ecb)
 {
-	if (simple_holds(NULL, &ecb->plan->predicate, probe, args, frame))
+	if (early_holds(&ecb->plan->predicate, probe, args, frame))
 		fire(engine, probe, args, frame);
 	else
 		count_rejected(ecb);

@@ -8,6 +8,7 @@
  */
 #include "engine/fire/fire.h"
 #include "engine/buffer/account.h"
+#include "engine/dif/thread.h"
 #include "engine/speculation/speculation.h"
 #include "engine/trigger/trigger.h"
 
@@ -273,6 +274,19 @@ __probe_ctx static bool store_value(struct run *run, const struct dbk_step *step
 	return true;
 }
 
+__probe_ctx static bool store_thread(struct run *run, const struct dbk_step *step)
+{
+	struct dbk_cpu *cpu = run->cpu;
+	uint64_t value = value_of(run, &step->expr);
+
+	if (unlikely(cpu->fault_set))
+		return false;
+	if (likely(dbk_thread_store(cpu, cpu->consumer, step->bytes, value)))
+		return true;
+	dbk_fault(cpu, DBK_FAULT_DROP, 0);
+	return false;
+}
+
 __probe_ctx static void begin_key(struct run *run, const struct dbk_step *step)
 {
 	const struct dbk_aggregation *agg = &run->plan->aggregations[step->aggregation];
@@ -365,6 +379,8 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 		return store_value(run, step);
 	if (step->kind == DBK_STEP_STRING)
 		return store_string(run, step);
+	if (step->kind == DBK_STEP_THREAD)
+		return store_thread(run, step);
 	if (step->kind == DBK_STEP_EVALUATE) {
 		value_of(run, &step->expr);
 		return !run->cpu->fault_set;

@@ -249,7 +249,7 @@ int dbk_difo_load(struct dbk_loader *loader, uint32_t index, struct dbk_difo **d
 		dbk_difo_destroy(difo);
 		return error;
 	}
-	dbk_difo_lower(difo);
+	dbk_difo_lower(loader->program, difo);
 	*difo_ret = difo;
 	return 0;
 }

@@ -20,7 +20,9 @@ enum symbol_kind {
 	SYMBOL_CONST,  /* value */
 	SYMBOL_ARG,    /* argument number `value` */
 	SYMBOL_VAR,    /* built-in variable `value` */
+	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
 	SYMBOL_BINARY, /* number `value` of the run's */
+	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
 	SYMBOL_STRING, /* offset `value` in the string table */
 };
 
@@ -49,6 +51,7 @@ enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED }
 
 struct run {
 	const struct dbk_difo *difo;
+	const struct dbk_var *vars; /* of the program */
 	struct symbol regs[DIF_DIR_NREGS];
 	struct binary binaries[BINARIES_MAX]; /* of all runs */
 	uint32_t binary_count;
@@ -57,6 +60,9 @@ struct run {
 	enum codes_kind codes;
 	uint64_t a, b; /* CODES_CONST */
 	uint32_t pair; /* CODES_TRIED */
+	bool may_store, stored, speculated;
+	uint32_t stored_var;
+	struct symbol stored_value;
 };
 
 /* Operands that have the outcome. */
@@ -79,7 +85,8 @@ static bool same_symbol(struct symbol a, struct symbol b)
 
 static bool is_left(struct symbol s)
 {
-	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_BINARY;
+	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_THREAD ||
+	       s.kind == SYMBOL_BINARY;
 }
 
 /* The number of the pair, which may be a new one; DBK_TERMS_MAX: there are too many. */
@@ -128,7 +135,7 @@ static bool compare(struct run *run, struct symbol a, struct symbol b, enum symb
 /* Whether it can be an operand: a value that is found without a fault. */
 static bool is_operand(struct symbol s)
 {
-	return s.kind == SYMBOL_CONST || s.kind == SYMBOL_ARG ||
+	return s.kind == SYMBOL_CONST || s.kind == SYMBOL_ARG || s.kind == SYMBOL_THREAD ||
 	       (s.kind == SYMBOL_VAR && dbk_is_simple_variable((uint32_t)s.value));
 }
 
@@ -194,6 +201,37 @@ static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *
 	return true;
 }
 
+/* A thread-local scalar, which only its own thread changes: until the object itself stores, it has
+ * one value, however often it is loaded. */
+static bool load_thread(const struct run *run, uint32_t var, struct symbol *s)
+{
+	s->kind = SYMBOL_THREAD;
+	s->value = var;
+	return !run->stored && !run->vars[var].by_ref;
+}
+
+/* The one store that an object may make. */
+static bool store_thread(struct run *run, uint32_t var, struct symbol value)
+{
+	if (!run->may_store || run->stored || run->vars[var].by_ref)
+		return false;
+	run->stored = true;
+	run->stored_var = var;
+	run->stored_value = value;
+	return true;
+}
+
+/* The one call that has a symbol: what it gave is stored, and that is all. */
+static bool call(struct run *run, const struct dbk_insn *insn, struct symbol *s)
+{
+	if (!run->may_store || run->speculated || insn->arg != DIF_SUBR_SPECULATION)
+		return false;
+	run->speculated = true;
+	s->kind = SYMBOL_SPECULATION;
+	s->value = (uint64_t)(insn - run->difo->insns);
+	return true;
+}
+
 /* Runs one instruction that is not a branch; false when symbols cannot follow it. */
 static bool step(struct run *run, const struct dbk_insn *insn)
 {
@@ -202,6 +240,7 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 	struct symbol s = {SYMBOL_UNKNOWN, 0};
 
 	switch (insn->op) {
+	case DBK_IOP_FLUSH:
 	case DBK_IOP_NOP:
 		return true;
 	case DBK_IOP_LOAD_ARG:
@@ -212,6 +251,16 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 		s.kind = SYMBOL_VAR;
 		s.value = insn->arg;
 		break;
+	case DBK_IOP_LOAD_THREAD:
+		if (!load_thread(run, insn->arg, &s))
+			return false;
+		break;
+	case DBK_IOP_CALL:
+		if (!call(run, insn, &s))
+			return false;
+		break;
+	case DBK_IOP_STORE_THREAD:
+		return store_thread(run, insn->arg, regs[insn->rd]);
 	case DBK_IOP_SETX:
 		s.kind = SYMBOL_CONST;
 		s.value = run->difo->integers[insn->arg];
@@ -286,9 +335,10 @@ static bool is_name(uint64_t var)
 
 static enum dbk_expr_kind operand_kind(struct symbol s)
 {
-	return s.kind == SYMBOL_ARG   ? DBK_EXPR_ARG
-	       : s.kind == SYMBOL_VAR ? DBK_EXPR_VARIABLE
-				      : DBK_EXPR_CONST;
+	return s.kind == SYMBOL_ARG	 ? DBK_EXPR_ARG
+	       : s.kind == SYMBOL_VAR	 ? DBK_EXPR_VARIABLE
+	       : s.kind == SYMBOL_THREAD ? DBK_EXPR_THREAD
+					 : DBK_EXPR_CONST;
 }
 
 static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_expr *expr)
@@ -306,6 +356,10 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 	}
 	if (s.kind == SYMBOL_ARG) {
 		expr->kind = DBK_EXPR_ARG;
+	} else if (s.kind == SYMBOL_THREAD) {
+		expr->kind = DBK_EXPR_THREAD;
+	} else if (s.kind == SYMBOL_SPECULATION) {
+		expr->kind = DBK_EXPR_SPECULATION;
 	} else if (s.kind == SYMBOL_VAR && is_name(s.value)) {
 		expr->kind = DBK_EXPR_NAME;
 	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME &&
@@ -323,14 +377,21 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 	return true;
 }
 
-static void lower_expression(struct dbk_difo *difo)
+static void begin_run(struct run *run, const struct dbk_program *program,
+		      const struct dbk_difo *difo)
+{
+	memset(run, 0, sizeof(*run));
+	run->difo = difo;
+	run->vars = program->vars;
+}
+
+static void lower_expression(const struct dbk_program *program, struct dbk_difo *difo)
 {
 	struct symbol result;
 	struct run run;
 	bool wants_string = difo->type.kind == DIF_TYPE_STRING;
 
-	memset(&run, 0, sizeof(run));
-	run.difo = difo;
+	begin_run(&run, program, difo);
 	difo->expr.kind = DBK_EXPR_DIF;
 	difo->expr.difo = difo;
 	/* With a comparison the result may depend on its outcome. */
@@ -343,6 +404,22 @@ static void lower_expression(struct dbk_difo *difo)
 	/* What lies after an address is read in one place, dbk_dif_exec()'s callers. */
 	if (!wants_string && (difo->type.flags & DIF_TF_BYREF) != 0)
 		difo->expr.kind = DBK_EXPR_DIF;
+}
+
+/* self->x = value, where the value is simple or speculation(). */
+static void lower_store(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct symbol result;
+	struct run run;
+
+	begin_run(&run, program, difo);
+	run.may_store = true;
+	memset(&difo->stored, 0, sizeof(difo->stored));
+	difo->stores = run_symbols(&run, &result) && run.pair_count == 0 && run.stored &&
+		       expr_of_symbol(&run, run.stored_value, &difo->stored) &&
+		       (run.speculated ? difo->stored.kind == DBK_EXPR_SPECULATION
+				       : dbk_is_simple(&difo->stored));
+	difo->stored_var = run.stored_var;
 }
 
 static bool lower_execname(const struct run *run, const struct pair *pair, uint32_t holds,
@@ -376,13 +453,18 @@ static bool lower_execname(const struct run *run, const struct pair *pair, uint3
 	return true;
 }
 
+/* A thread-local that has no slot is looked for within the firing: as an operand it is not early. */
 static bool is_early_operand(uint32_t kind, uint64_t number)
 {
-	return kind != DBK_EXPR_VARIABLE || dbk_is_early_variable((uint32_t)number);
+	return kind != DBK_EXPR_THREAD &&
+	       (kind != DBK_EXPR_VARIABLE || dbk_is_early_variable((uint32_t)number));
 }
 
+/* Of the one value of a predicate. */
 static bool is_early(const struct dbk_expr *expr)
 {
+	if (expr->kind == DBK_EXPR_THREAD)
+		return true;
 	if (expr->kind != DBK_EXPR_BINARY)
 		return dbk_is_simple(expr) && is_early_operand(expr->kind, expr->operand);
 	return is_early_operand(expr->left, expr->operand) &&
@@ -491,7 +573,8 @@ static bool lower_terms(const struct run *run, const bool *holds, struct dbk_pre
 	for (i = 0; i < run->pair_count; i++) {
 		if (!lower_term(run, &run->pairs[i], masks[i], &terms[i]) || !terms[i].simple)
 			return false;
-		predicate->early = predicate->early && terms[i].early;
+		predicate->early = predicate->early && terms[i].early &&
+				   terms[i].left.kind != DBK_EXPR_THREAD;
 	}
 	predicate->kind = DBK_PREDICATE_ALL;
 	predicate->simple = true;
@@ -515,14 +598,13 @@ static bool lower_comparisons(struct run *run, struct dbk_predicate *terms,
 	return lower_term(run, &run->pairs[0], masks[0], predicate);
 }
 
-static void lower_predicate(struct dbk_difo *difo)
+static void lower_predicate(const struct dbk_program *program, struct dbk_difo *difo)
 {
 	struct dbk_predicate *predicate = &difo->predicate;
 	struct run run;
 
 	memset(predicate, 0, sizeof(*predicate));
-	memset(&run, 0, sizeof(run));
-	run.difo = difo;
+	begin_run(&run, program, difo);
 	if (lower_comparisons(&run, difo->terms, predicate))
 		return;
 	memset(predicate, 0, sizeof(*predicate));
@@ -535,8 +617,26 @@ static void lower_predicate(struct dbk_difo *difo)
 	predicate->early = is_early(&predicate->left);
 }
 
-void dbk_difo_lower(struct dbk_difo *difo)
+void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo)
 {
-	lower_expression(difo);
-	lower_predicate(difo);
+	lower_expression(program, difo);
+	lower_store(program, difo);
+	lower_predicate(program, difo);
+}
+
+void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < program->section_count; i++) {
+		struct dbk_difo *difo = program->difos[i];
+
+		if (difo == NULL)
+			continue;
+		difo->expr.consumer = consumer;
+		difo->stored.consumer = consumer;
+		difo->predicate.left.consumer = consumer;
+		for (j = 0; j < DBK_TERMS_MAX; j++)
+			difo->terms[j].left.consumer = consumer;
+	}
 }

@@ -69,6 +69,9 @@ uint32_t dbk_agg_cells(uint32_t kind, uint64_t arg);
 int dbk_cost_find(struct dbk_loader *loader);
 
 /** dbk_difo_lower() - finds the lowered forms of a decoded DIFO: many clauses may have the same */
-void dbk_difo_lower(struct dbk_difo *difo);
+void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo);
+
+/** dbk_program_bind() - the lowered forms' variables are those of @consumer, which owns the program */
+void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer);
 
 #endif /* DBK_ENGINE_PROGRAM_H */

@@ -26,7 +26,7 @@ static bool needs_lacking(uint32_t id, uint32_t lacks)
 	}
 }
 
-static void restrict_difo(struct dbk_difo *difo, uint32_t lacks)
+static void restrict_difo(const struct dbk_program *program, struct dbk_difo *difo, uint32_t lacks)
 {
 	bool changed = false;
 	uint32_t i;
@@ -40,7 +40,7 @@ static void restrict_difo(struct dbk_difo *difo, uint32_t lacks)
 		changed = true;
 	}
 	if (changed)
-		dbk_difo_lower(difo);
+		dbk_difo_lower(program, difo);
 }
 
 void dbk_program_restrict(struct dbk_program *program, uint32_t lacks)
@@ -50,5 +50,5 @@ void dbk_program_restrict(struct dbk_program *program, uint32_t lacks)
 	program->lacks |= lacks;
 	for (i = 0; i < program->section_count; i++)
 		if (program->difos[i] != NULL)
-			restrict_difo(program->difos[i], lacks);
+			restrict_difo(program, program->difos[i], lacks);
 }

@@ -22,6 +22,7 @@
 #include "engine/buffer/buffer.h"
 #include "engine/dif/dynvar.h"
 #include "engine/fire/fire.h"
+#include "engine/program/program.h"
 #include "engine/speculation/speculation.h"
 #include "engine/state/options.h"
 #include "engine/state/state.h"
@@ -141,8 +142,7 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 	if (consumer->globals == NULL)
 		return dbk_refuse(reason, -ENOMEM, "no memory for %u bytes of variables",
 				  consumer->globals_bytes);
-	error = dbk_dynvars_init(&consumer->dynvars, program, dynvarsize,
-				 consumer->engine->cpu_count);
+	error = dbk_dynvars_init(consumer, dynvarsize);
 	return error != 0 ? lacking(consumer, DBK_LACKING_DYNVARSIZE, reason) : 0;
 }
 
@@ -203,6 +203,7 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	consumer->next_epid = 1;
 	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
 	consumer->immortal = destructive != 0;
+	dbk_program_bind(program, consumer);
 	if (dbk_options_apply(consumer, config, options) != 0)
 		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
 	if (error == 0)

@@ -26,7 +26,7 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 
 	step->kind = (uint8_t)kind;
 	step->action = (uint16_t)action;
-	if (kind != DBK_STEP_STORE)
+	if (kind != DBK_STEP_STORE && kind != DBK_STEP_THREAD)
 		p->plan->kind = DBK_PLAN_GENERAL;
 	return step;
 }
@@ -85,7 +85,13 @@ static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 	const struct dbk_difo *difo = p->desc->actions[action].difo;
 	struct dbk_step *step;
 
-	if (difo->type.size == 0) {
+	if (difo->type.size == 0 && difo->stores) {
+		step = dbk_plan_step(p, DBK_STEP_THREAD, action);
+		step->expr = difo->stored;
+		step->bytes = difo->stored_var;
+		if (!dbk_is_simple(&step->expr))
+			p->plan->kind = DBK_PLAN_GENERAL;
+	} else if (difo->type.size == 0) {
 		step = dbk_plan_step(p, DBK_STEP_EVALUATE, action);
 		step->expr = difo->expr;
 	} else if (difo->type.kind == DIF_TYPE_STRING) {
@@ -361,7 +367,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 		plan->has_record = true;
 	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
 	plan->classic_align = p.record.classic.align;
-	if (!plan->has_record || plan->uses_locals || consumer->counted)
+	if (plan->uses_locals || consumer->counted)
 		plan->kind = DBK_PLAN_GENERAL;
 	return 0;
 }
