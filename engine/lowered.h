@@ -40,6 +40,7 @@ enum dbk_expr_kind {
 	DBK_EXPR_THREAD,   /* thread-local scalar by value, the program's variable `operand` */
 	DBK_EXPR_NAME,	   /* string: execname or a probe name, variable `operand` */
 	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
+	DBK_EXPR_COPYINSTR, /* string: copyinstr() of its object's `stored`, called by `operand` */
 	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
 };
 
@@ -118,7 +119,7 @@ struct dbk_difo {
 	struct dbk_expr expr; /* the lowered form */
 	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */
 	uint32_t stored_var;  /* index in the program's variables */
-	struct dbk_expr stored;
+	struct dbk_expr stored; /* or the address of a COPYINSTR */
 	struct dbk_predicate predicate; /* and what it is as a predicate */
 	struct dbk_predicate terms[DBK_TERMS_MAX];
 };

@@ -53,7 +53,8 @@ __probe_ctx_inline static uint64_t simple_value(struct dbk_cpu *cpu, const struc
 
 __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
 {
-	if (expr->kind == DBK_EXPR_DIF || expr->kind == DBK_EXPR_NAME)
+	if (expr->kind == DBK_EXPR_DIF || expr->kind == DBK_EXPR_NAME ||
+	    expr->kind == DBK_EXPR_COPYINSTR)
 		return dbk_dif_exec(cpu, expr->difo);
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);

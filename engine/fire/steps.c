@@ -172,6 +172,59 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 	return true;
 }
 
+__probe_ctx static uint64_t value_of(struct run *run, const struct dbk_expr *expr)
+{
+	struct dbk_cpu *cpu = run->cpu;
+
+	return dbk_expr_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
+}
+
+/* Of copyinstr(), at @pc: a fault if @done is false. */
+__probe_ctx static bool faulted_at(struct dbk_cpu *cpu, uint32_t pc, bool done)
+{
+	if (unlikely(!done))
+		cpu->fault_pc = pc;
+	return !done;
+}
+
+/* A string of the process, into the record at once.  What the interpreter would charge for its copy in
+ * scratch is charged, and that memory counts as used, so that the two fault alike. */
+__probe_ctx static bool store_user_string(struct run *run, const struct dbk_step *step)
+{
+	struct dbk_cpu *cpu = run->cpu;
+	struct build *build = run->build;
+	const struct dbk_difo *difo = step->expr.difo;
+	uint32_t at = build->used, call = step->expr.operand;
+	uint64_t address = value_of(run, &difo->stored);
+	int32_t length;
+
+	if (faulted_at(cpu, 0, dbk_spend(cpu, difo->work)) ||
+	    faulted_at(cpu, call, dbk_may_see_process(cpu)))
+		return false;
+	length = dbk_host_load_user_string((char *)build->base + at, address,
+					   cpu->consumer->strsize);
+	if (length < 0)
+		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
+	if (faulted_at(cpu, call,
+		       length >= 0 && dbk_spend(cpu, (uint64_t)length * DBK_WORK_CHAR)) ||
+	    !dbk_spend(cpu, DBK_WORK_CALL + (uint64_t)length * DBK_WORK_CHAR))
+		return false;
+	cpu->scratch_used += (uint32_t)DBK_ROUND_UP(length + 1, 8);
+	close_tail(build, step->offset, at, (uint32_t)length);
+	return true;
+}
+
+/* Whether the interpreter would find room for it in scratch, and then in the record where it is; a
+ * strsize of 0 is its to know. */
+__probe_ctx static bool has_room(const struct run *run, uint32_t bytes)
+{
+	const struct build *build = run->build;
+
+	return bytes <= build->room - build->used &&
+	       bytes <= DBK_RECORD_BYTES_MAX - build->used &&
+	       run->cpu->consumer->strsize - 1 < DBK_SCRATCH_BYTES - run->cpu->scratch_used;
+}
+
 __probe_ctx static bool store_string(struct run *run, const struct dbk_step *step)
 {
 	struct build *build = run->build;
@@ -181,6 +234,8 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 
 	if (step->expr.kind == DBK_EXPR_NAME)
 		return store_name(run, step);
+	if (step->expr.kind == DBK_EXPR_COPYINSTR && has_room(run, limit))
+		return store_user_string(run, step);
 	address = dbk_expr_rest(run->cpu, &step->expr);
 	if (run->cpu->fault_set)
 		return false;
@@ -239,13 +294,6 @@ __probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step
 }
 
 /* ---- all kinds ----------------------------------------------------------------------------- */
-
-__probe_ctx static uint64_t value_of(struct run *run, const struct dbk_expr *expr)
-{
-	struct dbk_cpu *cpu = run->cpu;
-
-	return dbk_expr_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
-}
 
 __probe_ctx static bool store_bytes(struct run *run, const struct dbk_step *step)
 {

@@ -23,6 +23,7 @@ enum symbol_kind {
 	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
 	SYMBOL_BINARY, /* number `value` of the run's */
 	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
+	SYMBOL_COPYINSTR,   /* the same of copyinstr() */
 	SYMBOL_STRING, /* offset `value` in the string table */
 };
 
@@ -61,6 +62,9 @@ struct run {
 	uint64_t a, b; /* CODES_CONST */
 	uint32_t pair; /* CODES_TRIED */
 	bool may_store, stored, speculated;
+	bool may_copy, copied;
+	uint32_t push_count;
+	struct symbol pushed; /* last */
 	uint32_t stored_var;
 	struct symbol stored_value;
 };
@@ -221,15 +225,30 @@ static bool store_thread(struct run *run, uint32_t var, struct symbol value)
 	return true;
 }
 
-/* The one call that has a symbol: what it gave is stored, and that is all. */
+/* The two calls that have a symbol, each once: a speculation's number that is stored, and a string of the
+ * process that the object returns. */
 static bool call(struct run *run, const struct dbk_insn *insn, struct symbol *s)
 {
-	if (!run->may_store || run->speculated || insn->arg != DIF_SUBR_SPECULATION)
-		return false;
-	run->speculated = true;
-	s->kind = SYMBOL_SPECULATION;
 	s->value = (uint64_t)(insn - run->difo->insns);
-	return true;
+	if (run->may_store && !run->speculated && insn->arg == DIF_SUBR_SPECULATION) {
+		run->speculated = true;
+		s->kind = SYMBOL_SPECULATION;
+		return true;
+	}
+	if (run->may_copy && !run->copied && insn->arg == DIF_SUBR_COPYINSTR &&
+	    run->push_count == 1) {
+		run->copied = true;
+		s->kind = SYMBOL_COPYINSTR;
+		return true;
+	}
+	return false;
+}
+
+static bool push(struct run *run, struct symbol value)
+{
+	run->pushed = value;
+	run->push_count++;
+	return run->may_copy && !run->copied;
 }
 
 /* Runs one instruction that is not a branch; false when symbols cannot follow it. */
@@ -241,8 +260,12 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 
 	switch (insn->op) {
 	case DBK_IOP_FLUSH:
+		run->push_count = 0;
+		return true;
 	case DBK_IOP_NOP:
 		return true;
+	case DBK_IOP_PUSH_VALUE:
+		return push(run, regs[insn->rd]);
 	case DBK_IOP_LOAD_ARG:
 		s.kind = SYMBOL_ARG;
 		s.value = insn->arg;
@@ -420,6 +443,24 @@ static void lower_store(const struct dbk_program *program, struct dbk_difo *difo
 		       (run.speculated ? difo->stored.kind == DBK_EXPR_SPECULATION
 				       : dbk_is_simple(&difo->stored));
 	difo->stored_var = run.stored_var;
+}
+
+/* copyinstr(address), where the address is simple: a string of the process that goes where it is
+ * recorded, and nowhere else before. */
+static void lower_copyinstr(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct symbol result;
+	struct run run;
+
+	if (difo->type.kind != DIF_TYPE_STRING || difo->expr.kind != DBK_EXPR_DIF)
+		return;
+	begin_run(&run, program, difo);
+	run.may_copy = true;
+	if (!run_symbols(&run, &result) || run.pair_count != 0 || result.kind != SYMBOL_COPYINSTR ||
+	    !expr_of_symbol(&run, run.pushed, &difo->stored) || !dbk_is_simple(&difo->stored))
+		return;
+	difo->expr.kind = DBK_EXPR_COPYINSTR;
+	difo->expr.operand = (uint32_t)result.value;
 }
 
 static bool lower_execname(const struct run *run, const struct pair *pair, uint32_t holds,
@@ -611,7 +652,7 @@ static void lower_predicate(const struct dbk_program *program, struct dbk_difo *
 	predicate->kind = DBK_PREDICATE_EXPR;
 	predicate->left = difo->expr;
 	/* A string as a predicate is its address, which only the interpreter has. */
-	if (difo->expr.kind == DBK_EXPR_NAME)
+	if (difo->expr.kind == DBK_EXPR_NAME || difo->expr.kind == DBK_EXPR_COPYINSTR)
 		predicate->left.kind = DBK_EXPR_DIF;
 	predicate->simple = dbk_is_simple(&predicate->left);
 	predicate->early = is_early(&predicate->left);
@@ -621,6 +662,7 @@ void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo)
 {
 	lower_expression(program, difo);
 	lower_store(program, difo);
+	lower_copyinstr(program, difo);
 	lower_predicate(program, difo);
 }
 

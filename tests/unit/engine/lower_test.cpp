@@ -347,6 +347,102 @@ TEST_CASE("random programs of branches and constants", "[engine][lower][property
     CHECK(lowered > 0);
 }
 
+namespace {
+
+/// copyinstr(variable); by the interpreter when something is compared as well.
+Difo copied(bool by_interpreter, uint32_t var = DIF_VAR_ARG0) {
+    Difo d{{ldgs(var, 1), flushts(), setx(0, 2), push_value(1), call(DIF_SUBR_COPYINSTR, 1), ret(1)},
+           string_type(),
+           {8}};
+    if (by_interpreter)
+        d.code.insert(d.code.begin() + 1, tst(1));
+    return d;
+}
+
+/// All that a program records of copyinstr() and of its faults, and its drops.
+struct Copies {
+    Engine engine;
+    dbk_probe& go = engine.probe("test", "m", "f", "go", 2);
+    dbk_consumer* consumer = nullptr;
+
+    Copies(bool by_interpreter, uint32_t strsize, uint32_t strings, uint32_t lacks) {
+        Dof dof;
+        dof.option(DTRACEOPT_STRSIZE, strsize);
+        dof.option(DTRACEOPT_BUFSIZE, 1 << 18);
+        dof.option(DBK_OPT_SEGMENTSIZE, 1 << 14);
+        auto arg = [](uint32_t i) { return Difo{{ldgs(DIF_VAR_ARG0 + i, 1), ret(1)}}; };
+        dof.ecb("dtrace:::ERROR", {dof.trace(arg(1)), dof.trace(arg(2)), dof.trace(arg(3)),
+                                   dof.trace(arg(4)), dof.trace(arg(5))});
+        std::vector<Action> actions{dof.trace(arg(0))};
+        for (uint32_t i = 0; i < strings; i++)
+            actions.push_back(dof.trace(copied(by_interpreter)));
+        dof.ecb("test:::go", actions);
+        Loaded loaded = load(dof.build());
+        INFO(loaded.reason);
+        REQUIRE(loaded.error == 0);
+        dbk_program_restrict(loaded.program, lacks);
+        dbk_reason reason{};
+        dbk_consumer_config config{"test", 1, true, false, 0};
+        uint32_t matched;
+        REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+        REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+        REQUIRE(dbk_consumer_start(consumer) == 0);
+    }
+    ~Copies() { dbk_consumer_destroy(consumer); }
+    /// The fault's instruction is one further on where there is the comparison.
+    std::vector<std::string> said(bool by_interpreter) const {
+        std::vector<std::string> lines;
+        for (const auto& record : records(consumer)) {
+            std::string line = std::to_string(record.epid) + " ";
+            if (record.epid == 1) {
+                for (size_t at = 8; at < 48; at += 8) {
+                    const uint64_t value = record.u64(at);
+                    const bool moved = by_interpreter && at == 24 && value + 1 > 1;
+                    line += std::to_string(moved ? value - 4 : value) + " ";
+                }
+            } else {
+                line.append(record.bytes.begin() + 8, record.bytes.end());
+            }
+            lines.push_back(line);
+        }
+        for (uint32_t cause = 0; cause < 4; cause++)
+            lines.push_back(std::to_string(drops(consumer, cause)));
+        return lines;
+    }
+};
+
+} // namespace
+
+TEST_CASE("strings of the process that are recorded at once are recognised", "[engine][lower]") {
+    CHECK(One(copied(false)).difo->expr.kind == DBK_EXPR_COPYINSTR);
+    CHECK(One(copied(false)).difo->expr.operand == 4);
+    CHECK(One(copied(false)).difo->stored.kind == DBK_EXPR_ARG);
+    CHECK(One(copied(false)).predicate().left.kind == DBK_EXPR_DIF);
+    CHECK(One(copied(true)).difo->expr.kind == DBK_EXPR_DIF);
+    CHECK(One(copied(false, DIF_VAR_ERRNO)).difo->expr.kind == DBK_EXPR_DIF);
+    Difo sized = copied(false);
+    sized.code.insert(sized.code.begin() + 4, push_value(2));
+    CHECK(One(sized).difo->expr.kind == DBK_EXPR_DIF);
+}
+
+TEST_CASE("strings of the process are what the interpreter records", "[engine][lower][property]") {
+    const uint32_t strsize = GENERATE(2u, 8u, 256u, 1000u, 8000u), strings = GENERATE(1u, 3u, 40u);
+    const uint32_t lacks = GENERATE(0u, uint32_t{DBK_LACKS_PROC});
+    std::vector<std::string> said[2];
+    for (bool by_interpreter : {false, true}) {
+        Copies copies(by_interpreter, strsize, strings, lacks);
+        for (uint64_t length : {0, 1, 7, 8, 9, 255, 256, 257, 600, 5000, 9000})
+            host.user_memory[0x100000 * (1 + length)] = std::string(length, 'a') + '\0';
+        for (int round = 0; round < 4; round++)
+            for (uint64_t length : {0, 1, 7, 8, 9, 255, 256, 257, 600, 5000, 9000, 4711})
+                copies.engine.fire(copies.go, {0x100000 * (1 + length)});
+        said[by_interpreter] = copies.said(by_interpreter);
+    }
+    INFO("strsize " << strsize << ", " << strings << " strings, lacks " << lacks);
+    CHECK(said[0] == said[1]);
+    CHECK(said[0].size() > 4);
+}
+
 TEST_CASE("a native translation takes an expression's place", "[engine][lower]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
