@@ -287,8 +287,9 @@ struct dbk_aggregation {
 	struct dbk_expr increment;
 };
 
-#define DBK_PLAN_FAST	 0 /* only STORE and THREAD steps of simple values */
-#define DBK_PLAN_GENERAL 1
+#define DBK_PLAN_FAST	 0 /* only STORE steps of simple values */
+#define DBK_PLAN_THREAD	 1 /* such steps and THREAD ones, with a record or without */
+#define DBK_PLAN_GENERAL 2
 
 /* All that an ECBDESC does, computed once: shared by its ECBs. */
 struct dbk_plan {

@@ -8,6 +8,13 @@
 
 /* ---- expressions and predicates ------------------------------------------------------ */
 
+/* Not inlined: other values shall not pay for its registers. */
+__probe_ctx __attribute__((__noinline__)) static uint64_t
+thread_value(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var)
+{
+	return dbk_thread_load(cpu, consumer, var);
+}
+
 /* @number: of the argument or the variable, or the constant. */
 __probe_ctx_inline static uint64_t operand_value(struct dbk_cpu *cpu, uint32_t kind,
 						 uint64_t number, struct dbk_consumer *consumer,
@@ -16,11 +23,9 @@ __probe_ctx_inline static uint64_t operand_value(struct dbk_cpu *cpu, uint32_t k
 {
 	if (kind == DBK_EXPR_ARG)
 		return dbk_argument(probe, args, frame, (uint32_t)number);
-	if (kind == DBK_EXPR_CONST)
-		return number;
-	if (kind == DBK_EXPR_THREAD)
-		return dbk_thread_load(cpu, consumer, (uint32_t)number);
-	return dbk_builtin(cpu, (uint32_t)number);
+	if (kind == DBK_EXPR_VARIABLE)
+		return dbk_builtin(cpu, (uint32_t)number);
+	return kind == DBK_EXPR_CONST ? number : thread_value(cpu, consumer, (uint32_t)number);
 }
 
 __probe_ctx __attribute__((__noinline__)) static uint64_t
@@ -42,13 +47,13 @@ __probe_ctx_inline static uint64_t simple_value(struct dbk_cpu *cpu, const struc
 {
 	if (expr->kind == DBK_EXPR_ARG)
 		return dbk_argument(probe, args, frame, expr->operand);
-	if (expr->kind == DBK_EXPR_CONST)
-		return expr->constant;
+	if (expr->kind == DBK_EXPR_VARIABLE)
+		return dbk_builtin(cpu, expr->operand);
 	if (expr->kind == DBK_EXPR_BINARY)
 		return binary_value(cpu, expr, probe, args, frame);
 	if (expr->kind == DBK_EXPR_THREAD)
-		return dbk_thread_load(cpu, expr->consumer, expr->operand);
-	return dbk_builtin(cpu, expr->operand);
+		return thread_value(cpu, expr->consumer, expr->operand);
+	return expr->constant;
 }
 
 __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
@@ -295,10 +300,30 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 		dbk_deadman(cpu, ecb->consumer, began);
 }
 
-/* Only integers that need nothing set up: no fault can happen.  A thread-local that finds no room
- * ends the clause, and nothing is recorded. */
+/* Only integers that need nothing set up: no fault can happen. */
 __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				 const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
+	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
+	struct dbk_slot slot;
+
+	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
+		return;
+	if (plan->zero_fixed)
+		dbk_zero_words(slot.record, plan->fixed_bytes);
+	for (; step < end; step++)
+		dbk_store_integer(slot.record + step->offset,
+				  simple_value(cpu, &step->expr, probe, args, frame), step->size);
+	dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
+}
+
+/* The same with thread-locals that are stored, and maybe no record.  One that finds no room ends the
+ * clause, and nothing is recorded. */
+__probe_ctx __attribute__((__noinline__)) static void
+run_threads(struct dbk_cpu *cpu, const struct dbk_probe *probe, const uint64_t *args, void *frame,
+	    const struct dbk_ecb *ecb)
 {
 	const struct dbk_plan *plan = ecb->plan;
 	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
@@ -308,19 +333,33 @@ __probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *pr
 	if (plan->has_record) {
 		if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
 			return;
-		if (plan->zero_fixed)
-			dbk_zero_words(slot.record, plan->fixed_bytes);
+		dbk_zero_words(slot.record, plan->fixed_bytes);
 	}
 	for (; step < end; step++) {
 		uint64_t value = simple_value(cpu, &step->expr, probe, args, frame);
 
-		if (likely(step->kind == DBK_STEP_STORE))
+		if (step->kind == DBK_STEP_STORE)
 			dbk_store_integer(slot.record + step->offset, value, step->size);
 		else if (!dbk_thread_store(cpu, ecb->consumer, step->bytes, value))
 			return;
 	}
 	if (plan->has_record)
 		dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
+}
+
+__probe_ctx __attribute__((__noinline__)) static void run_rest(struct dbk_cpu *cpu,
+							       const struct dbk_probe *probe,
+							       const uint64_t *args, void *frame,
+							       const struct dbk_ecb *ecb)
+{
+	if (ecb->plan->kind == DBK_PLAN_THREAD && !must_ask(&ecb->plan->predicate)) {
+		begin_work(cpu, ecb->consumer);
+		if (dbk_affords(cpu, ecb->plan->work)) {
+			run_threads(cpu, probe, args, frame, ecb);
+			return;
+		}
+	}
+	run_slowly(cpu, probe, args, frame, ecb);
 }
 
 /* Everything that is not quick, or has no room in the open segment. */
@@ -336,7 +375,7 @@ __probe_ctx __attribute__((__noinline__)) static void run_other(struct dbk_cpu *
 			return;
 		}
 	}
-	run_slowly(cpu, probe, args, frame, ecb);
+	run_rest(cpu, probe, args, frame, ecb);
 }
 
 __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
@@ -488,17 +527,14 @@ __probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
 		buffer->counters->firings++;
 }
 
-/* Whether an early predicate holds, or may hold. */
-__probe_ctx_inline static bool early_holds(const struct dbk_predicate *predicate,
-					   const struct dbk_probe *probe, const uint64_t *args,
-					   void *frame)
+/* Whether an early predicate of a thread-local holds, or may hold: one that has no slot is looked for
+ * within the firing. */
+__probe_ctx __attribute__((__noinline__)) static bool
+thread_may_hold(const struct dbk_predicate *predicate)
 {
 	const struct dbk_expr *left = &predicate->left;
 	uint64_t value;
 
-	if (left->kind != DBK_EXPR_THREAD)
-		return simple_holds(NULL, predicate, probe, args, frame);
-	/* One that has no slot is looked for within the firing. */
 	return !dbk_thread_peek(&left->consumer->dynvars, left->operand, &value) ||
 	       value_holds(predicate, value);
 }
@@ -508,7 +544,11 @@ __probe_ctx __attribute__((__noinline__)) static void
 fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const void *args, void *frame,
 		 const struct dbk_ecb *ecb)
 {
-	if (early_holds(&ecb->plan->predicate, probe, args, frame))
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+
+	if (predicate->left.kind == DBK_EXPR_THREAD
+		    ? thread_may_hold(predicate)
+		    : simple_holds(NULL, predicate, probe, args, frame))
 		fire(engine, probe, args, frame);
 	else
 		count_rejected(ecb);

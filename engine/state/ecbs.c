@@ -28,12 +28,12 @@ static void prepare(struct dbk_ecb *ecb)
 	}
 	ecb->own_kind = ecb->predicate_kind;
 	ecb->quick_count = DBK_NOT_QUICK;
-	if (plan->kind != DBK_PLAN_FAST || !plan->has_record || plan->step_count > DBK_QUICK_WORDS)
+	if (plan->kind != DBK_PLAN_FAST || plan->step_count > DBK_QUICK_WORDS)
 		return;
 	for (i = 0; i < plan->step_count; i++) {
 		const struct dbk_step *step = &plan->steps[i];
 
-		if (step->kind != DBK_STEP_STORE || step->expr.kind != DBK_EXPR_ARG || step->size != 8 ||
+		if (step->expr.kind != DBK_EXPR_ARG || step->size != 8 ||
 		    !has_argument(probe, step->expr.operand))
 			return;
 		ecb->quick_words[i] = probe->arg_word[step->expr.operand];

@@ -26,7 +26,9 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 
 	step->kind = (uint8_t)kind;
 	step->action = (uint16_t)action;
-	if (kind != DBK_STEP_STORE && kind != DBK_STEP_THREAD)
+	if (kind == DBK_STEP_THREAD && p->plan->kind == DBK_PLAN_FAST)
+		p->plan->kind = DBK_PLAN_THREAD;
+	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_THREAD)
 		p->plan->kind = DBK_PLAN_GENERAL;
 	return step;
 }
@@ -367,7 +369,8 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 		plan->has_record = true;
 	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
 	plan->classic_align = p.record.classic.align;
-	if (plan->uses_locals || consumer->counted)
+	if ((!plan->has_record && plan->kind == DBK_PLAN_FAST) || plan->uses_locals ||
+	    consumer->counted)
 		plan->kind = DBK_PLAN_GENERAL;
 	return 0;
 }

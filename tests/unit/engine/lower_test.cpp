@@ -368,8 +368,9 @@ struct Copies {
     Copies(bool by_interpreter, uint32_t strsize, uint32_t strings, uint32_t lacks) {
         Dof dof;
         dof.option(DTRACEOPT_STRSIZE, strsize);
-        dof.option(DTRACEOPT_BUFSIZE, 1 << 18);
-        dof.option(DBK_OPT_SEGMENTSIZE, 1 << 14);
+        // Long strings run out of scratch memory, the others of a segment's room.
+        dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+        dof.option(DBK_OPT_SEGMENTSIZE, strsize == 8000 ? 1 << 17 : 1 << 14);
         auto arg = [](uint32_t i) { return Difo{{ldgs(DIF_VAR_ARG0 + i, 1), ret(1)}}; };
         dof.ecb("dtrace:::ERROR", {dof.trace(arg(1)), dof.trace(arg(2)), dof.trace(arg(3)),
                                    dof.trace(arg(4)), dof.trace(arg(5))});
