@@ -197,6 +197,13 @@ uint32_t dbk_host_cpu(void);
 uint64_t dbk_host_ticks(void);
 #endif
 
+/** dbk_host_ticks_are_quick() - [inline] whether dbk_host_quick_ticks() may be asked: the same clock,
+ * read without a call, which costs a function its registers even where it is not made */
+#ifndef dbk_host_ticks_are_quick
+#define dbk_host_ticks_are_quick() true
+#define dbk_host_quick_ticks()	   dbk_host_ticks()
+#endif
+
 /** dbk_host_mono_ns() - [inline] CLOCK_MONOTONIC; the variable timestamp */
 #ifndef dbk_host_mono_ns
 uint64_t dbk_host_mono_ns(void);

@@ -36,8 +36,23 @@
 /* Alone: ordinary ECBs would run, but the CPU has no memory for them. */
 #define DBK_GATE_LOST 0x10u
 
-#define DBK_QUICK_WORDS 8u /* arguments that a quick record may have */
-#define DBK_NOT_QUICK	0xff
+/*
+ * What a firing of a probe does first that has one ECB: its tier's way, or its predicate, asked
+ * before anything is set up if that can be (docs/design/0061-predicates-asked-early.md).
+ */
+enum dbk_alone {
+	DBK_ALONE_EQUAL_ARG, /* the most frequent end of a firing is the quickest */
+	DBK_ALONE_ARGUMENTS, /* no predicate, tier ARGUMENTS */
+	DBK_ALONE_NOT,	     /* there are more, or nothing can be asked early */
+	DBK_ALONE_ALWAYS,    /* no predicate, another tier */
+	DBK_ALONE_VALUE,     /* an early predicate of one value at hand */
+	DBK_ALONE_EQUAL_PID,
+	DBK_ALONE_EXECNAME,
+	DBK_ALONE_EARLY,  /* another early one */
+	DBK_ALONE_THREAD, /* one thread-local, which may have to be asked again */
+};
+
+#define DBK_TIER_WORDS 8u /* arguments that a record of nothing else may have */
 
 /* In the place of the kind: the first ECB of a consumer on a probe that others enabled before it.
  * What they recorded of the firing is in other rings. */
@@ -45,23 +60,26 @@
 
 /*
  * An enabling on one probe.  The first cache line is all that a firing touches
- * when the predicate is one of the two hottest and the record is quick: nothing
+ * when the predicate is one of the two hottest and the tier is ARGUMENTS: nothing
  * but arguments, 8 bytes each, whose places are known because the probe is.
  */
 struct dbk_ecb {
 	struct dbk_ecb *next;	    /* [A] of the probe */
 	struct dbk_buffer *buffers; /* [C] of the consumer, by CPU */
 	uint32_t epid;		    /* [C] */
-	uint32_t gate;		    /* [C] DBK_GATE_ of its probe */
-	uint32_t record_bytes;	    /* [C] fixed part */
+	uint8_t gate;		    /* [C] DBK_GATE_ of its probe */
+	uint8_t alone;		    /* [A] of a probe's first: enum dbk_alone */
+	uint8_t own_alone;	    /* [C] what that is while there is no other */
+	uint8_t own_kind;	    /* [C] enum dbk_predicate_kind */
+	uint32_t record_bytes;	    /* [C] ARGUMENTS: of its record; SIMPLE: at most, 0: none */
 	uint8_t predicate_kind;	    /* [A] its kind, or DBK_ECB_AFTER_OTHERS */
 	uint8_t predicate_word;	    /* [C] EQUAL_ARG: index into the firing's args */
-	uint8_t quick_count;	    /* [C] or DBK_NOT_QUICK */
-	uint8_t own_kind;	    /* [C] enum dbk_predicate_kind */
-	uint64_t predicate_constant;	      /* [C] EQUAL_ARG, EQUAL_PID */
-	uint8_t quick_words[DBK_QUICK_WORDS]; /* [C] indices into the firing's args */
-	const struct dbk_plan *plan;	      /* [C] */
-	struct dbk_consumer *consumer;	      /* [C] */
+	uint8_t tier;		    /* [C] enum dbk_tier */
+	uint8_t word_count;	    /* [C] ARGUMENTS: how many */
+	uint64_t predicate_constant;   /* [C] EQUAL_ARG, EQUAL_PID */
+	uint8_t words[DBK_TIER_WORDS]; /* [C] ARGUMENTS: indices into the firing's args */
+	const struct dbk_plan *plan;   /* [C] */
+	struct dbk_consumer *consumer; /* [C] */
 	/* ---- */
 	struct dbk_probe *probe;       /* [C] */
 	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
@@ -160,6 +178,8 @@ struct dbk_buffer {
 	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
 	uint32_t busy_kiloticks; /* [P] in the consumer's clauses, since ...; see fire/deadman.c */
 	uint64_t deadman_ticks;	 /* [P] ... this CPU's window began */
+	/* 512 bytes: a CPU's is found by a shift, and a firing that its predicate ends does little else. */
+	uint64_t unused[8];
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_CHUNK	64u

@@ -240,9 +240,10 @@ struct dbk_program {
 /* What an action does in probe context, hottest first. */
 enum dbk_step_kind {
 	DBK_STEP_STORE,	    /* integer of 1, 2, 4, 8 bytes into the fixed part */
+	DBK_STEP_EVALUATE,  /* side effects only */
+	DBK_STEP_EXECNAME,  /* execname into the tail, whole whatever it is */
 	DBK_STEP_STRING,    /* string into the tail */
 	DBK_STEP_BYTES,	    /* `bytes` bytes from an address into the fixed part */
-	DBK_STEP_EVALUATE,  /* side effects only */
 	DBK_STEP_THREAD,    /* into the thread-local scalar `bytes`, an index in the variables */
 	DBK_STEP_STACK,	    /* kernel program counters into the tail */
 	DBK_STEP_USTACK,    /* process id and user program counters into the tail */
@@ -268,6 +269,9 @@ struct dbk_step {
 	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
 	 * triggers */
 	uint32_t aggregation;
+	/* STORE, EXECNAME: not 0 if what is stored is the first of its 8 bytes, and then the bits that
+	 * are its own: they are stored as one word, and what follows in it is zero until it comes. */
+	uint64_t word_mask;
 	struct dbk_expr expr;
 };
 
@@ -287,26 +291,41 @@ struct dbk_aggregation {
 	struct dbk_expr increment;
 };
 
-#define DBK_PLAN_FAST	 0 /* only STORE steps of simple values */
-#define DBK_PLAN_THREAD	 1 /* such steps and THREAD ones, with a record or without */
-#define DBK_PLAN_GENERAL 2
+/*
+ * How a clause is run, hottest first: decided once, for its plan and then for its ECB on a probe
+ * (state/ecbs.c), and looked at in one place (fire/fire.c).
+ */
+enum dbk_tier {
+	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; of ECBs alone */
+	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
+	DBK_TIER_CELLS,	    /* the same, maybe without a record, with stores into thread-locals, and
+			     * with keys and cells of aggregate=engine; of ECBs alone */
+	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
+};
+
+/* The first clauses of a consumer on a probe that are simple are not charged, if none is more work
+ * than that: together they are a quarter of DBK_WORK_FIRING. */
+#define DBK_SIMPLE_WORK_MAX 2048u
+#define DBK_SIMPLE_ECBS_MAX 128u
 
 /* All that an ECBDESC does, computed once: shared by its ECBs. */
 struct dbk_plan {
 	struct dbk_predicate predicate;
-	uint8_t kind; /* DBK_PLAN_ */
+	uint8_t tier; /* enum dbk_tier: SIMPLE or GENERAL */
 	bool has_record;
 	bool variable; /* records carry their length */
 	bool uses_locals;
+	bool stores_threads;	/* it has THREAD steps */
 	bool speculates;	/* its record, if any, goes to a speculation */
 	bool zero_fixed;	/* the fixed part has padding, which must be zero */
 	bool waits;		/* no probe matched it when the enabling was enabled */
 	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
+	uint32_t simple_bytes;	/* SIMPLE: with most of a tail; 0: no record */
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
 	uint32_t classic_align;
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	uint32_t step_count;
-	struct dbk_step *steps;		      /* owned */
+	struct dbk_step *steps, *steps_end;   /* owned */
 	struct dbk_aggregation *aggregations; /* owned */
 	uint32_t aggregation_count;
 	struct dbk_meta_field *fields; /* owned: what META_ECBS publishes */

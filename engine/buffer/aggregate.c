@@ -62,11 +62,11 @@ __probe_ctx static uint64_t *cells_of(struct dbk_agg_entry *entry)
 }
 
 /* Adds an entry with empty cells into the free @slot; NULL: the buffer is full. */
-__probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
-						   struct dbk_agg_slot *slot, uint64_t tag,
-						   const struct dbk_aggregation *aggregation,
-						   const uint8_t *key, uint32_t key_bytes)
+__probe_ctx __attribute__((__noinline__)) static struct dbk_agg_entry *
+add_entry(struct dbk_cpu *cpu, struct dbk_agg_slot *slot, uint64_t tag,
+	  const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
 {
+	struct dbk_aggbuf *aggbuf = cpu->buffer->aggbuf;
 	struct dbk_segment_header *header = header_of(aggbuf);
 	uint32_t used = header->committed_bytes;
 	uint32_t bytes =
@@ -95,9 +95,9 @@ __probe_ctx static struct dbk_agg_entry *add_entry(struct dbk_cpu *cpu, struct d
 	return entry;
 }
 
-__probe_ctx static struct dbk_agg_entry *find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
-						    const struct dbk_aggregation *aggregation,
-						    const uint8_t *key, uint32_t key_bytes)
+__probe_ctx_inline static struct dbk_agg_entry *
+find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
+	   const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
 {
 	uint64_t hash = dbk_hash(&cpu->secret,
 				 (uint64_t)aggregation->class_id << 32 | key_bytes, key, key_bytes);
@@ -109,13 +109,22 @@ __probe_ctx static struct dbk_agg_entry *find_entry(struct dbk_cpu *cpu, struct 
 		struct dbk_agg_entry *entry =
 			(struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address + slot->offset);
 
-		if (slot->tag == tag &&
+		if (likely(slot->tag == tag) &&
 		    same_key(slot, entry, aggregation->class_id, key, key_bytes))
 			return entry;
 		if ((uint32_t)(slot->tag >> 32) != aggbuf->round)
-			return add_entry(cpu, aggbuf, slot, tag, aggregation, key, key_bytes);
+			return add_entry(cpu, slot, tag, aggregation, key, key_bytes);
 	}
 	return NULL;
+}
+
+__probe_ctx __attribute__((__noinline__)) static void drop(struct dbk_cpu *cpu,
+							   const struct dbk_aggbuf *aggbuf)
+{
+	struct dbk_segment_losses *losses = (struct dbk_segment_losses *)(header_of(aggbuf) + 1);
+
+	losses->drops[DBK_DROP_AGGREGATION]++;
+	dbk_drop(cpu->buffer, DBK_DROP_AGGREGATION);
 }
 
 __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
@@ -125,15 +134,13 @@ __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation
 	struct dbk_aggbuf *aggbuf = dbk_load_acquire(&cpu->buffer->aggbuf);
 	struct dbk_agg_entry *entry = find_entry(cpu, aggbuf, aggregation, key, key_bytes);
 
-	if (unlikely(entry == NULL)) {
-		struct dbk_segment_losses *losses =
-			(struct dbk_segment_losses *)(header_of(aggbuf) + 1);
-
-		losses->drops[DBK_DROP_AGGREGATION]++;
-		dbk_drop(cpu->buffer, DBK_DROP_AGGREGATION);
-		return;
-	}
-	dbk_cells_add(cells_of(entry), aggregation->kind, aggregation->arg, value, increment);
+	if (unlikely(entry == NULL))
+		drop(cpu, aggbuf);
+	else if (aggregation->kind == DTRACEAGG_COUNT)
+		cells_of(entry)[0]++;
+	else
+		dbk_cells_add(cells_of(entry), aggregation->kind, aggregation->arg, value,
+			      increment);
 }
 
 /* ---- control path -------------------------------------------------------------------------- */

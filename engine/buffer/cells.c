@@ -67,7 +67,7 @@ __probe_ctx static uint32_t divide_steps(uint64_t size, uint32_t steps, unsigned
 	return quotient;
 }
 
-__probe_ctx static uint32_t llquantize_bucket(uint64_t arg, int64_t value)
+__probe_ctx __attribute__((__noinline__)) static uint32_t llquantize_bucket(uint64_t arg, int64_t value)
 {
 	uint32_t factor = (uint16_t)arg, low = (uint16_t)(arg >> 16);
 	uint32_t high = (uint16_t)(arg >> 32), steps = (uint16_t)(arg >> 48);
@@ -92,7 +92,7 @@ __probe_ctx static uint32_t llquantize_bucket(uint64_t arg, int64_t value)
 	return value < 0 ? side + 1 - distance : side + 1 + distance;
 }
 
-__probe_ctx static void add_square(uint64_t *cells, int64_t value)
+__probe_ctx __attribute__((__noinline__)) static void add_square(uint64_t *cells, int64_t value)
 {
 	unsigned __int128 sum = (unsigned __int128)cells[3] << 64 | cells[2];
 

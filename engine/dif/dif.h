@@ -18,6 +18,17 @@
 /** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
 uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 
+/** dbk_timestamp() - the variable: one reading of the clock per firing: what a clause compares and what
+ * it records is the same */
+static __probe_ctx_inline uint64_t dbk_timestamp(struct dbk_cpu *cpu)
+{
+	if (cpu->timestamp_serial != cpu->serial) {
+		cpu->timestamp = dbk_host_mono_ns();
+		cpu->timestamp_serial = cpu->serial;
+	}
+	return cpu->timestamp;
+}
+
 /** dbk_builtin() - value of a built-in integer variable, or the address of a copied string */
 uint64_t dbk_builtin(struct dbk_cpu *cpu, uint32_t id);
 

@@ -31,17 +31,8 @@ __probe_ctx static uint64_t name_copy(struct dbk_cpu *cpu, uint32_t id)
 	return dbk_new_string(cpu, name, length);
 }
 
-/* One reading per firing: what a clause compares and what it records is the same. */
-__probe_ctx static uint64_t timestamp(struct dbk_cpu *cpu)
-{
-	if (cpu->timestamp_serial != cpu->serial) {
-		cpu->timestamp = dbk_host_mono_ns();
-		cpu->timestamp_serial = cpu->serial;
-	}
-	return cpu->timestamp;
-}
-
-/* The same for the thread's own time, which stands still while probes run. */
+/* The thread's own time, which stands still while probes run: one reading per firing, as
+ * dbk_timestamp(). */
 __probe_ctx static uint64_t vtimestamp(struct dbk_cpu *cpu)
 {
 	if (cpu->vtimestamp_serial != cpu->serial) {
@@ -103,7 +94,7 @@ __probe_ctx uint64_t dbk_builtin(struct dbk_cpu *cpu, uint32_t id)
 	if (id == DIF_VAR_PID)
 		return dbk_host_pid();
 	if (id == DIF_VAR_TIMESTAMP)
-		return timestamp(cpu);
+		return dbk_timestamp(cpu);
 	if (id == DIF_VAR_TID)
 		return dbk_host_tid();
 	if (id == DIF_VAR_CURTHREAD)

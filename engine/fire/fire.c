@@ -1,65 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* fire.c - the hot path; see fire.h */
 #include "engine/fire/fire.h"
-#include "engine/dif/thread.h"
+#include "engine/fire/simple.h"
 #include "engine/speculation/speculation.h"
 
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* ---- expressions and predicates ------------------------------------------------------ */
+/* ---- expressions --------------------------------------------------------------------- */
 
-/* Not inlined: other values shall not pay for its registers. */
-__probe_ctx __attribute__((__noinline__)) static uint64_t
-thread_value(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var)
+__probe_ctx __attribute__((__noinline__)) uint64_t
+dbk_thread_value(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var)
 {
 	return dbk_thread_load(cpu, consumer, var);
 }
 
-/* @number: of the argument or the variable, or the constant. */
-__probe_ctx_inline static uint64_t operand_value(struct dbk_cpu *cpu, uint32_t kind,
-						 uint64_t number, struct dbk_consumer *consumer,
-						 const struct dbk_probe *probe,
-						 const uint64_t *args, void *frame)
+__probe_ctx __attribute__((__noinline__)) uint64_t
+dbk_composed_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+		   const struct dbk_probe *probe, const uint64_t *args, void *frame)
 {
-	if (kind == DBK_EXPR_ARG)
-		return dbk_argument(probe, args, frame, (uint32_t)number);
-	if (kind == DBK_EXPR_VARIABLE)
-		return dbk_builtin(cpu, (uint32_t)number);
-	return kind == DBK_EXPR_CONST ? number : thread_value(cpu, consumer, (uint32_t)number);
-}
+	uint64_t left, right;
 
-__probe_ctx __attribute__((__noinline__)) static uint64_t
-binary_value(struct dbk_cpu *cpu, const struct dbk_expr *expr, const struct dbk_probe *probe,
-	     const uint64_t *args, void *frame)
-{
-	uint64_t left = operand_value(cpu, expr->left, expr->operand, expr->consumer, probe, args,
-				      frame);
-	uint64_t right = operand_value(cpu, expr->right, expr->constant, expr->consumer, probe,
-				       args, frame);
-
+	if (expr->kind == DBK_EXPR_THREAD)
+		return dbk_thread_value(cpu, expr->consumer, expr->operand);
+	left = dbk_operand_value(cpu, expr->left, expr->operand, expr->consumer, probe, args, frame);
+	right = dbk_operand_value(cpu, expr->right, expr->constant, expr->consumer, probe, args,
+				  frame);
 	return dbk_binary(expr->op, left, right);
 }
 
-/* For an expression that dbk_is_simple(), and for any variable in an ECB that was entered. */
-__probe_ctx_inline static uint64_t simple_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
-						const struct dbk_probe *probe, const uint64_t *args,
-						void *frame)
+__probe_ctx __attribute__((__noinline__)) void
+dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint32_t key_bytes,
+		     const uint64_t *args, void *frame)
 {
-	if (expr->kind == DBK_EXPR_ARG)
-		return dbk_argument(probe, args, frame, expr->operand);
-	if (expr->kind == DBK_EXPR_VARIABLE)
-		return dbk_builtin(cpu, expr->operand);
-	if (expr->kind == DBK_EXPR_BINARY)
-		return binary_value(cpu, expr, probe, args, frame);
-	if (expr->kind == DBK_EXPR_THREAD)
-		return thread_value(cpu, expr->consumer, expr->operand);
-	return expr->constant;
+	const struct dbk_ecb *ecb = cpu->ecb;
+	const struct dbk_aggregation *agg = &ecb->plan->aggregations[step->aggregation];
+	int64_t value = 0, increment = 1;
+
+	if (agg->has_increment)
+		increment = (int64_t)dbk_simple_value(cpu, &agg->increment, ecb->probe, args,
+						      frame);
+	if (agg->kind != DTRACEAGG_COUNT)
+		value = (int64_t)dbk_simple_value(cpu, &agg->value, ecb->probe, args, frame);
+	dbk_aggregate(cpu, agg, cpu->buffer->key, key_bytes, value, increment);
+}
+
+__probe_ctx __attribute__((__noinline__)) bool
+dbk_simple_store(struct dbk_cpu *cpu, const struct dbk_step *step, const uint64_t *args,
+		 void *frame)
+{
+	const struct dbk_ecb *ecb = cpu->ecb;
+
+	return dbk_thread_store(cpu, ecb->consumer, step->bytes,
+				dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
 }
 
 __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
 {
-	if (expr->kind == DBK_EXPR_DIF || expr->kind == DBK_EXPR_NAME ||
-	    expr->kind == DBK_EXPR_COPYINSTR)
+	if (expr->kind == DBK_EXPR_DIF)
+		return dbk_dif_exec(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_VARIABLE)
+		return dbk_builtin(cpu, expr->operand);
+	if (expr->kind == DBK_EXPR_NAME || expr->kind == DBK_EXPR_COPYINSTR)
 		return dbk_dif_exec(cpu, expr->difo);
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);
@@ -70,62 +71,7 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 			cpu->fault_pc = expr->operand;
 		return id;
 	}
-	return simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
-}
-
-__probe_ctx static uint32_t outcome(uint64_t a, uint64_t b)
-{
-	if (a == b)
-		return DBK_OUTCOME_EQUAL;
-	if ((int64_t)a < (int64_t)b)
-		return a < b ? DBK_OUTCOME_LESS : DBK_OUTCOME_LESS_SIGNED;
-	return a < b ? DBK_OUTCOME_LESS_UNSIGN : DBK_OUTCOME_GREATER;
-}
-
-/* Two words: a name of the host has 16 readable bytes, and bytes after its NUL do not count. */
-__probe_ctx static bool execname_holds(const struct dbk_predicate *predicate)
-{
-	uint64_t name[2];
-	bool same;
-
-	__builtin_memcpy(name, dbk_host_execname(), sizeof(name));
-	same = (((name[0] ^ predicate->name[0]) & predicate->name_mask[0]) |
-		((name[1] ^ predicate->name[1]) & predicate->name_mask[1])) == 0;
-	return same != (bool)predicate->inverted;
-}
-
-__probe_ctx static bool value_holds(const struct dbk_predicate *predicate, uint64_t value)
-{
-	if (predicate->kind == DBK_PREDICATE_EXPR)
-		return value != 0;
-	return ((predicate->outcomes >> outcome(value, predicate->constant)) & 1) != 0;
-}
-
-__probe_ctx_inline static bool term_holds(struct dbk_cpu *cpu,
-					  const struct dbk_predicate *predicate,
-					  const struct dbk_probe *probe, const uint64_t *args,
-					  void *frame)
-{
-	if (predicate->kind == DBK_PREDICATE_EXECNAME)
-		return execname_holds(predicate);
-	return value_holds(predicate, simple_value(cpu, &predicate->left, probe, args, frame));
-}
-
-/* A simple predicate that is none of those that run_ecb() has inline; for an early one @cpu is not
- * looked at. */
-__probe_ctx_inline static bool simple_holds(struct dbk_cpu *cpu,
-					    const struct dbk_predicate *predicate,
-					    const struct dbk_probe *probe, const uint64_t *args,
-					    void *frame)
-{
-	uint32_t i = 0;
-
-	if (predicate->kind != DBK_PREDICATE_ALL)
-		return term_holds(cpu, predicate, probe, args, frame);
-	while (i < predicate->term_count &&
-	       term_holds(cpu, &predicate->terms[i], probe, args, frame))
-		i++;
-	return (i == predicate->term_count) != (bool)predicate->inverted;
+	return dbk_simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 }
 
 /* What the ECB's consumer has on this CPU; index times size is computed once, not here. */
@@ -197,7 +143,7 @@ __probe_ctx void dbk_exit(struct dbk_cpu *cpu, int32_t status)
 
 /* Predicate, if @ask, and plan of the ECB that was entered.  When it faults, *action_ret says
  * where: 0 in the predicate, else the action's number from 1. */
-__probe_ctx static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *action_ret)
+__probe_ctx_inline static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *action_ret)
 {
 	const struct dbk_plan *plan = cpu->ecb->plan;
 
@@ -210,7 +156,7 @@ __probe_ctx static void run_entered(struct dbk_cpu *cpu, bool ask, uint32_t *act
 	if (ask) {
 		uint64_t value = dbk_expr_rest(cpu, &plan->predicate.left);
 
-		if (cpu->fault_set || !value_holds(&plan->predicate, value))
+		if (cpu->fault_set || !dbk_value_holds(&plan->predicate, value))
 			return;
 	}
 	dbk_run_plan(cpu, action_ret);
@@ -221,7 +167,7 @@ __probe_ctx __attribute__((__noinline__)) static bool
 rejected(struct dbk_cpu *cpu, const struct dbk_predicate *predicate, const struct dbk_probe *probe,
 	 const uint64_t *args, void *frame)
 {
-	return !simple_holds(cpu, predicate, probe, args, frame);
+	return !dbk_simple_holds(cpu, predicate, probe, args, frame);
 }
 
 /* Whether it has to be asked once the ECB is entered. */
@@ -288,7 +234,7 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 								 const uint64_t *args, void *frame,
 								 const struct dbk_ecb *ecb)
 {
-	bool timed = cpu->unsampled-- == 0;
+	bool timed = ecb->tier == DBK_TIER_GENERAL && cpu->unsampled-- == 0;
 	uint64_t began = timed ? dbk_host_ticks() : 0;
 	uint32_t action;
 
@@ -298,84 +244,6 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 		fire_error(cpu, ecb, frame, action);
 	if (unlikely(timed))
 		dbk_deadman(cpu, ecb->consumer, began);
-}
-
-/* Only integers that need nothing set up: no fault can happen. */
-__probe_ctx static void run_fast(struct dbk_cpu *cpu, const struct dbk_probe *probe,
-				 const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
-{
-	const struct dbk_plan *plan = ecb->plan;
-	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
-	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
-	struct dbk_slot slot;
-
-	if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
-		return;
-	if (plan->zero_fixed)
-		dbk_zero_words(slot.record, plan->fixed_bytes);
-	for (; step < end; step++)
-		dbk_store_integer(slot.record + step->offset,
-				  simple_value(cpu, &step->expr, probe, args, frame), step->size);
-	dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
-}
-
-/* The same with thread-locals that are stored, and maybe no record.  One that finds no room ends the
- * clause, and nothing is recorded. */
-__probe_ctx __attribute__((__noinline__)) static void
-run_threads(struct dbk_cpu *cpu, const struct dbk_probe *probe, const uint64_t *args, void *frame,
-	    const struct dbk_ecb *ecb)
-{
-	const struct dbk_plan *plan = ecb->plan;
-	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
-	const struct dbk_step *step = plan->steps, *end = step + plan->step_count;
-	struct dbk_slot slot;
-
-	if (plan->has_record) {
-		if (!dbk_record_reserve(ecb, buffer, plan->fixed_bytes, &slot))
-			return;
-		dbk_zero_words(slot.record, plan->fixed_bytes);
-	}
-	for (; step < end; step++) {
-		uint64_t value = simple_value(cpu, &step->expr, probe, args, frame);
-
-		if (step->kind == DBK_STEP_STORE)
-			dbk_store_integer(slot.record + step->offset, value, step->size);
-		else if (!dbk_thread_store(cpu, ecb->consumer, step->bytes, value))
-			return;
-	}
-	if (plan->has_record)
-		dbk_record_commit(cpu, buffer, &slot, ecb->epid, plan->fixed_bytes);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void run_rest(struct dbk_cpu *cpu,
-							       const struct dbk_probe *probe,
-							       const uint64_t *args, void *frame,
-							       const struct dbk_ecb *ecb)
-{
-	if (ecb->plan->kind == DBK_PLAN_THREAD && !must_ask(&ecb->plan->predicate)) {
-		begin_work(cpu, ecb->consumer);
-		if (dbk_affords(cpu, ecb->plan->work)) {
-			run_threads(cpu, probe, args, frame, ecb);
-			return;
-		}
-	}
-	run_slowly(cpu, probe, args, frame, ecb);
-}
-
-/* Everything that is not quick, or has no room in the open segment. */
-__probe_ctx __attribute__((__noinline__)) static void run_other(struct dbk_cpu *cpu,
-								const struct dbk_probe *probe,
-								const uint64_t *args, void *frame,
-								const struct dbk_ecb *ecb)
-{
-	if (ecb->plan->kind == DBK_PLAN_FAST && !must_ask(&ecb->plan->predicate)) {
-		begin_work(cpu, ecb->consumer);
-		if (dbk_affords(cpu, ecb->plan->work)) {
-			run_fast(cpu, probe, args, frame, ecb);
-			return;
-		}
-	}
-	run_rest(cpu, probe, args, frame, ecb);
 }
 
 __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
@@ -391,7 +259,7 @@ __probe_ctx_inline static bool quickly_rejected(const struct dbk_ecb *ecb, uint3
 		return args[ecb->predicate_word] != ecb->predicate_constant;
 	if (kind == DBK_PREDICATE_EQUAL_PID)
 		return dbk_host_pid() != ecb->predicate_constant;
-	return kind == DBK_PREDICATE_EXECNAME && !execname_holds(&ecb->plan->predicate);
+	return kind == DBK_PREDICATE_EXECNAME && !dbk_execname_holds(&ecb->plan->predicate);
 }
 
 /* A closed gate; the CPU that has no memory would have recorded something, as far as is known. */
@@ -407,29 +275,60 @@ __probe_ctx __attribute__((__noinline__)) static void lose(struct dbk_cpu *cpu,
 		dbk_drop(buffer, DBK_DROP_PRINCIPAL);
 }
 
-/* A record of nothing but arguments; false: no room, or time for a new base. */
-__probe_ctx_inline static bool run_quick(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-					 const struct dbk_ecb *ecb, struct dbk_meta_cpu *counters,
-					 const uint64_t *args)
+/* The record of a clause of tier ARGUMENTS, to be counted; false: no room, or time for a new base, and
+ * nothing was done. @now: the record's time.  @flags: in its EPID. */
+__probe_ctx_inline static bool run_arguments(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+					     const uint64_t *args, uint64_t now, uint32_t flags)
 {
-	uint32_t bytes = ecb->record_bytes, used = buffer->used_bytes, end = used + bytes, i;
-	uint64_t delta = dbk_host_ticks() - buffer->base_ticks;
-	uint8_t *segment = buffer->segment;
+	uint32_t used = buffer->used_bytes, end = used + ecb->record_bytes;
+	uint32_t count = ecb->word_count, i;
+	uint64_t delta = now - buffer->base_ticks;
 	uint64_t *record;
 
 	if (unlikely(end > dbk_load_relaxed(&buffer->room_bytes) || (delta >> 32) != 0))
 		return false;
-	record = (uint64_t *)(segment + used);
-	for (i = 0; i < ecb->quick_count; i++)
-		record[1 + i] = args[ecb->quick_words[i]];
+	record = (uint64_t *)(buffer->segment + used);
 	/* struct dbk_record_header in one store: the EPID is its low half. */
-	record[0] = delta << 32 | ecb->epid | cpu->same_firing;
-	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	record[0] = delta << 32 | ecb->epid | flags;
+	for (i = 0; i < count; i++)
+		record[1 + i] = args[ecb->words[i]];
 	buffer->used_bytes = end;
-	dbk_store_release(&((struct dbk_segment_header *)segment)->committed_bytes, end);
-	counters->records++;
-	counters->bytes += bytes;
+	dbk_store_release(&((struct dbk_segment_header *)buffer->segment)->committed_bytes, end);
 	return true;
+}
+
+__probe_ctx_inline static void count_record(struct dbk_meta_cpu *counters,
+					    const struct dbk_ecb *ecb)
+{
+	counters->records++;
+	counters->bytes += ecb->record_bytes;
+}
+
+__probe_ctx __attribute__((__noinline__)) static bool
+run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+	   const uint64_t *args, void *frame)
+{
+	if (ecb->tier == DBK_TIER_CELLS)
+		return dbk_run_cells(cpu, buffer, ecb, args, frame, 0);
+	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), 0);
+}
+
+/* A clause whose predicate holds or has to be asked within. */
+__probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					  struct dbk_meta_cpu *counters,
+					  const struct dbk_probe *probe, const uint64_t *args,
+					  void *frame, const struct dbk_ecb *ecb)
+{
+	if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
+		if (likely(run_arguments(buffer, ecb, args, dbk_host_ticks(), cpu->same_firing))) {
+			count_record(counters, ecb);
+			cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+			return;
+		}
+	} else if (ecb->tier != DBK_TIER_GENERAL && run_simple(cpu, buffer, ecb, args, frame)) {
+		return;
+	}
+	run_slowly(cpu, probe, args, frame, ecb);
 }
 
 __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
@@ -451,19 +350,12 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 		if (!is_quick(kind)) {
 			if (kind == DBK_ECB_AFTER_OTHERS)
 				cpu->same_firing = 0;
-			if (ecb->plan->predicate.simple) {
-				if (rejected(cpu, &ecb->plan->predicate, probe, args, frame))
-					return;
-			} else if (must_ask(&ecb->plan->predicate)) {
-				run_slowly(cpu, probe, args, frame, ecb);
+			if (ecb->plan->predicate.simple &&
+			    rejected(cpu, &ecb->plan->predicate, probe, args, frame))
 				return;
-			}
 		}
 	}
-	if (likely(ecb->quick_count != DBK_NOT_QUICK) &&
-	    run_quick(cpu, buffer, ecb, counters, args))
-		return;
-	run_other(cpu, probe, args, frame, ecb);
+	run_clause(cpu, buffer, counters, probe, args, frame, ecb);
 }
 
 /* ---- a firing ---------------------------------------------------------------------------------
@@ -517,67 +409,183 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 	dbk_host_leave(flags);
 }
 
+/*
+ * Most probes are enabled once, and most clauses are not general: then there is no list to
+ * walk, and no record of the firing before this one.  These do nothing before they know that all
+ * can be done; what cannot goes the general way, as if it came a moment later.
+ */
+__probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
+					 const uint64_t *args, void *frame, enum dbk_tier tier)
+{
+	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
+	bool done;
+
+	if (unlikely(cpu->nesting != 0))
+		return false;
+	cpu->nesting = 1;
+	if (tier != DBK_TIER_ARGUMENTS)
+		cpu->same_firing = 0;
+	compiler_barrier();
+	if (tier != DBK_TIER_ARGUMENTS)
+		cpu->serial++;
+	if (unlikely(!(dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY)))
+		done = false;
+	else if (tier == DBK_TIER_ARGUMENTS)
+		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
+	else if (tier == DBK_TIER_SIMPLE)
+		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
+	else
+		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
+	if (tier == DBK_TIER_ARGUMENTS && done) {
+		buffer->counters->firings++;
+		count_record(buffer->counters, ecb);
+	}
+	compiler_barrier();
+	cpu->nesting = 0;
+	return done;
+}
+
+/* @tier: a constant. */
+__probe_ctx_inline static void fire_alone(struct dbk_engine *engine, struct dbk_probe *probe,
+					  const uint64_t *args, void *frame,
+					  const struct dbk_ecb *ecb, enum dbk_tier tier)
+{
+	unsigned long flags = dbk_host_enter();
+
+	if (likely(run_alone(engine->cpus[dbk_host_cpu()], ecb, args, frame, tier))) {
+		dbk_host_leave(flags);
+		return;
+	}
+	dbk_host_leave(flags);
+	fire(ecb->consumer->engine, probe, args, frame);
+}
+
+__probe_ctx __attribute__((__noinline__)) static void
+fire_arguments(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	       void *frame, const struct dbk_ecb *ecb)
+{
+	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_ARGUMENTS);
+}
+
+__probe_ctx __attribute__((__noinline__)) static void
+fire_simple(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	    void *frame, const struct dbk_ecb *ecb)
+{
+	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_SIMPLE);
+}
+
+__probe_ctx __attribute__((__noinline__)) static void
+fire_cells(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	   void *frame, const struct dbk_ecb *ecb)
+{
+	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_CELLS);
+}
+
+/* The only ECB of its probe, whose predicate holds. */
+__probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_probe *probe,
+					const uint64_t *args, void *frame,
+					const struct dbk_ecb *ecb)
+{
+	if (ecb->tier == DBK_TIER_SIMPLE && dbk_host_ticks_are_quick())
+		fire_simple(engine, probe, args, frame, ecb);
+	else if (ecb->tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
+		fire_arguments(engine, probe, args, frame, ecb);
+	else if (ecb->tier == DBK_TIER_CELLS)
+		fire_cells(engine, probe, args, frame, ecb);
+	else
+		fire(engine, probe, args, frame);
+}
+
+_Static_assert(DBK_IS_POWER_OF_TWO(sizeof(struct dbk_buffer)), "a buffer is found by a shift");
+
 /* A firing that ends with its predicate: only this CPU's count of firings is touched, by an
  * addition that an interrupt can only be before or after. */
 __probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
 {
 	struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
 
-	if ((dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
+	if ((dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY) != 0)
 		buffer->counters->firings++;
 }
 
-/* Whether an early predicate of a thread-local holds, or may hold: one that has no slot is looked for
- * within the firing. */
-__probe_ctx __attribute__((__noinline__)) static bool
-thread_may_hold(const struct dbk_predicate *predicate)
+__probe_ctx_inline static void fire_unless(bool is_rejected, struct dbk_engine *engine,
+					   struct dbk_probe *probe, const uint64_t *args,
+					   void *frame, const struct dbk_ecb *ecb)
 {
-	const struct dbk_expr *left = &predicate->left;
-	uint64_t value;
-
-	return !dbk_thread_peek(&left->consumer->dynvars, left->operand, &value) ||
-	       value_holds(predicate, value);
+	if (is_rejected)
+		count_rejected(ecb);
+	else
+		fire_one(engine, probe, args, frame, ecb);
 }
 
-/* Asks a predicate that run_ecb() has not inline.  Not inlined, as fire(). */
+/* Asks an early predicate.  Not inlined, as fire(). */
 __probe_ctx __attribute__((__noinline__)) static void
-fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const void *args, void *frame,
-		 const struct dbk_ecb *ecb)
+fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+		 void *frame, const struct dbk_ecb *ecb)
+{
+	fire_unless(!dbk_simple_holds(NULL, &ecb->plan->predicate, probe, args, frame), engine,
+		    probe, args, frame, ecb);
+}
+
+/* The same for one value at hand: without calls, so that it needs no stack frame either. */
+__probe_ctx __attribute__((__noinline__)) static void
+fire_if_value_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+		    void *frame, const struct dbk_ecb *ecb)
 {
 	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	uint32_t operand = predicate->left.operand;
+	uint64_t value = predicate->left.kind == DBK_EXPR_VARIABLE
+				 ? dbk_early_variable(operand)
+				 : args[probe->arg_word[operand]];
 
-	if (predicate->left.kind == DBK_EXPR_THREAD
-		    ? thread_may_hold(predicate)
-		    : simple_holds(NULL, predicate, probe, args, frame))
-		fire(engine, probe, args, frame);
-	else
-		count_rejected(ecb);
+	fire_unless(!dbk_value_holds(predicate, value), engine, probe, args, frame, ecb);
 }
 
-/*
- * Most firings of a probe that is enabled once end with its predicate.  It is
- * asked before anything is set up; docs/design/0061-predicates-asked-early.md.
- */
+/* The same for a thread-local; one that has no slot is looked for within the firing. */
+__probe_ctx __attribute__((__noinline__)) static void
+fire_if_thread_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+		     void *frame, const struct dbk_ecb *ecb)
+{
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	uint64_t value;
+
+	if (likely(dbk_thread_peek(&ecb->consumer->dynvars, predicate->left.operand, &value)))
+		fire_unless(!dbk_value_holds(predicate, value), engine, probe, args, frame, ecb);
+	else
+		fire(engine, probe, args, frame);
+}
+
+/* Most firings of a probe that is enabled once end with its predicate. */
 __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
 				const void *args, void *frame)
 {
 	const struct dbk_ecb *ecb = dbk_load_acquire(&probe->ecbs);
-	uint32_t kind;
+	uint32_t alone;
 
 	if (unlikely(ecb == NULL))
 		return;
-	kind = dbk_load_relaxed(&ecb->predicate_kind);
-	if (kind != DBK_PREDICATE_NONE && ecb->next == NULL) {
-		if (quickly_rejected(ecb, kind, args)) {
-			count_rejected(ecb);
-			return;
-		}
-		if (!is_quick(kind) && ecb->plan->predicate.early) {
-			fire_if_it_holds(engine, probe, args, frame, ecb);
-			return;
-		}
-	}
-	fire(engine, probe, args, frame);
+	alone = dbk_load_relaxed(&ecb->alone);
+	if (alone == DBK_ALONE_EQUAL_ARG)
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_ARG, args), engine, probe,
+			    args, frame, ecb);
+	else if (alone == DBK_ALONE_ARGUMENTS && dbk_host_ticks_are_quick())
+		fire_arguments(engine, probe, args, frame, ecb);
+	else if (alone <= DBK_ALONE_NOT)
+		fire(engine, probe, args, frame);
+	else if (alone == DBK_ALONE_ALWAYS)
+		fire_one(engine, probe, args, frame, ecb);
+	else if (alone == DBK_ALONE_VALUE)
+		fire_if_value_holds(engine, probe, args, frame, ecb);
+	else if (alone == DBK_ALONE_EQUAL_PID)
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_PID, args), engine, probe,
+			    args, frame, ecb);
+	else if (alone == DBK_ALONE_EXECNAME)
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EXECNAME, args), engine, probe,
+			    args, frame, ecb);
+	else if (alone == DBK_ALONE_EARLY)
+		fire_if_it_holds(engine, probe, args, frame, ecb);
+	else
+		fire_if_thread_holds(engine, probe, args, frame, ecb);
 }
 
 __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe,

@@ -3,8 +3,8 @@
  * fire.h - a firing: gate, predicate, record; for every ECB of the probe
  *
  * Most programs compare and store a few integers that are known without running
- * anything, so that way is inlined and does nothing else: a plan of only
- * STORE steps (DBK_PLAN_FAST).  Everything else goes through dbk_run_plan().
+ * anything, so there are ways that do nothing else: enum dbk_tier, and simple.h.
+ * Everything else goes through dbk_run_plan().
  *
  * An ECB that faults stores nothing.  After it, the ERROR probe's ECBs of the same
  * consumer run, with what went wrong as arguments; a fault in one of those is a

@@ -6,7 +6,7 @@
  * the tail, which grows as strings and stacks come.  A record that does not fit
  * into what is left of the segment moves to the next one, as far as it is built.
  */
-#include "engine/fire/fire.h"
+#include "engine/fire/simple.h"
 #include "engine/buffer/account.h"
 #include "engine/dif/thread.h"
 #include "engine/speculation/speculation.h"
@@ -122,27 +122,17 @@ __probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_
 
 /* ---- strings ---------------------------------------------------------------------- */
 
-/* The process's name by words, with zeros from its NUL on; returns its length.  Each word is read
- * once: another thread may be changing it. */
-__probe_ctx static uint32_t copy_execname(uint64_t *to, const char *name)
+__probe_ctx static bool store_execname(struct run *run, const struct dbk_step *step)
 {
-	const uint64_t low_bits = 0x0101010101010101ull, high_bits = low_bits << 7;
-	uint64_t words[DBK_EXECNAME_BYTES / 8], first_nul;
-	uint32_t i;
+	struct build *build = run->build;
+	uint32_t at, length;
 
-	__builtin_memcpy(words, name, sizeof(words));
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	words[1] &= ~0ull >> 8; /* the last byte is a NUL at any time */
-	for (i = 0;; i++) {
-		/* The high bit of each NUL; a borrow can add wrong ones only above the first. */
-		first_nul = (words[i] - low_bits) & ~words[i] & high_bits;
-		if (first_nul != 0)
-			break;
-		to[i] = words[i];
-	}
-	first_nul &= 0 - first_nul;
-	to[i] = words[i] & ((first_nul >> 7) - 1);
-	return i * 8 + (uint32_t)__builtin_ctzll(first_nul) / 8;
+	if (!want(run, build, DBK_EXECNAME_BYTES))
+		return false;
+	at = build->used;
+	length = dbk_copy_execname((uint64_t *)(build->base + at));
+	refer_to_tail(build, step->offset, at, length);
+	return true;
 }
 
 /* A built-in string: no scratch, no interpreter. */
@@ -159,11 +149,6 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 		return false;
 	at = build->used;
 	to = build->base + at;
-	if (step->expr.operand == DIF_VAR_EXECNAME && bytes == DBK_EXECNAME_BYTES) {
-		length = copy_execname((uint64_t *)to, name);
-		refer_to_tail(build, step->offset, at, length);
-		return true;
-	}
 	while (length < bytes - 1 && name[length] != '\0') {
 		to[length] = (uint8_t)name[length];
 		length++;
@@ -307,17 +292,11 @@ __probe_ctx static bool store_bytes(struct run *run, const struct dbk_step *step
 __probe_ctx static bool store_value(struct run *run, const struct dbk_step *step)
 {
 	uint64_t value = value_of(run, &step->expr);
-	uint8_t *to = run->build->base + step->offset;
 
 	if (unlikely(run->cpu->fault_set))
 		return false;
-	if (step->kind == DBK_STEP_PID_VALUE) {
-		((uint64_t *)to)[0] = dbk_host_pid();
-		((uint64_t *)to)[1] = value;
-		return true;
-	}
-	dbk_store_integer(to, value, step->size);
-	if (step->kind == DBK_STEP_EXIT)
+	dbk_store_integer(run->build->base + step->offset, value, step->size);
+	if (unlikely(step->kind == DBK_STEP_EXIT))
 		dbk_exit(run->cpu, (int32_t)value);
 	return true;
 }
@@ -333,6 +312,18 @@ __probe_ctx static bool store_thread(struct run *run, const struct dbk_step *ste
 		return true;
 	dbk_fault(cpu, DBK_FAULT_DROP, 0);
 	return false;
+}
+
+__probe_ctx static bool store_pid_value(struct run *run, const struct dbk_step *step)
+{
+	uint64_t value = value_of(run, &step->expr);
+	uint64_t *to = (uint64_t *)(run->build->base + step->offset);
+
+	if (run->cpu->fault_set)
+		return false;
+	to[0] = dbk_host_pid();
+	to[1] = value;
+	return true;
 }
 
 __probe_ctx static void begin_key(struct run *run, const struct dbk_step *step)
@@ -422,17 +413,20 @@ __probe_ctx static bool run_speculative(struct run *run, const struct dbk_step *
 
 __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 {
-	if (step->kind == DBK_STEP_STORE || step->kind == DBK_STEP_EXIT ||
-	    step->kind == DBK_STEP_PID_VALUE)
+	if (step->kind == DBK_STEP_STORE || step->kind == DBK_STEP_EXIT)
 		return store_value(run, step);
-	if (step->kind == DBK_STEP_STRING)
-		return store_string(run, step);
 	if (step->kind == DBK_STEP_THREAD)
 		return store_thread(run, step);
 	if (step->kind == DBK_STEP_EVALUATE) {
 		value_of(run, &step->expr);
 		return !run->cpu->fault_set;
 	}
+	if (step->kind == DBK_STEP_EXECNAME)
+		return store_execname(run, step);
+	if (step->kind == DBK_STEP_STRING)
+		return store_string(run, step);
+	if (step->kind == DBK_STEP_PID_VALUE)
+		return store_pid_value(run, step);
 	if (step->kind == DBK_STEP_BYTES)
 		return store_bytes(run, step);
 	if (step->kind == DBK_STEP_AGGREGATE)

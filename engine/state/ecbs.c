@@ -9,15 +9,79 @@ static bool has_argument(const struct dbk_probe *probe, uint32_t index)
 	return index < probe->arg_count;
 }
 
+/* Whether the record is nothing but arguments at hand; then the ECB has their places. */
+static bool is_arguments(struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	uint32_t i;
+
+	if (!plan->has_record || plan->variable || plan->step_count > DBK_TIER_WORDS)
+		return false;
+	for (i = 0; i < plan->step_count; i++) {
+		const struct dbk_step *step = &plan->steps[i];
+
+		if (step->kind != DBK_STEP_STORE || step->expr.kind != DBK_EXPR_ARG ||
+		    step->size != 8 || !has_argument(ecb->probe, step->expr.operand))
+			return false;
+		ecb->words[i] = ecb->probe->arg_word[step->expr.operand];
+	}
+	ecb->word_count = (uint8_t)plan->step_count;
+	return true;
+}
+
+/* @before: clauses of the consumer that run before it on the probe. */
+static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
+{
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+
+	/* A predicate that needs the firing's state needs it set up. */
+	if (ecb->plan->tier != DBK_TIER_SIMPLE ||
+	    (predicate->kind != DBK_PREDICATE_NONE && !predicate->simple))
+		return DBK_TIER_GENERAL;
+	if (is_arguments(ecb))
+		return DBK_TIER_ARGUMENTS;
+	if (before >= DBK_SIMPLE_ECBS_MAX)
+		return DBK_TIER_GENERAL;
+	return ecb->plan->aggregation_count != 0 || ecb->plan->stores_threads ? DBK_TIER_CELLS
+									      : DBK_TIER_SIMPLE;
+}
+
+static enum dbk_alone alone_of(const struct dbk_ecb *ecb)
+{
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	uint32_t left = predicate->left.kind;
+
+	/* The engine's own probes are fired for one consumer, and by others in vain. */
+	if (ecb->gate != DBK_GATE_ORDINARY)
+		return DBK_ALONE_NOT;
+	if (ecb->own_kind == DBK_PREDICATE_NONE)
+		return ecb->tier == DBK_TIER_ARGUMENTS ? DBK_ALONE_ARGUMENTS : DBK_ALONE_ALWAYS;
+	if (ecb->own_kind == DBK_PREDICATE_EQUAL_ARG)
+		return DBK_ALONE_EQUAL_ARG;
+	if (ecb->own_kind == DBK_PREDICATE_EQUAL_PID)
+		return DBK_ALONE_EQUAL_PID;
+	if (ecb->own_kind == DBK_PREDICATE_EXECNAME)
+		return DBK_ALONE_EXECNAME;
+	if (!predicate->early)
+		return DBK_ALONE_NOT;
+	if (ecb->own_kind != DBK_PREDICATE_ALL && left == DBK_EXPR_THREAD)
+		return DBK_ALONE_THREAD;
+	if (ecb->own_kind != DBK_PREDICATE_ALL &&
+	    (left == DBK_EXPR_VARIABLE ||
+	     (left == DBK_EXPR_ARG && has_argument(ecb->probe, predicate->left.operand))))
+		return DBK_ALONE_VALUE;
+	return DBK_ALONE_EARLY;
+}
+
 /* What the hot path looks at; see struct dbk_ecb. */
-static void prepare(struct dbk_ecb *ecb)
+static void prepare(struct dbk_ecb *ecb, uint32_t before)
 {
 	const struct dbk_plan *plan = ecb->plan;
 	const struct dbk_probe *probe = ecb->probe;
 	const struct dbk_expr *left = &plan->predicate.left;
-	uint32_t i;
 
-	ecb->record_bytes = plan->fixed_bytes;
+	ecb->record_bytes = plan->simple_bytes;
+	ecb->tier = (uint8_t)tier_of(ecb, before);
 	ecb->predicate_kind = plan->predicate.kind;
 	ecb->predicate_constant = plan->predicate.constant;
 	if (ecb->predicate_kind == DBK_PREDICATE_EQUAL_ARG) {
@@ -27,22 +91,13 @@ static void prepare(struct dbk_ecb *ecb)
 			ecb->predicate_kind = DBK_PREDICATE_OUTCOME;
 	}
 	ecb->own_kind = ecb->predicate_kind;
-	ecb->quick_count = DBK_NOT_QUICK;
-	if (plan->kind != DBK_PLAN_FAST || plan->step_count > DBK_QUICK_WORDS)
-		return;
-	for (i = 0; i < plan->step_count; i++) {
-		const struct dbk_step *step = &plan->steps[i];
-
-		if (step->expr.kind != DBK_EXPR_ARG || step->size != 8 ||
-		    !has_argument(probe, step->expr.operand))
-			return;
-		ecb->quick_words[i] = probe->arg_word[step->expr.operand];
-	}
-	ecb->quick_count = (uint8_t)plan->step_count;
+	ecb->own_alone = (uint8_t)alone_of(ecb);
+	ecb->alone = DBK_ALONE_NOT;
 }
 
+/* @before: how many ECBs the consumer has on the probe. */
 static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe *probe,
-				const struct dbk_plan *plan, bool first)
+				const struct dbk_plan *plan, uint32_t before)
 {
 	struct dbk_engine *engine = consumer->engine;
 	struct dbk_ecb *ecb;
@@ -61,8 +116,8 @@ static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe 
 		    : probe == &engine->end   ? DBK_GATE_END
 		    : probe == &engine->error ? DBK_GATE_ERROR
 					      : DBK_GATE_ORDINARY;
-	prepare(ecb);
-	if (dbk_meta_add_ecb(consumer, ecb, first) != 0) {
+	prepare(ecb, before);
+	if (dbk_meta_add_ecb(consumer, ecb, before == 0) != 0) {
 		dbk_host_free(ecb);
 		return NULL;
 	}
@@ -143,6 +198,10 @@ static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struc
 
 	if (ends_with_others(probe, consumer))
 		chain->predicate_kind = DBK_ECB_AFTER_OTHERS;
+	if (was_enabled)
+		dbk_store_relaxed(&probe->ecbs->alone, DBK_ALONE_NOT);
+	else if (chain->next == NULL)
+		chain->alone = chain->own_alone;
 	dbk_store_release(end_of_list(probe), chain);
 	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
 		return 0;
@@ -172,7 +231,7 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 			error = -E2BIG;
 			break;
 		}
-		ecb = make_ecb(consumer, probe, plan, chain == NULL);
+		ecb = make_ecb(consumer, probe, plan, count);
 		if (ecb == NULL) {
 			error = -ENOMEM;
 			break;
@@ -240,7 +299,7 @@ int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan
 					  "more than %u clauses on probe %s:%s:%s:%s",
 					  DBK_PROBE_ECBS_MAX, probe->provider, probe->module,
 					  probe->function, probe->name);
-		ecb = make_ecb(consumer, probe, plan, count == 0);
+		ecb = make_ecb(consumer, probe, plan, count);
 		error = ecb == NULL ? -ENOMEM : publish(consumer, probe, ecb);
 		if (error != 0)
 			return dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
@@ -291,8 +350,11 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 		struct dbk_ecb *first = ecb->probe->ecbs;
 
 		/* No firing has run other ECBs before it any more. */
-		if (first != NULL)
+		if (first != NULL) {
 			dbk_store_relaxed(&first->predicate_kind, first->own_kind);
+			if (first->next == NULL)
+				dbk_store_relaxed(&first->alone, first->own_alone);
+		}
 		free_ecb(ecb);
 		if (consumer->ecb_count % ECBS_AT_ONCE == 0)
 			dbk_host_pause();

@@ -26,10 +26,11 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 
 	step->kind = (uint8_t)kind;
 	step->action = (uint16_t)action;
-	if (kind == DBK_STEP_THREAD && p->plan->kind == DBK_PLAN_FAST)
-		p->plan->kind = DBK_PLAN_THREAD;
-	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_THREAD)
-		p->plan->kind = DBK_PLAN_GENERAL;
+	if (kind == DBK_STEP_THREAD)
+		p->plan->stores_threads = true;
+	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_EXECNAME &&
+		 kind != DBK_STEP_KEY_BEGIN && kind != DBK_STEP_AGGREGATE)
+		p->plan->tier = DBK_TIER_GENERAL;
 	return step;
 }
 
@@ -65,6 +66,15 @@ static uint32_t place_tail(struct dbk_area *area, uint64_t bytes_max)
 	return place(area, (uint32_t)sizeof(struct dbk_tail_ref));
 }
 
+/* Fields of up to 8 bytes never lie across two words, so each word begins with one of them, which
+ * can bring the zeros of the padding. */
+static uint64_t word_mask(uint32_t offset, uint32_t bytes)
+{
+	if ((offset & 7) != 0)
+		return 0;
+	return bytes == 8 ? ~0ull : (1ull << bytes * 8) - 1;
+}
+
 void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
 		      enum dbk_step_kind kind, const struct dbk_expr *expr, uint32_t bytes,
 		      uint8_t flags)
@@ -76,10 +86,30 @@ void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t act
 	step->offset = place(area, bytes);
 	step->size = (uint8_t)bytes;
 	step->bytes = bytes;
+	step->word_mask = word_mask(step->offset, bytes);
 	step->expr = *expr;
 	if (!dbk_is_simple(expr))
-		p->plan->kind = DBK_PLAN_GENERAL;
+		p->plan->tier = DBK_TIER_GENERAL;
 	add_field(p, step, bytes, DBK_FIELD_FIXED, flags);
+}
+
+static void plan_string(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+			uint8_t flags)
+{
+	const struct dbk_expr *expr = &p->desc->actions[action].difo->expr;
+	uint32_t strsize = p->consumer->strsize;
+	bool whole_name = expr->kind == DBK_EXPR_NAME && expr->operand == DIF_VAR_EXECNAME &&
+			  strsize + 1 >= DBK_EXECNAME_BYTES;
+	struct dbk_step *step =
+		dbk_plan_step(p, whole_name ? DBK_STEP_EXECNAME : DBK_STEP_STRING, action);
+
+	dbk_classic_add(&area->classic, strsize);
+	step->offset = place_tail(area, strsize + 1);
+	step->size = (uint8_t)sizeof(struct dbk_tail_ref);
+	step->bytes = strsize + 1;
+	step->word_mask = word_mask(step->offset, step->size);
+	step->expr = *expr;
+	add_field(p, step, strsize, DBK_FIELD_STRING, flags);
 }
 
 static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
@@ -92,17 +122,12 @@ static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 		step->expr = difo->stored;
 		step->bytes = difo->stored_var;
 		if (!dbk_is_simple(&step->expr))
-			p->plan->kind = DBK_PLAN_GENERAL;
+			p->plan->tier = DBK_TIER_GENERAL;
 	} else if (difo->type.size == 0) {
 		step = dbk_plan_step(p, DBK_STEP_EVALUATE, action);
 		step->expr = difo->expr;
 	} else if (difo->type.kind == DIF_TYPE_STRING) {
-		dbk_classic_add(&area->classic, p->consumer->strsize);
-		step = dbk_plan_step(p, DBK_STEP_STRING, action);
-		step->offset = place_tail(area, p->consumer->strsize + 1);
-		step->bytes = p->consumer->strsize + 1;
-		step->expr = difo->expr;
-		add_field(p, step, p->consumer->strsize, DBK_FIELD_STRING, flags);
+		plan_string(p, area, action, flags);
 	} else if ((difo->type.flags & DIF_TF_BYREF) != 0) {
 		dbk_classic_add(&area->classic, difo->type.size);
 		step = dbk_plan_step(p, DBK_STEP_BYTES, action);
@@ -317,7 +342,9 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 	for (i = 0; i < plan->step_count; i++) {
 		uint32_t kind = plan->steps[i].kind;
 
-		if (kind == DBK_STEP_STRING) /* a name that is not charged where it is copied */
+		if (kind == DBK_STEP_EXECNAME)
+			work += 2 * DBK_WORK_INSN;
+		else if (kind == DBK_STEP_STRING) /* a name that is not charged where it is copied */
 			work += DBK_WORK_CALL + DBK_PROBE_NAME_BYTES_MAX * DBK_WORK_CHAR / 2;
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
@@ -331,6 +358,25 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 	return work;
 }
 
+/* What the record of a simple plan takes at most. */
+static uint32_t simple_bytes(const struct dbk_plan *plan)
+{
+	uint32_t bytes = plan->fixed_bytes, i;
+	bool in_key = false;
+
+	if (!plan->has_record)
+		return 0;
+	for (i = 0; i < plan->step_count; i++) {
+		uint32_t kind = plan->steps[i].kind;
+
+		if (kind == DBK_STEP_KEY_BEGIN || kind == DBK_STEP_AGGREGATE)
+			in_key = kind == DBK_STEP_KEY_BEGIN;
+		else if (kind == DBK_STEP_EXECNAME && !in_key)
+			bytes += DBK_EXECNAME_BYTES;
+	}
+	return bytes;
+}
+
 static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
 		     struct dbk_plan *plan, struct dbk_reason *reason)
 {
@@ -341,7 +387,7 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	if (error != 0)
 		return error;
 	plan->desc = desc;
-	plan->kind = DBK_PLAN_FAST;
+	plan->tier = DBK_TIER_SIMPLE;
 	plan->uses_locals = uses_locals(desc);
 	if (desc->predicate != NULL)
 		plan->predicate = desc->predicate->predicate;
@@ -369,9 +415,11 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 		plan->has_record = true;
 	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
 	plan->classic_align = p.record.classic.align;
-	if ((!plan->has_record && plan->kind == DBK_PLAN_FAST) || plan->uses_locals ||
-	    consumer->counted)
-		plan->kind = DBK_PLAN_GENERAL;
+	plan->steps_end = plan->steps + plan->step_count;
+	plan->simple_bytes = simple_bytes(plan);
+	if (plan->uses_locals || consumer->counted || plan->work > DBK_SIMPLE_WORK_MAX ||
+	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)
+		plan->tier = DBK_TIER_GENERAL;
 	return 0;
 }
 

@@ -100,6 +100,9 @@ int dbk_plan_aggregation_engine(struct dbk_planner *p, uint32_t action)
 		agg->increment = *increment;
 	if (desc->kind != DTRACEAGG_COUNT)
 		agg->value = desc->difo->expr;
+	/* What count() does not have is zeros, which is an argument: as good as simple. */
+	if (!dbk_is_simple(&agg->increment) || !dbk_is_simple(&agg->value))
+		p->plan->tier = DBK_TIER_GENERAL;
 	p->plan->aggregation_count++;
 	agg->class_id = find_class(p, agg);
 	return 0;

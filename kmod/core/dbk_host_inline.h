@@ -60,6 +60,17 @@ static __probe_ctx_inline uint64_t dbk_host_ticks(void)
 	return dbk_host_mono_ns();
 }
 
+#define dbk_host_ticks_are_quick dbk_host_ticks_are_quick
+static __probe_ctx_inline bool dbk_host_ticks_are_quick(void)
+{
+	return static_branch_likely(&dbk_clock_is_tsc);
+}
+
+static __probe_ctx_inline uint64_t dbk_host_quick_ticks(void)
+{
+	return rdtsc();
+}
+
 #define dbk_host_pid dbk_host_pid
 static __probe_ctx_inline uint32_t dbk_host_pid(void)
 {
