@@ -4,7 +4,8 @@
  *
  * Probes that get their first ECB in one control operation become one set: one
  * ftrace_ops with a filter of addresses, and a hash from address to probe.  Sets
- * are per module and kind (returns: fbt_return.c), so that a module's set can go with it.  A set
+ * are per module and kind (returns: fbt_return.c, entries of the same functions with them where that is
+ * cheaper), so that a module's set can go with it.  A set
  * whose probes are all idle is unregistered; one that lost some gets a narrower filter.
  *
  * Rules that were learned from the kernel, not from its documentation:
@@ -44,8 +45,8 @@ static LIST_HEAD(pending); /* [S] probes to be hooked */
  * to RCU.  Enabling preemption again might schedule, which code in probes must
  * not; enabling interrupts does not.
  */
-static __probe_ctx noinline void fire(struct fbt_probe *fbt, unsigned long parent_ip,
-				      struct ftrace_regs *fregs)
+__probe_ctx noinline void fbt_fire_entry(struct fbt_probe *fbt, unsigned long parent_ip,
+					 struct ftrace_regs *fregs)
 {
 	struct dbk_frame frame = {
 		.kind = DBK_FRAME_FUNCTION,
@@ -78,7 +79,7 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 
 	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
 		if (fbt_is_at(fbt, ip))
-			fire(fbt, parent_ip, fregs);
+			fbt_fire_entry(fbt, parent_ip, fregs);
 }
 
 /* One without ops is still called by the kernel, and finds itself not armed. */
@@ -112,6 +113,27 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 	return set;
 }
 
+static void set_take(struct fbt_set *set, struct fbt_probe *fbt)
+{
+	struct fbt_probe **slot = &set->slots[hash_long(fbt->site, set->hash_bits)];
+
+	fbt->next = *slot;
+	*slot = fbt;
+	fbt->set = set;
+	list_del_init(&fbt->pending);
+}
+
+/* Whether a return at @site is in the set. */
+static bool set_follows(const struct fbt_set *set, unsigned long site)
+{
+	const struct fbt_probe *fbt;
+
+	for (fbt = set->slots[hash_long(site, set->hash_bits)]; fbt; fbt = fbt->next)
+		if (fbt->site == site && fbt->kind == FBT_RETURN)
+			return true;
+	return false;
+}
+
 /* Moves the pending probes of the set's module and kind into its hash; before the ops is
  * registered. */
 static void set_fill(struct fbt_set *set)
@@ -119,17 +141,16 @@ static void set_fill(struct fbt_set *set)
 	struct fbt_probe *fbt, *next;
 
 	list_for_each_entry_safe(fbt, next, &pending, pending) {
-		struct fbt_probe **slot;
-
 		if (fbt->module != set->module || fbt->kind != set->kind)
 			continue;
-		slot = &set->slots[hash_long(fbt->site, set->hash_bits)];
-		fbt->next = *slot;
-		*slot = fbt;
-		fbt->set = set;
 		set->sites[set->count++] = fbt->site;
-		list_del_init(&fbt->pending);
+		set_take(set, fbt);
 	}
+	if (set->kind != FBT_RETURN || !fbt_returns_take_entries())
+		return;
+	list_for_each_entry_safe(fbt, next, &pending, pending)
+		if (fbt->module == set->module && set_follows(set, fbt->site))
+			set_take(set, fbt);
 }
 
 /* Forgets the set's probes; nothing of it fires any more. */
@@ -250,31 +271,29 @@ static int set_create(const struct module *module, enum fbt_kind kind)
 	return 0;
 }
 
-/*
- * Probes that stay are hooked as they were; the idle ones are taken out of the
- * filter, then, when no CPU looks any more, out of the hash.
- */
-static void set_narrow(struct fbt_set *set)
+/* The sites of the probes that stay, each once; returns how many. */
+static u32 sites_kept(struct fbt_set *set)
 {
 	u32 slot, kept = 0;
 
-	set->some_idle = false;
 	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+		u32 first = kept, i;
 		struct fbt_probe *fbt;
 
-		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
-			if (!fbt->idle)
+		for (fbt = set->slots[slot]; fbt; fbt = fbt->next) {
+			for (i = first; i < kept && set->sites[i] != fbt->site; i++)
+				;
+			if (!fbt->idle && i == kept)
 				set->sites[kept++] = fbt->site;
+		}
 	}
-	if (kept == set->count)
-		return;
-	if (kept == 0) {
-		set_destroy(set);
-		return;
-	}
-	/* Without the narrower filter they still fire, and find no ECB. */
-	if (ftrace_set_filter_ips(set->ops, set->sites, kept, 0, 1))
-		return;
+	return kept;
+}
+
+static void drop_idle(struct fbt_set *set)
+{
+	u32 slot;
+
 	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
 		struct fbt_probe **at = &set->slots[slot];
 
@@ -290,6 +309,40 @@ static void set_narrow(struct fbt_set *set)
 			fbt->idle = false;
 		}
 	}
+}
+
+static bool has_idle(const struct fbt_set *set)
+{
+	const struct fbt_probe *fbt;
+	u32 slot;
+
+	for (slot = 0; slot < 1u << set->hash_bits; slot++)
+		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
+			if (fbt->idle)
+				return true;
+	return false;
+}
+
+/*
+ * Probes that stay are hooked as they were; the idle ones are taken out of the
+ * filter, then, when no CPU looks any more, out of the hash.
+ */
+static void set_narrow(struct fbt_set *set)
+{
+	u32 kept;
+
+	set->some_idle = false;
+	if (!has_idle(set))
+		return;
+	kept = sites_kept(set);
+	if (kept == 0) {
+		set_destroy(set);
+		return;
+	}
+	/* Without the narrower filter they still fire, and find no ECB. */
+	if (ftrace_set_filter_ips(set->ops, set->sites, kept, 0, 1))
+		return;
+	drop_idle(set);
 	set->count = kept;
 	/* A task may have been preempted in the callback: its probe may be freed from now on. */
 	synchronize_rcu_tasks();
@@ -333,14 +386,20 @@ static struct fbt_set *set_with_idle(void)
 	return NULL;
 }
 
+/* Returns first: they may take entries with them. */
 static struct fbt_probe *pending_of(const struct module *only)
 {
-	struct fbt_probe *fbt;
+	struct fbt_probe *fbt, *entry = NULL;
 
-	list_for_each_entry(fbt, &pending, pending)
-		if (!only || fbt->module == only)
+	list_for_each_entry(fbt, &pending, pending) {
+		if (only && fbt->module != only)
+			continue;
+		if (fbt->kind == FBT_RETURN)
 			return fbt;
-	return NULL;
+		if (!entry)
+			entry = fbt;
+	}
+	return entry;
 }
 
 static int fbt_settle(void)

@@ -10,11 +10,15 @@
  * first by address order is its primary one, which lists and globs see; the
  * others exist for those who ask for them by their exact name.
  *
- * Each function has two probes, each with hooks of its own:
+ * Each function has two probes:
  *
  *   entry   arg0 .. are the function's arguments
  *   return  arg0: -1, because from where in the function it returned is not known;
  *           arg1: what it returned
+ *
+ * A return is noticed by a hook at the entry.  Where that hook is ours (rethook), it fires the
+ * entry's probe as well when both are enabled together: with two hooks on one site the kernel
+ * walks a list and looks the site up in the filter of each.
  */
 #ifndef DBK_KMOD_FBT_H
 #define DBK_KMOD_FBT_H
@@ -56,10 +60,10 @@ struct fbt_set {
 	struct ftrace_ops *ops; /* [S] which has the filter: own_ops, or the fprobe's; NULL: it is lost */
 	struct ftrace_ops own_ops;
 	struct module *module;	  /* [C] */
-	enum fbt_kind kind;	  /* [C] */
+	enum fbt_kind kind;	  /* [C] of its hooks; of RETURN may have entries of the same sites */
 	bool armed;		  /* [S] all sites are patched; [R] */
 	unsigned long *sites;	  /* [S] scratch for filters */
-	u32 count;		  /* [S] probes hooked */
+	u32 count;		  /* [S] sites hooked */
 	bool some_idle;		  /* [S] of its probes */
 	u32 hash_bits;		  /* [C] */
 	struct fbt_probe **slots; /* [R] */
@@ -111,6 +115,9 @@ static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned l
 	return fbt->site == ip && dbk_probe_is_enabled(&fbt->probe);
 }
 
+/** fbt_fire_entry() - a function that is probed at its entry was called.  Probe context. */
+void fbt_fire_entry(struct fbt_probe *fbt, unsigned long parent_ip, struct ftrace_regs *fregs);
+
 /* An NMI's stack has 4096 bytes, half of which a report takes for itself.  A firing takes some 1300,
  * and 600 more when what it reads is not there. */
 #define FBT_NMI_STACK_BYTES 2304ul
@@ -127,6 +134,9 @@ static __probe_ctx_inline bool fbt_is_cramped(void)
 
 /** fbt_returns_init() - whether this kernel lets us follow returns */
 bool fbt_returns_init(void);
+
+/** fbt_returns_take_entries() - whether a set of kind FBT_RETURN fires the entries that are in it */
+bool fbt_returns_take_entries(void);
 
 /** fbt_returns_register() - hooks the first @count sites of a set of kind FBT_RETURN; not armed yet.
  * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */

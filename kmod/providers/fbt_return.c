@@ -9,7 +9,8 @@
  *
  *   fprobe   functions by address with both handlers; exported
  *   rethook  what fprobe is made of.  Kernels that have it without fprobe do not
- *            export it: it is found by name, under an ftrace_ops of the module.
+ *            export it: it is found by name, under an ftrace_ops of the module.  Its hook fires
+ *            entries as well (docs/design/0068-one-hook-for-entry-and-return.md).
  *
  * A call that finds the pool empty returns unseen and is counted as a MISSED
  * drop.  Calls that are inside of their functions when a set goes return
@@ -59,10 +60,24 @@ static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, str
 	struct fbt_probe *fbt;
 
 	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
-		if (fbt_is_at(fbt, ip))
+		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
 			fire(fbt, regs);
 	dbk_host_leave(flags);
 }
+
+static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigned long ip,
+					      u32 count)
+{
+	unsigned long flags = dbk_host_enter();
+	struct fbt_probe *fbt;
+
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
+			dbk_probe_missed(dbk.engine, &fbt->probe, count);
+	dbk_host_leave(flags);
+}
+
+#if defined(DBK_HAVE_FPROBE)
 
 static __probe_ctx bool is_wanted(const struct fbt_set *set, unsigned long ip)
 {
@@ -73,20 +88,6 @@ static __probe_ctx bool is_wanted(const struct fbt_set *set, unsigned long ip)
 			return true;
 	return false;
 }
-
-static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigned long ip,
-					      u32 count)
-{
-	unsigned long flags = dbk_host_enter();
-	struct fbt_probe *fbt;
-
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
-		if (fbt_is_at(fbt, ip))
-			dbk_probe_missed(dbk.engine, &fbt->probe, count);
-	dbk_host_leave(flags);
-}
-
-#if defined(DBK_HAVE_FPROBE)
 
 /* What the kernel has missed and is in no count yet; now it is the caller's to count. */
 static __probe_ctx_inline unsigned long missed_take(struct fbt_set *set)
@@ -134,6 +135,12 @@ void fbt_returns_book(struct fbt_set *set)
 			}
 }
 
+/* The kernel counts calls from within a call, of an entry's firing too, and as others than NESTED. */
+bool fbt_returns_take_entries(void)
+{
+	return false;
+}
+
 bool fbt_returns_init(void)
 {
 	return true;
@@ -171,6 +178,19 @@ static typeof(rethook_add_node) *rethook_add_node_found;
 static typeof(rethook_try_get) *rethook_try_get_found;
 static typeof(rethook_hook) *rethook_hook_found;
 
+/* Whether something may call on_call() that it calls of the kernel's.  None of it can be traced in a
+ * kernel that we know; then the kernel need not look after that, which it would do without a word
+ * about entries that it leaves out. */
+static bool is_traced; /* [C] */
+
+static bool function_is_traced(const char *name)
+{
+	unsigned long (*location_of)(unsigned long address) = (void *)dbk_symbol("ftrace_location");
+	unsigned long address = dbk_symbol(name);
+
+	return !location_of || !address || location_of(address) != 0;
+}
+
 /* The kernel's, from entry to return; it frees them. */
 struct call {
 	struct rethook_node node; /* first: the kernel frees by its address */
@@ -181,24 +201,37 @@ struct call {
  * Interrupts are off so that nothing comes between taking a note and leaving it
  * on the task's stack of calls.
  */
+static __probe_ctx_inline bool follow(struct fbt_set *set, unsigned long ip, struct pt_regs *regs)
+{
+	unsigned long flags = dbk_host_enter();
+	struct rethook_node *node = rethook_try_get_found(set->rethook);
+
+	if (likely(node)) {
+		container_of(node, struct call, node)->ip = ip;
+		rethook_hook_found(node, regs, true);
+	}
+	dbk_host_leave(flags);
+	return node;
+}
+
+/* Of calls from within a call there are those that an entry's firing makes, which the engine counts. */
 static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				struct ftrace_regs *fregs)
 {
 	struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
 	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct rethook_node *node;
-	unsigned long flags;
+	struct fbt_probe *fbt;
+	bool is_wanted = false;
 
-	if (!regs || !is_wanted(set, ip))
-		return;
-	flags = dbk_host_enter();
-	node = rethook_try_get_found(set->rethook);
-	if (node) {
-		container_of(node, struct call, node)->ip = ip;
-		rethook_hook_found(node, regs, true);
+	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next) {
+		if (!fbt_is_at(fbt, ip))
+			continue;
+		if (fbt->kind == FBT_ENTRY)
+			fbt_fire_entry(fbt, parent_ip, fregs);
+		else
+			is_wanted = true;
 	}
-	dbk_host_leave(flags);
-	if (unlikely(!node))
+	if (is_wanted && regs && unlikely(!follow(set, ip, regs)))
 		count_missed(set, ip, 1);
 }
 
@@ -207,8 +240,16 @@ static __probe_ctx void on_return(struct rethook_node *node, void *data, struct 
 	fire_at(data, container_of(node, struct call, node)->ip, regs);
 }
 
+bool fbt_returns_take_entries(void)
+{
+	return !is_traced;
+}
+
 bool fbt_returns_init(void)
 {
+	is_traced = function_is_traced("rethook_try_get") || function_is_traced("rethook_hook") ||
+		    function_is_traced("arch_rethook_prepare") ||
+		    function_is_traced("rcu_is_watching");
 	rethook_alloc_found = (void *)dbk_symbol("rethook_alloc");
 	rethook_free_found = (void *)dbk_symbol("rethook_free");
 	rethook_add_node_found = (void *)dbk_symbol("rethook_add_node");
@@ -243,7 +284,9 @@ int fbt_returns_register(struct fbt_set *set, u32 count)
 
 	set->own_ops.func = on_call;
 	/* Registers, to replace the return address; and no calls from within a call. */
-	set->own_ops.flags |= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
+	set->own_ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
+	if (is_traced)
+		set->own_ops.flags |= FTRACE_OPS_FL_RECURSION;
 	err = rethook_create(set);
 	if (err)
 		return err;
@@ -273,6 +316,11 @@ int fbt_returns_unregister(struct fbt_set *set)
 
 void fbt_returns_book(struct fbt_set *set)
 {
+}
+
+bool fbt_returns_take_entries(void)
+{
+	return false;
 }
 
 bool fbt_returns_init(void)

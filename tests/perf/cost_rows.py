@@ -71,9 +71,9 @@ ROWS = (
     ours("quantize-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @ = quantize(arg0); }}",
          target=357.0, wanted=300),
     latency("latency", "system call", "syscall::getppid", target=843.2, wanted=900),
-    latency("latency-fbt", "function", FBT, target=1679.4, wanted=1300),
+    latency("latency-fbt", "function", FBT, target=1191.1, wanted=1300),
     ours("fbt", "function's entry and return, a record each",
-         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=906.6, wanted=480),
+         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=644.8, wanted=480),
     ours("speculate", "speculate, record, commit",
          f"{ENTRY} {{ self->s = speculation(); speculate(self->s); trace(arg1); }}\n"
          f"{RETURN} /self->s/ {{ commit(self->s); self->s = 0; }}", fires=2, target=1728.4, wanted=1400),
