@@ -117,22 +117,27 @@ Result<void> RecordOutput::add_symbols() {
     return writer_->add_symbols(table);
 }
 
-/// Refers to a file of the same user alone: another who can write there could change names
-/// afterwards.
-std::optional<formats::SharedSymbols> RecordOutput::shared(const formats::SymbolTable& table) {
-    uint64_t boot_id = formats::boot_of(header_.boot_uuid);
-    std::string path = formats::symbols_path(options_.output_path, boot_id);
+std::optional<formats::FileContent> symbols_beside(const std::string& path, uint64_t boot_id) {
+    std::string beside = formats::symbols_path(path, boot_id);
     struct stat status = {};
-    if (boot_id == 0 || ::stat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid())
+    if (boot_id == 0 || ::stat(beside.c_str(), &status) != 0 || status.st_uid != ::geteuid())
         return std::nullopt;
     formats::RawBudget budget;
-    Result<formats::FileContent> beside =
-        formats::read_symbols_file(path, boot_id, base::open_source, budget);
-    if (!beside.ok())
+    Result<formats::FileContent> content =
+        formats::read_symbols_file(beside, boot_id, base::open_source, budget);
+    if (!content.ok())
+        return std::nullopt;
+    return std::move(*content);
+}
+
+std::optional<formats::SharedSymbols> RecordOutput::shared(const formats::SymbolTable& table) {
+    uint64_t boot_id = formats::boot_of(header_.boot_uuid);
+    std::optional<formats::FileContent> beside = symbols_beside(options_.output_path, boot_id);
+    if (!beside)
         return std::nullopt;
     auto shared = formats::share_symbols(table, beside->symbols, header_.modules);
     if (shared)
-        symbols_path_ = path;
+        symbols_path_ = formats::symbols_path(options_.output_path, boot_id);
     return shared;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/file.hpp"
+#include "formats/trace/file_reader.hpp"
 #include "formats/trace/writer.hpp"
 #include "recorder/record.hpp"
 
@@ -13,6 +14,11 @@ namespace daybreak::recorder {
 
 /// Returns the Error for a kernel that has no ring, with the module's reason when it has one.
 Error no_state(const dbk_ioc_status& status);
+
+/// Returns the content of the symbols file that a trace file at `path` may refer to: of this boot,
+/// not damaged, and of the same user, since another who can write there could change names
+/// afterwards.  Empty: there is none.
+std::optional<formats::FileContent> symbols_beside(const std::string& path, uint64_t boot_id);
 
 class RecordOutput {
 public:

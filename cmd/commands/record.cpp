@@ -118,6 +118,13 @@ base::Result<void> write_symbols(recorder::FolderApi& folder, recorder::SymbolSo
                           content);
 }
 
+/// Returns whether the folder has symbols of this boot that files can refer to.
+bool has_symbols(const recorder::FolderApi& folder, const formats::TraceHeader& header) {
+    auto beside = recorder::symbols_beside(program_path(folder.path(), "any"),
+                                           formats::boot_of(header.boot_uuid));
+    return beside && !beside->symbols.empty();
+}
+
 bool is_folder(const std::string& path) {
     struct stat status = {};
     return path.ends_with('/') || (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode));
@@ -143,9 +150,12 @@ base::Result<void> claim_all(const std::string& folder_path, const std::vector<s
     DBK_TRY(auto folder, recorder::open_folder(arguments.output_path));
     recorder::ProcSymbolSource symbols;
     recorder::RecordOptions options = options_of(arguments);
-    options.with_symbols = false;
+    // Symbols that the folder has of this boot stay as they are: other files refer to them, and
+    // these will.
+    options.with_symbols = has_symbols(*folder, options.header);
     // First: with no room for them, or no right to read them, nothing is claimed.
-    DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
+    if (!options.with_symbols)
+        DBK_TRY_VOID(write_symbols(*folder, symbols, options.header));
     for (const recorder::RunningProgram& program : programs) {
         options.ring_id = program.ring_id;
         options.output_path = program_path(folder->path(), program.name);

@@ -101,6 +101,14 @@ equal each-its-own "$(daybreak report /tmp/all/calls.dbrk | grep -c CALL) $(dayb
 equal one-of-the-folder "$(daybreak report /tmp/all --ring calls | grep -c CALL) $(daybreak report /tmp/all --ring calls | grep -c BOOT)" "1000 0"
 refuses no-such-ring "no ring nowhere: there are boot, calls" daybreak report /tmp/all --ring nowhere
 refuses claim-none-left "no boot recording" daybreak record --claim -o /tmp/all/
+
+# The folder has the symbols of this boot now: they stay, and what is claimed into it refers to them.
+before=$(stat -c %i /tmp/all/*symbols.dbrk)
+holds start-later daybreak start /share/in/calls.d --name later
+holds claim-later daybreak record --claim -q -o /tmp/all/
+equal symbols-stay "$(stat -c %i /tmp/all/*symbols.dbrk)" "$before"
+at_least later-is-small $((100000 - $(stat -c %s /tmp/all/later.dbrk))) 1
+at_least later-has-symbols "$(daybreak info --json /tmp/all/later.dbrk | sed 's/.*"symbols": *\([0-9]*\).*/\1/; t; d')" 10000
 kill -INT $live
 wait $live
 equal nothing-left "$(daybreak status 2>/dev/null | head -n 1)" "no program is at work"
