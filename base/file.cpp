@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <memory>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -61,6 +62,23 @@ Result<ScopedFd> open_special(const std::string& path) {
     if (is_named_fifo(status, system) && is_foreign(status))
         return errorf(ErrorCode::invalid, "%s is another user's FIFO", path.c_str());
     return fd;
+}
+
+std::optional<std::string> real_path(const std::string& path) {
+    std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
+    return real ? std::optional<std::string>(real.get()) : std::nullopt;
+}
+
+/// Returns the file that a link in /dev or /proc leads to: /dev/stdout is the machine's, and is not
+/// replaced.  Other links are (another user may have put them there).
+std::string without_system_link(const std::string& path) {
+    struct stat link = {}, target = {};
+    if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) ||
+        ::stat(path.c_str(), &target) != 0 || !S_ISREG(target.st_mode))
+        return path;
+    std::string folder = real_path(folder_of(path)).value_or("") + "/";
+    bool is_system = folder == "/dev/" || folder.starts_with("/proc/");
+    return is_system ? real_path(path).value_or(path) : path;
 }
 
 } // namespace
@@ -135,7 +153,8 @@ Result<void> write_all(int fd, ByteView bytes, const std::string& path) {
     return {};
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path, mode_t mode) {
+Result<OutputFile> OutputFile::create(const std::string& name, mode_t mode) {
+    const std::string path = without_system_link(name);
     struct stat status = {};
     bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))

@@ -51,7 +51,8 @@ std::string free_path(const std::string& stem, const std::string& suffix);
 
 /// An output file that appears under its name only when complete: written beside it as
 /// ".<name>.XXXXXX", then fsync, rename, fsync of the folder.  Destroyed uncommitted: removed.
-/// A path that is not a regular file (/dev/null, a pipe) is written directly.
+/// A path that is not a regular file (/dev/null, a pipe) is written directly; of a link in /dev or
+/// /proc to a regular file (/dev/stdout) that file is written, any other link is replaced.
 class OutputFile {
 public:
     /// Of what a kernel recorded: addresses, stacks, other users' data.
@@ -61,7 +62,7 @@ public:
     /// unless it has another link or is one.
     /// Errors: invalid when `path` is a directory, another user's FIFO, or another user's link to
     /// what is not a regular file; io when its folder is not there or not writable.
-    static Result<OutputFile> create(const std::string& path, mode_t mode = 0666);
+    static Result<OutputFile> create(const std::string& name, mode_t mode = 0666);
 
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;

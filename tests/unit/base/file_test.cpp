@@ -115,6 +115,20 @@ TEST_CASE("a link in the place of an output file lends it no mode", "[base][file
     CHECK(read_file(readable)->size() == 1);
 }
 
+TEST_CASE("what a link of the system leads to is written, not the link", "[base][file]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "out";
+    int fd = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
+    REQUIRE(fd >= 0);
+    auto out = OutputFile::create("/proc/self/fd/" + std::to_string(fd));
+    REQUIRE(out.ok());
+    REQUIRE(out->write(as_bytes("whole")).ok());
+    REQUIRE(out->commit().ok());
+    ::close(fd);
+    CHECK(read_file(name).value() == Bytes(as_bytes("whole").begin(), as_bytes("whole").end()));
+    CHECK(folder.entries() == 1);
+}
+
 TEST_CASE("a FIFO of another user is not written to, a shell's pipe is", "[base][file]") {
     TemporaryFolder folder;
     std::string name = folder.path / "fifo";
