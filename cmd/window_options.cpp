@@ -95,7 +95,10 @@ std::optional<Moment> read_date(std::string text) {
             return Moment{Moment::Anchor::day, seconds * kNsPerSecond + *fraction_ns, ""};
         }
         date.tm_isdst = -1;
+        const int day = date.tm_mday;
         int64_t seconds = is_utc ? ::timegm(&date) : ::mktime(&date);
+        if (date.tm_mday != day) // 30 February was made 2 March
+            return std::nullopt;
         if (seconds < 0 || seconds > INT64_MAX / kNsPerSecond - 1)
             return std::nullopt;
         return Moment{Moment::Anchor::wall, seconds * kNsPerSecond + *fraction_ns, ""};

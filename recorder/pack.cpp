@@ -163,6 +163,12 @@ Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
     return {};
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+    struct stat one = {}, other = {};
+    return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 } // namespace
 
 Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
@@ -172,6 +178,11 @@ Result<PackSummary> pack(const std::string& path, const PackOptions& options) {
         return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file", path.c_str());
     bool in_place = options.output_path.empty();
     DBK_ASSERT(!in_place || !options.cut);
+    if (options.cut && is_same_file(path, options.output_path))
+        return errorf(ErrorCode::invalid,
+                      "%s is the recording that the window is cut out of, and stays as it is: "
+                      "name another file",
+                      options.output_path.c_str());
     DBK_TRY(base::OutputFile output,
             formats::create_trace_file(in_place ? path : options.output_path,
                                        in_place || options.replace));

@@ -75,10 +75,13 @@ Result<uint64_t> wall_anchor_ns(const Moment& moment, const Recording& recording
         return mono_ns_at(plus(0, moment.offset_ns), wall_at_0);
     TimeSpan span = span_of(recording);
     uint64_t begin = clock->wall_ns(span.empty() ? 0 : span.first_mono_ns);
+    uint64_t end = clock->wall_ns(span.empty() ? 0 : span.last_mono_ns);
+    // The day on which it lies in the recording, or nearest to it: 22:18 of one that begins at
+    // 22:18:25 is before it, 00:10 of one from 23:50 to 00:20 is of the next day.
     uint64_t wall = plus(midnight_before(begin), moment.offset_ns);
-    if (wall / kNsPerSecond < begin / kNsPerSecond) // 00:10 of a recording that begins at 23:50
-        wall = plus(wall, 86400 * kNsPerSecond);
-    return mono_ns_at(wall, wall_at_0);
+    uint64_t next_day = plus(wall, 86400 * kNsPerSecond);
+    uint64_t early = begin - std::min(begin, wall), late = next_day - std::min(next_day, end);
+    return mono_ns_at(late < early ? next_day : wall, wall_at_0);
 }
 
 } // namespace

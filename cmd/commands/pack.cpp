@@ -89,10 +89,15 @@ int pack(const PackArguments& arguments) {
             fail(packed.error());
             status = Exit::failed;
         } else if (!arguments.quiet) {
-            complain(base::strprintf("%s: %llu KiB, %s %llu KiB", path.c_str(),
-                                     static_cast<unsigned long long>(packed->bytes_before >> 10),
-                                     packed->replaced ? "now" : "left: it would be",
-                                     static_cast<unsigned long long>(packed->bytes_after >> 10)));
+            auto before = static_cast<unsigned long long>(packed->bytes_before >> 10);
+            auto after = static_cast<unsigned long long>(packed->bytes_after >> 10);
+            if (options.output_path.empty())
+                complain(base::strprintf("%s: %llu KiB, %s %llu KiB", path.c_str(), before,
+                                         packed->replaced ? "now" : "left: it would be", after));
+            else
+                complain(base::strprintf("%s: %llu KiB, %s has %llu KiB",
+                                         options.output_path.c_str(), after, path.c_str(),
+                                         before));
             if (options.cut)
                 report_cut(arguments.output_path, options.cut->counts());
         }

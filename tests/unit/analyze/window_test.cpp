@@ -67,6 +67,8 @@ TEST_CASE("a moment lies where its anchor says", "[analyze][window]") {
     CHECK(at(recording, Anchor::end, -int64_t{kMs}) == kSecond + 189 * kMs);
     CHECK(at(recording, Anchor::wall, (kEvening + 2) * kSecond) == 2 * kSecond);
     CHECK(at(recording, Anchor::day, (23 * 3600 + 30 * 60 + 3) * kSecond) == 3 * kSecond);
+    // Just before the first record, not a day after it.
+    CHECK(at(recording, Anchor::day, (23 * 3600 + 30 * 60) * kSecond) == 0);
     // 00:10 is of the next day.
     CHECK(at(recording, Anchor::day, 10 * 60 * kSecond) == 40 * 60 * kSecond);
     auto error = mono_ns_of({Anchor::panic, 0, ""}, recording);
