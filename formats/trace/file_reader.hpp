@@ -14,7 +14,6 @@ struct FileContent {
     SymbolTable symbols;
     std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary;
-    std::string schema;
     Findings findings; ///< about the file itself
 
     /// Returns the file's number in its row, as it says itself or as its name does; 0: none.

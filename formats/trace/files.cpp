@@ -368,8 +368,6 @@ private:
             trace_.header = content.file.header;
             trace_.has_header = true;
         }
-        if (!content.schema.empty())
-            trace_.schema = std::move(content.schema);
         if (content.summary)
             add_summary(std::move(*content.summary));
         trace_.files.push_back(std::move(content.file));

@@ -238,6 +238,8 @@ private:
                           bytes, RawBudget::kBytesAlways >> 20, RawBudget::kPerFileByte);
         if (has_pieces(block.header) && take_heads(block))
             return {};
+        if (block.header.type == DBK_TRACE_SCHEMA)
+            return {}; // for readers of another make
         if (has_symbols(block.header)) {
             symbols_.add(source_, prefix_, block.header, block.offset_bytes);
             return {};
@@ -249,8 +251,7 @@ private:
         DBK_TRY(Bytes raw, unpack_block(block));
         switch (static_cast<enum dbk_trace_type>(block.header.type)) {
         case DBK_TRACE_SCHEMA:
-            content_.schema.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
-            return {};
+            return {}; // above
         case DBK_TRACE_HEADER: {
             DBK_TRY(content_.file.header, decode_header(raw));
             content_.file.has_header = true;
@@ -465,7 +466,6 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
     trace.symbols = std::move(content.symbols);
     trace.shared_symbols = std::move(content.shared_symbols);
     trace.summary = std::move(content.summary);
-    trace.schema = std::move(content.schema);
     trace.files.push_back(std::move(content.file));
     trace.recording = builder.build();
     trace.recording.cut_window = trace.files[0].window;

@@ -65,7 +65,6 @@ struct Trace {
     /// Of a single file that has no symbols: those that read_traces() looks for beside it.
     std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
-    std::string schema;                  ///< the Cap'n Proto schema text the file carries
     Recording recording;                 ///< its findings hold the file's too
 
     /// Returns whether the data has known losses (exit status 3).

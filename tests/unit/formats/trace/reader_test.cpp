@@ -16,7 +16,13 @@ TEST_CASE("a trace file comes back whole", "[trace][reader]") {
     CHECK(trace.has_header);
     CHECK(trace.header.hostname == "box");
     CHECK(trace.symbols.find(0xffffffff81001001)->name == "do_thing");
-    CHECK(trace.schema.find("struct Message") != std::string::npos);
+    Findings none;
+    BlockScanner scanner{ByteView(file), none};
+    BlockView schema;
+    REQUIRE(scanner.next(schema));
+    Bytes text = unpack_block(schema).value();
+    CHECK(std::string(reinterpret_cast<const char*>(text.data()), text.size())
+              .find("struct Message") != std::string::npos);
     CHECK(trace.file.has_end);
     CHECK(trace.file.blocks_lost == 0);
     CHECK(trace.file.bytes_cut == 0);
