@@ -250,9 +250,9 @@ CompletenessNote completeness_of(const formats::Recording& recording, const Time
     for (const std::shared_ptr<formats::PieceStore>& store : recording.stores)
         for (const formats::Finding& finding : store->late_findings().list())
             late += formats::finding_is_loss(finding.kind);
-    uint64_t told = window.is_set() ? late : bad;
-    if (told && note.reasons.empty())
-        note.reasons.push_back(counted(told, "damaged piece"));
+    uint64_t damaged = window.is_set() ? late : bad;
+    if (damaged && note.reasons.empty())
+        note.reasons.push_back(counted(damaged, "damaged piece"));
     note.losses = note.losses || late != 0;
     if (recording.window_to_ns != 0 && !window.is_set())
         add_uncovered(recording, note);

@@ -200,7 +200,7 @@ void RecordMerge::skip_segments(Run& run) const {
     }
 }
 
-/// Ends the open segment and opens the CPU's next one that is wanted; `open` is null when there is
+/// Ends the open segment and opens the CPU's next one that is wanted; `open` is empty when there is
 /// none.  Returns whether it goes on where the one before ended.
 bool RecordMerge::open_segment(Run& run) {
     end_segment(run);

@@ -180,7 +180,7 @@ private:
     std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
     std::vector<Passed> passed_;
     size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
-    decltype(MergeOptions::is_wanted) is_wanted_;
+    MergeOptions::IsWanted is_wanted_;
     size_t last_run_ = 0; // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };

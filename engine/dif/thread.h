@@ -21,9 +21,9 @@
  * one's `thread` to be another and touch nothing; they compete only for a free slot,
  * by compare-and-swap on `thread`.  The fields beside it belong to who has it.
  *
- * The decision: docs/design/0065-thread-locals.md.  Nothing here but dbk_thread_store() needs
- * interrupts off: dbk_thread_peek() may
- * be asked by a predicate before the firing begins.
+ * The decision: docs/design/0065-thread-locals.md.  Nothing here but dbk_thread_store()
+ * needs interrupts off: dbk_thread_peek() may be asked by a predicate before the
+ * firing begins.
  */
 #ifndef DBK_ENGINE_THREAD_H
 #define DBK_ENGINE_THREAD_H

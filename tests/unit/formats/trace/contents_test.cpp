@@ -13,6 +13,7 @@
 using namespace daybreak;
 using namespace daybreak::formats;
 using test::RingBuilder;
+using test::walk;
 
 namespace {
 
@@ -38,19 +39,6 @@ size_t runs_in(const Trace& trace) {
             for (const SegmentList::Part& part : cpu.segments.parts())
                 runs += part.is_run();
     return runs;
-}
-
-/// Of all records; what cannot be read is not counted.
-uint64_t walk(const Trace& trace) {
-    uint64_t records = 0;
-    for (const RingRecording& ring : trace.recording.rings)
-        for (const CpuInfo& cpu : ring.cpus)
-            for (const SegmentInfo& segment : cpu.segments) {
-                RecordCursor cursor = records_of(segment, ring);
-                for (RecordView record; cursor.next(record);)
-                    records++;
-            }
-    return records;
 }
 
 void check_same(const Completeness& a, const Completeness& b) {

@@ -84,6 +84,19 @@ inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
     return sample_file(ring, {.block_raw_bytes = block_raw_bytes, .columns = columns});
 }
 
+/// Walks all records; returns how many there were: what cannot be read is not counted.
+inline uint64_t walk(const formats::Trace& trace) {
+    uint64_t records = 0;
+    for (const formats::RingRecording& ring : trace.recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            for (const formats::SegmentInfo& segment : cpu.segments) {
+                formats::RecordCursor cursor = formats::records_of(segment, ring);
+                for (formats::RecordView record; cursor.next(record);)
+                    records++;
+            }
+    return records;
+}
+
 /// What the file's index blocks say of its data blocks.
 inline std::vector<formats::IndexEntry> index_of(base::ByteView file) {
     std::vector<formats::IndexEntry> entries;

@@ -12,6 +12,7 @@
 
 using namespace daybreak;
 using namespace daybreak::formats;
+using test::walk;
 
 namespace {
 
@@ -54,19 +55,6 @@ Bytes with_index(ByteView file, const std::function<void(TraceIndex&)>& change) 
 
 const BlockStore& store_of(const Trace& trace) {
     return dynamic_cast<const BlockStore&>(*trace.recording.stores.at(0));
-}
-
-/// Walks all records; returns how many there were.
-uint64_t walk(const Trace& trace) {
-    uint64_t records = 0;
-    for (const RingRecording& ring : trace.recording.rings)
-        for (const CpuInfo& cpu : ring.cpus)
-            for (const SegmentInfo& segment : cpu.segments) {
-                RecordCursor cursor = records_of(segment, ring);
-                for (RecordView record; cursor.next(record);)
-                    records++;
-            }
-    return records;
 }
 
 PieceHead& piece(TraceIndex& index, size_t number) {
