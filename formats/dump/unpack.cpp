@@ -5,8 +5,10 @@
 #include "formats/dump/unpack.hpp"
 
 #include <algorithm>
+#include <new>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 namespace daybreak::formats {
 
@@ -209,12 +211,14 @@ struct PageUnpacker::State {
         if (zstd == nullptr)
             zstd = ZSTD_createDCtx();
         if (zstd == nullptr)
-            return false;
+            throw std::bad_alloc();
         ZSTD_DCtx_reset(zstd, ZSTD_reset_session_only);
         ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
         ZSTD_outBuffer out = {room.data(), room.size(), 0};
         while (out.pos < out.size) {
             size_t before = out.pos, left = ZSTD_decompressStream(zstd, &out, &in);
+            if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+                throw std::bad_alloc();
             if (ZSTD_isError(left) || (out.pos == before && in.pos == in.size) || left == 0)
                 break;
         }

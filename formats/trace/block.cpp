@@ -11,8 +11,10 @@
 #include <array>
 #include <cinttypes>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 namespace daybreak::formats {
 
@@ -47,14 +49,17 @@ struct BlockMaker::State {
     Bytes block;
 };
 
-BlockMaker::BlockMaker() : state_(std::make_unique<State>()) {}
+BlockMaker::BlockMaker() : state_(std::make_unique<State>()) {
+    if (!state_->context)
+        throw std::bad_alloc();
+}
 BlockMaker::BlockMaker(BlockMaker&&) noexcept = default;
 BlockMaker& BlockMaker::operator=(BlockMaker&&) noexcept = default;
 BlockMaker::~BlockMaker() = default;
 
 ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level,
                           uint32_t rows_bytes) {
-    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX && state_->context);
+    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX);
     Bytes& block = state_->block;
     size_t room = kHeaderBytes + ZSTD_compressBound(raw.size()) + DBK_TRACE_ALIGN_BYTES;
     if (block.size() < room)
@@ -62,6 +67,8 @@ ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView ra
     size_t stored =
         ZSTD_compressCCtx(state_->context.get(), block.data() + kHeaderBytes,
                           block.size() - kHeaderBytes, raw.data(), raw.size(), zstd_level);
+    if (ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation)
+        throw std::bad_alloc();
     DBK_ASSERT(!ZSTD_isError(stored));
     dbk_trace_block header = {};
     header.magic = DBK_TRACE_MAGIC;
@@ -287,7 +294,8 @@ Result<void> PayloadUnpacker::unpack(const BlockView& block, Bytes& payload) {
         return errorf(ErrorCode::corrupt, "its frame does not unpack to %u bytes", raw_bytes);
     if (!context_)
         context_.reset(ZSTD_createDCtx());
-    DBK_ASSERT(context_);
+    if (!context_)
+        throw std::bad_alloc();
     payload.resize(raw_bytes);
     size_t got = ZSTD_decompressDCtx(context_.get(), payload.data(), payload.size(),
                                      block.stored.data(), block.stored.size());

@@ -8,11 +8,19 @@ mkdir /tmp/small
 mount -t tmpfs -o size=600k small /tmp/small
 refuses record-needs-room "are needed; nothing was claimed" daybreak record --claim -o /tmp/small/life.dbrk
 holds record-life daybreak record --claim -o /share/out/life.dbrk
-# What the program itself needs to start, to 200 KiB, is not enough to read a recording.
+# What the program itself needs to start, to 200 KiB, is not enough to read a recording.  Whatever is
+# short on the way from there to enough says so.
 kib=20000
 while (ulimit -v $((kib - 200)); exec daybreak --version) >/dev/null 2>&1; do kib=$((kib - 200)); done
 refuses out-of-memory-says-so '^daybreak: out of memory' \
 	sh -c "ulimit -v $kib; daybreak report /share/out/life.dbrk"
+steps=0 other=
+until (ulimit -v $kib; exec daybreak report /share/out/life.dbrk) >/dev/null 2>/tmp/short; do
+	grep -q '^daybreak: out of memory' /tmp/short || other="$other $kib: $(cat /tmp/short);"
+	kib=$((kib + 20)) steps=$((steps + 1))
+done
+equal out-of-memory-at-every-step "" "$other"
+at_least out-of-memory-steps "$steps" 5
 holds unload-life rmmod daybreak
 
 holds load-returns insmod /share/in/returns.ko
