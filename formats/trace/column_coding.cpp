@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Encoding of a column: the choice among codings, made on a sample (docs/design/0055-columns.md).
+// Encoding of a column: the choice among codings, made on a sample (docs/design/0055-columns.md
+// and docs/design/0071-a-unit-for-times.md).
 #include "formats/trace/column_coding.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace daybreak::formats {
 
@@ -15,6 +17,8 @@ namespace {
 constexpr size_t kSampleValues = 1024;
 /// A choice holds for so many blocks.
 constexpr uint8_t kBlocksPerChoice = 32;
+/// A unit is looked for in groups of so many values: enough that what divides all of them means something.
+constexpr size_t kUnitGroup = 16;
 /// Above so many different values a dictionary is not tried.
 constexpr size_t kDictionaryMax = 4096;
 constexpr size_t kSlots = 4 * kDictionaryMax;
@@ -48,6 +52,29 @@ bool is_constant(std::span<const uint64_t> values) {
                        [&](uint64_t value) { return value == values[0]; });
 }
 
+/// The unit that nearly all values are whole numbers of: 1 when there is none.  A clock that ticks
+/// in steps of 10 ns gives such values, with a few exceptions where it was set.
+uint64_t common_unit(std::span<const uint64_t> values) {
+    uint64_t unit = 0;
+    size_t fit = 0, groups = 0;
+    for (; values.size() >= kUnitGroup; values = values.subspan(kUnitGroup), groups++) {
+        uint64_t divisor = 0;
+        for (uint64_t value : values.first(kUnitGroup))
+            divisor = std::gcd(divisor, value);
+        // The majority, if there is one, is what is left when others are set off against it.
+        if (fit == 0)
+            unit = divisor;
+        fit += divisor == unit ? 1 : -1;
+    }
+    return fit > groups / 2 && unit != 0 ? unit : 1;
+}
+
+void put_column(ColumnCoding coding, ByteView content, Bytes& out) {
+    out.push_back(static_cast<std::byte>(coding.byte()));
+    put_varint(out, content.size());
+    out.insert(out.end(), content.begin(), content.end());
+}
+
 void put_planes(std::span<const uint64_t> values, Bytes& out) {
     unsigned planes = plane_count(bits_of_all(values));
     out.push_back(static_cast<std::byte>(planes));
@@ -70,9 +97,7 @@ void put_varint(Bytes& out, uint64_t value) {
 }
 
 void put_raw_column(ByteView bytes, Bytes& out) {
-    out.push_back(std::byte{0});
-    put_varint(out, bytes.size());
-    out.insert(out.end(), bytes.begin(), bytes.end());
+    put_column({ColumnForm::constant, ColumnDifference::none}, bytes, out);
 }
 
 std::span<const uint64_t> ColumnEncoder::differences(std::span<const uint64_t> values,
@@ -141,15 +166,12 @@ double ColumnEncoder::dictionary_bits(std::span<const uint64_t> values) {
     return bits + planes_bits(indexes_);
 }
 
-ColumnCoding ColumnEncoder::choose(std::span<const uint64_t> values) {
-    std::span<const uint64_t> sample = values;
-    if (values.size() > kSampleValues)
-        sample = values.subspan((values.size() - kSampleValues) / 2, kSampleValues);
+std::pair<ColumnCoding, double> ColumnEncoder::best_coding(std::span<const uint64_t> values) {
     ColumnCoding best;
     double least = HUGE_VAL;
     for (unsigned how = 0; how < kColumnDifferences; how++) {
         auto difference = static_cast<ColumnDifference>(how);
-        std::span<const uint64_t> stored = differences(sample, difference).subspan(how != 0);
+        std::span<const uint64_t> stored = differences(values, difference).subspan(how != 0);
         auto consider = [&](ColumnForm form, double bits) {
             if (bits < least) {
                 least = bits;
@@ -160,7 +182,31 @@ ColumnCoding ColumnEncoder::choose(std::span<const uint64_t> values) {
         consider(ColumnForm::varint, varint_bits(stored));
         consider(ColumnForm::dictionary, dictionary_bits(stored));
     }
-    return best;
+    return {best, least};
+}
+
+void ColumnEncoder::divide(std::span<const uint64_t> values, uint64_t unit) {
+    quotients_.resize(values.size());
+    remainders_.resize(values.size());
+    for (size_t i = 0; i < values.size(); i++) {
+        quotients_[i] = values[i] / unit;
+        remainders_[i] = values[i] % unit;
+    }
+}
+
+void ColumnEncoder::choose(std::span<const uint64_t> values, ColumnMemory& memory) {
+    std::span<const uint64_t> sample = values;
+    if (values.size() > kSampleValues)
+        sample = values.subspan((values.size() - kSampleValues) / 2, kSampleValues);
+    auto [coding, bits] = best_coding(sample);
+    memory = {coding, 1, kBlocksPerChoice};
+    uint64_t unit = common_unit(sample);
+    if (unit == 1)
+        return;
+    divide(sample, unit);
+    auto [scaled, scaled_bits] = best_coding(quotients_);
+    if (scaled_bits + varint_bits(remainders_) < bits)
+        memory = {scaled, unit, kBlocksPerChoice};
 }
 
 void ColumnEncoder::content(std::span<const uint64_t> values, ColumnForm form, Bytes& out) {
@@ -178,21 +224,15 @@ void ColumnEncoder::content(std::span<const uint64_t> values, ColumnForm form, B
         for (uint64_t value : distinct_)
             put_varint(out, value);
         return put_planes(indexes_, out);
+    case ColumnForm::scaled:
+        DBK_ASSERT(false); // put_scaled() does that
     }
 }
 
-void ColumnEncoder::put(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out) {
-    ColumnCoding coding;
-    if (is_constant(values)) {
-        coding.form = ColumnForm::constant;
-    } else {
-        if (memory.blocks_left == 0) {
-            memory.coding = choose(values);
-            memory.blocks_left = kBlocksPerChoice;
-        }
-        memory.blocks_left--;
-        coding = memory.coding;
-    }
+void ColumnEncoder::put_coded(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out) {
+    ColumnCoding coding = memory.coding;
+    if (is_constant(values))
+        coding = {ColumnForm::constant, ColumnDifference::none};
     std::span<const uint64_t> stored = differences(values, coding.difference);
     if (coding.form == ColumnForm::dictionary && !index(stored)) {
         coding.form = ColumnForm::planes;
@@ -200,9 +240,28 @@ void ColumnEncoder::put(std::span<const uint64_t> values, ColumnMemory& memory, 
     }
     content_.clear();
     content(stored, coding.form, content_);
-    out.push_back(static_cast<std::byte>(coding.byte()));
-    put_varint(out, content_.size());
-    out.insert(out.end(), content_.begin(), content_.end());
+    put_column(coding, content_, out);
+}
+
+void ColumnEncoder::put_scaled(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out) {
+    divide(values, memory.unit);
+    scaled_content_.clear();
+    put_varint(scaled_content_, memory.unit);
+    put_coded(quotients_, memory, scaled_content_);
+    ColumnMemory remainders{{ColumnForm::varint, ColumnDifference::none}};
+    put_coded(remainders_, remainders, scaled_content_);
+    put_column({ColumnForm::scaled, ColumnDifference::none}, scaled_content_, out);
+}
+
+void ColumnEncoder::put(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out) {
+    if (is_constant(values))
+        return put_coded(values, memory, out);
+    if (memory.blocks_left == 0)
+        choose(values, memory);
+    memory.blocks_left--;
+    if (memory.unit > 1)
+        return put_scaled(values, memory, out);
+    put_coded(values, memory, out);
 }
 
 } // namespace daybreak::formats

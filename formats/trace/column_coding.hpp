@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace daybreak::formats {
@@ -25,8 +26,9 @@ enum class ColumnForm : uint8_t {
     varint,     ///< one after the other, 7 bits a byte
     planes,     ///< the lowest bytes of all, then the next bytes of all, ...
     dictionary, ///< the different ones, and planes of their indexes
+    scaled,     ///< a unit, a column of how often it goes into them, and one of what is left
 };
-constexpr unsigned kColumnForms = 4;
+constexpr unsigned kColumnForms = 5;
 
 /// What of the values is stored: the high four bits of a coding.
 enum class ColumnDifference : uint8_t {
@@ -40,7 +42,7 @@ struct ColumnCoding {
     ColumnForm form = ColumnForm::planes;
     ColumnDifference difference = ColumnDifference::none;
 
-    uint8_t byte() const {
+    constexpr uint8_t byte() const {
         return static_cast<uint8_t>(static_cast<unsigned>(difference) << 4 |
                                     static_cast<unsigned>(form));
     }
@@ -48,8 +50,9 @@ struct ColumnCoding {
 
 /// What an encoder found out about a column of earlier blocks.
 struct ColumnMemory {
-    ColumnCoding coding;
-    uint8_t blocks_left = 0; ///< till it is chosen again
+    ColumnCoding coding;     ///< of the values, or of how often the unit goes into them
+    uint64_t unit = 1;       ///< above 1: the form is scaled
+    uint8_t blocks_left = 0; ///< till both are chosen again
 };
 
 void put_varint(Bytes& out, uint64_t value);
@@ -64,7 +67,12 @@ public:
 
 private:
     std::span<const uint64_t> differences(std::span<const uint64_t> values, ColumnDifference how);
-    ColumnCoding choose(std::span<const uint64_t> values);
+    void choose(std::span<const uint64_t> values, ColumnMemory& memory);
+    /// The coding that gives the fewest bits, and how many.
+    std::pair<ColumnCoding, double> best_coding(std::span<const uint64_t> values);
+    void divide(std::span<const uint64_t> values, uint64_t unit);
+    void put_coded(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out);
+    void put_scaled(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out);
     double planes_bits(std::span<const uint64_t> values) const;
     double varint_bits(std::span<const uint64_t> values);
     double dictionary_bits(std::span<const uint64_t> values);
@@ -73,9 +81,10 @@ private:
     bool index(std::span<const uint64_t> values);
 
     std::vector<uint64_t> differences_;
+    std::vector<uint64_t> quotients_, remainders_;
     std::vector<uint64_t> indexes_, distinct_;
     std::vector<uint32_t> slots_; ///< hash table: index into distinct_ + 1
-    Bytes content_, trial_;
+    Bytes content_, scaled_content_, trial_;
 };
 
 /// Appends bytes as they are as a column.

@@ -4,6 +4,7 @@
 #include "formats/trace/column_coding.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace daybreak::formats {
 
@@ -70,8 +71,11 @@ Result<void> read_form(ByteReader& reader, ColumnForm form, size_t count,
         return read_planes(reader, count, values);
     case ColumnForm::dictionary:
         return read_dictionary(reader, count, values);
+    case ColumnForm::scaled:
+        break; // not in a column that is itself part of one
     }
-    return errorf(ErrorCode::unsupported, "a column has form %u", static_cast<unsigned>(form));
+    return errorf(ErrorCode::unsupported, "a column of form %u is not allowed here",
+                  static_cast<unsigned>(form));
 }
 
 void add_up(std::vector<uint64_t>& values, ColumnDifference how) {
@@ -83,6 +87,40 @@ void add_up(std::vector<uint64_t>& values, ColumnDifference how) {
         if (how == ColumnDifference::twice)
             step = difference;
     }
+}
+
+Result<void> decode_coded(const ColumnView& untrusted, size_t count,
+                          std::vector<uint64_t>& values) {
+    unsigned form = untrusted.coding & 0xf, difference = untrusted.coding >> 4;
+    if (form >= kColumnForms || difference >= kColumnDifferences)
+        return errorf(ErrorCode::unsupported, "a column has coding 0x%02x", untrusted.coding);
+    ByteReader reader(untrusted.content, "column");
+    DBK_TRY_VOID(read_form(reader, static_cast<ColumnForm>(form), count, values));
+    if (reader.remaining() != 0)
+        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+    if (difference != 0)
+        add_up(values, static_cast<ColumnDifference>(difference));
+    return {};
+}
+
+Result<void> decode_scaled(const ColumnView& untrusted, size_t count,
+                           std::vector<uint64_t>& values) {
+    ByteReader reader(untrusted.content, "scaled column");
+    DBK_TRY(uint64_t unit, read_varint(reader));
+    DBK_TRY(ColumnView quotients, read_column(reader));
+    DBK_TRY(ColumnView remainders, read_column(reader));
+    if (reader.remaining() != 0)
+        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+    std::vector<uint64_t> left;
+    DBK_TRY_VOID(decode_coded(quotients, count, values));
+    DBK_TRY_VOID(decode_coded(remainders, count, left));
+    for (size_t i = 0; i < count; i++) {
+        if (left[i] >= unit)
+            return errorf(ErrorCode::corrupt, "%" PRIu64 " is left of a unit of %" PRIu64, left[i],
+                          unit);
+        values[i] = values[i] * unit + left[i];
+    }
+    return {};
 }
 
 } // namespace
@@ -108,16 +146,9 @@ Result<ColumnView> read_column(ByteReader& reader) {
 
 Result<void> decode_column(const ColumnView& untrusted, size_t count,
                            std::vector<uint64_t>& values) {
-    unsigned form = untrusted.coding & 0xf, difference = untrusted.coding >> 4;
-    if (form >= kColumnForms || difference >= kColumnDifferences)
-        return errorf(ErrorCode::unsupported, "a column has coding 0x%02x", untrusted.coding);
-    ByteReader reader(untrusted.content, "column");
-    DBK_TRY_VOID(read_form(reader, static_cast<ColumnForm>(form), count, values));
-    if (reader.remaining() != 0)
-        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
-    if (difference != 0)
-        add_up(values, static_cast<ColumnDifference>(difference));
-    return {};
+    constexpr ColumnCoding kScaled{ColumnForm::scaled, ColumnDifference::none};
+    return untrusted.coding == kScaled.byte() ? decode_scaled(untrusted, count, values)
+                                              : decode_coded(untrusted, count, values);
 }
 
 } // namespace daybreak::formats

@@ -132,19 +132,22 @@ TEST_CASE("every coding comes back", "[trace][columns]") {
         uint64_t mask = random() >> (random() % 64), slope = random() % 9, count = 0;
         for (uint64_t& value : values)
             value = slope * count++ + (random() & mask);
-        for (unsigned form = 1; form < kColumnForms; form++)
+        for (unsigned form = 1; form <= static_cast<unsigned>(ColumnForm::dictionary); form++)
             for (unsigned how = 0; how < kColumnDifferences; how++) {
                 ColumnCoding coding{static_cast<ColumnForm>(form),
                                     static_cast<ColumnDifference>(how)};
-                ColumnMemory memory{coding, 1};
+                uint64_t unit = random() % 2 != 0 ? 1 : 1 + random() % (mask | 1);
+                ColumnMemory memory{coding, unit, 1};
                 Bytes out;
                 encoder.put(values, memory, out);
                 base::ByteReader reader(out);
                 ColumnView column = read_column(reader).value();
                 REQUIRE(decode_column(column, values.size(), back).ok());
                 REQUIRE(back == values);
-                bool constant = (column.coding & 0xf) == 0;
-                REQUIRE(decode_column(column, values.size() + 1, back).ok() == constant);
+                if (unit == 1) {
+                    bool constant = (column.coding & 0xf) == 0;
+                    REQUIRE(decode_column(column, values.size() + 1, back).ok() == constant);
+                }
             }
     }
 }
@@ -155,10 +158,50 @@ TEST_CASE("the worked example of columns.md", "[trace][columns]") {
     std::vector<uint64_t> values;
     REQUIRE(decode_column(read_column(reader).value(), 4, values).ok());
     CHECK(values == std::vector<uint64_t>{7, 7, 9, 8});
-    ColumnMemory memory{{ColumnForm::planes, ColumnDifference::once}, 1};
+    ColumnMemory memory{{ColumnForm::planes, ColumnDifference::once}, 1, 1};
     Bytes again;
     ColumnEncoder().put(values, memory, again);
     CHECK(again == column);
+}
+
+TEST_CASE("times of a clock that ticks in steps are stored in its unit", "[trace][columns]") {
+    std::mt19937_64 random(7);
+    std::vector<uint64_t> values(5000), back;
+    auto bytes_with_unit = [&](uint64_t unit) {
+        for (size_t i = 0; i < values.size(); i++)
+            values[i] = random() % 20000 * unit + (i % 700 == 699); // the clock was set
+        ColumnMemory memory;
+        Bytes out;
+        ColumnEncoder().put(values, memory, out);
+        CHECK(memory.unit == unit);
+        base::ByteReader reader(out);
+        REQUIRE(decode_column(read_column(reader).value(), values.size(), back).ok());
+        CHECK(back == values);
+        return out.size();
+    };
+    size_t plain = bytes_with_unit(1);
+    CHECK(bytes_with_unit(10) < plain + values.size() + 100); // planes of 2 bytes, and what is left
+    CHECK(bytes_with_unit(1000) < plain + values.size() + 100);
+}
+
+TEST_CASE("a scaled column that contradicts itself is refused", "[trace][columns]") {
+    auto decoded = [](std::initializer_list<int> content, uint8_t coding = 4) {
+        Bytes bytes;
+        for (int byte : content)
+            bytes.push_back(static_cast<std::byte>(byte));
+        std::vector<uint64_t> values;
+        Result<void> result = decode_column({coding, bytes}, 2, values);
+        return result.ok() ? std::to_string(values[0]) + " " + std::to_string(values[1])
+                           : result.error().message();
+    };
+    // A unit of 10; the column 3, 4 of varints; what is left: 0, 9.
+    CHECK(decoded({10, 1, 2, 3, 4, 1, 2, 0, 9}) == "30 49");
+    CHECK(decoded({9, 1, 2, 3, 4, 1, 2, 0, 9}) == "9 is left of a unit of 9");
+    CHECK(decoded({0, 1, 2, 3, 4, 0, 1, 0}) == "0 is left of a unit of 0");
+    CHECK(decoded({10, 4, 2, 3, 4, 1, 2, 0, 9}) == "a column of form 4 is not allowed here");
+    CHECK(decoded({10, 1, 2, 3, 4, 1, 2, 0, 9}, 0x14) == "a column of form 4 is not allowed here");
+    CHECK(decoded({10, 1, 2, 3, 4, 1, 2, 0, 9, 0}) == "a column has 1 bytes too many");
+    CHECK(decoded({10, 1, 2, 3, 4}) != "30 40");
 }
 
 TEST_CASE("a payload that asks for more than its rows is refused", "[trace][columns]") {
