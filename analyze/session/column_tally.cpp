@@ -146,9 +146,11 @@ void ColumnTally::make_groups(size_t records, size_t cell_count) {
     group_count_ = 1;
     for (const Part& part : parts_) {
         const std::vector<uint64_t>* numbers = &part.codes;
-        uint64_t below = part.tail.offsets.size();
-        if (part.width != formats::kTailItem)
-            below = *std::max_element(part.codes.begin(), part.codes.end()) + 1;
+        uint64_t below = part.width == formats::kTailItem
+                             ? part.tail.entries()
+                             : *std::max_element(part.codes.begin(), part.codes.end()) + 1;
+        if (below == 1)
+            continue; // all are 0
         if (below == 0 || below > kGroupsMax) {
             numbers_ = part.codes;
             numbers = &numbers_;
@@ -186,10 +188,8 @@ void ColumnTally::update(const AggregationFunction& function, size_t cell_count,
     examples_.assign(group_count_, 0);
     cells_.assign(group_count_ * cell_count, 0);
     if (function.kind == DTRACEAGG_COUNT) {
-        for (size_t i = 0; i < records; i++) {
-            cells_[groups_[i]]++;
-            examples_[groups_[i]] = static_cast<uint32_t>(i + 1);
-        }
+        formats::count_values(groups_, cells_);
+        find_examples();
         return;
     }
     auto cells_of = [&](uint64_t group) {
@@ -202,6 +202,18 @@ void ColumnTally::update(const AggregationFunction& function, size_t cell_count,
                         values_.empty() ? 0 : static_cast<int64_t>(values_[i]),
                         increments_.empty() ? 1 : static_cast<int64_t>(increments_[i]));
         examples_[groups_[i]] = static_cast<uint32_t>(i + 1);
+    }
+}
+
+/// Of each group that counted something its first record, which is seldom far.
+void ColumnTally::find_examples() {
+    auto has_records = [](uint64_t count) { return count != 0; };
+    auto left = std::count_if(cells_.begin(), cells_.end(), has_records);
+    for (size_t i = 0; left != 0; i++) {
+        uint32_t& example = examples_[groups_[i]];
+        left -= example == 0;
+        if (example == 0)
+            example = static_cast<uint32_t>(i + 1);
     }
 }
 

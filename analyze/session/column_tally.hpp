@@ -55,6 +55,7 @@ private:
     void make_groups(size_t records, size_t cell_count);
     uint64_t renumber(std::vector<uint64_t>& numbers);
     void update(const AggregationFunction& function, size_t cell_count, size_t records);
+    void find_examples();
     void put_key(const Statement& statement, size_t record, base::Bytes& key) const;
 
     std::vector<Result> results_;

@@ -5,6 +5,8 @@
 
 #include "formats/abi/trace.h"
 
+#include <algorithm>
+#include <array>
 #include <cinttypes>
 
 namespace daybreak::formats {
@@ -25,6 +27,23 @@ Result<void> check_width(std::span<const uint64_t> values, unsigned width) {
 }
 
 } // namespace
+
+void count_values(std::span<const uint64_t> values, std::span<uint64_t> counts) {
+    constexpr size_t kTables = 4, kSmall = 256, kMany = 1024;
+    size_t i = 0;
+    if (counts.size() <= kSmall && values.size() >= kMany) {
+        // Equal values often follow each other: with one table each addition would wait for the last.
+        std::array<std::array<uint64_t, kSmall>, kTables> tables{};
+        for (; i + kTables <= values.size(); i += kTables)
+            for (size_t table = 0; table < kTables; table++)
+                tables[table][values[i + table]]++;
+        for (const auto& table : tables)
+            for (size_t value = 0; value < counts.size(); value++)
+                counts[value] += table[value];
+    }
+    for (; i < values.size(); i++)
+        counts[values[i]]++;
+}
 
 Result<ColumnBlock> ColumnBlock::read(ByteView untrusted_payload, size_t rows_bytes) {
     if (rows_bytes > DBK_TRACE_ROWS_BYTES_MAX || untrusted_payload.size() >= rows_bytes)
@@ -85,13 +104,14 @@ Result<void> ColumnBlock::read_streams() {
         DBK_TRY(ColumnView column, read_column(reader_));
         DBK_TRY_VOID(decode_column(column, record_count_, kinds_));
     }
-    std::vector<size_t> counts(layouts_.size() + 1);
-    for (uint64_t kind : kinds_) {
-        if (kind > layouts_.size())
-            return errorf(ErrorCode::corrupt, "a record of layout %" PRIu64 " of %zu", kind,
-                          layouts_.size());
-        counts[kind]++;
-    }
+    uint64_t last = 0;
+    for (uint64_t kind : kinds_)
+        last = std::max(last, kind);
+    if (last > layouts_.size())
+        return errorf(ErrorCode::corrupt, "a record of layout %" PRIu64 " of %zu", last,
+                      layouts_.size());
+    std::vector<uint64_t> counts(layouts_.size() + 1);
+    count_values(kinds_, counts);
     uint64_t least = 0; // of all records; before any column of them takes memory
     for (size_t i = 0; i < layouts_.size(); i++) {
         layouts_[i].count = counts[i + 1];
@@ -159,9 +179,11 @@ Result<void> ColumnBlock::tails(const LayoutColumns& layout, size_t item, TailCo
         DBK_TRY(ColumnView indexes, read_column(reader));
         DBK_TRY_VOID(decode_column(indexes, count, tail.indexes));
     }
+    uint64_t last = 0;
     for (uint64_t index : tail.indexes)
-        if (index >= entries)
-            return errorf(ErrorCode::corrupt, "string %" PRIu64 " of %" PRIu64, index, entries);
+        last = std::max(last, index);
+    if (!tail.indexes.empty() && last >= entries)
+        return errorf(ErrorCode::corrupt, "string %" PRIu64 " of %" PRIu64, last, entries);
     uint64_t bytes = 0;
     tail.offsets.clear();
     tail.offsets.reserve(entries + 1);

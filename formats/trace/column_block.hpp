@@ -11,6 +11,7 @@
 #include "formats/trace/column_layout.hpp"
 
 #include <array>
+#include <span>
 #include <vector>
 
 namespace daybreak::formats {
@@ -41,6 +42,9 @@ struct LayoutColumns {
 struct ColumnRun {
     uint64_t segments = 0, literal_bytes = 0;
 };
+
+/// Adds to each counts[v] how often v is among the values, which are below counts.size().
+void count_values(std::span<const uint64_t> values, std::span<uint64_t> counts);
 
 class ColumnBlock {
 public:

@@ -21,11 +21,15 @@ Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>
     if (planes == 0 || planes > kPlanesMax)
         return errorf(ErrorCode::corrupt, "a column has %u planes", planes);
     DBK_TRY(ByteView bytes, reader.bytes(uint64_t{planes} * count));
-    values.assign(count, 0);
+    values.resize(count);
     const std::byte* from = bytes.data();
-    for (unsigned plane = 0; plane < planes; plane++, from += count)
+    for (size_t i = 0; i < count; i++)
+        values[i] = static_cast<uint64_t>(from[i]);
+    for (unsigned plane = 1; plane < planes; plane++) {
+        from += count;
         for (size_t i = 0; i < count; i++)
             values[i] |= static_cast<uint64_t>(from[i]) << (8 * plane);
+    }
     return {};
 }
 
