@@ -3,8 +3,8 @@
 // Making the table of contents, and finding it from the end of a file.
 #include "formats/trace/contents.hpp"
 
-#include "base/crc32c.hpp"
 #include "formats/trace/block.hpp"
+#include "formats/trace/index_reader.hpp"
 #include "formats/trace/message.hpp"
 
 #include <algorithm>
@@ -26,18 +26,11 @@ constexpr uint64_t kDataBytesMin = sizeof(dbk_trace_block) + 8;
 std::optional<Bytes> payload_at(base::ByteSource& file, uint64_t offset_bytes,
                                 enum dbk_trace_type type,
                                 const std::function<bool(uint64_t)>& may_unpack) {
-    BlockView block;
-    block.offset_bytes = offset_bytes;
-    if (!read_header(file, offset_bytes, block.header) || block.header.type != type ||
-        block.header.version != block_version(type) ||
-        block.header.stored_bytes > kStoredBytesMax || !may_unpack(block.header.raw_bytes))
+    BlockPlace place{offset_bytes, {}};
+    if (!read_header(file, offset_bytes, place.header) || place.header.type != type ||
+        place.header.version != block_version(type) || !may_unpack(place.header.raw_bytes))
         return std::nullopt;
-    Bytes stored(block.header.stored_bytes);
-    if (file.read(offset_bytes + sizeof(dbk_trace_block), stored) != stored.size() ||
-        base::crc32c(stored) != block.header.payload_crc32c)
-        return std::nullopt;
-    block.stored = stored;
-    Result<Bytes> raw = unpack_block(block);
+    Result<Bytes> raw = read_payload(file, place);
     return raw.ok() ? std::optional(std::move(*raw)) : std::nullopt;
 }
 

@@ -37,10 +37,27 @@ void set_places(std::vector<IndexBlock>& blocks) {
                 head.place = counts[{piece->boot_id, piece->segment.ring_id, piece->segment.cpu}]++;
 }
 
+/// Returns the pieces of a block that has nothing but segments; none when it has others, too.
+std::vector<PieceHead> heads_of(ByteView raw, PieceCounter& counter) {
+    std::vector<PieceHead> heads;
+    for (size_t at = 0; at < raw.size();) {
+        ByteView rest = raw.subspan(at);
+        Result<Piece> piece = parse_piece(rest);
+        if (!piece.ok() || piece->kind != PieceKind::segment ||
+            piece->committed_bytes > rest.size())
+            return {};
+        PieceHead& head = heads.emplace_back();
+        head.offset_bytes = static_cast<uint32_t>(at);
+        std::copy_n(rest.begin(), std::min(rest.size(), head.head.size()), head.head.begin());
+        head.count = counter.take(rest);
+        at += base::padded_to_8(piece->committed_bytes);
+    }
+    return heads;
+}
+
 } // namespace
 
-Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
-                                           const BlockPlace& place) {
+Result<Bytes> read_payload(base::ByteSource& untrusted_file, const BlockPlace& place) {
     if (place.header.stored_bytes > kStoredBytesMax)
         return base::errorf(ErrorCode::limit, "%u bytes are stored", place.header.stored_bytes);
     Bytes stored(place.header.stored_bytes);
@@ -48,7 +65,37 @@ Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
         return base::errorf(ErrorCode::truncated, "it is not there any more");
     if (base::crc32c(stored) != place.header.payload_crc32c)
         return base::errorf(ErrorCode::corrupt, "its checksum does not hold");
-    DBK_TRY(Bytes raw, unpack_block({place.header, place.offset_bytes, stored}));
+    return unpack_block({place.header, place.offset_bytes, stored});
+}
+
+Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, uint64_t from_bytes,
+                                            const BlockPlace& index, size_t count,
+                                            PieceCounter& counter) {
+    std::vector<BlockPlace> places;
+    BlockPlace place{from_bytes, {}};
+    while (place.offset_bytes < index.offset_bytes &&
+           read_header(untrusted_file, place.offset_bytes, place.header)) {
+        if (place.header.type == DBK_TRACE_INDEX)
+            places.clear(); // they are that one's
+        if (has_pieces(place.header))
+            places.push_back(place);
+        place.offset_bytes += block_bytes(place.header);
+    }
+    if (place.offset_bytes != index.offset_bytes || places.size() != count)
+        return base::errorf(ErrorCode::corrupt, "the data blocks before it are not those that it had");
+    std::vector<IndexBlock> blocks;
+    for (const BlockPlace& one : places) {
+        Result<Bytes> raw = read_payload(untrusted_file, one);
+        blocks.push_back({one.offset_bytes, one.header.number,
+                          raw.ok() ? heads_of(*raw, counter) : std::vector<PieceHead>()});
+    }
+    set_places(blocks);
+    return blocks;
+}
+
+Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
+                                           const BlockPlace& place) {
+    DBK_TRY(Bytes raw, read_payload(untrusted_file, place));
     DBK_TRY(TraceIndex index, decode_index(raw));
     std::stable_sort(
         index.blocks.begin(), index.blocks.end(),

@@ -16,10 +16,20 @@ struct BlockPlace {
     dbk_trace_block header{};
 };
 
+/// Returns what is packed there.  Errors: truncated, corrupt, limit.
+Result<Bytes> read_payload(base::ByteSource& untrusted_file, const BlockPlace& place);
+
 /// Returns the data blocks of an index block, ascending by offset, each head with its place.
 /// Errors: truncated, corrupt, limit: it cannot be read, or contradicts itself.
 Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
                                            const BlockPlace& place);
+
+/// Makes again what read_index() gives, from the `count` data blocks between that index block and the
+/// one before, the header of which is at `from_bytes` or after.  A block that cannot be read has no
+/// pieces.  `counter` knows the ECBs.  Errors: corrupt: other blocks are there.
+Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, uint64_t from_bytes,
+                                            const BlockPlace& index, size_t count,
+                                            PieceCounter& counter);
 
 /// Returns whether the pieces that the index has of a block are all of it.
 bool fills(const IndexBlock& block, const dbk_trace_block& header);

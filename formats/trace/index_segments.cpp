@@ -42,17 +42,35 @@ uint32_t IndexSegments::stream(const StreamKey& key) {
     return streams_.try_emplace(key, static_cast<uint32_t>(streams_.size())).first->second;
 }
 
-void IndexSegments::add_changed(uint32_t group) {
+void IndexSegments::add_finding(uint32_t group, const std::string& text) {
     const BlockPlace& place = groups_[group].place;
     store_->add_late(FindingKind::bad_block,
                      prefix_ + base::strprintf("block %u at 0x%" PRIx64, place.header.number,
                                                place.offset_bytes),
-                     "the index does not have the segments that it had");
+                     text);
+}
+
+void IndexSegments::add_changed(uint32_t group) {
+    add_finding(group, "the index does not have the segments that it had");
+}
+
+/// Of an index block that cannot be read the data blocks are looked at instead.
+Result<std::vector<IndexBlock>> IndexSegments::index_of(uint32_t group) {
+    const Group& wanted = groups_[group];
+    Result<std::vector<IndexBlock>> index = read_index(*file_, wanted.place);
+    if (index.ok())
+        return index;
+    uint64_t from = group == 0 ? 0 : groups_[group - 1].place.offset_bytes;
+    size_t count = wanted.blocks.empty() ? wanted.unseen : wanted.blocks.size();
+    DBK_TRY(std::vector<IndexBlock> again,
+            index_again(*file_, from, wanted.place, count, counter_));
+    add_finding(group, index.error().message() + "; its segments were found without it");
+    return again;
 }
 
 Result<IndexSegments::Read> IndexSegments::read(uint32_t group) {
     const Group& wanted = groups_[group];
-    DBK_TRY(std::vector<IndexBlock> blocks, read_index(*file_, wanted.place));
+    DBK_TRY(std::vector<IndexBlock> blocks, index_of(group));
     std::vector<std::vector<SegmentInfo>> streams(streams_.size());
     for (size_t i = 0; i < blocks.size(); i++) {
         uint32_t block = block_of(wanted, i, blocks[i]);

@@ -30,6 +30,8 @@ public:
     uint32_t add(const BlockPlace& place, std::vector<uint32_t> blocks);
     /// Adds a group of so many data blocks that nothing has looked at.
     uint32_t add_unseen(const BlockPlace& place, uint32_t blocks);
+    /// What knows the ECBs, for segments of an index block that cannot be read.
+    void count_by(PieceCounter counter) { counter_ = std::move(counter); }
     /// Returns the number of a stream.
     uint32_t stream(const StreamKey& key);
 
@@ -51,6 +53,8 @@ private:
     };
 
     Result<Read> read(uint32_t group);
+    Result<std::vector<IndexBlock>> index_of(uint32_t group);
+    void add_finding(uint32_t group, const std::string& text);
     uint32_t block_of(const Group& group, size_t number, const IndexBlock& block);
 
     const std::shared_ptr<base::ByteSource> file_;
@@ -58,6 +62,7 @@ private:
     const std::shared_ptr<BlockStore> store_;
     std::vector<Group> groups_;
     std::map<StreamKey, uint32_t> streams_;
+    PieceCounter counter_;
     std::deque<Read> kept_; // the one used last at the back
     size_t kept_bytes_ = 0;
 };

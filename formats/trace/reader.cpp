@@ -63,6 +63,8 @@ public:
         }
         end_group(false);
         end_symbols();
+        if (segments_)
+            segments_->count_by(std::move(counter_));
         facts.file_bytes = source_->size();
         if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",

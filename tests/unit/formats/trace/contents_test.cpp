@@ -225,6 +225,29 @@ TEST_CASE("damage to a file known by runs is found as in one in memory", "[trace
     }
 }
 
+TEST_CASE("a damaged index block loses none of a part's segments", "[trace][runs]") {
+    RingBuilder ring = test::sample_ring(20000, kSegments);
+    for (bool columns : {false, true}) {
+        const Bytes good = large_file(ring, columns);
+        Findings findings;
+        BlockScanner scanner(good, findings);
+        size_t damaged = 0;
+        for (BlockView block; scanner.next(block);) {
+            if (block.header.type != DBK_TRACE_INDEX)
+                continue;
+            Bytes file = good;
+            file[block.offset_bytes + sizeof(dbk_trace_block) + 5] ^= std::byte{1};
+            Trace part = read(file, {.skim = true});
+            CHECK(walk(part) == 40000);
+            damaged += part.has_losses();
+            Findings said = part.recording.all_findings();
+            for (const Finding& finding : said.list())
+                CHECK(finding.text == "its checksum does not hold; its segments were found without it");
+        }
+        CHECK(damaged >= 8);
+    }
+}
+
 TEST_CASE("a table of contents that lies is found out", "[trace][runs]") {
     RingBuilder ring = test::sample_ring(20000, kSegments);
     Bytes file = large_file(ring, false);
