@@ -73,10 +73,8 @@ void print_files(std::string& out, const formats::Trace& trace) {
 void print_cut(std::string& out, const formats::Recording& recording) {
     if (!recording.cut_window)
         return;
-    TimeSpan span = span_of(recording);
-    TimeWindow window = cut_window_of(recording);
-    print_window(out, recording, "cut", window.since_mono_ns.value_or(span.first_mono_ns),
-                 window.until_mono_ns.value_or(span.last_mono_ns));
+    TimeSpan span = whole_window(recording, cut_window_of(recording));
+    print_window(out, recording, "cut", span.first_mono_ns, span.last_mono_ns);
     LeftOutCounts counts = left_out_of(recording);
     appendf(out, "%-10s %s in %s of %s\n", "left out", counted(counts.records, "record").c_str(),
             counted(counts.segments, "segment").c_str(), counted(counts.cpus, "CPU").c_str());

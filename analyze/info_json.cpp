@@ -14,7 +14,22 @@ namespace daybreak::analyze {
 
 namespace {
 
-void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
+/// Nothing when the span is empty.
+void put_span(base::JsonObject& object, const formats::ClockModel& clock, const TimeSpan& span) {
+    if (span.empty())
+        return;
+    object.put("from_boot_ns", clock.boot_ns(span.first_mono_ns));
+    object.put("to_boot_ns", clock.boot_ns(span.last_mono_ns));
+}
+
+void put_window(std::string& out, const formats::Recording& recording, const TimeWindow& window) {
+    base::JsonObject object(out);
+    if (!recording.rings.empty())
+        put_span(object, recording.rings[0].clock, whole_window(recording, window));
+    object.end();
+}
+
+void put_cpu(std::string& out, const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
     const formats::Completeness& facts = cpu.completeness;
     CopiedCounts counts = copied_counts(facts);
     base::JsonObject object(out);
@@ -27,6 +42,7 @@ void put_cpu(std::string& out, const formats::CpuInfo& cpu) {
     object.put("faults", facts.errors);
     object.put("firings", counts.firings);
     object.put("segments", facts.segments_present);
+    put_span(object, ring.clock, span_of(ring, cpu));
     object.end();
 }
 
@@ -37,10 +53,12 @@ void put_cpu(std::string& out, const formats::RingRecording& ring, const formats
     WindowMissing missing = missing_in(window, ring, cpu);
     base::JsonObject object(out);
     object.put("cpu", cpu.cpu);
-    object.put("here", records_in(window, ring, cpu, options.probes).records);
+    WindowRecords found = records_in(window, ring, cpu, options.probes);
+    object.put("here", found.records);
     object.put("overwritten", missing.overwritten);
     object.put("lost", missing.lost);
     object.put("drops", window.is_set() ? missing.drops_total() : cpu.completeness.drops_total());
+    put_span(object, ring.clock, found.span);
     object.end();
 }
 
@@ -54,7 +72,7 @@ void put_ring(std::string& out, const formats::RingRecording& ring, const InfoOp
         if (options.is_part())
             put_cpu(cpus.next(), ring, cpu, options);
         else
-            put_cpu(cpus.next(), cpu);
+            put_cpu(cpus.next(), ring, cpu);
     cpus.end();
     object.end();
 }
@@ -91,8 +109,14 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
     unmatched.end();
     object.put("end", note.end);
     object.put("records", note.records_present);
-    if (recording.cut_window)
+    if (options.window.is_set())
+        put_window(object.key("window"), recording, options.window);
+    if (options.probes.is_set())
+        object.put("probe", options.probes.description());
+    if (recording.cut_window) {
+        put_window(object.key("cut"), recording, cut_window_of(recording));
         object.put("left_out", left_out_of(recording).records);
+    }
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
         put_ring(rings.next(), ring, options);

@@ -46,8 +46,8 @@ std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecord
 
 } // namespace
 
-void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                      const TimeWindow& window, const WantedProbes& wanted) {
+size_t print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
+                        const TimeWindow& window, const WantedProbes& wanted) {
     std::map<uint32_t, const formats::ProbeInfo*> probes;
     for (const formats::RingRecording& ring : recording.rings) {
         std::set<uint32_t> fired = window.is_set() ? probes_in(window, ring) : std::set<uint32_t>();
@@ -62,6 +62,7 @@ void print_probe_list(const formats::Recording& recording, bool json, Sink& sink
     for (const auto& [id, probe] : probes)
         print(out, id, probe->provider, probe->module, probe->function, probe->name);
     sink.write(out);
+    return probes.size();
 }
 
 } // namespace daybreak::analyze

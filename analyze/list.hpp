@@ -25,8 +25,8 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
                       const std::string& name);
 
 /// Prints those of the wanted probes that any ring of the recording enabled, ascending by id, each
-/// once; of a window those that recorded in it.
-void print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                      const TimeWindow& window = {}, const WantedProbes& wanted = {});
+/// once; of a window those that recorded in it.  Returns how many.
+size_t print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
+                        const TimeWindow& window = {}, const WantedProbes& wanted = {});
 
 } // namespace daybreak::analyze

@@ -18,6 +18,7 @@
 #include <cinttypes>
 #include <cstring>
 #include <ctime>
+#include <set>
 
 namespace daybreak::cmd {
 
@@ -182,6 +183,11 @@ std::string probes_text(const formats::Recording& recording) {
 /// A range of CPUs, both ends in it.
 struct CpuRange {
     uint32_t first = 0, last = 0;
+
+    bool has(uint16_t cpu) const { return cpu >= first && cpu <= last; }
+    std::string text() const {
+        return std::to_string(first) + (last == first ? "" : "-" + std::to_string(last));
+    }
 };
 
 /// Reads "0,2-3".
@@ -206,12 +212,16 @@ Result<std::vector<CpuRange>> parse_cpus(const std::string& text) {
     }
 }
 
-/// Returns "0, 1, 2".
-std::string cpus_text(const formats::Recording& recording) {
+std::set<uint16_t> cpus_of(const formats::Recording& recording) {
     std::set<uint16_t> cpus;
     for (const formats::RingRecording& ring : recording.rings)
         for (const formats::CpuInfo& cpu : ring.cpus)
             cpus.insert(cpu.cpu);
+    return cpus;
+}
+
+/// Returns "0, 1, 2".
+std::string cpus_text(const std::set<uint16_t>& cpus) {
     std::string text;
     for (uint16_t cpu : cpus)
         text += (text.empty() ? "" : ", ") + std::to_string(cpu);
@@ -220,20 +230,17 @@ std::string cpus_text(const formats::Recording& recording) {
 
 Result<void> keep_cpus(formats::Recording& recording, const std::string& text) {
     DBK_TRY(std::vector<CpuRange> ranges, parse_cpus(text));
-    std::string known = cpus_text(recording);
+    std::set<uint16_t> known = cpus_of(recording);
     auto is_wanted = [&](const formats::CpuInfo& cpu) {
-        return std::ranges::any_of(ranges, [&](const CpuRange& range) {
-            return cpu.cpu >= range.first && cpu.cpu <= range.last;
-        });
+        return std::ranges::any_of(ranges,
+                                   [&](const CpuRange& range) { return range.has(cpu.cpu); });
     };
-    size_t kept = 0;
-    for (formats::RingRecording& ring : recording.rings) {
+    for (const CpuRange& range : ranges)
+        if (std::none_of(known.begin(), known.end(), [&](uint16_t cpu) { return range.has(cpu); }))
+            return errorf(base::ErrorCode::not_found, "no CPU %s: there are %s",
+                          range.text().c_str(), cpus_text(known).c_str());
+    for (formats::RingRecording& ring : recording.rings)
         std::erase_if(ring.cpus, [&](const formats::CpuInfo& cpu) { return !is_wanted(cpu); });
-        kept += ring.cpus.size();
-    }
-    if (kept == 0)
-        return errorf(base::ErrorCode::not_found, "no CPU %s: there are %s", text.c_str(),
-                      known.c_str());
     return {};
 }
 
@@ -266,6 +273,13 @@ void add_text(Command command, const char* name, std::string& value, const char*
     });
 }
 
+/// Says when not all of the recording could be read: then what is not found may be damaged.
+const char* damage_text(const formats::Recording& recording) {
+    return recording.all_findings().any_loss()
+               ? "; parts of it are damaged or missing, daybreak info lists them"
+               : "";
+}
+
 /// Returns from when to when there are records: seconds after boot, and the wall clock.
 std::string covered_text(const formats::Recording& recording) {
     analyze::TimeSpan span = analyze::span_of(recording);
@@ -282,6 +296,15 @@ std::string covered_text(const formats::Recording& recording) {
 }
 
 } // namespace
+
+void complain_of_nothing(const analyze::TimeWindow& window, const analyze::WantedProbes& probes) {
+    if (probes.is_set())
+        complain("there is no record of " + probes.description() +
+                 (window.is_set() ? " in that window" : ""));
+    else if (window.is_set())
+        complain("there is no record in that window; daybreak info has the first and last time of "
+                 "each CPU");
+}
 
 int fail_window(const char* command, const base::Error& error) {
     return error.code() == base::ErrorCode::invalid ? misuse(command, error.message())
@@ -323,9 +346,7 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                                                  formats::Recording& recording) {
     if (!options.ring.empty())
         DBK_TRY_VOID(keep_ring(recording, options.ring));
-    if (!options.cpus.empty())
-        DBK_TRY_VOID(keep_cpus(recording, options.cpus));
-    analyze::TimeWindow window;
+    analyze::TimeWindow window; // the same whatever CPUs were asked for
     for (auto [option, text, to] : {std::tuple("--since", &options.since, &window.since_mono_ns),
                                     std::tuple("--until", &options.until, &window.until_mono_ns)}) {
         if (text->empty())
@@ -333,9 +354,12 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
         DBK_TRY(Moment moment, parse_moment(option, *text));
         auto mono_ns = analyze::mono_ns_of(moment, recording);
         if (!mono_ns.ok())
-            return std::move(mono_ns).error().with_context(std::string(option) + " " + *text);
+            return errorf(mono_ns.error().code(), "%s %s: %s%s", option, text->c_str(),
+                          mono_ns.error().message().c_str(), damage_text(recording));
         *to = *mono_ns;
     }
+    if (!options.cpus.empty())
+        DBK_TRY_VOID(keep_cpus(recording, options.cpus));
     if (!window.is_set())
         return window;
     if (window.since_ns() > window.until_ns())
@@ -348,7 +372,7 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
             base::ErrorCode::not_found, "%s %s lies outside: %s",
             window.since_ns() > span.last_mono_ns ? "--since" : "--until",
             (window.since_ns() > span.last_mono_ns ? options.since : options.until).c_str(),
-            covered_text(recording).c_str());
+            (covered_text(recording) + damage_text(recording)).c_str());
     return window;
 }
 

@@ -40,6 +40,9 @@ base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& opti
 base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
                                                      const formats::Recording& recording);
 
+/// Says that a part of a recording, which was asked for, has no record.
+void complain_of_nothing(const analyze::TimeWindow& window, const analyze::WantedProbes& probes = {});
+
 /// Prints an error of these.  Returns the exit status: the user's mistake, or a failure.
 int fail_window(const char* command, const base::Error& error);
 

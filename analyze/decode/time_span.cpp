@@ -51,6 +51,12 @@ TimeWindow cut_window_of(const formats::Recording& recording) {
     return window;
 }
 
+TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& window) {
+    TimeSpan span = span_of(recording);
+    return {window.since_mono_ns.value_or(span.first_mono_ns),
+            window.until_mono_ns.value_or(span.last_mono_ns)};
+}
+
 bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
               const formats::SegmentRun& run) {
     return window.overlaps(ring.clock.mono_ns(run.min_ticks), ring.clock.mono_ns(run.max_ticks));
@@ -82,6 +88,14 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
         }
     }
     return found;
+}
+
+bool has_records(const formats::Recording& recording, const TimeWindow& window) {
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            if (records_in(window, ring, cpu).records != 0)
+                return true;
+    return false;
 }
 
 } // namespace daybreak::analyze

@@ -27,6 +27,9 @@ TimeSpan span_of(const formats::Recording& recording);
 /// Returns the window that the file was cut to; not set when it was not.
 TimeWindow cut_window_of(const formats::Recording& recording);
 
+/// Returns the window; an end that it has not got is that of the records.
+TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& window);
+
 /// Returns whether records of the run may lie in the window.
 bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
               const formats::SegmentRun& run);
@@ -39,5 +42,8 @@ struct WindowRecords {
 };
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
                          const formats::CpuInfo& cpu, const WantedProbes& probes = {});
+
+/// Returns whether any CPU has a record in the window.
+bool has_records(const formats::Recording& recording, const TimeWindow& window);
 
 } // namespace daybreak::analyze

@@ -31,7 +31,8 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     if (!probes.ok())
         return fail_window("list", probes.error());
     TerminalSink sink({});
-    analyze::print_probe_list(trace->recording, json, sink, *window, *probes);
+    if (analyze::print_probe_list(trace->recording, json, sink, *window, *probes) == 0)
+        complain_of_nothing(*window, *probes);
     sink.flush();
     return static_cast<int>(finish_stdout());
 }

@@ -3,6 +3,7 @@
 // daybreak pack: trace files written again, smaller; or a window of one.
 #include "recorder/pack.hpp"
 #include "analyze/decode/small_ring.hpp"
+#include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/recording_summary.hpp"
@@ -49,6 +50,8 @@ std::optional<int> plan_cut(const PackArguments& arguments, recorder::Cut& cut) 
         return fail_window("pack", window.error());
     recorder::CutOptions options;
     options.window = {window->since_ns(), window->until_ns()};
+    if (!analyze::has_records(trace->recording, *window))
+        complain_of_nothing(*window);
     // Of a ring of less than a segment the newest records say where those that count begin.
     for (const auto& [cpu, start] : analyze::small_ring_starts(trace->recording))
         options.whole_rings.insert(cpu.first);

@@ -74,20 +74,6 @@ bool counts_in_engine(const formats::RingRecording& ring) {
     return ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE;
 }
 
-/// Says why nothing is printed of a recording that has records, when a part of it was asked for.
-void complain_of_nothing(const formats::Recording& recording, bool is_window,
-                         const analyze::WantedProbes& probes) {
-    if (probes.is_set() && std::ranges::any_of(recording.rings, counts_in_engine))
-        return;
-    if (probes.is_set())
-        complain("there is no record of " + probes.description() +
-                 (is_window ? " in that window" : ""));
-    else if (is_window)
-        complain(
-            "there is no record in that window; daybreak info has the first and last time of each "
-            "CPU");
-}
-
 int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
@@ -136,8 +122,13 @@ int report(const ReportArguments& arguments) {
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, *trace));
-    if (result.records == 0 && note.records_present != 0)
-        complain_of_nothing(trace->recording, window->is_set(), *probes);
+    // What the engine counted has no records, and was printed.
+    bool has_counts =
+        probes->is_set() && std::ranges::any_of(trace->recording.rings, counts_in_engine);
+    if (note.records_present == 0 && !arguments.window.cpus.empty())
+        complain("there is no record of CPU " + arguments.window.cpus);
+    else if (result.records == 0 && note.records_present != 0 && !has_counts)
+        complain_of_nothing(options.window, *probes);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     return result.status();

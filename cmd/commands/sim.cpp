@@ -23,7 +23,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cinttypes>
+#include <functional>
 #include <memory>
+#include <random>
 
 namespace daybreak::cmd {
 
@@ -244,9 +246,12 @@ int run(const SimArguments& arguments, SimSetting setting) {
         file.emplace(std::move(*created));
     }
     setting.host.thread = this_process();
-    // Dates are today's, unless every run is to be the same.
-    if (!arguments.seed)
+    // Dates are today's and the boot is one of its own, unless every run is to be the same.
+    if (!arguments.seed) {
         setting.host.start_wall_ns = clock_ns(CLOCK_REALTIME);
+        std::random_device random;
+        std::ranges::generate(setting.host.boot_uuid, std::ref(random));
+    }
     // Nothing but this process is there to be destroyed.
     setting.run.destructive = true;
     // The simulated kernel is the one that the types are of; a BTF file does not say which that is.
@@ -315,7 +320,7 @@ void add_sim(Command app, int& status) {
     command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
     command.add_flag("--rows", arguments->rows, kRowsHelp);
     command.add_option("--seed", arguments->seed,
-                       "Of everything random (1); given, dates are the same in every run too");
+                       "Of everything random (1); given, dates and boot are the same in every run");
     command.add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
     command.add_option("--time", arguments->time,
                        "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
