@@ -223,7 +223,8 @@ void put_pieces(const std::vector<IndexBlock>& blocks, wire::Index::Builder out)
     }
 }
 
-/// Reads what put_pieces() wrote; an index of an older version has none.
+/// Reads what put_pieces() wrote; an index of an older version has `entries` alone, which are not
+/// read.
 Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<IndexBlock>& blocks) {
     auto offsets = in.getOffsets();
     auto heads = in.getHeads();
@@ -489,20 +490,7 @@ Result<SharedSymbols> decode_shared_symbols(ByteView untrusted) {
 
 Bytes encode_index(const TraceIndex& index) {
     return encode([&](wire::Message::Builder root) {
-        auto out = root.initIndex();
-        auto list = out.initEntries(static_cast<unsigned>(index.entries.size()));
-        for (unsigned i = 0; i < index.entries.size(); i++) {
-            const IndexEntry& entry = index.entries[i];
-            list[i].setFileOffset(entry.file_offset);
-            list[i].setBlockNumber(entry.block_number);
-            list[i].setRingId(entry.ring_id);
-            list[i].setCpu(entry.cpu);
-            list[i].setFirstSequence(entry.first_sequence);
-            list[i].setLastSequence(entry.last_sequence);
-            list[i].setFirstMonoNs(entry.first_mono_ns);
-            list[i].setLastMonoNs(entry.last_mono_ns);
-        }
-        put_pieces(index.blocks, out);
+        put_pieces(index.blocks, root.initIndex());
     });
 }
 
@@ -510,14 +498,8 @@ Result<TraceIndex> decode_index(ByteView untrusted) {
     return decode<TraceIndex>(
         untrusted, "index", [&](wire::Message::Reader root) -> Result<TraceIndex> {
             if (!root.isIndex())
-                return wrong_kind("time index");
-            auto list = root.getIndex().getEntries();
-            DBK_TRY_VOID(check_list(list.size(), 48, untrusted, "entries"));
+                return wrong_kind("list of data blocks");
             TraceIndex index;
-            for (auto in : list)
-                index.entries.push_back({in.getFileOffset(), in.getBlockNumber(), in.getRingId(),
-                                         in.getCpu(), in.getFirstSequence(), in.getLastSequence(),
-                                         in.getFirstMonoNs(), in.getLastMonoNs()});
             DBK_TRY_VOID(get_pieces(root.getIndex(), untrusted, index.blocks));
             return index;
         });

@@ -174,15 +174,6 @@ struct TraceWindow {
     std::vector<LeftOut> left_out; ///< ascending by ring, CPU and sequence, none of it twice
 };
 
-/// What time and whose segments a data block holds.
-struct IndexEntry {
-    uint64_t file_offset = 0;
-    uint32_t block_number = 0;
-    uint16_t ring_id = 0, cpu = 0;
-    uint64_t first_sequence = 0, last_sequence = 0;
-    uint64_t first_mono_ns = 0, last_mono_ns = 0;
-};
-
 /// A data block, and the pieces in it.
 struct IndexBlock {
     uint64_t file_offset = 0;
@@ -192,7 +183,6 @@ struct IndexBlock {
 
 /// One index: what came since the one before.
 struct TraceIndex {
-    std::vector<IndexEntry> entries;
     std::vector<IndexBlock> blocks;
 };
 

@@ -83,6 +83,7 @@ struct SharedSymbols {
 
 # One after every 4096 pieces, and one at the end.
 struct Index {
+  # Of older files: a CPU's segments in a data block.
   struct Entry {
     fileOffset @0 :UInt64;  # of the data block
     blockNumber @1 :UInt32;
@@ -93,7 +94,7 @@ struct Index {
     firstMonoNs @6 :UInt64;  # when its first segment was opened
     lastMonoNs @7 :UInt64;   # when its last one was
   }
-  entries @0 :List(Entry);
+  entries @0 :List(Entry);  # not written any more, and not read: the heads below say it of each segment
 
   # A data block that was written since the index before.
   struct Block {

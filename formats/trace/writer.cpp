@@ -31,11 +31,10 @@ struct TraceWriter::State {
     TraceWriterOptions options;
     uint32_t next_number = 0;
     uint64_t bytes_written = 0;
-    Bytes raw;                           ///< of the data block being gathered
-    std::vector<IndexEntry> raw_entries; ///< of that block; offset and number not yet known
-    std::vector<PieceHead> raw_pieces;   ///< of that block
-    bool raw_has_others = false;         ///< pieces that the index does not have
-    TraceIndex index;                    ///< what the next index block will have
+    Bytes raw;                         ///< of the data block being gathered
+    std::vector<PieceHead> raw_pieces; ///< of that block
+    bool raw_has_others = false;       ///< pieces that the index does not have
+    TraceIndex index;                  ///< what the next index block will have
     size_t index_pieces = 0;
     ContentsMaker contents;
     uint64_t contents_offset = 0; ///< once it is written
@@ -99,12 +98,6 @@ struct TraceWriter::State {
         DBK_TRY_VOID(block.empty() ? put(DBK_TRACE_DATA, raw) : write(block));
         contents.add_raw_bytes(raw.size());
         raw.clear();
-        for (IndexEntry& entry : raw_entries) {
-            entry.file_offset = offset;
-            entry.block_number = number;
-            index.entries.push_back(entry);
-        }
-        raw_entries.clear();
         index_pieces += raw_pieces.size();
         if (raw_has_others)
             raw_pieces.clear();
@@ -164,23 +157,6 @@ struct TraceWriter::State {
         std::copy_n(bytes.begin(), std::min(bytes.size(), head.head.size()), head.head.begin());
         head.count = count;
         raw_pieces.push_back(std::move(head));
-        note(piece.segment);
-    }
-
-    void note(const dbk_segment_header& header) {
-        auto same = [&](const IndexEntry& entry) {
-            return entry.ring_id == header.ring_id && entry.cpu == header.cpu;
-        };
-        auto found = std::find_if(raw_entries.begin(), raw_entries.end(), same);
-        if (found == raw_entries.end()) {
-            raw_entries.push_back({0, 0, header.ring_id, header.cpu, header.sequence,
-                                   header.sequence, header.base_mono_ns, header.base_mono_ns});
-            return;
-        }
-        found->first_sequence = std::min(found->first_sequence, header.sequence);
-        found->last_sequence = std::max(found->last_sequence, header.sequence);
-        found->first_mono_ns = std::min(found->first_mono_ns, header.base_mono_ns);
-        found->last_mono_ns = std::max(found->last_mono_ns, header.base_mono_ns);
     }
 };
 

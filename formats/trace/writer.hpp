@@ -58,7 +58,7 @@ public:
     Result<void> flush();
     /// What is gathered and not written: whole pieces as add_piece() takes them, back to back.
     ByteView unwritten() const;
-    /// Writes what is gathered, the time index, the summary and the end block.
+    /// Writes what is gathered, the index, the summary and the end block.
     Result<void> finish(const TraceSummary& summary);
     uint64_t bytes_written() const;
 

@@ -59,9 +59,12 @@ public:
             add_memory(ring.segment_memory(cpu));
     }
     void add_piece(ByteView piece) { DBK_ASSERT(writer_->add_piece(piece).ok()); }
-    void add_block(enum dbk_trace_type type, ByteView raw) {
+    /// Returns where the block is, as an index has it.
+    IndexBlock add_block(enum dbk_trace_type type, ByteView raw) {
+        IndexBlock place{file_.size(), next_number_, {}};
         Bytes block = make_block(type, next_number_++, raw, 3);
         file_.insert(file_.end(), block.begin(), block.end());
+        return place;
     }
 
 private:
@@ -252,11 +255,26 @@ void make_windows() {
     file.add_ring(ring);
 }
 
+/// Blocks of one segment, each with an index that says of it and of others that they have many: the
+/// first as many blocks as it can, the rest many pieces.  A reader unpacks an index twice, when it
+/// looks for the block and when it comes to the index: all of them together are not more than a
+/// small file may unpack to.
 void make_index() {
     BombFile file("index");
-    std::vector<IndexEntry> entries(40'000, IndexEntry{4096, 3, 1, 2, 10, 20, 1000, 2000});
-    for (int i = 0; i < 100; i++)
-        file.add_block(DBK_TRACE_INDEX, encode_index({entries, {}}));
+    RingBuilder ring({.segments_per_cpu = 1});
+    ring.record(0, 1, 1000, {});
+    Bytes segment = packed_piece(ring.segment_memory(0)).value();
+    PieceHead piece{0, {}, SegmentCount{UINT64_MAX - 1, 1, 1, UINT64_MAX}};
+    std::copy_n(segment.begin(), piece.head.size(), piece.head.begin());
+    for (int i = 0; i < 50; i++) {
+        TraceIndex index;
+        index.blocks.push_back(file.add_block(DBK_TRACE_DATA, segment));
+        if (i == 0)
+            index.blocks.resize(4 * kMillion, index.blocks[0]);
+        else
+            index.blocks[0].pieces.assign(6'000, piece);
+        file.add_block(DBK_TRACE_INDEX, encode_index(index));
+    }
 }
 
 /// Messages with lists of structs of no bytes, as many as a list can say that it has.

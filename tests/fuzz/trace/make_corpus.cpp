@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds of the trace fuzzers: a small trace file, columns, and each kind of message.
-#include "formats/segment/piece.hpp"
 #include "formats/trace/column_pack.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/shared_symbols.hpp"
@@ -28,11 +27,8 @@ base::Bytes columns() {
     test::RingBuilder ring = test::random_ring(random, 60, 4);
     base::Bytes rows = test::rows_of(ring), payload;
     formats::ColumnPacker packer;
-    for (base::ByteView rest = rows; !rest.empty();) {
-        packer.learn(rest);
-        size_t bytes = formats::parse_piece(rest).value().committed_bytes;
-        rest = rest.subspan(formats::padded_to_8(bytes));
-    }
+    for (base::ByteView piece : test::pieces_of(rows))
+        packer.learn(piece);
     DBK_ASSERT(packer.pack(rows, payload));
     base::Bytes seed(4);
     auto rows_bytes = static_cast<uint32_t>(rows.size());
@@ -52,7 +48,6 @@ int main(int argc, char** argv) {
     formats::TraceSummary summary;
     summary.cpus.resize(2);
     summary.findings.push_back({formats::FindingKind::truncated, "here", "why"});
-    formats::IndexEntry entry{1, 2, 3, 4, 5, 6, 7, 8};
     write(folder + "/sample.dbrk", test::sample_file(ring, 4096));
     write(folder + "/sample.columns", columns());
     write(folder + "/header.message", formats::encode_header(test::sample_header()));
@@ -67,6 +62,7 @@ int main(int argc, char** argv) {
     formats::LeftOut left_out{1, 0, 2, 3, 10, 20, 1000, 2000, {0, 4}, {{1, 2}, {3, 4}}};
     write(folder + "/window.message",
           formats::encode_window({5, {1000, 3000}, {left_out, {1, 1, 7, 9, 0, 1, 1, 1}}}));
-    write(folder + "/index.message", formats::encode_index({{entry}, {}}));
+    formats::PieceHead piece{128, {}, formats::SegmentCount{1, 2, 3, 4}};
+    write(folder + "/index.message", formats::encode_index({{{1, 2, {piece, piece}}, {3, 4, {}}}}));
     return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/trace/message.hpp"
+#include "tests/support/raw_message.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
 #include <algorithm>
@@ -9,6 +10,24 @@
 
 using namespace daybreak;
 using namespace daybreak::formats;
+
+namespace {
+
+PieceHead sample_piece(uint32_t offset_bytes) {
+    PieceHead piece{offset_bytes, {}, SegmentCount{7, 1000, 900, 2000}};
+    piece.head[0] = std::byte{1};
+    piece.head.back() = std::byte{2};
+    return piece;
+}
+
+/// A block with two pieces, of which one was not counted, and a block with others.
+TraceIndex sample_index() {
+    PieceHead not_counted = sample_piece(264);
+    not_counted.count.reset();
+    return {{{4096, 3, {sample_piece(128), not_counted}}, {8192, 4, {}}}};
+}
+
+} // namespace
 
 TEST_CASE("the header comes back", "[trace][message]") {
     TraceHeader header = test::sample_header();
@@ -48,11 +67,23 @@ TEST_CASE("the summary comes back", "[trace][message]") {
 }
 
 TEST_CASE("index and end come back", "[trace][message]") {
-    IndexEntry entry{4096, 3, 1, 2, 10, 20, 1000, 2000};
-    auto index = decode_index(encode_index({{entry}, {}})).value().entries;
-    REQUIRE(index.size() == 1);
-    CHECK(index[0].last_sequence == 20);
-    CHECK(index[0].last_mono_ns == 2000);
+    TraceIndex index = decode_index(encode_index(sample_index())).value();
+    REQUIRE(index.blocks.size() == 2);
+    CHECK(index.blocks[0].file_offset == 4096);
+    CHECK(index.blocks[0].block_number == 3);
+    REQUIRE(index.blocks[0].pieces.size() == 2);
+    const PieceHead& piece = index.blocks[0].pieces[0];
+    CHECK(piece.offset_bytes == 128);
+    CHECK(piece.head == sample_piece(0).head);
+    REQUIRE(piece.count);
+    CHECK(piece.count->records == 7);
+    CHECK(piece.count->first_ticks == 1000);
+    CHECK(piece.count->min_ticks == 900);
+    CHECK(piece.count->last_ticks == 2000);
+    CHECK(index.blocks[0].pieces[1].offset_bytes == 264);
+    CHECK_FALSE(index.blocks[0].pieces[1].count);
+    CHECK(index.blocks[1].file_offset == 8192);
+    CHECK(index.blocks[1].pieces.empty());
     CHECK(decode_end(encode_end({5, 12345})).value().bytes == 12345);
 }
 
@@ -119,9 +150,8 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
     summary.findings.resize(3);
     test::sample_header();
     SymbolTable symbols = test::sample_symbols();
-    std::vector<IndexEntry> entries(5);
     const Bytes seeds[] = {encode_header(test::sample_header()), encode_summary(summary),
-                           encode_symbols(symbols, symbols.symbols()), encode_index({entries, {}}),
+                           encode_symbols(symbols, symbols.symbols()), encode_index(sample_index()),
                            encode_end({1, 2}),
                            encode_window({7, {1, 2}, {{1, 2, 5, 6}, {1, 2, 8, 9}}})};
     for (int i = 0; i < 20000; i++) {
@@ -143,21 +173,29 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
 // Cap'n Proto's list of structures: a pointer (3 bits of kind 1 and size 7, the words in the upper
 // 29), and before the elements a word with their count and size.
 TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {
-    constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{6} << 32; // three of six words
-    std::vector<IndexEntry> entries(3);
-    base::Bytes bytes = encode_index({entries, {}});
+    constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{2} << 32; // three of two words
+    base::Bytes bytes = encode_index({std::vector<IndexBlock>(3)});
     std::vector<uint64_t> words(bytes.size() / 8);
     std::memcpy(words.data(), bytes.data(), bytes.size());
     auto tag = std::find(words.begin(), words.end(), kTag);
     REQUIRE(tag != words.end());
     *tag = kCount << 2;
     auto list = std::find_if(words.begin(), tag, [](uint64_t word) {
-        return (word & 3) == 1 && (word >> 32) == (uint64_t{18} << 3 | 7);
+        return (word & 3) == 1 && (word >> 32) == (uint64_t{6} << 3 | 7);
     });
     REQUIRE(list != tag);
     *list &= 0x7ffffffff; // no words
     std::memcpy(bytes.data(), words.data(), bytes.size());
     auto decoded = decode_index(bytes);
     REQUIRE_FALSE(decoded.ok());
-    CHECK(decoded.error().message().find("500 entries do not fit") != std::string::npos);
+    CHECK(decoded.error().message().find("500 blocks do not fit") != std::string::npos);
+}
+
+TEST_CASE("the entries of an older index are not looked at", "[trace][message]") {
+    constexpr unsigned kIndex = 2, kPointers = 8, kEntries = 0, kBlocks = 1;
+    auto decoded = decode_index(test::empty_structs({kIndex, kPointers, kEntries}, 500, 4096));
+    REQUIRE(decoded.ok());
+    CHECK(decoded->blocks.empty());
+    decoded = decode_index(test::empty_structs({kIndex, kPointers, kBlocks}, 500, 4096));
+    REQUIRE_FALSE(decoded.ok());
 }

@@ -3,6 +3,8 @@
 // A small recording and its trace file, for the tests of this folder and the fuzz seeds.
 #pragma once
 
+#include "base/padded.hpp"
+#include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
@@ -98,16 +100,27 @@ inline uint64_t walk(const formats::Trace& trace) {
 }
 
 /// What the file's index blocks say of its data blocks.
-inline std::vector<formats::IndexEntry> index_of(base::ByteView file) {
-    std::vector<formats::IndexEntry> entries;
+inline std::vector<formats::IndexBlock> index_of(base::ByteView file) {
+    std::vector<formats::IndexBlock> blocks;
     formats::Findings findings;
     formats::BlockScanner scanner(file, findings);
     for (formats::BlockView block; scanner.next(block);)
         if (block.header.type == DBK_TRACE_INDEX) {
             auto index = formats::decode_index(formats::unpack_block(block).value()).value();
-            entries.insert(entries.end(), index.entries.begin(), index.entries.end());
+            blocks.insert(blocks.end(), index.blocks.begin(), index.blocks.end());
         }
-    return entries;
+    return blocks;
+}
+
+/// The pieces of a block of rows, each from where it is to the end of the block.
+inline std::vector<base::ByteView> pieces_of(base::ByteView rows) {
+    std::vector<base::ByteView> pieces;
+    while (!rows.empty()) {
+        pieces.push_back(rows);
+        size_t bytes = formats::parse_piece(rows).value().committed_bytes;
+        rows = rows.subspan(base::padded_to_8(bytes));
+    }
+    return pieces;
 }
 
 } // namespace daybreak::test
