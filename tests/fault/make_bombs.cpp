@@ -2,6 +2,7 @@
 //
 // make_bombs FOLDER: writes small hostile trace files, each with very many of one thing that a
 // reader keeps in memory or unpacks.  tests/fault/bombs.py reads them.
+#include "base/crc32c.hpp"
 #include "formats/trace/block.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/symbol_coding.hpp"
@@ -10,8 +11,11 @@
 #include "tests/support/segment_builder.hpp"
 #include "tests/unit/analyze/program_builder.hpp"
 
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <functional>
+#include <span>
 
 using namespace daybreak;
 using namespace daybreak::formats;
@@ -65,6 +69,20 @@ public:
         Bytes block = make_block(type, next_number_++, raw, 3);
         file_.insert(file_.end(), block.begin(), block.end());
         return place;
+    }
+    /// The same block so many times: only the number, and with it the header's checksum, differ.
+    void add_blocks(enum dbk_trace_type type, ByteView raw, uint32_t count) {
+        Bytes block = make_block(type, next_number_, raw, 3);
+        dbk_trace_block header;
+        std::memcpy(&header, block.data(), sizeof(header));
+        for (uint32_t i = 0; i < count; i++) {
+            header.number = next_number_++;
+            header.header_crc32c =
+                base::crc32c(std::as_bytes(std::span(&header, 1))
+                                 .first(offsetof(dbk_trace_block, header_crc32c)));
+            std::memcpy(block.data(), &header, sizeof(header));
+            file_.insert(file_.end(), block.begin(), block.end());
+        }
     }
 
 private:
@@ -177,9 +195,7 @@ void make_records() {
 void make_zeros(const char* name, enum dbk_trace_type type) {
     BombFile file(name);
     add_address(file);
-    Bytes zeros(DBK_TRACE_RAW_BYTES_MAX);
-    for (int i = 0; i < 100; i++)
-        file.add_block(type, zeros);
+    file.add_blocks(type, Bytes(DBK_TRACE_RAW_BYTES_MAX), 100);
 }
 
 void make_findings() {
@@ -188,8 +204,7 @@ void make_findings() {
     for (uint32_t i = 0; i < 50'000; i++)
         skipped.push_back({1, static_cast<uint16_t>(i % 8192), 1 + 2 * uint64_t{i},
                            1 + 2 * uint64_t{i}, SkipCause::overrun, 1});
-    for (int i = 0; i < 20; i++)
-        file.add_block(DBK_TRACE_SKIPPED, encode_skipped(skipped));
+    file.add_blocks(DBK_TRACE_SKIPPED, encode_skipped(skipped), 20);
 }
 
 /// Tables of symbols, each as large as a block takes.
@@ -230,8 +245,7 @@ void make_shared_symbols() {
     SharedSymbols shared{{}, *encode_sorted_symbols(table, table.symbols())};
     for (uint64_t i = 0; i < kMillion / 2; i++)
         shared.modules.push_back({"module_" + std::to_string(i), i});
-    for (int i = 0; i < 20; i++)
-        file.add_block(DBK_TRACE_SHARED_SYMBOLS, encode_shared_symbols(shared));
+    file.add_blocks(DBK_TRACE_SHARED_SYMBOLS, encode_shared_symbols(shared), 20);
 }
 
 /// Stretches that a window left out, each with a hole before it; of files that are alone, and many
@@ -250,8 +264,7 @@ void make_windows() {
     file.add_block(DBK_TRACE_WINDOW, encode_window(window));
     for (uint64_t i = 0; i < kMillion / 2; i++) // more than a file may have
         window.left_out.push_back({2, 0, 1 + 2 * i, 1 + 2 * i});
-    for (int i = 0; i < 4; i++)
-        file.add_block(DBK_TRACE_WINDOW, encode_window(window));
+    file.add_blocks(DBK_TRACE_WINDOW, encode_window(window), 4);
     file.add_ring(ring);
 }
 
