@@ -27,6 +27,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)decode_skipped(input).ok();
     if (Result<TraceWindow> window = decode_window(input); window.ok())
         (void)decode_window(encode_window(*window)).value();
+    if (Result<TraceContents> contents = decode_contents(input); contents.ok()) {
+        for (const TraceContents::Run& one : contents->runs) {
+            DBK_ASSERT(one.run.last_sequence() >= one.run.first_sequence);
+            DBK_ASSERT(one.run.records_after() >= one.run.records_before);
+        }
+        (void)decode_contents(encode_contents(*contents)).value();
+    }
     (void)decode_end(input).ok();
     symbols.finish();
     (void)symbols.find(0xffffffff81001234);

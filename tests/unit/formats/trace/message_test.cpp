@@ -138,6 +138,7 @@ TEST_CASE("a message of another kind, or none, is an error", "[trace][message]")
     CHECK_FALSE(decode_symbols(end, table).ok());
     CHECK_FALSE(decode_end(encode_header({})).ok());
     CHECK_FALSE(decode_window(end).ok());
+    CHECK_FALSE(decode_contents(end).ok());
     CHECK_FALSE(decode_end({}).ok());
     CHECK_FALSE(decode_end(Bytes(7)).ok());
     CHECK_FALSE(decode_end(Bytes(64, std::byte{0xff})).ok());
@@ -150,10 +151,13 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
     summary.findings.resize(3);
     test::sample_header();
     SymbolTable symbols = test::sample_symbols();
-    const Bytes seeds[] = {encode_header(test::sample_header()), encode_summary(summary),
-                           encode_symbols(symbols, symbols.symbols()), encode_index(sample_index()),
+    const Bytes seeds[] = {encode_header(test::sample_header()),
+                           encode_summary(summary),
+                           encode_symbols(symbols, symbols.symbols()),
+                           encode_index(sample_index()),
                            encode_end({1, 2}),
-                           encode_window({7, {1, 2}, {{1, 2, 5, 6}, {1, 2, 8, 9}}})};
+                           encode_window({7, {1, 2}, {{1, 2, 5, 6}, {1, 2, 8, 9}}}),
+                           encode_contents(test::sample_contents())};
     for (int i = 0; i < 20000; i++) {
         Bytes bytes = seeds[static_cast<size_t>(i) % std::size(seeds)];
         for (uint64_t changes = 1 + random() % 4; changes > 0; changes--)
@@ -166,6 +170,11 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
         (void)decode_symbols(bytes, table).ok();
         (void)decode_index(bytes).ok();
         (void)decode_window(bytes).ok();
+        if (Result<TraceContents> contents = decode_contents(bytes); contents.ok())
+            for (const TraceContents::Run& one : contents->runs) {
+                REQUIRE(one.run.last_sequence() >= one.run.first_sequence);
+                REQUIRE(one.run.records_after() >= one.run.records_before);
+            }
         (void)decode_end(bytes).ok();
     }
 }

@@ -86,6 +86,23 @@ inline base::Bytes sample_file(RingBuilder& ring, size_t block_raw_bytes = 8192,
     return sample_file(ring, {.block_raw_bytes = block_raw_bytes, .columns = columns});
 }
 
+/// A table of contents with numbers near their limits.
+inline formats::TraceContents sample_contents() {
+    formats::TraceContents contents{7, 1u << 20, {{4096, 3, 2}, {8192, 1, 0}}, {}, {0, 512}, {}};
+    formats::SegmentRun run;
+    run.count = 2;
+    run.first_sequence = UINT64_MAX - 3;
+    run.records_before = UINT64_MAX - 20;
+    run.record_count = 10;
+    run.opened = {100, 200};
+    run.last_mono_ns = 300;
+    run.min_ticks = 90;
+    run.max_ticks = run.last_ticks = 400;
+    contents.runs = {{1, 0, run}, {1, 1, run}};
+    contents.pairs = {{1, {{100, 200}, {150, 300}}}, {2, {{5, 6}}}};
+    return contents;
+}
+
 /// Walks all records; returns how many there were: what cannot be read is not counted.
 inline uint64_t walk(const formats::Trace& trace) {
     uint64_t records = 0;
