@@ -33,47 +33,47 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         const std::vector<formats::CpuInfo>& cpus = recording.rings[ring].cpus;
         for (size_t cpu = 0; cpu < cpus.size(); cpu++) {
-            Run run;
-            run.ring = ring;
-            run.recording = &recording.rings[ring];
-            run.cpu = &cpus[cpu];
+            Stream stream;
+            stream.ring = ring;
+            stream.recording = &recording.rings[ring];
+            stream.cpu = &cpus[cpu];
             if (options.tallied && !(*options.tallied)[ring].empty())
-                run.tallied = &(*options.tallied)[ring][cpu];
+                stream.tallied = &(*options.tallied)[ring][cpu];
             if (options.yielded)
-                run.yielded = &(*options.yielded)[ring];
-            runs_.push_back(std::move(run));
+                stream.yielded = &(*options.yielded)[ring];
+            streams_.push_back(std::move(stream));
         }
     }
-    for (size_t i = 0; i < runs_.size(); i++) {
-        auto start = starts.find({runs_[i].recording->ring_id, runs_[i].cpu->cpu});
-        begin(runs_[i], start == starts.end() ? MergeStart{} : start->second);
-        if (order_ == MergeOrder::made && speculates(*runs_[i].recording))
-            sort(runs_[i]);
-        if (advance(runs_[i]))
+    for (size_t i = 0; i < streams_.size(); i++) {
+        auto start = starts.find({streams_[i].recording->ring_id, streams_[i].cpu->cpu});
+        begin(streams_[i], start == starts.end() ? MergeStart{} : start->second);
+        if (order_ == MergeOrder::made && speculates(*streams_[i].recording))
+            sort(streams_[i]);
+        if (advance(streams_[i]))
             heap_.push_back(i);
     }
     std::make_heap(heap_.begin(), heap_.end(), [this](size_t a, size_t b) { return later(a, b); });
 }
 
-void RecordMerge::begin(Run& run, const MergeStart& start) {
-    while (run.segment < run.cpu->segments.size() &&
-           run.cpu->segments[run.segment].sequence < start.sequence)
-        run.segment++;
+void RecordMerge::begin(Stream& stream, const MergeStart& start) {
+    while (stream.segment < stream.cpu->segments.size() &&
+           stream.cpu->segments[stream.segment].sequence < start.sequence)
+        stream.segment++;
     do
-        read_following(run);
-    while (run.has_following && run.following().sequence == start.sequence &&
-           run.following().index < start.records);
-    run.following().same_firing = false;
+        read_following(stream);
+    while (stream.has_following && stream.following().sequence == start.sequence &&
+           stream.following().index < start.records);
+    stream.following().same_firing = false;
 }
 
 /// Reads all that is left, and hands it out by the time it was made.
-void RecordMerge::sort(Run& run) {
+void RecordMerge::sort(Stream& stream) {
     std::vector<Placed> all;
     bool committed = false;
-    while (run.has_following) {
-        all.push_back(run.following());
-        committed |= run.following().record.commit_ticks != 0;
-        read_following(run);
+    while (stream.has_following) {
+        all.push_back(stream.following());
+        committed |= stream.following().record.commit_ticks != 0;
+        read_following(stream);
     }
     if (committed) {
         std::stable_sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
@@ -84,153 +84,155 @@ void RecordMerge::sort(Run& run) {
                 all[i].same_firing =
                     looks_same(all[i - 1].record.ticks, all[i - 1].record.ecb, all[i].record);
     }
-    run.sorted = std::move(all);
+    stream.sorted = std::move(all);
     for (Passed& one : passed_)
-        run.sorted_pins.push_back(std::move(one.pin));
+        stream.sorted_pins.push_back(std::move(one.pin));
     passed_.clear();
-    read_following(run);
+    read_following(stream);
 }
 
-void RecordMerge::read_following(Run& run) {
-    Placed& next = run.following();
-    if (!run.sorted.empty()) {
-        run.has_following = run.next_sorted < run.sorted.size();
-        if (run.has_following)
-            next = run.sorted[run.next_sorted++];
+void RecordMerge::read_following(Stream& stream) {
+    Placed& next = stream.following();
+    if (!stream.sorted.empty()) {
+        stream.has_following = stream.next_sorted < stream.sorted.size();
+        if (stream.has_following)
+            next = stream.sorted[stream.next_sorted++];
         return;
     }
-    if (!run.end) {
+    if (!stream.end) {
         do
-            read_as_it_lies(run);
-        while (run.yielded && run.has_following && !is_yielded(run));
+            read_as_it_lies(stream);
+        while (stream.yielded && stream.has_following && !is_yielded(stream));
     } else
-        run.has_following = false;
+        stream.has_following = false;
     // A firing that has begun is not divided.
-    if (run.has_following &&
+    if (stream.has_following &&
         (!horizon_mono_ns_ || next.same_firing ||
-         run.recording->clock.mono_ns(next.record.arrival_ticks()) <= *horizon_mono_ns_))
+         stream.recording->clock.mono_ns(next.record.arrival_ticks()) <= *horizon_mono_ns_))
         return;
-    if (!run.end && run.cursor)
-        run.end = {next.sequence, next.index};
-    if (run.has_following)
-        run.left_epid = next.record.epid;
-    run.has_following = false;
+    if (!stream.end && stream.cursor)
+        stream.end = {next.sequence, next.index};
+    if (stream.has_following)
+        stream.left_epid = next.record.epid;
+    stream.has_following = false;
 }
 
 /// Returns whether the record that was just read is of an ECB that was asked for.
-bool RecordMerge::is_yielded(Run& run) {
-    Placed& next = run.following();
-    auto ecb = static_cast<size_t>(next.record.ecb - run.recording->ecbs.all().data());
+bool RecordMerge::is_yielded(Stream& stream) {
+    Placed& next = stream.following();
+    auto ecb = static_cast<size_t>(next.record.ecb - stream.recording->ecbs.all().data());
     if (!next.same_firing)
-        run.firing_yields = false;
-    if (!(*run.yielded)[ecb])
+        stream.firing_yields = false;
+    if (!(*stream.yielded)[ecb])
         return false;
-    next.same_firing = next.same_firing && run.firing_yields;
-    run.firing_yields = run.segment_yields = true;
+    next.same_firing = next.same_firing && stream.firing_yields;
+    stream.firing_yields = stream.segment_yields = true;
     return true;
 }
 
-void RecordMerge::read_as_it_lies(Run& run) {
-    Placed& next = run.following();
-    bool adjacent = run.has_following;
-    uint64_t ticks = run.read.ticks;
-    const formats::EcbInfo* ecb = run.read.ecb;
-    next.sequence = run.read.sequence;
-    next.index = ++run.read.index;
+void RecordMerge::read_as_it_lies(Stream& stream) {
+    Placed& next = stream.following();
+    bool adjacent = stream.has_following;
+    uint64_t ticks = stream.read.ticks;
+    const formats::EcbInfo* ecb = stream.read.ecb;
+    next.sequence = stream.read.sequence;
+    next.index = ++stream.read.index;
     next.firing_ticks = 0;
-    while (!run.cursor || !run.cursor->next(next.record)) {
-        bool follows = open_segment(run);
-        run.has_following = run.open.has_value();
-        if (!run.has_following)
+    while (!stream.cursor || !stream.cursor->next(next.record)) {
+        bool follows = open_segment(stream);
+        stream.has_following = stream.open.has_value();
+        if (!stream.has_following)
             return;
         // Where records are missing it is not known what the one before was.
         adjacent = adjacent && follows;
-        next.sequence = run.open->sequence;
+        next.sequence = stream.open->sequence;
         next.index = 0;
-        pass_tallied(run);
+        pass_tallied(stream);
     }
-    run.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
-    run.has_following = true;
+    stream.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
+    stream.has_following = true;
     next.same_firing =
         adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
                                                           : next.record.firing == Firing::same);
     if (next.index == 0 && next.record.firing == Firing::same && !next.same_firing)
-        next.firing_ticks = tallied_firing_ticks(run);
+        next.firing_ticks = tallied_firing_ticks(stream);
 }
 
 /// The cursor is at the end of its segment: records of it may still be looked at.
-void RecordMerge::end_segment(Run& run) {
-    if (!run.open)
+void RecordMerge::end_segment(Stream& stream) {
+    if (!stream.open)
         return;
-    const std::optional<formats::RecordDamage>& damage = run.cursor->damage();
+    const std::optional<formats::RecordDamage>& damage = stream.cursor->damage();
     bool unreadable = damage && damage->kind == formats::FindingKind::unreadable;
-    if (run.open->counted && run.following().index != run.open->record_count && !unreadable)
-        recording_.add_miscount(*run.recording, *run.cpu, *run.open, run.following().index);
-    if (run.cursor->pin() && (!run.yielded || std::exchange(run.segment_yields, false)))
-        passed_.push_back(
-            {static_cast<size_t>(&run - runs_.data()), run.open->sequence, run.cursor->pin()});
-    run.open.reset();
+    if (stream.open->counted && stream.following().index != stream.open->record_count &&
+        !unreadable)
+        recording_.add_miscount(*stream.recording, *stream.cpu, *stream.open,
+                                stream.following().index);
+    if (stream.cursor->pin() && (!stream.yielded || std::exchange(stream.segment_yields, false)))
+        passed_.push_back({static_cast<size_t>(&stream - streams_.data()), stream.open->sequence,
+                           stream.cursor->pin()});
+    stream.open.reset();
 }
 
-bool RecordMerge::is_wanted(const Run& run, size_t index) const {
-    const formats::SegmentList::Part& part = run.cpu->segments.part_of(index);
-    if (part.is_run() && !is_wanted_(*run.recording, part.run.min_ticks, part.run.max_ticks))
+bool RecordMerge::is_wanted(const Stream& stream, size_t index) const {
+    const formats::SegmentList::Part& part = stream.cpu->segments.part_of(index);
+    if (part.is_run() && !is_wanted_(*stream.recording, part.run.min_ticks, part.run.max_ticks))
         return false;
-    formats::SegmentInfo segment = run.cpu->segments[index];
-    return is_wanted_(*run.recording, segment.min_ticks, segment.last_ticks);
+    formats::SegmentInfo segment = stream.cpu->segments[index];
+    return is_wanted_(*stream.recording, segment.min_ticks, segment.last_ticks);
 }
 
-/// Passes over segments of which nothing is wanted.  The last record before those left out has a next
-/// one: a return looks at it (option flowindent).
-void RecordMerge::skip_segments(Run& run) const {
-    const formats::SegmentList& segments = run.cpu->segments;
-    for (size_t& next = run.segment; next < segments.size();) {
-        if (run.tallied && (*run.tallied)[next] == kAllTallied) {
+/// Passes over segments of which nothing is wanted.  The last record before those left out has a
+/// next one: a return looks at it (option flowindent).
+void RecordMerge::skip_segments(Stream& stream) const {
+    const formats::SegmentList& segments = stream.cpu->segments;
+    for (size_t& next = stream.segment; next < segments.size();) {
+        if (stream.tallied && (*stream.tallied)[next] == kAllTallied) {
             next++;
             continue;
         }
         if (!is_wanted_ || next == 0)
             return;
         const formats::SegmentList::Part& part = segments.part_of(next);
-        if (is_wanted(run, next) || is_wanted(run, next - 1))
+        if (is_wanted(stream, next) || is_wanted(stream, next - 1))
             return;
-        bool is_whole = part.is_run() && !is_wanted_(*run.recording, part.run.min_ticks,
-                                                     part.run.max_ticks);
+        bool is_whole =
+            part.is_run() && !is_wanted_(*stream.recording, part.run.min_ticks, part.run.max_ticks);
         next = is_whole ? part.end : next + 1;
     }
 }
 
 /// Ends the open segment and opens the CPU's next one that is wanted; `open` is empty when there is
 /// none.  Returns whether it goes on where the one before ended.
-bool RecordMerge::open_segment(Run& run) {
-    end_segment(run);
-    skip_segments(run);
-    if (run.segment >= run.cpu->segments.size())
+bool RecordMerge::open_segment(Stream& stream) {
+    end_segment(stream);
+    skip_segments(stream);
+    if (stream.segment >= stream.cpu->segments.size())
         return false;
-    run.open = run.cpu->segments[run.segment++];
-    bool follows =
-        run.cursor && !run.cursor->damage() && run.open->sequence == run.following().sequence + 1;
-    run.cursor = formats::records_of(*run.open, *run.recording);
+    stream.open = stream.cpu->segments[stream.segment++];
+    bool follows = stream.cursor && !stream.cursor->damage() &&
+                   stream.open->sequence == stream.following().sequence + 1;
+    stream.cursor = formats::records_of(*stream.open, *stream.recording);
     return follows;
 }
 
 /// Leaves out what was counted already of the segment that was just opened.
-void RecordMerge::pass_tallied(Run& run) {
-    uint32_t count = run.tallied ? (*run.tallied)[run.segment - 1] : 0;
+void RecordMerge::pass_tallied(Stream& stream) {
+    uint32_t count = stream.tallied ? (*stream.tallied)[stream.segment - 1] : 0;
     formats::RecordView passed;
-    while (run.following().index < count && run.cursor->next(passed))
-        run.following().index++;
+    while (stream.following().index < count && stream.cursor->next(passed))
+        stream.following().index++;
 }
 
 /// When the last firing of the segment before the open one began, if that was tallied; else 0.
-uint64_t RecordMerge::tallied_firing_ticks(const Run& run) const {
-    size_t open = run.segment - 1;
-    if (!run.tallied || open == 0 || (*run.tallied)[open - 1] != kAllTallied)
+uint64_t RecordMerge::tallied_firing_ticks(const Stream& stream) const {
+    size_t open = stream.segment - 1;
+    if (!stream.tallied || open == 0 || (*stream.tallied)[open - 1] != kAllTallied)
         return 0;
-    const formats::SegmentInfo before = run.cpu->segments[open - 1];
-    if (before.sequence + 1 != run.open->sequence)
+    const formats::SegmentInfo before = stream.cpu->segments[open - 1];
+    if (before.sequence + 1 != stream.open->sequence)
         return 0;
-    formats::RecordCursor cursor = formats::records_of(before, *run.recording);
+    formats::RecordCursor cursor = formats::records_of(before, *stream.recording);
     formats::RecordView record;
     uint64_t ticks = 0;
     while (cursor.next(record))
@@ -241,68 +243,71 @@ uint64_t RecordMerge::tallied_firing_ticks(const Run& run) const {
 
 void RecordMerge::drop_passed() {
     std::erase_if(passed_, [this](const Passed& one) {
-        bool is_last = one.run == last_run_ && one.sequence == last_sequence_;
-        return !is_last && runs_[one.run].current().sequence != one.sequence;
+        bool is_last = one.stream == last_stream_ && one.sequence == last_sequence_;
+        return !is_last && streams_[one.stream].current().sequence != one.sequence;
     });
     passed_max_ = 2 * passed_.size() + kPassedMin;
 }
 
-bool RecordMerge::advance(Run& run) {
-    if (!run.has_following)
+bool RecordMerge::advance(Stream& stream) {
+    if (!stream.has_following)
         return false;
-    run.turn = 1 - run.turn;
-    read_following(run);
-    Placed& current = run.current();
-    if (current.same_firing && run.firing_records < DBK_FIRING_RECORDS_MAX) {
-        run.firing_records++;
+    stream.turn = 1 - stream.turn;
+    read_following(stream);
+    Placed& current = stream.current();
+    if (current.same_firing && stream.firing_records < DBK_FIRING_RECORDS_MAX) {
+        stream.firing_records++;
         return true; // where the first of the firing is
     }
     current.same_firing = false;
-    run.firing_records = 1;
+    stream.firing_records = 1;
     const formats::RecordView& record = current.record;
     uint64_t ticks = order_ == MergeOrder::made ? record.ticks : record.arrival_ticks();
     if (current.firing_ticks != 0)
         ticks = current.firing_ticks;
     // A record that lies before the last one of its CPU comes next, whatever its key.
-    run.key = by_nanoseconds_ ? run.recording->clock.mono_ns(ticks) : ticks;
+    stream.key = by_nanoseconds_ ? stream.recording->clock.mono_ns(ticks) : ticks;
     return true;
 }
 
 void RecordMerge::put_ends(MergeStarts& starts) const {
-    for (const Run& run : runs_) {
-        if (!run.end)
+    for (const Stream& stream : streams_) {
+        if (!stream.end)
             continue;
-        MergeStart& start = starts[{run.recording->ring_id, run.cpu->cpu}];
-        start = std::max(start, *run.end);
+        MergeStart& start = starts[{stream.recording->ring_id, stream.cpu->cpu}];
+        start = std::max(start, *stream.end);
     }
 }
 
-/// The run in front has another key: it moves to where it belongs.
+/// The stream in front has another key: it moves to where it belongs.
 void RecordMerge::sift_down() {
-    size_t at = 0, run = heap_.front();
+    size_t at = 0, stream = heap_.front();
     for (size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
         if (child + 1 < heap_.size() && later(heap_[child], heap_[child + 1]))
             child++;
-        if (!later(run, heap_[child]))
+        if (!later(stream, heap_[child]))
             break;
         heap_[at] = heap_[child];
         at = child;
     }
-    heap_[at] = run;
+    heap_[at] = stream;
 }
 
 bool RecordMerge::next(MergedRecord& merged) {
     if (heap_.empty())
         return false;
-    Run& run = runs_[heap_.front()];
-    const Placed& current = run.current();
-    last_run_ = heap_.front();
+    Stream& stream = streams_[heap_.front()];
+    const Placed& current = stream.current();
+    last_stream_ = heap_.front();
     last_sequence_ = current.sequence;
-    merged = {run.ring,           run.cpu->cpu,
-              current.record,     run.has_following ? run.following().record.epid : run.left_epid,
-              current.sequence,   current.index,
+    merged = {stream.ring,
+              stream.cpu->cpu,
+              current.record,
+              stream.has_following ? stream.following().record.epid : stream.left_epid,
+              current.sequence,
+              current.index,
               current.same_firing};
-    if (!advance(run)) {
+    if (!advance(stream)) {
         heap_.front() = heap_.back();
         heap_.pop_back();
         if (heap_.empty())

@@ -2,11 +2,11 @@
 //
 // RecordMerge: the records of all CPUs and rings in the order of time.
 //
-// Each CPU of each ring is a run that is in order by itself; a heap of the runs yields the earliest
-// record next.  Records of the same instant come in the order of rings and CPUs, so the result does
-// not depend on how the recording was put together.  One ring is merged by its ticks; several are
-// by CLOCK_MONOTONIC, which their clocks have in common.  The records of a firing stay together,
-// where its first one belongs, whatever other CPUs recorded meanwhile
+// Each CPU of each ring is a stream that is in order by itself; a heap of the streams yields the
+// earliest record next.  Records of the same instant come in the order of rings and CPUs, so the
+// result does not depend on how the recording was put together.  One ring is merged by its ticks;
+// several are by CLOCK_MONOTONIC, which their clocks have in common.  The records of a firing stay
+// together, where its first one belongs, whatever other CPUs recorded meanwhile
 // (docs/design/0056-firing-identity.md).
 //
 // What a speculation held stands where it was committed, as dtrace(1) prints it, or, in the order
@@ -16,7 +16,7 @@
 // A ring that is still written is merged piece by piece: up to a horizon, which is the time up to
 // which every CPU's records are here, and from where the last merge ended.
 //
-// Of a trace file each run has one segment open.  The bytes of those that it has passed are kept
+// Of a trace file each stream has one segment open.  The bytes of those that it has passed are kept
 // until the caller gives them back.
 #pragma once
 
@@ -83,8 +83,9 @@ struct MergeOptions {
     /// exist, also for next_epid and same_firing.
     const YieldedEcbs* yielded = nullptr;
     /// Returns whether records made from the one time to the other are wanted: those of a segment,
-    /// or of a run of segments; asked again for each.  Segments that are not wanted are passed over,
-    /// but for a CPU's first one and the first of those that follow each other.  Empty: all are.
+    /// or of a run of segments; asked again for each.  Segments that are not wanted are passed
+    /// over, but for a CPU's first one and the first of those that follow each other.  Empty: all
+    /// are.
     using IsWanted =
         std::function<bool(const formats::RingRecording&, uint64_t min_ticks, uint64_t max_ticks)>;
     IsWanted is_wanted;
@@ -111,7 +112,7 @@ private:
 
     /// Bytes of a segment that was read to its end.
     struct Passed {
-        size_t run;
+        size_t stream;
         uint64_t sequence;
         std::shared_ptr<const formats::Bytes> pin;
     };
@@ -126,7 +127,7 @@ private:
         uint64_t sequence = 0, index = 0, ticks = 0;
         const formats::EcbInfo* ecb = nullptr;
     };
-    struct Run {
+    struct Stream {
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
         const formats::CpuInfo* cpu = nullptr;
@@ -154,34 +155,34 @@ private:
         Placed& following() { return places[1 - turn]; }
     };
 
-    bool advance(Run& run);
-    void end_segment(Run& run);
-    bool is_wanted(const Run& run, size_t segment) const;
-    void skip_segments(Run& run) const;
-    bool open_segment(Run& run);
-    void pass_tallied(Run& run);
-    uint64_t tallied_firing_ticks(const Run& run) const;
+    bool advance(Stream& stream);
+    void end_segment(Stream& stream);
+    bool is_wanted(const Stream& stream, size_t segment) const;
+    void skip_segments(Stream& stream) const;
+    bool open_segment(Stream& stream);
+    void pass_tallied(Stream& stream);
+    uint64_t tallied_firing_ticks(const Stream& stream) const;
     void sift_down();
     void drop_passed();
-    void begin(Run& run, const MergeStart& start);
-    void read_following(Run& run);
-    void read_as_it_lies(Run& run);
-    static bool is_yielded(Run& run);
-    void sort(Run& run);
+    void begin(Stream& stream, const MergeStart& start);
+    void read_following(Stream& stream);
+    void read_as_it_lies(Stream& stream);
+    static bool is_yielded(Stream& stream);
+    void sort(Stream& stream);
     bool later(size_t a, size_t b) const {
-        return runs_[a].key != runs_[b].key ? runs_[a].key > runs_[b].key : a > b;
+        return streams_[a].key != streams_[b].key ? streams_[a].key > streams_[b].key : a > b;
     }
 
     const formats::Recording& recording_;
     bool by_nanoseconds_;
     MergeOrder order_;
     std::optional<uint64_t> horizon_mono_ns_;
-    std::vector<Run> runs_;
-    std::vector<size_t> heap_; // of indexes into runs_, the earliest in front
+    std::vector<Stream> streams_;
+    std::vector<size_t> heap_; // of indexes into streams_, the earliest in front
     std::vector<Passed> passed_;
     size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
     MergeOptions::IsWanted is_wanted_;
-    size_t last_run_ = 0; // of the record yielded last, and its segment
+    size_t last_stream_ = 0; // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };
 
