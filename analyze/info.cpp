@@ -51,11 +51,13 @@ const char* policy_text(uint32_t policy) {
 /// The window that was asked for, as far as there are records, and the probes.
 void print_asked(std::string& out, const formats::Recording& recording,
                  const InfoOptions& options) {
-    const TimeWindow& window = options.window;
-    TimeSpan span = span_of(recording);
-    if (window.is_set() && !span.empty())
-        print_window(out, recording, "asked", std::max(window.since_ns(), span.first_mono_ns),
-                     std::min(window.until_ns(), span.last_mono_ns));
+    TimeSpan span = covered_window(recording, options.window);
+    if (options.window.is_set() && !span.empty())
+        print_window(out, recording, "asked", span.first_mono_ns, span.last_mono_ns);
+    else if (options.window.is_set())
+        appendf(out, "%-10s a window without records\n", "asked");
+    if (!options.cpus.empty())
+        appendf(out, "%-10s CPUs %s: nothing is said of others\n", "asked", options.cpus.c_str());
     if (options.probes.is_set())
         appendf(out, "%-10s records of %s; what is missing is known per CPU, of all probes\n",
                 "asked", options.probes.description().c_str());

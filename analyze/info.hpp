@@ -15,6 +15,8 @@ struct InfoOptions {
     std::optional<size_t> log_lines;
     /// When set, records, drops and the last line are of this time only.
     TimeWindow window;
+    /// The CPUs that were kept of the recording, as the user wrote them; empty: all.
+    std::string cpus;
     /// Whose records are counted; what is missing is known of CPUs, not of probes.
     WantedProbes probes;
 

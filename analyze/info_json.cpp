@@ -22,10 +22,10 @@ void put_span(base::JsonObject& object, const formats::ClockModel& clock, const 
     object.put("to_boot_ns", clock.boot_ns(span.last_mono_ns));
 }
 
-void put_window(std::string& out, const formats::Recording& recording, const TimeWindow& window) {
+void put_window(std::string& out, const formats::Recording& recording, const TimeSpan& window) {
     base::JsonObject object(out);
     if (!recording.rings.empty())
-        put_span(object, recording.rings[0].clock, whole_window(recording, window));
+        put_span(object, recording.rings[0].clock, window);
     object.end();
 }
 
@@ -110,11 +110,14 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
     object.put("end", note.end);
     object.put("records", note.records_present);
     if (options.window.is_set())
-        put_window(object.key("window"), recording, options.window);
+        put_window(object.key("window"), recording, covered_window(recording, options.window));
     if (options.probes.is_set())
         object.put("probe", options.probes.description());
+    if (!options.cpus.empty())
+        object.put("cpu", options.cpus);
     if (recording.cut_window) {
-        put_window(object.key("cut"), recording, cut_window_of(recording));
+        put_window(object.key("cut"), recording,
+                   whole_window(recording, cut_window_of(recording)));
         object.put("left_out", left_out_of(recording).records);
     }
     base::JsonArray rings(object.key("rings"));

@@ -47,12 +47,13 @@ std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecord
 } // namespace
 
 size_t print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                        const TimeWindow& window, const WantedProbes& wanted) {
+                        const TimeWindow& window, const WantedProbes& wanted, bool fired) {
+    fired |= window.is_set();
     std::map<uint32_t, const formats::ProbeInfo*> probes;
     for (const formats::RingRecording& ring : recording.rings) {
-        std::set<uint32_t> fired = window.is_set() ? probes_in(window, ring) : std::set<uint32_t>();
+        std::set<uint32_t> ids = fired ? probes_in(window, ring) : std::set<uint32_t>();
         for (const auto& [id, probe] : ring.probes)
-            if (wanted.has(ring.ring_id, id) && (!window.is_set() || fired.contains(id)))
+            if (wanted.has(ring.ring_id, id) && (!fired || ids.contains(id)))
                 probes.emplace(id, &probe);
     }
     std::string out;

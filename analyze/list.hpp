@@ -25,8 +25,9 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
                       const std::string& name);
 
 /// Prints those of the wanted probes that any ring of the recording enabled, ascending by id, each
-/// once; of a window those that recorded in it.  Returns how many.
+/// once; of a window, and when `fired`, those that have records in it.  Returns how many.
 size_t print_probe_list(const formats::Recording& recording, bool json, Sink& sink,
-                        const TimeWindow& window = {}, const WantedProbes& wanted = {});
+                        const TimeWindow& window = {}, const WantedProbes& wanted = {},
+                        bool fired = false);
 
 } // namespace daybreak::analyze

@@ -297,13 +297,19 @@ std::string covered_text(const formats::Recording& recording) {
 
 } // namespace
 
-void complain_of_nothing(const analyze::TimeWindow& window, const analyze::WantedProbes& probes) {
+void complain_of_nothing(const formats::Recording& recording, const analyze::TimeWindow& window,
+                         const analyze::WantedProbes& probes, const std::string& cpus) {
+    std::string text = "there is no record";
     if (probes.is_set())
-        complain("there is no record of " + probes.description() +
-                 (window.is_set() ? " in that window" : ""));
-    else if (window.is_set())
-        complain("there is no record in that window; daybreak info has the first and last time of "
-                 "each CPU");
+        text += " of " + probes.description();
+    if (!cpus.empty())
+        text += " of CPU " + cpus;
+    if (window.is_set())
+        text += " in that window";
+    if (window.is_set() && !probes.is_set())
+        text += "; daybreak info has the first and last time of each CPU";
+    if (probes.is_set() || window.is_set() || !cpus.empty())
+        complain(text + damage_text(recording));
 }
 
 int fail_window(const char* command, const base::Error& error) {
@@ -346,7 +352,7 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                                                  formats::Recording& recording) {
     if (!options.ring.empty())
         DBK_TRY_VOID(keep_ring(recording, options.ring));
-    analyze::TimeWindow window; // the same whatever CPUs were asked for
+    analyze::TimeWindow window; // of the time of all CPUs, also when some were asked for
     for (auto [option, text, to] : {std::tuple("--since", &options.since, &window.since_mono_ns),
                                     std::tuple("--until", &options.until, &window.until_mono_ns)}) {
         if (text->empty())
@@ -358,14 +364,10 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                           mono_ns.error().message().c_str(), damage_text(recording));
         *to = *mono_ns;
     }
-    if (!options.cpus.empty())
-        DBK_TRY_VOID(keep_cpus(recording, options.cpus));
-    if (!window.is_set())
-        return window;
     if (window.since_ns() > window.until_ns())
         return errorf(base::ErrorCode::invalid, "--since %s is later than --until %s",
                       options.since.c_str(), options.until.c_str());
-    analyze::TimeSpan span = analyze::span_of(recording);
+    analyze::TimeSpan span = window.is_set() ? analyze::span_of(recording) : analyze::TimeSpan{};
     if (!span.empty() &&
         (window.since_ns() > span.last_mono_ns || window.until_ns() < span.first_mono_ns))
         return errorf(
@@ -373,6 +375,8 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
             window.since_ns() > span.last_mono_ns ? "--since" : "--until",
             (window.since_ns() > span.last_mono_ns ? options.since : options.until).c_str(),
             (covered_text(recording) + damage_text(recording)).c_str());
+    if (!options.cpus.empty())
+        DBK_TRY_VOID(keep_cpus(recording, options.cpus));
     return window;
 }
 

@@ -41,7 +41,9 @@ base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& option
                                                      const formats::Recording& recording);
 
 /// Says that a part of a recording, which was asked for, has no record.
-void complain_of_nothing(const analyze::TimeWindow& window, const analyze::WantedProbes& probes = {});
+void complain_of_nothing(const formats::Recording& recording, const analyze::TimeWindow& window,
+                         const analyze::WantedProbes& probes = {},
+                         const std::string& cpus = "");
 
 /// Prints an error of these.  Returns the exit status: the user's mistake, or a failure.
 int fail_window(const char* command, const base::Error& error);

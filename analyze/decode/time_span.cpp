@@ -57,6 +57,14 @@ TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& win
             window.until_mono_ns.value_or(span.last_mono_ns)};
 }
 
+TimeSpan covered_window(const formats::Recording& recording, const TimeWindow& window) {
+    TimeSpan span = span_of(recording);
+    if (span.empty())
+        return whole_window(recording, window);
+    return {std::max(window.since_ns(), span.first_mono_ns),
+            std::min(window.until_ns(), span.last_mono_ns)};
+}
+
 bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
               const formats::SegmentRun& run) {
     return window.overlaps(ring.clock.mono_ns(run.min_ticks), ring.clock.mono_ns(run.max_ticks));

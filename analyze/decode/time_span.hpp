@@ -30,6 +30,9 @@ TimeWindow cut_window_of(const formats::Recording& recording);
 /// Returns the window; an end that it has not got is that of the records.
 TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& window);
 
+/// Returns the same without what lies before or after all records, if there are any.
+TimeSpan covered_window(const formats::Recording& recording, const TimeWindow& window);
+
 /// Returns whether records of the run may lie in the window.
 bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
               const formats::SegmentRun& run);

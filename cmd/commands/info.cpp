@@ -35,6 +35,7 @@ int info(const InfoArguments& arguments) {
     analyze::InfoOptions options;
     options.window = *window;
     options.probes = *probes;
+    options.cpus = arguments.window.cpus;
     if (arguments.whole_log)
         options.log_lines = SIZE_MAX;
     TerminalSink sink({});

@@ -31,8 +31,11 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     if (!probes.ok())
         return fail_window("list", probes.error());
     TerminalSink sink({});
-    if (analyze::print_probe_list(trace->recording, json, sink, *window, *probes) == 0)
-        complain_of_nothing(*window, *probes);
+    bool of_cpus = !options.cpus.empty();
+    if (analyze::print_probe_list(trace->recording, json, sink, *window, *probes, of_cpus) == 0)
+        complain_of_nothing(trace->recording, *window, *probes, options.cpus);
+    else if (trace->recording.all_findings().any_loss())
+        complain("parts of the recording are damaged or missing, daybreak info lists them");
     sink.flush();
     return static_cast<int>(finish_stdout());
 }

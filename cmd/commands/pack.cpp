@@ -51,7 +51,7 @@ std::optional<int> plan_cut(const PackArguments& arguments, recorder::Cut& cut) 
     recorder::CutOptions options;
     options.window = {window->since_ns(), window->until_ns()};
     if (!analyze::has_records(trace->recording, *window))
-        complain_of_nothing(*window);
+        complain_of_nothing(trace->recording, *window);
     // Of a ring of less than a segment the newest records say where those that count begin.
     for (const auto& [cpu, start] : analyze::small_ring_starts(trace->recording))
         options.whole_rings.insert(cpu.first);

@@ -122,13 +122,12 @@ int report(const ReportArguments& arguments) {
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, *trace));
-    // What the engine counted has no records, and was printed.
+    // What the engine counted for a probe has no records: that there are none says nothing.
     bool has_counts =
         probes->is_set() && std::ranges::any_of(trace->recording.rings, counts_in_engine);
-    if (note.records_present == 0 && !arguments.window.cpus.empty())
-        complain("there is no record of CPU " + arguments.window.cpus);
-    else if (result.records == 0 && note.records_present != 0 && !has_counts)
-        complain_of_nothing(options.window, *probes);
+    bool is_part = note.records_present != 0 || !arguments.window.cpus.empty();
+    if (result.records == 0 && is_part && !has_counts)
+        complain_of_nothing(trace->recording, options.window, *probes, arguments.window.cpus);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     return result.status();

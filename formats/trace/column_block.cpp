@@ -32,7 +32,7 @@ void count_values(std::span<const uint64_t> values, std::span<uint64_t> counts) 
     constexpr size_t kTables = 4, kSmall = 256, kMany = 1024;
     size_t i = 0;
     if (counts.size() <= kSmall && values.size() >= kMany) {
-        // Equal values often follow each other: with one table each addition would wait for the last.
+        // Equal values often follow each other: in one table each addition waits for the last.
         std::array<std::array<uint64_t, kSmall>, kTables> tables{};
         for (; i + kTables <= values.size(); i += kTables)
             for (size_t table = 0; table < kTables; table++)

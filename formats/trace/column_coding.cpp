@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kSampleValues = 1024;
 /// A choice holds for so many blocks.
 constexpr uint8_t kBlocksPerChoice = 32;
-/// A unit is looked for in groups of so many values: enough that what divides all of them means something.
+/// A unit is looked for in groups of so many values: what divides all of them is the clock's.
 constexpr size_t kUnitGroup = 16;
 /// Above so many different values a dictionary is not tried.
 constexpr size_t kDictionaryMax = 4096;
@@ -52,21 +52,24 @@ bool is_constant(std::span<const uint64_t> values) {
                        [&](uint64_t value) { return value == values[0]; });
 }
 
-/// The unit that nearly all values are whole numbers of: 1 when there is none.  A clock that ticks
-/// in steps of 10 ns gives such values, with a few exceptions where it was set.
+/// Returns the unit of which nearly all values are multiples: 1 when there is none.  A clock that
+/// ticks in steps of 10 ns gives such values, with a few exceptions where it was set.
 uint64_t common_unit(std::span<const uint64_t> values) {
-    uint64_t unit = 0;
-    size_t fit = 0, groups = 0;
-    for (; values.size() >= kUnitGroup; values = values.subspan(kUnitGroup), groups++) {
+    std::vector<uint64_t> divisors; // the greatest of each group
+    for (; values.size() >= kUnitGroup; values = values.subspan(kUnitGroup)) {
         uint64_t divisor = 0;
         for (uint64_t value : values.first(kUnitGroup))
             divisor = std::gcd(divisor, value);
-        // The majority, if there is one, is what is left when others are set off against it.
-        if (fit == 0)
-            unit = divisor;
-        fit += divisor == unit ? 1 : -1;
+        divisors.push_back(divisor);
     }
-    return fit > groups / 2 && unit != 0 ? unit : 1;
+    if (divisors.empty())
+        return 1;
+    // What three quarters have is in the middle when they are in order.
+    auto middle = divisors.begin() + static_cast<ptrdiff_t>(divisors.size() / 2);
+    std::nth_element(divisors.begin(), middle, divisors.end());
+    uint64_t unit = *middle;
+    auto fit = static_cast<size_t>(std::count(divisors.begin(), divisors.end(), unit));
+    return 4 * fit >= 3 * divisors.size() && unit != 0 ? unit : 1;
 }
 
 void put_column(ColumnCoding coding, ByteView content, Bytes& out) {

@@ -93,6 +93,12 @@ void add_up(std::vector<uint64_t>& values, ColumnDifference how) {
     }
 }
 
+Result<void> check_end(const ByteReader& reader) {
+    return reader.remaining() == 0
+               ? Result<void>()
+               : errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+}
+
 Result<void> decode_coded(const ColumnView& untrusted, size_t count,
                           std::vector<uint64_t>& values) {
     unsigned form = untrusted.coding & 0xf, difference = untrusted.coding >> 4;
@@ -100,8 +106,7 @@ Result<void> decode_coded(const ColumnView& untrusted, size_t count,
         return errorf(ErrorCode::unsupported, "a column has coding 0x%02x", untrusted.coding);
     ByteReader reader(untrusted.content, "column");
     DBK_TRY_VOID(read_form(reader, static_cast<ColumnForm>(form), count, values));
-    if (reader.remaining() != 0)
-        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+    DBK_TRY_VOID(check_end(reader));
     if (difference != 0)
         add_up(values, static_cast<ColumnDifference>(difference));
     return {};
@@ -113,8 +118,7 @@ Result<void> decode_scaled(const ColumnView& untrusted, size_t count,
     DBK_TRY(uint64_t unit, read_varint(reader));
     DBK_TRY(ColumnView quotients, read_column(reader));
     DBK_TRY(ColumnView remainders, read_column(reader));
-    if (reader.remaining() != 0)
-        return errorf(ErrorCode::corrupt, "a column has %zu bytes too many", reader.remaining());
+    DBK_TRY_VOID(check_end(reader));
     std::vector<uint64_t> left;
     DBK_TRY_VOID(decode_coded(quotients, count, values));
     DBK_TRY_VOID(decode_coded(remainders, count, left));

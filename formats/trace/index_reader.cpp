@@ -82,12 +82,14 @@ Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, ui
         place.offset_bytes += block_bytes(place.header);
     }
     if (place.offset_bytes != index.offset_bytes || places.size() != count)
-        return base::errorf(ErrorCode::corrupt, "the data blocks before it are not those that it had");
+        return base::errorf(ErrorCode::corrupt, "other data blocks are before it than it had");
     std::vector<IndexBlock> blocks;
     for (const BlockPlace& one : places) {
         Result<Bytes> raw = read_payload(untrusted_file, one);
-        blocks.push_back({one.offset_bytes, one.header.number,
-                          raw.ok() ? heads_of(*raw, counter) : std::vector<PieceHead>()});
+        if (!raw.ok())
+            return std::move(raw).error().with_context(
+                base::strprintf("block %u before it", one.header.number));
+        blocks.push_back({one.offset_bytes, one.header.number, heads_of(*raw, counter)});
     }
     set_places(blocks);
     return blocks;

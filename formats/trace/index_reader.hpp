@@ -24,9 +24,9 @@ Result<Bytes> read_payload(base::ByteSource& untrusted_file, const BlockPlace& p
 Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
                                            const BlockPlace& place);
 
-/// Makes again what read_index() gives, from the `count` data blocks between that index block and the
-/// one before, the header of which is at `from_bytes` or after.  A block that cannot be read has no
-/// pieces.  `counter` knows the ECBs.  Errors: corrupt: other blocks are there.
+/// Makes again what read_index() gives, from the `count` data blocks between that index block and
+/// the one before, the header of which is at `from_bytes` or after.  `counter` knows the ECBs.
+/// Errors: corrupt, limit: other blocks are there, or one that cannot be read.
 Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, uint64_t from_bytes,
                                             const BlockPlace& index, size_t count,
                                             PieceCounter& counter);

@@ -42,16 +42,16 @@ uint32_t IndexSegments::stream(const StreamKey& key) {
     return streams_.try_emplace(key, static_cast<uint32_t>(streams_.size())).first->second;
 }
 
-void IndexSegments::add_finding(uint32_t group, const std::string& text) {
+void IndexSegments::add_finding(FindingKind kind, uint32_t group, const std::string& text) {
     const BlockPlace& place = groups_[group].place;
-    store_->add_late(FindingKind::bad_block,
+    store_->add_late(kind,
                      prefix_ + base::strprintf("block %u at 0x%" PRIx64, place.header.number,
                                                place.offset_bytes),
                      text);
 }
 
 void IndexSegments::add_changed(uint32_t group) {
-    add_finding(group, "the index does not have the segments that it had");
+    add_finding(FindingKind::bad_block, group, "the index does not have the segments that it had");
 }
 
 /// Of an index block that cannot be read the data blocks are looked at instead.
@@ -62,9 +62,15 @@ Result<std::vector<IndexBlock>> IndexSegments::index_of(uint32_t group) {
         return index;
     uint64_t from = group == 0 ? 0 : groups_[group - 1].place.offset_bytes;
     size_t count = wanted.blocks.empty() ? wanted.unseen : wanted.blocks.size();
-    DBK_TRY(std::vector<IndexBlock> again,
-            index_again(*file_, from, wanted.place, count, counter_));
-    add_finding(group, index.error().message() + "; its segments were found without it");
+    Result<std::vector<IndexBlock>> again =
+        index_again(*file_, from, wanted.place, count, counter_);
+    if (again.ok())
+        add_finding(FindingKind::spare_block, group,
+                    index.error().message() + "; its segments were found without it");
+    else
+        add_finding(FindingKind::bad_block, group,
+                    index.error().message() + ", and " + again.error().message() +
+                        ": what is left is found without --since and --until");
     return again;
 }
 
@@ -74,8 +80,10 @@ Result<IndexSegments::Read> IndexSegments::read(uint32_t group) {
     std::vector<std::vector<SegmentInfo>> streams(streams_.size());
     for (size_t i = 0; i < blocks.size(); i++) {
         uint32_t block = block_of(wanted, i, blocks[i]);
-        if (block == kNotTaken && wanted.blocks.empty() && !blocks[i].pieces.empty())
+        if (block == kNotTaken && wanted.blocks.empty() && !blocks[i].pieces.empty()) {
+            add_changed(group);
             return base::errorf(ErrorCode::corrupt, "it has more than %u blocks", wanted.unseen);
+        }
         for (const PieceHead& head : blocks[i].pieces) {
             auto segment = segment_of(head, *store_, block);
             auto stream = segment ? streams_.find(segment->first) : streams_.end();
@@ -102,10 +110,8 @@ SegmentSource::Segments IndexSegments::segments(uint32_t group, uint32_t stream)
         return kept_.back().streams[stream];
     }
     Result<Read> now = read(group);
-    if (!now.ok()) {
-        add_changed(group);
-        return nullptr;
-    }
+    if (!now.ok())
+        return nullptr; // and index_of() has said why
     kept_bytes_ += now->bytes;
     kept_.push_back(std::move(*now));
     while (kept_bytes_ > kKeptBytes && kept_.size() > 1) {

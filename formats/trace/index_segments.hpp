@@ -54,7 +54,7 @@ private:
 
     Result<Read> read(uint32_t group);
     Result<std::vector<IndexBlock>> index_of(uint32_t group);
-    void add_finding(uint32_t group, const std::string& text);
+    void add_finding(FindingKind kind, uint32_t group, const std::string& text);
     uint32_t block_of(const Group& group, size_t number, const IndexBlock& block);
 
     const std::shared_ptr<base::ByteSource> file_;

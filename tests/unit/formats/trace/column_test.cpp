@@ -3,6 +3,7 @@
 // Columns: what was packed unpacks to the same bytes, and what was not is refused.
 #include "formats/abi/trace.h"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/column_block.hpp"
 #include "formats/trace/column_pack.hpp"
 #include "formats/trace/column_unpack.hpp"
 #include "tests/support/spec_example.hpp"
@@ -182,6 +183,49 @@ TEST_CASE("times of a clock that ticks in steps are stored in its unit", "[trace
     size_t plain = bytes_with_unit(1);
     CHECK(bytes_with_unit(10) < plain + values.size() + 100); // planes of 2 bytes, and what is left
     CHECK(bytes_with_unit(1000) < plain + values.size() + 100);
+}
+
+TEST_CASE("a unit is taken where it pays, and looked for again", "[trace][columns]") {
+    std::mt19937_64 random(9);
+    ColumnEncoder encoder;
+    ColumnMemory memory;
+    std::vector<uint64_t> values(2000), back;
+    auto unit_of = [&](auto value) {
+        Bytes out;
+        for (size_t i = 0; i < values.size(); i++)
+            values[i] = value(i);
+        encoder.put(values, memory, out);
+        base::ByteReader reader(out);
+        REQUIRE(decode_column(read_column(reader).value(), values.size(), back).ok());
+        REQUIRE(back == values);
+        return memory.unit;
+    };
+    auto tens = [&](size_t) { return random() % 3000 * 10; };
+    CHECK(unit_of(tens) == 10);
+    // Till it is chosen again the unit stays, and any values come back.
+    for (int block = 1; block < 32; block++)
+        CHECK(unit_of([&](size_t) { return random(); }) == 10);
+    CHECK(unit_of([&](size_t) { return random(); }) == 1);
+    memory = {};
+    CHECK(unit_of([&](size_t i) { return i < 1900 ? 0 : random() % 3000 * 10; }) == 1);
+    memory = {}; // half of the groups have an odd one
+    CHECK(unit_of([&](size_t i) { return tens(i) + (i / 16 % 2 == 0 && i % 16 == 3); }) == 1);
+    memory = {}; // a sixteenth of them
+    CHECK(unit_of([&](size_t i) { return tens(i) + (i % 256 == 3); }) == 10);
+    memory = {};
+    CHECK(unit_of([&](size_t) { return uint64_t{0} - random() % 1000 * (uint64_t{1} << 40); }) != 0);
+}
+
+TEST_CASE("values are counted in tables side by side, or in one", "[trace][columns]") {
+    std::mt19937_64 random(11);
+    for (size_t below : {1, 2, 255, 256, 257, 5000})
+        for (size_t count : {0, 1, 1023, 1024, 1027}) {
+            std::vector<uint64_t> values(count), counts(below, 1), wanted(below, 1);
+            for (uint64_t& value : values)
+                wanted[value = random() % below]++;
+            count_values(values, counts);
+            CHECK(counts == wanted);
+        }
 }
 
 TEST_CASE("a scaled column that contradicts itself is refused", "[trace][columns]") {
