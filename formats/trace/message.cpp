@@ -655,7 +655,7 @@ Result<TraceContents> decode_contents(ByteView untrusted) {
                 return wrong_kind("table of contents");
             auto in = root.getContents();
             DBK_TRY_VOID(check_list(in.getGroups().size(), 16, untrusted, "groups"));
-            DBK_TRY_VOID(check_list(in.getRuns().size(), 96, untrusted, "runs"));
+            DBK_TRY_VOID(check_list(in.getRuns().size(), 88, untrusted, "runs"));
             DBK_TRY_VOID(check_list(in.getOtherOffsets().size(), 8, untrusted, "offsets"));
             DBK_TRY_VOID(check_list(in.getPairs().size(), 24, untrusted, "rings"));
             TraceContents contents;

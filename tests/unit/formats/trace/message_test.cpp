@@ -144,6 +144,24 @@ TEST_CASE("a message of another kind, or none, is an error", "[trace][message]")
     CHECK_FALSE(decode_end(Bytes(64, std::byte{0xff})).ok());
 }
 
+TEST_CASE("lists of the table of contents come back without the others", "[trace][message]") {
+    for (size_t list = 0; list < 4; list++) {
+        TraceContents contents;
+        contents.groups.resize(list == 0 ? 1000 : 0);
+        contents.runs.resize(list == 1 ? 1000 : 0);
+        contents.other_offsets.resize(list == 2 ? 1000 : 0);
+        contents.pairs.resize(list == 3 ? 1000 : 0);
+        for (TraceContents::Run& one : contents.runs)
+            one.run.count = 1;
+        Result<TraceContents> back = decode_contents(encode_contents(contents));
+        INFO((back.ok() ? "" : back.error().message()));
+        REQUIRE(back.ok());
+        CHECK(back->groups.size() + back->runs.size() + back->other_offsets.size() +
+                  back->pairs.size() ==
+              1000);
+    }
+}
+
 TEST_CASE("changed messages are errors or other values, never more", "[trace][message]") {
     std::mt19937_64 random(20240601);
     TraceSummary summary;
