@@ -5,6 +5,7 @@
 
 #include "base/crc32c.hpp"
 
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@ Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, 
 }
 
 UnpackAhead::UnpackAhead(unsigned threads) {
+    threads_.reserve(threads);
     try {
         while (threads_.size() < threads)
             threads_.emplace_back([this] { loop(); });
@@ -51,6 +53,8 @@ Result<Bytes> UnpackAhead::take(uint32_t number) {
     blocks_.erase(at);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return block->is_done; });
+    if (block->thrown)
+        std::rethrow_exception(block->thrown);
     DBK_TRY_VOID(std::move(block->result));
     return std::move(block->payload);
 }
@@ -75,9 +79,16 @@ void UnpackAhead::loop() {
         std::shared_ptr<Block> block = std::move(queue_.front());
         queue_.erase(queue_.begin());
         lock.unlock();
-        Result<void> result = unpack_stored(unpacker, block->stored, block->payload);
+        Result<void> result;
+        std::exception_ptr thrown;
+        try {
+            result = unpack_stored(unpacker, block->stored, block->payload);
+        } catch (const std::bad_alloc&) {
+            thrown = std::current_exception(); // take() throws it in the reader's thread
+        }
         lock.lock();
         block->result = std::move(result);
+        block->thrown = std::move(thrown);
         block->is_done = true;
         changed_.notify_all();
     }

@@ -12,6 +12,7 @@
 #include "formats/trace/block.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -55,6 +56,7 @@ private:
         StoredBlock stored;
         Bytes payload;
         Result<void> result;
+        std::exception_ptr thrown; ///< there was no memory
         bool is_done = false;
     };
 

@@ -20,6 +20,12 @@ until (ulimit -v $kib; exec daybreak report /share/out/life.dbrk) >/dev/null 2>/
 	kib=$((kib + 20)) steps=$((steps + 1))
 done
 equal out-of-memory-at-every-step "" "$other"
+other=
+for more in 0 200 400 800 1600 3200; do
+	(ulimit -v $((kib + more)); exec daybreak report --jobs 4 /share/out/life.dbrk) >/dev/null 2>/tmp/short ||
+		grep -q '^daybreak: out of memory' /tmp/short || other="$other $more: $(cat /tmp/short);"
+done
+equal out-of-memory-of-threads "" "$other"
 at_least out-of-memory-steps "$steps" 5
 holds unload-life rmmod daybreak
 
