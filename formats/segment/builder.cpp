@@ -427,8 +427,9 @@ void RecordingBuilder::share(const std::shared_ptr<PieceStore>& store) {
     state_->share(store);
 }
 
-void RecordingBuilder::distrust_counts() {
+void RecordingBuilder::note_lost_blocks() {
     state_->counts_hold = false;
+    state_->blocks_lost = true;
 }
 
 void RecordingBuilder::add_file(uint32_t file_number) {
@@ -495,7 +496,7 @@ Recording RecordingBuilder::build(const BuildOptions& options) {
         make_clock(ring, recording.machine, std::move(state->ring_pairs[ring.ring_id]));
         shift_ticks(ring);
         count_records(ring, state->counts_hold, recording.findings);
-        account(ring, recording.file_numbers, recording.findings);
+        account(ring, recording.file_numbers, state->blocks_lost, recording.findings);
     }
     recording.storage = storage_in_use(state->storage, recording);
     recording.stores = std::move(state->stores);

@@ -51,6 +51,7 @@ struct BuilderState {
     std::vector<std::shared_ptr<PieceStore>> stores;
     std::vector<std::shared_ptr<SegmentSource>> sources;
     bool counts_hold = true;
+    bool blocks_lost = false;
     std::vector<FoundPiece> metadata;
     std::map<CpuKey, CpuPieces> cpus;
     std::set<CpuKey> unfolded;     ///< of which segments have places
@@ -118,7 +119,8 @@ void read_metadata(const std::vector<FoundPiece>& blocks, Recording& recording);
 void count_records(RingRecording& ring, bool counts_hold, Findings& findings);
 
 /// Fills gaps and completeness of every CPU of the ring; after count_records().  `file_numbers` are
-/// the files of a recorder's row that are here.
-void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, Findings& findings);
+/// the files of a recorder's row that are here; `blocks_lost`: some file lost blocks.
+void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, bool blocks_lost,
+             Findings& findings);
 
 } // namespace daybreak::formats

@@ -11,7 +11,8 @@
 // A recorder that follows a ring writes a row of numbered files, which reach back further than the
 // ring.  Between two segments of a row nothing may be absent: when all files from the one's to the
 // other's are here it is lost, else it is in the files that are not here, rotated away.  A snapshot
-// of a window leaves out what is before it, which is not a loss either.  A file that was cut to a
+// of a window leaves out what is before it, which is not a loss either.  Of a file alone, too, what
+// is absent between two segments is lost when blocks of it are.  A file that was cut to a
 // window says what it left out, in stretches, which are accounted for as the segments would be but
 // are rotated, not present.
 #include "formats/segment/builder_state.hpp"
@@ -65,9 +66,9 @@ struct Stretch {
 class Accountant {
 public:
     Accountant(const RingRecording& ring, CpuInfo& cpu, const std::set<uint32_t>& file_numbers,
-               Findings& findings)
-        : ring_(ring), cpu_(cpu), file_numbers_(file_numbers), findings_(findings),
-          sum_(cpu.completeness) {}
+               bool blocks_lost, Findings& findings)
+        : ring_(ring), cpu_(cpu), file_numbers_(file_numbers), blocks_lost_(blocks_lost),
+          findings_(findings), sum_(cpu.completeness) {}
 
     void run() {
         uint32_t activity = ring_.info.facts.activity;
@@ -112,8 +113,8 @@ private:
         if (next.window_id != 0 && (!previous || previous->window_id != next.window_id))
             return RowSays::rotated; // a snapshot leaves out what is before its window
         uint32_t to = next.file_number, from = previous ? previous->file_number : 1;
-        if (to == 0 || from == 0)
-            return RowSays::nothing;
+        if (to == 0 || from == 0) // a file alone: what it lost was not overwritten
+            return previous && blocks_lost_ ? RowSays::missing : RowSays::nothing;
         if (from > to)
             std::swap(from, to);
         auto low = file_numbers_.lower_bound(from), high = file_numbers_.upper_bound(to);
@@ -315,6 +316,7 @@ private:
     const RingRecording& ring_;
     CpuInfo& cpu_;
     const std::set<uint32_t>& file_numbers_;
+    const bool blocks_lost_;
     Findings& findings_;
     Completeness& sum_;
     bool stopped_ = false;
@@ -447,9 +449,10 @@ void count_records(RingRecording& ring, bool counts_hold, Findings& findings) {
     note_damages(ring, damages, findings);
 }
 
-void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, Findings& findings) {
+void account(RingRecording& ring, const std::set<uint32_t>& file_numbers, bool blocks_lost,
+             Findings& findings) {
     for (CpuInfo& cpu : ring.cpus)
-        Accountant(ring, cpu, file_numbers, findings).run();
+        Accountant(ring, cpu, file_numbers, blocks_lost, findings).run();
 }
 
 } // namespace daybreak::formats

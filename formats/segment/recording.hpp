@@ -330,8 +330,9 @@ public:
                    const AddOptions& options);
     /// The Recording shall share the store, and what it finds late.
     void share(const std::shared_ptr<PieceStore>& store);
-    /// Reports that what counted the records may have known more ECBs than are here.
-    void distrust_counts();
+    /// Reports that blocks of a file are lost: what counted the records may have known more ECBs than
+    /// are here, and what is absent between segments may have been in them.
+    void note_lost_blocks();
     /// Segments that the file does not have on purpose; `options` as of its pieces.  Each has at
     /// least one, and the last sequence number of all is in none.
     void add_left_out(uint64_t boot_id, std::vector<LeftOut> list, const AddOptions& options);

@@ -80,7 +80,7 @@ public:
         if (number() != 0)
             builder_.add_file(number());
         if (facts.blocks_lost != 0 || facts.bytes_skipped != 0)
-            builder_.distrust_counts();
+            builder_.note_lost_blocks();
         finish_findings();
         adopt_findings();
         if (!symbols_.empty()) {
