@@ -163,6 +163,13 @@ Result<compiler::ProbeDescription> parse_probe(const std::string& text) {
     return description;
 }
 
+/// Says when not all of the recording could be read: then what is not found may be damaged.
+const char* damage_text(const formats::Recording& recording) {
+    return recording.all_findings().any_loss()
+               ? "; parts of it are damaged or missing, daybreak info lists them"
+               : "";
+}
+
 /// Returns "dtrace:::BEGIN, profile:::tick-1s and 3 more".
 std::string probes_text(const formats::Recording& recording) {
     std::set<std::string> known;
@@ -237,8 +244,8 @@ Result<void> keep_cpus(formats::Recording& recording, const std::string& text) {
     };
     for (const CpuRange& range : ranges)
         if (std::none_of(known.begin(), known.end(), [&](uint16_t cpu) { return range.has(cpu); }))
-            return errorf(base::ErrorCode::not_found, "no CPU %s: there are %s",
-                          range.text().c_str(), cpus_text(known).c_str());
+            return errorf(base::ErrorCode::not_found, "no CPU %s: there are %s%s",
+                          range.text().c_str(), cpus_text(known).c_str(), damage_text(recording));
     for (formats::RingRecording& ring : recording.rings)
         std::erase_if(ring.cpus, [&](const formats::CpuInfo& cpu) { return !is_wanted(cpu); });
     return {};
@@ -273,13 +280,6 @@ void add_text(Command command, const char* name, std::string& value, const char*
     });
 }
 
-/// Says when not all of the recording could be read: then what is not found may be damaged.
-const char* damage_text(const formats::Recording& recording) {
-    return recording.all_findings().any_loss()
-               ? "; parts of it are damaged or missing, daybreak info lists them"
-               : "";
-}
-
 /// Returns from when to when there are records: seconds after boot, and the wall clock.
 std::string covered_text(const formats::Recording& recording) {
     analyze::TimeSpan span = analyze::span_of(recording);
@@ -297,7 +297,7 @@ std::string covered_text(const formats::Recording& recording) {
 
 } // namespace
 
-void complain_of_nothing(const formats::Recording& recording, const analyze::TimeWindow& window,
+void complain_of_nothing(const analyze::TimeWindow& window,
                          const analyze::WantedProbes& probes, const std::string& cpus) {
     std::string text = "there is no record";
     if (probes.is_set())
@@ -309,7 +309,7 @@ void complain_of_nothing(const formats::Recording& recording, const analyze::Tim
     if (window.is_set() && !probes.is_set())
         text += "; daybreak info has the first and last time of each CPU";
     if (probes.is_set() || window.is_set() || !cpus.empty())
-        complain(text + damage_text(recording));
+        complain(text);
 }
 
 int fail_window(const char* command, const base::Error& error) {
@@ -391,8 +391,9 @@ Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
             if (sim::names_match(description, probe))
                 wanted.add(ring.ring_id, id);
     if (wanted.empty())
-        return errorf(base::ErrorCode::not_found, "no probe %s: there are %s",
-                      options.probe.c_str(), probes_text(recording).c_str());
+        return errorf(base::ErrorCode::not_found, "no probe %s: there are %s%s",
+                      options.probe.c_str(), probes_text(recording).c_str(),
+                      damage_text(recording));
     return wanted;
 }
 

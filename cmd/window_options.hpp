@@ -41,7 +41,7 @@ base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& option
                                                      const formats::Recording& recording);
 
 /// Says that a part of a recording, which was asked for, has no record.
-void complain_of_nothing(const formats::Recording& recording, const analyze::TimeWindow& window,
+void complain_of_nothing(const analyze::TimeWindow& window,
                          const analyze::WantedProbes& probes = {},
                          const std::string& cpus = "");
 

@@ -32,12 +32,16 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
         return fail_window("list", probes.error());
     TerminalSink sink({});
     bool of_cpus = !options.cpus.empty();
-    if (analyze::print_probe_list(trace->recording, json, sink, *window, *probes, of_cpus) == 0)
-        complain_of_nothing(trace->recording, *window, *probes, options.cpus);
-    else if (trace->recording.all_findings().any_loss())
+    size_t count =
+        analyze::print_probe_list(trace->recording, json, sink, *window, *probes, of_cpus);
+    bool has_losses = trace->recording.all_findings().any_loss();
+    if (has_losses)
         complain("parts of the recording are damaged or missing, daybreak info lists them");
+    else if (count == 0)
+        complain_of_nothing(*window, *probes, options.cpus);
     sink.flush();
-    return static_cast<int>(finish_stdout());
+    Exit status = finish_stdout();
+    return static_cast<int>(status == Exit::ok && has_losses ? Exit::losses : status);
 }
 
 base::Result<void> list_kernel(bool json, TerminalSink& sink) {

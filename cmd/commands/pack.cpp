@@ -50,8 +50,9 @@ std::optional<int> plan_cut(const PackArguments& arguments, recorder::Cut& cut) 
         return fail_window("pack", window.error());
     recorder::CutOptions options;
     options.window = {window->since_ns(), window->until_ns()};
-    if (!analyze::has_records(trace->recording, *window))
-        complain_of_nothing(trace->recording, *window);
+    bool has_records = analyze::has_records(trace->recording, *window);
+    if (!has_records && !trace->recording.all_findings().any_loss())
+        complain_of_nothing(*window);
     // Of a ring of less than a segment the newest records say where those that count begin.
     for (const auto& [cpu, start] : analyze::small_ring_starts(trace->recording))
         options.whole_rings.insert(cpu.first);

@@ -122,12 +122,13 @@ int report(const ReportArguments& arguments) {
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, *trace));
-    // What the engine counted for a probe has no records: that there are none says nothing.
-    bool has_counts =
-        probes->is_set() && std::ranges::any_of(trace->recording.rings, counts_in_engine);
+    // What the engine counted has no records: that there are none says nothing of it.
+    bool has_counts = (probes->is_set() || !arguments.window.cpus.empty()) &&
+                      std::ranges::any_of(trace->recording.rings, counts_in_engine);
     bool is_part = note.records_present != 0 || !arguments.window.cpus.empty();
-    if (result.records == 0 && is_part && !has_counts)
-        complain_of_nothing(trace->recording, options.window, *probes, arguments.window.cpus);
+    bool is_damaged = trace->recording.all_findings().any_loss();
+    if (result.records == 0 && is_part && !has_counts && !is_damaged)
+        complain_of_nothing(options.window, *probes, arguments.window.cpus);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     return result.status();

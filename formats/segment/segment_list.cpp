@@ -39,6 +39,33 @@ std::vector<SegmentInfo> stand_ins(const SegmentRun& run) {
     return all;
 }
 
+/// Of a run with holes what is there, by sequence number.
+std::vector<SegmentInfo> found_of(const SegmentRun& run, const std::vector<SegmentInfo>& source) {
+    std::vector<SegmentInfo> all = stand_ins(run);
+    const SegmentInfo stand_in = all[0];
+    for (const SegmentInfo& segment : source)
+        if (segment.sequence >= run.first_sequence &&
+            segment.sequence - run.first_sequence < run.count && may_be_in_run(segment) &&
+            segment.says_tsc == run.says_tsc && segment.min_ticks >= run.min_ticks &&
+            segment.last_ticks <= run.max_ticks)
+            all[segment.sequence - run.first_sequence] = segment;
+    for (size_t i = 1; i < all.size(); i++) {
+        const SegmentInfo& before = all[i - 1];
+        uint64_t records = before.records_before + before.record_count;
+        SegmentInfo& segment = all[i];
+        if (!segment.damaged && segment.records_before >= records &&
+            segment.min_ticks >= before.last_ticks)
+            continue;
+        uint64_t sequence = segment.sequence;
+        segment = stand_in;
+        segment.sequence = sequence;
+        segment.recorded_ticks = segment.min_ticks = segment.last_ticks = before.last_ticks;
+        segment.base_mono_ns = before.base_mono_ns;
+        segment.records_before = records;
+    }
+    return all;
+}
+
 } // namespace
 
 bool may_be_in_run(const SegmentInfo& segment) {
@@ -79,13 +106,18 @@ SegmentRun run_of(const SegmentInfo* segments, size_t count) {
 
 std::vector<SegmentInfo> segments_of(const SegmentRun& run) {
     SegmentSource::Segments source = run.source->segments(run.group, run.stream);
-    if (!source || !is_run_of(run, *source)) {
-        if (source)
-            run.source->add_changed(run.group);
+    if (!source)
+        return stand_ins(run);
+    std::vector<SegmentInfo> all;
+    if (run.source->has_holes(run.group)) {
+        all = found_of(run, *source);
+    } else if (is_run_of(run, *source)) {
+        auto first = source->begin() + run.from;
+        all.assign(first, first + run.count);
+    } else {
+        run.source->add_changed(run.group);
         return stand_ins(run);
     }
-    auto first = source->begin() + run.from;
-    std::vector<SegmentInfo> all(first, first + run.count);
     uint32_t drops_place = run.drops_place;
     for (SegmentInfo& segment : all) {
         segment.file_number = run.file_number;

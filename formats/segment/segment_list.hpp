@@ -65,6 +65,12 @@ public:
     virtual Segments segments(uint32_t group, uint32_t stream) = 0;
     /// Reports that the group does not have what the run says of it.
     virtual void add_changed(uint32_t group) = 0;
+    /// Returns whether a part of the group is damaged, which has been reported: of its runs those
+    /// segments count that are there.
+    virtual bool has_holes(uint32_t group) const {
+        (void)group;
+        return false;
+    }
 };
 
 /// Segments of one CPU whose sequence numbers follow each other, all of them counted, with records

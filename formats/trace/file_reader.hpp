@@ -4,6 +4,7 @@
 #pragma once
 
 #include "formats/trace/block_store.hpp"
+#include "formats/trace/raw_budget.hpp"
 #include "formats/trace/reader.hpp"
 
 namespace daybreak::formats {
@@ -18,24 +19,6 @@ struct FileContent {
 
     /// Returns the file's number in its row, as it says itself or as its name does; 0: none.
     uint32_t number() const;
-};
-
-/// What the files of one reading may unpack to, all blocks counted: a small file must not fill the
-/// memory.
-class RawBudget {
-public:
-    static constexpr uint64_t kBytesAlways = 256u << 20, kPerFileByte = 256;
-
-    void add_file(uint64_t file_bytes) { left_ += file_bytes * kPerFileByte; }
-    /// Returns whether so many bytes were left; they are not any more.
-    bool take(uint64_t bytes) {
-        bool enough = bytes <= left_;
-        left_ -= enough ? bytes : 0;
-        return enough;
-    }
-
-private:
-    uint64_t left_ = kBytesAlways;
 };
 
 /// Reads a file's blocks.  Metadata goes to `builder`, which copies it; segments and aggregation

@@ -10,6 +10,7 @@
 #include "base/padded.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <map>
 
 namespace daybreak::formats {
@@ -37,10 +38,13 @@ void set_places(std::vector<IndexBlock>& blocks) {
                 head.place = counts[{piece->boot_id, piece->segment.ring_id, piece->segment.cpu}]++;
 }
 
-/// Returns the pieces of a block that has nothing but segments; none when it has others, too.
-std::vector<PieceHead> heads_of(ByteView raw, PieceCounter& counter) {
+/// Returns the pieces of a block that has nothing but segments; none when it has others, too, or
+/// more than `count_max`.
+std::vector<PieceHead> heads_of(ByteView raw, PieceCounter& counter, size_t count_max) {
     std::vector<PieceHead> heads;
     for (size_t at = 0; at < raw.size();) {
+        if (heads.size() == count_max)
+            return {};
         ByteView rest = raw.subspan(at);
         Result<Piece> piece = parse_piece(rest);
         if (!piece.ok() || piece->kind != PieceKind::segment ||
@@ -70,7 +74,7 @@ Result<Bytes> read_payload(base::ByteSource& untrusted_file, const BlockPlace& p
 
 Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, uint64_t from_bytes,
                                             const BlockPlace& index, size_t count,
-                                            PieceCounter& counter) {
+                                            RawBudget& budget, PieceCounter& counter) {
     std::vector<BlockPlace> places;
     BlockPlace place{from_bytes, {}};
     while (place.offset_bytes < index.offset_bytes &&
@@ -81,15 +85,24 @@ Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, ui
             places.push_back(place);
         place.offset_bytes += block_bytes(place.header);
     }
+    // Whose pieces the index did not have room for, it did not have.
+    size_t pieces_left = index.header.raw_bytes / DBK_SEGMENT_DATA_OFFSET;
+    uint64_t bytes = 0;
+    for (const BlockPlace& one : places)
+        bytes += rows_bytes(one.header);
+    if (!budget.take(bytes))
+        return base::errorf(ErrorCode::limit, "the data blocks before it have %" PRIu64 " bytes",
+                            bytes);
     if (place.offset_bytes != index.offset_bytes || places.size() != count)
         return base::errorf(ErrorCode::corrupt, "other data blocks are before it than it had");
     std::vector<IndexBlock> blocks;
     for (const BlockPlace& one : places) {
         Result<Bytes> raw = read_payload(untrusted_file, one);
-        if (!raw.ok())
-            return std::move(raw).error().with_context(
-                base::strprintf("block %u before it", one.header.number));
-        blocks.push_back({one.offset_bytes, one.header.number, heads_of(*raw, counter)});
+        std::vector<PieceHead> heads;
+        if (raw.ok())
+            heads = heads_of(*raw, counter, pieces_left);
+        pieces_left -= heads.size();
+        blocks.push_back({one.offset_bytes, one.header.number, std::move(heads), !raw.ok()});
     }
     set_places(blocks);
     return blocks;

@@ -5,6 +5,7 @@
 
 #include "formats/trace/block.hpp"
 #include "formats/trace/metadata.hpp"
+#include "formats/trace/raw_budget.hpp"
 
 #include <deque>
 
@@ -25,11 +26,11 @@ Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
                                            const BlockPlace& place);
 
 /// Makes again what read_index() gives, from the `count` data blocks between that index block and
-/// the one before, the header of which is at `from_bytes` or after.  `counter` knows the ECBs.
-/// Errors: corrupt, limit: other blocks are there, or one that cannot be read.
+/// the one before, the header of which is at `from_bytes` or after; `budget` is what they may unpack to.
+/// `counter` knows the ECBs.  Errors: corrupt, limit: other blocks are there, or too much.
 Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, uint64_t from_bytes,
                                             const BlockPlace& index, size_t count,
-                                            PieceCounter& counter);
+                                            RawBudget& budget, PieceCounter& counter);
 
 /// Returns whether the pieces that the index has of a block are all of it.
 bool fills(const IndexBlock& block, const dbk_trace_block& header);

@@ -63,14 +63,22 @@ Result<std::vector<IndexBlock>> IndexSegments::index_of(uint32_t group) {
     uint64_t from = group == 0 ? 0 : groups_[group - 1].place.offset_bytes;
     size_t count = wanted.blocks.empty() ? wanted.unseen : wanted.blocks.size();
     Result<std::vector<IndexBlock>> again =
-        index_again(*file_, from, wanted.place, count, counter_);
-    if (again.ok())
-        add_finding(FindingKind::spare_block, group,
-                    index.error().message() + "; its segments were found without it");
-    else
+        index_again(*file_, from, wanted.place, count, again_, counter_);
+    if (!again.ok()) {
         add_finding(FindingKind::bad_block, group,
-                    index.error().message() + ", and " + again.error().message() +
-                        ": what is left is found without --since and --until");
+                    index.error().message() + ", and " + again.error().message());
+        return again;
+    }
+    add_finding(FindingKind::spare_block, group,
+                index.error().message() + "; its segments were found without it");
+    for (const IndexBlock& block : *again)
+        if (block.is_lost) {
+            groups_[group].has_holes = true;
+            store_->add_late(FindingKind::bad_block,
+                             prefix_ + base::strprintf("block %u at 0x%" PRIx64,
+                                                       block.block_number, block.file_offset),
+                             "its checksum does not hold");
+        }
     return again;
 }
 

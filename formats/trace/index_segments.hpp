@@ -23,7 +23,9 @@ public:
     /// `prefix` as in read_blocks().
     IndexSegments(std::shared_ptr<base::ByteSource> file, const std::string& prefix,
                   const std::shared_ptr<BlockStore>& store)
-        : file_(std::move(file)), prefix_(prefix), store_(store) {}
+        : file_(std::move(file)), prefix_(prefix), store_(store) {
+        again_.add_file(file_->size());
+    }
 
     /// Adds a group.  `blocks` has the number in the store of each of its data blocks; kNotTaken: of
     /// it nothing is in a run.  Returns the group's number.
@@ -37,6 +39,7 @@ public:
 
     Segments segments(uint32_t group, uint32_t stream) override;
     void add_changed(uint32_t group) override;
+    bool has_holes(uint32_t group) const override { return groups_[group].has_holes; }
 
 private:
     struct Group {
@@ -44,6 +47,7 @@ private:
         std::vector<uint32_t> blocks; // in the store
         uint32_t unseen = 0;          // or so many from `first` on, which are placed when it is read
         uint32_t first = 0;
+        bool has_holes = false; // read without its index block, a data block could not be read
     };
     /// Of a group, by stream.
     struct Read {
@@ -63,6 +67,7 @@ private:
     std::vector<Group> groups_;
     std::map<StreamKey, uint32_t> streams_;
     PieceCounter counter_;
+    RawBudget again_; // of groups whose index block cannot be read
     std::deque<Read> kept_; // the one used last at the back
     size_t kept_bytes_ = 0;
 };

@@ -179,6 +179,7 @@ struct IndexBlock {
     uint64_t file_offset = 0;
     uint32_t block_number = 0;
     std::vector<PieceHead> pieces; ///< all of it, in order; empty: it has others, too
+    bool is_lost = false;          ///< it was looked at, and could not be read
 };
 
 /// One index: what came since the one before.
