@@ -77,7 +77,7 @@ Result<std::vector<IndexBlock>> IndexSegments::index_of(uint32_t group) {
             store_->add_late(FindingKind::bad_block,
                              prefix_ + base::strprintf("block %u at 0x%" PRIx64,
                                                        block.block_number, block.file_offset),
-                             "its checksum does not hold");
+                             "it cannot be read");
         }
     return again;
 }

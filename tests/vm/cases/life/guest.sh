@@ -14,19 +14,28 @@ kib=20000
 while (ulimit -v $((kib - 200)); exec daybreak --version) >/dev/null 2>&1; do kib=$((kib - 200)); done
 refuses out-of-memory-says-so '^daybreak: out of memory' \
 	sh -c "ulimit -v $kib; daybreak report /share/out/life.dbrk"
+# report_in KIB OPTION...: whether so much is enough; what is not and says something else goes into $other.
+# Status 3: on a busy host timers come late, and firings missed are drops.
+report_in() {
+	report_kib=$1
+	shift
+	(ulimit -v "$report_kib"; exec daybreak report "$@" /share/out/life.dbrk) >/dev/null 2>/tmp/short
+	case $? in 0 | 3) return 0 ;; esac
+	grep -q '^daybreak: out of memory' /tmp/short || other="$other $report_kib: $(cat /tmp/short);"
+	return 1
+}
 steps=0 other=
-until (ulimit -v $kib; exec daybreak report /share/out/life.dbrk) >/dev/null 2>/tmp/short; do
-	grep -q '^daybreak: out of memory' /tmp/short || other="$other $kib: $(cat /tmp/short);"
+while [ $steps -lt 400 ] && ! report_in $kib; do
 	kib=$((kib + 5)) steps=$((steps + 1))
 done
 equal out-of-memory-at-every-step "" "$other"
+at_least out-of-memory-steps "$steps" 1
+less_than out-of-memory-ends "$steps" 400
 other=
 for more in 0 200 400 800 1600 3200; do
-	(ulimit -v $((kib + more)); exec daybreak report --jobs 4 /share/out/life.dbrk) >/dev/null 2>/tmp/short ||
-		grep -q '^daybreak: out of memory' /tmp/short || other="$other $more: $(cat /tmp/short);"
+	report_in $((kib + more)) --jobs 4
 done
 equal out-of-memory-of-threads "" "$other"
-at_least out-of-memory-steps "$steps" 1
 holds unload-life rmmod daybreak
 
 holds load-returns insmod /share/in/returns.ko
