@@ -69,6 +69,8 @@ public:
         return cells ? static_cast<size_t>(cells - cells_.data()) : kNowhere;
     }
     static constexpr size_t kNowhere = SIZE_MAX;
+    /// The same as update_at() of a layout whose function is count().
+    void count_at(size_t place) { cells_[place]++; }
     /// Counts one value in the cells at a place, which are of this layout.
     void update_at(size_t place, uint32_t layout, int64_t value, int64_t increment) {
         const KnownLayout& known = layouts_[layout];

@@ -85,27 +85,28 @@ std::optional<FlatAggregation> FlatAggregation::of(const Statement& statement) {
         !set_integer(statement.increment, flat.increment_))
         return std::nullopt;
     flat.end_ = std::max({flat.end_, flat.value_.end(), flat.increment_.end()});
-    flat.plan_words();
+    flat.fixed_bytes_ = statement.fixed_bytes;
+    flat.plan_mask();
     return flat;
 }
 
-void FlatAggregation::plan_words() {
-    size_t end = end_;
-    for (const Member& member : members_) {
-        if (member.kind == MemberKind::tail || member.kind == MemberKind::tail_string) {
-            tails_.push_back(member.offset);
-            continue;
-        }
-        for (size_t at = 0; at < member.bytes; at += sizeof(uint64_t)) {
-            size_t bytes = std::min(member.bytes - at, sizeof(uint64_t)),
-                   offset = member.offset + at;
-            fixed_words_.push_back({static_cast<uint16_t>(offset), mask(bytes)});
-            end = std::max(end, offset + sizeof(uint64_t));
-        }
+void FlatAggregation::add_to_mask(size_t offset, size_t bytes) {
+    for (size_t i = offset; i < offset + bytes; i++) {
+        size_t word = i / sizeof(uint64_t); // counted from the header, which is one
+        if (word > 0 && word <= mask_.size())
+            mask_[word - 1] |= uint64_t{0xff} << (8 * (i % sizeof(uint64_t)));
     }
-    constexpr size_t kTailsMax = sizeof(uint64_t) / sizeof(dbk_tail_ref::bytes);
-    if (fixed_words_.size() < std::tuple_size_v<KeyWords> && tails_.size() <= kTailsMax)
-        words_end_ = end;
+}
+
+/// The key's fields, and all tails: those of other statements mostly come with the same key.
+void FlatAggregation::plan_mask() {
+    for (const Member& member : members_) {
+        bool is_fixed = member.kind == MemberKind::fixed || member.kind == MemberKind::fixed_string;
+        add_to_mask(member.offset, is_fixed ? member.bytes : sizeof(dbk_tail_ref));
+    }
+    size_t end = sizeof(dbk_record_header) + mask_.size() * sizeof(uint64_t);
+    if (fixed_bytes_ < end)
+        add_to_mask(fixed_bytes_, end - fixed_bytes_);
 }
 
 } // namespace daybreak::analyze

@@ -63,31 +63,9 @@ public:
         key.size = static_cast<size_t>(to - key.storage.data());
         return true;
     }
-    /// Reads the words that the key is made of; false when they are too many, or lie outside the
-    /// record.  Records with equal words have equal keys.
-    bool read_words(base::ByteView record, KeyWords& words) const {
-        if (record.size() < words_end_)
-            return false;
-        words = {};
-        size_t count = 1; // the first has the bytes of each tail
-        for (const FixedWord& fixed : fixed_words_)
-            words[count++] = base::load<uint64_t>(record.data() + fixed.offset) & fixed.mask;
-        for (uint16_t offset : tails_) {
-            auto tail = base::load<dbk_tail_ref>(record.data() + offset);
-            size_t whole = tail.bytes / sizeof(uint64_t), rest = tail.bytes % sizeof(uint64_t);
-            size_t needed = whole + (rest != 0 ? 1 : 0);
-            if (needed > words.size() - count ||
-                tail.offset + needed * sizeof(uint64_t) > record.size())
-                return false;
-            words[0] = words[0] << 16 | tail.bytes;
-            const std::byte* from = record.data() + tail.offset;
-            for (size_t i = 0; i < whole; i++)
-                words[count++] = base::load<uint64_t>(from + i * sizeof(uint64_t));
-            if (rest != 0)
-                words[count++] = base::load<uint64_t>(from + whole * sizeof(uint64_t)) & mask(rest);
-        }
-        return true;
-    }
+    /// What of a record's words after its header the key depends on: records of one length with the
+    /// same of these have equal keys.
+    const RecordMask& mask() const { return mask_; }
     /// Of a record whose key was read.
     int64_t value(base::ByteView record) const {
         return value_.bytes != 0 ? value_.of(record.data()) : 0;
@@ -110,13 +88,8 @@ private:
 
     static std::optional<Member> member_of(const FieldPlan& field);
     static bool set_integer(const std::optional<FieldPlan>& field, FlatInteger& integer);
-    /// Eight bytes of a record of which the key has those in the mask.
-    struct FixedWord {
-        uint16_t offset;
-        uint64_t mask;
-    };
-    static uint64_t mask(size_t bytes) { return UINT64_MAX >> (64 - 8 * bytes); }
-    void plan_words();
+    void plan_mask();
+    void add_to_mask(size_t offset, size_t bytes);
     static std::byte* copy_fixed(const std::byte* record, const Member& member, std::byte* to,
                                  const std::byte* limit) {
         const std::byte* from = record + member.offset;
@@ -134,15 +107,15 @@ private:
         }
         return to + member.bytes;
     }
-    static std::byte* copy_string(base::ByteView record, const Member& member, std::byte* to,
-                                  const std::byte* limit) {
+    std::byte* copy_string(base::ByteView record, const Member& member, std::byte* to,
+                           const std::byte* limit) const {
         size_t offset = member.offset, bytes = member.bytes;
         if (member.kind != MemberKind::fixed_string) {
             auto ref = base::load<dbk_tail_ref>(record.data() + offset);
             offset = ref.offset;
             bytes = ref.bytes;
-            if (offset > record.size() || bytes > record.size() - offset)
-                return nullptr;
+            if (offset < fixed_bytes_ || offset > record.size() || bytes > record.size() - offset)
+                return nullptr; // of the fixed part the mask has the key's fields only
         }
         if (bytes + sizeof(uint32_t) > static_cast<size_t>(limit - to))
             return nullptr;
@@ -175,10 +148,8 @@ private:
     std::vector<Member> members_;
     FlatInteger value_, increment_;
     size_t end_ = 0; ///< a record has at least so many bytes
-    // Of read_words():
-    std::vector<FixedWord> fixed_words_;
-    std::vector<uint16_t> tails_; ///< offsets of their references
-    size_t words_end_ = SIZE_MAX; ///< as end_; more than any record has: there are too many
+    uint32_t fixed_bytes_ = 0; ///< tails lie after them
+    RecordMask mask_{};
 };
 
 } // namespace daybreak::analyze

@@ -145,6 +145,7 @@ void Planner::plan_aggregation(size_t at, uint32_t& next_source) {
     size_t first = at - std::min<size_t>(action.tuple_count, at);
     Statement& statement = add(StatementKind::aggregate, at);
     statement.source = next_source++;
+    statement.fixed_bytes = plan_.ecb->fixed_bytes;
     statement.layout.function.kind = action.kind;
     if (action.kind == DTRACEAGG_LQUANTIZE || action.kind == DTRACEAGG_LLQUANTIZE)
         statement.layout.function.argument = action.arg;

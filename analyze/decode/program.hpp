@@ -74,6 +74,7 @@ struct Statement {
     // Of an aggregation:
     std::optional<FieldPlan> value, increment;
     AggregationLayout layout;
+    uint32_t fixed_bytes = 0;              ///< of its records
     uint32_t source = 0;                   ///< numbers the aggregating actions of the ring
     std::optional<uint32_t> layout_number; ///< in the ring's table, once interned
     std::optional<FlatAggregation> flat;   ///< once interned, when copying is enough

@@ -119,17 +119,20 @@ private:
         const std::optional<FlatAggregation>& flat = statement.flat;
         if (!flat)
             return false;
-        KeyWords words;
-        bool has_words = recent && flat->read_words(record, words);
-        if (std::optional<size_t> place = has_words ? recent->find(statement, words) : std::nullopt)
-            table_.update_at(*place, *statement.layout_number, flat->value(record),
-                             flat->increment(record));
+        if (!recent || RecentKeys::words_of(record) > kRecentWords)
+            return count_key(statement, record, nullptr, 0);
+        size_t slot = 0, place = recent->find(statement, flat->mask(), record, slot);
+        if (place == RecentKeys::kNowhere) [[unlikely]]
+            return count_key(statement, record, recent, slot);
+        if (statement.layout.function.kind == DTRACEAGG_COUNT) [[likely]]
+            table_.count_at(place);
         else
-            return count_key(statement, record, has_words ? recent : nullptr, words);
+            table_.update_at(place, *statement.layout_number, flat->value(record),
+                             flat->increment(record));
         return true;
     }
     bool count_key(const Statement& statement, base::ByteView record, RecentKeys* recent,
-                   const KeyWords& words);
+                   size_t slot);
     void aggregate(EcbPlan& plan, Statement& statement, base::ByteView record);
     void merge_entry(const formats::AggEntryView& entry);
     bool make_key(const Statement& statement, base::ByteView bytes);

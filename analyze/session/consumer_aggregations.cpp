@@ -66,9 +66,9 @@ void Consumer::aggregation_full() {
         shared_.note("aggregations do not fit into memory: further keys are not counted");
 }
 
-/// Counts a record by its key; `recent`, when there is one, knows the words by it from then on.
+/// Counts a record by its key; `recent`, when there is one, knows it in that slot from then on.
 bool Consumer::count_key(const Statement& statement, base::ByteView record, RecentKeys* recent,
-                         const KeyWords& words) {
+                         size_t slot) {
     const FlatAggregation& flat = *statement.flat;
     if (!flat.read_key(record, flat_key_))
         return false;
@@ -76,7 +76,7 @@ bool Consumer::count_key(const Statement& statement, base::ByteView record, Rece
     if (place == AggregationTable::kNowhere)
         return false;
     if (recent)
-        recent->put(statement, words, place);
+        recent->put(slot, statement, flat.mask(), record, place);
     table_.update_at(place, *statement.layout_number, flat.value(record), flat.increment(record));
     return true;
 }

@@ -6,6 +6,7 @@
 #include "analyze/decode/time_span.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace daybreak::analyze {
 
@@ -216,39 +217,40 @@ void Tally::note(size_t ring, const formats::SegmentInfo& segment, uint64_t reco
         last_boot_ns_ = std::max(last_boot_ns_, clock.boot_ns(clock.mono_ns(segment.last_ticks)));
 }
 
+/// Gathers the records at the beginning of a segment that only aggregate.  Returns whether these
+/// are all; `whole` is how many of them are of firings that end among them.
+bool Tally::gather(RingProgram& program, formats::RecordCursor& cursor, size_t& whole) {
+    formats::RecordView record;
+    gathered_.clear();
+    size_t seen = 0;
+    whole = 0;
+    for (; cursor.next(record); seen++) {
+        if (record.firing == Firing::begins)
+            whole = seen;
+        EcbPlan* plan = program.find(record.epid);
+        if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
+            record.commit_ticks != 0)
+            return false;
+        gathered_.push_back({plan, record.bytes});
+    }
+    return !cursor.damage();
+}
+
 /// Counts the firings at the beginning of a segment that only aggregate; returns their records, and
 /// whether these are all that the segment should have.
 uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, bool& is_all) {
     Consumer& consumer = *consumers_[ring];
     formats::RecordCursor cursor = formats::records_of(segment, recording_.rings[ring]);
-    formats::RecordView record;
-    uint32_t seen = 0, counted = 0;
-    waiting_.clear();
-    while (cursor.next(record)) {
-        if (record.firing == Firing::begins) {
-            flush(consumer);
-            counted = seen;
-        }
-        EcbPlan* plan = consumer.program().find(record.epid);
-        if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
-            record.commit_ticks != 0)
-            return counted;
-        waiting_.push_back({plan, record.bytes});
-        seen++;
-    }
-    if (cursor.damage() || seen != segment.record_count)
-        return counted;
-    flush(consumer);
-    is_all = true;
-    return seen;
-}
-
-void Tally::flush(Consumer& consumer) {
-    for (const Waiting& one : waiting_) {
+    size_t counted = 0;
+    is_all = gather(consumer.program(), cursor, counted) &&
+             gathered_.size() == segment.record_count;
+    if (is_all)
+        counted = gathered_.size();
+    for (const Gathered& one : std::span(gathered_).first(counted)) {
         consumer.count(*one.plan, one.record, &recent_);
         wanted_ += one.plan->is_wanted;
     }
-    waiting_.clear();
+    return static_cast<uint32_t>(counted);
 }
 
 } // namespace daybreak::analyze

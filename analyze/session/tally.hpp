@@ -46,7 +46,7 @@ private:
     struct Place {
         size_t ring = 0, cpu = 0, segment = 0;
     };
-    struct Waiting {
+    struct Gathered {
         EcbPlan* plan;
         base::ByteView record;
     };
@@ -67,9 +67,9 @@ private:
     void take_block(formats::PieceStore* store, uint32_t block);
     bool take_columns(formats::PieceStore& store, uint32_t block);
     void take_rows(const Place& place, const formats::SegmentInfo& segment);
+    bool gather(RingProgram& program, formats::RecordCursor& cursor, size_t& whole);
     uint32_t count_rows(size_t ring, const formats::SegmentInfo& segment, bool& is_all);
     bool is_block_of(const formats::ColumnBlock& block) const;
-    void flush(Consumer& consumer);
     bool is_inside(const Place& place) const;
     void note(size_t ring, const formats::SegmentInfo& segment, uint64_t records);
     bool is_worth_it() const;
@@ -78,9 +78,9 @@ private:
     const std::vector<Consumer*> consumers_;
     const TimeWindow window_;
     TalliedRecords tallied_;
-    std::vector<Place> places_;    // one for each CPU that has segments left
-    std::vector<Taken> block_;     // the segments of the block at hand
-    std::vector<Waiting> waiting_; // of the firing at hand
+    std::vector<Place> places_;      // one for each CPU that has segments left
+    std::vector<Taken> block_;       // the segments of the block at hand
+    std::vector<Gathered> gathered_; // of the segment at hand
     /// Blocks whose columns were asked for: those that do not have all their segments in a row come
     /// again, and are unpacked once.
     std::map<const formats::PieceStore*, std::vector<bool>> tried_;

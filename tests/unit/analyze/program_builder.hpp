@@ -21,6 +21,7 @@
 #include "tests/support/segment_builder.hpp"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -175,6 +176,8 @@ public:
             return;
         Bytes body = encode(layout, layout.record_fields, values, sizeof(dbk_record_header),
                             (layout.flags & DBK_ECB_F_VARIABLE) != 0);
+        if (spoil)
+            spoil(body);
         ring_.record(cpu, layout.epid | (same_firing ? DBK_RECORD_F_SAME_FIRING : 0), ticks, body);
     }
     /// Returns an entry of an aggregation buffer: the key's members, then the cells.
@@ -199,6 +202,9 @@ public:
         std::memcpy(&buffer[offsetof(dbk_segment_header, segment_bytes)], &room, sizeof(room));
         snapshots_.push_back(std::move(buffer));
     }
+
+    /// Changes what follows the header of each record that is fired from now on.
+    std::function<void(Bytes& body)> spoil;
 
     formats::Recording build() {
         formats::RecordingBuilder builder;

@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 using namespace daybreak;
@@ -329,5 +330,25 @@ TEST_CASE("texts that are the same one after the other are different keys", "[an
     CHECK(std::count(tallied.text.begin(), tallied.text.end(), '\n') ==
           static_cast<ptrdiff_t>(text.size() + 1));
     CHECK(tallied.records.count == 3 * (text.size() + 1));
+    check_same(tallied, print(built, {}, true));
+}
+
+TEST_CASE("a text that is said to lie among the numbers is read there", "[analyze][tally]") {
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t sum = program.clause("test", "", "f", "fire");
+    program.aggregate(sum, 1, {DTRACEAGG_SUM, 0}, {Member::text()});
+    RecordingOf recording(program);
+    recording.spoil = [](Bytes& body) {
+        constexpr size_t kRef = 4, kNumber = 8; // after the length
+        dbk_tail_ref ref{sizeof(dbk_record_header) + kNumber, sizeof(uint64_t)};
+        std::memcpy(body.data() + kRef, &ref, sizeof(ref));
+    };
+    for (uint64_t ticks = 100; ticks < 110; ticks++)
+        recording.fire(0, ticks, sum, {"text", uint64_t{ticks % 2 == 0 ? 0x41u : 0x42u}});
+    formats::Recording built = recording.build();
+    Printed tallied = print(built, {}, false);
+    CHECK(tallied.text.find("A ") != std::string::npos);
+    CHECK(tallied.text.find("B ") != std::string::npos);
     check_same(tallied, print(built, {}, true));
 }
