@@ -89,7 +89,9 @@ class Outcome:
         if self.findings.trouble:
             return f"the kernel reported trouble: {self.findings.trouble[0]}"
         if self.timed_out:
-            return f"the guest hung and was killed after {self.wall_s:.0f} s"
+            checks = self.findings.checks
+            where = f"after check {checks[-1].name}" if checks else "before its first check"
+            return f"the guest hung {where} and was killed after {self.wall_s:.0f} s"
         if self.exit_status != 0:
             return f"QEMU failed with status {self.exit_status}"
         if not self.findings.done:
@@ -109,11 +111,12 @@ def command_line(machine: Machine) -> list[str]:
         processor = ["-accel", f"tcg,thread={threads}", "-smp",
                      f"{machine.cpus},maxcpus={max(machine.cpus, machine.cpus_possible)}"]
         # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while, and its
-        # timer broken, which is a panic at once.
-        arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120", "no_timer_check"]
+        # timer broken, which is a panic at once.  A guest that hangs is asked by SysRq what it does.
+        arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120", "no_timer_check",
+                     "sysrq_always_enabled"]
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
-               "-display", "none", "-chardev", "stdio,id=console,signal=off",
+               "-display", "none", "-chardev", "stdio,id=console,signal=off,mux=on",
                "-serial", "chardev:console"]
     if machine.efi_variables:
         command += ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on",
@@ -160,7 +163,7 @@ def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line:
     started = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        process = subprocess.Popen(command_line(machine), stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(command_line(machine), stdin=subprocess.PIPE, bufsize=0,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True, preexec_fn=die_with_parent)
     except OSError as error:
@@ -170,6 +173,7 @@ def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line:
         timed_out = reader.read(process)
     finally:
         kill_group(process)
+        process.stdin.close()
         process.stdout.close()
         reader.close()
     return Outcome(reader.findings, time.monotonic() - started, timed_out, process.returncode, reader.tail)
@@ -201,6 +205,9 @@ class _ConsoleReader:
 
     TAIL_LINES = 30
     TROUBLE_S = 60.0  # what a guest may still say after its kernel reported trouble
+    LAST_WORDS = "9lt"  # SysRq keys for one that hung: print all, what runs on each CPU, each task's stack
+    LAST_WORDS_S = 20.0  # what it may say to each of them
+    QUIET_S = 3.0  # it has said all when nothing came for so long
 
     def __init__(self, machine: Machine, log: Path, watch: Callable[[str], None], started: float):
         self.findings = console.Findings()
@@ -227,7 +234,26 @@ class _ConsoleReader:
                 if not data:
                     return not _ended(process, left)
                 self._take(data)
+            self._take_last_words(process, selector)
         return True
+
+    def _take_last_words(self, process: subprocess.Popen, selector: selectors.BaseSelector) -> None:
+        """Asks a kernel that still answers interrupts where its tasks are, for the log and nothing else.  Its console
+        is a serial line: a break and a key are a SysRq, and QEMU sends a break for Ctrl-A b."""
+        self._write_log("-- hung: asked for its tasks")
+        for key in self.LAST_WORDS:
+            deadline = time.monotonic() + self.LAST_WORDS_S
+            try:
+                process.stdin.write(b"\x01b" + key.encode())
+                while time.monotonic() < deadline and selector.select(self.QUIET_S):
+                    if not (data := os.read(process.stdout.fileno(), 65536)):
+                        return
+                    *lines, self._rest = (self._rest + data).split(b"\n")
+                    for raw in lines:
+                        self._write_log(console.clean(raw.decode(errors="replace")))
+            except BrokenPipeError:
+                return
+        self._rest = b""
 
     def close(self) -> None:
         if self._rest:
@@ -238,7 +264,10 @@ class _ConsoleReader:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for raw in lines:
             line = console.clean(raw.decode(errors="replace"))
-            self._log.write(f"{time.monotonic() - self._started:8.3f} {line}\n")
+            self._write_log(line)
             self.tail = [*self.tail[1 - self.TAIL_LINES:], line]
             console.read_line(self.findings, line, self._machine.expected)
             self._watch(line)
+
+    def _write_log(self, line: str) -> None:
+        self._log.write(f"{time.monotonic() - self._started:8.3f} {line}\n")
