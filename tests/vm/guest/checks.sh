@@ -49,17 +49,56 @@ at_least() {
 }
 
 # until_it COMMAND...: waits for it to succeed.  What has not come after $wait_s seconds never comes: that is a failed
-# check, and the end of the case, whose further waits would only take as long again.
+# check, and the end of the case, whose further waits would only take as long again.  It is said on the console, wherever
+# the output of the caller goes, with what the files that COMMAND names end with and where each process is.
 wait_s=300
 until_it() {
 	until_s=$(($(cut -d . -f 1 /proc/uptime) + wait_s))
 	until "$@" >/dev/null 2>&1; do
 		if [ "$(cut -d . -f 1 /proc/uptime)" -ge $until_s ]; then
-			fail waited "$wait_s s in vain for: $*"
-			end_guest
+			{
+				fail waited "$wait_s s in vain for: $*"
+				for until_word; do
+					[ ! -f "$until_word" ] || tail -n 20 "$until_word" | sed 's/^/| /'
+				done
+				processes
+				end_guest
+			} >/dev/console
 		fi
 		sleep 0.1
 	done
+}
+
+# processes: each of user space, with its state and where in the kernel its threads are
+processes() {
+	for processes_at in /proc/[0-9]*; do
+		processes_words=$(tr '\0' ' ' <"$processes_at/cmdline" 2>/dev/null)
+		[ -n "$processes_words" ] || continue
+		echo "| process ${processes_at#/proc/} $(sed -n 's/^State:.//p' "$processes_at/status" 2>/dev/null): $processes_words"
+		sed 's/^/|   /' "$processes_at"/task/*/stack 2>/dev/null
+	done
+}
+
+# begins PATTERN FILE COMMAND...: starts it in the background and waits until its output, which goes to FILE, has PATTERN;
+# $begun is its process.  FILE is a new one: the words of the last time would be read before the shell in the background
+# has emptied it, and what was to happen after PATTERN would happen before.
+begins() {
+	begins_pattern=$1
+	begins_file=$2
+	shift 2
+	rm -f "$begins_file"
+	"$@" >>"$begins_file" &
+	begun=$!
+	until_it grep -q -e "$begins_pattern" "$begins_file"
+}
+
+# ended PROCESS: waits for a child of this shell, as until_it does, and returns its exit status
+ended() {
+	until_it has_ended "$1"
+	wait "$1"
+}
+has_ended() {
+	! grep -q '^State:.[^ZX]' "/proc/$1/status"
 }
 
 # less_than NAME GOT LIMIT

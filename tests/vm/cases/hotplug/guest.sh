@@ -33,9 +33,7 @@ cleaned() {
 	grep -q CLEANED said
 }
 
-daybreak dtrace -s /share/in/calls.d >said 2>complained &
-tracer=$!
-until_said READY
+begins READY said daybreak dtrace -s /share/in/calls.d 2>complained
 on 0 01
 on 1 01
 on 1 01
@@ -56,8 +54,8 @@ on 1 05
 on 1 06
 until_said COMMITTED
 holds offline-2 sh -c "echo 0 >$cpus/cpu2/online"
-kill -INT $tracer
-wait $tracer
+kill -INT $begun
+ended $begun
 cat said complained
 equal calls-0 "$(grep -c 'CALL 0' said)" 1
 equal calls-1 "$(grep -c 'CALL 1' said)" 3
@@ -71,15 +69,13 @@ equal no-drops "$(grep -v 'available buffer still busy' complained)" ""
 # What a CPU has counted is taken though those before it count nothing: one is away, or option cpu is another's.
 # counted OPTION: what a program sees that counts in the engine while umask() is called on CPU 2 three times.
 counted() {
-	taskset -c 2 daybreak dtrace -q -x aggregate=engine $1 -n 'syscall::umask:entry /arg0 == 7/ { @[cpu] = count(); }
-		BEGIN { printf("READY\n"); } syscall::umask:entry /arg0 == 8/ { exit(0); }' >said 2>>complained &
-	tracer=$!
-	until_it grep -q READY said
+	begins READY said taskset -c 2 daybreak dtrace -q -x aggregate=engine $1 -n 'syscall::umask:entry /arg0 == 7/ { @[cpu] = count(); }
+		BEGIN { printf("READY\n"); } syscall::umask:entry /arg0 == 8/ { exit(0); }' 2>>complained
 	on 2 07
 	on 2 07
 	on 2 07
 	on 2 010
-	wait $tracer
+	ended $begun
 	grep -v READY said | xargs
 }
 holds online-2-again sh -c "echo 1 >$cpus/cpu2/online"
