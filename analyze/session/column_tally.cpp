@@ -79,13 +79,13 @@ bool ColumnTally::count_statement(const formats::LayoutColumns& layout, Statemen
         !read_integers(layout, statement.increment, increments_))
         return false;
     make_groups(layout.count, cell_count);
-    uint64_t cells_needed = group_count_ * cell_count;
+    uint64_t cells_needed = groups_.below * cell_count;
     cells_kept_ += cells_needed;
     if (cells_needed > kCellsAlways + kCellsPerRecord * layout.count || cells_kept_ > kBlockCellsMax)
         return false;
     update(function, cell_count, layout.count);
     Result& result = results_.emplace_back(Result{&statement, {}});
-    for (size_t group = 0; group < group_count_; group++) {
+    for (size_t group = 0; group < groups_.below; group++) {
         if (examples_[group] == 0)
             continue;
         auto cells = cells_.begin() + static_cast<ptrdiff_t>(group * cell_count);
@@ -115,10 +115,9 @@ bool ColumnTally::add_part(const formats::LayoutColumns& layout, size_t item) {
     Part part;
     part.width = layout.record.widths[item];
     if (part.width == formats::kTailItem) {
-        if (!formats::ColumnBlock::tails(layout, item, part.tail).ok() || part.tail.indexes.empty())
+        if (!formats::ColumnBlock::tails(layout, item, part.tail).ok() || !part.tail.is_dictionary)
             return false;
-        part.codes.swap(part.tail.indexes);
-    } else if (!formats::ColumnBlock::integers(layout, item, part.codes).ok()) {
+    } else if (!formats::ColumnBlock::integer_codes(layout, item, part.integers).ok()) {
         return false;
     }
     parts_.push_back(std::move(part));
@@ -142,60 +141,78 @@ bool ColumnTally::read_integers(const formats::LayoutColumns& layout,
 
 /// Gives every record the number of its group: records with equal codes have one number.
 void ColumnTally::make_groups(size_t records, size_t cell_count) {
-    groups_.assign(records, 0);
-    group_count_ = 1;
-    for (const Part& part : parts_) {
-        const std::vector<uint64_t>* numbers = &part.codes;
-        uint64_t below = part.width == formats::kTailItem
-                             ? part.tail.entries()
-                             : *std::max_element(part.codes.begin(), part.codes.end()) + 1;
-        if (below == 1)
-            continue; // all are 0
-        if (below == 0 || below > kGroupsMax) {
-            numbers_ = part.codes;
-            numbers = &numbers_;
-            below = renumber(numbers_);
-        }
-        for (size_t i = 0; i < records; i++)
-            groups_[i] = groups_[i] * below + (*numbers)[i];
-        group_count_ *= below;
-        if (group_count_ > kGroupsMax)
-            group_count_ = renumber(groups_);
-    }
-    if (group_count_ * cell_count > 4 * records)
-        group_count_ = renumber(groups_);
+    groups_ = {};
+    for (const Part& part : parts_)
+        add_to_groups(part.codes(), records);
+    if (groups_.below * cell_count > 4 * records)
+        renumber(groups_, records);
 }
 
-/// Makes of any numbers those from 0 on, in the order of their first appearance; returns how many.
-uint64_t ColumnTally::renumber(std::vector<uint64_t>& numbers) {
-    size_t slots = std::bit_ceil(2 * numbers.size() + 1);
+void ColumnTally::add_to_groups(const formats::ColumnCodes& codes, size_t records) {
+    if (codes.words.empty() && codes.bytes.empty())
+        return; // one for all
+    const formats::ColumnCodes* added = &codes;
+    formats::ColumnCodes fewer;
+    if (codes.below == 0 || codes.below > kGroupsMax) {
+        fewer = codes;
+        renumber(fewer, records);
+        added = &fewer;
+    }
+    if (groups_.words.empty() && groups_.bytes.empty()) {
+        groups_.words = added->words;
+        groups_.bytes = added->bytes;
+        groups_.below = added->below;
+        return;
+    }
+    std::vector<uint64_t> numbers(records);
+    groups_.visit([&](auto groups) {
+        added->visit([&](auto more) {
+            for (size_t i = 0; i < records; i++)
+                numbers[i] = static_cast<uint64_t>(groups[i]) * added->below +
+                             static_cast<uint64_t>(more[i]);
+        });
+    });
+    groups_.words = std::move(numbers);
+    groups_.bytes = {};
+    groups_.below *= added->below;
+    if (groups_.below > kGroupsMax)
+        renumber(groups_, records);
+}
+
+/// Makes of any codes words from 0 on, in the order of their first appearance.
+void ColumnTally::renumber(formats::ColumnCodes& codes, size_t records) {
+    size_t slots = std::bit_ceil(2 * records + 1);
     slots_.assign(slots, {});
     uint32_t count = 0;
-    for (uint64_t& number : numbers) {
-        auto product = static_cast<unsigned __int128>(number ^ kMultiplier) * kMultiplier;
+    std::vector<uint64_t> numbers(records);
+    for (size_t i = 0; i < records; i++) {
+        uint64_t code = codes[i];
+        auto product = static_cast<unsigned __int128>(code ^ kMultiplier) * kMultiplier;
         auto hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
         size_t at = hash & (slots - 1);
-        while (slots_[at].number != 0 && slots_[at].key != number)
+        while (slots_[at].number != 0 && slots_[at].key != code)
             at = (at + 1) & (slots - 1);
         if (slots_[at].number == 0)
-            slots_[at] = {number, ++count};
-        number = slots_[at].number - 1;
+            slots_[at] = {code, ++count};
+        numbers[i] = slots_[at].number - 1;
     }
-    return count;
+    codes.words = std::move(numbers);
+    codes.bytes = {};
+    codes.below = count;
 }
 
 void ColumnTally::update(const AggregationFunction& function, size_t cell_count, size_t records) {
-    examples_.assign(group_count_, 0);
-    cells_.assign(group_count_ * cell_count, 0);
+    examples_.assign(groups_.below, 0);
+    cells_.assign(groups_.below * cell_count, 0);
     if (function.kind == DTRACEAGG_COUNT) {
-        formats::count_values(groups_, cells_);
+        formats::count_codes(groups_, records, cells_);
         find_examples();
         return;
     }
     auto cells_of = [&](uint64_t group) {
         return std::span(cells_).subspan(group * cell_count, cell_count);
     };
-    for (size_t group = 0; group < group_count_; group++)
+    for (size_t group = 0; group < groups_.below; group++)
         function.init(cells_of(group));
     for (size_t i = 0; i < records; i++) {
         function.update(cells_of(groups_[i]),
@@ -227,7 +244,7 @@ void ColumnTally::put_key(const Statement& statement, size_t record, base::Bytes
         bool is_fixed = field.info.shape == DBK_FIELD_FIXED;
         for (uint32_t left = is_fixed ? field.info.bytes : 1; left > 0; part++) {
             const Part& one = parts_[part];
-            uint64_t code = one.codes[record];
+            uint64_t code = one.codes().value(record);
             base::ByteView bytes = is_fixed ? std::as_bytes(std::span(&code, 1)).first(one.width)
                                             : one.tail.entry(code);
             data.insert(data.end(), bytes.begin(), bytes.end());

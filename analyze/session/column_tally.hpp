@@ -27,9 +27,13 @@ public:
 private:
     /// A column that is a member of the key, or a part of one.
     struct Part {
-        uint8_t width = 0;           ///< of the integer; kTailItem: a code is an entry of `tail`
-        std::vector<uint64_t> codes; ///< of each record
+        uint8_t width = 0; ///< of the integer; kTailItem: a code is an entry of `tail`
+        formats::ColumnCodes integers;
         formats::TailColumn tail;
+
+        const formats::ColumnCodes& codes() const {
+            return width == formats::kTailItem ? tail.indexes : integers;
+        }
     };
     struct Group {
         base::Bytes key;
@@ -53,7 +57,8 @@ private:
     static bool read_integers(const formats::LayoutColumns& layout,
                               const std::optional<FieldPlan>& field, std::vector<uint64_t>& values);
     void make_groups(size_t records, size_t cell_count);
-    uint64_t renumber(std::vector<uint64_t>& numbers);
+    void add_to_groups(const formats::ColumnCodes& codes, size_t records);
+    void renumber(formats::ColumnCodes& codes, size_t records);
     void update(const AggregationFunction& function, size_t cell_count, size_t records);
     void find_examples();
     void put_key(const Statement& statement, size_t record, base::Bytes& key) const;
@@ -62,9 +67,8 @@ private:
     uint64_t cells_kept_ = 0; // of the results
     // Of the statement at hand:
     std::vector<Part> parts_;
-    std::vector<uint64_t> groups_; // of each record, the number of its group
-    uint64_t group_count_ = 0;     // the numbers are below it
-    std::vector<uint64_t> numbers_, values_, increments_;
+    formats::ColumnCodes groups_; // of each record, the number of its group
+    std::vector<uint64_t> values_, increments_;
     std::vector<uint64_t> cells_;    // of each group
     std::vector<uint32_t> examples_; // of each group a record, counted from 1; 0: it has none
     std::vector<Slot> slots_;

@@ -28,21 +28,25 @@ Result<void> check_width(std::span<const uint64_t> values, unsigned width) {
 
 } // namespace
 
-void count_values(std::span<const uint64_t> values, std::span<uint64_t> counts) {
+void count_codes(const ColumnCodes& codes, size_t count, std::span<uint64_t> counts) {
     constexpr size_t kTables = 4, kSmall = 256, kMany = 1024;
-    size_t i = 0;
-    if (counts.size() <= kSmall && values.size() >= kMany) {
-        // Equal values often follow each other: in one table each addition waits for the last.
-        std::array<std::array<uint64_t, kSmall>, kTables> tables{};
-        for (; i + kTables <= values.size(); i += kTables)
-            for (size_t table = 0; table < kTables; table++)
-                tables[table][values[i + table]]++;
-        for (const auto& table : tables)
-            for (size_t value = 0; value < counts.size(); value++)
-                counts[value] += table[value];
-    }
-    for (; i < values.size(); i++)
-        counts[values[i]]++;
+    if (codes.words.empty() && codes.bytes.empty())
+        counts[codes.same] += count;
+    codes.visit([&](auto all) {
+        size_t i = 0;
+        if (counts.size() <= kSmall && count >= kMany) {
+            // Equal codes often follow each other: in one table each addition waits for the last.
+            std::array<std::array<uint64_t, kSmall>, kTables> tables{};
+            for (; i + kTables <= count; i += kTables)
+                for (size_t table = 0; table < kTables; table++)
+                    tables[table][static_cast<size_t>(all[i + table])]++;
+            for (const auto& table : tables)
+                for (size_t code = 0; code < counts.size(); code++)
+                    counts[code] += table[code];
+        }
+        for (; i < count; i++)
+            counts[static_cast<size_t>(all[i])]++;
+    });
 }
 
 Result<ColumnBlock> ColumnBlock::read(ByteView untrusted_payload, size_t rows_bytes) {
@@ -102,16 +106,15 @@ Result<void> ColumnBlock::read_head() {
 Result<void> ColumnBlock::read_streams() {
     if (record_count_ != 0) {
         DBK_TRY(ColumnView column, read_column(reader_));
-        DBK_TRY_VOID(decode_column(column, record_count_, kinds_));
+        DBK_TRY_VOID(decode_codes(column, record_count_, kinds_));
     }
-    uint64_t last = 0;
-    for (uint64_t kind : kinds_)
-        last = std::max(last, kind);
-    if (last > layouts_.size())
-        return errorf(ErrorCode::corrupt, "a record of layout %" PRIu64 " of %zu", last,
-                      layouts_.size());
-    std::vector<uint64_t> counts(layouts_.size() + 1);
-    count_values(kinds_, counts);
+    if (kinds_.highest() > layouts_.size())
+        return errorf(ErrorCode::corrupt, "a record of layout %" PRIu64 " of %zu",
+                      kinds_.highest(), layouts_.size());
+    std::vector<uint64_t> by_code(kinds_.below), counts(layouts_.size() + 1);
+    count_codes(kinds_, record_count_, by_code);
+    for (size_t code = 0; code < by_code.size(); code++)
+        counts[kinds_.meanings.empty() ? code : kinds_.meanings[code]] += by_code[code];
     uint64_t least = 0; // of all records; before any column of them takes memory
     for (size_t i = 0; i < layouts_.size(); i++) {
         layouts_[i].count = counts[i + 1];
@@ -160,6 +163,13 @@ Result<void> ColumnBlock::integers(const LayoutColumns& layout, size_t item,
     return check_width(values, layout.record.widths[item]);
 }
 
+Result<void> ColumnBlock::integer_codes(const LayoutColumns& layout, size_t item,
+                                        ColumnCodes& codes) {
+    DBK_TRY_VOID(decode_codes(layout.items[item], layout.count, codes));
+    uint64_t highest = codes.highest();
+    return check_width(std::span(&highest, 1), layout.record.widths[item]);
+}
+
 Result<void> ColumnBlock::tails(const LayoutColumns& layout, size_t item, TailColumn& tail) {
     const ColumnView& column = layout.items[item];
     size_t count = layout.count;
@@ -174,16 +184,14 @@ Result<void> ColumnBlock::tails(const LayoutColumns& layout, size_t item, TailCo
     DBK_TRY(ColumnView lengths_column, read_column(reader));
     DBK_TRY_VOID(decode_column(lengths_column, entries, lengths));
     DBK_TRY_VOID(check_width(lengths, sizeof(uint16_t)));
-    tail.indexes.clear();
+    tail.is_dictionary = dictionary;
     if (dictionary) {
         DBK_TRY(ColumnView indexes, read_column(reader));
-        DBK_TRY_VOID(decode_column(indexes, count, tail.indexes));
+        DBK_TRY_VOID(decode_codes(indexes, count, tail.indexes));
+        if (tail.indexes.highest() >= entries)
+            return errorf(ErrorCode::corrupt, "string %" PRIu64 " of %" PRIu64,
+                          tail.indexes.highest(), entries);
     }
-    uint64_t last = 0;
-    for (uint64_t index : tail.indexes)
-        last = std::max(last, index);
-    if (!tail.indexes.empty() && last >= entries)
-        return errorf(ErrorCode::corrupt, "string %" PRIu64 " of %" PRIu64, last, entries);
     uint64_t bytes = 0;
     tail.offsets.clear();
     tail.offsets.reserve(entries + 1);

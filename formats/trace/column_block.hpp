@@ -20,13 +20,14 @@ namespace daybreak::formats {
 struct TailColumn {
     ByteView bytes;
     std::vector<uint32_t> offsets; ///< of the entries in bytes, and the end
-    std::vector<uint64_t> indexes; ///< of the records' values among the entries; empty: value i is entry i
+    bool is_dictionary = false;    ///< else value i is entry i
+    ColumnCodes indexes;           ///< of the records' values among the entries of a dictionary
 
     size_t entries() const { return offsets.size() - 1; }
     ByteView entry(size_t i) const {
         return bytes.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
-    ByteView value(size_t i) const { return entry(indexes.empty() ? i : indexes[i]); }
+    ByteView value(size_t i) const { return entry(is_dictionary ? indexes.value(i) : i); }
 };
 
 /// The records of one layout.
@@ -43,8 +44,8 @@ struct ColumnRun {
     uint64_t segments = 0, literal_bytes = 0;
 };
 
-/// Adds to each counts[v] how often v is among the values, which are below counts.size().
-void count_values(std::span<const uint64_t> values, std::span<uint64_t> counts);
+/// Adds to each counts[c] how often c is among so many codes, which are below counts.size().
+void count_codes(const ColumnCodes& codes, size_t count, std::span<uint64_t> counts);
 
 class ColumnBlock {
 public:
@@ -53,12 +54,13 @@ public:
     static Result<ColumnBlock> read(ByteView untrusted_payload, size_t rows_bytes);
 
     size_t rows_bytes() const { return rows_bytes_; }
+    size_t record_count() const { return record_count_; }
     size_t segment_count() const { return segment_count_; }
     const std::vector<LayoutColumns>& layouts() const { return layouts_; }
     const std::vector<ColumnRun>& runs() const { return runs_; }
-    /// One for each record in the order in which they lie: its layout, counted from 1; 0: a control
+    /// One for each of record_count() in the order in which they lie: its layout, counted from 1; 0: a control
     /// record, which lies in controls().
-    const std::vector<uint64_t>& kinds() const { return kinds_; }
+    const ColumnCodes& kinds() const { return kinds_; }
     ByteView controls() const { return controls_; }
     ByteView literals() const { return literals_; }
 
@@ -69,6 +71,8 @@ public:
     /// Decodes an item of a layout's records that is an integer; values fit into its width.
     static Result<void> integers(const LayoutColumns& layout, size_t item,
                                  std::vector<uint64_t>& values);
+    /// The same by codes, whose values fit.
+    static Result<void> integer_codes(const LayoutColumns& layout, size_t item, ColumnCodes& codes);
     /// Decodes an item that refers to the tail.
     static Result<void> tails(const LayoutColumns& layout, size_t item, TailColumn& tail);
 
@@ -87,7 +91,7 @@ private:
     std::array<ColumnView, kHeaderItems.size()> headers_{};
     std::vector<LayoutColumns> layouts_;
     std::vector<ColumnRun> runs_;
-    std::vector<uint64_t> kinds_;
+    ColumnCodes kinds_;
     ByteView controls_, literals_;
 };
 

@@ -96,6 +96,32 @@ struct ColumnView {
     ByteView content;
 };
 
+/// Equal numbers for equal values of a column, as they lie in it when that can be: a word each, a
+/// byte each, or one for all.
+struct ColumnCodes {
+    std::vector<uint64_t> words;
+    ByteView bytes;                 ///< of the column, when `words` is empty
+    uint64_t same = 0;              ///< when `bytes` is empty, too
+    std::vector<uint64_t> meanings; ///< the value of each code; empty: a code is the value
+    uint64_t below = 1;             ///< above all codes; 0: one of them is 2^64 - 1
+
+    uint64_t operator[](size_t i) const {
+        return !bytes.empty() ? static_cast<uint64_t>(bytes[i]) : words.empty() ? same : words[i];
+    }
+    uint64_t value(size_t i) const { return meanings.empty() ? (*this)[i] : meanings[(*this)[i]]; }
+    /// The highest value, or one of a dictionary that no code means; 2^64 - 1 when there is none.
+    uint64_t highest() const;
+    /// Calls use(codes) with what the codes are kept in: a span of words or bytes; not when they
+    /// are all the same.
+    template <typename Use>
+    void visit(const Use& use) const {
+        if (!words.empty())
+            use(std::span<const uint64_t>(words));
+        else if (!bytes.empty())
+            use(bytes);
+    }
+};
+
 /// Takes the next column.  Error: truncated, corrupt.
 Result<ColumnView> read_column(base::ByteReader& reader);
 
@@ -103,5 +129,7 @@ Result<ColumnView> read_column(base::ByteReader& reader);
 /// against what the block may hold.  Error: truncated, corrupt, unsupported.
 Result<void> decode_column(const ColumnView& untrusted, size_t count,
                            std::vector<uint64_t>& values);
+/// The same by codes, for as long as the column's bytes are there.
+Result<void> decode_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes);
 
 } // namespace daybreak::formats

@@ -11,16 +11,23 @@ namespace daybreak::formats {
 namespace {
 
 using base::ByteReader;
+using base::Error;
 using base::ErrorCode;
 using base::errorf;
 
 constexpr unsigned kPlanesMax = 8;
 
-Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
-    DBK_TRY(uint8_t planes, reader.read<uint8_t>());
+/// Returns the bytes of all planes.
+Result<ByteView> take_planes(ByteReader& reader, size_t count, uint8_t& planes) {
+    DBK_TRY(planes, reader.read<uint8_t>());
     if (planes == 0 || planes > kPlanesMax)
         return errorf(ErrorCode::corrupt, "a column has %u planes", planes);
-    DBK_TRY(ByteView bytes, reader.bytes(uint64_t{planes} * count));
+    return reader.bytes(uint64_t{planes} * count);
+}
+
+Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+    uint8_t planes = 0;
+    DBK_TRY(ByteView bytes, take_planes(reader, count, planes));
     values.resize(count);
     const std::byte* from = bytes.data();
     for (size_t i = 0; i < count; i++)
@@ -44,18 +51,25 @@ Result<void> read_varints(ByteReader& reader, size_t count, std::vector<uint64_t
     return {};
 }
 
-Result<void> read_dictionary(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+Result<void> read_distinct(ByteReader& reader, size_t count, std::vector<uint64_t>& distinct) {
     DBK_TRY(uint64_t entries, read_varint(reader));
     if (entries == 0 || entries > count)
-        return errorf(ErrorCode::corrupt, "a dictionary has %llu entries for %zu values",
-                      static_cast<unsigned long long>(entries), count);
+        return errorf(ErrorCode::corrupt, "a dictionary has %" PRIu64 " entries for %zu values",
+                      entries, count);
+    return read_varints(reader, entries, distinct);
+}
+
+Error leads_out(size_t entries) {
+    return errorf(ErrorCode::corrupt, "an index leads out of a dictionary of %zu", entries);
+}
+
+Result<void> read_dictionary(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
     std::vector<uint64_t> distinct;
-    DBK_TRY_VOID(read_varints(reader, entries, distinct));
+    DBK_TRY_VOID(read_distinct(reader, count, distinct));
     DBK_TRY_VOID(read_planes(reader, count, values));
     for (uint64_t& value : values) {
-        if (value >= entries)
-            return errorf(ErrorCode::corrupt, "an index leads out of a dictionary of %llu",
-                          static_cast<unsigned long long>(entries));
+        if (value >= distinct.size())
+            return leads_out(distinct.size());
         value = distinct[value];
     }
     return {};
@@ -131,7 +145,56 @@ Result<void> decode_scaled(const ColumnView& untrusted, size_t count,
     return {};
 }
 
+/// As they lie in the column; false when they are to be decoded.
+Result<bool> view_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes) {
+    constexpr uint8_t kConstant = ColumnCoding{ColumnForm::constant, {}}.byte(),
+                      kPlanes = ColumnCoding{ColumnForm::planes, {}}.byte(),
+                      kDictionary = ColumnCoding{ColumnForm::dictionary, {}}.byte();
+    ByteReader reader(untrusted.content, "column");
+    if (untrusted.coding == kConstant) {
+        DBK_TRY(codes.same, read_varint(reader));
+        DBK_TRY_VOID(check_end(reader));
+        return true;
+    }
+    if (count == 0 || (untrusted.coding != kPlanes && untrusted.coding != kDictionary))
+        return false;
+    if (untrusted.coding == kDictionary)
+        DBK_TRY_VOID(read_distinct(reader, count, codes.meanings));
+    uint8_t planes = 0;
+    DBK_TRY(codes.bytes, take_planes(reader, count, planes));
+    DBK_TRY_VOID(check_end(reader));
+    return planes == 1;
+}
+
 } // namespace
+
+Result<void> decode_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes) {
+    codes.words.clear();
+    codes.meanings.clear();
+    codes.bytes = {};
+    codes.same = 0;
+    DBK_TRY(bool is_view, view_codes(untrusted, count, codes));
+    if (!is_view) {
+        codes.bytes = {};
+        codes.meanings.clear();
+        DBK_TRY_VOID(decode_column(untrusted, count, codes.words));
+    }
+    uint64_t highest = codes.same;
+    codes.visit([&](auto all) {
+        auto most = all[0];
+        for (auto code : all)
+            most = std::max(most, code);
+        highest = static_cast<uint64_t>(most);
+    });
+    codes.below = highest + 1;
+    if (!codes.meanings.empty() && highest >= codes.meanings.size())
+        return leads_out(codes.meanings.size());
+    return {};
+}
+
+uint64_t ColumnCodes::highest() const {
+    return meanings.empty() ? below - 1 : *std::max_element(meanings.begin(), meanings.end());
+}
 
 Result<uint64_t> read_varint(ByteReader& reader) {
     uint64_t value = 0;

@@ -60,7 +60,7 @@ private:
     std::vector<PlacedLayout> layouts_;
     std::array<std::vector<uint64_t>, kHeaderItems.size()> headers_;
     ByteView controls_, literals_; ///< what is left of them
-    const std::vector<uint64_t>& kinds_;
+    const ColumnCodes& kinds_;
     Bytes rows_;
     size_t at_ = 0;     ///< in rows_
     size_t record_ = 0; ///< in kinds_
@@ -110,7 +110,7 @@ Result<void> Unpacker::place_pieces() {
         at_ += run.literal_bytes;
     }
     if (at_ != rows_.size() || !literals_.empty() || !controls_.empty() ||
-        record_ != kinds_.size() || segments_.size() != block_.segment_count())
+        record_ != block_.record_count() || segments_.size() != block_.segment_count())
         return errorf(ErrorCode::corrupt, "%zu bytes of pieces, %zu are said", at_, rows_.size());
     return {};
 }
@@ -134,9 +134,9 @@ Result<void> Unpacker::place_segment() {
 Result<void> Unpacker::place_records(size_t from, size_t to) {
     ticks_ = 0;
     for (size_t at = from; at < to; record_++) {
-        if (record_ == kinds_.size())
+        if (record_ == block_.record_count())
             return errorf(ErrorCode::corrupt, "records end before their segment");
-        uint64_t kind = kinds_[record_];
+        uint64_t kind = kinds_.value(record_);
         if (kind == 0) {
             DBK_TRY(at, place_control(at, to));
         } else {

@@ -216,16 +216,63 @@ TEST_CASE("a unit is taken where it pays, and looked for again", "[trace][column
     CHECK(unit_of([&](size_t) { return uint64_t{0} - random() % 1000 * (uint64_t{1} << 40); }) != 0);
 }
 
-TEST_CASE("values are counted in tables side by side, or in one", "[trace][columns]") {
+TEST_CASE("codes are counted in tables side by side, or in one", "[trace][columns]") {
     std::mt19937_64 random(11);
     for (size_t below : {1, 2, 255, 256, 257, 5000})
         for (size_t count : {0, 1, 1023, 1024, 1027}) {
-            std::vector<uint64_t> values(count), counts(below, 1), wanted(below, 1);
-            for (uint64_t& value : values)
-                wanted[value = random() % below]++;
-            count_values(values, counts);
+            ColumnCodes words, bytes;
+            words.words.resize(count);
+            Bytes narrow;
+            std::vector<uint64_t> counts(below, 1), wanted(below, 1);
+            for (uint64_t& code : words.words) {
+                wanted[code = random() % below]++;
+                narrow.push_back(static_cast<std::byte>(code));
+            }
+            count_codes(words, count, counts);
             CHECK(counts == wanted);
+            bytes.bytes = narrow;
+            if (below <= 256) {
+                count_codes(bytes, count, counts);
+                for (uint64_t& twice : wanted)
+                    twice = 2 * twice - 1;
+                CHECK(counts == wanted);
+            }
         }
+}
+
+TEST_CASE("codes are of the values that the column has", "[trace][columns]") {
+    std::mt19937_64 random(12);
+    ColumnEncoder encoder;
+    for (uint64_t below : {1, 3, 256, 257, 100000})
+        for (ColumnForm form : {ColumnForm::varint, ColumnForm::planes, ColumnForm::dictionary,
+                                ColumnForm::scaled}) {
+            bool is_scaled = form == ColumnForm::scaled;
+            CAPTURE(below, form);
+            std::vector<uint64_t> values(2000);
+            for (uint64_t& value : values)
+                value = random() % below;
+            ColumnMemory memory{{is_scaled ? ColumnForm::planes : form, ColumnDifference::none},
+                                is_scaled ? uint64_t{10} : 1, 100};
+            Bytes payload;
+            encoder.put(values, memory, payload);
+            base::ByteReader reader(payload);
+            ColumnView column = read_column(reader).value();
+            ColumnCodes codes;
+            REQUIRE(decode_codes(column, values.size(), codes).ok());
+            for (size_t i = 0; i < values.size(); i++) {
+                REQUIRE(codes.value(i) == values[i]);
+                REQUIRE(codes[i] < codes.below);
+            }
+            CHECK(codes.highest() >= *std::max_element(values.begin(), values.end()));
+            CHECK(decode_codes(column, values.size() + 1, codes).ok() == (column.coding == 0));
+        }
+    const Bytes content{std::byte{2}, std::byte{9}, std::byte{8}, std::byte{1},
+                        std::byte{0}, std::byte{1}, std::byte{2}};
+    ColumnCodes codes; // two values, 9 and 8; a plane of 0, 1, 2
+    CHECK(decode_codes({3, content}, 3, codes).error().message() ==
+          "an index leads out of a dictionary of 2");
+    CHECK(decode_codes({3, ByteView(content).first(6)}, 2, codes).ok());
+    CHECK(codes.value(1) == 8);
 }
 
 TEST_CASE("a scaled column that contradicts itself is refused", "[trace][columns]") {
