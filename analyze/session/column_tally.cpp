@@ -145,46 +145,40 @@ void ColumnTally::make_groups(size_t records, size_t cell_count) {
     for (const Part& part : parts_)
         add_to_groups(part.codes(), records);
     if (groups_.below * cell_count > 4 * records)
-        renumber(groups_, records);
+        groups_ = renumbered(groups_, records);
 }
 
 void ColumnTally::add_to_groups(const formats::ColumnCodes& codes, size_t records) {
-    if (codes.words.empty() && codes.bytes.empty())
-        return; // one for all
-    const formats::ColumnCodes* added = &codes;
-    formats::ColumnCodes fewer;
-    if (codes.below == 0 || codes.below > kGroupsMax) {
-        fewer = codes;
-        renumber(fewer, records);
-        added = &fewer;
-    }
-    if (groups_.words.empty() && groups_.bytes.empty()) {
-        groups_.words = added->words;
-        groups_.bytes = added->bytes;
-        groups_.below = added->below;
+    if (codes.is_same())
+        return;
+    if (codes.below == 0 || codes.below > std::max<uint64_t>(kGroupsMax, records))
+        return add_to_groups(renumbered(codes, records), records);
+    if (groups_.is_same()) {
+        groups_ = codes;
         return;
     }
     std::vector<uint64_t> numbers(records);
     groups_.visit([&](auto groups) {
-        added->visit([&](auto more) {
+        codes.visit([&](auto more) {
             for (size_t i = 0; i < records; i++)
-                numbers[i] = static_cast<uint64_t>(groups[i]) * added->below +
+                numbers[i] = static_cast<uint64_t>(groups[i]) * codes.below +
                              static_cast<uint64_t>(more[i]);
         });
     });
     groups_.words = std::move(numbers);
     groups_.bytes = {};
-    groups_.below *= added->below;
+    groups_.below *= codes.below;
     if (groups_.below > kGroupsMax)
-        renumber(groups_, records);
+        groups_ = renumbered(groups_, records);
 }
 
 /// Makes of any codes words from 0 on, in the order of their first appearance.
-void ColumnTally::renumber(formats::ColumnCodes& codes, size_t records) {
+formats::ColumnCodes ColumnTally::renumbered(const formats::ColumnCodes& codes, size_t records) {
     size_t slots = std::bit_ceil(2 * records + 1);
     slots_.assign(slots, {});
     uint32_t count = 0;
-    std::vector<uint64_t> numbers(records);
+    formats::ColumnCodes numbers;
+    numbers.words.resize(records);
     for (size_t i = 0; i < records; i++) {
         uint64_t code = codes[i];
         auto product = static_cast<unsigned __int128>(code ^ kMultiplier) * kMultiplier;
@@ -194,11 +188,10 @@ void ColumnTally::renumber(formats::ColumnCodes& codes, size_t records) {
             at = (at + 1) & (slots - 1);
         if (slots_[at].number == 0)
             slots_[at] = {code, ++count};
-        numbers[i] = slots_[at].number - 1;
+        numbers.words[i] = slots_[at].number - 1;
     }
-    codes.words = std::move(numbers);
-    codes.bytes = {};
-    codes.below = count;
+    numbers.below = count;
+    return numbers;
 }
 
 void ColumnTally::update(const AggregationFunction& function, size_t cell_count, size_t records) {

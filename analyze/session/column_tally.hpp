@@ -58,7 +58,7 @@ private:
                               const std::optional<FieldPlan>& field, std::vector<uint64_t>& values);
     void make_groups(size_t records, size_t cell_count);
     void add_to_groups(const formats::ColumnCodes& codes, size_t records);
-    void renumber(formats::ColumnCodes& codes, size_t records);
+    formats::ColumnCodes renumbered(const formats::ColumnCodes& codes, size_t records);
     void update(const AggregationFunction& function, size_t cell_count, size_t records);
     void find_examples();
     void put_key(const Statement& statement, size_t record, base::Bytes& key) const;

@@ -222,11 +222,10 @@ void Tally::note(size_t ring, const formats::SegmentInfo& segment, uint64_t reco
 bool Tally::gather(RingProgram& program, formats::RecordCursor& cursor, size_t& whole) {
     formats::RecordView record;
     gathered_.clear();
-    size_t seen = 0;
     whole = 0;
-    for (; cursor.next(record); seen++) {
+    while (cursor.next(record)) {
         if (record.firing == Firing::begins)
-            whole = seen;
+            whole = gathered_.size();
         EcbPlan* plan = program.find(record.epid);
         if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
             record.commit_ticks != 0)

@@ -30,7 +30,7 @@ Result<void> check_width(std::span<const uint64_t> values, unsigned width) {
 
 void count_codes(const ColumnCodes& codes, size_t count, std::span<uint64_t> counts) {
     constexpr size_t kTables = 4, kSmall = 256, kMany = 1024;
-    if (codes.words.empty() && codes.bytes.empty())
+    if (codes.is_same())
         counts[codes.same] += count;
     codes.visit([&](auto all) {
         size_t i = 0;

@@ -105,6 +105,7 @@ struct ColumnCodes {
     std::vector<uint64_t> meanings; ///< the value of each code; empty: a code is the value
     uint64_t below = 1;             ///< above all codes; 0: one of them is 2^64 - 1
 
+    bool is_same() const { return words.empty() && bytes.empty(); }
     uint64_t operator[](size_t i) const {
         return !bytes.empty() ? static_cast<uint64_t>(bytes[i]) : words.empty() ? same : words[i];
     }

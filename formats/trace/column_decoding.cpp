@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <utility>
 
 namespace daybreak::formats {
 
@@ -25,9 +26,7 @@ Result<ByteView> take_planes(ByteReader& reader, size_t count, uint8_t& planes) 
     return reader.bytes(uint64_t{planes} * count);
 }
 
-Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
-    uint8_t planes = 0;
-    DBK_TRY(ByteView bytes, take_planes(reader, count, planes));
+void join_planes(ByteView bytes, uint8_t planes, size_t count, std::vector<uint64_t>& values) {
     values.resize(count);
     const std::byte* from = bytes.data();
     for (size_t i = 0; i < count; i++)
@@ -37,6 +36,12 @@ Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>
         for (size_t i = 0; i < count; i++)
             values[i] |= static_cast<uint64_t>(from[i]) << (8 * plane);
     }
+}
+
+Result<void> read_planes(ByteReader& reader, size_t count, std::vector<uint64_t>& values) {
+    uint8_t planes = 0;
+    DBK_TRY(ByteView bytes, take_planes(reader, count, planes));
+    join_planes(bytes, planes, count, values);
     return {};
 }
 
@@ -145,38 +150,26 @@ Result<void> decode_scaled(const ColumnView& untrusted, size_t count,
     return {};
 }
 
-/// As they lie in the column; false when they are to be decoded.
-Result<bool> view_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes) {
+} // namespace
+
+Result<void> decode_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes) {
     constexpr uint8_t kConstant = ColumnCoding{ColumnForm::constant, {}}.byte(),
                       kPlanes = ColumnCoding{ColumnForm::planes, {}}.byte(),
                       kDictionary = ColumnCoding{ColumnForm::dictionary, {}}.byte();
+    codes = {};
     ByteReader reader(untrusted.content, "column");
     if (untrusted.coding == kConstant) {
         DBK_TRY(codes.same, read_varint(reader));
         DBK_TRY_VOID(check_end(reader));
-        return true;
-    }
-    if (count == 0 || (untrusted.coding != kPlanes && untrusted.coding != kDictionary))
-        return false;
-    if (untrusted.coding == kDictionary)
-        DBK_TRY_VOID(read_distinct(reader, count, codes.meanings));
-    uint8_t planes = 0;
-    DBK_TRY(codes.bytes, take_planes(reader, count, planes));
-    DBK_TRY_VOID(check_end(reader));
-    return planes == 1;
-}
-
-} // namespace
-
-Result<void> decode_codes(const ColumnView& untrusted, size_t count, ColumnCodes& codes) {
-    codes.words.clear();
-    codes.meanings.clear();
-    codes.bytes = {};
-    codes.same = 0;
-    DBK_TRY(bool is_view, view_codes(untrusted, count, codes));
-    if (!is_view) {
-        codes.bytes = {};
-        codes.meanings.clear();
+    } else if (untrusted.coding == kPlanes || untrusted.coding == kDictionary) {
+        if (untrusted.coding == kDictionary)
+            DBK_TRY_VOID(read_distinct(reader, count, codes.meanings));
+        uint8_t planes = 0;
+        DBK_TRY(codes.bytes, take_planes(reader, count, planes));
+        DBK_TRY_VOID(check_end(reader));
+        if (planes > 1)
+            join_planes(std::exchange(codes.bytes, {}), planes, count, codes.words);
+    } else {
         DBK_TRY_VOID(decode_column(untrusted, count, codes.words));
     }
     uint64_t highest = codes.same;

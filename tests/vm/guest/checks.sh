@@ -80,8 +80,8 @@ processes() {
 }
 
 # begins PATTERN FILE COMMAND...: starts it in the background and waits until its output, which goes to FILE, has PATTERN;
-# $begun is its process.  FILE is a new one: the words of the last time would be read before the shell in the background
-# has emptied it, and what was to happen after PATTERN would happen before.
+# $begun is its process.  FILE is made new: the shell in the background empties an old one late, and PATTERN would be found
+# in what an earlier command wrote.
 begins() {
 	begins_pattern=$1
 	begins_file=$2

@@ -352,3 +352,20 @@ TEST_CASE("a text that is said to lie among the numbers is read there", "[analyz
     CHECK(tallied.text.find("B ") != std::string::npos);
     check_same(tallied, print(built, {}, true));
 }
+
+TEST_CASE("a block of columns may have a key for each of its records", "[analyze][tally]") {
+    constexpr uint64_t kRecords = 70000; // more than groups are counted by number
+    ProgramBuilder program;
+    program.option(DTRACEOPT_QUIET);
+    size_t count = program.clause("test", "", "f", "fire");
+    program.aggregate(count, 1, {DTRACEAGG_COUNT, 0}, {Member::integer(8)});
+    RecordingOf recording(program, {.segments_per_cpu = 1024, .policy = DBK_POLICY_FILL});
+    for (uint64_t i = 0; i < kRecords; i++)
+        recording.fire(0, 1000 + i, count, {i * 1000003});
+    auto trace = formats::parse_trace(
+        base::memory_source(file_of(recording, true, size_t{4} << 20)), "test");
+    REQUIRE(trace.ok());
+    Printed tallied = print(trace->recording, {}, false);
+    CHECK(tallied.records.count == kRecords);
+    CHECK(tallied.text == print(recording.build(), {}, false).text);
+}

@@ -230,6 +230,15 @@ TEST_CASE("codes are counted in tables side by side, or in one", "[trace][column
             }
             count_codes(words, count, counts);
             CHECK(counts == wanted);
+            if (count == 1027) { // as one number for all
+                ColumnCodes all;
+                all.same = below - 1;
+                count_codes(all, count, counts);
+                wanted.back() += count;
+                CHECK(counts == wanted);
+                wanted.back() -= count;
+                counts = wanted;
+            }
             bytes.bytes = narrow;
             if (below <= 256) {
                 count_codes(bytes, count, counts);
@@ -306,6 +315,25 @@ TEST_CASE("a payload that asks for more than its rows is refused", "[trace][colu
     }
     CHECK(unpack_columns({}, DBK_TRACE_ROWS_BYTES_MAX + 1).error().code() == ErrorCode::limit);
     CHECK(unpack_columns(Bytes(100), 100).error().code() == ErrorCode::limit);
+}
+
+TEST_CASE("a record of a layout that is not there is refused", "[trace][columns]") {
+    auto unpacked = [](uint8_t coding, const std::vector<uint8_t>& kinds) {
+        Bytes payload;
+        for (uint64_t number : {2, 0, 1}) // records, segments, layouts
+            put_varint(payload, number);
+        put_layout({1, 1, false, {8}}, payload);
+        put_varint(payload, 0); // runs
+        for (uint64_t number : {uint64_t{coding}, uint64_t{kinds.size()}})
+            put_varint(payload, number);
+        for (uint8_t byte : kinds)
+            payload.push_back(static_cast<std::byte>(byte));
+        return unpack_columns(payload, 4096).error().message();
+    };
+    CHECK(unpacked(0, {2}) == "a record of layout 2 of 1");
+    CHECK(unpacked(2, {1, 1, 3}) == "a record of layout 3 of 1");
+    CHECK(unpacked(3, {2, 1, 4, 1, 0, 1}) == "a record of layout 4 of 1");
+    CHECK(unpacked(3, {2, 1, 1, 1, 0, 1}) != "a record of layout 1 of 1");
 }
 
 TEST_CASE("layouts whose records would not fit take no memory for them", "[trace][columns]") {
