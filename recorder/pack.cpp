@@ -50,7 +50,7 @@ private:
 
 Result<Bytes> unpack(const formats::BlockView& block) {
     if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX ||
-        block.header.version != formats::block_version(block.header.type))
+        !formats::has_known_version(block.header))
         return errorf(ErrorCode::corrupt, "block %u is of type %u, version %u, not known here",
                       block.header.number, block.header.type, block.header.version);
     return formats::unpack_block(block);

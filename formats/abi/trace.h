@@ -14,7 +14,8 @@
 
 #define DBK_TRACE_MAGIC		0x544b4244u /* "DBKT" in the file */
 #define DBK_TRACE_VERSION	1
-#define DBK_TRACE_COLUMNS_VERSION 2 /* of a COLUMNS block: a reader of 1 alone reports it */
+#define DBK_TRACE_COLUMNS_VERSION 3 /* of a COLUMNS block */
+#define DBK_TRACE_COLUMNS_OLDEST 2  /* that is still read: steps before the items, one frame */
 #define DBK_TRACE_ALIGN_BYTES	8u
 #define DBK_TRACE_RAW_BYTES_MAX (64u << 20) /* of one payload, unpacked */
 #define DBK_TRACE_ROWS_BYTES_MAX (8u << 20) /* of the pieces of one COLUMNS block */

@@ -46,7 +46,8 @@ uint64_t padded(uint64_t bytes) {
 
 struct BlockMaker::State {
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context{ZSTD_createCCtx(), &ZSTD_freeCCtx};
-    Bytes block;
+    Bytes block;    ///< with room for the payload and its padding
+    size_t end = 0; ///< of what is there of it
 };
 
 BlockMaker::BlockMaker() : state_(std::make_unique<State>()) {
@@ -57,34 +58,61 @@ BlockMaker::BlockMaker(BlockMaker&&) noexcept = default;
 BlockMaker& BlockMaker::operator=(BlockMaker&&) noexcept = default;
 BlockMaker::~BlockMaker() = default;
 
-ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level,
-                          uint32_t rows_bytes) {
-    DBK_ASSERT(raw.size() <= DBK_TRACE_RAW_BYTES_MAX);
+/// Makes room for a block of a payload of so many bytes in at most two frames.
+void BlockMaker::begin(size_t raw_bytes) {
+    DBK_ASSERT(raw_bytes <= DBK_TRACE_RAW_BYTES_MAX);
+    size_t room = kHeaderBytes + ZSTD_compressBound(raw_bytes) + ZSTD_compressBound(0) +
+                  DBK_TRACE_ALIGN_BYTES;
+    if (state_->block.size() < room)
+        state_->block.resize(room);
+    state_->end = kHeaderBytes;
+}
+
+void BlockMaker::add_frame(ByteView raw, int zstd_level) {
     Bytes& block = state_->block;
-    size_t room = kHeaderBytes + ZSTD_compressBound(raw.size()) + DBK_TRACE_ALIGN_BYTES;
-    if (block.size() < room)
-        block.resize(room);
     size_t stored =
-        ZSTD_compressCCtx(state_->context.get(), block.data() + kHeaderBytes,
-                          block.size() - kHeaderBytes, raw.data(), raw.size(), zstd_level);
+        ZSTD_compressCCtx(state_->context.get(), block.data() + state_->end,
+                          block.size() - state_->end, raw.data(), raw.size(), zstd_level);
     if (ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation)
         throw std::bad_alloc();
     DBK_ASSERT(!ZSTD_isError(stored));
+    state_->end += stored;
+}
+
+ByteView BlockMaker::finish(enum dbk_trace_type type, uint32_t number, size_t raw_bytes,
+                            uint32_t rows_bytes) {
+    Bytes& block = state_->block;
+    ByteView stored = ByteView(block).first(state_->end).subspan(kHeaderBytes);
     dbk_trace_block header = {};
     header.magic = DBK_TRACE_MAGIC;
     header.version = block_version(static_cast<uint16_t>(type));
     header.type = static_cast<uint16_t>(type);
     header.number = number;
-    header.stored_bytes = static_cast<uint32_t>(stored);
-    header.raw_bytes = static_cast<uint32_t>(raw.size());
-    header.payload_crc32c = base::crc32c(ByteView(block).subspan(kHeaderBytes, stored));
+    header.stored_bytes = static_cast<uint32_t>(stored.size());
+    header.raw_bytes = static_cast<uint32_t>(raw_bytes);
+    header.payload_crc32c = base::crc32c(stored);
     header.rows_bytes = rows_bytes;
     header.header_crc32c = header_checksum(header);
     std::memcpy(block.data(), &header, sizeof(header));
-    size_t bytes = padded(kHeaderBytes + stored);
-    std::fill(block.begin() + static_cast<ptrdiff_t>(kHeaderBytes + stored),
+    size_t bytes = padded(state_->end);
+    std::fill(block.begin() + static_cast<ptrdiff_t>(state_->end),
               block.begin() + static_cast<ptrdiff_t>(bytes), std::byte{0});
     return ByteView(block).first(bytes);
+}
+
+ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView raw,
+                          int zstd_level) {
+    begin(raw.size());
+    add_frame(raw, zstd_level);
+    return finish(type, number, raw.size(), 0);
+}
+
+ByteView BlockMaker::make_columns(uint32_t number, ByteView payload, size_t steps_offset,
+                                  uint32_t rows_bytes, int zstd_level) {
+    begin(payload.size());
+    add_frame(payload.first(steps_offset), zstd_level);
+    add_frame(payload.subspan(steps_offset), zstd_level);
+    return finish(DBK_TRACE_COLUMNS, number, payload.size(), rows_bytes);
 }
 
 Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level) {
@@ -277,40 +305,78 @@ void PayloadUnpacker::FreeContext::operator()(ZSTD_DCtx_s* context) const {
     ZSTD_freeDCtx(context);
 }
 
-Result<void> PayloadUnpacker::unpack(const BlockView& block, Bytes& payload) {
-    uint32_t raw_bytes = block.header.raw_bytes;
-    if (block.header.type == DBK_TRACE_COLUMNS &&
-        (block.header.rows_bytes > DBK_TRACE_ROWS_BYTES_MAX ||
-         raw_bytes >= block.header.rows_bytes))
+namespace {
+
+Result<void> check_sizes(const BlockView& block) {
+    const dbk_trace_block& header = block.header;
+    if (header.type == DBK_TRACE_COLUMNS && (header.rows_bytes > DBK_TRACE_ROWS_BYTES_MAX ||
+                                             header.raw_bytes >= header.rows_bytes))
         return errorf(ErrorCode::limit, "%u bytes of columns for %u of pieces, %u are the most",
-                      raw_bytes, block.header.rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
-    if (raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
-        return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", raw_bytes,
+                      header.raw_bytes, header.rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
+    if (header.raw_bytes > DBK_TRACE_RAW_BYTES_MAX)
+        return errorf(ErrorCode::limit, "%u bytes unpacked, %u are the most", header.raw_bytes,
                       DBK_TRACE_RAW_BYTES_MAX);
-    if (block.stored.empty() && block.header.stored_bytes > kStoredBytesMax)
+    if (block.stored.empty() && header.stored_bytes > kStoredBytesMax)
         return errorf(ErrorCode::limit, "%u bytes are stored, %zu are the most",
-                      block.header.stored_bytes, kStoredBytesMax);
-    if (ZSTD_getFrameContentSize(block.stored.data(), block.stored.size()) != raw_bytes)
-        return errorf(ErrorCode::corrupt, "its frame does not unpack to %u bytes", raw_bytes);
+                      header.stored_bytes, kStoredBytesMax);
+    return {};
+}
+
+/// A zstd frame, and what it says to unpack to.
+struct Frame {
+    ByteView stored;
+    size_t raw_bytes = 0;
+};
+
+/// Returns the frames of a part of the payload as one: they lie back to back.
+Result<Frame> find_part(const BlockView& block, PayloadPart part) {
+    Frame frame;
+    size_t stored_bytes = 0;
+    uint64_t raw_bytes = 0;
+    for (int left = has_two_frames(block.header) ? 2 : 1; left > 0; left--) {
+        ByteView rest = block.stored.subspan(stored_bytes);
+        uint64_t content = ZSTD_getFrameContentSize(rest.data(), rest.size());
+        size_t bytes = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
+        if (content > block.header.raw_bytes - raw_bytes || ZSTD_isError(bytes))
+            return errorf(ErrorCode::corrupt, "its frames do not unpack to %u bytes",
+                          block.header.raw_bytes);
+        raw_bytes += content;
+        stored_bytes += bytes;
+        if (frame.stored.empty() || part == PayloadPart::whole)
+            frame = {block.stored.first(stored_bytes), raw_bytes};
+    }
+    if (raw_bytes != block.header.raw_bytes || stored_bytes != block.stored.size())
+        return errorf(ErrorCode::corrupt, "its frames unpack to %" PRIu64 " bytes, %u expected",
+                      raw_bytes, block.header.raw_bytes);
+    return frame;
+}
+
+} // namespace
+
+Result<void> PayloadUnpacker::unpack(const BlockView& block, PayloadPart part, Bytes& payload) {
+    DBK_TRY_VOID(check_sizes(block));
+    DBK_TRY(Frame frame, find_part(block, part));
     if (!context_)
         context_.reset(ZSTD_createDCtx());
     if (!context_)
         throw std::bad_alloc();
-    payload.resize(raw_bytes);
+    payload.resize(frame.raw_bytes);
     size_t got = ZSTD_decompressDCtx(context_.get(), payload.data(), payload.size(),
-                                     block.stored.data(), block.stored.size());
+                                     frame.stored.data(), frame.stored.size());
     if (ZSTD_isError(got))
         return errorf(ErrorCode::corrupt, "it does not unpack: %s", ZSTD_getErrorName(got));
-    if (got != raw_bytes)
-        return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %u expected", got, raw_bytes);
+    if (got != frame.raw_bytes)
+        return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %zu expected", got,
+                      frame.raw_bytes);
     return {};
 }
 
 Result<Bytes> unpack_block(const BlockView& block) {
     Bytes payload;
-    DBK_TRY_VOID(PayloadUnpacker().unpack(block, payload));
+    DBK_TRY_VOID(PayloadUnpacker().unpack(block, PayloadPart::whole, payload));
     bool columns = block.header.type == DBK_TRACE_COLUMNS;
-    return columns ? unpack_columns(payload, block.header.rows_bytes) : std::move(payload);
+    return columns ? unpack_columns(payload, block.header.rows_bytes, steps_place(block.header))
+                   : std::move(payload);
 }
 
 } // namespace daybreak::formats

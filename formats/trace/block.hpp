@@ -26,13 +26,20 @@ public:
     BlockMaker& operator=(BlockMaker&&) noexcept;
     ~BlockMaker();
 
-    /// Returns what make_block() does.  `rows_bytes`: of the pieces that a COLUMNS block stands
-    /// for.  The view lives until the next call.
-    ByteView make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level,
-                  uint32_t rows_bytes = 0);
+    /// Returns what make_block() does.  The view lives until the next call.
+    ByteView make(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level);
+    /// The same of a COLUMNS block, which stands for so many bytes of pieces: two frames, of the
+    /// payload before its steps in time and of these.
+    ByteView make_columns(uint32_t number, ByteView payload, size_t steps_offset,
+                          uint32_t rows_bytes, int zstd_level);
 
 private:
     struct State;
+    void begin(size_t raw_bytes);
+    void add_frame(ByteView raw, int zstd_level);
+    ByteView finish(enum dbk_trace_type type, uint32_t number, size_t raw_bytes,
+                    uint32_t rows_bytes);
+
     std::unique_ptr<State> state_;
 };
 
@@ -44,9 +51,16 @@ constexpr bool has_pieces(const dbk_trace_block& header) {
     return has_pieces(header.type);
 }
 
-/// The version that a block of this type has.
+/// The version that a block of this type is written with.
 constexpr uint16_t block_version(uint16_t type) {
     return type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_VERSION : DBK_TRACE_VERSION;
+}
+
+/// Whether this reader knows the block's version.
+constexpr bool has_known_version(const dbk_trace_block& header) {
+    uint16_t newest = block_version(header.type);
+    uint16_t oldest = header.type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_OLDEST : newest;
+    return header.version >= oldest && header.version <= newest;
 }
 
 /// What the pieces of a block have, as a DATA block has them.
@@ -63,7 +77,7 @@ constexpr uint64_t unpacked_bytes(const dbk_trace_block& header) {
 struct BlockView {
     dbk_trace_block header{};
     uint64_t offset_bytes = 0; ///< in the file
-    ByteView stored;           ///< the zstd frame; good until the scanner moves on
+    ByteView stored;           ///< its zstd frames; good until the scanner moves on
 };
 
 /// Reads the header at `offset_bytes`.  Returns whether it holds and the file has room for its
@@ -73,7 +87,7 @@ bool read_header(base::ByteSource& untrusted_file, uint64_t offset_bytes, dbk_tr
 /// Returns how many bytes the block has in its file, with header and padding.
 uint64_t block_bytes(const dbk_trace_block& header);
 
-/// A zstd frame of the largest payload is not longer: one that is does not unpack.
+/// What zstd makes of the largest payload is not longer: what is does not unpack.
 constexpr size_t kStoredBytesMax = DBK_TRACE_RAW_BYTES_MAX + (DBK_TRACE_RAW_BYTES_MAX >> 7);
 
 /// Walks a file's blocks.  Damage is noted and passed over.  Of the file it has in memory what it
@@ -130,11 +144,20 @@ private:
     uint64_t blocks_lost_ = 0, bytes_skipped_ = 0, bytes_cut_ = 0;
 };
 
+/// What of a block's payload is unpacked.  Columns without their steps in time are the first of
+/// two frames; where a block has one frame, that is the whole payload.
+enum class PayloadPart { whole, without_steps };
+
+/// Whether a block's payload is two frames.
+constexpr bool has_two_frames(const dbk_trace_block& header) {
+    return header.type == DBK_TRACE_COLUMNS && header.version > DBK_TRACE_COLUMNS_OLDEST;
+}
+
 /// Unpacks payloads one after the other: what zstd needs for it is made once.
 class PayloadUnpacker {
 public:
     /// Puts the block's payload into `payload`, whose memory is used again.  Errors: corrupt, limit.
-    Result<void> unpack(const BlockView& block, Bytes& payload);
+    Result<void> unpack(const BlockView& block, PayloadPart part, Bytes& payload);
 
 private:
     struct FreeContext {

@@ -97,22 +97,23 @@ Result<void> BlockStore::read_stored(const Block& block) {
     return {};
 }
 
-Result<void> BlockStore::unpack_payload(const Block& block, Bytes& payload) {
+Result<void> BlockStore::unpack_payload(const Block& block, PayloadPart part, Bytes& payload) {
     auto number = static_cast<uint32_t>(&block - blocks_.data());
     blocks_unpacked_++;
     if (jobs_ > 1)
-        begin_next(number);
-    if (ahead_ && ahead_->has(number)) {
+        begin_next(number, part);
+    if (ahead_ && ahead_->has(number, part)) {
         DBK_TRY(payload, ahead_->take(number));
         return {};
     }
     DBK_TRY_VOID(read_stored(block));
+    stored_.part = part;
     return unpack_stored(unpacker_, stored_, payload);
 }
 
-/// Has the blocks after this one unpacked, if it comes after the last.  A block that cannot be read
-/// is left to the reader, which reports it if it is wanted.
-void BlockStore::begin_next(uint32_t number) {
+/// Has the same part of the blocks after this one unpacked, if it comes after the last.  A block
+/// that cannot be read is left to the reader, which reports it if it is wanted.
+void BlockStore::begin_next(uint32_t number, PayloadPart part) {
     bool follows = number == std::exchange(last_, number) + 1;
     if (ahead_)
         ahead_->pass(number);
@@ -123,13 +124,14 @@ void BlockStore::begin_next(uint32_t number) {
     size_t end = std::min<size_t>(blocks_.size(), size_t{number} + 1 + ahead_->depth());
     for (uint32_t next = number + 1; next < end; next++) {
         const Block& block = blocks_[next];
-        if (ahead_->has(next) || !block.unpacked.expired())
+        if (ahead_->has(next, part) || !block.unpacked.expired())
             continue;
         if (!is_placed(next))
             return;
         if (std::max(block.header.raw_bytes, block.header.stored_bytes) > UnpackAhead::kBytesMax)
             return;
-        StoredBlock stored{block.header, block.offset_bytes, Bytes(block.header.stored_bytes)};
+        StoredBlock stored{block.header, block.offset_bytes, Bytes(block.header.stored_bytes),
+                           part};
         if (!files_[block.file].source->try_read(block.offset_bytes + sizeof(dbk_trace_block),
                                                  stored.stored))
             return;
@@ -151,8 +153,10 @@ Result<std::shared_ptr<const ColumnBlock>> BlockStore::columns(uint32_t number) 
     if (!columns_ || columns_.use_count() != 1)
         columns_ = std::make_shared<Columns>();
     columns_->block.reset();
-    DBK_TRY_VOID(unpack_payload(block, columns_->payload));
-    DBK_TRY(columns_->block, ColumnBlock::read(columns_->payload, block.header.rows_bytes));
+    DBK_TRY_VOID(unpack_payload(block, PayloadPart::without_steps, columns_->payload));
+    StepsPlace steps =
+        has_two_frames(block.header) ? StepsPlace::left_out : steps_place(block.header);
+    DBK_TRY(columns_->block, ColumnBlock::read(columns_->payload, block.header.rows_bytes, steps));
     return std::shared_ptr<const ColumnBlock>(columns_, &*columns_->block);
 }
 
@@ -161,10 +165,11 @@ Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
     if (resident_->spare.capacity() <=
         size_t{2} * block.header.raw_bytes) // else it would stay so large
         payload = std::exchange(resident_->spare, {});
-    DBK_TRY_VOID(unpack_payload(block, payload));
+    DBK_TRY_VOID(unpack_payload(block, PayloadPart::whole, payload));
     if (block.header.type != DBK_TRACE_COLUMNS)
         return counted(std::move(payload));
-    DBK_TRY(Bytes rows, unpack_columns(payload, block.header.rows_bytes));
+    DBK_TRY(Bytes rows,
+            unpack_columns(payload, block.header.rows_bytes, steps_place(block.header)));
     resident_->spare = std::move(payload);
     return counted(std::move(rows));
 }

@@ -84,8 +84,8 @@ private:
         return blocks_unpacked_ < kAgain * blocks_.size() ? kKeptBytes : kManyBytes;
     }
     Result<void> read_stored(const Block& block);
-    Result<void> unpack_payload(const Block& block, Bytes& payload);
-    void begin_next(uint32_t number);
+    Result<void> unpack_payload(const Block& block, PayloadPart part, Bytes& payload);
+    void begin_next(uint32_t number, PayloadPart part);
     Result<Unpacked> unpack(Block& block);
     Result<Unpacked> block_of(const PieceBytes& piece);
     Error refuse(const Block& block, uint32_t offset_bytes, const std::string& why);

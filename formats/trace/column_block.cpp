@@ -3,8 +3,6 @@
 // Where the columns of a payload lie, and decoding one of them.
 #include "formats/trace/column_block.hpp"
 
-#include "formats/abi/trace.h"
-
 #include <algorithm>
 #include <array>
 #include <cinttypes>
@@ -49,11 +47,12 @@ void count_codes(const ColumnCodes& codes, size_t count, std::span<uint64_t> cou
     });
 }
 
-Result<ColumnBlock> ColumnBlock::read(ByteView untrusted_payload, size_t rows_bytes) {
+Result<ColumnBlock> ColumnBlock::read(ByteView untrusted_payload, size_t rows_bytes,
+                                      StepsPlace steps) {
     if (rows_bytes > DBK_TRACE_ROWS_BYTES_MAX || untrusted_payload.size() >= rows_bytes)
         return errorf(ErrorCode::limit, "columns of %zu bytes for pieces of %zu, %u are the most",
                       untrusted_payload.size(), rows_bytes, DBK_TRACE_ROWS_BYTES_MAX);
-    ColumnBlock block(untrusted_payload, rows_bytes);
+    ColumnBlock block(untrusted_payload, rows_bytes, steps);
     DBK_TRY_VOID(block.read_all());
     return block;
 }
@@ -134,12 +133,19 @@ Result<void> ColumnBlock::read_layout_columns() {
     for (LayoutColumns& layout : layouts_) {
         if (layout.count == 0)
             continue;
-        DBK_TRY(layout.time_steps, read_column(reader_));
+        if (steps_ == StepsPlace::with_items) {
+            DBK_TRY(layout.time_steps, read_column(reader_));
+        }
         for (size_t i = 0; i < layout.record.widths.size(); i++) {
             DBK_TRY(ColumnView column, read_column(reader_));
             layout.items.push_back(column);
         }
     }
+    if (steps_ == StepsPlace::last)
+        for (LayoutColumns& layout : layouts_)
+            if (layout.count != 0) {
+                DBK_TRY(layout.time_steps, read_column(reader_));
+            }
     return {};
 }
 

@@ -7,6 +7,7 @@
 // checked against the sizes of the block, columns of records when they are decoded.
 #pragma once
 
+#include "formats/abi/trace.h"
 #include "formats/trace/column_coding.hpp"
 #include "formats/trace/column_layout.hpp"
 
@@ -44,6 +45,15 @@ struct ColumnRun {
     uint64_t segments = 0, literal_bytes = 0;
 };
 
+/// Where the columns of steps in time lie (docs/design/0072): with the items of their layouts (blocks of version 2),
+/// after all items, or in the other frame, which was not unpacked.
+enum class StepsPlace { with_items, last, left_out };
+
+/// That of a whole payload.
+constexpr StepsPlace steps_place(const dbk_trace_block& header) {
+    return header.version > DBK_TRACE_COLUMNS_OLDEST ? StepsPlace::last : StepsPlace::with_items;
+}
+
 /// Adds to each counts[c] how often c is among so many codes, which are below counts.size().
 void count_codes(const ColumnCodes& codes, size_t count, std::span<uint64_t> counts);
 
@@ -51,7 +61,8 @@ class ColumnBlock {
 public:
     /// Takes a payload apart, which must outlive it, for pieces of so many bytes.
     /// Errors: truncated, corrupt, limit, unsupported.
-    static Result<ColumnBlock> read(ByteView untrusted_payload, size_t rows_bytes);
+    static Result<ColumnBlock> read(ByteView untrusted_payload, size_t rows_bytes,
+                                    StepsPlace steps);
 
     size_t rows_bytes() const { return rows_bytes_; }
     size_t record_count() const { return record_count_; }
@@ -66,7 +77,7 @@ public:
 
     /// Decodes one of kHeaderItems of all segments.
     Result<void> header(size_t item, std::vector<uint64_t>& values) const;
-    /// Decodes the steps in time of a layout's records.
+    /// Decodes the steps in time of a layout's records, which must not have been left out.
     static Result<void> time_steps(const LayoutColumns& layout, std::vector<uint64_t>& values);
     /// Decodes an item of a layout's records that is an integer; values fit into its width.
     static Result<void> integers(const LayoutColumns& layout, size_t item,
@@ -77,8 +88,8 @@ public:
     static Result<void> tails(const LayoutColumns& layout, size_t item, TailColumn& tail);
 
 private:
-    ColumnBlock(ByteView payload, size_t rows_bytes)
-        : reader_(payload, "columns"), rows_bytes_(rows_bytes) {}
+    ColumnBlock(ByteView payload, size_t rows_bytes, StepsPlace steps)
+        : reader_(payload, "columns"), rows_bytes_(rows_bytes), steps_(steps) {}
 
     Result<void> read_all();
     Result<void> read_head();
@@ -87,6 +98,7 @@ private:
 
     base::ByteReader reader_;
     size_t rows_bytes_;
+    StepsPlace steps_;
     size_t record_count_ = 0, segment_count_ = 0;
     std::array<ColumnView, kHeaderItems.size()> headers_{};
     std::vector<LayoutColumns> layouts_;

@@ -72,10 +72,9 @@ void ColumnPacker::put_headers(ByteView rows, Bytes& payload) {
     }
 }
 
-void ColumnPacker::put_layout_columns(ByteView rows, Layout& layout, Bytes& payload) {
+void ColumnPacker::put_items(ByteView rows, Layout& layout, Bytes& payload) {
     if (layout.positions.empty()) // its only segment was not divided after all
         return;
-    encoder_.put(layout.time_steps, layout.steps, payload);
     uint32_t at = layout.record.first_offset();
     for (size_t i = 0; i < layout.items.size(); i++) {
         uint8_t width = layout.record.widths[i];

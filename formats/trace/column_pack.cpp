@@ -179,10 +179,10 @@ bool ColumnPacker::take_segment(ByteView rows, size_t at, size_t bytes) {
     return true;
 }
 
-bool ColumnPacker::pack(ByteView rows, Bytes& payload) {
+std::optional<size_t> ColumnPacker::pack(ByteView rows, Bytes& payload) {
     begin();
     if (rows.size() > DBK_TRACE_ROWS_BYTES_MAX)
-        return false;
+        return std::nullopt;
     for (size_t at = 0; at < rows.size();) {
         ByteView rest = rows.subspan(at);
         Result<Piece> piece = parse_piece(rest);
@@ -199,7 +199,7 @@ bool ColumnPacker::pack(ByteView rows, Bytes& payload) {
     for (const Layout* layout : used_)
         items += layout->items.size() + 1;
     if (segments_.empty() || items > kColumnItemsMax)
-        return false;
+        return std::nullopt;
     payload.clear();
     put_head(payload);
     put_headers(rows, payload);
@@ -208,8 +208,12 @@ bool ColumnPacker::pack(ByteView rows, Bytes& payload) {
     put_raw_column(controls_, payload);
     put_raw_column(literals_, payload);
     for (Layout* layout : used_)
-        put_layout_columns(rows, *layout, payload);
-    return payload.size() < rows.size();
+        put_items(rows, *layout, payload);
+    size_t steps_offset = payload.size();
+    for (Layout* layout : used_)
+        if (!layout->time_steps.empty())
+            encoder_.put(layout->time_steps, layout->steps, payload);
+    return payload.size() < rows.size() ? std::optional(steps_offset) : std::nullopt;
 }
 
 } // namespace daybreak::formats

@@ -26,9 +26,10 @@ public:
     /// Takes the layouts from a metadata block of ECBs; any other piece is let be.
     void learn(ByteView untrusted_piece);
 
-    /// Puts the payload for `rows`, pieces back to back, into `payload`.  Returns false when
-    /// no segment of it can be divided, or it would be longer than the rows.
-    bool pack(ByteView rows, Bytes& payload);
+    /// Puts the payload for `rows`, pieces back to back, into `payload`, and returns where its
+    /// steps in time begin.  Returns nothing when no segment of the rows can be divided, or the
+    /// payload would not be shorter than they are.
+    std::optional<size_t> pack(ByteView rows, Bytes& payload);
 
 private:
     /// Items that are references to a tail remember how its bytes went.
@@ -70,7 +71,7 @@ private:
 
     void put_head(Bytes& payload);
     void put_headers(ByteView rows, Bytes& payload);
-    void put_layout_columns(ByteView rows, Layout& layout, Bytes& payload);
+    void put_items(ByteView rows, Layout& layout, Bytes& payload);
     void put_tail(ByteView rows, const Layout& layout, uint32_t offset, ItemMemory& memory,
                   Bytes& payload);
     bool index_tails(ByteView rows, const Layout& layout, uint32_t offset);

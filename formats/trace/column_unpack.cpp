@@ -8,7 +8,6 @@
 
 #include "formats/abi/trace.h"
 #include "formats/segment/piece.hpp"
-#include "formats/trace/column_block.hpp"
 
 #include <cinttypes>
 #include <cstring>
@@ -237,8 +236,9 @@ void Unpacker::seal() {
 
 } // namespace
 
-base::Result<base::Bytes> unpack_columns(base::ByteView untrusted_payload, size_t rows_bytes) {
-    DBK_TRY(ColumnBlock block, ColumnBlock::read(untrusted_payload, rows_bytes));
+base::Result<base::Bytes> unpack_columns(base::ByteView untrusted_payload, size_t rows_bytes,
+                                         StepsPlace steps) {
+    DBK_TRY(ColumnBlock block, ColumnBlock::read(untrusted_payload, rows_bytes, steps));
     return Unpacker(block).run();
 }
 

@@ -28,7 +28,7 @@ std::optional<Bytes> payload_at(base::ByteSource& file, uint64_t offset_bytes,
                                 const std::function<bool(uint64_t)>& may_unpack) {
     BlockPlace place{offset_bytes, {}};
     if (!read_header(file, offset_bytes, place.header) || place.header.type != type ||
-        place.header.version != block_version(type) || !may_unpack(place.header.raw_bytes))
+        !has_known_version(place.header) || !may_unpack(place.header.raw_bytes))
         return std::nullopt;
     Result<Bytes> raw = read_payload(file, place);
     return raw.ok() ? std::optional(std::move(*raw)) : std::nullopt;

@@ -126,7 +126,7 @@ bool fills(const IndexBlock& block, const dbk_trace_block& header) {
 void IndexReader::find_all() {
     BlockPlace place;
     for (uint32_t number = 0; read_header(file_, place.offset_bytes, place.header); number++) {
-        if (place.header.number != number || place.header.version != block_version(place.header.type))
+        if (place.header.number != number || !has_known_version(place.header))
             return;
         if (place.header.type == DBK_TRACE_INDEX)
             places_.push_back(place);

@@ -28,7 +28,7 @@ uint32_t IndexSegments::block_of(const Group& group, size_t number, const IndexB
     if (!store_->is_placed(in_store)) {
         dbk_trace_block header;
         if (!read_header(*file_, block.file_offset, header) || !has_pieces(header) ||
-            header.number != block.block_number || header.version != block_version(header.type) ||
+            header.number != block.block_number || !has_known_version(header) ||
             !fills(block, header)) {
             header = {};
             header.number = block.block_number; // the store reports it when it is wanted

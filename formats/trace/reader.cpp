@@ -223,7 +223,7 @@ private:
     }
 
     Result<void> take(const BlockView& block) {
-        if (block.header.version != block_version(block.header.type))
+        if (!has_known_version(block.header))
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
                           block.header.version, block_version(block.header.type));
         if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX) {

@@ -14,7 +14,7 @@ namespace daybreak::formats {
 Result<void> unpack_stored(PayloadUnpacker& unpacker, const StoredBlock& block, Bytes& payload) {
     if (base::crc32c(block.stored) != block.header.payload_crc32c)
         return base::errorf(ErrorCode::corrupt, "its checksum does not hold");
-    return unpacker.unpack({block.header, block.offset_bytes, block.stored}, payload);
+    return unpacker.unpack({block.header, block.offset_bytes, block.stored}, block.part, payload);
 }
 
 UnpackAhead::UnpackAhead(unsigned threads) {
@@ -44,6 +44,11 @@ void UnpackAhead::begin(uint32_t number, StoredBlock block) {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(begun));
     changed_.notify_all();
+}
+
+bool UnpackAhead::has(uint32_t number, PayloadPart part) const {
+    auto at = blocks_.find(number);
+    return at != blocks_.end() && at->second->stored.part == part;
 }
 
 Result<Bytes> UnpackAhead::take(uint32_t number) {

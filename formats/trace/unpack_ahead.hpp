@@ -25,6 +25,7 @@ struct StoredBlock {
     dbk_trace_block header{};
     uint64_t offset_bytes = 0;
     Bytes stored;
+    PayloadPart part = PayloadPart::whole; ///< which is wanted
 };
 
 /// Checks and unpacks a payload.  Errors: corrupt, limit.
@@ -45,7 +46,8 @@ public:
     /// How many blocks after the one that is wanted may be begun.
     uint32_t depth() const { return static_cast<uint32_t>(2 * threads_.size()); }
     void begin(uint32_t number, StoredBlock block);
-    bool has(uint32_t number) const { return blocks_.contains(number); }
+    /// Whether this part of the block was begun.
+    bool has(uint32_t number, PayloadPart part) const;
     /// Waits until the block, which was begun, is unpacked, and returns its payload.
     Result<Bytes> take(uint32_t number);
     /// Forgets the blocks that lie before this one, or more than depth() after it.

@@ -74,7 +74,10 @@ struct TraceWriter::State {
     ByteView make_columns() {
         bool compare = blocks_till_compare == 0;
         blocks_till_compare -= compare ? 0 : 1;
-        if (!options.columns || (rows_are_smaller && !compare) || !packer.pack(raw, columns))
+        if (!options.columns || (rows_are_smaller && !compare))
+            return {};
+        std::optional<size_t> steps_offset = packer.pack(raw, columns);
+        if (!steps_offset)
             return {};
         double rows_bytes = 0;
         if (compare) {
@@ -82,8 +85,9 @@ struct TraceWriter::State {
             rows_bytes = static_cast<double>(make_rows(sample).size()) /
                          static_cast<double>(sample.size()) * static_cast<double>(raw.size());
         }
-        ByteView block = maker.make(DBK_TRACE_COLUMNS, next_number, columns, options.zstd_level,
-                                    static_cast<uint32_t>(raw.size()));
+        ByteView block =
+            maker.make_columns(next_number, columns, *steps_offset,
+                               static_cast<uint32_t>(raw.size()), options.zstd_level);
         if (compare) {
             rows_are_smaller = static_cast<double>(block.size()) >= rows_bytes;
             blocks_till_compare = kCompareBlocks;

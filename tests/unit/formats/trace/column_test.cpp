@@ -3,6 +3,7 @@
 // Columns: what was packed unpacks to the same bytes, and what was not is refused.
 #include "formats/abi/trace.h"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/block.hpp"
 #include "formats/trace/column_block.hpp"
 #include "formats/trace/column_pack.hpp"
 #include "formats/trace/column_unpack.hpp"
@@ -60,6 +61,108 @@ bool same_again(ColumnPacker& packer, ByteView rows) {
 }
 
 } // namespace
+
+/// What a block of version 2 has: the steps of a layout before its items.
+Bytes with_steps_before_items(ByteView payload, size_t rows_bytes) {
+    ColumnBlock block = ColumnBlock::read(payload, rows_bytes, StepsPlace::last).value();
+    auto put = [](const ColumnView& column, Bytes& to) {
+        to.push_back(static_cast<std::byte>(column.coding));
+        put_varint(to, column.content.size());
+        to.insert(to.end(), column.content.begin(), column.content.end());
+    };
+    Bytes tail;
+    for (const LayoutColumns& layout : block.layouts())
+        for (const ColumnView& item : layout.items)
+            put(item, tail);
+    size_t items_bytes = tail.size();
+    for (const LayoutColumns& layout : block.layouts())
+        if (layout.count != 0)
+            put(layout.time_steps, tail);
+    auto tail_bytes = static_cast<ptrdiff_t>(tail.size());
+    REQUIRE(std::equal(tail.begin(), tail.end(), payload.end() - tail_bytes));
+    REQUIRE(items_bytes < tail.size());
+    Bytes old(payload.begin(), payload.end() - tail_bytes);
+    for (const LayoutColumns& layout : block.layouts()) {
+        if (layout.count != 0)
+            put(layout.time_steps, old);
+        for (const ColumnView& item : layout.items)
+            put(item, old);
+    }
+    return old;
+}
+
+TEST_CASE("blocks of version 2 are still read", "[trace][columns]") {
+    std::mt19937_64 random(11);
+    test::RingBuilder ring = test::random_ring(random, 2000, 64);
+    Bytes rows = test::rows_of(ring), payload;
+    ColumnPacker packer;
+    learn_all(packer, rows);
+    std::optional<size_t> steps_offset = packer.pack(rows, payload);
+    REQUIRE(steps_offset);
+    Bytes old = with_steps_before_items(payload, rows.size());
+    CHECK(unpack_columns(old, rows.size(), StepsPlace::with_items).value() == rows);
+    CHECK_FALSE(unpack_columns(payload, rows.size(), StepsPlace::with_items).ok());
+
+    // As a block: one frame, and version 2.
+    Bytes block = make_block(DBK_TRACE_DATA, 0, old, 3);
+    dbk_trace_block header = base::load<dbk_trace_block>(block.data());
+    header.type = DBK_TRACE_COLUMNS;
+    header.version = DBK_TRACE_COLUMNS_OLDEST;
+    header.rows_bytes = static_cast<uint32_t>(rows.size());
+    BlockView view{header, 0, ByteView(block).subspan(sizeof(header), header.stored_bytes)};
+    CHECK(unpack_block(view).value() == rows);
+}
+
+TEST_CASE("the first frame has all columns but the steps", "[trace][columns]") {
+    std::mt19937_64 random(12);
+    test::RingBuilder ring = test::random_ring(random, 2000, 64);
+    Bytes rows = test::rows_of(ring), payload;
+    ColumnPacker packer;
+    learn_all(packer, rows);
+    std::optional<size_t> steps_offset = packer.pack(rows, payload);
+    REQUIRE(steps_offset);
+    BlockMaker maker;
+    auto rows_bytes = static_cast<uint32_t>(rows.size());
+    ByteView made = maker.make_columns(7, payload, *steps_offset, rows_bytes, 3);
+    BlockView block{base::load<dbk_trace_block>(made.data()), 0, {}};
+    block.stored = made.subspan(sizeof(block.header), block.header.stored_bytes);
+    PayloadUnpacker unpacker;
+    Bytes first;
+    REQUIRE(unpacker.unpack(block, PayloadPart::without_steps, first).ok());
+    CHECK(ByteView(first).size() == *steps_offset);
+    CHECK(unpack_block(block).value() == rows);
+    ColumnBlock some = ColumnBlock::read(first, rows_bytes, StepsPlace::left_out).value();
+    ColumnBlock all = ColumnBlock::read(payload, rows_bytes, StepsPlace::last).value();
+    REQUIRE(some.layouts().size() == all.layouts().size());
+    for (size_t i = 0; i < all.layouts().size(); i++) {
+        const LayoutColumns &one = some.layouts()[i], &other = all.layouts()[i];
+        CHECK(one.count == other.count);
+        CHECK(one.time_steps.content.empty());
+        REQUIRE(one.items.size() == other.items.size());
+        for (size_t item = 0; item < one.items.size(); item++)
+            CHECK(std::ranges::equal(one.items[item].content, other.items[item].content));
+    }
+
+    // Sizes that do not add up: the whole block is lost, whichever part is wanted.
+    auto why = [&](BlockView changed, PayloadPart part) {
+        Bytes out;
+        return unpacker.unpack(changed, part, out).error().message();
+    };
+    for (PayloadPart part : {PayloadPart::whole, PayloadPart::without_steps}) {
+        BlockView changed = block;
+        changed.header.raw_bytes++;
+        CHECK(why(changed, part).starts_with("its frames unpack to"));
+        changed.header.raw_bytes -= 2;
+        CHECK(why(changed, part).starts_with("its frames do not unpack to"));
+        changed = block;
+        changed.stored = block.stored.first(block.stored.size() - 1);
+        CHECK(why(changed, part).starts_with("its frames do not unpack to"));
+        Bytes longer(block.stored.begin(), block.stored.end());
+        longer.push_back({});
+        changed.stored = longer;
+        CHECK(why(changed, part).starts_with("its frames unpack to"));
+    }
+}
 
 TEST_CASE("random segments come back bit for bit", "[trace][columns]") {
     for (uint64_t seed = 1; seed <= 40; seed++) {
