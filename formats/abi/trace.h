@@ -3,7 +3,7 @@
  * trace.h - the blocks of a trace file
  *
  * A trace file (.dbrk) is a row of blocks, each on an 8-byte boundary: this
- * header, the payload (one zstd frame), zeros up to the next boundary.  It is
+ * header, the payload (one zstd frame, two of a COLUMNS block), zeros up to the next boundary.  It is
  * only ever appended to.  formats/trace/trace.md is the specification, and
  * columns.md beside it that of the payload of a COLUMNS block.
  */
@@ -14,8 +14,8 @@
 
 #define DBK_TRACE_MAGIC		0x544b4244u /* "DBKT" in the file */
 #define DBK_TRACE_VERSION	1
-#define DBK_TRACE_COLUMNS_VERSION 3 /* of a COLUMNS block */
-#define DBK_TRACE_COLUMNS_OLDEST 2  /* that is still read: steps before the items, one frame */
+#define DBK_TRACE_COLUMNS_VERSION 3	   /* of a COLUMNS block */
+#define DBK_TRACE_COLUMNS_VERSION_OLDEST 2 /* the oldest that is still read */
 #define DBK_TRACE_ALIGN_BYTES	8u
 #define DBK_TRACE_RAW_BYTES_MAX (64u << 20) /* of one payload, unpacked */
 #define DBK_TRACE_ROWS_BYTES_MAX (8u << 20) /* of the pieces of one COLUMNS block */

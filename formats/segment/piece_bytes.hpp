@@ -30,8 +30,8 @@ public:
     /// said to be; late_findings() has it then.
     virtual Result<PinnedBytes> load(const PieceBytes& piece) = 0;
     /// Returns a block by its columns, those of steps in time left out where they are a frame of
-    /// their own; null when it is not stored so.  Error: it cannot be read; loading
-    /// a piece of it reports why.
+    /// their own; null when it is not stored so.  Error: it cannot be read so; loading a piece of it
+    /// can, or reports why.
     virtual Result<std::shared_ptr<const ColumnBlock>> columns(uint32_t block) = 0;
     /// Adds what is wrong with a piece that was taken to be good.
     virtual void add_late(FindingKind kind, std::string where, std::string text) = 0;

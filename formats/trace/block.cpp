@@ -47,7 +47,7 @@ uint64_t padded(uint64_t bytes) {
 struct BlockMaker::State {
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context{ZSTD_createCCtx(), &ZSTD_freeCCtx};
     Bytes block;    ///< with room for the payload and its padding
-    size_t end = 0; ///< of what is there of it
+    size_t end = 0; ///< of the bytes of it that are filled
 };
 
 BlockMaker::BlockMaker() : state_(std::make_unique<State>()) {
@@ -58,11 +58,9 @@ BlockMaker::BlockMaker(BlockMaker&&) noexcept = default;
 BlockMaker& BlockMaker::operator=(BlockMaker&&) noexcept = default;
 BlockMaker::~BlockMaker() = default;
 
-/// Makes room for a block of a payload of so many bytes in at most two frames.
-void BlockMaker::begin(size_t raw_bytes) {
-    DBK_ASSERT(raw_bytes <= DBK_TRACE_RAW_BYTES_MAX);
-    size_t room = kHeaderBytes + ZSTD_compressBound(raw_bytes) + ZSTD_compressBound(0) +
-                  DBK_TRACE_ALIGN_BYTES;
+/// Makes room for a block whose frames together have at most so many bytes.
+void BlockMaker::begin(size_t stored_bytes_max) {
+    size_t room = kHeaderBytes + stored_bytes_max + DBK_TRACE_ALIGN_BYTES;
     if (state_->block.size() < room)
         state_->block.resize(room);
     state_->end = kHeaderBytes;
@@ -81,6 +79,7 @@ void BlockMaker::add_frame(ByteView raw, int zstd_level) {
 
 ByteView BlockMaker::finish(enum dbk_trace_type type, uint32_t number, size_t raw_bytes,
                             uint32_t rows_bytes) {
+    DBK_ASSERT(raw_bytes <= DBK_TRACE_RAW_BYTES_MAX);
     Bytes& block = state_->block;
     ByteView stored = ByteView(block).first(state_->end).subspan(kHeaderBytes);
     dbk_trace_block header = {};
@@ -102,17 +101,25 @@ ByteView BlockMaker::finish(enum dbk_trace_type type, uint32_t number, size_t ra
 
 ByteView BlockMaker::make(enum dbk_trace_type type, uint32_t number, ByteView raw,
                           int zstd_level) {
-    begin(raw.size());
+    begin(ZSTD_compressBound(raw.size()));
     add_frame(raw, zstd_level);
     return finish(type, number, raw.size(), 0);
 }
 
 ByteView BlockMaker::make_columns(uint32_t number, ByteView payload, size_t steps_offset,
                                   uint32_t rows_bytes, int zstd_level) {
-    begin(payload.size());
-    add_frame(payload.first(steps_offset), zstd_level);
-    add_frame(payload.subspan(steps_offset), zstd_level);
+    ByteView first = payload.first(steps_offset), steps = payload.subspan(steps_offset);
+    begin(ZSTD_compressBound(first.size()) + ZSTD_compressBound(steps.size()));
+    add_frame(first, zstd_level);
+    add_frame(steps, zstd_level);
     return finish(DBK_TRACE_COLUMNS, number, payload.size(), rows_bytes);
+}
+
+std::string versions_text(uint16_t type) {
+    std::string newest = std::to_string(block_version(type));
+    return oldest_version(type) == block_version(type)
+               ? newest
+               : std::to_string(oldest_version(type)) + " to " + newest;
 }
 
 Bytes make_block(enum dbk_trace_type type, uint32_t number, ByteView raw, int zstd_level) {
@@ -322,52 +329,58 @@ Result<void> check_sizes(const BlockView& block) {
     return {};
 }
 
-/// A zstd frame, and what it says to unpack to.
-struct Frame {
+/// zstd frames back to back, and what they say to unpack to.
+struct Frames {
     ByteView stored;
     size_t raw_bytes = 0;
 };
 
-/// Returns the frames of a part of the payload as one: they lie back to back.
-Result<Frame> find_part(const BlockView& block, PayloadPart part) {
-    Frame frame;
+/// Returns the frames of a part of the payload.
+Result<Frames> find_part(const BlockView& block, PayloadPart part) {
+    Frames found;
     size_t stored_bytes = 0;
     uint64_t raw_bytes = 0;
     for (int left = has_two_frames(block.header) ? 2 : 1; left > 0; left--) {
         ByteView rest = block.stored.subspan(stored_bytes);
+        // zstd passes over frames of other kinds, and knows those of its first versions.
+        if (rest.size() < sizeof(uint32_t) || base::load<uint32_t>(rest.data()) != ZSTD_MAGICNUMBER)
+            return errorf(ErrorCode::corrupt, "no zstd frame is where one should be");
         uint64_t content = ZSTD_getFrameContentSize(rest.data(), rest.size());
         size_t bytes = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
         if (content > block.header.raw_bytes - raw_bytes || ZSTD_isError(bytes))
-            return errorf(ErrorCode::corrupt, "its frames do not unpack to %u bytes",
+            return errorf(ErrorCode::corrupt, "it does not unpack to %u bytes",
                           block.header.raw_bytes);
         raw_bytes += content;
         stored_bytes += bytes;
-        if (frame.stored.empty() || part == PayloadPart::whole)
-            frame = {block.stored.first(stored_bytes), raw_bytes};
+        if (found.stored.empty() || part == PayloadPart::whole)
+            found = {block.stored.first(stored_bytes), raw_bytes};
     }
-    if (raw_bytes != block.header.raw_bytes || stored_bytes != block.stored.size())
-        return errorf(ErrorCode::corrupt, "its frames unpack to %" PRIu64 " bytes, %u expected",
+    if (raw_bytes != block.header.raw_bytes)
+        return errorf(ErrorCode::corrupt, "it says to unpack to %" PRIu64 " bytes, %u expected",
                       raw_bytes, block.header.raw_bytes);
-    return frame;
+    if (stored_bytes != block.stored.size())
+        return errorf(ErrorCode::corrupt, "%zu bytes are after what unpacks",
+                      block.stored.size() - stored_bytes);
+    return found;
 }
 
 } // namespace
 
 Result<void> PayloadUnpacker::unpack(const BlockView& block, PayloadPart part, Bytes& payload) {
     DBK_TRY_VOID(check_sizes(block));
-    DBK_TRY(Frame frame, find_part(block, part));
+    DBK_TRY(Frames frames, find_part(block, part));
     if (!context_)
         context_.reset(ZSTD_createDCtx());
     if (!context_)
         throw std::bad_alloc();
-    payload.resize(frame.raw_bytes);
+    payload.resize(frames.raw_bytes);
     size_t got = ZSTD_decompressDCtx(context_.get(), payload.data(), payload.size(),
-                                     frame.stored.data(), frame.stored.size());
+                                     frames.stored.data(), frames.stored.size());
     if (ZSTD_isError(got))
         return errorf(ErrorCode::corrupt, "it does not unpack: %s", ZSTD_getErrorName(got));
-    if (got != frame.raw_bytes)
+    if (got != frames.raw_bytes)
         return errorf(ErrorCode::corrupt, "it unpacks to %zu bytes, %zu expected", got,
-                      frame.raw_bytes);
+                      frames.raw_bytes);
     return {};
 }
 
@@ -375,8 +388,10 @@ Result<Bytes> unpack_block(const BlockView& block) {
     Bytes payload;
     DBK_TRY_VOID(PayloadUnpacker().unpack(block, PayloadPart::whole, payload));
     bool columns = block.header.type == DBK_TRACE_COLUMNS;
-    return columns ? unpack_columns(payload, block.header.rows_bytes, steps_place(block.header))
-                   : std::move(payload);
+    if (!columns)
+        return payload;
+    return unpack_columns(payload, block.header.rows_bytes,
+                          steps_place(block.header, PayloadPart::whole));
 }
 
 } // namespace daybreak::formats

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 struct ZSTD_DCtx_s;
 
@@ -35,7 +36,7 @@ public:
 
 private:
     struct State;
-    void begin(size_t raw_bytes);
+    void begin(size_t stored_bytes_max);
     void add_frame(ByteView raw, int zstd_level);
     ByteView finish(enum dbk_trace_type type, uint32_t number, size_t raw_bytes,
                     uint32_t rows_bytes);
@@ -56,12 +57,19 @@ constexpr uint16_t block_version(uint16_t type) {
     return type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_VERSION : DBK_TRACE_VERSION;
 }
 
+/// The oldest version of it that is read.
+constexpr uint16_t oldest_version(uint16_t type) {
+    return type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_VERSION_OLDEST : block_version(type);
+}
+
 /// Whether this reader knows the block's version.
 constexpr bool has_known_version(const dbk_trace_block& header) {
-    uint16_t newest = block_version(header.type);
-    uint16_t oldest = header.type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_OLDEST : newest;
-    return header.version >= oldest && header.version <= newest;
+    return header.version >= oldest_version(header.type) &&
+           header.version <= block_version(header.type);
 }
+
+/// Returns "2 to 3": the versions of a type that are read.
+std::string versions_text(uint16_t type);
 
 /// What the pieces of a block have, as a DATA block has them.
 constexpr uint32_t rows_bytes(const dbk_trace_block& header) {
@@ -150,7 +158,7 @@ enum class PayloadPart { whole, without_steps };
 
 /// Whether a block's payload is two frames.
 constexpr bool has_two_frames(const dbk_trace_block& header) {
-    return header.type == DBK_TRACE_COLUMNS && header.version > DBK_TRACE_COLUMNS_OLDEST;
+    return header.type == DBK_TRACE_COLUMNS && header.version > DBK_TRACE_COLUMNS_VERSION_OLDEST;
 }
 
 /// Unpacks payloads one after the other: what zstd needs for it is made once.

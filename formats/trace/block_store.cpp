@@ -99,6 +99,8 @@ Result<void> BlockStore::read_stored(const Block& block) {
 
 Result<void> BlockStore::unpack_payload(const Block& block, PayloadPart part, Bytes& payload) {
     auto number = static_cast<uint32_t>(&block - blocks_.data());
+    if (!has_two_frames(block.header))
+        part = PayloadPart::whole;
     blocks_unpacked_++;
     if (jobs_ > 1)
         begin_next(number, part);
@@ -154,9 +156,9 @@ Result<std::shared_ptr<const ColumnBlock>> BlockStore::columns(uint32_t number) 
         columns_ = std::make_shared<Columns>();
     columns_->block.reset();
     DBK_TRY_VOID(unpack_payload(block, PayloadPart::without_steps, columns_->payload));
-    StepsPlace steps =
-        has_two_frames(block.header) ? StepsPlace::left_out : steps_place(block.header);
-    DBK_TRY(columns_->block, ColumnBlock::read(columns_->payload, block.header.rows_bytes, steps));
+    DBK_TRY(columns_->block,
+            ColumnBlock::read(columns_->payload, block.header.rows_bytes,
+                              steps_place(block.header, PayloadPart::without_steps)));
     return std::shared_ptr<const ColumnBlock>(columns_, &*columns_->block);
 }
 
@@ -169,7 +171,8 @@ Result<BlockStore::Unpacked> BlockStore::unpack(Block& block) {
     if (block.header.type != DBK_TRACE_COLUMNS)
         return counted(std::move(payload));
     DBK_TRY(Bytes rows,
-            unpack_columns(payload, block.header.rows_bytes, steps_place(block.header)));
+            unpack_columns(payload, block.header.rows_bytes,
+                           steps_place(block.header, PayloadPart::whole)));
     resident_->spare = std::move(payload);
     return counted(std::move(rows));
 }

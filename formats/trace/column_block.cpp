@@ -159,8 +159,10 @@ Result<void> ColumnBlock::header(size_t item, std::vector<uint64_t>& values) con
 
 Result<void> ColumnBlock::time_steps(const LayoutColumns& layout, std::vector<uint64_t>& values) {
     values.clear();
-    return layout.count == 0 ? Result<void>()
-                             : decode_column(layout.time_steps, layout.count, values);
+    if (layout.count == 0)
+        return {};
+    DBK_ASSERT(layout.time_steps);
+    return decode_column(*layout.time_steps, layout.count, values);
 }
 
 Result<void> ColumnBlock::integers(const LayoutColumns& layout, size_t item,

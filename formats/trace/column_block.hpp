@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ColumnBlock: the payload of a COLUMNS block taken apart, its columns decoded when they are asked for.
+// ColumnBlock: the payload of a COLUMNS block taken apart; columns are decoded when asked for.
 //
 // Rows are made of all of its columns (column_unpack.hpp); what counts records by two of their fields
 // decodes two and no others.  Every number of the payload is untrusted: what is returned here was
 // checked against the sizes of the block, columns of records when they are decoded.
 #pragma once
 
-#include "formats/abi/trace.h"
+#include "formats/trace/block.hpp"
 #include "formats/trace/column_coding.hpp"
 #include "formats/trace/column_layout.hpp"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct LayoutColumns {
     RecordLayout record;
     uint32_t fixed_bytes = 0;
     size_t count = 0; ///< of records
-    ColumnView time_steps;
+    std::optional<ColumnView> time_steps; ///< empty when count is 0, or they were left out
     std::vector<ColumnView> items; ///< as many as record.widths; empty when count is 0
 };
 
@@ -49,9 +50,11 @@ struct ColumnRun {
 /// after all items, or in the other frame, which was not unpacked.
 enum class StepsPlace { with_items, last, left_out };
 
-/// That of a whole payload.
-constexpr StepsPlace steps_place(const dbk_trace_block& header) {
-    return header.version > DBK_TRACE_COLUMNS_OLDEST ? StepsPlace::last : StepsPlace::with_items;
+/// That of a part of a block's payload.
+constexpr StepsPlace steps_place(const dbk_trace_block& header, PayloadPart part) {
+    if (!has_two_frames(header))
+        return StepsPlace::with_items;
+    return part == PayloadPart::whole ? StepsPlace::last : StepsPlace::left_out;
 }
 
 /// Adds to each counts[c] how often c is among so many codes, which are below counts.size().

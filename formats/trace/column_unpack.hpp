@@ -12,6 +12,6 @@ namespace daybreak::formats {
 /// DBK_TRACE_ROWS_BYTES_MAX, and by the payload, which is shorter than that, and has its steps.
 /// Errors: truncated, corrupt, unsupported, limit.
 base::Result<base::Bytes> unpack_columns(base::ByteView untrusted_payload, size_t rows_bytes,
-                                         StepsPlace steps = StepsPlace::last);
+                                         StepsPlace steps);
 
 } // namespace daybreak::formats

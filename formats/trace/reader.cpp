@@ -224,8 +224,8 @@ private:
 
     Result<void> take(const BlockView& block) {
         if (!has_known_version(block.header))
-            return errorf(ErrorCode::unsupported, "version is %u, this program reads %u",
-                          block.header.version, block_version(block.header.type));
+            return errorf(ErrorCode::unsupported, "version is %u, this program reads %s",
+                          block.header.version, versions_text(block.header.type).c_str());
         if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),

@@ -40,8 +40,8 @@ UnpackAhead::~UnpackAhead() {
 void UnpackAhead::begin(uint32_t number, StoredBlock block) {
     auto begun = std::make_shared<Block>();
     begun->stored = std::move(block);
-    blocks_[number] = begun;
     std::lock_guard lock(mutex_);
+    std::erase(queue_, std::exchange(blocks_[number], begun)); // of another part
     queue_.push_back(std::move(begun));
     changed_.notify_all();
 }

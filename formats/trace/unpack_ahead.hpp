@@ -48,7 +48,7 @@ public:
     void begin(uint32_t number, StoredBlock block);
     /// Whether this part of the block was begun.
     bool has(uint32_t number, PayloadPart part) const;
-    /// Waits until the block, which was begun, is unpacked, and returns its payload.
+    /// Waits until the block, which was begun, is unpacked, and returns the part that was wanted.
     Result<Bytes> take(uint32_t number);
     /// Forgets the blocks that lie before this one, or more than depth() after it.
     void pass(uint32_t number);

@@ -28,7 +28,7 @@ void pack_again(ByteView rows) {
     Bytes payload;
     if (!packer.pack(rows, payload))
         return;
-    Result<Bytes> back = unpack_columns(payload, rows.size());
+    Result<Bytes> back = unpack_columns(payload, rows.size(), StepsPlace::last);
     DBK_ASSERT(back.ok() && std::equal(rows.begin(), rows.end(), back->begin(), back->end()));
 }
 

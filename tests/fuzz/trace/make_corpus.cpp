@@ -7,6 +7,7 @@
 #include "formats/trace/symbol_coding.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 #include "tests/unit/formats/trace/sample_rows.hpp"
+#include "tests/unit/formats/trace/version_2.hpp"
 
 #include <fstream>
 #include <string>
@@ -21,17 +22,25 @@ void write(const std::string& path, const base::Bytes& bytes) {
                static_cast<std::streamsize>(bytes.size()));
 }
 
-/// A payload of columns of random records, after how many bytes they have as rows.
-base::Bytes columns() {
+/// Where the steps lie, as column_fuzz.cpp reads it.
+enum class Form : uint32_t { last, with_items, left_out };
+
+/// A payload of columns of random records, after its form and how many bytes they have as rows.
+base::Bytes columns(Form form) {
     std::mt19937_64 random(1);
     test::RingBuilder ring = test::random_ring(random, 60, 4);
     base::Bytes rows = test::rows_of(ring), payload;
     formats::ColumnPacker packer;
     for (base::ByteView piece : test::pieces_of(rows))
         packer.learn(piece);
-    DBK_ASSERT(packer.pack(rows, payload));
+    std::optional<size_t> steps_offset = packer.pack(rows, payload);
+    DBK_ASSERT(steps_offset);
+    if (form == Form::with_items)
+        payload = test::with_steps_before_items(payload, rows.size());
+    if (form == Form::left_out)
+        payload.resize(*steps_offset);
     base::Bytes seed(4);
-    auto rows_bytes = static_cast<uint32_t>(rows.size());
+    auto rows_bytes = static_cast<uint32_t>(rows.size()) | static_cast<uint32_t>(form) << 30;
     std::memcpy(seed.data(), &rows_bytes, sizeof(rows_bytes));
     seed.insert(seed.end(), payload.begin(), payload.end());
     return seed;
@@ -49,7 +58,9 @@ int main(int argc, char** argv) {
     summary.cpus.resize(2);
     summary.findings.push_back({formats::FindingKind::truncated, "here", "why"});
     write(folder + "/sample.dbrk", test::sample_file(ring, 4096));
-    write(folder + "/sample.columns", columns());
+    write(folder + "/sample.columns", columns(Form::last));
+    write(folder + "/version_2.columns", columns(Form::with_items));
+    write(folder + "/first_frame.columns", columns(Form::left_out));
     write(folder + "/header.message", formats::encode_header(test::sample_header()));
     write(folder + "/symbols.message", formats::encode_symbols(symbols, symbols.symbols()));
     write(folder + "/sorted_symbols.message",

@@ -6,6 +6,7 @@
 #include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
+#include "tests/unit/formats/trace/version_2.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -201,6 +202,69 @@ TEST_CASE("threads that unpack ahead change nothing of what is read", "[trace][s
     const RingRecording& first = unread.recording.rings.at(0);
     for (size_t i = 0; i < 9; i++) // and goes while blocks are under way
         records_of(first.cpus.at(0).segments.at(i), first).next(record);
+}
+
+TEST_CASE("blocks by columns and by rows in turn, unpacked ahead", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(20000, kSegments);
+    Bytes file = test::sample_file(ring, 8192, true);
+    std::vector<uint64_t> alone;
+    for (unsigned jobs : {1u, 2u, 4u}) {
+        Trace trace =
+            parse_trace(base::memory_source(file), "x", {.skim = true, .jobs = jobs}).value();
+        PieceStore& store = *trace.recording.stores.at(0);
+        const RingRecording& first = trace.recording.rings.at(0);
+        std::vector<uint64_t> found;
+        size_t i = 0, by_columns = 0;
+        for (const SegmentInfo& segment : first.cpus.at(0).segments) {
+            RecordView record;
+            if (i++ % 5 < 3) {
+                auto columns = store.columns(segment.bytes.block()).value();
+                by_columns += columns != nullptr;
+                found.push_back(columns ? columns->record_count() : 0);
+            } else if (records_of(segment, first).next(record)) {
+                found.push_back(record.ticks);
+            }
+        }
+        CHECK(by_columns > 10);
+        if (jobs == 1)
+            alone = found;
+        CHECK(found == alone);
+        CHECK(trace.recording.all_findings().list().empty());
+    }
+}
+
+TEST_CASE("a file with blocks of version 2 is read", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(2000, kSegments);
+    Bytes file = test::sample_file(ring, 8192, true), old;
+    Findings findings;
+    BlockScanner scanner(file, findings);
+    BlockView block;
+    size_t columns = 0;
+    while (scanner.next(block)) {
+        Bytes payload;
+        if (block.header.type == DBK_TRACE_COLUMNS) {
+            REQUIRE(PayloadUnpacker().unpack(block, PayloadPart::whole, payload).ok());
+            payload =
+                test::version_2_block(block.header.number, payload, block.header.rows_bytes);
+            columns++;
+        } else if (block.header.type != DBK_TRACE_INDEX && block.header.type != DBK_TRACE_SUMMARY &&
+                   block.header.type != DBK_TRACE_END) {
+            REQUIRE(PayloadUnpacker().unpack(block, PayloadPart::whole, payload).ok());
+            payload = make_block(static_cast<enum dbk_trace_type>(block.header.type),
+                                 block.header.number, payload, 3);
+        }
+        old.insert(old.end(), payload.begin(), payload.end());
+    }
+    REQUIRE(columns > 2);
+    Trace today = parse_trace(base::memory_source(file), "x").value();
+    Trace before = parse_trace(base::memory_source(old), "x").value();
+    CHECK(before.file.blocks_lost == 0);
+    CHECK(walk(before) == walk(today));
+    auto by_columns = before.recording.stores.at(0)->columns(
+        before.recording.rings.at(0).cpus.at(0).segments.at(0).bytes.block());
+    REQUIRE(by_columns.ok());
+    REQUIRE(*by_columns);
+    CHECK((*by_columns)->record_count() > 0);
 }
 
 TEST_CASE("a block that cannot be read ahead is not missed when nothing is wanted of it",
