@@ -244,7 +244,8 @@ Result<void> keep_cpus(formats::Recording& recording, const std::string& text) {
     };
     for (const CpuRange& range : ranges)
         if (std::none_of(known.begin(), known.end(), [&](uint16_t cpu) { return range.has(cpu); }))
-            return errorf(base::ErrorCode::not_found, "no CPU %s: there are %s%s",
+            return errorf(base::ErrorCode::not_found,
+                          "--cpu %s: the recording has no CPU %s, but %s%s", text.c_str(),
                           range.text().c_str(), cpus_text(known).c_str(), damage_text(recording));
     for (formats::RingRecording& ring : recording.rings)
         std::erase_if(ring.cpus, [&](const formats::CpuInfo& cpu) { return !is_wanted(cpu); });
@@ -262,9 +263,10 @@ Result<void> keep_ring(formats::Recording& recording, const std::string& name) {
         std::string names;
         for (const formats::RingRecording& ring : rings)
             if (ring.ring_id != 0)
-                names += (names.empty() ? "" : ", ") + ring.info.name;
-        return errorf(base::ErrorCode::not_found, "no ring %s: there are %s", name.c_str(),
-                      names.empty() ? "none" : names.c_str());
+                names += base::strprintf("%s%u (%s)", names.empty() ? "" : ", ",
+                                         unsigned{ring.ring_id}, ring.info.name.c_str());
+        return errorf(base::ErrorCode::not_found, "--ring %s: the recording has %s%s", name.c_str(),
+                      names.empty() ? "no ring" : names.c_str(), damage_text(recording));
     }
     std::erase_if(rings, [&](const formats::RingRecording& ring) {
         return ring.ring_id != 0 && !(by_name ? is_named(ring) : is_numbered(ring));
@@ -278,6 +280,14 @@ void add_text(Command command, const char* name, std::string& value, const char*
     command.add_option(name, value, help).type_name(type).check([](const std::string& given) {
         return given.empty() ? std::string("it is empty") : std::string();
     });
+}
+
+/// Returns a time after boot, by the clock of the first ring that has one.
+std::string boot_text(const formats::Recording& recording, uint64_t mono_ns) {
+    for (const formats::RingRecording& ring : recording.rings)
+        if (ring.has_info)
+            return analyze::seconds_text(ring.clock.boot_ns(mono_ns));
+    return analyze::seconds_text(mono_ns);
 }
 
 /// Returns from when to when there are records: seconds after boot, and the wall clock.
@@ -365,8 +375,11 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
         *to = *mono_ns;
     }
     if (window.since_ns() > window.until_ns())
-        return errorf(base::ErrorCode::invalid, "--since %s is later than --until %s",
-                      options.since.c_str(), options.until.c_str());
+        return errorf(base::ErrorCode::invalid,
+                      "--since %s is later than --until %s: %s and %s after boot",
+                      options.since.c_str(), options.until.c_str(),
+                      boot_text(recording, window.since_ns()).c_str(),
+                      boot_text(recording, window.until_ns()).c_str());
     analyze::TimeSpan span = window.is_set() ? analyze::span_of(recording) : analyze::TimeSpan{};
     if (!span.empty() &&
         (window.since_ns() > span.last_mono_ns || window.until_ns() < span.first_mono_ns))
@@ -391,7 +404,9 @@ Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
             if (sim::names_match(description, probe))
                 wanted.add(ring.ring_id, id);
     if (wanted.empty())
-        return errorf(base::ErrorCode::not_found, "no probe %s: there are %s%s",
+        return errorf(base::ErrorCode::not_found,
+                      "--probe '%s' matches none of the recording's, which daybreak list prints: "
+                      "%s%s",
                       options.probe.c_str(), probes_text(recording).c_str(),
                       damage_text(recording));
     return wanted;

@@ -9,6 +9,7 @@
 #include "formats/trace/reader.hpp"
 #include "formats/trace/shared_symbols.hpp"
 
+#include <cinttypes>
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,10 +50,13 @@ private:
 };
 
 Result<Bytes> unpack(const formats::BlockView& block) {
-    if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX ||
-        !formats::has_known_version(block.header))
-        return errorf(ErrorCode::corrupt, "block %u is of type %u, version %u, not known here",
-                      block.header.number, block.header.type, block.header.version);
+    uint16_t type = block.header.type;
+    if (type == 0 || type > DBK_TRACE_TYPE_MAX)
+        return errorf(ErrorCode::unsupported, "its type is %u, this program knows 1 to %u", type,
+                      DBK_TRACE_TYPE_MAX);
+    if (!formats::has_known_version(block.header))
+        return errorf(ErrorCode::unsupported, "its version is %u, this program reads %s",
+                      block.header.version, formats::versions_text(type).c_str());
     return formats::unpack_block(block);
 }
 
@@ -129,7 +133,13 @@ Result<void> copy_blocks(base::ByteSource& file, const std::string& path,
     formats::BlockView block;
     bool ended = false, has_window = false;
     while (scanner.next(block)) {
-        DBK_TRY(Bytes raw, unpack(block));
+        Result<Bytes> unpacked = unpack(block);
+        if (!unpacked.ok())
+            return errorf(unpacked.error().code(),
+                          "%s: block %u at 0x%" PRIx64 ": %s; the file stays as it is",
+                          path.c_str(), block.header.number, block.offset_bytes,
+                          unpacked.error().message().c_str());
+        Bytes raw = std::move(*unpacked);
         auto type = static_cast<enum dbk_trace_type>(block.header.type);
         if (options.cut && !has_window && type != DBK_TRACE_SCHEMA && type != DBK_TRACE_HEADER) {
             DBK_TRY_VOID(put_window(*options.cut, writer, before));
