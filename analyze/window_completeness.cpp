@@ -24,25 +24,22 @@ using formats::CpuInfo;
 using formats::RingRecording;
 using formats::SegmentInfo;
 
-class WindowAccount {
+class HoleWalk {
 public:
-    WindowAccount(const RingRecording& ring, const CpuInfo& cpu, const TimeWindow& window)
-        : ring_(ring), cpu_(cpu), window_(window) {}
+    HoleWalk(const RingRecording& ring, const CpuInfo& cpu, const TimeWindow& window,
+             const std::function<void(const Hole&)>& use)
+        : ring_(ring), cpu_(cpu), window_(window), use_(use) {}
 
-    WindowMissing run() {
+    void run() {
         for (const formats::SegmentList::Part& part : cpu_.segments.parts()) {
             if (part.is_run())
                 before(stretch_of(part.run));
             for (const SegmentInfo& segment : part.segments)
                 before(stretch_of(segment));
         }
-        after_last();
-        for (const formats::DropInterval& interval : cpu_.completeness.intervals)
-            if (window_.overlaps(interval.from_mono_ns, interval.to_mono_ns))
-                missing_.drops[interval.cause] += interval.count;
-        for (uint64_t count : cpu_.completeness.drops_unseen)
-            missing_.drops_unseen += count;
-        return missing_;
+        Hole hole{last_ ? last_->end_ns : 0, UINT64_MAX, {}};
+        hole.records.later = cpu_.completeness.not_copied;
+        take_gaps(last_ ? last_->last_sequence + 1 : 0, UINT64_MAX, hole);
     }
 
 private:
@@ -73,62 +70,62 @@ private:
     /// Accounts for the records between the stretch and the one before it, or the ring's start.
     void before(const Stretch& stretch) {
         std::optional<Stretch> previous = std::exchange(last_, stretch);
-        if (!window_.overlaps(previous ? previous->end_ns : 0, stretch.from_ns))
-            return;
-        uint64_t seen = previous ? previous->records_after : 0;
-        uint64_t absent = stretch.records_before - std::min(stretch.records_before, seen);
+        Hole hole{previous ? previous->end_ns : 0, stretch.from_ns, {}};
         uint64_t first = previous ? previous->last_sequence + 1 : 1;
-        if (first == stretch.first_sequence) { // they stood in a segment that is damaged or cut short
-            missing_.lost += absent;
+        if (first != stretch.first_sequence) {
+            take_gaps(first, stretch.first_sequence, hole);
             return;
         }
-        auto gap = gap_from(first);
-        for (; gap != cpu_.gaps.end() && gap->last_sequence < stretch.first_sequence; ++gap)
-            add(*gap);
+        // They stood in a segment that is damaged or cut short.
+        uint64_t seen = previous ? previous->records_after : 0;
+        hole.records.lost = stretch.records_before - std::min(stretch.records_before, seen);
+        give(hole);
     }
 
-    void after_last() {
-        if (!window_.overlaps(last_ ? last_->end_ns : 0, UINT64_MAX))
+    /// Adds the gaps from one sequence number to before another.  Gaps ascend.
+    void take_gaps(uint64_t first, uint64_t end, Hole hole) {
+        if (!window_.overlaps(hole.from_mono_ns, hole.to_mono_ns))
             return;
-        auto gap = gap_from(last_ ? last_->last_sequence + 1 : 0);
-        for (; gap != cpu_.gaps.end(); ++gap)
-            add(*gap);
-        missing_.later = cpu_.completeness.not_copied;
+        auto gap = std::ranges::lower_bound(cpu_.gaps, first, {}, &formats::Gap::first_sequence);
+        for (; gap != cpu_.gaps.end() && gap->last_sequence < end; ++gap)
+            add(*gap, hole.records);
+        give(hole);
     }
 
-    /// Gaps ascend.
-    std::vector<formats::Gap>::const_iterator gap_from(uint64_t sequence) const {
-        return std::ranges::lower_bound(cpu_.gaps, sequence, {}, &formats::Gap::first_sequence);
-    }
-
-    void add(const formats::Gap& gap) {
-        uint64_t& count = gap.overwritten ? missing_.overwritten
-                          : gap.left_out  ? missing_.left_out
-                          : gap.rotated   ? missing_.elsewhere
-                                          : missing_.lost;
+    static void add(const formats::Gap& gap, MissingRecords& records) {
+        uint64_t& count = gap.overwritten ? records.overwritten
+                          : gap.left_out  ? records.left_out
+                          : gap.rotated   ? records.elsewhere
+                                          : records.lost;
         count += gap.records;
         if (!gap.overwritten && !gap.rotated)
-            missing_.lost_known &= gap.records_known;
+            records.lost_known &= gap.records_known;
+    }
+
+    void give(const Hole& hole) {
+        if (!hole.records.is_none() && window_.overlaps(hole.from_mono_ns, hole.to_mono_ns))
+            use_(hole);
     }
 
     const RingRecording& ring_;
     const CpuInfo& cpu_;
     const TimeWindow& window_;
+    const std::function<void(const Hole&)>& use_;
     std::optional<Stretch> last_;
-    WindowMissing missing_;
 };
 
 } // namespace
 
-uint64_t WindowMissing::drops_total() const {
-    return std::accumulate(drops.begin(), drops.end(), uint64_t{0});
+void MissingRecords::add(const MissingRecords& more) {
+    overwritten += more.overwritten;
+    elsewhere += more.elsewhere;
+    left_out += more.left_out;
+    lost += more.lost;
+    lost_known &= more.lost_known;
+    later += more.later;
 }
 
-bool WindowMissing::has_losses() const {
-    return lost != 0 || !lost_known || drops_unseen != 0 || drops_total() != 0;
-}
-
-std::string WindowMissing::text(bool is_snapshot) const {
+std::vector<std::string> MissingRecords::phrases(bool is_snapshot) const {
     std::vector<std::string> parts;
     if (overwritten)
         parts.push_back(counted(overwritten, "record") + " overwritten");
@@ -140,6 +137,24 @@ std::string WindowMissing::text(bool is_snapshot) const {
         parts.push_back(counted(left_out, "record") + " left out of the file");
     if (lost || !lost_known)
         parts.push_back((lost_known ? "" : "at least ") + counted(lost, "record") + " lost");
+    return parts;
+}
+
+void for_each_hole(const TimeWindow& window, const RingRecording& ring, const CpuInfo& cpu,
+                   const std::function<void(const Hole&)>& use) {
+    HoleWalk(ring, cpu, window, use).run();
+}
+
+uint64_t WindowMissing::drops_total() const {
+    return std::accumulate(drops.begin(), drops.end(), uint64_t{0});
+}
+
+bool WindowMissing::has_losses() const {
+    return lost != 0 || !lost_known || drops_unseen != 0 || drops_total() != 0;
+}
+
+std::string WindowMissing::text(bool is_snapshot) const {
+    std::vector<std::string> parts = phrases(is_snapshot);
     for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
         if (drops[slot])
             parts.push_back(drop_phrase(static_cast<enum dbk_drop>(slot), drops[slot]));
@@ -152,7 +167,14 @@ std::string WindowMissing::text(bool is_snapshot) const {
 }
 
 WindowMissing missing_in(const TimeWindow& window, const RingRecording& ring, const CpuInfo& cpu) {
-    return WindowAccount(ring, cpu, window).run();
+    WindowMissing missing;
+    for_each_hole(window, ring, cpu, [&](const Hole& hole) { missing.add(hole.records); });
+    for (const formats::DropInterval& interval : cpu.completeness.intervals)
+        if (window.overlaps(interval.from_mono_ns, interval.to_mono_ns))
+            missing.drops[interval.cause] += interval.count;
+    for (uint64_t count : cpu.completeness.drops_unseen)
+        missing.drops_unseen += count;
+    return missing;
 }
 
 } // namespace daybreak::analyze

@@ -31,5 +31,6 @@ void add_snapshot(Command app, int& status);
 void add_start(Command app, int& status);
 void add_status(Command app, int& status);
 void add_stop(Command app, int& status);
+void add_verify(Command app, int& status);
 
 } // namespace daybreak::cmd

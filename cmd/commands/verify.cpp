@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak verify: a recording read to the last record, and all that it does not have.
+#include "analyze/verify.hpp"
+#include "analyze/info_file.hpp"
+#include "base/counted.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/trace_files.hpp"
+#include "cmd/trace_sink.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <memory>
+#include <thread>
+
+namespace daybreak::cmd {
+
+namespace {
+
+using base::counted;
+
+constexpr unsigned kThreadsMax = 8;
+
+unsigned threads_to_compare() {
+    return std::clamp(std::thread::hardware_concurrency(), 2u, kThreadsMax);
+}
+
+analyze::OutputDigest digest_of(const formats::Trace& trace) {
+    analyze::ReportOptions options;
+    options.symbols = &trace.symbols;
+    return analyze::digest_of_report(trace.recording, options);
+}
+
+std::string blocks_text(const formats::Trace& trace) {
+    uint64_t good = 0, lost = 0, bytes = 0, cut = 0;
+    for (const formats::TraceFile& file : trace.files) {
+        good += file.facts.blocks_good;
+        lost += file.facts.blocks_lost;
+        bytes += file.facts.file_bytes;
+        cut += file.facts.bytes_cut + file.facts.bytes_skipped;
+    }
+    std::string text = counted(good, "block") + " of " + counted(trace.files.size(), "file") +
+                       ", " + analyze::bytes_text(bytes);
+    if (lost == 0 && cut == 0)
+        return text + ": each checksum holds";
+    return text + "; " + counted(lost, "block") + " lost, " + counted(cut, "byte") +
+           " that belong to none";
+}
+
+int verify(const TraceFiles& files) {
+    TraceFiles one_thread = files, many_threads = files;
+    one_thread.options.jobs = 1;
+    many_threads.options.jobs = threads_to_compare();
+    auto trace = read_trace_files(one_thread);
+    if (!trace.ok())
+        return fail(trace.error());
+    TerminalSink sink({});
+    auto line = [&sink](const char* label, const std::string& text) {
+        sink.write(base::strprintf("%-10s %s\n", label, text.c_str()));
+    };
+    line("read", blocks_text(*trace));
+    analyze::RecordCount count = analyze::count_records(trace->recording);
+    line("counted", counted(count.records, "record") + " in " + counted(count.segments, "segment") +
+                        (count.miscounted == 0
+                             ? ", as was counted when they were written"
+                             : "; " + counted(count.miscounted, "segment has", "segments have") +
+                                   " other numbers than was written"));
+    analyze::OutputDigest alone = digest_of(*trace);
+    auto again = read_trace_files(many_threads);
+    if (!again.ok())
+        return fail(again.error());
+    analyze::OutputDigest together = digest_of(*again);
+    bool is_same = alone == together;
+    line("reported", base::strprintf("%" PRIu64 " bytes, CRC-32C %08x, with 1 thread; with %u %s",
+                                     alone.bytes, alone.crc32c, many_threads.options.jobs,
+                                     is_same ? "the same"
+                                             : base::strprintf("%" PRIu64 " bytes, CRC-32C %08x",
+                                                               together.bytes, together.crc32c)
+                                                   .c_str()));
+    formats::Findings findings = trace->recording.all_findings();
+    for (const formats::Finding& finding : findings.list())
+        line("found", finding.where + ": " + finding.text +
+                          (formats::finding_is_loss(finding.kind) ? "" : " (no loss)"));
+    if (findings.count() > findings.list().size())
+        line("found", "and " + counted(findings.count() - findings.list().size(), "more finding"));
+    analyze::print_holes(trace->recording, sink);
+    analyze::CompletenessNote note = analyze::completeness_of(trace->recording);
+    sink.write(note.verdict() + "\n");
+    sink.flush();
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    if (!is_same) {
+        complain("two reports of the same files differ: a file changed in between, or this is a "
+                 "mistake in daybreak");
+        return static_cast<int>(Exit::failed);
+    }
+    return note.advised_status();
+}
+
+} // namespace
+
+void add_verify(Command app, int& status) {
+    auto files = std::make_shared<TraceFiles>();
+    Command command =
+        app.add_subcommand("verify", "Read a trace file to the last record and list all holes");
+    add_trace_files(command, *files, true);
+    command.footer(
+        "\nReads every block, every record, and the report twice; prints what is missing,\n"
+        "with CPU, time, cause and count.  Exit status 3 when data was lost.\n"
+        "Example: is this copy whole?\n"
+        "  daybreak verify boot.dbrk");
+    command.callback([files, &status] { status = verify(*files); });
+}
+
+} // namespace daybreak::cmd
