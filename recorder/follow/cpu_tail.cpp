@@ -33,10 +33,7 @@ uint32_t room_at(ByteView live) {
 }
 
 uint64_t sequence_of(const Bytes& segment) {
-    uint64_t sequence;
-    std::memcpy(&sequence, segment.data() + offsetof(dbk_segment_header, sequence),
-                sizeof(sequence));
-    return sequence;
+    return base::load<uint64_t>(segment.data() + offsetof(dbk_segment_header, sequence));
 }
 
 } // namespace
@@ -60,8 +57,7 @@ void CpuTail::look() {
         }
     }
     slots_ = segment_bytes_ == 0 ? 0 : bytes / segment_bytes_;
-    std::sort(found_.begin(), found_.end(),
-              [](const Slot& a, const Slot& b) { return a.sequence < b.sequence; });
+    std::ranges::sort(found_, {}, &Slot::sequence);
     if (found_.empty())
         return;
     oldest_ = found_.front().sequence;
@@ -69,9 +65,7 @@ void CpuTail::look() {
 }
 
 const CpuTail::Slot* CpuTail::slot_of(uint64_t sequence) const {
-    auto at = std::lower_bound(
-        found_.begin(), found_.end(), sequence,
-        [](const Slot& one, uint64_t wanted) { return one.sequence < wanted; });
+    auto at = std::ranges::lower_bound(found_, sequence, {}, &Slot::sequence);
     return at != found_.end() && at->sequence == sequence ? &*at : nullptr;
 }
 
