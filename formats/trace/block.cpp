@@ -387,8 +387,7 @@ Result<void> PayloadUnpacker::unpack(const BlockView& block, PayloadPart part, B
 Result<Bytes> unpack_block(const BlockView& block) {
     Bytes payload;
     DBK_TRY_VOID(PayloadUnpacker().unpack(block, PayloadPart::whole, payload));
-    bool columns = block.header.type == DBK_TRACE_COLUMNS;
-    if (!columns)
+    if (block.header.type != DBK_TRACE_COLUMNS)
         return payload;
     return unpack_columns(payload, block.header.rows_bytes,
                           steps_place(block.header, PayloadPart::whole));
