@@ -3,6 +3,7 @@
 // Verification: every record of a recording read, its report as a checksum, and its holes.
 #include "analyze/verify.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "analyze/report.hpp"
@@ -10,12 +11,18 @@
 #include "base/counted.hpp"
 #include "base/crc32c.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace daybreak::analyze {
 
 namespace {
 
+using base::counted;
 using formats::CpuInfo;
 using formats::RingRecording;
+
+constexpr const char* kNoTime = "at a time that is not known";
 
 class DigestSink : public Sink {
 public:
@@ -38,48 +45,82 @@ private:
 };
 
 /// Returns "between 1.204311 s and 1.310020 s", "before 1.2 s", "after 1.3 s".
-std::string place_text(const RingRecording& ring, const Hole& hole) {
-    std::string from = seconds_text(ring.clock.boot_ns(hole.from_mono_ns));
-    if (hole.to_mono_ns == UINT64_MAX)
-        return hole.from_mono_ns == 0 ? "at a time that is not known" : "after " + from;
-    std::string to = seconds_text(ring.clock.boot_ns(hole.to_mono_ns));
-    return hole.from_mono_ns == 0 ? "before " + to : "between " + from + " and " + to;
+std::string place_text(const RingRecording& ring, uint64_t from_mono_ns, uint64_t to_mono_ns) {
+    std::string from = seconds_text(ring.clock.boot_ns(from_mono_ns));
+    if (to_mono_ns == UINT64_MAX)
+        return from_mono_ns == 0 ? kNoTime : "after " + from;
+    std::string to = seconds_text(ring.clock.boot_ns(to_mono_ns));
+    return from_mono_ns == 0 ? "before " + to : "between " + from + " and " + to;
+}
+
+/// What is said to be missing of the CPU in all.
+MissingRecords missing_of(const CpuInfo& cpu) {
+    MissingRecords all;
+    const formats::Completeness& facts = cpu.completeness;
+    all.overwritten = facts.overwritten;
+    all.elsewhere = facts.rotated;
+    all.lost = facts.lost;
+    all.lost_known = facts.lost_known;
+    all.later = facts.not_copied;
+    return all;
 }
 
 /// Writes the lines of one CPU.
 class HoleLines {
 public:
-    HoleLines(const RingRecording& ring, const CpuInfo& cpu, bool is_snapshot, Sink& sink)
-        : ring_(ring), cpu_(cpu), is_snapshot_(is_snapshot), sink_(sink) {}
+    HoleLines(const formats::Recording& recording, const RingRecording& ring, const CpuInfo& cpu,
+              Sink& sink)
+        : ring_(ring), cpu_(cpu), is_snapshot_(recording.window_to_ns != 0),
+          window_(recording.cut_window ? cut_window_of(recording) : TimeWindow{}), sink_(sink) {
+        if (recording.rings.size() > 1)
+            appendf(where_, "ring %u, ", unsigned{ring.ring_id});
+        appendf(where_, "CPU %u", unsigned{cpu.cpu});
+    }
 
-    uint64_t run() {
-        for_each_hole({}, ring_, cpu_, [this](const Hole& hole) {
-            for (const std::string& phrase : hole.records.phrases(is_snapshot_))
-                line(phrase + " " + place_text(ring_, hole));
-            if (hole.records.later != 0)
-                line(base::counted(hole.records.later, "record") + " made after the copy");
+    uint64_t run(const RecordCount& count) {
+        MissingRecords rest = missing_of(cpu_);
+        for_each_hole({}, ring_, cpu_, [&](const Hole& hole) {
+            records(hole.records, place_text(ring_, hole.from_mono_ns, hole.to_mono_ns));
+            MissingRecords placed = hole.records;
+            placed.elsewhere += placed.left_out; // the totals do not tell them apart
+            rest.subtract(placed);
         });
+        records(rest, kNoTime);
+        for (const RecordCount::Unreadable& one : count.unreadable)
+            if (one.ring_id == ring_.ring_id && one.cpu == cpu_.cpu)
+                line(counted(one.records, "record") + " in " + counted(one.segments, "segment") +
+                     " cannot be read, " + place_text(ring_, one.from_mono_ns, one.to_mono_ns));
         for (const formats::DropInterval& interval : cpu_.completeness.intervals)
-            drops(interval.cause, interval.count,
-                  std::pair(ring_.clock.boot_ns(interval.from_mono_ns),
-                            ring_.clock.boot_ns(interval.to_mono_ns)));
+            line(drop_phrase(interval.cause, interval.count) + " " +
+                 place_text(ring_, interval.from_mono_ns, interval.to_mono_ns) +
+                 (window_.overlaps(interval.from_mono_ns, interval.to_mono_ns)
+                      ? ""
+                      : " (outside the window)"));
         for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
-            if (uint64_t count = cpu_.completeness.drops_unseen[slot])
-                drops(static_cast<enum dbk_drop>(slot), count, std::nullopt);
+            if (uint64_t unseen = cpu_.completeness.drops_unseen[slot])
+                line(drop_phrase(static_cast<enum dbk_drop>(slot), unseen) + " " + kNoTime);
         return lines_;
     }
 
 private:
-    void drops(enum dbk_drop cause, uint64_t count,
-               std::optional<std::pair<uint64_t, uint64_t>> boot_interval_ns) {
-        Message message = drop_message(cause, count, cpu_.cpu, boot_interval_ns);
-        line(message.text + (message.detail.empty() ? "" : " " + message.detail));
+    void records(const MissingRecords& missing, const std::string& place) {
+        MissingRecords losses;
+        losses.lost = missing.lost;
+        losses.lost_known = missing.lost_known;
+        MissingRecords others = missing;
+        others.subtract(losses);
+        others.lost_known = true;
+        for (const std::string& phrase : others.phrases(is_snapshot_))
+            line(phrase + " " + place + " (no loss)");
+        for (const std::string& phrase : losses.phrases(is_snapshot_))
+            line(phrase + " " + place);
+        if (missing.later != 0)
+            line(counted(missing.later, "record") + " made after the copy (no loss)");
     }
 
     void line(const std::string& text) {
         std::string out;
-        appendf(out, "%-10s ring %u, CPU %u: %s\n", "hole", unsigned{ring_.ring_id},
-                unsigned{cpu_.cpu}, text.c_str());
+        appendf(out, "%-10s %s: %s\n", "hole", where_.c_str(), text.c_str());
         sink_.write(out);
         lines_++;
     }
@@ -87,9 +128,48 @@ private:
     const RingRecording& ring_;
     const CpuInfo& cpu_;
     const bool is_snapshot_;
+    const TimeWindow window_;
     Sink& sink_;
+    std::string where_;
     uint64_t lines_ = 0;
 };
+
+/// Adds a segment whose block cannot be read.
+void add_unreadable(RecordCount& count, const RingRecording& ring, const CpuInfo& cpu,
+                    const formats::SegmentInfo& segment, bool follows) {
+    uint64_t last_ns = std::max(segment.base_mono_ns, ring.clock.mono_ns(segment.last_ticks));
+    if (!follows)
+        count.unreadable.push_back({ring.ring_id, cpu.cpu, 0, 0, segment.base_mono_ns, last_ns});
+    RecordCount::Unreadable& one = count.unreadable.back();
+    one.segments++;
+    one.records += segment.record_count;
+    one.to_mono_ns = last_ns;
+}
+
+/// Reads the segments of one CPU.
+void count_cpu(RecordCount& count, const formats::Recording& recording, const RingRecording& ring,
+               const CpuInfo& cpu) {
+    bool follows = false; // one whose block cannot be read
+    for (const formats::SegmentInfo& segment : cpu.segments) {
+        bool has_records = segment.bytes.size() > DBK_SEGMENT_DATA_OFFSET;
+        if (has_records && !segment.bytes.load().ok()) {
+            add_unreadable(count, ring, cpu, segment, std::exchange(follows, true));
+            continue;
+        }
+        follows = false;
+        formats::RecordCursor cursor = formats::records_of(segment, ring);
+        formats::RecordView record;
+        uint64_t found = 0;
+        while (cursor.next(record))
+            found++;
+        count.segments++;
+        count.records += found;
+        if (found == segment.record_count)
+            continue;
+        count.miscounted++;
+        recording.add_miscount(ring, cpu, segment, found);
+    }
+}
 
 } // namespace
 
@@ -97,19 +177,7 @@ RecordCount count_records(const formats::Recording& recording) {
     RecordCount count;
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus)
-            for (const formats::SegmentInfo& segment : cpu.segments) {
-                formats::RecordCursor cursor = formats::records_of(segment, ring);
-                formats::RecordView record;
-                uint64_t found = 0;
-                while (cursor.next(record))
-                    found++;
-                count.segments++;
-                count.records += found;
-                if (found == segment.record_count)
-                    continue;
-                count.miscounted++;
-                recording.add_miscount(ring, cpu, segment, found);
-            }
+            count_cpu(count, recording, ring, cpu);
     return count;
 }
 
@@ -119,11 +187,11 @@ OutputDigest digest_of_report(const formats::Recording& recording, const ReportO
     return sink.digest();
 }
 
-uint64_t print_holes(const formats::Recording& recording, Sink& sink) {
+uint64_t print_holes(const formats::Recording& recording, const RecordCount& count, Sink& sink) {
     uint64_t lines = 0;
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus)
-            lines += HoleLines(ring, cpu, recording.window_to_ns != 0, sink).run();
+            lines += HoleLines(recording, ring, cpu, sink).run(count);
     return lines;
 }
 

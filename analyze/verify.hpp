@@ -11,10 +11,15 @@ namespace daybreak::analyze {
 
 /// What reading all records one by one found.
 struct RecordCount {
-    uint64_t segments = 0, records = 0;
-    /// Segments that do not have the records that were counted of them before; the recording's
-    /// findings have the first.
-    uint64_t miscounted = 0;
+    uint64_t segments = 0, records = 0; ///< read
+    uint64_t miscounted = 0; ///< segments with more or fewer than their file's index says
+    /// Segments of a CPU, one after the other, whose block cannot be read.
+    struct Unreadable {
+        uint16_t ring_id = 0, cpu = 0;
+        uint64_t segments = 0, records = 0; ///< that were counted of them
+        uint64_t from_mono_ns = 0, to_mono_ns = 0;
+    };
+    std::vector<Unreadable> unreadable;
 };
 RecordCount count_records(const formats::Recording& recording);
 
@@ -27,8 +32,9 @@ struct OutputDigest {
 };
 OutputDigest digest_of_report(const formats::Recording& recording, const ReportOptions& options);
 
-/// Prints a line for each place where something is missing, and one for each interval of drops:
-/// ring and CPU, how many of what, and the time after boot.  Returns how many lines.
-uint64_t print_holes(const formats::Recording& recording, Sink& sink);
+/// Prints a line for each place where something is missing, and one for each interval of drops: CPU
+/// (and ring, of several), how many of what, and the time after boot.  What is not a loss says so.
+/// Returns how many lines.
+uint64_t print_holes(const formats::Recording& recording, const RecordCount& count, Sink& sink);
 
 } // namespace daybreak::analyze

@@ -125,6 +125,13 @@ void MissingRecords::add(const MissingRecords& more) {
     later += more.later;
 }
 
+void MissingRecords::subtract(const MissingRecords& less) {
+    for (auto count : {&MissingRecords::overwritten, &MissingRecords::elsewhere,
+                       &MissingRecords::left_out, &MissingRecords::lost, &MissingRecords::later})
+        this->*count -= std::min(this->*count, less.*count);
+    lost_known |= !less.lost_known;
+}
+
 std::vector<std::string> MissingRecords::phrases(bool is_snapshot) const {
     std::vector<std::string> parts;
     if (overwritten)

@@ -23,6 +23,8 @@ struct MissingRecords {
                later == 0;
     }
     void add(const MissingRecords& more);
+    /// Takes away as many as `less` has, at most what is there.
+    void subtract(const MissingRecords& less);
     /// Returns "12 records overwritten", ..., one for each cause, whatever came later.
     std::vector<std::string> phrases(bool is_snapshot) const;
 };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -51,6 +52,13 @@ int verify(const TraceFiles& files) {
     TraceFiles one_thread = files, many_threads = files;
     one_thread.options.jobs = 1;
     many_threads.options.jobs = threads_to_compare();
+    for (const std::string& path : files.paths)
+        if (std::error_code error; std::filesystem::exists(path, error) &&
+                                   !std::filesystem::is_regular_file(path, error) &&
+                                   !std::filesystem::is_directory(path, error))
+            return misuse("verify", path +
+                                        " is not a regular file; what is verified is read twice: "
+                                        "write it to a file first");
     auto trace = read_trace_files(one_thread);
     if (!trace.ok())
         return fail(trace.error());
@@ -62,10 +70,14 @@ int verify(const TraceFiles& files) {
     analyze::RecordCount count = analyze::count_records(trace->recording);
     line("counted", counted(count.records, "record") + " in " + counted(count.segments, "segment") +
                         (count.miscounted == 0
-                             ? ", as was counted when they were written"
+                             ? ""
                              : "; " + counted(count.miscounted, "segment has", "segments have") +
-                                   " other numbers than was written"));
+                                   " more or fewer than the index says"));
+    sink.flush();
     analyze::OutputDigest alone = digest_of(*trace);
+    sink.flush();
+    if (trace->boots.size() > 1) // which is read was said
+        many_threads.options.boot = formats::boot_name(trace->recording.boot_id);
     auto again = read_trace_files(many_threads);
     if (!again.ok())
         return fail(again.error());
@@ -83,7 +95,7 @@ int verify(const TraceFiles& files) {
                           (formats::finding_is_loss(finding.kind) ? "" : " (no loss)"));
     if (findings.count() > findings.list().size())
         line("found", "and " + counted(findings.count() - findings.list().size(), "more finding"));
-    analyze::print_holes(trace->recording, sink);
+    analyze::print_holes(trace->recording, count, sink);
     analyze::CompletenessNote note = analyze::completeness_of(trace->recording);
     sink.write(note.verdict() + "\n");
     sink.flush();

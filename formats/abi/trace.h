@@ -3,9 +3,9 @@
  * trace.h - the blocks of a trace file
  *
  * A trace file (.dbrk) is a row of blocks, each on an 8-byte boundary: this
- * header, the payload (one zstd frame, two of a COLUMNS block), zeros up to the next boundary.  It is
- * only ever appended to.  formats/trace/trace.md is the specification, and
- * columns.md beside it that of the payload of a COLUMNS block.
+ * header, the payload (one zstd frame, two of a COLUMNS block), zeros up to the
+ * next boundary.  It is only ever appended to.  formats/trace/trace.md is the
+ * specification, and columns.md beside it that of the payload of a COLUMNS block.
  */
 #ifndef DBK_ABI_TRACE_H
 #define DBK_ABI_TRACE_H

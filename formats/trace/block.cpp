@@ -359,8 +359,8 @@ Result<Frames> find_part(const BlockView& block, PayloadPart part) {
         return errorf(ErrorCode::corrupt, "it says to unpack to %" PRIu64 " bytes, %u expected",
                       raw_bytes, block.header.raw_bytes);
     if (stored_bytes != block.stored.size())
-        return errorf(ErrorCode::corrupt, "%zu bytes are after what unpacks",
-                      block.stored.size() - stored_bytes);
+        return errorf(ErrorCode::corrupt, "%s left over after what unpacks",
+                      base::counted(block.stored.size() - stored_bytes, "byte is", "bytes are").c_str());
     return found;
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("the first frame has all columns but the steps", "[trace][columns]") {
         Bytes longer(block.stored.begin(), block.stored.end());
         longer.push_back({});
         changed.stored = longer;
-        CHECK(why(changed, part) == "1 bytes are after what unpacks");
+        CHECK(why(changed, part) == "1 byte is left over after what unpacks");
         Bytes skippable{std::byte{0x50}, std::byte{0x2a}, std::byte{0x4d}, std::byte{0x18}};
         skippable.resize(8); // of no bytes; zstd passes over it
         skippable.insert(skippable.end(), block.stored.begin(), block.stored.end());
