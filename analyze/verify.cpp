@@ -104,12 +104,9 @@ public:
 
 private:
     void records(const MissingRecords& missing, const std::string& place) {
-        MissingRecords losses;
-        losses.lost = missing.lost;
-        losses.lost_known = missing.lost_known;
-        MissingRecords others = missing;
-        others.subtract(losses);
-        others.lost_known = true;
+        MissingRecords losses, others = missing;
+        std::swap(losses.lost, others.lost);
+        std::swap(losses.lost_known, others.lost_known);
         for (const std::string& phrase : others.phrases(is_snapshot_))
             line(phrase + " " + place + " (no loss)");
         for (const std::string& phrase : losses.phrases(is_snapshot_))

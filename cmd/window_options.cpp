@@ -282,27 +282,29 @@ void add_text(Command command, const char* name, std::string& value, const char*
     });
 }
 
-/// Returns a time after boot, by the clock of the first ring that has one.
+/// Returns the clock of the first ring that is described; null: none is.
+const formats::ClockModel* clock_of(const formats::Recording& recording) {
+    auto ring = std::ranges::find(recording.rings, true, &formats::RingRecording::has_info);
+    return ring == recording.rings.end() ? nullptr : &ring->clock;
+}
+
+/// Returns a time in seconds after boot, as far as the recording knows.
 std::string boot_text(const formats::Recording& recording, uint64_t mono_ns) {
-    for (const formats::RingRecording& ring : recording.rings)
-        if (ring.has_info)
-            return analyze::seconds_text(ring.clock.boot_ns(mono_ns));
-    return analyze::seconds_text(mono_ns);
+    const formats::ClockModel* clock = clock_of(recording);
+    return analyze::seconds_text(clock ? clock->boot_ns(mono_ns) : mono_ns);
 }
 
 /// Returns from when to when there are records: seconds after boot, and the wall clock.
 std::string covered_text(const formats::Recording& recording) {
     analyze::TimeSpan span = analyze::span_of(recording);
-    for (const formats::RingRecording& ring : recording.rings) {
-        if (!ring.has_info || span.empty())
-            continue;
-        auto boot = [&](uint64_t ns) { return analyze::seconds_text(ring.clock.boot_ns(ns)); };
-        auto wall = [&](uint64_t ns) { return analyze::wall_text(ring.clock.wall_ns(ns)); };
-        return base::strprintf("the recording covers %s to %s after boot (%s to %s)",
-                               boot(span.first_mono_ns).c_str(), boot(span.last_mono_ns).c_str(),
-                               wall(span.first_mono_ns).c_str(), wall(span.last_mono_ns).c_str());
-    }
-    return "the recording holds no record";
+    const formats::ClockModel* clock = clock_of(recording);
+    if (!clock || span.empty())
+        return "the recording holds no record";
+    auto wall = [&](uint64_t ns) { return analyze::wall_text(clock->wall_ns(ns)); };
+    return base::strprintf("the recording covers %s to %s after boot (%s to %s)",
+                           boot_text(recording, span.first_mono_ns).c_str(),
+                           boot_text(recording, span.last_mono_ns).c_str(),
+                           wall(span.first_mono_ns).c_str(), wall(span.last_mono_ns).c_str());
 }
 
 } // namespace

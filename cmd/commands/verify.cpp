@@ -76,7 +76,7 @@ int verify(const TraceFiles& files) {
     sink.flush();
     analyze::OutputDigest alone = digest_of(*trace);
     sink.flush();
-    if (trace->boots.size() > 1) // which is read was said
+    if (trace->boots.size() > 1) // the first reading has printed which
         many_threads.options.boot = formats::boot_name(trace->recording.boot_id);
     auto again = read_trace_files(many_threads);
     if (!again.ok())

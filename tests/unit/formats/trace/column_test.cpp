@@ -65,16 +65,26 @@ bool same_again(ColumnPacker& packer, ByteView rows) {
     return true;
 }
 
+struct PackedRows {
+    Bytes rows, payload;
+    size_t steps_offset = 0;
+};
+
+PackedRows packed_rows(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    test::RingBuilder ring = test::random_ring(random, 2000, 64);
+    PackedRows packed;
+    packed.rows = test::rows_of(ring);
+    ColumnPacker packer;
+    learn_all(packer, packed.rows);
+    packed.steps_offset = packer.pack(packed.rows, packed.payload).value();
+    return packed;
+}
+
 } // namespace
 
 TEST_CASE("blocks of version 2 are still read", "[trace][columns]") {
-    std::mt19937_64 random(11);
-    test::RingBuilder ring = test::random_ring(random, 2000, 64);
-    Bytes rows = test::rows_of(ring), payload;
-    ColumnPacker packer;
-    learn_all(packer, rows);
-    std::optional<size_t> steps_offset = packer.pack(rows, payload);
-    REQUIRE(steps_offset);
+    auto [rows, payload, steps_offset] = packed_rows(11);
     Bytes old = test::with_steps_before_items(payload, rows.size());
     REQUIRE(old != payload);
     CHECK(unpack_columns(old, rows.size(), StepsPlace::with_items).value() == rows);
@@ -87,22 +97,16 @@ TEST_CASE("blocks of version 2 are still read", "[trace][columns]") {
 }
 
 TEST_CASE("the first frame has all columns but the steps", "[trace][columns]") {
-    std::mt19937_64 random(12);
-    test::RingBuilder ring = test::random_ring(random, 2000, 64);
-    Bytes rows = test::rows_of(ring), payload;
-    ColumnPacker packer;
-    learn_all(packer, rows);
-    std::optional<size_t> steps_offset = packer.pack(rows, payload);
-    REQUIRE(steps_offset);
+    auto [rows, payload, steps_offset] = packed_rows(12);
     BlockMaker maker;
     auto rows_bytes = static_cast<uint32_t>(rows.size());
-    ByteView made = maker.make_columns(7, payload, *steps_offset, rows_bytes, 3);
+    ByteView made = maker.make_columns(7, payload, steps_offset, rows_bytes, 3);
     BlockView block{base::load<dbk_trace_block>(made.data()), 0, {}};
     block.stored = made.subspan(sizeof(block.header), block.header.stored_bytes);
     PayloadUnpacker unpacker;
     Bytes first;
     REQUIRE(unpacker.unpack(block, PayloadPart::without_steps, first).ok());
-    CHECK(ByteView(first).size() == *steps_offset);
+    CHECK(ByteView(first).size() == steps_offset);
     CHECK(unpack_block(block).value() == rows);
     ColumnBlock some = ColumnBlock::read(first, rows_bytes, StepsPlace::left_out).value();
     ColumnBlock all = ColumnBlock::read(payload, rows_bytes, StepsPlace::last).value();
