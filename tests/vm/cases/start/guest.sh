@@ -99,7 +99,7 @@ equal a-file-each "$(ls /tmp/all | grep -v symbols | tr '\n' ' ')" "boot.dbrk ca
 equal symbols-once "$(ls /tmp/all | grep -c symbols.dbrk)" 1
 equal each-its-own "$(daybreak report /tmp/all/calls.dbrk | grep -c CALL) $(daybreak report /tmp/all/boot.dbrk | grep -c CALL)" "1000 0"
 equal one-of-the-folder "$(daybreak report /tmp/all --ring calls | grep -c CALL) $(daybreak report /tmp/all --ring calls | grep -c BOOT)" "1000 0"
-refuses no-such-ring "no ring nowhere: there are boot, calls" daybreak report /tmp/all --ring nowhere
+refuses no-such-ring "--ring nowhere: the recording has 1 (boot)," daybreak report /tmp/all --ring nowhere
 refuses claim-none-left "no boot recording" daybreak record --claim -o /tmp/all/
 
 # The folder has the symbols of this boot now: they stay, and what is claimed into it refers to them.
