@@ -143,6 +143,16 @@ void add_unreadable(RecordCount& count, const RingRecording& ring, const CpuInfo
     one.to_mono_ns = last_ns;
 }
 
+/// Returns of how many of these ECBs the segment's block has no records by what the index says.
+uint64_t count_unlisted(const RingRecording& ring, const formats::SegmentInfo& segment,
+                        const std::vector<bool>& is_met) {
+    uint64_t others = 0;
+    for (size_t i = 0; i < is_met.size(); i++)
+        if (uint32_t epid = ring.ecbs.all()[i].epid; is_met[i])
+            others += !formats::may_have(segment, std::span(&epid, 1));
+    return others;
+}
+
 /// Reads the segments of one CPU.
 void count_cpu(RecordCount& count, const formats::Recording& recording, const RingRecording& ring,
                const CpuInfo& cpu) {
@@ -157,14 +167,20 @@ void count_cpu(RecordCount& count, const formats::Recording& recording, const Ri
         formats::RecordCursor cursor = formats::records_of(segment, ring);
         formats::RecordView record;
         uint64_t found = 0;
-        while (cursor.next(record))
-            found++;
+        std::vector<bool> is_met(ring.ecbs.all().size());
+        for (; cursor.next(record); found++)
+            is_met[static_cast<size_t>(record.ecb - ring.ecbs.all().data())] = true;
         count.segments++;
         count.records += found;
-        if (found == segment.record_count)
+        uint64_t others = count_unlisted(ring, segment, is_met);
+        if (found == segment.record_count && others == 0)
             continue;
         count.miscounted++;
-        recording.add_miscount(ring, cpu, segment, found);
+        if (found != segment.record_count)
+            recording.add_miscount(ring, cpu, segment, found);
+        if (others != 0)
+            recording.add_bad_record(ring, cpu, segment,
+                                     counted(others, "EPID") + " that its index does not have");
     }
 }
 

@@ -12,7 +12,8 @@ namespace daybreak::analyze {
 /// What reading all records one by one found.
 struct RecordCount {
     uint64_t segments = 0, records = 0; ///< read
-    uint64_t miscounted = 0; ///< segments with more or fewer than their file's index says
+    /// Segments with more or fewer than their file's index says, or of other ECBs.
+    uint64_t miscounted = 0;
     /// Segments of a CPU, one after the other, whose block cannot be read.
     struct Unreadable {
         uint16_t ring_id = 0, cpu = 0;

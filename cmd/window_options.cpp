@@ -7,7 +7,7 @@
 #include "analyze/decode/time_span.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
-#include "cmd/quantity.hpp"
+#include "cmd/moment_text.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/syntax/parser.hpp"
 #include "engine/sim/sim_host.hpp"
@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cinttypes>
-#include <cstring>
-#include <ctime>
 #include <set>
 
 namespace daybreak::cmd {
@@ -28,139 +26,28 @@ using analyze::Moment;
 using base::errorf;
 using base::Result;
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-
-struct AnchorName {
-    std::string_view name;
-    Moment::Anchor anchor;
-};
-constexpr AnchorName kAnchors[] = {{"boot", Moment::Anchor::boot},
-                                   {"start", Moment::Anchor::start},
-                                   {"end", Moment::Anchor::end},
-                                   {"panic", Moment::Anchor::panic},
-                                   {"trigger", Moment::Anchor::trigger}};
-
-/// How dates are written; seconds may have a fraction, a date may end with Z for UTC.
-struct DateForm {
-    const char* format;
-    bool has_day;
-};
-constexpr DateForm kDateForms[] = {{"%Y-%m-%dT%H:%M:%S", true},
-                                   {"%Y-%m-%d %H:%M:%S", true},
-                                   {"%Y-%m-%dT%H:%M", true},
-                                   {"%Y-%m-%d %H:%M", true},
-                                   {"%Y-%m-%d", true},
-                                   {"%H:%M:%S", false},
-                                   {"%H:%M", false}};
-
-base::Error not_a_time(const std::string& option, const std::string& text) {
-    return errorf(
-        base::ErrorCode::invalid,
-        "%s %s: expected a time: 12.5 or 500ms (after boot), +2 (after the first record), -5 "
-        "(before the last), panic-5s, trigger:NAME+1s, 10:15:00, 2026-01-31T10:15:00, "
-        "@1770000000",
-        option.c_str(), text.c_str());
-}
-
-/// Reads "5", "500ms", "1.5m".
-std::optional<int64_t> read_distance(const std::string& text) {
-    Result<uint64_t> ns = parse_time("", text);
-    if (!ns.ok())
-        return std::nullopt;
-    return static_cast<int64_t>(*ns);
-}
-
-/// Reads ".25", which is all that is left of a date; "" is 0.
-std::optional<int64_t> read_fraction(const std::string& text) {
-    if (text.empty())
-        return 0;
-    bool good = text[0] == '.' && text.size() > 1 &&
-                text.find_first_not_of("0123456789", 1) == std::string::npos;
-    return good ? read_distance("0" + text) : std::nullopt;
-}
-
-std::optional<Moment> read_date(std::string text) {
-    bool is_utc = text.ends_with('Z');
-    if (is_utc)
-        text.pop_back();
-    for (const DateForm& form : kDateForms) {
-        struct tm date {};
-        date.tm_mday = 1;
-        const char* rest = ::strptime(text.c_str(), form.format, &date);
-        bool has_seconds = std::strstr(form.format, "%S") != nullptr;
-        std::optional<int64_t> fraction_ns = rest ? read_fraction(rest) : std::nullopt;
-        if (!fraction_ns || (*rest && !has_seconds) || (is_utc && !form.has_day))
-            continue;
-        if (!form.has_day) {
-            int64_t seconds = date.tm_hour * 3600 + date.tm_min * 60 + date.tm_sec;
-            return Moment{Moment::Anchor::day, seconds * kNsPerSecond + *fraction_ns, ""};
-        }
-        date.tm_isdst = -1;
-        const int day = date.tm_mday;
-        int64_t seconds = is_utc ? ::timegm(&date) : ::mktime(&date);
-        if (date.tm_mday != day) // 30 February was made 2 March
-            return std::nullopt;
-        if (seconds < 0 || seconds > INT64_MAX / kNsPerSecond - 1)
-            return std::nullopt;
-        return Moment{Moment::Anchor::wall, seconds * kNsPerSecond + *fraction_ns, ""};
-    }
-    return std::nullopt;
-}
-
-/// Reads "panic", "panic-5s", "trigger:NAME+1": a name may have signs in it, the last one counts
-/// when a distance follows it.
-std::optional<Moment> read_anchored(const std::string& text) {
-    for (const AnchorName& known : kAnchors) {
-        if (!text.starts_with(known.name))
-            continue;
-        Moment moment{known.anchor, 0, ""};
-        std::string rest = text.substr(known.name.size());
-        size_t sign = rest.find_last_of("+-");
-        if (sign != std::string::npos) {
-            std::optional<int64_t> distance = read_distance(rest.substr(sign + 1));
-            if (distance)
-                moment.offset_ns = rest[sign] == '-' ? -*distance : *distance;
-            if (distance)
-                rest.resize(sign);
-        }
-        bool has_name =
-            known.anchor == Moment::Anchor::trigger && rest.size() > 1 && rest[0] == ':';
-        if (has_name)
-            moment.trigger = rest.substr(1);
-        if (rest.empty() || has_name)
-            return moment;
-    }
-    return std::nullopt;
-}
-
-Result<Moment> parse_moment(const std::string& option, const std::string& text) {
-    std::optional<Moment> anchored = read_anchored(text);
-    if (anchored)
-        return *anchored;
-    std::optional<Moment> date = read_date(text);
-    if (date)
-        return *date;
-    Moment::Anchor anchor = text.starts_with('+')   ? Moment::Anchor::start
-                            : text.starts_with('-') ? Moment::Anchor::end
-                            : text.starts_with('@') ? Moment::Anchor::wall
-                                                    : Moment::Anchor::boot;
-    std::optional<int64_t> distance =
-        read_distance(anchor == Moment::Anchor::boot ? text : text.substr(1));
-    if (!distance)
-        return not_a_time(option, text);
-    return Moment{anchor, anchor == Moment::Anchor::end ? -*distance : *distance, ""};
-}
-
 /// How many probes a message names.
 constexpr size_t kProbesNamed = 5;
 
-Result<compiler::ProbeDescription> parse_probe(const std::string& text) {
+/// `option` is how it was given, for messages: "--probe 'a:b'".
+Result<compiler::ProbeDescription> parse_probe(const std::string& option, const std::string& text) {
     compiler::ProbeDescription description;
     if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
         return errorf(base::ErrorCode::invalid,
-                      "--probe %s: not a probe description (provider:module:function:name)",
-                      text.c_str());
+                      "%s: not a probe description (provider:module:function:name)",
+                      option.c_str());
     return description;
+}
+
+Result<analyze::WantedProbes> matching_probes(const std::string& option, const std::string& text,
+                                              const formats::Recording& recording) {
+    DBK_TRY(compiler::ProbeDescription description, parse_probe(option, text));
+    analyze::WantedProbes wanted(text);
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const auto& [id, probe] : ring.probes)
+            if (sim::names_match(description, probe))
+                wanted.add(ring.ring_id, id);
+    return wanted;
 }
 
 /// Says when not all of the recording could be read: then what is not found may be damaged.
@@ -185,6 +72,40 @@ std::string probes_text(const formats::Recording& recording) {
     if (known.size() > named)
         text += base::strprintf(" and %zu more", known.size() - named);
     return text.empty() ? "none" : text;
+}
+
+base::Error no_such_probe(const std::string& option, const formats::Recording& recording) {
+    return errorf(base::ErrorCode::not_found,
+                  "%s matches none of the recording's, which daybreak list prints: %s%s",
+                  option.c_str(), probes_text(recording).c_str(), damage_text(recording));
+}
+
+std::string quoted(const char* option, const std::string& text) {
+    return std::string(option) + " '" + text + "'";
+}
+
+/// Returns CLOCK_MONOTONIC of what an option says.
+Result<uint64_t> moment_ns(const char* option, const std::string& text,
+                           const formats::Recording& recording) {
+    DBK_TRY(Moment moment, parse_moment(option, text));
+    analyze::WantedProbes probes;
+    if (moment.anchor == Moment::Anchor::probe) {
+        const std::string given = quoted(option, text);
+        // profile-997 and tick-1s are names, and look as if they had a distance.
+        DBK_TRY(probes, matching_probes(given, moment.whole_name, recording));
+        if (!probes.empty()) {
+            moment.offset_ns = 0;
+        } else {
+            DBK_TRY(probes, matching_probes(given, moment.name, recording));
+        }
+        if (probes.empty())
+            return no_such_probe(given, recording);
+    }
+    auto mono_ns = analyze::mono_ns_of(moment, recording, probes);
+    if (!mono_ns.ok())
+        return errorf(mono_ns.error().code(), "%s %s: %s%s", option, text.c_str(),
+                      mono_ns.error().message().c_str(), damage_text(recording));
+    return mono_ns;
 }
 
 /// A range of CPUs, both ends in it.
@@ -332,7 +253,8 @@ int fail_window(const char* command, const base::Error& error) {
 void add_time_options(Command command, WindowOptions& options) {
     add_text(command, "--since", options.since, "TIME",
              "Leave out what is older: seconds after boot (12.5), after the first record "
-             "(+2), before the last (-5); panic-5s, trigger:NAME, 10:15:00, a date");
+             "(+2), before the last (-5); panic-5s, trigger:NAME, probe:GLOB (its first "
+             "record), 10:15:00, a date");
     add_text(command, "--until", options.until, "TIME",
              "Leave out what is newer, in the same forms");
 }
@@ -350,11 +272,15 @@ void add_probe_option(Command command, WindowOptions& options) {
 }
 
 Result<void> check_window_options(const WindowOptions& options) {
-    DBK_TRY_VOID(parse_probe(options.probe));
-    if (!options.since.empty())
-        DBK_TRY_VOID(parse_moment("--since", options.since));
-    if (!options.until.empty())
-        DBK_TRY_VOID(parse_moment("--until", options.until));
+    DBK_TRY_VOID(parse_probe(quoted("--probe", options.probe), options.probe));
+    for (auto [option, text] :
+         {std::pair("--since", &options.since), std::pair("--until", &options.until)}) {
+        if (text->empty())
+            continue;
+        DBK_TRY(Moment moment, parse_moment(option, *text));
+        if (moment.anchor == Moment::Anchor::probe)
+            DBK_TRY_VOID(parse_probe(quoted(option, *text), moment.name));
+    }
     if (!options.cpus.empty())
         DBK_TRY_VOID(parse_cpus(options.cpus));
     return {};
@@ -369,12 +295,7 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                                     std::tuple("--until", &options.until, &window.until_mono_ns)}) {
         if (text->empty())
             continue;
-        DBK_TRY(Moment moment, parse_moment(option, *text));
-        auto mono_ns = analyze::mono_ns_of(moment, recording);
-        if (!mono_ns.ok())
-            return errorf(mono_ns.error().code(), "%s %s: %s%s", option, text->c_str(),
-                          mono_ns.error().message().c_str(), damage_text(recording));
-        *to = *mono_ns;
+        DBK_TRY(*to, moment_ns(option, *text, recording));
     }
     if (window.since_ns() > window.until_ns())
         return errorf(base::ErrorCode::invalid,
@@ -397,20 +318,12 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
 
 Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
                                                const formats::Recording& recording) {
-    analyze::WantedProbes wanted(options.probe);
-    if (!wanted.is_set())
-        return wanted;
-    DBK_TRY(compiler::ProbeDescription description, parse_probe(options.probe));
-    for (const formats::RingRecording& ring : recording.rings)
-        for (const auto& [id, probe] : ring.probes)
-            if (sim::names_match(description, probe))
-                wanted.add(ring.ring_id, id);
+    if (options.probe.empty())
+        return analyze::WantedProbes();
+    const std::string given = quoted("--probe", options.probe);
+    DBK_TRY(analyze::WantedProbes wanted, matching_probes(given, options.probe, recording));
     if (wanted.empty())
-        return errorf(base::ErrorCode::not_found,
-                      "--probe '%s' matches none of the recording's, which daybreak list prints: "
-                      "%s%s",
-                      options.probe.c_str(), probes_text(recording).c_str(),
-                      damage_text(recording));
+        return no_such_probe(given, recording);
     return wanted;
 }
 

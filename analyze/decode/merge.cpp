@@ -26,6 +26,16 @@ bool speculates(const formats::RingRecording& ring) {
 
 } // namespace
 
+std::vector<uint32_t> yielded_epids(const formats::RingRecording& ring,
+                                    const std::vector<bool>& yielded) {
+    std::vector<uint32_t> epids;
+    for (size_t i = 0; i < yielded.size(); i++)
+        if (yielded[i])
+            epids.push_back(ring.ecbs.all()[i].epid);
+    std::sort(epids.begin(), epids.end());
+    return epids;
+}
+
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
     : recording_(recording), by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
       horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted) {
@@ -39,8 +49,10 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
             stream.cpu = &cpus[cpu];
             if (options.tallied && !(*options.tallied)[ring].empty())
                 stream.tallied = &(*options.tallied)[ring][cpu];
-            if (options.yielded)
+            if (options.yielded) {
                 stream.yielded = &(*options.yielded)[ring];
+                stream.epids = yielded_epids(recording.rings[ring], *stream.yielded);
+            }
             streams_.push_back(std::move(stream));
         }
     }
@@ -183,11 +195,14 @@ bool RecordMerge::is_wanted(const Stream& stream, size_t index) const {
 }
 
 /// Passes over segments of which nothing is wanted.  The last record before those left out has a
-/// next one: a return looks at it (option flowindent).
+/// next one: a return looks at it (option flowindent).  What is not yielded does not exist: no
+/// record of a firing that is yielded lies in a block that has none that are, since all its
+/// clauses are of one probe.
 void RecordMerge::skip_segments(Stream& stream) const {
     const formats::SegmentList& segments = stream.cpu->segments;
     for (size_t& next = stream.segment; next < segments.size();) {
-        if (stream.tallied && (*stream.tallied)[next] == kAllTallied) {
+        if ((stream.tallied && (*stream.tallied)[next] == kAllTallied) ||
+            (stream.yielded && !formats::may_have(segments[next], stream.epids))) {
             next++;
             continue;
         }

@@ -66,6 +66,10 @@ using TalliedRecords = std::vector<std::vector<TalliedSegments>>;
 /// By index of the ring and of its ECB: whether its records are yielded.
 using YieldedEcbs = std::vector<std::vector<bool>>;
 
+/// Returns the EPIDs of the ring's ECBs that are yielded, ascending.
+std::vector<uint32_t> yielded_epids(const formats::RingRecording& ring,
+                                    const std::vector<bool>& yielded);
+
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
     made,    ///< as they were made: option temporal
@@ -80,7 +84,7 @@ struct MergeOptions {
     /// Must outlive the merge; null: none.
     const TalliedRecords* tallied = nullptr;
     /// Must outlive the merge; null: all.  Records of other ECBs are skipped as if they did not
-    /// exist, also for next_epid and same_firing.
+    /// exist, also for next_epid and same_firing; blocks that have no others stay packed.
     const YieldedEcbs* yielded = nullptr;
     /// Returns whether records made from the one time to the other are wanted: those of a segment,
     /// or of a run of segments; asked again for each.  Segments that are not wanted are passed
@@ -133,6 +137,7 @@ private:
         const formats::CpuInfo* cpu = nullptr;
         const TalliedSegments* tallied = nullptr;   // by segment; null: nothing was
         const std::vector<bool>* yielded = nullptr; // by ECB; null: all
+        std::vector<uint32_t> epids;                // of these
         size_t segment = 0;                         // the next one to be opened
         std::optional<formats::SegmentInfo> open;   // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;

@@ -86,7 +86,8 @@ Result<uint64_t> wall_anchor_ns(const Moment& moment, const Recording& recording
 
 } // namespace
 
-Result<uint64_t> mono_ns_of(const Moment& moment, const Recording& recording) {
+Result<uint64_t> mono_ns_of(const Moment& moment, const Recording& recording,
+                            const WantedProbes& probes) {
     switch (moment.anchor) {
     case Moment::Anchor::boot: {
         const formats::ClockModel* clock = clock_of(recording);
@@ -111,8 +112,14 @@ Result<uint64_t> mono_ns_of(const Moment& moment, const Recording& recording) {
         return plus(end->mono_ns, moment.offset_ns);
     }
     case Moment::Anchor::trigger: {
-        DBK_TRY(uint64_t at, trigger_ns(recording, moment.trigger));
+        DBK_TRY(uint64_t at, trigger_ns(recording, moment.name));
         return plus(at, moment.offset_ns);
+    }
+    case Moment::Anchor::probe: {
+        std::optional<uint64_t> first = first_record_ns(recording, probes);
+        if (!first)
+            return errorf(base::ErrorCode::not_found, "the recording has no record of that probe");
+        return plus(*first, moment.offset_ns);
     }
     }
     return uint64_t{0};

@@ -3,6 +3,7 @@
 // Moment: a point in time as a person says it, and where it lies in a recording.
 #pragma once
 
+#include "analyze/decode/wanted_probes.hpp"
 #include "formats/segment/recording.hpp"
 
 #include <string>
@@ -19,15 +20,20 @@ struct Moment {
         end,     ///< the last record that is here
         panic,   ///< how the machine ended: a panic, else an oops, else an orderly end
         trigger, ///< the newest trigger, or the newest of that name
+        probe,   ///< the first record of a probe: what a program marked
     };
     Anchor anchor = Anchor::boot;
     int64_t offset_ns = 0;
-    std::string trigger; ///< its name; empty: any
+    std::string name; ///< of the trigger or the probe; empty: any trigger
+    /// The name with the distance that was read of its end.
+    std::string whole_name;
 };
 
 /// Returns CLOCK_MONOTONIC of the moment, 0 when it lies before that clock's beginning.  Of a wall
 /// clock that was set after the ring's start the earlier setting counts.
+/// `probes` are those that a probe's name matches.
 /// Error: not_found, when the recording does not know the anchor; with what it knows.
-base::Result<uint64_t> mono_ns_of(const Moment& moment, const formats::Recording& recording);
+base::Result<uint64_t> mono_ns_of(const Moment& moment, const formats::Recording& recording,
+                                  const WantedProbes& probes = {});
 
 } // namespace daybreak::analyze

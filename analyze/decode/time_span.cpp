@@ -7,6 +7,20 @@
 
 namespace daybreak::analyze {
 
+namespace {
+
+/// Returns the EPIDs of the ECBs of these probes, ascending.
+std::vector<uint32_t> epids_of(const formats::RingRecording& ring, const WantedProbes& probes) {
+    std::vector<uint32_t> epids;
+    for (const formats::EcbInfo& ecb : ring.ecbs.all())
+        if (probes.has(ring.ring_id, ecb.probe_id))
+            epids.push_back(ecb.epid);
+    std::sort(epids.begin(), epids.end());
+    return epids;
+}
+
+} // namespace
+
 void TimeSpan::add(const TimeSpan& other) {
     first_mono_ns = std::min(first_mono_ns, other.first_mono_ns);
     last_mono_ns = std::max(last_mono_ns, other.last_mono_ns);
@@ -74,6 +88,7 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
                          const formats::CpuInfo& cpu, const WantedProbes& probes) {
     WindowRecords found;
     const formats::SegmentList& segments = cpu.segments;
+    const std::vector<uint32_t> epids = epids_of(ring, probes);
     for (size_t i = 0; i < segments.size(); i++) {
         const formats::SegmentList::Part& part = segments.part_of(i);
         if (part.is_run() && !overlaps(window, ring, part.run)) {
@@ -81,7 +96,8 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
             continue;
         }
         formats::SegmentInfo segment = segments[i];
-        if (!window.overlaps(ring.clock.mono_ns(segment.min_ticks),
+        if (!formats::may_have(segment, epids) ||
+            !window.overlaps(ring.clock.mono_ns(segment.min_ticks),
                              ring.clock.mono_ns(segment.last_ticks)))
             continue;
         formats::RecordCursor cursor = formats::records_of(segment, ring);
@@ -96,6 +112,26 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
         }
     }
     return found;
+}
+
+std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
+                                        const WantedProbes& probes) {
+    std::optional<uint64_t> first;
+    for (const formats::RingRecording& ring : recording.rings) {
+        const std::vector<uint32_t> epids = epids_of(ring, probes);
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            for (const formats::SegmentInfo& segment : cpu.segments) {
+                if (!formats::may_have(segment, epids) ||
+                    (first && ring.clock.mono_ns(segment.min_ticks) >= *first))
+                    continue;
+                formats::RecordCursor cursor = formats::records_of(segment, ring);
+                for (formats::RecordView record; cursor.next(record);)
+                    if (probes.has(ring.ring_id, record.ecb->probe_id))
+                        first = std::min(first.value_or(UINT64_MAX),
+                                         ring.clock.mono_ns(record.ticks));
+            }
+    }
+    return first;
 }
 
 bool has_records(const formats::Recording& recording, const TimeWindow& window) {

@@ -46,6 +46,10 @@ struct WindowRecords {
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
                          const formats::CpuInfo& cpu, const WantedProbes& probes = {});
 
+/// Returns when the first record of these probes was made, CLOCK_MONOTONIC; empty: there is none.
+std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
+                                        const WantedProbes& probes);
+
 /// Returns whether any CPU has a record in the window.
 bool has_records(const formats::Recording& recording, const TimeWindow& window);
 

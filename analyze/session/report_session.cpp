@@ -118,12 +118,12 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     drops_ = std::move(drops);
     next_drop_ = 0;
     MergeOptions merge_options{starts(recording), order_, horizon_mono_ns};
-    std::optional<Tally> tallied = tally(recording, merge_options);
-    if (tallied)
-        merge_options.tallied = &tallied->tallied();
     const YieldedEcbs yielded = yielded_ecbs();
     if (!yielded.empty())
         merge_options.yielded = &yielded;
+    std::optional<Tally> tallied = tally(recording, merge_options);
+    if (tallied)
+        merge_options.tallied = &tallied->tallied();
     if (options_.window.is_set())
         merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks,
                                          uint64_t max_ticks) {
@@ -160,7 +160,9 @@ std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
     std::vector<Consumer*> consumers;
     for (const Ring* ring : fed_)
         consumers.push_back(ring->consumer.get());
-    std::optional<Tally> tally(std::in_place, recording, std::move(consumers), options_.window);
+    const YieldedEcbs none;
+    std::optional<Tally> tally(std::in_place, recording, std::move(consumers), options_.window,
+                               options.yielded ? *options.yielded : none);
     tally->run();
     if (tally->records() == 0)
         return std::nullopt;

@@ -40,7 +40,7 @@ constexpr size_t header_item(size_t offset) {
 } // namespace
 
 Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consumers,
-             const TimeWindow& window)
+             const TimeWindow& window, const YieldedEcbs& yielded)
     : recording_(recording), consumers_(std::move(consumers)), window_(window),
       tallied_(recording.rings.size()) {
     const auto& rings = recording.rings;
@@ -48,6 +48,8 @@ Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consume
         std::any_of(consumers_.begin(), consumers_.end(),
                     [](const Consumer* consumer) { return consumer->options().flowindent; }))
         return;
+    for (size_t i = 0; i < yielded.size(); i++)
+        epids_.push_back(yielded_epids(rings[i], yielded[i]));
     for (size_t i = 0; i < rings.size(); i++) {
         if (!may_be_tallied(rings[i], *consumers_[i]))
             continue;
@@ -56,6 +58,7 @@ Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consume
             tallied_[i][cpu] = TalliedSegments(rings[i].cpus[cpu].segments.size());
             Place place{i, cpu, 0};
             pass_earlier(place);
+            pass_others(place);
             if (has_next(place))
                 places_.push_back(place);
         }
@@ -76,6 +79,13 @@ void Tally::pass_earlier(Place& place) const {
     }
 }
 
+/// Passes over segments in blocks that have nothing of what was asked for.
+void Tally::pass_others(Place& place) const {
+    while (!epids_.empty() && has_next(place) &&
+           !formats::may_have(next_of(place), epids_[place.ring]))
+        place.segment++;
+}
+
 void Tally::run() {
     while (!places_.empty() && is_worth_it()) {
         auto order = [this](const Place& a, const Place& b) {
@@ -86,6 +96,8 @@ void Tally::run() {
         auto first = std::min_element(places_.begin(), places_.end(), order);
         const formats::PieceBytes bytes = next_of(*first).bytes;
         take_block(bytes.store(), bytes.block());
+        for (Place& place : places_)
+            pass_others(place);
         std::erase_if(places_, [this](const Place& place) { return !has_next(place); });
     }
 }

@@ -27,8 +27,9 @@ namespace daybreak::analyze {
 class Tally {
 public:
     /// `consumers` are those of the recording's rings, in that order; all must outlive it.
+    /// `yielded` as the merge has it: what lies in a block without any of them is not counted.
     Tally(const formats::Recording& recording, std::vector<Consumer*> consumers,
-          const TimeWindow& window);
+          const TimeWindow& window, const YieldedEcbs& yielded = {});
 
     /// Counts what it may.
     void run();
@@ -63,6 +64,7 @@ private:
         return segments_of(place)[place.segment];
     }
     void pass_earlier(Place& place) const;
+    void pass_others(Place& place) const;
     bool is_tried(const formats::PieceStore& store, uint32_t block);
     void take_block(formats::PieceStore* store, uint32_t block);
     bool take_columns(formats::PieceStore& store, uint32_t block);
@@ -77,6 +79,7 @@ private:
     const formats::Recording& recording_;
     const std::vector<Consumer*> consumers_;
     const TimeWindow window_;
+    std::vector<std::vector<uint32_t>> epids_; // of each ring that are yielded; empty: all
     TalliedRecords tallied_;
     std::vector<Place> places_;      // one for each CPU that has segments left
     std::vector<Taken> block_;       // the segments of the block at hand

@@ -10,6 +10,7 @@
 #include "formats/segment/finding.hpp"
 
 #include <memory>
+#include <span>
 
 namespace daybreak::formats {
 
@@ -33,6 +34,8 @@ public:
     /// their own; null when it is not stored so.  Error: it cannot be read so; loading a piece of it
     /// can, or reports why.
     virtual Result<std::shared_ptr<const ColumnBlock>> columns(uint32_t block) = 0;
+    /// Returns false when no record of the block is of one of these ECBs, which ascend by EPID.
+    virtual bool may_have(uint32_t block, std::span<const uint32_t> epids) const = 0;
     /// Adds what is wrong with a piece that was taken to be good.
     virtual void add_late(FindingKind kind, std::string where, std::string text) = 0;
     virtual const Findings& late_findings() const = 0;

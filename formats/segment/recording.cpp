@@ -56,12 +56,18 @@ Findings Recording::all_findings() const {
 
 void Recording::add_miscount(const RingRecording& ring, const CpuInfo& cpu,
                              const SegmentInfo& segment, uint64_t found) const {
+    add_bad_record(ring, cpu, segment,
+                   base::counted(found, "record") +
+                       base::strprintf(" found, %u in the index", segment.record_count));
+}
+
+void Recording::add_bad_record(const RingRecording& ring, const CpuInfo& cpu,
+                               const SegmentInfo& segment, const std::string& text) const {
     if (PieceStore* store = segment.bytes.store())
         store->add_late(FindingKind::bad_record,
                         base::strprintf("ring %u cpu %u segment %" PRIu64, ring.ring_id, cpu.cpu,
                                         segment.sequence),
-                        base::counted(found, "record") +
-                            base::strprintf(" found, %u in the index", segment.record_count));
+                        text);
 }
 
 uint64_t Recording::last_wall_ns() const {

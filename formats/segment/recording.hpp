@@ -193,6 +193,9 @@ struct Recording {
     /// Reports a segment that does not have the records that its file's index says.
     void add_miscount(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
                       uint64_t found) const;
+    /// Reports what else is not as its file's index says.
+    void add_bad_record(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
+                        const std::string& text) const;
     /// Returns CLOCK_REALTIME of the last that is known of this boot; 0: nothing is.
     uint64_t last_wall_ns() const;
     /// Returns whether anything that should be here is not (exit status 3).
@@ -210,6 +213,12 @@ inline RecordCursor records_of(const SegmentInfo& segment, const RingRecording& 
         has_records ? segment.bytes.load() : Result<PinnedBytes>(PinnedBytes()),
         segment.recorded_ticks, ring.ecbs,
         TickLine(ring.clock, segment.recorded_ticks, segment.epoch, segment.last_epoch));
+}
+/// Returns false when the segment has no record of these ECBs, which ascend by EPID, as far as that
+/// is known without its bytes.
+inline bool may_have(const SegmentInfo& segment, std::span<const uint32_t> epids) {
+    const PieceStore* store = segment.bytes.store();
+    return !store || store->may_have(segment.bytes.block(), epids);
 }
 inline AggregationCursor entries_of(const AggregationSnapshot& snapshot,
                                     const RingRecording& ring) {
@@ -280,12 +289,25 @@ std::optional<std::pair<StreamKey, SegmentInfo>> segment_of(const PieceHead& unt
 /// Counts records as pieces come, by the ECBs that came before them.
 class PieceCounter {
 public:
+    /// More of them are not worth their place in an index.
+    static constexpr size_t kEpidsMax = 256;
+
     /// Takes a whole piece.  Returns the count of a segment that has no damage and only records of
     /// ECBs that are known; else nothing.
     std::optional<SegmentCount> take(ByteView untrusted_piece);
+    /// Returns of which ECBs the records are that were counted since the last call: ascending, each
+    /// EPID once.  Empty: there are more than kEpidsMax, or a segment could not be counted.
+    std::vector<uint32_t> take_epids();
 
 private:
-    std::map<uint16_t, EcbTable> rings_;
+    struct Ring {
+        EcbTable ecbs;
+        std::vector<uint8_t> is_met; ///< by index in `ecbs`
+    };
+    std::optional<SegmentCount> count(ByteView bytes, uint64_t base_ticks, Ring& ring);
+
+    std::map<uint16_t, Ring> rings_;
+    bool has_uncounted_ = false;
 };
 
 struct BuilderState;

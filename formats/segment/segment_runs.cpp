@@ -94,8 +94,8 @@ struct Candidate {
 
 /// Of several copies the best comes first.
 bool is_before(const Candidate& a, const Candidate& b) {
-    return std::tuple(a.segment.sequence, b.segment.bytes.size(), bool{b.segment.sealed}) <
-           std::tuple(b.segment.sequence, a.segment.bytes.size(), bool{a.segment.sealed});
+    return std::tuple(a.segment.sequence, b.segment.bytes.size(), b.segment.sealed != 0) <
+           std::tuple(b.segment.sequence, a.segment.bytes.size(), a.segment.sealed != 0);
 }
 
 void leave_best(std::vector<Candidate>& candidates) {

@@ -27,7 +27,7 @@ uint32_t BlockStore::add(std::shared_ptr<base::ByteSource> file, const std::stri
                          const dbk_trace_block& header, uint64_t offset_bytes) {
     if (files_.empty() || files_.back().source != file)
         files_.push_back({std::move(file), prefix});
-    blocks_.push_back({static_cast<uint32_t>(files_.size() - 1), offset_bytes, header, {}});
+    blocks_.push_back({static_cast<uint32_t>(files_.size() - 1), 0, offset_bytes, header, {}});
     return static_cast<uint32_t>(blocks_.size() - 1);
 }
 
@@ -36,13 +36,32 @@ uint32_t BlockStore::reserve(std::shared_ptr<base::ByteSource> file, const std::
     if (files_.empty() || files_.back().source != file)
         files_.push_back({std::move(file), prefix});
     auto first = static_cast<uint32_t>(blocks_.size());
-    blocks_.resize(blocks_.size() + blocks, {static_cast<uint32_t>(files_.size() - 1), 0, {}, {}});
+    blocks_.resize(blocks_.size() + blocks,
+                   {static_cast<uint32_t>(files_.size() - 1), 0, 0, {}, {}});
     return first;
 }
 
 void BlockStore::place(uint32_t block, const dbk_trace_block& header, uint64_t offset_bytes) {
     blocks_[block].header = header;
     blocks_[block].offset_bytes = offset_bytes;
+}
+
+void BlockStore::tell_epids(uint32_t block, const std::vector<uint32_t>& epids) {
+    blocks_[block].epid_set = 0;
+    if (epids.empty() || epids.size() > PieceCounter::kEpidsMax || epid_sets_.size() > kEpidSets)
+        return;
+    auto [set, is_new] =
+        epid_set_numbers_.try_emplace(epids, static_cast<uint32_t>(epid_sets_.size()));
+    if (is_new)
+        epid_sets_.push_back(&set->first);
+    blocks_[block].epid_set = set->second;
+}
+
+bool BlockStore::may_have(uint32_t block, std::span<const uint32_t> epids) const {
+    const std::vector<uint32_t>* all = epid_sets_[blocks_[block].epid_set];
+    return !all || std::any_of(all->begin(), all->end(), [&](uint32_t epid) {
+        return std::binary_search(epids.begin(), epids.end(), epid);
+    });
 }
 
 void BlockStore::keep(uint32_t block, Bytes raw) {

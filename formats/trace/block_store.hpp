@@ -6,6 +6,9 @@
 //                                                     |
 //                             kept while pinned, or among the last kKeptBytes and kKeptBlocks
 //
+// Of a block that an index describes it knows which ECBs its records are of
+// (docs/design/0073-blocks-by-probe.md).
+//
 // When each block was unpacked kAgain times, in an order that no machine records, more of them are
 // kept, kManyBytes: else a small file would take hours.
 //
@@ -18,6 +21,7 @@
 #include "formats/trace/unpack_ahead.hpp"
 
 #include <deque>
+#include <map>
 
 namespace daybreak::formats {
 
@@ -27,6 +31,8 @@ public:
     static constexpr size_t kKeptBlocks = 256;
     static constexpr size_t kManyBytes = 192u << 20;
     static constexpr uint64_t kAgain = 8;
+    /// Which ECBs a block's records are of is kept of so many sets; most blocks have the same.
+    static constexpr size_t kEpidSets = 4096;
 
     /// `jobs` is how many threads may unpack, the caller's among them: blocks that are wanted one
     /// after the other are unpacked before they are.
@@ -42,6 +48,8 @@ public:
                      uint32_t blocks);
     void place(uint32_t block, const dbk_trace_block& header, uint64_t offset_bytes);
     bool is_placed(uint32_t block) const { return blocks_[block].header.magic != 0; }
+    /// Takes note of which ECBs the block's records are; as in IndexBlock.
+    void tell_epids(uint32_t block, const std::vector<uint32_t>& epids);
     /// Keeps the block that was unpacked just now, as far as there is room.
     void keep(uint32_t block, Bytes raw);
 
@@ -52,6 +60,7 @@ public:
 
     Result<PinnedBytes> load(const PieceBytes& piece) override;
     Result<std::shared_ptr<const ColumnBlock>> columns(uint32_t block) override;
+    bool may_have(uint32_t block, std::span<const uint32_t> epids) const override;
     void add_late(FindingKind kind, std::string where, std::string text) override;
     const Findings& late_findings() const override { return late_; }
 
@@ -62,7 +71,8 @@ public:
 
 private:
     struct Block {
-        uint32_t file = 0; ///< index into files_
+        uint32_t file = 0;     ///< index into files_
+        uint32_t epid_set = 0; ///< index into epid_sets_
         uint64_t offset_bytes = 0;
         dbk_trace_block header{};
         std::weak_ptr<const Bytes> unpacked;
@@ -92,6 +102,8 @@ private:
 
     std::vector<File> files_;
     std::vector<Block> blocks_;
+    std::vector<const std::vector<uint32_t>*> epid_sets_{nullptr}; // null: not known
+    std::map<std::vector<uint32_t>, uint32_t> epid_set_numbers_;   // in epid_sets_
     std::deque<Unpacked> kept_; // the ones used last at the back
     size_t kept_bytes_ = 0;
     std::shared_ptr<Resident> resident_ = std::make_shared<Resident>();

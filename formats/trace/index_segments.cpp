@@ -92,6 +92,8 @@ Result<IndexSegments::Read> IndexSegments::read(uint32_t group) {
             add_changed(group);
             return base::errorf(ErrorCode::corrupt, "it has more than %u blocks", wanted.unseen);
         }
+        if (block != kNotTaken)
+            store_->tell_epids(block, blocks[i].epids);
         for (const PieceHead& head : blocks[i].pieces) {
             auto segment = segment_of(head, *store_, block);
             auto stream = segment ? streams_.find(segment->first) : streams_.end();

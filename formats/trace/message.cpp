@@ -196,20 +196,26 @@ Result<void> add_symbols(wire::Symbols::Reader in, SymbolTable& table) {
 constexpr uint64_t kNotCounted = UINT64_MAX;
 
 void put_pieces(const std::vector<IndexBlock>& blocks, wire::Index::Builder out) {
-    size_t count = 0;
-    for (const IndexBlock& block : blocks)
+    size_t count = 0, epid_count = 0;
+    for (const IndexBlock& block : blocks) {
         count += block.pieces.size();
+        epid_count += block.epids.size();
+    }
     auto size = static_cast<unsigned>(count);
     auto list = out.initBlocks(static_cast<unsigned>(blocks.size()));
     auto offsets = out.initOffsets(size);
     auto heads = out.initHeads(size * DBK_SEGMENT_DATA_OFFSET);
     auto records = out.initRecords(size), first = out.initFirstTicks(size);
     auto min = out.initMinTicks(size), last = out.initLastTicks(size);
-    unsigned at = 0;
+    auto epids = out.initEpids(static_cast<unsigned>(epid_count));
+    unsigned at = 0, epid_at = 0;
     for (unsigned i = 0; i < blocks.size(); i++) {
         list[i].setFileOffset(blocks[i].file_offset);
         list[i].setBlockNumber(blocks[i].block_number);
         list[i].setPieces(static_cast<uint32_t>(blocks[i].pieces.size()));
+        list[i].setEpids(static_cast<uint32_t>(blocks[i].epids.size()));
+        for (uint32_t epid : blocks[i].epids)
+            epids.set(epid_at++, epid);
         for (const PieceHead& piece : blocks[i].pieces) {
             SegmentCount counted = piece.count.value_or(SegmentCount{kNotCounted, 0, 0, 0});
             offsets.set(at, piece.offset_bytes);
@@ -236,12 +242,21 @@ Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<In
         first.size() != size || min.size() != size || last.size() != size)
         return errorf(ErrorCode::corrupt, "%zu pieces and %zu bytes of heads do not fit", size,
                       heads.size());
-    unsigned at = 0;
+    auto epids = in.getEpids();
+    unsigned at = 0, epid_at = 0;
     for (auto one : in.getBlocks()) {
         if (one.getPieces() > size - at)
             return errorf(ErrorCode::corrupt, "block %u has %u pieces, %zu are left",
                           one.getBlockNumber(), one.getPieces(), size - at);
+        if (one.getEpids() > epids.size() - epid_at)
+            return errorf(ErrorCode::corrupt, "block %u has %u EPIDs, %u are left",
+                          one.getBlockNumber(), one.getEpids(), epids.size() - epid_at);
         IndexBlock block{one.getFileOffset(), one.getBlockNumber(), {}};
+        for (uint32_t i = 0; i < one.getEpids(); i++)
+            block.epids.push_back(epids[epid_at++]);
+        if (!std::is_sorted(block.epids.begin(), block.epids.end()))
+            return errorf(ErrorCode::corrupt, "the EPIDs of block %u do not ascend",
+                          one.getBlockNumber());
         for (uint32_t i = 0; i < one.getPieces(); i++, at++) {
             PieceHead piece;
             piece.offset_bytes = offsets[at];

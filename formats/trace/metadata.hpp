@@ -180,6 +180,7 @@ struct IndexBlock {
     uint32_t block_number = 0;
     std::vector<PieceHead> pieces; ///< all of it, in order; empty: it has others, too
     bool is_lost = false;          ///< it was looked at, and could not be read
+    std::vector<uint32_t> epids;   ///< of all its records, ascending; empty: not said
 };
 
 /// One index: what came since the one before.

@@ -304,6 +304,7 @@ private:
         uint32_t place = store_->add(source_, prefix_, block.header, block.offset_bytes);
         if (!builder_.add_heads(store_, place, indexed->pieces, piece_options(block)).ok())
             return false;
+        store_->tell_epids(place, indexed->epids);
         content_.file.facts.raw_data_bytes += rows_bytes(block.header);
         group_.resize(index_.blocks(), IndexSegments::kNotTaken);
         group_[index_.number_of(*indexed)] = place;

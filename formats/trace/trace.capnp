@@ -101,6 +101,7 @@ struct Index {
     fileOffset @0 :UInt64;
     blockNumber @1 :UInt32;
     pieces @2 :UInt32;  # how many of the lists below are its; 0: it has other pieces, too
+    epids @3 :UInt32;   # how many of `epids` are its; 0: not said
   }
   blocks @1 :List(Block);
   # Segments and aggregation snapshots, piece n is made of the n-th element of each list.
@@ -110,6 +111,8 @@ struct Index {
   firstTicks @5 :List(UInt64);  # of its first record, as recorded; without records base_ticks
   minTicks @6 :List(UInt64);    # the least
   lastTicks @7 :List(UInt64);   # the greatest
+  # Which ECBs the records of each block are of, whatever their ring: ascending, each once.
+  epids @8 :List(UInt32);
 }
 
 # In a file with many index blocks: what is in them, so that a part of the file is found without reading

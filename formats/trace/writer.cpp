@@ -105,7 +105,8 @@ struct TraceWriter::State {
         index_pieces += raw_pieces.size();
         if (raw_has_others)
             raw_pieces.clear();
-        index.blocks.push_back({offset, number, std::exchange(raw_pieces, {})});
+        index.blocks.push_back(
+            {offset, number, std::exchange(raw_pieces, {}), false, counter.take_epids()});
         raw_has_others = false;
         return {};
     }

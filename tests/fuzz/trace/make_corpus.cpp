@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
           formats::encode_window({5, {1000, 3000}, {left_out, {1, 1, 7, 9, 0, 1, 1, 1}}}));
     write(folder + "/contents.message", formats::encode_contents(test::sample_contents()));
     formats::PieceHead piece{128, {}, formats::SegmentCount{1, 2, 3, 4}};
-    write(folder + "/index.message", formats::encode_index({{{1, 2, {piece, piece}}, {3, 4, {}}}}));
+    write(folder + "/index.message",
+          formats::encode_index({{{1, 2, {piece, piece}, false, {1, 2}}, {3, 4, {}}}}));
     return 0;
 }

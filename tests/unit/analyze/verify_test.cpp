@@ -7,6 +7,7 @@
 #include "base/padded.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
+#include "formats/trace/block_store.hpp"
 #include "tests/unit/analyze/program_builder.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 #include "tests/unit/formats/trace/sample_rows.hpp"
@@ -99,6 +100,19 @@ TEST_CASE("all records that are here are counted", "[analyze][verify]") {
         CHECK(count.segments == facts.segments_present);
         CHECK(count.miscounted == 0);
     }
+}
+
+TEST_CASE("records that the index does not have for their block are damage", "[analyze][verify]") {
+    test::RingBuilder ring = test::sample_ring(20000, 1024);
+    Bytes file = test::sample_file(ring, 8192);
+    formats::Trace trace = formats::parse_trace(base::memory_source(file), "x").value();
+    const formats::SegmentInfo segment = trace.recording.rings.at(0).cpus.at(0).segments[50];
+    dynamic_cast<formats::BlockStore&>(*segment.bytes.store())
+        .tell_epids(segment.bytes.block(), {77});
+    CHECK(count_records(trace.recording).miscounted > 0);
+    CHECK(trace.recording.all_findings().list().back().text ==
+          "1 EPID that its index does not have");
+    CHECK(trace.has_losses());
 }
 
 TEST_CASE("segments whose block does not unpack are holes of their CPU", "[analyze][verify]") {

@@ -24,7 +24,7 @@ PieceHead sample_piece(uint32_t offset_bytes) {
 TraceIndex sample_index() {
     PieceHead not_counted = sample_piece(264);
     not_counted.count.reset();
-    return {{{4096, 3, {sample_piece(128), not_counted}}, {8192, 4, {}}}};
+    return {{{4096, 3, {sample_piece(128), not_counted}, false, {1, 7, 300}}, {8192, 4, {}}}};
 }
 
 } // namespace
@@ -71,6 +71,8 @@ TEST_CASE("index and end come back", "[trace][message]") {
     REQUIRE(index.blocks.size() == 2);
     CHECK(index.blocks[0].file_offset == 4096);
     CHECK(index.blocks[0].block_number == 3);
+    CHECK(index.blocks[0].epids == std::vector<uint32_t>{1, 7, 300});
+    CHECK(index.blocks[1].epids.empty());
     REQUIRE(index.blocks[0].pieces.size() == 2);
     const PieceHead& piece = index.blocks[0].pieces[0];
     CHECK(piece.offset_bytes == 128);
@@ -200,7 +202,7 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
 // Cap'n Proto's list of structures: a pointer (3 bits of kind 1 and size 7, the words in the upper
 // 29), and before the elements a word with their count and size.
 TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {
-    constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{2} << 32; // three of two words
+    constexpr uint64_t kCount = 500, kTag = 3u << 2 | uint64_t{3} << 32; // three of three words
     base::Bytes bytes = encode_index({std::vector<IndexBlock>(3)});
     std::vector<uint64_t> words(bytes.size() / 8);
     std::memcpy(words.data(), bytes.data(), bytes.size());
@@ -208,7 +210,7 @@ TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {
     REQUIRE(tag != words.end());
     *tag = kCount << 2;
     auto list = std::find_if(words.begin(), tag, [](uint64_t word) {
-        return (word & 3) == 1 && (word >> 32) == (uint64_t{6} << 3 | 7);
+        return (word & 3) == 1 && (word >> 32) == (uint64_t{9} << 3 | 7);
     });
     REQUIRE(list != tag);
     *list &= 0x7ffffffff; // no words

@@ -9,6 +9,7 @@
 #include "tests/unit/formats/trace/version_2.hpp"
 
 #include <catch2/catch.hpp>
+#include <array>
 #include <functional>
 
 using namespace daybreak;
@@ -136,11 +137,53 @@ TEST_CASE("an index that lies about a segment is found out", "[trace][store]") {
         });
         CHECK(walk(parse_trace(file, "x").value()) == 4000);
     }
+    SECTION("which ECBs its records are of") {
+        using Epids = std::vector<uint32_t>;
+        Epids epids = GENERATE(Epids{3, 2}, Epids{});
+        file = with_index(file, [&](TraceIndex& index) { index.blocks.at(1).epids = epids; });
+        Trace trace = parse_trace(file, "x").value(); // an order that cannot be: not used
+        CHECK(walk(trace) == 4000);
+        size_t unsaid = 0, all = 0;
+        for (const CpuInfo& cpu : trace.recording.rings.at(0).cpus)
+            for (const SegmentInfo& segment : cpu.segments) {
+                unsaid += formats::may_have(segment, std::array<uint32_t, 1>{77});
+                all++;
+            }
+        CHECK(unsaid > 0);
+        CHECK((unsaid == all) == !epids.empty());
+    }
     SECTION("nothing") {
         Trace trace = parse_trace(with_index(file, [](TraceIndex&) {}), "x").value();
         CHECK(walk(trace) == 4000);
         CHECK(trace.recording.all_findings().count() == 1); // no end block
     }
+}
+
+TEST_CASE("a block says which ECBs its records are of", "[trace][store]") {
+    test::RingBuilder ring({.segments_per_cpu = 64});
+    std::vector<uint32_t> epids;
+    for (int probe = 0; probe < 300; probe++)
+        epids.push_back(ring.add_ecb(ring.add_probe("p", "m", "f", std::to_string(probe)),
+                                     {test::RingBuilder::integer_field(8, 8)}, 16));
+    auto many = static_cast<uint64_t>(GENERATE(3, 300));
+    uint64_t now = 1000;
+    for (uint64_t i = 0; i < 4000; i++)
+        ring.record(0, epids[i / 2000 * 3 % many], now++, test::RingBuilder::words({i}));
+    for (uint64_t i = 0; i < 4000; i++)
+        ring.record(0, epids[i % many], now++, test::RingBuilder::words({i}));
+    Bytes file = test::sample_file(ring);
+    Trace trace = parse_trace(file, "x").value();
+    const SegmentList& segments = trace.recording.rings.at(0).cpus.at(0).segments;
+    auto may_have = [&](size_t segment, size_t probe) {
+        return formats::may_have(segments[segment], std::span(&epids[probe], 1));
+    };
+    CHECK(may_have(8, 0));
+    CHECK_FALSE(may_have(8, 1));
+    CHECK_FALSE(may_have(8, 299));
+    CHECK(may_have(segments.size() - 1, 1));
+    CHECK(may_have(segments.size() - 1, 299) == (many == 300)); // too many to say
+    CHECK_FALSE(formats::may_have(segments[8], {}));
+    CHECK(walk(trace) == 8000);
 }
 
 TEST_CASE("a file that gets shorter while it is read is a finding", "[trace][store]") {
