@@ -56,7 +56,7 @@ struct TraceWriter::State {
         if (raw_payload.size() > DBK_TRACE_RAW_BYTES_MAX)
             return base::errorf(ErrorCode::limit, "a block of %zu bytes, %u are the most",
                                 raw_payload.size(), DBK_TRACE_RAW_BYTES_MAX);
-        int level = options.zstd_level;
+        int level = type == DBK_TRACE_DATA ? options.rows_level : options.zstd_level;
         if (type == DBK_TRACE_SORTED_SYMBOLS || type == DBK_TRACE_SHARED_SYMBOLS)
             level = std::max(level, kSymbolsLevel);
         uint64_t offset = bytes_written;
@@ -67,7 +67,7 @@ struct TraceWriter::State {
     }
 
     ByteView make_rows(ByteView rows) {
-        return maker.make(DBK_TRACE_DATA, next_number, rows, options.zstd_level);
+        return maker.make(DBK_TRACE_DATA, next_number, rows, options.rows_level);
     }
 
     /// The block of what is gathered, in columns; empty when rows are to be written.

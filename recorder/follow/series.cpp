@@ -155,8 +155,9 @@ Result<void> FileSeries::open_file() {
     header_.file_number = last_number_;
     Result<formats::TraceWriter> writer = formats::TraceWriter::create(
         [this](ByteView block) { return append(block); }, header_,
-        {options_.zstd_level, std::clamp<size_t>(file_bytes_max(), kBlockBytesMin, kBlockBytesMax),
-         options_.columns});
+        {.zstd_level = options_.zstd_level,
+         .block_raw_bytes = std::clamp<size_t>(file_bytes_max(), kBlockBytesMin, kBlockBytesMax),
+         .columns = options_.columns});
     if (!writer.ok()) { // not even its beginning
         files_.back().has_tail = true;
         close_file();
