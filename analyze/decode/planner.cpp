@@ -22,8 +22,10 @@ constexpr uint8_t kAggregationFlags = DBK_FIELD_F_KEY | DBK_FIELD_F_VALUE | DBK_
 ValueKind kind_of_action(const formats::DofAction& action) {
     switch (action.kind) {
     case DTRACEACT_STACK:
+    case DBK_ACT_CAPTURE_STACK:
         return ValueKind::stack;
     case DTRACEACT_USTACK:
+    case DBK_ACT_CAPTURE_USTACK:
     case DTRACEACT_JSTACK:
         return ValueKind::ustack;
     case DTRACEACT_SYM:
@@ -60,8 +62,13 @@ bool prints_nothing(uint32_t kind) {
     case DTRACEACT_DISCARD:
         return true;
     default:
-        return false;
+        return DBK_ACT_IS_CAPTURE(kind);
     }
+}
+
+/// capture() of the program; what option context adds belongs to no statement.
+bool is_capturing(const formats::DofAction& action) {
+    return DBK_ACT_IS_CAPTURE(action.kind) && action.uarg != 0;
 }
 
 } // namespace
@@ -330,8 +337,12 @@ void Planner::plan(uint32_t& next_source) {
         plan_.has_aggregation |= DTRACEACT_IS_AGG(actions_[at].kind);
         plan_action(at, end, next_source);
     }
-    bool any_plain = std::any_of(plain_.begin(), plain_.end(), [](auto* field) { return field; });
-    plan_.is_line = any_plain || !plan_.has_aggregation;
+    bool any_printed = false;
+    for (size_t at = 0; at < actions_.size(); at++)
+        any_printed |= plain_[at] && !DBK_ACT_IS_CAPTURE(actions_[at].kind);
+    bool is_silent =
+        plan_.has_aggregation || std::any_of(actions_.begin(), actions_.end(), is_capturing);
+    plan_.is_line = any_printed || !is_silent;
 }
 
 } // namespace daybreak::analyze

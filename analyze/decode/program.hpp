@@ -87,10 +87,10 @@ struct EcbPlan {
     bool is_wanted = true; ///< false: of a probe that was not asked for; it has no statements
     std::vector<Statement> others; ///< those it would have; the engine may have counted for them
     std::vector<Statement> statements; ///< ascending by action
-    /// Whether a record is a line of output: it holds more than what was aggregated.
+    /// Whether a record is a line of output: it holds more than what was aggregated and captured.
     bool is_line = false;
     bool has_aggregation = false;
-    /// Whether a record does nothing but add to aggregations: nothing is printed for it.
+    /// Whether a record does nothing but add to aggregations, if that: nothing is printed for it.
     bool only_aggregates = false;
     bool is_fault = false; ///< of the consumer's own clause of dtrace:::ERROR: a message, no output
     std::string problem;   ///< why the statements are not known; empty when they are

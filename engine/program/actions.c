@@ -32,6 +32,9 @@ static const struct {
 	     {DTRACEACT_COMMIT, "commit"},
 	     {DTRACEACT_DISCARD, "discard"},
 	     {DBK_ACT_SNAPSHOT, "snapshot"},
+	     {DBK_ACT_CAPTURE, "capture"},
+	     {DBK_ACT_CAPTURE_STACK, "capture"},
+	     {DBK_ACT_CAPTURE_USTACK, "capture"},
 #define AGG(name, kind, text, cells) {kind, text},
 	     DBK_DTRACE_AGGS(AGG)
 #undef AGG
@@ -234,6 +237,16 @@ static int check_snapshot(const struct dbk_actdesc *action, struct dbk_reason *r
 	return error;
 }
 
+/* What a replayed program can use as a value again: an integer or a string. */
+static int check_capture(const struct dbk_actdesc *action, struct dbk_reason *reason)
+{
+	int error = check_value(action, reason);
+
+	if (error == 0 && action->difo->type.kind != DIF_TYPE_STRING)
+		error = check_integer(action, reason);
+	return error;
+}
+
 static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool destructive,
 			struct dbk_reason *reason)
 {
@@ -262,7 +275,11 @@ static int check_action(const struct dbk_ecbdesc *desc, uint32_t index, bool des
 	case DTRACEACT_STACK:
 	case DTRACEACT_USTACK:
 	case DTRACEACT_JSTACK:
+	case DBK_ACT_CAPTURE_STACK:
+	case DBK_ACT_CAPTURE_USTACK:
 		return check_stack(action, reason);
+	case DBK_ACT_CAPTURE:
+		return check_capture(action, reason);
 	case DTRACEACT_STOP:
 	case DTRACEACT_RAISE:
 	case DTRACEACT_SYSTEM:

@@ -216,8 +216,7 @@ static bool clause_is_heavy(const struct dbk_ecbdesc *clause)
 	for (i = 0; i < clause->action_count; i++) {
 		const struct dbk_actdesc *action = &clause->actions[i];
 
-		if (action->kind == DTRACEACT_STACK || action->kind == DTRACEACT_USTACK ||
-		    action->kind == DTRACEACT_JSTACK ||
+		if (dbk_action_is_stack(action->kind) ||
 		    (action->difo != NULL && action->difo->heavy))
 			return true;
 	}

@@ -62,6 +62,13 @@ int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct d
 /** dbk_action_name() - D name of an action or aggregating function, or "?" */
 const char *dbk_action_name(uint32_t kind);
 
+/** dbk_action_is_stack() - whether actions of @kind store a stack */
+static inline bool dbk_action_is_stack(uint32_t kind)
+{
+	return kind == DTRACEACT_STACK || kind == DTRACEACT_USTACK || kind == DTRACEACT_JSTACK ||
+	       kind == DBK_ACT_CAPTURE_STACK || kind == DBK_ACT_CAPTURE_USTACK;
+}
+
 /** dbk_agg_cells() - cells of an aggregation of @kind with @arg; 0: @arg is unusable */
 uint32_t dbk_agg_cells(uint32_t kind, uint64_t arg);
 

@@ -141,6 +141,11 @@ static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 	}
 }
 
+static bool is_kernel_stack(uint32_t kind)
+{
+	return kind == DTRACEACT_STACK || kind == DBK_ACT_CAPTURE_STACK;
+}
+
 static uint32_t stack_depth(const struct dbk_planner *p, const struct dbk_actdesc *action)
 {
 	uint32_t depth = (uint32_t)action->arg;
@@ -149,14 +154,13 @@ static uint32_t stack_depth(const struct dbk_planner *p, const struct dbk_actdes
 		return depth;
 	if (action->kind == DTRACEACT_JSTACK)
 		return p->consumer->jstackframes;
-	return action->kind == DTRACEACT_STACK ? p->consumer->stackframes
-					       : p->consumer->ustackframes;
+	return is_kernel_stack(action->kind) ? p->consumer->stackframes : p->consumer->ustackframes;
 }
 
 static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
 {
 	const struct dbk_actdesc *desc = &p->desc->actions[action];
-	bool user = desc->kind != DTRACEACT_STACK;
+	bool user = !is_kernel_stack(desc->kind);
 	struct dbk_step *step = dbk_plan_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
 
 	/* DTrace's ustack() has two words in front, process and thread group. */
@@ -201,6 +205,8 @@ void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t acti
 	case DTRACEACT_STACK:
 	case DTRACEACT_USTACK:
 	case DTRACEACT_JSTACK:
+	case DBK_ACT_CAPTURE_STACK:
+	case DBK_ACT_CAPTURE_USTACK:
 		plan_stack(p, area, action, flags);
 		break;
 	case DTRACEACT_USYM:
@@ -282,8 +288,7 @@ static int plan_actions(struct dbk_planner *p)
 
 static bool is_tail(const struct dbk_actdesc *action)
 {
-	if (action->kind == DTRACEACT_STACK || action->kind == DTRACEACT_USTACK ||
-	    action->kind == DTRACEACT_JSTACK)
+	if (dbk_action_is_stack(action->kind))
 		return true;
 	return !DTRACEACT_IS_AGG(action->kind) && action->difo != NULL &&
 	       action->difo->type.kind == DIF_TYPE_STRING;

@@ -222,7 +222,11 @@ enum dtrace_action { DBK_DTRACE_ACTIONS(DBK_DTRACE_ACTION_ENUM) };
 #define DTRACEACT_IS_AGG(kind)	       (DTRACEACT_CLASS(kind) == DTRACEACT_CLASS_AGGREGATION)
 
 /* Daybreak's own actions, out of the way of every port's classes. */
-#define DBK_ACT_SNAPSHOT 0x4401u /* strtab and arg: the trigger's name; the value its number */
+#define DBK_ACT_SNAPSHOT	 0x4401u /* strtab and arg: the trigger's name; the value its number */
+#define DBK_ACT_CAPTURE		 0x4402u /* as DIFEXPR, an integer or a string; nothing is printed */
+#define DBK_ACT_CAPTURE_STACK	 0x4403u /* as STACK */
+#define DBK_ACT_CAPTURE_USTACK	 0x4404u /* as USTACK */
+#define DBK_ACT_IS_CAPTURE(kind) ((kind) >= DBK_ACT_CAPTURE && (kind) <= DBK_ACT_CAPTURE_USTACK)
 
 #define DBK_SNAPSHOT_NAME_MAX 47u /* letters, digits, '-', '_', '.', the last not in front */
 

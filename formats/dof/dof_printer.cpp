@@ -21,6 +21,12 @@ const char* named_kind(uint32_t kind) {
 #undef DBK_ACTION_NAME
     case DBK_ACT_SNAPSHOT:
         return "DBK_ACT_SNAPSHOT";
+    case DBK_ACT_CAPTURE:
+        return "DBK_ACT_CAPTURE";
+    case DBK_ACT_CAPTURE_STACK:
+        return "DBK_ACT_CAPTURE_STACK";
+    case DBK_ACT_CAPTURE_USTACK:
+        return "DBK_ACT_CAPTURE_USTACK";
     default:
         return nullptr;
     }

@@ -73,7 +73,10 @@ TEST_CASE("the numbers of dof.md are those of dof.h", "[formats][dof][spec]") {
     auto numbers = [](const char* intro) {
         return daybreak::test::spec_numbers("formats/abi/dof.md", intro);
     };
-    Numbers actions{{DBK_ACT_SNAPSHOT, "SNAPSHOT"}};
+    Numbers actions{{DBK_ACT_SNAPSHOT, "SNAPSHOT"},
+                    {DBK_ACT_CAPTURE, "CAPTURE"},
+                    {DBK_ACT_CAPTURE_STACK, "CAPTURE_STACK"},
+                    {DBK_ACT_CAPTURE_USTACK, "CAPTURE_USTACK"}};
 #define NUMBER(name, value) actions[value] = std::string(#name).substr(sizeof("DTRACEACT_") - 1);
     DBK_DTRACE_ACTIONS(NUMBER)
 #undef NUMBER
