@@ -50,6 +50,10 @@ private:
     void attributes(const Pragma& pragma);
     void binding(const Pragma& pragma);
     void check_unused_pragmas();
+    void set_context(const Span& span, const std::string& value);
+    /// Reads the value of option context when there is one that was not read yet.
+    void read_context();
+    void check_context();
     void apply_limit(const Span& span, std::string_view name,
                      const std::optional<std::string>& value);
     void apply_option(const Span& span, std::string_view name,
@@ -85,6 +89,9 @@ private:
     /// Trees stay: inlines refer to expressions in them.
     std::vector<std::unique_ptr<Program>> programs_;
     std::vector<std::unique_ptr<Program>> library_programs_;
+    std::string context_text_; ///< value of option context, until it is read
+    ContextOption context_option_;
+    const Clause* last_clause_ = nullptr;
     std::map<std::string_view, size_t, std::less<>> system_names_; ///< what defines a name
     std::set<std::string, std::less<>> loaded_;                    ///< or being loaded
     std::set<std::string, std::less<>> skipped_; ///< what they depend on is not there

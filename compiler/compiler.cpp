@@ -38,6 +38,8 @@ void Compilation::run() {
     for (const CompileSource& source : options_.sources)
         parse_source(source);
     if (!sink_.has_errors())
+        check_context();
+    if (!sink_.has_errors())
         finish();
 }
 
@@ -87,6 +89,7 @@ void Compilation::parse_source(const CompileSource& source) {
         std::make_unique<Program>(parse(id, parse_options, output_.sources, sink_)));
     if (sink_.has_errors())
         return;
+    read_context();
     for (const Item& one : programs_.back()->items)
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);
@@ -155,6 +158,7 @@ void Compilation::item(const Clause& clause) {
             return;
     if (probes.empty())
         return;
+    last_clause_ = &clause;
     context_.probe = probes[0];
     context_.saw_args = false;
     PlannedClause planned = ClausePlanner(context_).plan(clause);

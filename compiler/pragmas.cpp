@@ -4,6 +4,7 @@
 #include "compiler/compilation.hpp"
 
 #include "formats/abi/limits.h"
+#include "formats/abi/meta.h"
 #include "formats/dof/options.hpp"
 
 #include <cinttypes>
@@ -14,6 +15,16 @@ namespace {
 
 /// Where an option of the command line is: in no text.
 constexpr Span kCommandLine = {.source = kNoSource};
+
+/// "failed to set option 'strsize' to '1'": of a pragma, or of -x, which is in no text.
+std::string option_failure(const Span& span, std::string_view name,
+                           const std::optional<std::string>& value) {
+    std::string text = "failed to set ";
+    if (span.source == kNoSource)
+        return text + "-x " + std::string(name) + (value ? "=" + *value : "");
+    text += "option '" + std::string(name) + "'";
+    return value ? text + " to '" + *value + "'" : text;
+}
 
 } // namespace
 
@@ -80,19 +91,12 @@ void Compilation::check_unused_pragmas() {
     }
 }
 
-/// Reports an option that cannot be set: of a pragma, or of -x, which is in no text.
+/// Reports an option that cannot be set.
 void Compilation::option_error(const Span& span, std::string_view name,
                                const std::optional<std::string>& value, std::string_view why,
                                std::string hint) {
-    std::string text = "failed to set ";
-    if (span.source == kNoSource) {
-        text += "-x " + std::string(name) + (value ? "=" + *value : "");
-    } else {
-        text += "option '" + std::string(name) + "'";
-        if (value)
-            text += " to '" + *value + "'";
-    }
-    error(Tag::D_PRAGMA_OPTSET, span, text + ": " + std::string(why), std::move(hint));
+    error(Tag::D_PRAGMA_OPTSET, span, option_failure(span, name, value) + ": " + std::string(why),
+          std::move(hint));
 }
 
 /// Buffers are of whole words.
@@ -114,6 +118,51 @@ void Compilation::apply_limit(const Span& span, std::string_view name,
                                     : "example: version=1.2");
 }
 
+void Compilation::set_context(const Span& span, const std::string& value) {
+    context_option_.place = {span, option_failure(span, "context", value)};
+    context_text_ = value;
+}
+
+/// Only now, when what the program declares is known.
+void Compilation::read_context() {
+    for (const formats::DofOption& option : linker_.program().options)
+        if (option.option == DBK_OPT_AGGREGATE)
+            context_option_.with_aggregations = option.value == DBK_AGGREGATE_RECORD;
+    if (context_text_.empty() || sink_.has_errors())
+        return;
+    std::string_view rest = context_text_;
+    OptionScope scope(sink_, context_option_.place);
+    context_option_.expressions.clear();
+    context_option_.is_checked = false;
+    context_.context = &context_option_;
+    for (bool more = true; more;) {
+        size_t comma = rest.find(',');
+        more = comma != std::string_view::npos;
+        std::string text(rest.substr(0, comma));
+        if (text.find_first_not_of(" \t") == std::string::npos) {
+            error(Tag::D_PRAGMA_OPTSET, Span{}, "an expression is missing",
+                  "example: context=pid,tid,execname");
+            break;
+        }
+        SourceId id = output_.sources.add("option context", std::move(text));
+        ExprPtr one = parse_expression(id, parse_options("option context"), output_.sources, sink_);
+        if (!one)
+            break;
+        context_option_.expressions.push_back(std::move(one));
+        rest.remove_prefix(more ? comma + 1 : rest.size());
+    }
+    context_text_.clear();
+}
+
+/// Checks option context when no clause has: what it names has to exist all the same.
+void Compilation::check_context() {
+    if (!context_.context || context_option_.is_checked || !last_clause_)
+        return;
+    context_.probe = &last_clause_->probes[0];
+    ClausePlanner(context_).check_context();
+    context_.probe = nullptr;
+}
+
 void Compilation::apply_option(const Span& span, std::string_view name,
                                const std::optional<std::string>& value) {
     formats::OptionSetting setting = formats::parse_option(name, value);
@@ -130,6 +179,8 @@ void Compilation::apply_option(const Span& span, std::string_view name,
             unused_arguments_allowed_ = true;
         else if (name == "zdefs")
             zero_probes_allowed_ = true;
+        else if (name == "context")
+            set_context(span, *value);
         else if (name == "amin" || name == "version")
             apply_limit(span, name, value);
         return;

@@ -39,8 +39,13 @@ Diagnostic diagnosticf(Tag tag, const Span& span, const char* format, ...) {
 }
 
 void DiagnosticSink::report(Diagnostic diagnostic) {
-    if (diagnostic.region == Region::none)
+    if (option_) {
+        diagnostic.tag = Tag::D_PRAGMA_OPTSET;
+        diagnostic.span = option_->span;
+        diagnostic.text = option_->failure + ": " + diagnostic.text;
+    } else if (diagnostic.region == Region::none) {
         diagnostic.region = region_;
+    }
     if (diagnostic.severity == Severity::error && error_count_++ >= kErrorsMax)
         return;
     diagnostics_.push_back(std::move(diagnostic));

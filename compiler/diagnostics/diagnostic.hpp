@@ -43,6 +43,12 @@ struct Diagnostic {
 [[gnu::format(printf, 3, 4)]] Diagnostic diagnosticf(Tag tag, const Span& span, const char* format,
                                                      ...);
 
+/// An option whose value is D text.
+struct OptionPlace {
+    Span span;
+    std::string failure; ///< "failed to set option 'context' to 'pid,none'"
+};
+
 /// Collects diagnostics in the order of reporting.
 class DiagnosticSink {
 public:
@@ -61,6 +67,10 @@ public:
     /// earlier sizes of diagnostics().
     void put_first(size_t first, size_t middle);
 
+    /// What is reported from here on was found in the value of an option: it is located there, as
+    /// D_PRAGMA_OPTSET.  Null: no longer.
+    void set_option(const OptionPlace* option) { option_ = option; }
+
     /// The region that reports from here on belong to, when they name none themselves.
     void set_region(Region region) { region_ = region; }
     Region region() const { return region_; }
@@ -69,6 +79,21 @@ private:
     std::vector<Diagnostic> diagnostics_;
     size_t error_count_ = 0;
     Region region_ = Region::none;
+    const OptionPlace* option_ = nullptr;
+};
+
+/// Sets the sink's option for a scope.
+class OptionScope {
+public:
+    OptionScope(DiagnosticSink& sink, const OptionPlace& option) : sink_(sink) {
+        sink.set_option(&option);
+    }
+    ~OptionScope() { sink_.set_option(nullptr); }
+    OptionScope(const OptionScope&) = delete;
+    OptionScope& operator=(const OptionScope&) = delete;
+
+private:
+    DiagnosticSink& sink_;
 };
 
 /// Sets the sink's region for a scope.

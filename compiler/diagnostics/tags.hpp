@@ -204,6 +204,8 @@ namespace daybreak::compiler {
     X(D_LLQUANT_MATCHHMAG, "same aggregation, other high magnitude")                               \
     X(D_LLQUANT_MATCHSTEPS, "same aggregation, other steps")                                       \
     X(D_SNAPSHOT_NAME, "snapshot name unusable; Daybreak's own")                                   \
+    X(D_CAPTURE_TYPE,                                                                              \
+      "capture of what is not an integer, pointer, string or stack; Daybreak's own")               \
     X(D_PRINT_VOID, "print of void")                                                               \
     X(D_PRINT_DYN, "print of a value without fixed type")                                          \
     X(D_PRINT_AGG, "print of an aggregation")                                                      \

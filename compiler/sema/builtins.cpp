@@ -119,6 +119,7 @@ struct NamedAction {
 
 constexpr NamedAction kActions[] = {
     {"breakpoint", ActionName::breakpoint},
+    {"capture", ActionName::capture},
     {"chill", ActionName::chill},
     {"clear", ActionName::clear},
     {"commit", ActionName::commit},
@@ -180,6 +181,8 @@ ActionArity action_arity(ActionName action) {
     case ActionName::panic:
     case ActionName::stop:
         return {0, 0};
+    case ActionName::capture:
+        return {0, kAny};
     case ActionName::stack:
         return {0, 1};
     case ActionName::ustack:

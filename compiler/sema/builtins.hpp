@@ -47,6 +47,7 @@ const Subroutine* find_subroutine(std::string_view name);
 
 enum class ActionName : uint8_t {
     breakpoint,
+    capture,
     chill,
     clear,
     commit,

@@ -76,6 +76,34 @@ std::optional<std::vector<ProbeArgument>> ExprChecker::arguments_of(const ProbeD
     return arguments;
 }
 
+std::optional<size_t> ExprChecker::argument_count(const ProbeDescription& probe) {
+    constexpr size_t kOfReturn = 2, kOfClock = 2; // docs/probes.md
+    if (probe.id || is_glob(probe.name))
+        return std::nullopt;
+    // These are of one provider, however they are written.
+    if (probe.name == "BEGIN" || probe.name == "END")
+        return 0;
+    if (probe.name.starts_with("tick-") || probe.name.starts_with("profile-"))
+        return kOfClock;
+    if (is_glob(probe.provider) || probe.provider == "dtrace")
+        return std::nullopt;
+    if (ProviderInfo* declared = symbols_.find_provider(probe.provider)) {
+        auto found = declared->probes.find(probe.name);
+        if (found == declared->probes.end())
+            return std::nullopt;
+        return found->second.native.size();
+    }
+    bool is_function = probe.provider == "fbt";
+    if ((probe.provider == "syscall" || is_function) && probe.name == "return")
+        return kOfReturn;
+    if (probe.provider != "sdt" && (!is_function || is_glob(probe.function)))
+        return std::nullopt;
+    bool was_used = types_.kernel_used();
+    auto known = context_.has_kernel ? kernel_arguments(probe) : std::nullopt;
+    types_.set_kernel_used(was_used);
+    return known ? std::optional(known->size()) : std::nullopt;
+}
+
 /// Returns the arguments of a tracepoint or function, by its prototype in the kernel's BTF.
 std::optional<std::vector<TypeParameter>>
 ExprChecker::kernel_arguments(const ProbeDescription& probe) {

@@ -17,6 +17,14 @@
 namespace daybreak::compiler {
 
 /// What the parts of sema share during one compilation.
+/// Option context: what every clause that records also captures.
+struct ContextOption {
+    OptionPlace place;
+    std::vector<ExprPtr> expressions;
+    bool with_aggregations = false; ///< option aggregate=record: what aggregates records, too
+    bool is_checked = false;        ///< by a clause
+};
+
 struct SemaContext {
     TypeTable& types;
     SymbolTable& symbols;
@@ -27,6 +35,7 @@ struct SemaContext {
     const ProbeDescription* probe = nullptr; ///< whose args[] are meant; null: none
     bool saw_args = false;                   ///< the clause's code depends on the probe
     bool in_library = false;                 ///< what is declared is the system's library
+    ContextOption* context = nullptr;        ///< option context; null: it is not set
 };
 
 /// Says how to make kernel types available, as a hint.
@@ -67,6 +76,10 @@ public:
     /// Returns what args[] of one probe has (for syscall, ten of int64_t); nothing, unreported,
     /// when the kernel's types, which say it, are not there or do not have it.
     std::optional<std::vector<ProbeArgument>> arguments_of(const ProbeDescription& probe);
+
+    /// Returns how many arguments the probes of a description have (arg0, arg1, ...); nothing when
+    /// that is not known.  The program is not bound to the kernel by it.
+    std::optional<size_t> argument_count(const ProbeDescription& probe);
 
     /// Checks a provider's declaration and adds its probes, or reports.
     void declare_provider(const Provider& syntax);

@@ -40,8 +40,8 @@ bool is_destructive(const PlannedAction& action) {
     }
 }
 
-/// Whether the action leaves something in the clause's record.  DTrace lets system() and freopen()
-/// pass here, and then loses them.
+} // namespace
+
 bool is_recording(const PlannedAction& action) {
     switch (action.kind) {
     case DTRACEACT_SPECULATE:
@@ -59,8 +59,6 @@ bool is_recording(const PlannedAction& action) {
         return true;
     }
 }
-
-} // namespace
 
 void ClausePlanner::speculative(const Expr& expression, const Call& call, ActionName action) {
     if (!count_arguments(expression, call, 1, 1))

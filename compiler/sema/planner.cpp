@@ -95,6 +95,8 @@ PlannedClause ClausePlanner::plan(const Clause& clause) {
     if (clause.predicate && !first)
         predicate(clause);
     context_.sink.put_first(before_actions, after_actions);
+    if (!context_.sink.has_errors() && leaves_record())
+        add_context();
     clause_ = nullptr;
     return planned;
 }
@@ -158,6 +160,29 @@ void ClausePlanner::wrong_argument(const Call& call, size_t index, std::string_v
                                         checker_.type_name(value)));
 }
 
+void ClausePlanner::change_aggregation(const Expr& expression, const Call& call,
+                                       ActionName action) {
+    switch (action) {
+    case ActionName::clear:
+        return library_aggregation(
+            expression, call, DT_ACT_CLEAR, false, Tag::D_UNKNOWN,
+            {"clear", Tag::D_CLEAR_PROTO, Tag::D_CLEAR_AGGARG, Tag::D_CLEAR_AGGBAD});
+    case ActionName::denormalize:
+        return library_aggregation(expression, call, DT_ACT_DENORMALIZE, false, Tag::D_UNKNOWN,
+                                   {"denormalize", Tag::D_NORMALIZE_PROTO, Tag::D_NORMALIZE_AGGARG,
+                                    Tag::D_NORMALIZE_AGGBAD});
+    case ActionName::normalize:
+        return library_aggregation(expression, call, DT_ACT_NORMALIZE, true,
+                                   Tag::D_NORMALIZE_SCALAR,
+                                   {"normalize", Tag::D_NORMALIZE_PROTO, Tag::D_NORMALIZE_AGGARG,
+                                    Tag::D_NORMALIZE_AGGBAD});
+    default: // ActionName::trunc
+        return library_aggregation(
+            expression, call, DT_ACT_TRUNC, true, Tag::D_TRUNC_SCALAR,
+            {"trunc", Tag::D_TRUNC_PROTO, Tag::D_TRUNC_AGGARG, Tag::D_TRUNC_AGGBAD});
+    }
+}
+
 void ClausePlanner::action(const Expr& expression, const Call& call, ActionName action) {
     PlannedAction planned;
     switch (action) {
@@ -192,22 +217,10 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
             add(std::move(planned));
         return;
     case ActionName::clear:
-        return library_aggregation(
-            expression, call, DT_ACT_CLEAR, false, Tag::D_UNKNOWN,
-            {"clear", Tag::D_CLEAR_PROTO, Tag::D_CLEAR_AGGARG, Tag::D_CLEAR_AGGBAD});
     case ActionName::denormalize:
-        return library_aggregation(expression, call, DT_ACT_DENORMALIZE, false, Tag::D_UNKNOWN,
-                                   {"denormalize", Tag::D_NORMALIZE_PROTO, Tag::D_NORMALIZE_AGGARG,
-                                    Tag::D_NORMALIZE_AGGBAD});
     case ActionName::normalize:
-        return library_aggregation(expression, call, DT_ACT_NORMALIZE, true,
-                                   Tag::D_NORMALIZE_SCALAR,
-                                   {"normalize", Tag::D_NORMALIZE_PROTO, Tag::D_NORMALIZE_AGGARG,
-                                    Tag::D_NORMALIZE_AGGBAD});
     case ActionName::trunc:
-        return library_aggregation(
-            expression, call, DT_ACT_TRUNC, true, Tag::D_TRUNC_SCALAR,
-            {"trunc", Tag::D_TRUNC_PROTO, Tag::D_TRUNC_AGGARG, Tag::D_TRUNC_AGGBAD});
+        return change_aggregation(expression, call, action);
     case ActionName::raise:
     case ActionName::chill:
     case ActionName::stop:
@@ -218,6 +231,8 @@ void ClausePlanner::action(const Expr& expression, const Call& call, ActionName 
         return print(expression, call);
     case ActionName::ftruncate:
         return ftruncate(expression, call);
+    case ActionName::capture:
+        return capture(expression, call);
     case ActionName::snapshot:
         return snapshot(expression, call);
     case ActionName::speculate:

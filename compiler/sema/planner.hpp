@@ -9,6 +9,10 @@
 
 namespace daybreak::compiler {
 
+/// Whether the action leaves something in the clause's record.  DTrace lets system() and freopen()
+/// pass here, and then loses them.
+bool is_recording(const PlannedAction& action);
+
 struct PlannedClause {
     TypedPtr predicate; ///< null: none
     std::vector<PlannedAction> actions;
@@ -21,12 +25,15 @@ public:
 
     /// Plans a clause; what is wrong is reported, the rest is planned.
     PlannedClause plan(const Clause& clause);
+    /// Checks what option context captures as if a clause of the context's probe recorded.
+    void check_context();
 
 private:
     // planner.cpp
     void predicate(const Clause& clause);
     void statement(const Statement& statement);
     void action(const Expr& expression, const Call& call, ActionName action);
+    void change_aggregation(const Expr& expression, const Call& call, ActionName action);
     bool count_arguments(const Expr& expression, const Call& call, size_t least, size_t most);
     /// Reports that argument `index` does not suit its parameter.
     void wrong_argument(const Call& call, size_t index, std::string_view prototype,
@@ -48,6 +55,18 @@ private:
     void print(const Expr& expression, const Call& call);
     void ftruncate(const Expr& expression, const Call& call);
     void snapshot(const Expr& expression, const Call& call);
+
+    // plan_capture.cpp
+    void capture(const Expr& expression, const Call& call);
+    void capture_standard(const Expr& expression);
+    /// Captures a value; with `once` not when the clause records it already.
+    bool capture_value(const Expr& source, bool once);
+    bool capture_stack(const Expr& source, const Call& call, ActionName action,
+                       PlannedAction& planned);
+    bool is_recorded(const PlannedAction& wanted) const;
+    bool leaves_record() const;
+    /// Captures what option context says, at the end of a clause that records.
+    void add_context();
 
     // plan_aggregation.cpp
     void aggregate(const Expr& expression, const Assign& assign);

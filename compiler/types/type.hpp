@@ -201,6 +201,8 @@ public:
     /// Whether any type of the kernel has been handed out: the program is then bound to that
     /// kernel.
     bool kernel_used() const { return kernel_used_; }
+    /// Takes back what a lookup left that used no type, when `used` is what was before it.
+    void set_kernel_used(bool used) { kernel_used_ = used; }
     /// Why the kernel's types could not be had, when a lookup wanted them; empty when all is well.
     const std::optional<base::Error>& kernel_error() const { return kernel_error_; }
 

@@ -199,6 +199,7 @@ constexpr CompileTimeOption kCompileTimeOptions[] = {
     {"aggpercpu", Takes::refused},
     {"amin", Takes::text},
     {"argref", Takes::nothing},
+    {"context", Takes::text},
     {"core", Takes::anything},
     {"cpp", Takes::nothing},
     {"cppargs", Takes::text},

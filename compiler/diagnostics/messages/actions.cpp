@@ -50,6 +50,9 @@ std::string ustack_frames() {
 std::string ustack_string_size() {
     return "ustack( ) argument #2 must be a positive integer constant";
 }
+std::string capture_of(std::string_view what) {
+    return "capture( ) may not be applied to " + text(what);
+}
 std::string snapshot_name(std::string_view name) {
     return "snapshot( ) argument #1 is not a name of 1 to 47 letters, digits, '-', '_' and '.': \"" +
            std::string(name) + '"';

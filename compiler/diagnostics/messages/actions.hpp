@@ -22,6 +22,8 @@ std::string stack_size();
 std::string tracemem_size();
 std::string ustack_frames();
 std::string ustack_string_size();
+/// capture() of something that has no value of its own: "an aggregation", "a value of type ...".
+std::string capture_of(std::string_view what);
 /// snapshot() of something that is not a name.
 std::string snapshot_name(std::string_view name);
 std::string predicate_not_scalar();
