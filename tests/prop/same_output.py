@@ -40,6 +40,8 @@ def options_of(rng):
     for option, chance in (("quiet", 0.6), ("temporal", 0.3), ("aggsortkey", 0.2), ("aggsortrev", 0.2), ("rawbytes", 0.1)):
         if rng.random() < chance:
             options[option] = ""
+    if rng.random() < 0.3:
+        options["context"] = rng.choice(["pid", "tid,execname,stack(2)"])
     if rng.random() < 0.2:
         options["bufpolicy"] = rng.choice(["fill", "ring"])
     return options
@@ -56,7 +58,7 @@ def counting(rng, aggregations):
 def speculating(rng, aggregations, commits):
     """Clauses that speculate in `s`, begin speculations and end them."""
     for _ in range(rng.randint(1, 3)):
-        actions = [rng.choice(['printf("speculated at %d\\n", i);', "trace(i);", 'trace("held");',
+        actions = [rng.choice(['printf("speculated at %d\\n", i);', "trace(i);", 'trace("held");', "capture(i, execname);",
                                rng.choice(aggregations).printa(rng)]) for _ in range(rng.randint(1, 3))]
         low = rng.randint(0, 80)
         yield (f"{rng.choice(['tick-', 'tick-', 'profile-'])}{rng.choice(PERIODS)} /i > {low} && i < {low + 40}/ "
@@ -69,7 +71,8 @@ def speculating(rng, aggregations, commits):
 
 def printing(rng, aggregations):
     for _ in range(rng.randint(1, 4)):
-        actions = [rng.choice([aggregates.action(rng, rng.choice(aggregations)), 'printf("at %d\\n", i);', "trace(i);"])
+        actions = [rng.choice([aggregates.action(rng, rng.choice(aggregations)), 'printf("at %d\\n", i);', "trace(i);",
+                               "capture(i);", "capture();"])
                    for _ in range(rng.randint(1, 3))]
         yield f"{rng.choice(['tick-', 'tick-', 'profile-'])}{rng.choice(['10ms', '17ms', '40ms'])} {{ {' '.join(actions)} }}"
     if rng.random() < 0.5:
