@@ -23,7 +23,8 @@ NONE = 0xFFFFFFFF
 LOAD = 1
 ACTIONS = {1, 2, 3, 4, 5, 6, 7, 8, 0x101, 0x102, 0x103, 0x104, 0x105, 0x201, 0x202, 0x203, 0x204, 0x401, 0x402, 0x403,
            0x501, 0x502, 0x503, 0x601, 0x602, 0x603} | set(range(0x701, 0x70A))
-ACTIONS |= {0x4401, 0x4402, 0x4403, 0x4404}  # Daybreak's own: snapshot(), capture(), formats/abi/dof.md
+CAPTURES = {0x4402, 0x4403, 0x4404}
+ACTIONS |= {0x4401} | CAPTURES  # Daybreak's own: snapshot(), capture(), formats/abi/dof.md
 KEY_ACTIONS = {1, 0x101, 0x102, 0x103, 0x104, 0x105, 0x401, 0x402, 0x403}
 LIBRARY = range(46, 46 + 30)
 OPTION_MAX = 29
@@ -137,7 +138,7 @@ class Image:
             difo, table, kind, count, arg, uarg = struct.unpack_from("<IIIIQQ", data, at)
             name = f"action {at // 32} of section {index}"
             need(kind in ACTIONS, f"{name}: kind {kind:#x}")
-            need(uarg != 0, f"{name}: no statement")
+            need(uarg != 0 or kind in CAPTURES, f"{name}: no statement")  # 0: of option context
             if table != NONE:
                 self.string(table, arg, name)
             size = self.check_difo(difo, name) if difo != NONE else None
