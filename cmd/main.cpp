@@ -76,6 +76,7 @@ constexpr Entry kCommands[] = {
     {"stop", daybreak::cmd::add_stop},         {"status", daybreak::cmd::add_status},
     {"sim", daybreak::cmd::add_sim},           {"snapshot", daybreak::cmd::add_snapshot},
     {"pack", daybreak::cmd::add_pack},         {"verify", daybreak::cmd::add_verify},
+    {"replay", daybreak::cmd::add_replay},
 };
 
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All

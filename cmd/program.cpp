@@ -51,6 +51,8 @@ std::optional<std::string> option_value(const std::string& option) {
 }
 
 base::Result<compiler::CompileSource> read_source(const ProgramArguments& arguments) {
+    if (arguments.source)
+        return *arguments.source;
     compiler::CompileSource source;
     if (arguments.script.empty()) {
         source.name = source.text = arguments.text;
@@ -74,6 +76,8 @@ base::Result<compiler::CompileSource> read_source(const ProgramArguments& argume
 
 // "BEGIN" of "BEGIN { exit(0); }": what dtrace(1) calls the program.
 std::string describe(const ProgramArguments& arguments) {
+    if (arguments.source)
+        return "script '" + arguments.source->name + "'";
     if (!arguments.script.empty())
         return "script '" + arguments.script + "'";
     return "description '" + arguments.text.substr(0, arguments.text.find_first_of("{/;")) + "'";
@@ -186,7 +190,7 @@ base::Result<void> check_destructive(const formats::DofProgram& program) {
     return {};
 }
 
-void add_program_options(Command command, ProgramArguments& arguments) {
+void add_program_text_options(Command command, ProgramArguments& arguments) {
     command.add_option("-s,--script", arguments.script, "The D program's file");
     command.add_option("-n,--program", arguments.text, "The D program itself");
     auto list = [&command](const char* names, std::vector<std::string>& to, const char* text) {
@@ -211,6 +215,10 @@ void add_program_options(Command command, ProgramArguments& arguments) {
         .add_option("--btf", arguments.btf,
                     "File with that kernel's types: BTF, vmlinux, or a kernel image")
         .excludes(kernel);
+}
+
+void add_program_options(Command command, ProgramArguments& arguments) {
+    add_program_text_options(command, arguments);
     command.add_option("ARGUMENT", arguments.arguments, "$1, $2, ... of the program");
 }
 
@@ -257,6 +265,7 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     options.similar_probe = probes.similar;
     options.hint_for_probe = probes.hint ? probes.hint : hint_for_backfill_probe;
     options.zero_probes_allowed = arguments.zero_probes_allowed;
+    options.recorded = probes.recorded;
 
     compiler::CompileOutput output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG"))

@@ -34,6 +34,8 @@ struct ProgramArguments {
     std::string kernel;                       ///< --kernel: a release, or the path of an image
     std::string btf;                          ///< --btf: a file
     std::vector<std::string> arguments;       ///< $1, $2, ...
+    /// Instead of -s and -n: a text that is there already.
+    std::optional<compiler::CompileSource> source;
 
     /// Returns whether -x NAME was given.
     bool has_option(std::string_view name) const;
@@ -41,6 +43,8 @@ struct ProgramArguments {
 
 /// Adds the options to a subcommand; `arguments` must live as long as it.
 void add_program_options(Command command, ProgramArguments& arguments);
+/// The same without $1, $2, ...: for a subcommand that takes files.
+void add_program_text_options(Command command, ProgramArguments& arguments);
 
 /// Says what is wrong with the arguments, as usage errors; empty when nothing is.
 std::optional<std::string> program_usage_error(const ProgramArguments& arguments,
@@ -91,6 +95,7 @@ struct KnownProbes {
     std::function<std::string(const compiler::ProbeDescription&)> similar;
     /// Empty: probes that only `daybreak backfill` has are said to be its.
     std::function<std::string(const compiler::ProbeDescription&)> hint = {};
+    const compiler::RecordedState* recorded = nullptr; ///< of a replay
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

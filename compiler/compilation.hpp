@@ -19,7 +19,7 @@ public:
                                       [this](const Expr& expression) {
                                           return ExprChecker(context_).check_constant(expression);
                                       }),
-          context_{types_, symbols_, declarer_, sink_, options.kernel != nullptr},
+          context_{types_, symbols_, declarer_, sink_, options.kernel != nullptr, options.recorded, {}},
           linker_(types_, output.sources, sink_) {}
 
     void run();
@@ -39,6 +39,7 @@ private:
     /// What to do about a description that matches nothing.
     std::string hint_for_unmatched(const ProbeDescription& probe) const;
     bool check_probe(const ProbeDescription& probe);
+    void compile_for_replay(const Clause& clause, const std::vector<const ProbeDescription*>& probes);
     void link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
               const PlannedClause& planned);
 

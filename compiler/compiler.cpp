@@ -159,6 +159,8 @@ void Compilation::item(const Clause& clause) {
     if (probes.empty())
         return;
     last_clause_ = &clause;
+    if (options_.recorded)
+        return compile_for_replay(clause, probes);
     context_.probe = probes[0];
     context_.saw_args = false;
     PlannedClause planned = ClausePlanner(context_).plan(clause);
@@ -172,6 +174,24 @@ void Compilation::item(const Clause& clause) {
             link(clause, {probes[i]}, planned);
         }
     }
+    context_.probe = nullptr;
+}
+
+/// Compiles a clause for each recorded probe that its descriptions match: what was recorded differs
+/// from probe to probe.
+void Compilation::compile_for_replay(const Clause& clause,
+                                     const std::vector<const ProbeDescription*>& probes) {
+    for (const ProbeDescription* description : probes)
+        for (const ProbeDescription& probe : options_.recorded->matches(*description)) {
+            context_.probe = &probe;
+            context_.slots_needed.clear();
+            PlannedClause planned = ClausePlanner(context_).plan(clause);
+            planned.predicate = ExprChecker(context_).with_needed_slots(
+                std::move(planned.predicate), clause.span);
+            link(clause, {&probe}, planned);
+            if (sink_.has_errors())
+                break;
+        }
     context_.probe = nullptr;
 }
 

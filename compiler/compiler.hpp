@@ -15,6 +15,7 @@
 
 #include "compiler/diagnostics/diagnostic.hpp"
 #include "compiler/dlib/libraries.hpp"
+#include "compiler/sema/recorded_state.hpp"
 #include "compiler/sema/stability.hpp"
 #include "compiler/syntax/parser.hpp"
 #include "compiler/types/kernel_types.hpp"
@@ -61,6 +62,9 @@ struct CompileOptions {
     /// Returns whether a description matches any probe.  Empty: all do (an embedded enabling's
     /// probes may come later).  When set, one that matches nothing is D_PDESC_ZERO.
     std::function<bool(const ProbeDescription&)> probe_exists;
+    /// What the program is replayed over; null: it is for a machine.  Clauses are compiled for each
+    /// recorded probe that they match.  Must outlive the call.
+    const RecordedState* recorded = nullptr;
     /// Returns what a description that matches nothing may have meant; "" when nothing is near it.
     std::function<std::string(const ProbeDescription&)> similar_probe;
     /// Returns what is to be said of a description that matches nothing; "" when nothing is known

@@ -152,6 +152,9 @@ int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe);
 void dbk_probe_add_begin(struct dbk_engine *engine);
 int dbk_probe_add_end(struct dbk_engine *engine);
 
+/** dbk_engine_probe_ids_from() - probes to come get ids from @id on, if theirs would be lower */
+void dbk_engine_probe_ids_from(struct dbk_engine *engine, uint32_t id);
+
 /** dbk_probe_remove() - takes a probe and its ECBs out; its memory is the host's again */
 void dbk_probe_remove(struct dbk_engine *engine, struct dbk_probe *probe);
 

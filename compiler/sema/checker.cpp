@@ -15,8 +15,12 @@ const char* const kKernelHint =
     "give the kernel to compile for with --kernel RELEASE, or its types with --btf FILE";
 
 TypedPtr ExprChecker::check(const Expr& expression) {
-    return std::visit([&](const auto& node) { return check_node(expression, node); },
-                      expression.node);
+    if (context_.recorded)
+        if (TypedPtr value = recorded_value(expression))
+            return value;
+    TypedPtr value = std::visit([&](const auto& node) { return check_node(expression, node); },
+                                expression.node);
+    return context_.recorded ? known_in_replay(expression, std::move(value)) : value;
 }
 
 TypedPtr ExprChecker::check_effect(const Expr& expression) {

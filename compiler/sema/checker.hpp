@@ -9,9 +9,11 @@
 #include "compiler/diagnostics/diagnostic.hpp"
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/sema/ir.hpp"
+#include "compiler/sema/recorded_state.hpp"
 #include "compiler/sema/symbols.hpp"
 #include "compiler/types/declare.hpp"
 
+#include <set>
 #include <vector>
 
 namespace daybreak::compiler {
@@ -32,6 +34,8 @@ struct SemaContext {
     DiagnosticSink& sink;
     bool has_kernel = false; ///< kernel types can be asked for
 
+    const RecordedState* recorded = nullptr; ///< of a replay; null: there is a machine
+    std::set<uint32_t> slots_needed; ///< that the clause reads, and not every firing has
     const ProbeDescription* probe = nullptr; ///< whose args[] are meant; null: none
     bool saw_args = false;                   ///< the clause's code depends on the probe
     bool in_library = false;                 ///< what is declared is the system's library
@@ -97,6 +101,10 @@ public:
     /// defined, could not be read, it is that which is wrong, D_TYPE_ERR.
     TypedPtr refuse_incomplete(Tag tag, const Span& span, TypeId type, std::string text,
                                std::string hint = {});
+    /// Returns a predicate that also asks whether the firing has the slots that are needed.
+    TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
+    /// Reports what a recording does not have at the clause's probe.
+    TypedPtr not_recorded(const Span& span, const std::string& what);
     /// Reports a function that does not exist.
     TypedPtr undefined_function(const Span& span, const std::string& name);
     /// What a value is, as messages show it: its type, or "aggregation" and the like.
@@ -122,6 +130,13 @@ private:
     TypedPtr check_node(const Expr&, const Offsetof&);
     TypedPtr check_node(const Expr&, const Stringof&);
     TypedPtr check_node(const Expr&, const Xlate&);
+
+    // replays (check_recorded.cpp)
+    bool is_replayed() const { return context_.recorded && context_.probe && !context_.in_library; }
+    bool is_of_program(const Expr& expression) const;
+    TypedPtr recorded_value(const Expr& expression);
+    TypedPtr replay_word(uint32_t index, const Span& span) const;
+    TypedPtr known_in_replay(const Expr& expression, TypedPtr value);
 
     // identifiers (check_names.cpp)
     TypedPtr check_variable(const Expr& expression, const Identifier& name);

@@ -26,10 +26,10 @@ SimHost& host() {
 const SimSite& site_of(const void* frame) {
     // BEGIN, END and ERROR are fired by the engine, without a frame: inside the consumer's
     // ioctl.
-    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()}, kNowhere{};
+    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()};
     if (frame != nullptr)
         return *static_cast<const SimSite*>(frame);
-    return host().has_kernel() ? kConsumer : kNowhere;
+    return host().has_kernel() ? kConsumer : host().own_site();
 }
 
 uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t depth_max) {
@@ -298,8 +298,8 @@ bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
     *value_ret = index;
     return true;
 }
-uint64_t dbk_host_arg(const struct dbk_probe*, void*, uint32_t) {
-    return 0;
+uint64_t dbk_host_arg(const struct dbk_probe*, void*, uint32_t index) {
+    return host().more_arg(index);
 }
 
 bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {

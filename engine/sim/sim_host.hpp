@@ -132,6 +132,16 @@ public:
     /// Setting it starts its counts anew.
     void set_faults(const SimFaults& faults);
     void set_thread(const SimThread& thread) { thread_ = thread; }
+    /// Arguments that every firing has from now on, beyond those it is given; they must live on.
+    void set_more_args(std::span<const uint64_t> args) { more_args_ = args; }
+    /// What a firing of the engine's own probes finds around it; none has before.
+    void set_own_site(const SimSite& site) { own_site_ = site; }
+    const SimSite& own_site() const { return own_site_; }
+    uint64_t more_arg(uint32_t index) const {
+        return index < more_args_.size() ? more_args_[index] : 0;
+    }
+    /// Probes to come get ids from `id` on, if theirs would be lower.
+    void number_probes_from(uint32_t id) { dbk_engine_probe_ids_from(engine_, id); }
     /// Returns the thread that is on the CPU.
     const SimThread& thread() const { return idle_ ? idle_thread_ : thread_; }
     void set_cpu(uint32_t cpu);
@@ -180,6 +190,8 @@ private:
     VirtualClock clock_;
     SeededRandom random_, secrets_;
     SimThread thread_, idle_thread_;
+    std::span<const uint64_t> more_args_;
+    SimSite own_site_;
     bool idle_ = false; // a timer found the CPU idle
     SimMemory kernel_memory_, user_memory_;
     SimFaults faults_;

@@ -167,6 +167,12 @@ int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe)
 	return error;
 }
 
+void dbk_engine_probe_ids_from(struct dbk_engine *engine, uint32_t id)
+{
+	if (engine->next_probe_id < id)
+		engine->next_probe_id = id;
+}
+
 void dbk_probe_add_begin(struct dbk_engine *engine)
 {
 	if (engine->batch++ == 0)

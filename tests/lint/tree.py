@@ -41,6 +41,7 @@ ARROWS = {
     "formats": ["base", "formats/abi"],
     "engine": ["formats/abi"],
     "live": ["base", "formats"],
+    "analyze/replay": ["base", "formats", "analyze", "live", "engine/sim"],
     "live/process": ["base", "formats", "analyze", "engine/sim"],
     "live/session": ["base", "formats", "live", "live/process", "engine/sim", "recorder"],
     "engine/sim": ["engine", "formats/abi", "base", "formats", "live"],
@@ -49,7 +50,7 @@ ARROWS = {
     "recorder": ["base", "formats", "live"],
     "analyze": ["base", "formats"],
     "cmd": ["base", "formats", "live", "live/process", "live/session", "engine/sim", "compiler", "recorder", "analyze",
-            "bootloader-hooks/install"],
+            "analyze/replay", "bootloader-hooks/install"],
     "bootloader-hooks": ["formats/abi"],
     "bootloader-hooks/install": ["base", "formats"],
 }
@@ -63,6 +64,7 @@ PART_ARROWS = {
         "decode": ["values", "aggregate"],
         "print": ["values", "symbols", "aggregate"],
         "session": ["values", "symbols", "aggregate", "decode", "print"],
+        "replay": ["values", "aggregate", "decode", "live_report.hpp"],
     },
 }
 LICENCES = {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CaptureTable: which D expressions the records of a ring hold, and where.
+#include "analyze/replay/capture_table.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// What a value of that type and shape is in a replay; empty: it is not one that is replayed.
+std::optional<CapturedKind> kind_of(const formats::FieldInfo& field, const std::string& type,
+                                    const std::string& expression) {
+    bool is_stack = field.shape == DBK_FIELD_STACK;
+    if (type == "stack")
+        return !is_stack                            ? std::nullopt
+               : expression.starts_with("stack") ? std::optional(CapturedKind::stack)
+                                                    : std::optional(CapturedKind::user_stack);
+    if (type == "string")
+        return is_stack ? std::nullopt : std::optional(CapturedKind::string);
+    bool is_integer = field.shape == DBK_FIELD_FIXED &&
+                      (field.bytes == 1 || field.bytes == 2 || field.bytes == 4 || field.bytes == 8);
+    return is_integer ? std::optional(CapturedKind::integer) : std::nullopt;
+}
+
+} // namespace
+
+CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& program)
+    : ring_(ring), fields_(ring.ecbs.all().size()) {
+    std::vector<Found> found;
+    for (size_t i = 0; i < fields_.size(); i++) {
+        const formats::EcbInfo& ecb = ring.ecbs.all()[i];
+        auto info = ring.probes.find(ecb.probe_id);
+        if (info == ring.probes.end() || ecb.no_record())
+            continue;
+        const formats::DofProgram* image = program.program_of(ecb);
+        const formats::DofEcb* clause = program.clause_of(ecb);
+        if (!image || !clause || info->second.name == "ERROR")
+            continue; // the replay has faults of its own
+        probes_[ecb.probe_id].info = info->second;
+        probes_[ecb.probe_id].id = ecb.probe_id;
+        if (!clause->predicate)
+            probes_[ecb.probe_id].is_conditional = false;
+        find(i, *image, *clause, found);
+    }
+    words_ = (texts_.size() + texts_.size() / 64 + 64) / 64;
+    std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
+    for (const Found& one : found) {
+        auto slot = static_cast<uint32_t>(kFirstSlot + words_ + one.number);
+        uint32_t probe = ring.ecbs.all()[one.ecb].probe_id;
+        std::vector<CapturedField>& fields = fields_[one.ecb];
+        bool is_new = std::ranges::none_of(
+            fields, [&](const CapturedField& field) { return field.slot == slot; });
+        auto [value, is_first] =
+            probes_[probe].values.try_emplace(one.text, CapturedValue{slot, one.type, one.kind, true});
+        if (!is_new || value->second.slot != slot)
+            continue; // the same text with another type: the first counts
+        fields.push_back({slot, one.field, one.kind});
+        holders[{probe, one.text}]++;
+    }
+    std::map<uint32_t, size_t> ecbs; // of a probe
+    for (const formats::EcbInfo& ecb : ring.ecbs.all())
+        ecbs[ecb.probe_id] += !ecb.no_record();
+    for (auto& [probe, captured] : probes_)
+        for (auto& [text, value] : captured.values)
+            // Of BEGIN and END the replay may not find the record.
+            value.is_always =
+                holders[{probe, text}] == ecbs[probe] && captured.info.provider != "dtrace";
+}
+
+/// Finds the fields of an ECB whose actions the image names.
+void CaptureTable::find(size_t ecb, const formats::DofProgram& program,
+                        const formats::DofEcb& clause, std::vector<Found>& found) {
+    const std::vector<formats::FieldInfo>& fields = ring_.ecbs.all()[ecb].fields;
+    bool counts_in_engine = ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE;
+    for (const formats::DofCapture& capture : program.captures) {
+        if (capture.action_list != clause.actions)
+            continue;
+        for (size_t i = 0; i < fields.size(); i++) {
+            bool is_aggregated = (fields[i].flags & (DBK_FIELD_F_KEY | DBK_FIELD_F_VALUE)) != 0;
+            if (fields[i].action != capture.action || (fields[i].flags & DBK_FIELD_F_INCREMENT) ||
+                (is_aggregated && counts_in_engine))
+                continue;
+            std::optional<CapturedKind> kind = kind_of(fields[i], capture.type, capture.expression);
+            if (!kind)
+                continue;
+            size_t number = texts_.try_emplace({capture.expression, capture.type}, texts_.size())
+                                .first->second;
+            found.push_back({ecb, i, number, *kind, capture.expression, capture.type});
+        }
+    }
+}
+
+std::optional<uint32_t> CaptureTable::slot_of(const std::string& text) const {
+    for (const auto& [id, probe] : probes_)
+        if (auto value = probe.values.find(text); value != probe.values.end())
+            return value->second.slot;
+    return std::nullopt;
+}
+
+} // namespace daybreak::analyze

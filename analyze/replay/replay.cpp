@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replay: a D program run over a recording, by the engine that ran the recorded one.
+#include "analyze/replay/replay.hpp"
+
+#include "analyze/decode/time_span.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace daybreak::analyze {
+
+namespace {
+
+bool is_of_engine(const formats::ProbeInfo& probe) {
+    return probe.provider == "dtrace";
+}
+
+/// Of the stacks of one firing the longest has the others.
+void keep_longer(std::vector<uint64_t>& stack, base::ByteView recorded) {
+    size_t size = recorded.size() / sizeof(uint64_t);
+    if (size <= stack.size())
+        return;
+    stack.resize(size);
+    std::memcpy(stack.data(), recorded.data(), size * sizeof(uint64_t));
+}
+
+static_assert(kFirstSlot >= DBK_PROBE_ARGS_MAX);
+
+/// self-> of an idle CPU is its own.
+constexpr uint64_t kIdleKeys = uint64_t{1} << 40;
+
+} // namespace
+
+Replay::Replay(const formats::Recording& recording, size_t index, const CaptureTable& table,
+               const ReplayOptions& options)
+    : recording_(recording), ring_index_(index), ring_(recording.rings[index]), table_(table),
+      options_(options), slots_(table.slots()), arena_(kArenaBytes), pid_(table.slot_of("pid")),
+      tid_(table.slot_of("tid")), execname_(table.slot_of("execname")), uid_(table.slot_of("uid")),
+      gid_(table.slot_of("gid")), ppid_(table.slot_of("ppid")) {}
+
+/// When the replay begins: with the ring, if all that it recorded is here, else with the first record.
+uint64_t Replay::begin_ns() const {
+    TimeSpan span = span_of(ring_);
+    uint64_t first_ns = span.empty() ? 0 : span.first_mono_ns;
+    if (options_.window.since_mono_ns)
+        return std::max(first_ns, *options_.window.since_mono_ns);
+    for (const formats::CpuInfo& cpu : ring_.cpus)
+        if (cpu.completeness.overwritten != 0 || cpu.completeness.rotated != 0)
+            return first_ns;
+    uint64_t start_ns = ring_.info.facts.start_mono_ns;
+    return start_ns != 0 && start_ns < first_ns ? start_ns : first_ns;
+}
+
+/// Makes a machine with the recorded probes, under the ids that they had.
+base::Result<void> Replay::make_host() {
+    const uint64_t begin_ns = this->begin_ns();
+    sim::SimHostConfig config;
+    for (const formats::CpuInfo& cpu : ring_.cpus)
+        config.cpu_count = std::max<uint32_t>(config.cpu_count, cpu.cpu + 1);
+    config.start_mono_ns = begin_ns;
+    config.start_wall_ns = ring_.clock.wall_ns(begin_ns);
+    config.kernel = false;
+    config.still_clock = true;
+    config.thread = {0, 0, 0, 0, 0, {}, kIdleKeys, false};
+    DBK_TRY(host_, sim::SimHost::create(config));
+    host_->kernel_memory().add_own(arena_.data(), arena_.size());
+    host_->set_more_args(slots_);
+    for (const auto& [id, probe] : table_.probes()) {
+        if (is_of_engine(probe.info))
+            continue;
+        host_->number_probes_from(id);
+        DBK_TRY(sim::SimProbe * added,
+                host_->add_probe({probe.info.provider, probe.info.module, probe.info.function,
+                                  probe.info.name},
+                                 DBK_PROBE_ARGS_MAX));
+        probes_[id] = added;
+    }
+    return {};
+}
+
+void Replay::clear() {
+    std::fill_n(slots_.begin() + kFirstSlot, table_.words(), 0);
+    arena_used_ = 0;
+    stack_.clear();
+    user_stack_.clear();
+}
+
+/// Fills the slots that a record has values for.
+void Replay::fill(const MergedRecord& merged) {
+    const formats::RecordView& record = merged.record;
+    auto ecb = static_cast<size_t>(record.ecb - ring_.ecbs.all().data());
+    for (const CapturedField& captured : table_.fields_of(ecb)) {
+        std::optional<base::ByteView> bytes = record.data(captured.field);
+        if (!bytes)
+            continue;
+        uint64_t value = 0;
+        switch (captured.kind) {
+        case CapturedKind::integer:
+            std::memcpy(&value, bytes->data(), std::min(bytes->size(), sizeof(value)));
+            break;
+        case CapturedKind::string: {
+            size_t length = std::min(bytes->size(), arena_.size() - arena_used_ - 1);
+            std::byte* to = arena_.data() + arena_used_;
+            std::copy_n(bytes->begin(), length, to);
+            to[length] = std::byte{0};
+            value = reinterpret_cast<uintptr_t>(to);
+            arena_used_ += length + (arena_used_ + length + 1 < arena_.size());
+            break;
+        }
+        case CapturedKind::stack:
+            keep_longer(stack_, *bytes);
+            break;
+        case CapturedKind::user_stack:
+            keep_longer(user_stack_, *bytes);
+            break;
+        }
+        slots_[captured.slot] = value;
+        slots_[presence_word(captured.slot)] |= presence_bit(captured.slot);
+    }
+}
+
+/// The same of all records of the firing, and their thread.
+void Replay::fill_all() {
+    for (const MergedRecord& merged : firing_)
+        fill(merged);
+    set_thread();
+    host_->set_own_site(site());
+}
+
+sim::SimSite Replay::site() const {
+    sim::SimSite site;
+    site.kernel_stack = stack_;
+    if (!user_stack_.empty())
+        site.user_stack = std::span(user_stack_).subspan(1);
+    return site;
+}
+
+/// The thread that the firing's records tell of, as far as they do.
+void Replay::set_thread() {
+    auto value = [this](std::optional<uint32_t> slot) -> uint64_t {
+        bool has = slot && (slots_[presence_word(*slot)] & presence_bit(*slot)) != 0;
+        return has ? slots_[*slot] : 0;
+    };
+    sim::SimThread thread;
+    thread.pid = static_cast<uint32_t>(user_stack_.empty() ? value(pid_) : user_stack_[0]);
+    thread.tid = static_cast<uint32_t>(value(tid_));
+    thread.ppid = static_cast<uint32_t>(value(ppid_));
+    thread.uid = static_cast<uint32_t>(value(uid_));
+    thread.gid = static_cast<uint32_t>(value(gid_));
+    uint64_t name = value(execname_);
+    thread.set_execname(name ? reinterpret_cast<const char*>(name) : "");
+    thread.key = thread.tid != 0 ? thread.tid : kIdleKeys + firing_.front().cpu;
+    host_->set_thread(thread);
+}
+
+/// Whether a tick-N was recorded now and then only: the timer fires in between.
+bool Replay::is_filled_in(uint32_t id) const {
+    const sim::SimProbe& probe = *probes_.at(id);
+    return probe.timer && !probe.timer->every_cpu && table_.probes().at(id).is_conditional;
+}
+
+/// Finds when the ticks that are filled in were recorded.
+void Replay::find_ticks() {
+    std::set<uint32_t> filled_in;
+    for (const auto& [id, probe] : probes_)
+        if (is_filled_in(id))
+            filled_in.insert(id);
+    if (filled_in.empty())
+        return;
+    YieldedEcbs yielded(recording_.rings.size());
+    for (size_t ring = 0; ring < yielded.size(); ring++)
+        for (const formats::EcbInfo& ecb : recording_.rings[ring].ecbs.all())
+            yielded[ring].push_back(ring == ring_index_ && filled_in.contains(ecb.probe_id));
+    MergeOptions options;
+    options.order = MergeOrder::made;
+    options.yielded = &yielded;
+    RecordMerge merge(recording_, options);
+    for (MergedRecord merged; merge.next(merged); merge.give_back())
+        ticks_[merged.record.ecb->probe_id].push_back(ring_.clock.mono_ns(merged.record.ticks));
+}
+
+/// Whether a timer that is due then was recorded, by half its interval: its record fires it.
+bool Replay::is_recorded_tick(uint64_t due_ns) {
+    for (auto& [id, times] : ticks_) {
+        sim::SimProbe& probe = *probes_.at(id);
+        uint64_t interval_ns = probe.timer->interval_ns;
+        if (probe.due_mono_ns != due_ns)
+            continue;
+        auto near = std::lower_bound(times.begin(), times.end(),
+                                     due_ns - std::min(due_ns, interval_ns / 2));
+        if (near == times.end() || *near > due_ns + interval_ns / 2)
+            continue;
+        probe.due_mono_ns += interval_ns;
+        return true;
+    }
+    return false;
+}
+
+/// Lets time pass up to a record: timers that are due fire.
+void Replay::pass_time(uint64_t mono_ns) {
+    sim::SimEnd end;
+    while (!simulation_->exit_called()) {
+        std::optional<uint64_t> due = host_->next_timer_mono_ns();
+        if (!due || *due > mono_ns)
+            break;
+        if (is_recorded_tick(*due))
+            continue;
+        host_->set_thread({0, 0, 0, 0, 0, {}, kIdleKeys, false});
+        clear();
+        if (!simulation_->step(end))
+            break;
+        firings_++;
+        since_poll_++;
+    }
+    host_->clock().advance_to(mono_ns);
+}
+
+void Replay::poll(LiveReport& report) {
+    since_poll_ = 0;
+    report.add(simulation_->poll(), sim::Simulation::kAll);
+    was_interrupted_ = was_interrupted_ || (options_.interrupted && options_.interrupted());
+}
+
+/// Fires BEGIN, with what was recorded of it if that is the firing at hand.
+base::Result<void> Replay::begin(bool has_record) {
+    has_started_ = true;
+    clear();
+    if (has_record)
+        fill_all();
+    DBK_TRY_VOID(simulation_->start());
+    host_->set_own_site({});
+    return {};
+}
+
+/// Fires the probe of the records that were gathered.
+base::Result<void> Replay::fire(LiveReport& report) {
+    const MergedRecord& first = firing_.front();
+    uint64_t mono_ns = ring_.clock.mono_ns(first.record.ticks);
+    auto captured = table_.probes().find(first.record.ecb->probe_id);
+    bool is_known = captured != table_.probes().end();
+    bool is_own = is_known && is_of_engine(captured->second.info);
+    if (!options_.window.has(mono_ns))
+        return {};
+    records_ += firing_.size();
+    if (!has_started_) {
+        bool is_begin = is_own && captured->second.info.name == "BEGIN";
+        DBK_TRY_VOID(begin(is_begin));
+        if (is_begin)
+            return {};
+    }
+    auto probe = probes_.find(first.record.ecb->probe_id);
+    pass_time(mono_ns);
+    clear();
+    fill_all();
+    if (probe != probes_.end() && !simulation_->exit_called()) {
+        host_->set_cpu(first.cpu);
+        simulation_->fire(*probe->second, slots_, site());
+        firings_++;
+        since_poll_++;
+    }
+    if (since_poll_ >= kFiringsPerPoll)
+        poll(report);
+    return {};
+}
+
+/// After exit() END finds what was recorded of it, if it is not far: other CPUs went on a while.
+void Replay::find_end(RecordMerge& merge) {
+    auto is_end = [this](const MergedRecord& merged) {
+        auto probe = table_.probes().find(merged.record.ecb->probe_id);
+        return probe != table_.probes().end() && is_of_engine(probe->second.info) &&
+               probe->second.info.name == "END";
+    };
+    bool has_more = true;
+    MergedRecord merged;
+    for (uint64_t left = kRecordsToEnd; left > 0 && has_more && is_over(); left--) {
+        has_more = merge.next(merged);
+        bool is_whole = !firing_.empty() && !(has_more && is_same_firing(firing_.back(), merged));
+        if (is_whole && is_end(firing_.front())) {
+            uint64_t mono_ns = ring_.clock.mono_ns(firing_.front().record.ticks);
+            if (options_.window.has(mono_ns)) {
+                clear();
+                fill_all();
+                host_->clock().advance_to(mono_ns);
+            }
+            return;
+        }
+        if (is_whole) {
+            firing_.clear();
+            merge.give_back();
+        }
+        firing_.push_back(merged);
+    }
+}
+
+base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
+    DBK_TRY_VOID(make_host());
+    sim::SimulationOptions options;
+    options.name = "replay";
+    options.release = options_.release;
+    options.destructive = options_.destructive;
+    options.aggregate_default = DBK_AGGREGATE_RECORD;
+    options.time_limit_ns = UINT64_MAX / 2;
+    options.timer_firings_max = UINT64_MAX;
+    options.outside_reader = true;
+    DBK_TRY(simulation_, sim::Simulation::load(*host_, dof, options));
+    for (const auto& [id, probe] : probes_)
+        if (!is_filled_in(id))
+            sim::SimHost::disarm(*probe); // recorded timers fire when their records say
+
+    find_ticks();
+    MergeOptions merge_options;
+    merge_options.order = MergeOrder::made;
+    if (options_.window.is_set())
+        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks,
+                                         uint64_t max_ticks) {
+            return options_.window.overlaps(ring.clock.mono_ns(min_ticks),
+                                            ring.clock.mono_ns(max_ticks));
+        };
+    RecordMerge merge(recording_, merge_options);
+    for (MergedRecord merged; !is_over() && merge.next(merged);) {
+        if (merged.ring != ring_index_)
+            continue;
+        if (!firing_.empty() && !is_same_firing(firing_.back(), merged)) {
+            DBK_TRY_VOID(fire(report));
+            firing_.clear();
+            merge.give_back();
+        }
+        firing_.push_back(merged);
+    }
+    if (!firing_.empty() && !is_over())
+        DBK_TRY_VOID(fire(report));
+    if (!has_started_)
+        DBK_TRY_VOID(begin(false));
+    find_end(merge);
+    simulation_->finish();
+    poll(report);
+    if (simulation_->exit_called())
+        exit_status_ = simulation_->exit_status();
+    report.newline();
+    report.end();
+    return {};
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replay: a D program run over a recording, by the engine that ran the recorded one.
+//
+//     records --firing by firing--> slots (CaptureTable) --> probe fires --> engine --> LiveReport
+//
+// The machine is a bare one: its time is that of the records, its probes are those that were
+// recorded, its threads are what the records say, and it has no memory but the recorded strings.
+// BEGIN fires before the first record, END after the last, tick-N in between, where the recording
+// has none of its own (docs/design/0074-replay.md).
+#pragma once
+
+#include "analyze/decode/merge.hpp"
+#include "analyze/live_report.hpp"
+#include "analyze/replay/capture_table.hpp"
+#include "engine/sim/simulation.hpp"
+
+namespace daybreak::analyze {
+
+struct ReplayOptions {
+    TimeWindow window;
+    std::string release;      ///< of the recorded kernel
+    bool destructive = false; ///< the program may ask for destructive actions, which do nothing
+    std::function<bool()> interrupted; ///< asked now and then; empty: never
+};
+
+class Replay {
+public:
+    /// `index` is the ring's in the recording.  All must outlive the replay.
+    Replay(const formats::Recording& recording, size_t index, const CaptureTable& table,
+           const ReplayOptions& options);
+
+    /// Runs a compiled program whose clauses name probes of the table.  Once only.
+    /// Errors: as Simulation::load().
+    base::Result<void> run(base::ByteView dof, LiveReport& report);
+
+    uint64_t records() const { return records_; } ///< read
+    uint64_t firings() const { return firings_; } ///< replayed
+    bool was_interrupted() const { return was_interrupted_; }
+    /// What the program gave to exit(); empty: it did not call it.
+    std::optional<int> exit_status() const { return exit_status_; }
+
+private:
+    /// Strings of one firing: those of a record of the largest size, of several records.
+    static constexpr size_t kArenaBytes = 1u << 20;
+    static constexpr uint64_t kFiringsPerPoll = 1024;
+    static constexpr uint64_t kRecordsToEnd = 1u << 16;
+
+    void fill(const MergedRecord& merged);
+    void clear();
+    void set_thread();
+    base::Result<void> make_host();
+    bool is_filled_in(uint32_t id) const;
+    void find_ticks();
+    bool is_recorded_tick(uint64_t due_ns);
+    void pass_time(uint64_t mono_ns);
+    void fill_all();
+    sim::SimSite site() const;
+    base::Result<void> fire(LiveReport& report);
+    base::Result<void> begin(bool has_record);
+    uint64_t begin_ns() const;
+    void find_end(RecordMerge& merge);
+    void poll(LiveReport& report);
+    bool is_over() const {
+        return was_interrupted_ || (has_started_ && simulation_->exit_called());
+    }
+
+    const formats::Recording& recording_;
+    const size_t ring_index_;
+    const formats::RingRecording& ring_;
+    const CaptureTable& table_;
+    const ReplayOptions options_;
+    std::unique_ptr<sim::SimHost> host_;
+    std::unique_ptr<sim::Simulation> simulation_;
+    std::map<uint32_t, sim::SimProbe*> probes_;       // by recorded id
+    std::map<uint32_t, std::vector<uint64_t>> ticks_; // of those filled in: when they were recorded
+    std::vector<MergedRecord> firing_;
+    std::vector<uint64_t> slots_;
+    std::vector<std::byte> arena_;
+    size_t arena_used_ = 0;
+    std::vector<uint64_t> stack_, user_stack_;
+    std::optional<uint32_t> pid_, tid_, execname_, uid_, gid_, ppid_;
+    uint64_t records_ = 0, firings_ = 0, since_poll_ = 0;
+    bool has_started_ = false, was_interrupted_ = false;
+    std::optional<int> exit_status_;
+};
+
+} // namespace daybreak::analyze

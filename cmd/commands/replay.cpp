@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak replay: a D program run over a recording that was made before it was written.
+#include "analyze/completeness.hpp"
+#include "analyze/replay/replay.hpp"
+#include "base/counted.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/outside.hpp"
+#include "cmd/program.hpp"
+#include "cmd/terminal.hpp"
+#include "cmd/this_process.hpp"
+#include "cmd/trace_files.hpp"
+#include "cmd/trace_sink.hpp"
+#include "cmd/window_options.hpp"
+#include "engine/sim/sim_host.hpp"
+#include "formats/dof/dof_writer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace daybreak::cmd {
+
+namespace {
+
+using base::errorf;
+
+struct ReplayArguments {
+    ProgramArguments program;
+    TraceFiles files;
+    WindowOptions window;
+};
+
+/// What a recording has of the machine, as the compiler asks for it.
+class TableState : public compiler::RecordedState {
+public:
+    explicit TableState(const analyze::CaptureTable& table) : table_(table) {
+        for (const auto& [id, probe] : table.probes())
+            by_name_.try_emplace(name_of(probe.info), &probe);
+    }
+
+    std::vector<compiler::ProbeDescription>
+    matches(const compiler::ProbeDescription& description) const override {
+        std::vector<compiler::ProbeDescription> found;
+        for (const auto& [id, probe] : table_.probes())
+            if (description.id ? *description.id == id : sim::names_match(description, probe.info))
+                found.push_back(named(description, probe.info));
+        bool is_recorded = !found.empty();
+        for (const char* name : {"BEGIN", "END", "ERROR"})
+            if (formats::ProbeInfo own{0, "dtrace", "", "", name};
+                sim::names_match(description, own) && !has(found, name))
+                found.push_back(named(description, own));
+        if (!is_recorded && found.empty() && is_tick(description))
+            found.push_back(description);
+        return found;
+    }
+
+    std::optional<Value> find(const compiler::ProbeDescription& probe,
+                              const std::string& expression) const override {
+        const analyze::CapturedProbe* captured = captured_at(probe);
+        if (!captured)
+            return std::nullopt;
+        auto value = captured->values.find(expression);
+        if (value == captured->values.end())
+            return std::nullopt;
+        return Value{value->second.slot, value->second.type, value->second.is_always};
+    }
+
+    std::string all(const compiler::ProbeDescription& probe) const override {
+        std::string text;
+        if (const analyze::CapturedProbe* captured = captured_at(probe))
+            for (const auto& [expression, value] : captured->values)
+                if (!expression.starts_with('"'))
+                    text += (text.empty() ? "" : ", ") + expression;
+        return text.empty() ? "nothing" : text;
+    }
+
+    /// A timer that the replay fires itself.
+    static bool is_tick(const compiler::ProbeDescription& probe) {
+        return probe.name.starts_with("tick-") &&
+               sim::probe_can_exist({probe.provider.c_str(), probe.module.c_str(),
+                                     probe.function.c_str(), probe.name.c_str(), 0});
+    }
+
+private:
+    static compiler::ProbeDescription named(compiler::ProbeDescription description,
+                                            const formats::ProbeInfo& probe) {
+        description.id.reset();
+        description.provider = probe.provider;
+        description.module = probe.module;
+        description.function = probe.function;
+        description.name = probe.name;
+        return description;
+    }
+
+    static bool has(const std::vector<compiler::ProbeDescription>& list, const char* name) {
+        return std::ranges::any_of(list, [&](const auto& one) { return one.name == name; });
+    }
+
+    /// The four names of either.
+    template <class Probe>
+    static std::string name_of(const Probe& probe) {
+        return formats::DofProbeName{probe.provider, probe.module, probe.function, probe.name, 0}
+            .text();
+    }
+
+    const analyze::CapturedProbe* captured_at(const compiler::ProbeDescription& probe) const {
+        auto found = by_name_.find(name_of(probe));
+        return found == by_name_.end() ? nullptr : found->second;
+    }
+
+    const analyze::CaptureTable& table_;
+    std::map<std::string, const analyze::CapturedProbe*> by_name_;
+};
+
+/// Says which probes of the program were recorded now and then only.
+void complain_of_predicates(const formats::DofProgram& program,
+                            const analyze::CaptureTable& table) {
+    constexpr size_t kNamed = 3;
+    std::set<std::string> asked, refused;
+    for (const formats::DofEcb& ecb : program.ecbs)
+        asked.insert(ecb.probe.text());
+    for (const auto& [id, probe] : table.probes()) {
+        std::string name = formats::DofProbeName{probe.info.provider, probe.info.module,
+                                                 probe.info.function, probe.info.name, 0}
+                               .text();
+        bool is_own = probe.info.provider == "dtrace" || probe.info.name.starts_with("tick-");
+        if (probe.is_conditional && !is_own && asked.contains(name))
+            refused.insert(name);
+    }
+    if (refused.empty())
+        return;
+    std::string text;
+    size_t named = 0;
+    for (auto name = refused.begin(); name != refused.end() && named < kNamed; ++name, ++named)
+        text += (named == 0 ? "" : ", ") + *name;
+    if (refused.size() > named)
+        text += base::strprintf(" and %zu more", refused.size() - named);
+    complain("firings that no predicate of the recorded program let through are not here: " + text);
+}
+
+/// Returns the index of the ring that is replayed.
+/// Error: invalid, when there are several to choose from; not_found, when there is none.
+base::Result<size_t> ring_of(const formats::Recording& recording) {
+    std::optional<size_t> found;
+    std::string names;
+    for (size_t i = 0; i < recording.rings.size(); i++) {
+        const formats::RingRecording& ring = recording.rings[i];
+        if (ring.ecbs.empty())
+            continue;
+        names += (names.empty() ? "" : ", ") + ring.info.name;
+        if (found)
+            return errorf(base::ErrorCode::invalid,
+                          "the recording is of several programs (%s): name one with --ring",
+                          names.c_str());
+        found = i;
+    }
+    if (!found)
+        return errorf(base::ErrorCode::not_found,
+                      "the recording does not describe its records: nothing can be replayed");
+    return *found;
+}
+
+/// The D text that was recorded with.
+base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program) {
+    for (const auto& [index, image] : program.images())
+        if (image.program.source) {
+            compiler::CompileSource source;
+            source.text = *image.program.source;
+            source.name = image.program.target ? image.program.target->main_file : "";
+            if (source.name.empty())
+                source.name = "the recorded program";
+            return source;
+        }
+    return errorf(base::ErrorCode::not_found,
+                  "the recording does not have the text of its program: give one with -s or -n");
+}
+
+/// A replay loses nothing: buffers are read in time, whatever the program asks of them.
+base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
+                                       const std::vector<formats::DofOption>& recorded_options) {
+    std::vector<formats::DofOption>& options = compiled.program.options;
+    options.insert(options.begin(), recorded_options.begin(), recorded_options.end());
+    std::erase_if(options, [](const formats::DofOption& option) {
+        return option.option == DTRACEOPT_BUFPOLICY || option.option == DTRACEOPT_BUFSIZE ||
+               option.option == DBK_OPT_AGGREGATE;
+    });
+    options.push_back({DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH, std::nullopt});
+    options.push_back({DTRACEOPT_BUFSIZE, 32u << 20, std::nullopt});
+    options.push_back({DBK_OPT_AGGREGATE, DBK_AGGREGATE_RECORD, std::nullopt});
+    return formats::write_dof(compiled.program);
+}
+
+/// Runs the compiled program, and says what was missing.  Returns the exit status.
+int run(const ReplayArguments& arguments, const formats::Trace& trace,
+        const analyze::CaptureTable& table, size_t index, const analyze::TimeWindow& window,
+        const CompiledProgram& compiled, base::ByteView dof) {
+    analyze::ReportOptions options;
+    options.testing = is_testing();
+    options.symbols = &trace.symbols;
+    OutputFile output;
+    TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"),
+                       .details = !options.testing});
+    if (arguments.program.destructive)
+        options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
+    analyze::LiveReport report(options, sink);
+    analyze::ReplayOptions how;
+    how.window = window;
+    how.release = compiled.release;
+    how.destructive = true; // the machine is the replay's
+    how.interrupted = [] { return interrupted.load(); };
+    analyze::Replay replay(trace.recording, index, table, how);
+    auto done = replay.run(dof, report);
+    sink.finish();
+    if (!done.ok())
+        return fail(done.error());
+    analyze::CompletenessNote note = analyze::completeness_of(trace.recording, window);
+    if ((!note.complete || !note.until.empty() || !note.end.empty()) && !options.testing)
+        complain(note.verdict());
+    if (!arguments.program.source && !options.testing)
+        complain_of_predicates(compiled.program, table);
+    if (replay.was_interrupted())
+        complain("interrupted after " + base::counted(replay.records(), "record"));
+    if (replay.records() == 0 && note.complete)
+        complain_of_nothing(window);
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    int status = replay.exit_status().value_or(0);
+    return status != 0 ? status : note.advised_status();
+}
+
+int replay(ReplayArguments arguments) {
+    if (auto checked = check_window_options(arguments.window); !checked.ok())
+        return fail_window("replay", checked.error());
+    TraceFiles files = arguments.files;
+    files.options.skim = arguments.window.has_time();
+    auto trace = read_trace_files(files);
+    if (!trace.ok())
+        return fail(trace.error());
+    auto window = apply_window_options(arguments.window, trace->recording);
+    if (!window.ok())
+        return fail_window("replay", window.error());
+    auto index = ring_of(trace->recording);
+    if (!index.ok())
+        return fail(index.error());
+    const formats::RingRecording& ring = trace->recording.rings[*index];
+    analyze::RingProgram recorded(ring);
+    analyze::CaptureTable table(ring, recorded);
+    if (arguments.program.script.empty() && arguments.program.text.empty()) {
+        auto source = stored_source(recorded);
+        if (!source.ok())
+            return fail(source.error());
+        arguments.program.source = std::move(*source);
+    }
+    TableState state(table);
+    auto exists = [&](const compiler::ProbeDescription& description) {
+        return !state.matches(description).empty();
+    };
+    auto hint = [&](const compiler::ProbeDescription&) {
+        return "it was not recorded: daybreak list " + trace->path + " prints what was";
+    };
+    auto compiled = compile_program(arguments.program, {exists, {}, hint, &state});
+    if (!compiled)
+        return static_cast<int>(Exit::failed);
+    // The recorded program has the options of its command line, too.
+    std::vector<formats::DofOption> given;
+    if (arguments.program.source)
+        given = recorded.options();
+    if (auto checked = check_destructive(compiled->program); !arguments.program.source && !checked.ok())
+        return fail(checked.error());
+    auto dof = replayed_dof(*compiled, given);
+    if (!dof.ok())
+        return fail(dof.error());
+
+    return run(arguments, *trace, table, *index, *window, *compiled, *dof);
+}
+
+} // namespace
+
+void add_replay(Command app, int& status) {
+    auto arguments = std::make_shared<ReplayArguments>();
+    Command command = app.add_subcommand(
+        "replay", "Run a D program over a recording, as if it had been there");
+    add_program_text_options(command, arguments->program);
+    add_trace_files(command, arguments->files, true);
+    add_window_options(command, arguments->window);
+    command.footer("\nWithout -s and -n the program that was recorded with runs again.\n"
+                   "Example: which programs opened files, of a boot that opens were recorded of?\n"
+                   "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk");
+    command.callback([arguments, &status] {
+        const ProgramArguments& program = arguments->program;
+        if (!program.script.empty() && !program.text.empty()) {
+            status = misuse("replay", "replay takes one program: -s FILE or -n TEXT");
+            return;
+        }
+        status = replay(*arguments);
+    });
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RecordedState: what a recording knows of the machine where a probe fired.
+//
+// A program that is compiled for a replay has no machine: what a clause asks of it must be an
+// expression that the recording stored for the clause's probe.
+#pragma once
+
+#include "compiler/syntax/ast.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::compiler {
+
+/// The arguments of a replayed firing: those before are of probes that the engine fires itself.
+constexpr uint32_t kFirstSlot = 10;
+constexpr uint32_t presence_word(uint32_t slot) {
+    return kFirstSlot + (slot - kFirstSlot) / 64;
+}
+constexpr uint64_t presence_bit(uint32_t slot) {
+    return uint64_t{1} << (slot - kFirstSlot) % 64;
+}
+
+class RecordedState {
+public:
+    virtual ~RecordedState() = default;
+
+    /// Returns the recorded probes that a description matches, and those that the replay fires
+    /// itself (BEGIN, END, ERROR, tick-N), each by its four names.
+    virtual std::vector<ProbeDescription> matches(const ProbeDescription& description) const = 0;
+
+    struct Value {
+        uint32_t slot;    ///< it is args[slot] of the replayed firing
+        std::string type; ///< C name
+        /// Every firing of the probe has it.  Else a bit of args[presence_word(slot)] says whether
+        /// this one does: a recorded clause with a predicate did not always record.
+        bool is_always = true;
+    };
+    /// Returns what was recorded of an expression, by its canonical text.
+    virtual std::optional<Value> find(const ProbeDescription& probe,
+                                      const std::string& expression) const = 0;
+    /// Returns the canonical texts of all that was recorded there, as one line; "nothing".
+    virtual std::string all(const ProbeDescription& probe) const = 0;
+};
+
+} // namespace daybreak::compiler
