@@ -37,10 +37,11 @@ void print_probe_json(std::string& out, uint32_t id, const std::string& provider
 namespace {
 
 /// The probes that fired and recorded.
-std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecording& ring) {
+std::set<uint32_t> probes_in(const TimeWindow& window, const formats::RingRecording& ring,
+                             const WantedProbes& wanted) {
     std::set<uint32_t> probes;
     for (const formats::CpuInfo& cpu : ring.cpus)
-        probes.merge(records_in(window, ring, cpu).probes);
+        probes.merge(records_in(window, ring, cpu, wanted).probes);
     return probes;
 }
 
@@ -51,7 +52,7 @@ size_t print_probe_list(const formats::Recording& recording, bool json, Sink& si
     fired |= window.is_set();
     std::map<uint32_t, const formats::ProbeInfo*> probes;
     for (const formats::RingRecording& ring : recording.rings) {
-        std::set<uint32_t> ids = fired ? probes_in(window, ring) : std::set<uint32_t>();
+        std::set<uint32_t> ids = fired ? probes_in(window, ring, wanted) : std::set<uint32_t>();
         for (const auto& [id, probe] : ring.probes)
             if (wanted.has(ring.ring_id, id) && (!fired || ids.contains(id)))
                 probes.emplace(id, &probe);

@@ -143,7 +143,7 @@ void add_unreadable(RecordCount& count, const RingRecording& ring, const CpuInfo
     one.to_mono_ns = last_ns;
 }
 
-/// Returns of how many of these ECBs the segment's block has no records by what the index says.
+/// Returns how many of the ECBs that were met the index does not have for the segment's block.
 uint64_t count_unlisted(const RingRecording& ring, const formats::SegmentInfo& segment,
                         const std::vector<bool>& is_met) {
     uint64_t others = 0;

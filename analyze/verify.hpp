@@ -12,7 +12,7 @@ namespace daybreak::analyze {
 /// What reading all records one by one found.
 struct RecordCount {
     uint64_t segments = 0, records = 0; ///< read
-    /// Segments with more or fewer than their file's index says, or of other ECBs.
+    /// Segments whose records are more, fewer or of other ECBs than their file's index says.
     uint64_t miscounted = 0;
     /// Segments of a CPU, one after the other, whose block cannot be read.
     struct Unreadable {

@@ -114,10 +114,10 @@ std::optional<Moment> read_anchored(const std::string& text) {
         size_t sign = rest.find_last_of("+-");
         if (sign != std::string::npos) {
             std::optional<int64_t> distance = read_distance(rest.substr(sign + 1));
-            if (distance)
+            if (distance) {
                 moment.offset_ns = rest[sign] == '-' ? -*distance : *distance;
-            if (distance)
                 rest.resize(sign);
+            }
         }
         bool is_named = has_name(known.anchor) && rest.size() > 1 && rest[0] == ':';
         if (is_named) {

@@ -29,19 +29,24 @@ using base::Result;
 /// How many probes a message names.
 constexpr size_t kProbesNamed = 5;
 
-/// `option` is how it was given, for messages: "--probe 'a:b'".
-Result<compiler::ProbeDescription> parse_probe(const std::string& option, const std::string& text) {
+/// As an option was given: "--probe 'a:b'".
+std::string quoted(const char* option, const std::string& text) {
+    return std::string(option) + " '" + text + "'";
+}
+
+/// `given` is quoted(), for messages.
+Result<compiler::ProbeDescription> parse_probe(const std::string& given, const std::string& text) {
     compiler::ProbeDescription description;
     if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
         return errorf(base::ErrorCode::invalid,
                       "%s: not a probe description (provider:module:function:name)",
-                      option.c_str());
+                      given.c_str());
     return description;
 }
 
-Result<analyze::WantedProbes> matching_probes(const std::string& option, const std::string& text,
+Result<analyze::WantedProbes> matching_probes(const std::string& given, const std::string& text,
                                               const formats::Recording& recording) {
-    DBK_TRY(compiler::ProbeDescription description, parse_probe(option, text));
+    DBK_TRY(compiler::ProbeDescription description, parse_probe(given, text));
     analyze::WantedProbes wanted(text);
     for (const formats::RingRecording& ring : recording.rings)
         for (const auto& [id, probe] : ring.probes)
@@ -74,37 +79,60 @@ std::string probes_text(const formats::Recording& recording) {
     return text.empty() ? "none" : text;
 }
 
-base::Error no_such_probe(const std::string& option, const formats::Recording& recording) {
+base::Error no_such_probe(const std::string& given, const formats::Recording& recording) {
     return errorf(base::ErrorCode::not_found,
-                  "%s matches none of the recording's, which daybreak list prints: %s%s",
-                  option.c_str(), probes_text(recording).c_str(), damage_text(recording));
+                  "%s matches no probe of the recording, which daybreak list FILE prints: %s%s",
+                  given.c_str(), probes_text(recording).c_str(), damage_text(recording));
 }
 
-std::string quoted(const char* option, const std::string& text) {
-    return std::string(option) + " '" + text + "'";
+/// Returns the probes that an anchor names.  The whole text is looked up first: profile-997 and
+/// tick-1s are names, and look as if they had a distance, which is taken away then.
+Result<analyze::WantedProbes> anchor_probes(const std::string& given, Moment& moment,
+                                            const formats::Recording& recording) {
+    DBK_TRY(analyze::WantedProbes whole, matching_probes(given, moment.whole_name, recording));
+    if (!whole.empty()) {
+        moment.offset_ns = 0;
+        return whole;
+    }
+    DBK_TRY(analyze::WantedProbes probes, matching_probes(given, moment.name, recording));
+    if (!probes.empty())
+        return probes;
+    size_t sign = moment.name.find_last_of("+-");
+    if (moment.name == moment.whole_name && sign != std::string::npos) {
+        DBK_TRY(probes, matching_probes(given, moment.name.substr(0, sign), recording));
+        if (!probes.empty())
+            return errorf(base::ErrorCode::invalid,
+                          "%s: '%s' cannot be read as a distance: expected +1s or -500ms", given.c_str(),
+                          moment.name.substr(sign).c_str());
+    }
+    return no_such_probe(given, recording);
+}
+
+/// Whether records that were made earlier than what is here may be missing.
+bool may_have_earlier(const formats::Recording& recording) {
+    for (const formats::RingRecording& ring : recording.rings)
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            if (cpu.completeness.overwritten != 0 || cpu.completeness.rotated != 0)
+                return true;
+    return recording.all_findings().any_loss();
 }
 
 /// Returns CLOCK_MONOTONIC of what an option says.
 Result<uint64_t> moment_ns(const char* option, const std::string& text,
                            const formats::Recording& recording) {
     DBK_TRY(Moment moment, parse_moment(option, text));
+    const std::string given = quoted(option, text);
     analyze::WantedProbes probes;
     if (moment.anchor == Moment::Anchor::probe) {
-        const std::string given = quoted(option, text);
-        // profile-997 and tick-1s are names, and look as if they had a distance.
-        DBK_TRY(probes, matching_probes(given, moment.whole_name, recording));
-        if (!probes.empty()) {
-            moment.offset_ns = 0;
-        } else {
-            DBK_TRY(probes, matching_probes(given, moment.name, recording));
-        }
-        if (probes.empty())
-            return no_such_probe(given, recording);
+        DBK_TRY(probes, anchor_probes(given, moment, recording));
     }
     auto mono_ns = analyze::mono_ns_of(moment, recording, probes);
     if (!mono_ns.ok())
         return errorf(mono_ns.error().code(), "%s %s: %s%s", option, text.c_str(),
                       mono_ns.error().message().c_str(), damage_text(recording));
+    if (moment.anchor == Moment::Anchor::probe && may_have_earlier(recording))
+        complain(given + ": the first record that is here; earlier ones were overwritten or lost, "
+                         "or are in other files, maybe of these probes, too");
     return mono_ns;
 }
 
@@ -230,6 +258,11 @@ std::string covered_text(const formats::Recording& recording) {
 
 } // namespace
 
+bool WindowOptions::may_skim() const {
+    // A probe is looked for in the whole file: what is damaged has to be known before.
+    return has_time() && !since.starts_with("probe:") && !until.starts_with("probe:");
+}
+
 void complain_of_nothing(const analyze::TimeWindow& window,
                          const analyze::WantedProbes& probes, const std::string& cpus) {
     std::string text = "there is no record";
@@ -253,8 +286,8 @@ int fail_window(const char* command, const base::Error& error) {
 void add_time_options(Command command, WindowOptions& options) {
     add_text(command, "--since", options.since, "TIME",
              "Leave out what is older: seconds after boot (12.5), after the first record "
-             "(+2), before the last (-5); panic-5s, trigger:NAME, probe:GLOB (its first "
-             "record), 10:15:00, a date");
+             "(+2), before the last (-5); panic-5s, trigger:NAME, probe:GLOB+1s (after "
+             "its first record), 10:15:00, a date");
     add_text(command, "--until", options.until, "TIME",
              "Leave out what is newer, in the same forms");
 }

@@ -15,6 +15,8 @@ struct WindowOptions {
     std::string since, until, ring, cpus, probe;
 
     bool has_time() const { return !since.empty() || !until.empty(); }
+    /// Whether a part of the file is enough to read.
+    bool may_skim() const;
 };
 
 /// Adds --since and --until.

@@ -26,16 +26,6 @@ bool speculates(const formats::RingRecording& ring) {
 
 } // namespace
 
-std::vector<uint32_t> yielded_epids(const formats::RingRecording& ring,
-                                    const std::vector<bool>& yielded) {
-    std::vector<uint32_t> epids;
-    for (size_t i = 0; i < yielded.size(); i++)
-        if (yielded[i])
-            epids.push_back(ring.ecbs.all()[i].epid);
-    std::sort(epids.begin(), epids.end());
-    return epids;
-}
-
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
     : recording_(recording), by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
       horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted) {
@@ -51,7 +41,7 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
                 stream.tallied = &(*options.tallied)[ring][cpu];
             if (options.yielded) {
                 stream.yielded = &(*options.yielded)[ring];
-                stream.epids = yielded_epids(recording.rings[ring], *stream.yielded);
+                stream.epids = recording.rings[ring].ecbs.epids(*stream.yielded);
             }
             streams_.push_back(std::move(stream));
         }

@@ -66,9 +66,6 @@ using TalliedRecords = std::vector<std::vector<TalliedSegments>>;
 /// By index of the ring and of its ECB: whether its records are yielded.
 using YieldedEcbs = std::vector<std::vector<bool>>;
 
-/// Returns the EPIDs of the ring's ECBs that are yielded, ascending.
-std::vector<uint32_t> yielded_epids(const formats::RingRecording& ring,
-                                    const std::vector<bool>& yielded);
 
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
@@ -137,7 +134,7 @@ private:
         const formats::CpuInfo* cpu = nullptr;
         const TalliedSegments* tallied = nullptr;   // by segment; null: nothing was
         const std::vector<bool>* yielded = nullptr; // by ECB; null: all
-        std::vector<uint32_t> epids;                // of these
+        std::vector<uint32_t> epids;                // of the ECBs that are yielded
         size_t segment = 0;                         // the next one to be opened
         std::optional<formats::SegmentInfo> open;   // what `cursor` is on
         std::optional<formats::RecordCursor> cursor;

@@ -118,7 +118,9 @@ Result<uint64_t> mono_ns_of(const Moment& moment, const Recording& recording,
     case Moment::Anchor::probe: {
         std::optional<uint64_t> first = first_record_ns(recording, probes);
         if (!first)
-            return errorf(base::ErrorCode::not_found, "the recording has no record of that probe");
+            return errorf(base::ErrorCode::not_found,
+                          "no record of these probes is here; what the kernel aggregates, and "
+                          "clauses that store nothing, have none");
         return plus(*first, moment.offset_ns);
     }
     }

@@ -24,16 +24,15 @@ struct Moment {
     };
     Anchor anchor = Anchor::boot;
     int64_t offset_ns = 0;
-    std::string name; ///< of the trigger or the probe; empty: any trigger
-    /// The name with the distance that was read of its end.
-    std::string whole_name;
+    std::string name;       ///< of the trigger or the probe; empty: any trigger
+    std::string whole_name; ///< the same as it was written, distance included
 };
 
 /// Returns CLOCK_MONOTONIC of the moment, 0 when it lies before that clock's beginning.  Of a wall
 /// clock that was set after the ring's start the earlier setting counts.
-/// `probes` are those that a probe's name matches.
+/// `probes` are those that a probe's name matches, of others none.
 /// Error: not_found, when the recording does not know the anchor; with what it knows.
 base::Result<uint64_t> mono_ns_of(const Moment& moment, const formats::Recording& recording,
-                                  const WantedProbes& probes = {});
+                                  const WantedProbes& probes);
 
 } // namespace daybreak::analyze

@@ -11,12 +11,10 @@ namespace {
 
 /// Returns the EPIDs of the ECBs of these probes, ascending.
 std::vector<uint32_t> epids_of(const formats::RingRecording& ring, const WantedProbes& probes) {
-    std::vector<uint32_t> epids;
+    std::vector<bool> chosen;
     for (const formats::EcbInfo& ecb : ring.ecbs.all())
-        if (probes.has(ring.ring_id, ecb.probe_id))
-            epids.push_back(ecb.epid);
-    std::sort(epids.begin(), epids.end());
-    return epids;
+        chosen.push_back(probes.has(ring.ring_id, ecb.probe_id));
+    return ring.ecbs.epids(chosen);
 }
 
 } // namespace
@@ -88,7 +86,9 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
                          const formats::CpuInfo& cpu, const WantedProbes& probes) {
     WindowRecords found;
     const formats::SegmentList& segments = cpu.segments;
-    const std::vector<uint32_t> epids = epids_of(ring, probes);
+    std::vector<uint32_t> epids;
+    if (probes.is_set())
+        epids = epids_of(ring, probes);
     for (size_t i = 0; i < segments.size(); i++) {
         const formats::SegmentList::Part& part = segments.part_of(i);
         if (part.is_run() && !overlaps(window, ring, part.run)) {
@@ -96,7 +96,7 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
             continue;
         }
         formats::SegmentInfo segment = segments[i];
-        if (!formats::may_have(segment, epids) ||
+        if ((probes.is_set() && !formats::may_have(segment, epids)) ||
             !window.overlaps(ring.clock.mono_ns(segment.min_ticks),
                              ring.clock.mono_ns(segment.last_ticks)))
             continue;
@@ -119,10 +119,18 @@ std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
     std::optional<uint64_t> first;
     for (const formats::RingRecording& ring : recording.rings) {
         const std::vector<uint32_t> epids = epids_of(ring, probes);
+        auto is_later = [&](uint64_t min_ticks) {
+            return first && ring.clock.mono_ns(min_ticks) >= *first;
+        };
         for (const formats::CpuInfo& cpu : ring.cpus)
-            for (const formats::SegmentInfo& segment : cpu.segments) {
-                if (!formats::may_have(segment, epids) ||
-                    (first && ring.clock.mono_ns(segment.min_ticks) >= *first))
+            for (size_t i = 0; i < cpu.segments.size(); i++) {
+                const formats::SegmentList::Part& part = cpu.segments.part_of(i);
+                if (part.is_run() && is_later(part.run.min_ticks)) {
+                    i = part.end - 1;
+                    continue;
+                }
+                formats::SegmentInfo segment = cpu.segments[i];
+                if (is_later(segment.min_ticks) || !formats::may_have(segment, epids))
                     continue;
                 formats::RecordCursor cursor = formats::records_of(segment, ring);
                 for (formats::RecordView record; cursor.next(record);)

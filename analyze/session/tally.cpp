@@ -49,7 +49,7 @@ Tally::Tally(const formats::Recording& recording, std::vector<Consumer*> consume
                     [](const Consumer* consumer) { return consumer->options().flowindent; }))
         return;
     for (size_t i = 0; i < yielded.size(); i++)
-        epids_.push_back(yielded_epids(rings[i], yielded[i]));
+        epids_.push_back(rings[i].ecbs.epids(yielded[i]));
     for (size_t i = 0; i < rings.size(); i++) {
         if (!may_be_tallied(rings[i], *consumers_[i]))
             continue;

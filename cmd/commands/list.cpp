@@ -20,7 +20,7 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     if (auto checked = check_window_options(options); !checked.ok())
         return fail_window("list", checked.error());
     TraceFiles skimmed = files;
-    skimmed.options.skim = options.has_time();
+    skimmed.options.skim = options.may_skim();
     auto trace = read_trace_files(skimmed);
     if (!trace.ok())
         return fail(trace.error());

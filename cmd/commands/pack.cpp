@@ -119,7 +119,7 @@ void add_pack(Command app, int& status) {
     command.add_option("-o,--output", arguments->output_path,
                        "The trace file to write; FILE stays as it is");
     command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
-    command.add_option("--level", arguments->level, "Compression, 1 to 19 (default: 3; of rows 1)")
+    command.add_option("--level", arguments->level, "Compression, 1 to 19 (default: 3, rows 1)")
         .range(1, kLevelMax);
     command.add_flag("--rows", arguments->rows, kRowsHelp);
     add_time_options(command, arguments->window);

@@ -234,7 +234,7 @@ int replay(ReplayArguments arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("replay", checked.error());
     TraceFiles files = arguments.files;
-    files.options.skim = arguments.window.has_time();
+    files.options.skim = arguments.window.may_skim();
     auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());

@@ -78,7 +78,7 @@ int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
     TraceFiles files = arguments.files;
-    files.options.skim = arguments.window.has_time();
+    files.options.skim = arguments.window.may_skim();
     files.options.jobs = static_cast<unsigned>(arguments.jobs);
     auto trace = read_trace_files(files);
     if (!trace.ok())

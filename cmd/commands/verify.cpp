@@ -72,7 +72,7 @@ int verify(const TraceFiles& files) {
                         (count.miscounted == 0
                              ? ""
                              : "; " + counted(count.miscounted, "segment has", "segments have") +
-                                   " more or fewer than the index says"));
+                                   " not what the index says"));
     sink.flush();
     analyze::OutputDigest alone = digest_of(*trace);
     sink.flush();

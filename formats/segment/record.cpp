@@ -49,6 +49,15 @@ Result<void> check_field(const EcbInfo& ecb, const FieldInfo& field) {
 
 } // namespace
 
+std::vector<uint32_t> EcbTable::epids(const std::vector<bool>& chosen) const {
+    std::vector<uint32_t> epids;
+    for (size_t i = 0; i < chosen.size(); i++)
+        if (chosen[i])
+            epids.push_back(ecbs_[i].epid);
+    std::sort(epids.begin(), epids.end());
+    return epids;
+}
+
 Result<void> EcbTable::add(EcbInfo ecb) {
     if (ecb.epid == 0 || ecb.epid > kEpidMax)
         return errorf(ErrorCode::corrupt, "EPID %u is not in 1..%u", ecb.epid, kEpidMax);

@@ -56,6 +56,8 @@ public:
     }
     const std::vector<EcbInfo>& all() const { return ecbs_; }
     bool empty() const { return ecbs_.empty(); }
+    /// Returns the EPIDs of those that are chosen, by index in all(); ascending.
+    std::vector<uint32_t> epids(const std::vector<bool>& chosen) const;
 
 private:
     std::vector<EcbInfo> ecbs_;

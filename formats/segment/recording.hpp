@@ -193,7 +193,7 @@ struct Recording {
     /// Reports a segment that does not have the records that its file's index says.
     void add_miscount(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
                       uint64_t found) const;
-    /// Reports what else is not as its file's index says.
+    /// Adds a finding of kind bad_record about a segment.
     void add_bad_record(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
                         const std::string& text) const;
     /// Returns CLOCK_REALTIME of the last that is known of this boot; 0: nothing is.

@@ -48,13 +48,15 @@ void BlockStore::place(uint32_t block, const dbk_trace_block& header, uint64_t o
 
 void BlockStore::tell_epids(uint32_t block, const std::vector<uint32_t>& epids) {
     blocks_[block].epid_set = 0;
-    if (epids.empty() || epids.size() > PieceCounter::kEpidsMax || epid_sets_.size() > kEpidSets)
-        return;
-    auto [set, is_new] =
-        epid_set_numbers_.try_emplace(epids, static_cast<uint32_t>(epid_sets_.size()));
-    if (is_new)
-        epid_sets_.push_back(&set->first);
-    blocks_[block].epid_set = set->second;
+    auto known = epid_set_numbers_.find(epids);
+    if (known == epid_set_numbers_.end()) {
+        if (epids.empty() || epid_sets_.size() > kEpidSets)
+            return;
+        auto number = static_cast<uint32_t>(epid_sets_.size());
+        known = epid_set_numbers_.emplace(epids, number).first;
+        epid_sets_.push_back(&known->first);
+    }
+    blocks_[block].epid_set = known->second;
 }
 
 bool BlockStore::may_have(uint32_t block, std::span<const uint32_t> epids) const {

@@ -6,8 +6,8 @@
 //                                                     |
 //                             kept while pinned, or among the last kKeptBytes and kKeptBlocks
 //
-// Of a block that an index describes it knows which ECBs its records are of
-// (docs/design/0073-blocks-by-probe.md).
+// The index also says of which ECBs the records of a block are: a block that has none of those
+// asked for stays packed (docs/design/0073-blocks-by-probe.md).
 //
 // When each block was unpacked kAgain times, in an order that no machine records, more of them are
 // kept, kManyBytes: else a small file would take hours.
@@ -31,7 +31,7 @@ public:
     static constexpr size_t kKeptBlocks = 256;
     static constexpr size_t kManyBytes = 192u << 20;
     static constexpr uint64_t kAgain = 8;
-    /// Which ECBs a block's records are of is kept of so many sets; most blocks have the same.
+    /// So many different sets of EPIDs are kept; most blocks have one of a few.
     static constexpr size_t kEpidSets = 4096;
 
     /// `jobs` is how many threads may unpack, the caller's among them: blocks that are wanted one

@@ -98,11 +98,14 @@ Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, ui
     std::vector<IndexBlock> blocks;
     for (const BlockPlace& one : places) {
         Result<Bytes> raw = read_payload(untrusted_file, one);
-        std::vector<PieceHead> heads;
+        IndexBlock& block = blocks.emplace_back();
+        block.file_offset = one.offset_bytes;
+        block.block_number = one.header.number;
+        block.is_lost = !raw.ok();
         if (raw.ok())
-            heads = heads_of(*raw, counter, pieces_left);
-        pieces_left -= heads.size();
-        blocks.push_back({one.offset_bytes, one.header.number, std::move(heads), !raw.ok()});
+            block.pieces = heads_of(*raw, counter, pieces_left);
+        block.epids = counter.take_epids();
+        pieces_left -= block.pieces.size();
     }
     set_places(blocks);
     return blocks;
@@ -111,10 +114,9 @@ Result<std::vector<IndexBlock>> index_again(base::ByteSource& untrusted_file, ui
 Result<std::vector<IndexBlock>> read_index(base::ByteSource& untrusted_file,
                                            const BlockPlace& place) {
     DBK_TRY(Bytes raw, read_payload(untrusted_file, place));
-    DBK_TRY(TraceIndex index, decode_index(raw));
-    std::stable_sort(
-        index.blocks.begin(), index.blocks.end(),
-        [](const IndexBlock& a, const IndexBlock& b) { return a.file_offset < b.file_offset; });
+    DBK_TRY(TraceIndex index, decode_index(raw, place.offset_bytes / sizeof(dbk_trace_block)));
+    if (!std::ranges::is_sorted(index.blocks, {}, &IndexBlock::file_offset))
+        std::ranges::stable_sort(index.blocks, {}, &IndexBlock::file_offset);
     set_places(index.blocks);
     return std::move(index.blocks);
 }

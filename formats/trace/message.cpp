@@ -229,9 +229,18 @@ void put_pieces(const std::vector<IndexBlock>& blocks, wire::Index::Builder out)
     }
 }
 
+/// Whether a block can have these: few, from 1 on, each once.
+bool are_epids(const std::vector<uint32_t>& epids) {
+    return epids.empty() ||
+           (epids.size() <= PieceCounter::kEpidsMax && epids.front() != 0 &&
+            epids.back() <= kEpidMax &&
+            std::ranges::adjacent_find(epids, std::greater_equal<>()) == epids.end());
+}
+
 /// Reads what put_pieces() wrote; an index of an older version has `entries` alone, which are not
 /// read.
-Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<IndexBlock>& blocks) {
+Result<void> get_pieces(wire::Index::Reader in, ByteView message, size_t blocks_max,
+                        std::vector<IndexBlock>& blocks) {
     auto offsets = in.getOffsets();
     auto heads = in.getHeads();
     auto records = in.getRecords(), first = in.getFirstTicks();
@@ -244,6 +253,10 @@ Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<In
                       heads.size());
     auto epids = in.getEpids();
     unsigned at = 0, epid_at = 0;
+    if (in.getBlocks().size() > blocks_max)
+        return errorf(ErrorCode::corrupt, "%u blocks, %zu are the most", in.getBlocks().size(),
+                      blocks_max);
+    blocks.reserve(in.getBlocks().size());
     for (auto one : in.getBlocks()) {
         if (one.getPieces() > size - at)
             return errorf(ErrorCode::corrupt, "block %u has %u pieces, %zu are left",
@@ -254,8 +267,8 @@ Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<In
         IndexBlock block{one.getFileOffset(), one.getBlockNumber(), {}};
         for (uint32_t i = 0; i < one.getEpids(); i++)
             block.epids.push_back(epids[epid_at++]);
-        if (!std::is_sorted(block.epids.begin(), block.epids.end()))
-            return errorf(ErrorCode::corrupt, "the EPIDs of block %u do not ascend",
+        if (!are_epids(block.epids))
+            return errorf(ErrorCode::corrupt, "the EPIDs of block %u cannot be",
                           one.getBlockNumber());
         for (uint32_t i = 0; i < one.getPieces(); i++, at++) {
             PieceHead piece;
@@ -268,6 +281,8 @@ Result<void> get_pieces(wire::Index::Reader in, ByteView message, std::vector<In
         }
         blocks.push_back(std::move(block));
     }
+    if (epid_at != epids.size())
+        return errorf(ErrorCode::corrupt, "%u EPIDs are of no block", epids.size() - epid_at);
     return {};
 }
 
@@ -509,13 +524,13 @@ Bytes encode_index(const TraceIndex& index) {
     });
 }
 
-Result<TraceIndex> decode_index(ByteView untrusted) {
+Result<TraceIndex> decode_index(ByteView untrusted, size_t blocks_max) {
     return decode<TraceIndex>(
         untrusted, "index", [&](wire::Message::Reader root) -> Result<TraceIndex> {
             if (!root.isIndex())
                 return wrong_kind("list of data blocks");
             TraceIndex index;
-            DBK_TRY_VOID(get_pieces(root.getIndex(), untrusted, index.blocks));
+            DBK_TRY_VOID(get_pieces(root.getIndex(), untrusted, blocks_max, index.blocks));
             return index;
         });
 }

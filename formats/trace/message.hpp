@@ -39,7 +39,8 @@ Result<TraceHeader> decode_header(ByteView untrusted);
 /// Adds the stretch to the table.
 Result<void> decode_symbols(ByteView untrusted, SymbolTable& table);
 Result<SharedSymbols> decode_shared_symbols(ByteView untrusted);
-Result<TraceIndex> decode_index(ByteView untrusted);
+/// `blocks_max` is how many data blocks can lie before the index.
+Result<TraceIndex> decode_index(ByteView untrusted, size_t blocks_max = SIZE_MAX);
 Result<TraceSummary> decode_summary(ByteView untrusted);
 Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted);
 /// Refuses what is not in order, or more than kLeftOutMax stretches.

@@ -266,7 +266,8 @@ private:
         case DBK_TRACE_COLUMNS:
             return take_data(block, std::move(raw));
         case DBK_TRACE_INDEX: {
-            DBK_TRY(TraceIndex index, decode_index(raw));
+            DBK_TRY(TraceIndex index,
+                    decode_index(raw, block.offset_bytes / sizeof(dbk_trace_block)));
             (void)index; // IndexReader has what there is of it
             return {};
         }

@@ -103,10 +103,13 @@ struct TraceWriter::State {
         contents.add_raw_bytes(raw.size());
         raw.clear();
         index_pieces += raw_pieces.size();
-        if (raw_has_others)
+        std::vector<uint32_t> epids = counter.take_epids();
+        if (raw_has_others) { // such a block is read whole
             raw_pieces.clear();
+            epids.clear();
+        }
         index.blocks.push_back(
-            {offset, number, std::exchange(raw_pieces, {}), false, counter.take_epids()});
+            {offset, number, std::exchange(raw_pieces, {}), false, std::move(epids)});
         raw_has_others = false;
         return {};
     }

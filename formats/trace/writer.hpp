@@ -23,7 +23,7 @@ using TraceSink = std::function<Result<void>(ByteView)>;
 
 struct TraceWriterOptions {
     int zstd_level = 3;
-    int rows_level = 1; ///< of rows, which higher levels hardly make smaller
+    int rows_level = 1; ///< of rows: higher levels make them little smaller
     size_t block_raw_bytes = 1u << 20; ///< of the pieces of a block
     bool columns = true;               ///< where they are smaller than rows
     /// An index block is written after so many pieces: less than 1 MiB of it is unpacked at a time.

@@ -47,7 +47,7 @@ void print_all(const formats::Recording& recording, const formats::SymbolTable* 
     for (Anchor anchor : {Anchor::boot, Anchor::wall, Anchor::day, Anchor::start, Anchor::end,
                           Anchor::panic, Anchor::trigger})
         for (int64_t offset_ns : {INT64_MIN, int64_t{0}, INT64_MAX})
-            (void)analyze::mono_ns_of({anchor, offset_ns, ""}, recording).ok();
+            (void)analyze::mono_ns_of({anchor, offset_ns, ""}, recording, {}).ok();
 }
 
 } // namespace

@@ -47,7 +47,7 @@ formats::Recording ten_ms_apart(unsigned records, unsigned per_segment) {
 
 uint64_t at(const formats::Recording& recording, Moment::Anchor anchor, int64_t offset_ns,
             const std::string& trigger = "") {
-    auto found = mono_ns_of({anchor, offset_ns, trigger}, recording);
+    auto found = mono_ns_of({anchor, offset_ns, trigger, trigger}, recording, {});
     INFO((found.ok() ? "" : found.error().message()));
     REQUIRE(found.ok());
     return *found;
@@ -71,11 +71,11 @@ TEST_CASE("a moment lies where its anchor says", "[analyze][window]") {
     CHECK(at(recording, Anchor::day, (23 * 3600 + 30 * 60) * kSecond) == 0);
     // 00:10 is of the next day.
     CHECK(at(recording, Anchor::day, 10 * 60 * kSecond) == 40 * 60 * kSecond);
-    auto error = mono_ns_of({Anchor::panic, 0, ""}, recording);
+    auto error = mono_ns_of({Anchor::panic, 0, ""}, recording, {});
     REQUIRE_FALSE(error.ok());
     CHECK(error.error().message() ==
           "the recording knows of no panic, oops or orderly end of the machine");
-    CHECK(mono_ns_of({Anchor::trigger, 0, ""}, recording).error().message() ==
+    CHECK(mono_ns_of({Anchor::trigger, 0, ""}, recording, {}).error().message() ==
           "the recording has no trigger");
 
     formats::CrashInfo panic;
@@ -91,14 +91,45 @@ TEST_CASE("a moment lies where its anchor says", "[analyze][window]") {
     CHECK(at(recording, Anchor::panic, -5 * kSecond) == 2 * kSecond);
     CHECK(at(recording, Anchor::trigger, 1) == 4 * kSecond + 1);
     CHECK(at(recording, Anchor::trigger, 0, "slow") == 3 * kSecond);
-    CHECK(mono_ns_of({Anchor::trigger, 0, "fast"}, recording).error().message() ==
+    CHECK(mono_ns_of({Anchor::trigger, 0, "fast"}, recording, {}).error().message() ==
           "the recording has no trigger fast: there are oom, slow");
 
     formats::Recording empty;
-    CHECK(mono_ns_of({Anchor::start, 0, ""}, empty).error().message() ==
+    CHECK(mono_ns_of({Anchor::start, 0, ""}, empty, {}).error().message() ==
           "the recording holds no record");
-    CHECK(mono_ns_of({Anchor::wall, 0, ""}, empty).error().message() ==
+    CHECK(mono_ns_of({Anchor::wall, 0, ""}, empty, {}).error().message() ==
           "the recording does not know the date");
+}
+
+TEST_CASE("a probe's first record is that of all rings and CPUs", "[analyze][window][probe]") {
+    formats::Recording recording = ten_ms_apart(40, 10);
+    REQUIRE(recording.rings.size() == 1);
+    // Another CPU, and another ring, whose records are earlier.
+    formats::Recording other = ten_ms_apart(4, 10);
+    auto probes_named = [&](const char* name) {
+        WantedProbes probes(name);
+        for (const formats::RingRecording& ring : recording.rings)
+            for (const auto& [id, probe] : ring.probes)
+                if (probe.name == name)
+                    probes.add(ring.ring_id, id);
+        return probes;
+    };
+    CHECK(first_record_ns(recording, probes_named("tick-1")) == uint64_t{kSecond});
+    CHECK(first_record_ns(recording, probes_named("tick-2")) == kSecond + 10 * kMs);
+    CHECK_FALSE(first_record_ns(recording, WantedProbes("none")));
+    // Segments in another order than time: the earlier record is found in the later one.
+    formats::RingRecording& ring = recording.rings[0];
+    formats::CpuInfo late = ring.cpus[0];
+    late.cpu = 1;
+    std::swap(ring.cpus[0], late);
+    ring.cpus[0].cpu = 0;
+    ring.cpus.push_back(late);
+    ring.cpus[0].segments = {};
+    CHECK(first_record_ns(recording, probes_named("tick-2")) == kSecond + 10 * kMs);
+    other.rings[0].ring_id = 9;
+    recording.rings.insert(recording.rings.begin(), other.rings[0]);
+    recording.rings[0].cpus[0].segments = {};
+    CHECK(first_record_ns(recording, probes_named("tick-1")) == uint64_t{kSecond});
 }
 
 TEST_CASE("what lies in a window is counted, both ends in it", "[analyze][window]") {

@@ -199,6 +199,27 @@ TEST_CASE("changed messages are errors or other values, never more", "[trace][me
     }
 }
 
+TEST_CASE("EPIDs that a block cannot have are refused", "[trace][message]") {
+    auto refused = [](const std::vector<uint32_t>& epids) {
+        TraceIndex index = sample_index();
+        index.blocks[0].epids = epids;
+        return !decode_index(encode_index(index)).ok();
+    };
+    std::vector<uint32_t> many(PieceCounter::kEpidsMax);
+    for (uint32_t i = 0; i < many.size(); i++)
+        many[i] = i + 1;
+    CHECK_FALSE(refused({1, 2, kEpidMax}));
+    CHECK_FALSE(refused(many));
+    many.push_back(static_cast<uint32_t>(many.size()) + 1);
+    CHECK(refused(many));
+    CHECK(refused({2, 1}));
+    CHECK(refused({1, 1}));
+    CHECK(refused({0, 1}));
+    CHECK(refused({1, kEpidMax + 1}));
+    CHECK(decode_index(encode_index(sample_index()), 2).ok());
+    CHECK_FALSE(decode_index(encode_index(sample_index()), 1).ok()); // two blocks
+}
+
 // Cap'n Proto's list of structures: a pointer (3 bits of kind 1 and size 7, the words in the upper
 // 29), and before the elements a word with their count and size.
 TEST_CASE("a list of elements without bytes is refused", "[trace][message]") {

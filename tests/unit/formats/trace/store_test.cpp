@@ -49,7 +49,10 @@ Bytes with_index(ByteView file, const std::function<void(TraceIndex&)>& change) 
             change(index);
             raw = encode_index(index);
         }
-        Bytes block = make_block(static_cast<enum dbk_trace_type>(header.type), number++, raw, 3);
+        // At the level of the writer, so that each block stays where it was.
+        int level = header.type == DBK_TRACE_DATA ? 1 : 3;
+        Bytes block =
+            make_block(static_cast<enum dbk_trace_type>(header.type), number++, raw, level);
         changed.insert(changed.end(), block.begin(), block.end());
     }
     return changed;
@@ -162,10 +165,10 @@ TEST_CASE("an index that lies about a segment is found out", "[trace][store]") {
 TEST_CASE("a block says which ECBs its records are of", "[trace][store]") {
     test::RingBuilder ring({.segments_per_cpu = 64});
     std::vector<uint32_t> epids;
-    for (int probe = 0; probe < 300; probe++)
+    for (int probe = 0; probe < 257; probe++)
         epids.push_back(ring.add_ecb(ring.add_probe("p", "m", "f", std::to_string(probe)),
                                      {test::RingBuilder::integer_field(8, 8)}, 16));
-    auto many = static_cast<uint64_t>(GENERATE(3, 300));
+    auto many = static_cast<uint64_t>(GENERATE(3, 256, 257));
     uint64_t now = 1000;
     for (uint64_t i = 0; i < 4000; i++)
         ring.record(0, epids[i / 2000 * 3 % many], now++, test::RingBuilder::words({i}));
@@ -179,11 +182,43 @@ TEST_CASE("a block says which ECBs its records are of", "[trace][store]") {
     };
     CHECK(may_have(8, 0));
     CHECK_FALSE(may_have(8, 1));
-    CHECK_FALSE(may_have(8, 299));
+    CHECK_FALSE(may_have(8, 256));
     CHECK(may_have(segments.size() - 1, 1));
-    CHECK(may_have(segments.size() - 1, 299) == (many == 300)); // too many to say
+    CHECK(may_have(segments.size() - 1, 256) == (many == 257)); // too many to say
+    CHECK(may_have(segments.size() - 1, 255) == (many != 3));
     CHECK_FALSE(formats::may_have(segments[8], {}));
     CHECK(walk(trace) == 8000);
+}
+
+TEST_CASE("a block with a segment that was not counted says nothing", "[trace][store]") {
+    test::RingBuilder ring = test::sample_ring(100);
+    PieceCounter counter;
+    Bytes segments = ring.segment_memory(0);
+    CHECK_FALSE(counter.take(segments)); // its ECBs were not seen
+    Bytes metadata = ring.metadata_memory();
+    RecordingBuilder builder;
+    std::vector<ByteView> pieces;
+    builder.add_bytes(metadata, {"metadata"}, &pieces);
+    for (ByteView piece : pieces)
+        CHECK_FALSE(counter.take(piece));
+    CHECK(counter.take(segments));
+    CHECK(counter.take_epids().empty());
+    CHECK(counter.take(segments));
+    CHECK(counter.take_epids().size() == 1);
+}
+
+TEST_CASE("a store keeps a bounded number of sets of EPIDs", "[trace][store]") {
+    BlockStore store;
+    auto source = base::memory_source(Bytes(64));
+    auto set_of = [](uint32_t number) { return std::vector<uint32_t>{number + 1, number + 2}; };
+    auto said = [&](uint32_t block) { return !store.may_have(block, {}); };
+    auto sets = static_cast<uint32_t>(BlockStore::kEpidSets);
+    for (uint32_t block = 0; block <= sets + 1; block++)
+        store.tell_epids(store.add(source, "", {}, 0), set_of(block));
+    CHECK(said(sets - 1));
+    CHECK_FALSE(said(sets + 1));
+    store.tell_epids(sets + 1, set_of(0)); // a set that is known
+    CHECK(said(sets + 1));
 }
 
 TEST_CASE("a file that gets shorter while it is read is a finding", "[trace][store]") {
