@@ -244,7 +244,8 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     compiler::CompileOptions options;
     options.sources.push_back(*source);
     options.arguments = arguments.arguments;
-    options.macros = process_macros();
+    if (!arguments.source) // of another process
+        options.macros = process_macros();
     set_options(arguments, options);
     auto libraries = add_libraries(arguments.library_folders, options);
     if (!libraries.ok()) {

@@ -40,13 +40,24 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
             continue; // the replay has faults of its own
         probes_[ecb.probe_id].info = info->second;
         probes_[ecb.probe_id].id = ecb.probe_id;
-        if (!clause->predicate)
-            probes_[ecb.probe_id].is_conditional = false;
+        CapturedProbe& probe = probes_[ecb.probe_id];
+        if (probe.is_conditional && !clause->predicate &&
+            (ecb.flags & DBK_ECB_F_SPECULATES) == 0) {
+            probe.is_conditional = false;
+            probe.anchor_epid = ecb.epid;
+        }
         find(i, *image, *clause, found);
     }
     words_ = (texts_.size() + texts_.size() / 64 + 64) / 64;
     std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
+    auto counts = [&](const formats::EcbInfo& ecb) {
+        bool is_apart = (ecb.flags & DBK_ECB_F_SPECULATES) != 0 &&
+                        probes_[ecb.probe_id].anchor_epid != 0;
+        return !ecb.no_record() && !is_apart;
+    };
     for (const Found& one : found) {
+        if (!counts(ring.ecbs.all()[one.ecb]))
+            continue;
         auto slot = static_cast<uint32_t>(kFirstSlot + words_ + one.number);
         uint32_t probe = ring.ecbs.all()[one.ecb].probe_id;
         std::vector<CapturedField>& fields = fields_[one.ecb];
@@ -61,7 +72,7 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
     }
     std::map<uint32_t, size_t> ecbs; // of a probe
     for (const formats::EcbInfo& ecb : ring.ecbs.all())
-        ecbs[ecb.probe_id] += !ecb.no_record();
+        ecbs[ecb.probe_id] += probes_.contains(ecb.probe_id) && counts(ecb);
     for (auto& [probe, captured] : probes_)
         for (auto& [text, value] : captured.values)
             // Of BEGIN and END the replay may not find the record.

@@ -50,8 +50,11 @@ struct CapturedValue {
 struct CapturedProbe {
     formats::ProbeInfo info;
     uint32_t id = 0;
-    /// Each clause that recorded had a predicate: firings that it refused are not here.
+    /// Each clause that recorded had a predicate, or speculated: not every firing is here.
     bool is_conditional = true;
+    /// Unless that: the first clause that recorded each firing.  What lies apart from its record (a
+    /// commit() releases records of earlier firings) does not make a firing, and has no values for it.
+    uint32_t anchor_epid = 0;
     std::map<std::string, CapturedValue> values; ///< by canonical text
 };
 

@@ -17,6 +17,16 @@ bool is_of_engine(const formats::ProbeInfo& probe) {
     return probe.provider == "dtrace";
 }
 
+/// Whether a record is of the firing of the one before it.  What a speculation held lies elsewhere
+/// in the ring, and has its firing's time.
+bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
+    bool is_committed = before.record.commit_ticks != 0 || record.record.commit_ticks != 0;
+    return is_same_firing(before, record) ||
+           (is_committed && before.ring == record.ring && before.cpu == record.cpu &&
+            before.record.ticks == record.record.ticks &&
+            before.record.ecb->probe_id == record.record.ecb->probe_id);
+}
+
 /// Of the stacks of one firing the longest has the others.
 void keep_longer(std::vector<uint64_t>& stack, base::ByteView recorded) {
     size_t size = recorded.size() / sizeof(uint64_t);
@@ -199,9 +209,9 @@ bool Replay::is_recorded_tick(uint64_t due_ns) {
 }
 
 /// Lets time pass up to a record: timers that are due fire.
-void Replay::pass_time(uint64_t mono_ns) {
+void Replay::pass_time(uint64_t mono_ns, LiveReport& report) {
     sim::SimEnd end;
-    while (!simulation_->exit_called()) {
+    while (!is_over()) {
         std::optional<uint64_t> due = host_->next_timer_mono_ns();
         if (!due || *due > mono_ns)
             break;
@@ -212,7 +222,8 @@ void Replay::pass_time(uint64_t mono_ns) {
         if (!simulation_->step(end))
             break;
         firings_++;
-        since_poll_++;
+        if (++since_poll_ >= kFiringsPerPoll)
+            poll(report);
     }
     host_->clock().advance_to(mono_ns);
 }
@@ -250,11 +261,16 @@ base::Result<void> Replay::fire(LiveReport& report) {
         if (is_begin)
             return {};
     }
+    uint32_t anchor = is_known ? captured->second.anchor_epid : 0;
+    bool has_anchor =
+        anchor == 0 || std::ranges::any_of(firing_, [&](const MergedRecord& merged) {
+            return merged.record.epid == anchor;
+        });
     auto probe = probes_.find(first.record.ecb->probe_id);
-    pass_time(mono_ns);
+    pass_time(mono_ns, report);
     clear();
     fill_all();
-    if (probe != probes_.end() && !simulation_->exit_called()) {
+    if (probe != probes_.end() && has_anchor && !is_over()) {
         host_->set_cpu(first.cpu);
         simulation_->fire(*probe->second, slots_, site());
         firings_++;
@@ -276,7 +292,7 @@ void Replay::find_end(RecordMerge& merge) {
     MergedRecord merged;
     for (uint64_t left = kRecordsToEnd; left > 0 && has_more && is_over(); left--) {
         has_more = merge.next(merged);
-        bool is_whole = !firing_.empty() && !(has_more && is_same_firing(firing_.back(), merged));
+        bool is_whole = !firing_.empty() && !(has_more && is_one_firing(firing_.back(), merged));
         if (is_whole && is_end(firing_.front())) {
             uint64_t mono_ns = ring_.clock.mono_ns(firing_.front().record.ticks);
             if (options_.window.has(mono_ns)) {
@@ -322,7 +338,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     for (MergedRecord merged; !is_over() && merge.next(merged);) {
         if (merged.ring != ring_index_)
             continue;
-        if (!firing_.empty() && !is_same_firing(firing_.back(), merged)) {
+        if (!firing_.empty() && !is_one_firing(firing_.back(), merged)) {
             DBK_TRY_VOID(fire(report));
             firing_.clear();
             merge.give_back();
@@ -338,6 +354,9 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     poll(report);
     if (simulation_->exit_called())
         exit_status_ = simulation_->exit_status();
+    for (uint32_t cpu = 0; cpu < host_->cpu_count(); cpu++)
+        for (uint64_t drops : dbk_consumer_counters(simulation_->consumer(), cpu)->drops)
+            drops_ += drops;
     report.newline();
     report.end();
     return {};

@@ -36,6 +36,8 @@ public:
 
     uint64_t records() const { return records_; } ///< read
     uint64_t firings() const { return firings_; } ///< replayed
+    /// Records of the replay itself that had no room, or speculations: reported, too.
+    uint64_t drops() const { return drops_; }
     bool was_interrupted() const { return was_interrupted_; }
     /// What the program gave to exit(); empty: it did not call it.
     std::optional<int> exit_status() const { return exit_status_; }
@@ -53,7 +55,7 @@ private:
     bool is_filled_in(uint32_t id) const;
     void find_ticks();
     bool is_recorded_tick(uint64_t due_ns);
-    void pass_time(uint64_t mono_ns);
+    void pass_time(uint64_t mono_ns, LiveReport& report);
     void fill_all();
     sim::SimSite site() const;
     base::Result<void> fire(LiveReport& report);
@@ -80,7 +82,7 @@ private:
     size_t arena_used_ = 0;
     std::vector<uint64_t> stack_, user_stack_;
     std::optional<uint32_t> pid_, tid_, execname_, uid_, gid_, ppid_;
-    uint64_t records_ = 0, firings_ = 0, since_poll_ = 0;
+    uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;
 };

@@ -26,6 +26,10 @@ namespace {
 
 using base::errorf;
 
+static_assert(compiler::kFirstSlot == analyze::kFirstSlot &&
+              compiler::presence_word(1000) == analyze::presence_word(1000) &&
+              compiler::presence_bit(1000) == analyze::presence_bit(1000));
+
 struct ReplayArguments {
     ProgramArguments program;
     TraceFiles files;
@@ -47,10 +51,12 @@ public:
             if (description.id ? *description.id == id : sim::names_match(description, probe.info))
                 found.push_back(named(description, probe.info));
         bool is_recorded = !found.empty();
-        for (const char* name : {"BEGIN", "END", "ERROR"})
-            if (formats::ProbeInfo own{0, "dtrace", "", "", name};
-                sim::names_match(description, own) && !has(found, name))
+        for (const auto& [id, name] : {std::pair(1u, "BEGIN"), {2u, "END"}, {3u, "ERROR"}}) {
+            formats::ProbeInfo own{id, "dtrace", "", "", name};
+            if ((description.id ? *description.id == id : sim::names_match(description, own)) &&
+                !has(found, name))
                 found.push_back(named(description, own));
+        }
         if (!is_recorded && found.empty() && is_tick(description))
             found.push_back(description);
         return found;
@@ -71,7 +77,8 @@ public:
         std::string text;
         if (const analyze::CapturedProbe* captured = captured_at(probe))
             for (const auto& [expression, value] : captured->values)
-                if (!expression.starts_with('"'))
+                if (!expression.starts_with('"') && expression.find("this->") == std::string::npos &&
+                    expression.find("self->") == std::string::npos)
                     text += (text.empty() ? "" : ", ") + expression;
         return text.empty() ? "nothing" : text;
     }
@@ -137,7 +144,8 @@ void complain_of_predicates(const formats::DofProgram& program,
         text += (named == 0 ? "" : ", ") + *name;
     if (refused.size() > named)
         text += base::strprintf(" and %zu more", refused.size() - named);
-    complain("firings that no predicate of the recorded program let through are not here: " + text);
+    complain("not every firing was recorded, only what a predicate or a commit() let through: " +
+             text);
 }
 
 /// Returns the index of the ring that is replayed.
@@ -192,6 +200,29 @@ base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
     return formats::write_dof(compiled.program);
 }
 
+/// What to do about a description that matches no probe with records.
+std::string hint_for(const compiler::ProbeDescription& description,
+                     const formats::RingRecording& ring, const std::string& path) {
+    for (const auto& [id, probe] : ring.probes)
+        if (sim::names_match(description, probe))
+            return "its clauses stored nothing; what is counted in the kernel (aggregate=engine) "
+                   "has no records: record with -x aggregate=record, or capture()";
+    if (description.name.starts_with("profile-"))
+        return "profile-N fires where it was recorded; tick-N fires in any replay";
+    if (description.name.starts_with("tick-"))
+        return "its interval is not one of a timer: tick-10ms, tick-97hz, from 200 us on";
+    return "it was not recorded: daybreak list " + path + " prints what was";
+}
+
+/// Says what faulted when it was recorded: such a clause stored nothing.
+void complain_of_faults(const formats::RingRecording& ring) {
+    uint64_t faults = 0;
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        faults += cpu.completeness.errors;
+    if (faults != 0)
+        complain(base::counted(faults, "recorded clause") + " faulted, and stored nothing");
+}
+
 /// Runs the compiled program, and says what was missing.  Returns the exit status.
 int run(const ReplayArguments& arguments, const formats::Trace& trace,
         const analyze::CaptureTable& table, size_t index, const analyze::TimeWindow& window,
@@ -220,6 +251,8 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
         complain(note.verdict());
     if (!arguments.program.source && !options.testing)
         complain_of_predicates(compiled.program, table);
+    if (!options.testing)
+        complain_of_faults(trace.recording.rings[index]);
     if (replay.was_interrupted())
         complain("interrupted after " + base::counted(replay.records(), "record"));
     if (replay.records() == 0 && note.complete)
@@ -227,6 +260,8 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = replay.exit_status().value_or(0);
+    if (replay.drops() != 0 && status == 0)
+        return analyze::kStatusLosses;
     return status != 0 ? status : note.advised_status();
 }
 
@@ -257,8 +292,8 @@ int replay(ReplayArguments arguments) {
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
-    auto hint = [&](const compiler::ProbeDescription&) {
-        return "it was not recorded: daybreak list " + trace->path + " prints what was";
+    auto hint = [&](const compiler::ProbeDescription& description) {
+        return hint_for(description, ring, trace->path);
     };
     auto compiled = compile_program(arguments.program, {exists, {}, hint, &state});
     if (!compiled)

@@ -21,7 +21,8 @@ constexpr std::array<std::string_view, 9> kAlwaysKnown = {
     "epid"};
 
 /// Subroutines that ask the machine, or its memory.
-constexpr std::array<std::string_view, 15> kMachineCalls = {
+constexpr std::array<std::string_view, 18> kMachineCalls = {
+    "inet_ntoa",   "inet_ntoa6",       "inet_ntop",
     "copyin",      "copyinstr",        "copyinto",        "copyout",        "copyoutstr",
     "d_path",      "getmajor",         "getminor",        "mutex_owned",    "mutex_owner",
     "progenyof",   "mutex_type_adaptive", "mutex_type_spin", "rw_read_held", "rw_write_held"};
@@ -58,49 +59,74 @@ bool is_argument_of_error(const ProbeDescription& probe, std::string_view name) 
 
 } // namespace
 
-/// Whether an expression means variables of the program: then it is its own, whatever an equal text
-/// in the recorded program was.
-bool ExprChecker::is_of_program(const Expr& expression) const {
-    auto any = [this](const std::vector<ExprPtr>& list) {
-        return std::ranges::any_of(list,
-                                   [this](const ExprPtr& one) { return is_of_program(*one); });
+/// Finds out whose values an expression has.  One with variables of the program is its own, whatever
+/// an equal text in the recorded program was; constants are of anyone.
+void ExprChecker::find_owners(const Expr& expression, Owners& owners) const {
+    auto each = [&](const std::vector<ExprPtr>& list) {
+        for (const ExprPtr& one : list)
+            find_owners(*one, owners);
     };
     if (const auto* name = expression.get_if<Identifier>()) {
-        if (name->scope == VariableScope::kernel)
-            return false;
-        if (name->scope != VariableScope::global)
-            return true;
-        if (const InlineInfo* definition = symbols_.find_inline(name->name))
-            return !definition->is_library; // curpsinfo is the machine's
-        const Variable* variable = symbols_.find(VariableStorage::global, name->name);
-        // What a probe is called is known everywhere; times are as they were recorded.
-        return !variable || !variable->builtin || variable->name.starts_with("probe");
+        find_owner(*name, owners);
+    } else if (const auto* index = expression.get_if<Index>()) {
+        find_owners(*index->base, owners);
+        each(index->arguments);
+    } else if (const auto* call = expression.get_if<Call>()) {
+        const auto* function = call->function->get_if<Identifier>();
+        owners.program |= !function || is_among(kProgramCalls, function->name);
+        owners.machine |= function && function->name == "rand";
+        each(call->arguments);
+    } else if (const auto* member = expression.get_if<Member>()) {
+        find_owners(*member->base, owners);
+    } else if (const auto* unary = expression.get_if<Unary>()) {
+        owners.program |= unary->op >= UnaryOp::pre_increment;
+        find_owners(*unary->operand, owners);
+    } else if (const auto* binary = expression.get_if<Binary>()) {
+        find_owners(*binary->left, owners);
+        find_owners(*binary->right, owners);
+    } else if (const auto* conditional = expression.get_if<Conditional>()) {
+        find_owners(*conditional->condition, owners);
+        find_owners(*conditional->if_true, owners);
+        find_owners(*conditional->if_false, owners);
+    } else if (const auto* cast = expression.get_if<Cast>()) {
+        find_owners(*cast->operand, owners);
+    } else if (const auto* text = expression.get_if<Stringof>()) {
+        find_owners(*text->operand, owners);
+    } else if (const auto* size = expression.get_if<SizeofExpr>()) {
+        find_owners(*size->operand, owners);
+    } else {
+        owners.program |= expression.get_if<Assign>() || expression.get_if<Aggregation>() ||
+                          expression.get_if<Xlate>();
     }
-    if (const auto* index = expression.get_if<Index>())
-        return is_of_program(*index->base) || any(index->arguments);
-    if (const auto* call = expression.get_if<Call>()) {
-        const auto* name = call->function->get_if<Identifier>();
-        return !name || is_among(kProgramCalls, name->name) || any(call->arguments);
+}
+
+void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
+    if (name.scope == VariableScope::kernel) {
+        owners.machine = true;
+        return;
     }
-    if (const auto* member = expression.get_if<Member>())
-        return is_of_program(*member->base);
-    if (const auto* unary = expression.get_if<Unary>())
-        return unary->op >= UnaryOp::pre_increment || is_of_program(*unary->operand);
-    if (const auto* binary = expression.get_if<Binary>())
-        return is_of_program(*binary->left) || is_of_program(*binary->right);
-    if (const auto* conditional = expression.get_if<Conditional>())
-        return is_of_program(*conditional->condition) || is_of_program(*conditional->if_true) ||
-               is_of_program(*conditional->if_false);
-    if (const auto* cast = expression.get_if<Cast>())
-        return is_of_program(*cast->operand);
-    if (const auto* text = expression.get_if<Stringof>())
-        return is_of_program(*text->operand);
-    return true; // constants need no record, assignments and aggregations are the program's
+    const InlineInfo* definition = symbols_.find_inline(name.name);
+    if (name.scope != VariableScope::global || is_parameter(name)) {
+        owners.program = true;
+    } else if (definition) {
+        owners.machine |= definition->is_library; // curpsinfo is the machine's
+        owners.program |= !definition->is_library;
+    } else if (const Variable* variable = symbols_.find(VariableStorage::global, name.name)) {
+        owners.program |= !variable->builtin;
+        // What a probe is called is known everywhere.
+        owners.machine |= variable->builtin && !variable->name.starts_with("probe");
+    } else {
+        owners.program |= !types_.find_enumerator(name.name);
+    }
 }
 
 /// Returns the recorded value of an expression; null when it is not one.
 TypedPtr ExprChecker::recorded_value(const Expr& expression) {
-    if (!is_replayed() || !inlines_.empty() || is_of_program(expression))
+    if (!is_replayed() || (!inlines_.empty() && inlines_.back().is_library))
+        return nullptr;
+    Owners owners;
+    find_owners(expression, owners);
+    if (owners.program || !owners.machine)
         return nullptr;
     auto found = context_.recorded->find(*context_.probe, expression_text(expression));
     if (!found)
@@ -146,6 +172,13 @@ TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) co
     return predicate;
 }
 
+bool ExprChecker::needs_recorded(const std::string& expression) {
+    auto found = context_.recorded->find(*context_.probe, expression);
+    if (found && !found->is_always)
+        context_.slots_needed.insert(found->slot);
+    return found.has_value();
+}
+
 TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {
     const ProbeDescription& probe = *context_.probe;
     std::string hint = "recorded there: " + context_.recorded->all(probe);
@@ -162,8 +195,8 @@ TypedPtr ExprChecker::known_in_replay(const Expr& expression, TypedPtr value) {
     bool asks = false;
     switch (value->op) {
     case TypedOp::variable:
-        if (value->variable->storage == VariableStorage::thread &&
-            !context_.recorded->find(*context_.probe, "tid"))
+    case TypedOp::element:
+        if (value->variable->storage == VariableStorage::thread && !needs_recorded("tid"))
             return not_recorded(expression.span, "tid, which " + value->variable->text() +
                                                      " needs,");
         asks = value->variable->builtin && !is_among(kAlwaysKnown, value->variable->name) &&

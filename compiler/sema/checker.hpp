@@ -103,6 +103,8 @@ public:
                                std::string hint = {});
     /// Returns a predicate that also asks whether the firing has the slots that are needed.
     TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
+    /// Returns whether the recording has an expression at the clause's probe, which the clause needs.
+    bool needs_recorded(const std::string& expression);
     /// Reports what a recording does not have at the clause's probe.
     TypedPtr not_recorded(const Span& span, const std::string& what);
     /// Reports a function that does not exist.
@@ -133,7 +135,12 @@ private:
 
     // replays (check_recorded.cpp)
     bool is_replayed() const { return context_.recorded && context_.probe && !context_.in_library; }
-    bool is_of_program(const Expr& expression) const;
+    /// Whose values an expression has: the program's variables, the machine's state.
+    struct Owners {
+        bool program = false, machine = false;
+    };
+    void find_owners(const Expr& expression, Owners& owners) const;
+    void find_owner(const Identifier& name, Owners& owners) const;
     TypedPtr recorded_value(const Expr& expression);
     TypedPtr replay_word(uint32_t index, const Span& span) const;
     TypedPtr known_in_replay(const Expr& expression, TypedPtr value);

@@ -100,7 +100,7 @@ bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, Act
     }
     planned.capture = expression_text(expression);
     planned.capture_type = "stack";
-    if (context_.recorded && !context_.recorded->find(*context_.probe, planned.capture)) {
+    if (context_.recorded && !checker_.needs_recorded(planned.capture)) {
         checker_.not_recorded(expression.span, planned.capture);
         return false;
     }

@@ -16,7 +16,7 @@ equal recording-is-whole "$(grep -c '^complete' verified)" 1
 for name in $questions; do
 	daybreak report live/$name.dbrk >$name.live
 	daybreak replay -s $name.d live/all.dbrk >$name.replayed 2>$name.said
-	at_least asked-$name "$(wc -c <$name.live)" 20
+	at_least asked-$name "$(wc -c <$name.live)" 15
 	equal "replayed-$name" "$(cat $name.replayed)" "$(cat $name.live)"
 done
 equal as-many-calls "$(awk '$1 == "getppid" { print $3 }' calls.replayed)" 1000
@@ -27,8 +27,6 @@ refuses no-such-probe "does not match any probes" daybreak replay -n 'syscall::i
 refuses no-such-value "ppid was not recorded at syscall:vmlinux:read:entry" daybreak replay -n 'syscall::read:entry { @[ppid] = count(); }' live/all.dbrk
 # The recorded program prints nothing of its own; a part of it can be asked.
 equal prints-nothing "$(daybreak report live/all.dbrk)$(daybreak replay live/all.dbrk)" ""
-half=$(daybreak info --json live/all.dbrk | sed -n 's/.*"records":\([0-9]*\).*/\1/p' | head -1)
-at_least records "${half:-0}" 4000
 first=$(daybreak replay -q -n 'syscall::getppid:entry /execname == "workload"/ { n++; } END { printf("%d", n); }' --until probe:syscall::openat:return+0s live/all.dbrk)
 second=$(daybreak replay -q -n 'syscall::getppid:entry /execname == "workload"/ { n++; } END { printf("%d", n); }' --since probe:syscall::openat:return+1ns live/all.dbrk)
 equal two-windows-are-all "$((first + second))" 1000
