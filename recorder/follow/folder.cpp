@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The folder by POSIX calls, all of them relative to its descriptor.
-#include "recorder/follow/folder.hpp"
+#include "recorder/follow/posix_file.hpp"
 
 #include "base/byte_source.hpp"
 
@@ -20,65 +20,6 @@ using base::ScopedFd;
 using base::strprintf;
 
 constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
-
-/// Returns errno as an Error whose code says what can be done about it.
-Error disk_error(const std::string& what) {
-    int error = errno;
-    ErrorCode code = ErrorCode::io;
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-        code = ErrorCode::full;
-    else if (error == ENOENT || error == ESTALE)
-        code = ErrorCode::not_found;
-    else if (error == EEXIST)
-        code = ErrorCode::busy;
-    errno = error;
-    return Error(code, base::errno_errorf("%s", what.c_str()).message());
-}
-
-class PosixFile : public AppendFile {
-public:
-    PosixFile(ScopedFd fd, std::string path, uint64_t bytes)
-        : fd_(std::move(fd)), path_(std::move(path)), bytes_(bytes) {}
-
-    Result<void> append(ByteView bytes) override {
-        if (!usable_)
-            return base::errorf(ErrorCode::io, "%s holds half a block", path_.c_str());
-        size_t put = 0;
-        while (put < bytes.size()) {
-            ssize_t now = ::pwrite(fd_.get(), bytes.data() + put, bytes.size() - put,
-                                   static_cast<off_t>(bytes_ + put));
-            if (now < 0 && errno == EINTR)
-                continue;
-            if (now <= 0) {
-                Error error = disk_error("cannot write " + path_);
-                usable_ = put == 0 || ::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) == 0;
-                return error;
-            }
-            put += static_cast<size_t>(now);
-        }
-        bytes_ += put;
-        return {};
-    }
-
-    Result<void> sync() override {
-        if (::fdatasync(fd_.get()) == 0)
-            return {};
-        return disk_error("cannot write " + path_ + " to the disk");
-    }
-
-    bool is_usable() const override { return usable_; }
-
-    bool is_gone() const override {
-        struct stat mine = {};
-        return ::fstat(fd_.get(), &mine) != 0 || mine.st_nlink == 0;
-    }
-
-private:
-    ScopedFd fd_;
-    std::string path_;
-    uint64_t bytes_;
-    bool usable_ = true;
-};
 
 class PosixFolder : public FolderApi {
 public:

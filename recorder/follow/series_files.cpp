@@ -191,20 +191,4 @@ bool FileSeries::remove_file(size_t index) {
     return true;
 }
 
-void FileSeries::keep_budget() {
-    drop_tails();
-    auto now_boot_ns = static_cast<int64_t>(clocks_().boot_ns);
-    auto too_many = [&] {
-        return total_bytes() > options_.total_bytes_max ||
-               (options_.files_max != 0 && files_.size() > options_.files_max);
-    };
-    while (too_many() && remove_oldest())
-        ;
-    if (options_.age_ns_max == 0)
-        return;
-    for (size_t i = files_.size() - (file_ ? 1 : 0); i-- > 0;)
-        if (now_boot_ns - files_[i].closed_boot_ns > static_cast<int64_t>(options_.age_ns_max))
-            (void)remove_file(i);
-}
-
 } // namespace daybreak::recorder

@@ -77,6 +77,9 @@ public:
     bool finish(uint64_t timeout_ns);
 
 private:
+    /// Between two tries to write.
+    static constexpr uint64_t kBackoffMinNs = 100'000'000, kBackoffMaxNs = 5'000'000'000;
+
     Result<void> run(const WriteJob& job);
     void write_symbols();
     void note_failure(const Error& error);
