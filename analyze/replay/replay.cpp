@@ -75,6 +75,7 @@ base::Result<void> Replay::make_host() {
     config.still_clock = true;
     config.thread = {0, 0, 0, 0, 0, {}, kIdleKeys, false};
     DBK_TRY(host_, sim::SimHost::create(config));
+    bytes_polled_.resize(host_->cpu_count());
     host_->kernel_memory().add_own(arena_.data(), arena_.size());
     host_->set_more_args(slots_);
     for (const auto& [id, probe] : table_.probes()) {
@@ -208,28 +209,55 @@ bool Replay::is_recorded_tick(uint64_t due_ns) {
     return false;
 }
 
+const Replay::Route& Replay::route_of(const MergedRecord& merged) const {
+    return routes_[static_cast<size_t>(merged.record.ecb - ring_.ecbs.all().data())];
+}
+
+void Replay::make_routes() {
+    for (const formats::EcbInfo& ecb : ring_.ecbs.all()) {
+        Route& route = routes_.emplace_back();
+        auto captured = table_.probes().find(ecb.probe_id);
+        if (captured == table_.probes().end())
+            continue;
+        route.anchor_epid = captured->second.anchor_epid;
+        bool is_own = is_of_engine(captured->second.info);
+        route.is_begin = is_own && captured->second.info.name == "BEGIN";
+        route.is_end = is_own && captured->second.info.name == "END";
+        if (auto probe = probes_.find(ecb.probe_id); probe != probes_.end())
+            route.probe = probe->second;
+    }
+}
+
 /// Lets time pass up to a record: timers that are due fire.
 void Replay::pass_time(uint64_t mono_ns, LiveReport& report) {
     sim::SimEnd end;
-    while (!is_over()) {
-        std::optional<uint64_t> due = host_->next_timer_mono_ns();
-        if (!due || *due > mono_ns)
+    for (; !is_over(); next_timer_ns_ = host_->next_timer_mono_ns()) {
+        if (!next_timer_ns_ || *next_timer_ns_ > mono_ns)
             break;
-        if (is_recorded_tick(*due))
+        if (is_recorded_tick(*next_timer_ns_))
             continue;
         host_->set_thread({0, 0, 0, 0, 0, {}, kIdleKeys, false});
         clear();
         if (!simulation_->step(end))
             break;
         firings_++;
-        if (++since_poll_ >= kFiringsPerPoll)
+        since_poll_++;
+        if (is_poll_due())
             poll(report);
     }
     host_->clock().advance_to(mono_ns);
 }
 
+bool Replay::is_poll_due() const {
+    uint32_t cpu = host_->cpu();
+    uint64_t bytes = dbk_consumer_counters(simulation_->consumer(), cpu)->bytes;
+    return since_poll_ >= kFiringsPerPoll || bytes - bytes_polled_[cpu] >= kBytesPerPoll;
+}
+
 void Replay::poll(LiveReport& report) {
     since_poll_ = 0;
+    for (uint32_t cpu = 0; cpu < host_->cpu_count(); cpu++)
+        bytes_polled_[cpu] = dbk_consumer_counters(simulation_->consumer(), cpu)->bytes;
     report.add(simulation_->poll(), sim::Simulation::kAll);
     was_interrupted_ = was_interrupted_ || (options_.interrupted && options_.interrupted());
 }
@@ -241,6 +269,7 @@ base::Result<void> Replay::begin(bool has_record) {
     if (has_record)
         fill_all();
     DBK_TRY_VOID(simulation_->start());
+    next_timer_ns_ = host_->next_timer_mono_ns();
     host_->set_own_site({});
     return {};
 }
@@ -249,51 +278,41 @@ base::Result<void> Replay::begin(bool has_record) {
 base::Result<void> Replay::fire(LiveReport& report) {
     const MergedRecord& first = firing_.front();
     uint64_t mono_ns = ring_.clock.mono_ns(first.record.ticks);
-    auto captured = table_.probes().find(first.record.ecb->probe_id);
-    bool is_known = captured != table_.probes().end();
-    bool is_own = is_known && is_of_engine(captured->second.info);
+    const Route& route = route_of(first);
     if (!options_.window.has(mono_ns))
         return {};
     records_ += firing_.size();
     if (!has_started_) {
-        bool is_begin = is_own && captured->second.info.name == "BEGIN";
-        DBK_TRY_VOID(begin(is_begin));
-        if (is_begin)
+        DBK_TRY_VOID(begin(route.is_begin));
+        if (route.is_begin)
             return {};
     }
-    uint32_t anchor = is_known ? captured->second.anchor_epid : 0;
-    bool has_anchor =
-        anchor == 0 || std::ranges::any_of(firing_, [&](const MergedRecord& merged) {
-            return merged.record.epid == anchor;
-        });
-    auto probe = probes_.find(first.record.ecb->probe_id);
+    bool has_anchor = route.anchor_epid == 0 ||
+                      std::ranges::any_of(firing_, [&](const MergedRecord& merged) {
+                          return merged.record.epid == route.anchor_epid;
+                      });
     pass_time(mono_ns, report);
     clear();
     fill_all();
-    if (probe != probes_.end() && has_anchor && !is_over()) {
+    if (route.probe && has_anchor && !is_over()) {
         host_->set_cpu(first.cpu);
-        simulation_->fire(*probe->second, slots_, site());
+        simulation_->fire(*route.probe, slots_, site());
         firings_++;
         since_poll_++;
     }
-    if (since_poll_ >= kFiringsPerPoll)
+    if (is_poll_due())
         poll(report);
     return {};
 }
 
 /// After exit() END finds what was recorded of it, if it is not far: other CPUs went on a while.
 void Replay::find_end(RecordMerge& merge) {
-    auto is_end = [this](const MergedRecord& merged) {
-        auto probe = table_.probes().find(merged.record.ecb->probe_id);
-        return probe != table_.probes().end() && is_of_engine(probe->second.info) &&
-               probe->second.info.name == "END";
-    };
     bool has_more = true;
     MergedRecord merged;
     for (uint64_t left = kRecordsToEnd; left > 0 && has_more && is_over(); left--) {
         has_more = merge.next(merged);
         bool is_whole = !firing_.empty() && !(has_more && is_one_firing(firing_.back(), merged));
-        if (is_whole && is_end(firing_.front())) {
+        if (is_whole && route_of(firing_.front()).is_end) {
             uint64_t mono_ns = ring_.clock.mono_ns(firing_.front().record.ticks);
             if (options_.window.has(mono_ns)) {
                 clear();
@@ -325,6 +344,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
         if (!is_filled_in(id))
             sim::SimHost::disarm(*probe); // recorded timers fire when their records say
 
+    make_routes();
     find_ticks();
     MergeOptions merge_options;
     merge_options.order = MergeOrder::made;

@@ -45,9 +45,20 @@ public:
 private:
     /// Strings of one firing: those of a record of the largest size, of several records.
     static constexpr size_t kArenaBytes = 1u << 20;
-    static constexpr uint64_t kFiringsPerPoll = 1024;
+    /// Buffers are read when so many bytes are in that of a CPU, or after so many firings.
+    static constexpr uint64_t kBytesPerPoll = 4u << 20;
+    static constexpr uint64_t kFiringsPerPoll = 1u << 16;
     static constexpr uint64_t kRecordsToEnd = 1u << 16;
 
+    /// What a record of an ECB fires.
+    struct Route {
+        sim::SimProbe* probe = nullptr; ///< null: none, or the engine fires it
+        uint32_t anchor_epid = 0;       ///< as in CapturedProbe
+        bool is_begin = false, is_end = false;
+    };
+
+    const Route& route_of(const MergedRecord& merged) const;
+    void make_routes();
     void fill(const MergedRecord& merged);
     void clear();
     void set_thread();
@@ -63,6 +74,7 @@ private:
     uint64_t begin_ns() const;
     void find_end(RecordMerge& merge);
     void poll(LiveReport& report);
+    bool is_poll_due() const;
     bool is_over() const {
         return was_interrupted_ || (has_started_ && simulation_->exit_called());
     }
@@ -76,6 +88,9 @@ private:
     std::unique_ptr<sim::Simulation> simulation_;
     std::map<uint32_t, sim::SimProbe*> probes_;       // by recorded id
     std::map<uint32_t, std::vector<uint64_t>> ticks_; // of those filled in: when they were recorded
+    std::vector<uint64_t> bytes_polled_; // of each CPU, when it was read last
+    std::vector<Route> routes_;                       // by index of the ECB
+    std::optional<uint64_t> next_timer_ns_;           // of the earliest timer
     std::vector<MergedRecord> firing_;
     std::vector<uint64_t> slots_;
     std::vector<std::byte> arena_;

@@ -145,6 +145,7 @@ public:
     /// Returns the thread that is on the CPU.
     const SimThread& thread() const { return idle_ ? idle_thread_ : thread_; }
     void set_cpu(uint32_t cpu);
+    uint32_t cpu() const { return cpu_; }
 
     /// Publishes a probe with that many arguments.  Error: as dbk_probe_add() refuses.
     Result<SimProbe*> add_probe(SimProbeName name, uint8_t arg_count);

@@ -99,11 +99,20 @@ bool SimMemory::store(uint64_t address, const void* from, size_t bytes) {
 }
 
 int32_t SimMemory::load_string(char* to, uint64_t address, uint32_t bytes) const {
-    for (uint32_t i = 0; i + 1 < bytes; i++) {
-        if (!load(to + i, address + i, 1))
+    for (uint32_t at = 0; at + 1 < bytes;) {
+        size_t left = 0;
+        const std::byte* from = find(address + at, left);
+        if (!from && !load(to + at, address + at, left = 1))
             return -1;
-        if (to[i] == '\0')
-            return static_cast<int32_t>(i);
+        size_t most = std::min<size_t>(left, bytes - 1 - at);
+        size_t length = ::strnlen(from ? reinterpret_cast<const char*>(from) : to + at, most);
+        if (from)
+            std::memcpy(to + at, from, length);
+        at += static_cast<uint32_t>(length);
+        if (length < most) {
+            to[at] = '\0';
+            return static_cast<int32_t>(at);
+        }
     }
     to[bytes - 1] = '\0';
     return static_cast<int32_t>(bytes - 1);
