@@ -230,7 +230,7 @@ void Replay::make_routes() {
 
 /// Lets time pass up to a record: timers that are due fire.
 void Replay::pass_time(uint64_t mono_ns, LiveReport& report) {
-    sim::SimEnd end;
+    sim::SimEnd end = sim::SimEnd::idle;
     for (; !is_over(); next_timer_ns_ = host_->next_timer_mono_ns()) {
         if (!next_timer_ns_ || *next_timer_ns_ > mono_ns)
             break;
@@ -238,8 +238,10 @@ void Replay::pass_time(uint64_t mono_ns, LiveReport& report) {
             continue;
         host_->set_thread({0, 0, 0, 0, 0, {}, kIdleKeys, false});
         clear();
-        if (!simulation_->step(end))
+        if (timers_ended_ || !simulation_->step(end)) {
+            timers_ended_ = timers_ended_ || end == sim::SimEnd::firing_limit;
             break;
+        }
         firings_++;
         since_poll_++;
         if (is_poll_due())
@@ -337,7 +339,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     options.destructive = options_.destructive;
     options.aggregate_default = DBK_AGGREGATE_RECORD;
     options.time_limit_ns = UINT64_MAX / 2;
-    options.timer_firings_max = UINT64_MAX;
+    options.timer_firings_max = options_.timer_firings_max;
     options.outside_reader = true;
     DBK_TRY(simulation_, sim::Simulation::load(*host_, dof, options));
     for (const auto& [id, probe] : probes_)

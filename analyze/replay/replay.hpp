@@ -22,6 +22,8 @@ struct ReplayOptions {
     std::string release;      ///< of the recorded kernel
     bool destructive = false; ///< the program may ask for destructive actions, which do nothing
     std::function<bool()> interrupted; ///< asked now and then; empty: never
+    /// Firings of timers after which they end: a clock that jumps has years of them.
+    uint64_t timer_firings_max = 100'000'000;
 };
 
 class Replay {
@@ -38,6 +40,7 @@ public:
     uint64_t firings() const { return firings_; } ///< replayed
     /// Records of the replay itself that had no room, or speculations: reported, too.
     uint64_t drops() const { return drops_; }
+    bool has_timers_ended() const { return timers_ended_; }
     bool was_interrupted() const { return was_interrupted_; }
     /// What the program gave to exit(); empty: it did not call it.
     std::optional<int> exit_status() const { return exit_status_; }
@@ -98,7 +101,7 @@ private:
     std::vector<uint64_t> stack_, user_stack_;
     std::optional<uint32_t> pid_, tid_, execname_, uid_, gid_, ppid_;
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
-    bool has_started_ = false, was_interrupted_ = false;
+    bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;
 };
 

@@ -16,6 +16,7 @@
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <map>
 #include <memory>
 #include <set>
@@ -253,6 +254,10 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
         complain_of_predicates(compiled.program, table);
     if (!options.testing)
         complain_of_faults(trace.recording.rings[index]);
+    if (replay.has_timers_ended())
+        complain(base::strprintf("timers fired %" PRIu64 " times, and no more: the recording is too "
+                                 "long for them",
+                                 how.timer_firings_max));
     if (replay.was_interrupted())
         complain("interrupted after " + base::counted(replay.records(), "record"));
     if (replay.records() == 0 && note.complete)
