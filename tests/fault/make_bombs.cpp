@@ -283,7 +283,7 @@ void make_index() {
         TraceIndex index;
         index.blocks.push_back(file.add_block(DBK_TRACE_DATA, segment));
         if (i == 0)
-            index.blocks.resize(4 * kMillion, index.blocks[0]);
+            index.blocks.resize(27 * kMillion / 10, index.blocks[0]);
         else
             index.blocks[0].pieces.assign(6'000, piece);
         file.add_block(DBK_TRACE_INDEX, encode_index(index));
