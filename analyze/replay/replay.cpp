@@ -260,6 +260,8 @@ void Replay::poll(LiveReport& report) {
     since_poll_ = 0;
     for (uint32_t cpu = 0; cpu < host_->cpu_count(); cpu++)
         bytes_polled_[cpu] = dbk_consumer_counters(simulation_->consumer(), cpu)->bytes;
+    if (options_.progress)
+        options_.progress(records_);
     report.add(simulation_->poll(), sim::Simulation::kAll);
     was_interrupted_ = was_interrupted_ || (options_.interrupted && options_.interrupted());
 }
@@ -300,8 +302,8 @@ base::Result<void> Replay::fire(LiveReport& report) {
         host_->set_cpu(first.cpu);
         simulation_->fire(*route.probe, slots_, site());
         firings_++;
-        since_poll_++;
     }
+    since_poll_++;
     if (is_poll_due())
         poll(report);
     return {};

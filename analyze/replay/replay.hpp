@@ -22,6 +22,8 @@ struct ReplayOptions {
     std::string release;      ///< of the recorded kernel
     bool destructive = false; ///< the program may ask for destructive actions, which do nothing
     std::function<bool()> interrupted; ///< asked now and then; empty: never
+    /// Told now and then how many records were read, before anything is printed; may be empty.
+    std::function<void(uint64_t records)> progress;
     /// Firings of timers after which they end: a clock that jumps has years of them.
     uint64_t timer_firings_max = 100'000'000;
 };

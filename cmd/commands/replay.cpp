@@ -224,6 +224,24 @@ void complain_of_faults(const formats::RingRecording& ring) {
         complain(base::counted(faults, "recorded clause") + " faulted, and stored nothing");
 }
 
+/// Takes the line that shows how far it is away before anything else is written.
+class CleanSink : public analyze::Sink {
+public:
+    CleanSink(TerminalSink& sink, Progress& progress) : sink_(sink), progress_(progress) {}
+    void write(std::string_view text) override {
+        progress_.clear();
+        sink_.write(text);
+    }
+    void message(const analyze::Message& message) override {
+        progress_.clear();
+        sink_.message(message);
+    }
+
+private:
+    TerminalSink& sink_;
+    Progress& progress_;
+};
+
 /// Runs the compiled program, and says what was missing.  Returns the exit status.
 int run(const ReplayArguments& arguments, const formats::Trace& trace,
         const analyze::CaptureTable& table, size_t index, const analyze::TimeWindow& window,
@@ -236,14 +254,22 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
                        .details = !options.testing});
     if (arguments.program.destructive)
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
-    analyze::LiveReport report(options, sink);
+    Progress progress("daybreak: replaying");
+    CleanSink clean(sink, progress);
+    analyze::LiveReport report(options, clean);
     analyze::ReplayOptions how;
     how.window = window;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
+    install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
+    uint64_t all = 0;
+    for (const formats::CpuInfo& cpu : trace.recording.rings[index].cpus)
+        all += cpu.completeness.present;
+    how.progress = [&](uint64_t records) { progress.update(records, all); };
     analyze::Replay replay(trace.recording, index, table, how);
     auto done = replay.run(dof, report);
+    progress.clear();
     sink.finish();
     if (!done.ok())
         return fail(done.error());
@@ -259,7 +285,8 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
                                  "long for them",
                                  how.timer_firings_max));
     if (replay.was_interrupted())
-        complain("interrupted after " + base::counted(replay.records(), "record"));
+        complain("interrupted after " + base::counted(replay.records(), "record") + " of " +
+                 std::to_string(all));
     if (replay.records() == 0 && note.complete)
         complain_of_nothing(window);
     if (finish_stdout() != Exit::ok)
