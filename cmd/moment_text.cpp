@@ -24,12 +24,10 @@ struct AnchorName {
     std::string_view name;
     Moment::Anchor anchor;
 };
-constexpr AnchorName kAnchors[] = {{"boot", Moment::Anchor::boot},
-                                   {"start", Moment::Anchor::start},
-                                   {"end", Moment::Anchor::end},
-                                   {"panic", Moment::Anchor::panic},
-                                   {"trigger", Moment::Anchor::trigger},
-                                   {"probe", Moment::Anchor::probe}};
+constexpr AnchorName kAnchors[] = {
+    {"boot", Moment::Anchor::boot},       {"start", Moment::Anchor::start},
+    {"end", Moment::Anchor::end},         {"panic", Moment::Anchor::panic},
+    {"trigger", Moment::Anchor::trigger}, {"probe", Moment::Anchor::probe}};
 
 constexpr bool has_name(Moment::Anchor anchor) {
     return anchor == Moment::Anchor::trigger || anchor == Moment::Anchor::probe;

@@ -128,7 +128,7 @@ void Compilation::read_context() {
     for (const formats::DofOption& option : linker_.program().options)
         if (option.option == DBK_OPT_AGGREGATE)
             context_option_.with_aggregations = option.value == DBK_AGGREGATE_RECORD;
-    if (context_text_.empty() || sink_.has_errors())
+    if (context_text_.empty() || sink_.has_errors() || options_.recorded) // a replay stores nothing
         return;
     std::string_view rest = context_text_;
     OptionScope scope(sink_, context_option_.place);

@@ -14,13 +14,13 @@ std::optional<CapturedKind> kind_of(const formats::FieldInfo& field, const std::
                                     const std::string& expression) {
     bool is_stack = field.shape == DBK_FIELD_STACK;
     if (type == "stack")
-        return !is_stack                            ? std::nullopt
+        return !is_stack                         ? std::nullopt
                : expression.starts_with("stack") ? std::optional(CapturedKind::stack)
-                                                    : std::optional(CapturedKind::user_stack);
+                                                 : std::optional(CapturedKind::user_stack);
     if (type == "string")
         return is_stack ? std::nullopt : std::optional(CapturedKind::string);
-    bool is_integer = field.shape == DBK_FIELD_FIXED &&
-                      (field.bytes == 1 || field.bytes == 2 || field.bytes == 4 || field.bytes == 8);
+    bool is_integer = field.shape == DBK_FIELD_FIXED && (field.bytes == 1 || field.bytes == 2 ||
+                                                         field.bytes == 4 || field.bytes == 8);
     return is_integer ? std::optional(CapturedKind::integer) : std::nullopt;
 }
 
@@ -41,18 +41,17 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
         probes_[ecb.probe_id].info = info->second;
         probes_[ecb.probe_id].id = ecb.probe_id;
         CapturedProbe& probe = probes_[ecb.probe_id];
-        if (probe.is_conditional && !clause->predicate &&
-            (ecb.flags & DBK_ECB_F_SPECULATES) == 0) {
+        if (!clause->predicate && (ecb.flags & DBK_ECB_F_SPECULATES) == 0) {
             probe.is_conditional = false;
-            probe.anchor_epid = ecb.epid;
+            probe.anchor_epids.insert(ecb.epid);
         }
         find(i, *image, *clause, found);
     }
     words_ = (texts_.size() + texts_.size() / 64 + 64) / 64;
     std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
     auto counts = [&](const formats::EcbInfo& ecb) {
-        bool is_apart = (ecb.flags & DBK_ECB_F_SPECULATES) != 0 &&
-                        probes_[ecb.probe_id].anchor_epid != 0;
+        bool is_apart =
+            (ecb.flags & DBK_ECB_F_SPECULATES) != 0 && !probes_[ecb.probe_id].anchor_epids.empty();
         return !ecb.no_record() && !is_apart;
     };
     for (const Found& one : found) {
@@ -63,8 +62,8 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
         std::vector<CapturedField>& fields = fields_[one.ecb];
         bool is_new = std::ranges::none_of(
             fields, [&](const CapturedField& field) { return field.slot == slot; });
-        auto [value, is_first] =
-            probes_[probe].values.try_emplace(one.text, CapturedValue{slot, one.type, one.kind, true});
+        auto [value, is_first] = probes_[probe].values.try_emplace(
+            one.text, CapturedValue{slot, one.type, one.kind, true});
         if (!is_new || value->second.slot != slot)
             continue; // the same text with another type: the first counts
         fields.push_back({slot, one.field, one.kind});
@@ -96,18 +95,11 @@ void CaptureTable::find(size_t ecb, const formats::DofProgram& program,
             std::optional<CapturedKind> kind = kind_of(fields[i], capture.type, capture.expression);
             if (!kind)
                 continue;
-            size_t number = texts_.try_emplace({capture.expression, capture.type}, texts_.size())
-                                .first->second;
+            size_t number =
+                texts_.try_emplace({capture.expression, capture.type}, texts_.size()).first->second;
             found.push_back({ecb, i, number, *kind, capture.expression, capture.type});
         }
     }
-}
-
-std::optional<uint32_t> CaptureTable::slot_of(const std::string& text) const {
-    for (const auto& [id, probe] : probes_)
-        if (auto value = probe.values.find(text); value != probe.values.end())
-            return value->second.slot;
-    return std::nullopt;
 }
 
 } // namespace daybreak::analyze

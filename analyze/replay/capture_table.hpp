@@ -52,10 +52,17 @@ struct CapturedProbe {
     uint32_t id = 0;
     /// Each clause that recorded had a predicate, or speculated: not every firing is here.
     bool is_conditional = true;
-    /// Unless that: the first clause that recorded each firing.  What lies apart from its record (a
-    /// commit() releases records of earlier firings) does not make a firing, and has no values for it.
-    uint32_t anchor_epid = 0;
+    /// Unless that: the clauses that recorded each firing.  What lies apart from their records (a
+    /// commit() releases records of earlier firings) does not make a firing, and has no values for
+    /// it.
+    std::set<uint32_t> anchor_epids;
     std::map<std::string, CapturedValue> values; ///< by canonical text
+
+    /// Returns the slot of "tid" and the like; empty: no clause recorded it.
+    std::optional<uint32_t> slot_of(const std::string& text) const {
+        auto value = values.find(text);
+        return value == values.end() ? std::nullopt : std::optional(value->second.slot);
+    }
 };
 
 class CaptureTable {
@@ -69,8 +76,6 @@ public:
     std::span<const CapturedField> fields_of(size_t ecb) const { return fields_[ecb]; }
     size_t slots() const { return kFirstSlot + words_ + texts_.size(); }
     size_t words() const { return words_; }
-    /// Returns the slot of "tid" and the like; empty: no clause recorded it.
-    std::optional<uint32_t> slot_of(const std::string& text) const;
 
 private:
     struct Found {

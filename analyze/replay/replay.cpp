@@ -17,14 +17,14 @@ bool is_of_engine(const formats::ProbeInfo& probe) {
     return probe.provider == "dtrace";
 }
 
-/// Whether a record is of the firing of the one before it.  What a speculation held lies elsewhere
-/// in the ring, and has its firing's time.
+/// Whether a record is of the firing of the one before it.  What a commit() released stands between
+/// records of one firing, whose clauses come in the order of their EPIDs.
 bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
     bool is_committed = before.record.commit_ticks != 0 || record.record.commit_ticks != 0;
     return is_same_firing(before, record) ||
            (is_committed && before.ring == record.ring && before.cpu == record.cpu &&
-            before.record.ticks == record.record.ticks &&
-            before.record.ecb->probe_id == record.record.ecb->probe_id);
+            before.record.ecb->probe_id == record.record.ecb->probe_id &&
+            before.record.epid < record.record.epid);
 }
 
 /// Of the stacks of one firing the longest has the others.
@@ -46,11 +46,10 @@ constexpr uint64_t kIdleKeys = uint64_t{1} << 40;
 Replay::Replay(const formats::Recording& recording, size_t index, const CaptureTable& table,
                const ReplayOptions& options)
     : recording_(recording), ring_index_(index), ring_(recording.rings[index]), table_(table),
-      options_(options), slots_(table.slots()), arena_(kArenaBytes), pid_(table.slot_of("pid")),
-      tid_(table.slot_of("tid")), execname_(table.slot_of("execname")), uid_(table.slot_of("uid")),
-      gid_(table.slot_of("gid")), ppid_(table.slot_of("ppid")) {}
+      options_(options), slots_(table.slots()), arena_(kArenaBytes) {}
 
-/// When the replay begins: with the ring, if all that it recorded is here, else with the first record.
+/// When the replay begins: with the ring, if all that it recorded is here, else with the first
+/// record.
 uint64_t Replay::begin_ns() const {
     TimeSpan span = span_of(ring_);
     uint64_t first_ns = span.empty() ? 0 : span.first_mono_ns;
@@ -82,10 +81,9 @@ base::Result<void> Replay::make_host() {
         if (is_of_engine(probe.info))
             continue;
         host_->number_probes_from(id);
-        DBK_TRY(sim::SimProbe * added,
-                host_->add_probe({probe.info.provider, probe.info.module, probe.info.function,
-                                  probe.info.name},
-                                 DBK_PROBE_ARGS_MAX));
+        DBK_TRY(sim::SimProbe * added, host_->add_probe({probe.info.provider, probe.info.module,
+                                                         probe.info.function, probe.info.name},
+                                                        DBK_PROBE_ARGS_MAX));
         probes_[id] = added;
     }
     return {};
@@ -155,12 +153,13 @@ void Replay::set_thread() {
         return has ? slots_[*slot] : 0;
     };
     sim::SimThread thread;
-    thread.pid = static_cast<uint32_t>(user_stack_.empty() ? value(pid_) : user_stack_[0]);
-    thread.tid = static_cast<uint32_t>(value(tid_));
-    thread.ppid = static_cast<uint32_t>(value(ppid_));
-    thread.uid = static_cast<uint32_t>(value(uid_));
-    thread.gid = static_cast<uint32_t>(value(gid_));
-    uint64_t name = value(execname_);
+    const Route& route = route_of(main_record());
+    thread.pid = static_cast<uint32_t>(user_stack_.empty() ? value(route.pid) : user_stack_[0]);
+    thread.tid = static_cast<uint32_t>(value(route.tid));
+    thread.ppid = static_cast<uint32_t>(value(route.ppid));
+    thread.uid = static_cast<uint32_t>(value(route.uid));
+    thread.gid = static_cast<uint32_t>(value(route.gid));
+    uint64_t name = value(route.execname);
     thread.set_execname(name ? reinterpret_cast<const char*>(name) : "");
     thread.key = thread.tid != 0 ? thread.tid : kIdleKeys + firing_.front().cpu;
     host_->set_thread(thread);
@@ -213,13 +212,27 @@ const Replay::Route& Replay::route_of(const MergedRecord& merged) const {
     return routes_[static_cast<size_t>(merged.record.ecb - ring_.ecbs.all().data())];
 }
 
+/// The first of the firing's records that is of its probe: faults of its clauses stand among them.
+const MergedRecord& Replay::main_record() const {
+    auto own = std::ranges::find_if(
+        firing_, [this](const MergedRecord& merged) { return route_of(merged).probe != nullptr; });
+    return own == firing_.end() ? firing_.front() : *own;
+}
+
 void Replay::make_routes() {
     for (const formats::EcbInfo& ecb : ring_.ecbs.all()) {
         Route& route = routes_.emplace_back();
         auto captured = table_.probes().find(ecb.probe_id);
         if (captured == table_.probes().end())
             continue;
-        route.anchor_epid = captured->second.anchor_epid;
+        const CapturedProbe& values = captured->second;
+        route.captured = &values;
+        route.pid = values.slot_of("pid");
+        route.tid = values.slot_of("tid");
+        route.ppid = values.slot_of("ppid");
+        route.uid = values.slot_of("uid");
+        route.gid = values.slot_of("gid");
+        route.execname = values.slot_of("execname");
         bool is_own = is_of_engine(captured->second.info);
         route.is_begin = is_own && captured->second.info.name == "BEGIN";
         route.is_end = is_own && captured->second.info.name == "END";
@@ -280,7 +293,7 @@ base::Result<void> Replay::begin(bool has_record) {
 
 /// Fires the probe of the records that were gathered.
 base::Result<void> Replay::fire(LiveReport& report) {
-    const MergedRecord& first = firing_.front();
+    const MergedRecord& first = main_record();
     uint64_t mono_ns = ring_.clock.mono_ns(first.record.ticks);
     const Route& route = route_of(first);
     if (!options_.window.has(mono_ns))
@@ -291,9 +304,9 @@ base::Result<void> Replay::fire(LiveReport& report) {
         if (route.is_begin)
             return {};
     }
-    bool has_anchor = route.anchor_epid == 0 ||
+    bool has_anchor = !route.captured || route.captured->anchor_epids.empty() ||
                       std::ranges::any_of(firing_, [&](const MergedRecord& merged) {
-                          return merged.record.epid == route.anchor_epid;
+                          return route.captured->anchor_epids.contains(merged.record.epid);
                       });
     pass_time(mono_ns, report);
     clear();
@@ -353,8 +366,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     MergeOptions merge_options;
     merge_options.order = MergeOrder::made;
     if (options_.window.is_set())
-        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks,
-                                         uint64_t max_ticks) {
+        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks, uint64_t max_ticks) {
             return options_.window.overlaps(ring.clock.mono_ns(min_ticks),
                                             ring.clock.mono_ns(max_ticks));
         };

@@ -6,8 +6,8 @@
 //
 // The machine is a bare one: its time is that of the records, its probes are those that were
 // recorded, its threads are what the records say, and it has no memory but the recorded strings.
-// BEGIN fires before the first record, END after the last, tick-N in between, where the recording
-// has none of its own (docs/design/0074-replay.md).
+// BEGIN fires before the first record, END after the last, tick-N in between: where its records
+// say, and where it was not recorded every time (docs/design/0074-replay.md).
 #pragma once
 
 #include "analyze/decode/merge.hpp"
@@ -22,7 +22,7 @@ struct ReplayOptions {
     std::string release;      ///< of the recorded kernel
     bool destructive = false; ///< the program may ask for destructive actions, which do nothing
     std::function<bool()> interrupted; ///< asked now and then; empty: never
-    /// Told now and then how many records were read, before anything is printed; may be empty.
+    /// Gets how many records were read, now and then, before anything is printed; may be empty.
     std::function<void(uint64_t records)> progress;
     /// Firings of timers after which they end: a clock that jumps has years of them.
     uint64_t timer_firings_max = 100'000'000;
@@ -58,11 +58,13 @@ private:
     /// What a record of an ECB fires.
     struct Route {
         sim::SimProbe* probe = nullptr; ///< null: none, or the engine fires it
-        uint32_t anchor_epid = 0;       ///< as in CapturedProbe
+        const CapturedProbe* captured = nullptr;
+        std::optional<uint32_t> pid, tid, execname, uid, gid, ppid; ///< slots of the probe
         bool is_begin = false, is_end = false;
     };
 
     const Route& route_of(const MergedRecord& merged) const;
+    const MergedRecord& main_record() const;
     void make_routes();
     void fill(const MergedRecord& merged);
     void clear();
@@ -93,7 +95,7 @@ private:
     std::unique_ptr<sim::Simulation> simulation_;
     std::map<uint32_t, sim::SimProbe*> probes_;       // by recorded id
     std::map<uint32_t, std::vector<uint64_t>> ticks_; // of those filled in: when they were recorded
-    std::vector<uint64_t> bytes_polled_; // of each CPU, when it was read last
+    std::vector<uint64_t> bytes_polled_;              // of each CPU, when it was read last
     std::vector<Route> routes_;                       // by index of the ECB
     std::optional<uint64_t> next_timer_ns_;           // of the earliest timer
     std::vector<MergedRecord> firing_;
@@ -101,7 +103,6 @@ private:
     std::vector<std::byte> arena_;
     size_t arena_used_ = 0;
     std::vector<uint64_t> stack_, user_stack_;
-    std::optional<uint32_t> pid_, tid_, execname_, uid_, gid_, ppid_;
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak replay: a D program run over a recording that was made before it was written.
-#include "analyze/completeness.hpp"
 #include "analyze/replay/replay.hpp"
+#include "analyze/completeness.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
@@ -71,14 +71,19 @@ public:
         auto value = captured->values.find(expression);
         if (value == captured->values.end())
             return std::nullopt;
+        if (!value->second.is_always && probe.provider != "dtrace")
+            partial_.insert(expression + " at " + name_of(probe));
         return Value{value->second.slot, value->second.type, value->second.is_always};
     }
+    /// Values that were asked for, and that not every firing has.
+    const std::set<std::string>& partial() const { return partial_; }
 
     std::string all(const compiler::ProbeDescription& probe) const override {
         std::string text;
         if (const analyze::CapturedProbe* captured = captured_at(probe))
             for (const auto& [expression, value] : captured->values)
-                if (!expression.starts_with('"') && expression.find("this->") == std::string::npos &&
+                if (!expression.starts_with('"') &&
+                    expression.find("this->") == std::string::npos &&
                     expression.find("self->") == std::string::npos)
                     text += (text.empty() ? "" : ", ") + expression;
         return text.empty() ? "nothing" : text;
@@ -120,12 +125,23 @@ private:
 
     const analyze::CaptureTable& table_;
     std::map<std::string, const analyze::CapturedProbe*> by_name_;
+    mutable std::set<std::string> partial_;
 };
+
+/// Returns "a, b, c and 5 more".
+std::string some_of(const std::set<std::string>& names) {
+    constexpr size_t kNamed = 3;
+    std::string text;
+    size_t named = 0;
+    for (auto name = names.begin(); name != names.end() && named < kNamed; ++name, ++named)
+        text += (named == 0 ? "" : ", ") + *name;
+    return names.size() > named ? text + base::strprintf(" and %zu more", names.size() - named)
+                                : text;
+}
 
 /// Says which probes of the program were recorded now and then only.
 void complain_of_predicates(const formats::DofProgram& program,
                             const analyze::CaptureTable& table) {
-    constexpr size_t kNamed = 3;
     std::set<std::string> asked, refused;
     for (const formats::DofEcb& ecb : program.ecbs)
         asked.insert(ecb.probe.text());
@@ -139,14 +155,8 @@ void complain_of_predicates(const formats::DofProgram& program,
     }
     if (refused.empty())
         return;
-    std::string text;
-    size_t named = 0;
-    for (auto name = refused.begin(); name != refused.end() && named < kNamed; ++name, ++named)
-        text += (named == 0 ? "" : ", ") + *name;
-    if (refused.size() > named)
-        text += base::strprintf(" and %zu more", refused.size() - named);
     complain("not every firing was recorded, only what a predicate or a commit() let through: " +
-             text);
+             some_of(refused));
 }
 
 /// Returns the index of the ring that is replayed.
@@ -186,14 +196,14 @@ base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& 
                   "the recording does not have the text of its program: give one with -s or -n");
 }
 
-/// A replay loses nothing: buffers are read in time, whatever the program asks of them.
+/// Buffers of a replay lose nothing: they are read in time, whatever the program asks of them.
 base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
                                        const std::vector<formats::DofOption>& recorded_options) {
     std::vector<formats::DofOption>& options = compiled.program.options;
     options.insert(options.begin(), recorded_options.begin(), recorded_options.end());
     std::erase_if(options, [](const formats::DofOption& option) {
         return option.option == DTRACEOPT_BUFPOLICY || option.option == DTRACEOPT_BUFSIZE ||
-               option.option == DBK_OPT_AGGREGATE;
+               option.option == DBK_OPT_AGGREGATE || option.option == DBK_OPT_RINGTIME;
     });
     options.push_back({DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH, std::nullopt});
     options.push_back({DTRACEOPT_BUFSIZE, 32u << 20, std::nullopt});
@@ -210,7 +220,9 @@ std::string hint_for(const compiler::ProbeDescription& description,
                    "has no records: record with -x aggregate=record, or capture()";
     if (description.name.starts_with("profile-"))
         return "profile-N fires where it was recorded; tick-N fires in any replay";
-    if (description.name.starts_with("tick-"))
+    if (description.name.starts_with("tick-") && description.module.empty() &&
+        description.function.empty() &&
+        (description.provider.empty() || description.provider == "profile"))
         return "its interval is not one of a timer: tick-10ms, tick-97hz, from 200 us on";
     return "it was not recorded: daybreak list " + path + " prints what was";
 }
@@ -250,8 +262,8 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
     options.testing = is_testing();
     options.symbols = &trace.symbols;
     OutputFile output;
-    TerminalSink sink({.drop_tags = arguments.program.has_option("droptags"),
-                       .details = !options.testing});
+    TerminalSink sink(
+        {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});
     if (arguments.program.destructive)
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     Progress progress("daybreak: replaying");
@@ -281,7 +293,8 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
     if (!options.testing)
         complain_of_faults(trace.recording.rings[index]);
     if (replay.has_timers_ended())
-        complain(base::strprintf("timers fired %" PRIu64 " times, and no more: the recording is too "
+        complain(base::strprintf("timers fired %" PRIu64
+                                 " times, and no more: the recording is too "
                                  "long for them",
                                  how.timer_firings_max));
     if (replay.was_interrupted())
@@ -334,8 +347,12 @@ int replay(ReplayArguments arguments) {
     std::vector<formats::DofOption> given;
     if (arguments.program.source)
         given = recorded.options();
-    if (auto checked = check_destructive(compiled->program); !arguments.program.source && !checked.ok())
+    if (auto checked = check_destructive(compiled->program);
+        !arguments.program.source && !checked.ok())
         return fail(checked.error());
+    if (!state.partial().empty() && !arguments.program.source && !is_testing())
+        complain("recorded at some firings only, and clauses run for these: " +
+                 some_of(state.partial()));
     auto dof = replayed_dof(*compiled, given);
     if (!dof.ok())
         return fail(dof.error());
@@ -347,14 +364,15 @@ int replay(ReplayArguments arguments) {
 
 void add_replay(Command app, int& status) {
     auto arguments = std::make_shared<ReplayArguments>();
-    Command command = app.add_subcommand(
-        "replay", "Run a D program over a recording, as if it had been there");
+    Command command =
+        app.add_subcommand("replay", "Run a D program over a recording, as if it had been there");
     add_program_text_options(command, arguments->program);
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
-    command.footer("\nWithout -s and -n the program that was recorded with runs again.\n"
-                   "Example: which programs opened files, of a boot that opens were recorded of?\n"
-                   "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk");
+    command.footer(
+        "\nWithout -s and -n the program that was recorded with runs again.\n"
+        "Example: which programs opened files during a boot whose opens were recorded?\n"
+        "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk");
     command.callback([arguments, &status] {
         const ProgramArguments& program = arguments->program;
         if (!program.script.empty() && !program.text.empty()) {

@@ -17,26 +17,31 @@ namespace {
 
 /// What a replay knows without the recording's expressions: of the record, and of the replay.
 constexpr std::array<std::string_view, 9> kAlwaysKnown = {
-    "timestamp", "walltimestamp", "cpu", "probeprov", "probemod", "probefunc", "probename", "id",
-    "epid"};
+    "timestamp", "walltimestamp", "cpu", "probeprov", "probemod",
+    "probefunc", "probename",     "id",  "epid"};
 
 /// Subroutines that ask the machine, or its memory.
-constexpr std::array<std::string_view, 18> kMachineCalls = {
-    "inet_ntoa",   "inet_ntoa6",       "inet_ntop",
-    "copyin",      "copyinstr",        "copyinto",        "copyout",        "copyoutstr",
-    "d_path",      "getmajor",         "getminor",        "mutex_owned",    "mutex_owner",
-    "progenyof",   "mutex_type_adaptive", "mutex_type_spin", "rw_read_held", "rw_write_held"};
+constexpr std::array<std::string_view, 17> kMachineCalls = {
+    "copyin",          "copyinstr",   "copyinto",    "copyout",
+    "copyoutstr",      "d_path",      "getmajor",    "getminor",
+    "link_ntop",       "mutex_owned", "mutex_owner", "mutex_type_adaptive",
+    "mutex_type_spin", "progenyof",   "rw_iswriter", "rw_read_held",
+    "rw_write_held"};
 
-/// Subroutines that change what the program has: each call has another value.
-constexpr std::array<std::string_view, 3> kProgramCalls = {"speculation", "alloca", "bcopy"};
+/// Subroutines of which each call has another value, or changes what the program has.
+constexpr std::array<std::string_view, 5> kProgramCalls = {"speculation", "alloca", "bcopy",
+                                                           "strtok", "rand"};
 
 template <size_t N>
 bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether an address is of what the program itself has: a string, a variable, scratch memory.
-bool is_own_memory(const TypedExpr& address) {
+/// Whether an address is of what the program itself has: a string, recorded ones too, a variable,
+/// scratch memory.
+bool is_own_memory(const TypeTable& types, const TypedExpr& address) {
+    if (types.is_string(address.type))
+        return true;
     switch (address.op) {
     case TypedOp::string:
     case TypedOp::variable:
@@ -48,7 +53,7 @@ bool is_own_memory(const TypedExpr& address) {
         return true;
     default:
         return std::ranges::any_of(address.operands,
-                                   [](const TypedPtr& one) { return is_own_memory(*one); });
+                                   [&](const TypedPtr& one) { return is_own_memory(types, *one); });
     }
 }
 
@@ -59,8 +64,8 @@ bool is_argument_of_error(const ProbeDescription& probe, std::string_view name) 
 
 } // namespace
 
-/// Finds out whose values an expression has.  One with variables of the program is its own, whatever
-/// an equal text in the recorded program was; constants are of anyone.
+/// Finds out whose values an expression has.  One with variables of the program is its own,
+/// whatever an equal text in the recorded program was; constants are of anyone.
 void ExprChecker::find_owners(const Expr& expression, Owners& owners) const {
     auto each = [&](const std::vector<ExprPtr>& list) {
         for (const ExprPtr& one : list)
@@ -74,7 +79,6 @@ void ExprChecker::find_owners(const Expr& expression, Owners& owners) const {
     } else if (const auto* call = expression.get_if<Call>()) {
         const auto* function = call->function->get_if<Identifier>();
         owners.program |= !function || is_among(kProgramCalls, function->name);
-        owners.machine |= function && function->name == "rand";
         each(call->arguments);
     } else if (const auto* member = expression.get_if<Member>()) {
         find_owners(*member->base, owners);
@@ -116,7 +120,7 @@ void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
         // What a probe is called is known everywhere.
         owners.machine |= variable->builtin && !variable->name.starts_with("probe");
     } else {
-        owners.program |= !types_.find_enumerator(name.name);
+        owners.program = true; // of enumerators, too: each program may have its own
     }
 }
 
@@ -197,8 +201,8 @@ TypedPtr ExprChecker::known_in_replay(const Expr& expression, TypedPtr value) {
     case TypedOp::variable:
     case TypedOp::element:
         if (value->variable->storage == VariableStorage::thread && !needs_recorded("tid"))
-            return not_recorded(expression.span, "tid, which " + value->variable->text() +
-                                                     " needs,");
+            return not_recorded(expression.span,
+                                "tid, which " + value->variable->text() + " needs,");
         asks = value->variable->builtin && !is_among(kAlwaysKnown, value->variable->name) &&
                !is_argument_of_error(*context_.probe, value->variable->name);
         break;
@@ -207,7 +211,7 @@ TypedPtr ExprChecker::known_in_replay(const Expr& expression, TypedPtr value) {
         asks = true;
         break;
     case TypedOp::load:
-        asks = !is_own_memory(*value->operands[0]);
+        asks = !is_own_memory(types_, *value->operands[0]);
         break;
     case TypedOp::call:
         asks = is_among(kMachineCalls, value->text);

@@ -109,8 +109,11 @@ bool ClausePlanner::printf_argument(const Call& call, size_t& next, FormatConver
                 messages::star_type(name, next, {number, text}, star, checker_.type_name(value)));
             return false;
         }
+        bool is_whole = value->type == types_.int_type();
         planned.push_back(
             recorded(DTRACEACT_PRINTF, checker_.convert(value, types_.int_type()), argument));
+        if (!is_whole) // it is not what the text says
+            planned.back().capture.clear();
     }
     if (next >= call.arguments.size()) {
         refuse(Tag::D_PRINTF_ARG_PROTO, call.arguments[0]->span,

@@ -51,8 +51,12 @@ void ClausePlanner::exit(const Expr& expression, const Call& call) {
         return;
     if (!types_.is_integer(value->type))
         return wrong_argument(call, 0, "int", value);
-    value = checker_.convert(value, types_.int_type());
-    add(recorded(DTRACEACT_EXIT, value, *call.arguments[0]));
+    bool is_whole = value->type == types_.int_type();
+    PlannedAction planned = recorded(
+        DTRACEACT_EXIT, checker_.convert(value, types_.int_type()), *call.arguments[0]);
+    if (!is_whole) // it is not what the text says
+        planned.capture.clear();
+    add(std::move(planned));
 }
 
 /// Returns the value of a constant from `least` to `most`, or nothing after reporting `text`.
