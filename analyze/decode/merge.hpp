@@ -66,7 +66,6 @@ using TalliedRecords = std::vector<std::vector<TalliedSegments>>;
 /// By index of the ring and of its ECB: whether its records are yielded.
 using YieldedEcbs = std::vector<std::vector<bool>>;
 
-
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
     made,    ///< as they were made: option temporal

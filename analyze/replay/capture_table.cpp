@@ -38,9 +38,9 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
         const formats::DofEcb* clause = program.clause_of(ecb);
         if (!image || !clause || info->second.name == "ERROR")
             continue; // the replay has faults of its own
-        probes_[ecb.probe_id].info = info->second;
-        probes_[ecb.probe_id].id = ecb.probe_id;
         CapturedProbe& probe = probes_[ecb.probe_id];
+        probe.info = info->second;
+        probe.id = ecb.probe_id;
         if (!clause->predicate && (ecb.flags & DBK_ECB_F_SPECULATES) == 0) {
             probe.is_conditional = false;
             probe.anchor_epids.insert(ecb.epid);
@@ -50,21 +50,23 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
     words_ = (texts_.size() + texts_.size() / 64 + 64) / 64;
     std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
     auto counts = [&](const formats::EcbInfo& ecb) {
-        bool is_apart =
-            (ecb.flags & DBK_ECB_F_SPECULATES) != 0 && !probes_[ecb.probe_id].anchor_epids.empty();
+        bool is_apart = (ecb.flags & DBK_ECB_F_SPECULATES) != 0 &&
+                        !probes_.at(ecb.probe_id).anchor_epids.empty();
         return !ecb.no_record() && !is_apart;
     };
     for (const Found& one : found) {
         if (!counts(ring.ecbs.all()[one.ecb]))
             continue;
-        auto slot = static_cast<uint32_t>(kFirstSlot + words_ + one.number);
+        auto slot = static_cast<uint32_t>(formats::kFirstSlot + words_ + one.number);
         uint32_t probe = ring.ecbs.all()[one.ecb].probe_id;
         std::vector<CapturedField>& fields = fields_[one.ecb];
         bool is_new = std::ranges::none_of(
             fields, [&](const CapturedField& field) { return field.slot == slot; });
-        auto [value, is_first] = probes_[probe].values.try_emplace(
-            one.text, CapturedValue{slot, one.type, one.kind, true});
-        if (!is_new || value->second.slot != slot)
+        const CapturedValue& value =
+            probes_[probe]
+                .values.try_emplace(one.text, CapturedValue{slot, one.type, one.kind, true})
+                .first->second;
+        if (!is_new || value.slot != slot)
             continue; // the same text with another type: the first counts
         fields.push_back({slot, one.field, one.kind});
         holders[{probe, one.text}]++;

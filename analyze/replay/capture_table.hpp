@@ -4,25 +4,13 @@
 //
 // The compiler of the recorded program named each value that it stored by its canonical D text
 // (section CAPTURE of the DOF).  Each text with its type has a slot here, the same for all probes;
-// a replayed firing has an array of slots, which its records fill:
-//
-//     args[]:  kFirstSlot..                       slot..
-//              words of bits: what is here        integers, addresses of strings
+// a replayed firing has an array of slots, which its records fill (formats/dof/replay_slots.hpp).
 #pragma once
 
 #include "analyze/decode/program.hpp"
+#include "formats/dof/replay_slots.hpp"
 
 namespace daybreak::analyze {
-
-/// As in compiler/sema/recorded_state.hpp, which reads them; arguments before are not asked of the
-/// host by probes that the engine fires itself.
-constexpr uint32_t kFirstSlot = 10;
-constexpr uint32_t presence_word(uint32_t slot) {
-    return kFirstSlot + (slot - kFirstSlot) / 64;
-}
-constexpr uint64_t presence_bit(uint32_t slot) {
-    return uint64_t{1} << (slot - kFirstSlot) % 64;
-}
 
 enum class CapturedKind : uint8_t {
     integer,
@@ -74,7 +62,7 @@ public:
     const std::map<uint32_t, CapturedProbe>& probes() const { return probes_; }
     /// Of each ECB of the ring, by index in its table.
     std::span<const CapturedField> fields_of(size_t ecb) const { return fields_[ecb]; }
-    size_t slots() const { return kFirstSlot + words_ + texts_.size(); }
+    size_t slots() const { return formats::kFirstSlot + words_ + texts_.size(); }
     size_t words() const { return words_; }
 
 private:

@@ -36,8 +36,7 @@ void keep_longer(std::vector<uint64_t>& stack, base::ByteView recorded) {
     std::memcpy(stack.data(), recorded.data(), size * sizeof(uint64_t));
 }
 
-static_assert(kFirstSlot >= DBK_PROBE_ARGS_MAX);
-
+static_assert(formats::kFirstSlot >= DBK_PROBE_ARGS_MAX);
 /// self-> of an idle CPU is its own.
 constexpr uint64_t kIdleKeys = uint64_t{1} << 40;
 
@@ -90,7 +89,7 @@ base::Result<void> Replay::make_host() {
 }
 
 void Replay::clear() {
-    std::fill_n(slots_.begin() + kFirstSlot, table_.words(), 0);
+    std::fill_n(slots_.begin() + formats::kFirstSlot, table_.words(), 0);
     arena_used_ = 0;
     stack_.clear();
     user_stack_.clear();
@@ -126,7 +125,7 @@ void Replay::fill(const MergedRecord& merged) {
             break;
         }
         slots_[captured.slot] = value;
-        slots_[presence_word(captured.slot)] |= presence_bit(captured.slot);
+        slots_[formats::presence_word(captured.slot)] |= formats::presence_bit(captured.slot);
     }
 }
 
@@ -149,8 +148,9 @@ sim::SimSite Replay::site() const {
 /// The thread that the firing's records tell of, as far as they do.
 void Replay::set_thread() {
     auto value = [this](std::optional<uint32_t> slot) -> uint64_t {
-        bool has = slot && (slots_[presence_word(*slot)] & presence_bit(*slot)) != 0;
-        return has ? slots_[*slot] : 0;
+        if (!slot || !(slots_[formats::presence_word(*slot)] & formats::presence_bit(*slot)))
+            return 0;
+        return slots_[*slot];
     };
     sim::SimThread thread;
     const Route& route = route_of(main_record());

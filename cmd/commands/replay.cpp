@@ -27,10 +27,6 @@ namespace {
 
 using base::errorf;
 
-static_assert(compiler::kFirstSlot == analyze::kFirstSlot &&
-              compiler::presence_word(1000) == analyze::presence_word(1000) &&
-              compiler::presence_bit(1000) == analyze::presence_bit(1000));
-
 struct ReplayArguments {
     ProgramArguments program;
     TraceFiles files;

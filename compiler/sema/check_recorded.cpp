@@ -6,6 +6,7 @@
 #include "compiler/syntax/print.hpp"
 
 #include "formats/abi/dif.h"
+#include "formats/dof/replay_slots.hpp"
 
 #include <algorithm>
 #include <array>
@@ -163,7 +164,7 @@ TypedPtr ExprChecker::replay_word(uint32_t index, const Span& span) const {
 TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) const {
     std::map<uint32_t, uint64_t> bits; // by word
     for (uint32_t slot : context_.slots_needed)
-        bits[presence_word(slot)] |= presence_bit(slot);
+        bits[formats::presence_word(slot)] |= formats::presence_bit(slot);
     TypeId word = types_.uint64_type();
     for (auto [index, needed] : bits) {
         TypedPtr all = make_constant(needed, word, span);

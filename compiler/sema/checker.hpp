@@ -18,7 +18,6 @@
 
 namespace daybreak::compiler {
 
-/// What the parts of sema share during one compilation.
 /// Option context: what every clause that records also captures.
 struct ContextOption {
     OptionPlace place;
@@ -27,6 +26,7 @@ struct ContextOption {
     bool is_checked = false;        ///< by a clause
 };
 
+/// What the parts of sema share during one compilation.
 struct SemaContext {
     TypeTable& types;
     SymbolTable& symbols;
@@ -35,7 +35,7 @@ struct SemaContext {
     bool has_kernel = false; ///< kernel types can be asked for
 
     const RecordedState* recorded = nullptr; ///< of a replay; null: there is a machine
-    std::set<uint32_t> slots_needed; ///< that the clause reads, and not every firing has
+    std::set<uint32_t> slots_needed;         ///< that the clause reads, and not every firing has
     const ProbeDescription* probe = nullptr; ///< whose args[] are meant; null: none
     bool saw_args = false;                   ///< the clause's code depends on the probe
     bool in_library = false;                 ///< what is declared is the system's library
@@ -103,7 +103,8 @@ public:
                                std::string hint = {});
     /// Returns a predicate that also asks whether the firing has the slots that are needed.
     TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
-    /// Returns whether the recording has an expression at the clause's probe, which the clause needs.
+    /// Returns whether the recording has an expression at the clause's probe, which the clause
+    /// needs.
     bool needs_recorded(const std::string& expression);
     /// Reports what a recording does not have at the clause's probe.
     TypedPtr not_recorded(const Span& span, const std::string& what);

@@ -15,15 +15,6 @@
 
 namespace daybreak::compiler {
 
-/// The arguments of a replayed firing: those before are of probes that the engine fires itself.
-constexpr uint32_t kFirstSlot = 10;
-constexpr uint32_t presence_word(uint32_t slot) {
-    return kFirstSlot + (slot - kFirstSlot) / 64;
-}
-constexpr uint64_t presence_bit(uint32_t slot) {
-    return uint64_t{1} << (slot - kFirstSlot) % 64;
-}
-
 class RecordedState {
 public:
     virtual ~RecordedState() = default;
