@@ -14,14 +14,13 @@ namespace daybreak::formats {
 namespace {
 
 /// Of a column a choice is made on so many of its values.
-constexpr size_t kSampleValues = 1024;
+constexpr size_t kSampleValues = 512;
 /// A choice holds for so many blocks.
 constexpr uint8_t kBlocksPerChoice = 32;
 /// A unit is looked for in groups of so many values: what divides all of them is the clock's.
 constexpr size_t kUnitGroup = 16;
 /// Above so many different values a dictionary is not tried.
 constexpr size_t kDictionaryMax = 4096;
-constexpr size_t kSlots = 4 * kDictionaryMax;
 
 uint64_t zigzag(uint64_t difference) {
     return difference << 1 ^ (0 - (difference >> 63));
@@ -38,13 +37,46 @@ unsigned plane_count(uint64_t all) {
     return all == 0 ? 1 : (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
 }
 
+double n_log2_n(size_t n) {
+    static const auto table = [] {
+        std::array<double, kSampleValues + 1> all{};
+        for (size_t i = 1; i < all.size(); i++)
+            all[i] = static_cast<double>(i) * std::log2(static_cast<double>(i));
+        return all;
+    }();
+    auto real = static_cast<double>(n);
+    return n < table.size() ? table[n] : real * std::log2(real);
+}
+
 /// What the bytes counted come to when each is as long as its frequency says.
 double entropy_bits(const std::array<uint32_t, 256>& counts, size_t total) {
-    double sum = 0;
+    double sum = n_log2_n(total);
     for (uint32_t count : counts)
-        if (count != 0)
-            sum += count * std::log2(static_cast<double>(total) / count);
+        sum -= n_log2_n(count);
     return sum;
+}
+
+double planes_bits(std::span<const uint64_t> values) {
+    double bits = 0;
+    unsigned planes = plane_count(bits_of_all(values));
+    for (unsigned plane = 0; plane < planes; plane++) {
+        std::array<uint32_t, 256> counts{};
+        for (uint64_t value : values)
+            counts[value >> (8 * plane) & 0xff]++;
+        bits += entropy_bits(counts, values.size());
+    }
+    return bits;
+}
+
+double varint_bits(std::span<const uint64_t> values) {
+    std::array<uint32_t, 256> counts{};
+    size_t total = values.size();
+    for (uint64_t value : values) {
+        for (; value > 0x7f; value >>= 7, total++)
+            counts[0x80 | (value & 0x7f)]++;
+        counts[value]++;
+    }
+    return entropy_bits(counts, total);
 }
 
 bool is_constant(std::span<const uint64_t> values) {
@@ -120,13 +152,14 @@ std::span<const uint64_t> ColumnEncoder::differences(std::span<const uint64_t> v
 }
 
 bool ColumnEncoder::index(std::span<const uint64_t> values) {
-    slots_.assign(kSlots, 0);
+    int bits = std::bit_width(2 * std::min(values.size(), kDictionaryMax)); // a table half full
+    slots_.assign(size_t{1} << bits, 0);
     distinct_.clear();
     indexes_.resize(values.size());
     for (size_t i = 0; i < values.size(); i++) {
-        size_t slot = values[i] * 0x9e3779b97f4a7c15u >> 50;
+        size_t slot = values[i] * 0x9e3779b97f4a7c15u >> (64 - bits);
         while (slots_[slot] != 0 && distinct_[slots_[slot] - 1] != values[i])
-            slot = (slot + 1) % kSlots;
+            slot = (slot + 1) & (slots_.size() - 1);
         if (slots_[slot] == 0) {
             if (distinct_.size() == kDictionaryMax)
                 return false;
@@ -136,28 +169,6 @@ bool ColumnEncoder::index(std::span<const uint64_t> values) {
         indexes_[i] = slots_[slot] - 1;
     }
     return true;
-}
-
-double ColumnEncoder::planes_bits(std::span<const uint64_t> values) const {
-    double bits = 0;
-    unsigned planes = plane_count(bits_of_all(values));
-    for (unsigned plane = 0; plane < planes; plane++) {
-        std::array<uint32_t, 256> counts{};
-        for (uint64_t value : values)
-            counts[value >> (8 * plane) & 0xff]++;
-        bits += entropy_bits(counts, values.size());
-    }
-    return bits;
-}
-
-double ColumnEncoder::varint_bits(std::span<const uint64_t> values) {
-    trial_.clear();
-    for (uint64_t value : values)
-        put_varint(trial_, value);
-    std::array<uint32_t, 256> counts{};
-    for (std::byte byte : trial_)
-        counts[static_cast<size_t>(byte)]++;
-    return entropy_bits(counts, trial_.size());
 }
 
 double ColumnEncoder::dictionary_bits(std::span<const uint64_t> values) {
@@ -172,7 +183,10 @@ double ColumnEncoder::dictionary_bits(std::span<const uint64_t> values) {
 std::pair<ColumnCoding, double> ColumnEncoder::best_coding(std::span<const uint64_t> values) {
     ColumnCoding best;
     double least = HUGE_VAL;
+    // Differences of differences are tried where differences were better than the values.
     for (unsigned how = 0; how < kColumnDifferences; how++) {
+        if (how == 2 && best.difference == ColumnDifference::none)
+            break;
         auto difference = static_cast<ColumnDifference>(how);
         std::span<const uint64_t> stored = differences(values, difference).subspan(how != 0);
         auto consider = [&](ColumnForm form, double bits) {

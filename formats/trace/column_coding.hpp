@@ -73,8 +73,6 @@ private:
     void divide(std::span<const uint64_t> values, uint64_t unit);
     void put_coded(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out);
     void put_scaled(std::span<const uint64_t> values, ColumnMemory& memory, Bytes& out);
-    double planes_bits(std::span<const uint64_t> values) const;
-    double varint_bits(std::span<const uint64_t> values);
     double dictionary_bits(std::span<const uint64_t> values);
     void content(std::span<const uint64_t> values, ColumnForm form, Bytes& out);
     /// Fills indexes_ and distinct_; false when there are too many different values.
@@ -84,7 +82,7 @@ private:
     std::vector<uint64_t> quotients_, remainders_;
     std::vector<uint64_t> indexes_, distinct_;
     std::vector<uint32_t> slots_; ///< hash table: index into distinct_ + 1
-    Bytes content_, scaled_content_, trial_;
+    Bytes content_, scaled_content_;
 };
 
 /// Appends bytes as they are as a column.
