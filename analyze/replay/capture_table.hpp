@@ -46,6 +46,8 @@ struct CapturedProbe {
     std::set<uint32_t> anchor_epids;
     std::map<std::string, CapturedValue> values; ///< by canonical text
 
+    /// Whether it is BEGIN, END or ERROR.
+    bool is_of_engine() const { return info.provider == "dtrace"; }
     /// Returns the slot of "tid" and the like; empty: no clause recorded it.
     std::optional<uint32_t> slot_of(const std::string& text) const {
         auto value = values.find(text);

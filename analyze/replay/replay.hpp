@@ -10,9 +10,9 @@
 // say, and where it was not recorded every time (docs/design/0074-replay.md).
 #pragma once
 
-#include "analyze/decode/merge.hpp"
 #include "analyze/live_report.hpp"
-#include "analyze/replay/capture_table.hpp"
+#include "analyze/replay/firing_slots.hpp"
+#include "analyze/replay/recorded_ticks.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace daybreak::analyze {
@@ -48,38 +48,20 @@ public:
     std::optional<int> exit_status() const { return exit_status_; }
 
 private:
-    /// Strings of one firing: those of a record of the largest size, of several records.
-    static constexpr size_t kArenaBytes = 1u << 20;
     /// Buffers are read when so many bytes are in that of a CPU, or after so many firings.
     static constexpr uint64_t kBytesPerPoll = 4u << 20;
     static constexpr uint64_t kFiringsPerPoll = 1u << 16;
     static constexpr uint64_t kRecordsToEnd = 1u << 16;
 
-    /// What a record of an ECB fires.
-    struct Route {
-        sim::SimProbe* probe = nullptr; ///< null: none, or the engine fires it
-        const CapturedProbe* captured = nullptr;
-        std::optional<uint32_t> pid, tid, execname, uid, gid, ppid; ///< slots of the probe
-        bool is_begin = false, is_end = false;
-    };
-
-    const Route& route_of(const MergedRecord& merged) const;
-    const MergedRecord& main_record() const;
-    void make_routes();
-    void fill(const MergedRecord& merged);
-    void clear();
-    void set_thread();
     base::Result<void> make_host();
-    bool is_filled_in(uint32_t id) const;
-    void find_ticks();
-    bool is_recorded_tick(uint64_t due_ns);
-    void pass_time(uint64_t mono_ns, LiveReport& report);
+    base::Result<void> load(base::ByteView dof);
+    void set_thread();
     void fill_all();
-    sim::SimSite site() const;
+    void pass_time(uint64_t mono_ns, LiveReport& report);
     base::Result<void> fire(LiveReport& report);
     base::Result<void> begin(bool has_record);
     uint64_t begin_ns() const;
-    void find_end(RecordMerge& merge);
+    void find_end();
     void poll(LiveReport& report);
     bool is_poll_due() const;
     bool is_over() const {
@@ -93,16 +75,12 @@ private:
     const ReplayOptions options_;
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::Simulation> simulation_;
-    std::map<uint32_t, sim::SimProbe*> probes_;       // by recorded id
-    std::map<uint32_t, std::vector<uint64_t>> ticks_; // of those filled in: when they were recorded
-    std::vector<uint64_t> bytes_polled_;              // of each CPU, when it was read last
-    std::vector<Route> routes_;                       // by index of the ECB
-    std::optional<uint64_t> next_timer_ns_;           // of the earliest timer
-    std::vector<MergedRecord> firing_;
-    std::vector<uint64_t> slots_;
-    std::vector<std::byte> arena_;
-    size_t arena_used_ = 0;
-    std::vector<uint64_t> stack_, user_stack_;
+    ReplayedProbes probes_;
+    std::optional<RecordedTicks> ticks_;
+    std::optional<FiringReader> reader_;
+    FiringSlots slots_;
+    std::vector<uint64_t> bytes_polled_;    // of each CPU, when it was read last
+    std::optional<uint64_t> next_timer_ns_; // of the earliest timer
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;

@@ -7,12 +7,12 @@
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
+#include "cmd/recorded_table.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/window_options.hpp"
-#include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
@@ -31,97 +31,6 @@ struct ReplayArguments {
     ProgramArguments program;
     TraceFiles files;
     WindowOptions window;
-};
-
-/// What a recording has of the machine, as the compiler asks for it.
-class TableState : public compiler::RecordedState {
-public:
-    explicit TableState(const analyze::CaptureTable& table) : table_(table) {
-        for (const auto& [id, probe] : table.probes())
-            by_name_.try_emplace(name_of(probe.info), &probe);
-    }
-
-    std::vector<compiler::ProbeDescription>
-    matches(const compiler::ProbeDescription& description) const override {
-        std::vector<compiler::ProbeDescription> found;
-        for (const auto& [id, probe] : table_.probes())
-            if (description.id ? *description.id == id : sim::names_match(description, probe.info))
-                found.push_back(named(description, probe.info));
-        bool is_recorded = !found.empty();
-        for (const auto& [id, name] : {std::pair(1u, "BEGIN"), {2u, "END"}, {3u, "ERROR"}}) {
-            formats::ProbeInfo own{id, "dtrace", "", "", name};
-            if ((description.id ? *description.id == id : sim::names_match(description, own)) &&
-                !has(found, name))
-                found.push_back(named(description, own));
-        }
-        if (!is_recorded && found.empty() && is_tick(description))
-            found.push_back(description);
-        return found;
-    }
-
-    std::optional<Value> find(const compiler::ProbeDescription& probe,
-                              const std::string& expression) const override {
-        const analyze::CapturedProbe* captured = captured_at(probe);
-        if (!captured)
-            return std::nullopt;
-        auto value = captured->values.find(expression);
-        if (value == captured->values.end())
-            return std::nullopt;
-        if (!value->second.is_always && probe.provider != "dtrace")
-            partial_.insert(expression + " at " + name_of(probe));
-        return Value{value->second.slot, value->second.type, value->second.is_always};
-    }
-    /// Values that were asked for, and that not every firing has.
-    const std::set<std::string>& partial() const { return partial_; }
-
-    std::string all(const compiler::ProbeDescription& probe) const override {
-        std::string text;
-        if (const analyze::CapturedProbe* captured = captured_at(probe))
-            for (const auto& [expression, value] : captured->values)
-                if (!expression.starts_with('"') &&
-                    expression.find("this->") == std::string::npos &&
-                    expression.find("self->") == std::string::npos)
-                    text += (text.empty() ? "" : ", ") + expression;
-        return text.empty() ? "nothing" : text;
-    }
-
-    /// A timer that the replay fires itself.
-    static bool is_tick(const compiler::ProbeDescription& probe) {
-        return probe.name.starts_with("tick-") &&
-               sim::probe_can_exist({probe.provider.c_str(), probe.module.c_str(),
-                                     probe.function.c_str(), probe.name.c_str(), 0});
-    }
-
-private:
-    static compiler::ProbeDescription named(compiler::ProbeDescription description,
-                                            const formats::ProbeInfo& probe) {
-        description.id.reset();
-        description.provider = probe.provider;
-        description.module = probe.module;
-        description.function = probe.function;
-        description.name = probe.name;
-        return description;
-    }
-
-    static bool has(const std::vector<compiler::ProbeDescription>& list, const char* name) {
-        return std::ranges::any_of(list, [&](const auto& one) { return one.name == name; });
-    }
-
-    /// The four names of either.
-    template <class Probe>
-    static std::string name_of(const Probe& probe) {
-        return formats::DofProbeName{probe.provider, probe.module, probe.function, probe.name, 0}
-            .text();
-    }
-
-    const analyze::CapturedProbe* captured_at(const compiler::ProbeDescription& probe) const {
-        auto found = by_name_.find(name_of(probe));
-        return found == by_name_.end() ? nullptr : found->second;
-    }
-
-    const analyze::CaptureTable& table_;
-    std::map<std::string, const analyze::CapturedProbe*> by_name_;
-    mutable std::set<std::string> partial_;
 };
 
 /// Returns "a, b, c and 5 more".
@@ -329,7 +238,7 @@ int replay(ReplayArguments arguments) {
             return fail(source.error());
         arguments.program.source = std::move(*source);
     }
-    TableState state(table);
+    RecordedTable state(table);
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };

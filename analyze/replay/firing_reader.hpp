@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FiringReader: the firings of one recorded ring in their order, and the records that each has.
+#pragma once
+
+#include "analyze/decode/merge.hpp"
+#include "analyze/decode/window.hpp"
+#include "analyze/replay/capture_table.hpp"
+#include "engine/sim/sim_host.hpp"
+
+namespace daybreak::analyze {
+
+/// What a record of an ECB fires.
+struct Route {
+    sim::SimProbe* probe = nullptr; ///< null: none, or the engine fires it
+    const CapturedProbe* captured = nullptr;
+    std::optional<uint32_t> pid, tid, execname, uid, gid, ppid; ///< slots of the probe
+    bool is_begin = false, is_end = false;
+};
+
+/// The probes of a replay's machine by the ids that they were recorded under.
+using ReplayedProbes = std::map<uint32_t, sim::SimProbe*>;
+
+class FiringReader {
+public:
+    /// `index` is the ring's in the recording.  All must outlive the reader.
+    FiringReader(const formats::Recording& recording, size_t index, const CaptureTable& table,
+                 const TimeWindow& window, const ReplayedProbes& probes);
+    FiringReader(const FiringReader&) = delete;
+    FiringReader& operator=(const FiringReader&) = delete;
+
+    /// Gathers the records of the next firing in the window; false at the end.
+    bool next();
+
+    // Of the firing at hand; records live up to the next one.
+    std::span<const MergedRecord> records() const { return firing_; }
+    /// The first record that is of its probe: faults of its clauses stand among them.
+    const MergedRecord& main() const { return *main_; }
+    const Route& route() const { return *route_; }
+    uint64_t mono_ns() const { return mono_ns_; }
+    /// Whether a clause that recorded each firing did: else it is what a commit() released.
+    bool has_anchor() const;
+    size_t ecb_of(const MergedRecord& merged) const {
+        return static_cast<size_t>(merged.record.ecb - ring_.ecbs.all().data());
+    }
+
+private:
+    void make_routes(const ReplayedProbes& probes);
+    bool gather();
+    void find_main();
+
+    const size_t ring_index_;
+    const formats::RingRecording& ring_;
+    const CaptureTable& table_;
+    const TimeWindow window_;
+    std::vector<Route> routes_; // by index of the ECB
+    RecordMerge merge_;
+    std::vector<MergedRecord> firing_;
+    const MergedRecord* main_ = nullptr;
+    const Route* route_ = nullptr;
+    uint64_t mono_ns_ = 0;
+    MergedRecord ahead_; // the record after the firing
+    bool has_ahead_ = false;
+};
+
+} // namespace daybreak::analyze

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FiringSlots: what the records of one firing hold, as the clauses of a replay read it.
+//
+// Integers and addresses of strings lie in slots (formats/dof/replay_slots.hpp), with a bit for
+// each that says whether it is there; stacks lie apart.
+#pragma once
+
+#include "analyze/decode/merge.hpp"
+#include "analyze/replay/capture_table.hpp"
+#include "engine/sim/sim_host.hpp"
+
+namespace daybreak::analyze {
+
+class FiringSlots {
+public:
+    FiringSlots(size_t slots, size_t words) : slots_(slots), words_(words), arena_(kArenaBytes) {}
+    FiringSlots(const FiringSlots&) = delete;
+    FiringSlots& operator=(const FiringSlots&) = delete;
+
+    /// Nothing is there any more.
+    void clear();
+    /// Fills the slots that a record has values for; `ecb` is the index of its ECB in the table.
+    void fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record);
+
+    /// Lives, and stays where it is, as long as the object; so do strings up to clear().
+    std::span<const uint64_t> all() const { return slots_; }
+    /// Returns 0 for what is not there.
+    uint64_t value(std::optional<uint32_t> slot) const {
+        if (!slot || !(slots_[formats::presence_word(*slot)] & formats::presence_bit(*slot)))
+            return 0;
+        return slots_[*slot];
+    }
+    /// The stacks; they live up to the next fill() or clear().
+    sim::SimSite site() const;
+    /// The process that a user stack is of; empty: there is none.
+    std::optional<uint64_t> stack_pid() const {
+        return user_stack_.empty() ? std::nullopt : std::optional(user_stack_[0]);
+    }
+    /// Where the strings are.
+    std::span<std::byte> arena() { return arena_; }
+
+private:
+    /// Strings of one firing: those of a record of the largest size, of several records.
+    static constexpr size_t kArenaBytes = 1u << 20;
+
+    uint64_t keep_string(base::ByteView bytes);
+
+    std::vector<uint64_t> slots_;
+    size_t words_;
+    std::vector<std::byte> arena_;
+    size_t arena_used_ = 0;
+    std::vector<uint64_t> stack_, user_stack_;
+};
+
+} // namespace daybreak::analyze
