@@ -23,13 +23,6 @@ static_assert(formats::kFirstSlot >= DBK_PROBE_ARGS_MAX);
 
 } // namespace
 
-void FiringSlots::clear() {
-    std::fill_n(slots_.begin() + formats::kFirstSlot, words_, 0);
-    arena_used_ = 0;
-    stack_.clear();
-    user_stack_.clear();
-}
-
 /// Returns the address of a copy that ends in NUL.
 uint64_t FiringSlots::keep_string(base::ByteView bytes) {
     size_t length = std::min(bytes.size(), arena_.size() - arena_used_ - 1);
@@ -63,14 +56,6 @@ void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::Rec
         slots_[captured.slot] = value;
         slots_[formats::presence_word(captured.slot)] |= formats::presence_bit(captured.slot);
     }
-}
-
-sim::SimSite FiringSlots::site() const {
-    sim::SimSite site;
-    site.kernel_stack = stack_;
-    if (!user_stack_.empty())
-        site.user_stack = std::span(user_stack_).subspan(1);
-    return site;
 }
 
 } // namespace daybreak::analyze

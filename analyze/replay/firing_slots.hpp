@@ -10,6 +10,8 @@
 #include "analyze/replay/capture_table.hpp"
 #include "engine/sim/sim_host.hpp"
 
+#include <algorithm>
+
 namespace daybreak::analyze {
 
 class FiringSlots {
@@ -19,7 +21,12 @@ public:
     FiringSlots& operator=(const FiringSlots&) = delete;
 
     /// Nothing is there any more.
-    void clear();
+    void clear() {
+        std::fill_n(slots_.begin() + formats::kFirstSlot, words_, 0);
+        arena_used_ = 0;
+        stack_.clear();
+        user_stack_.clear();
+    }
     /// Fills the slots that a record has values for; `ecb` is the index of its ECB in the table.
     void fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record);
 
@@ -32,7 +39,13 @@ public:
         return slots_[*slot];
     }
     /// The stacks; they live up to the next fill() or clear().
-    sim::SimSite site() const;
+    sim::SimSite site() const {
+        sim::SimSite site;
+        site.kernel_stack = stack_;
+        if (!user_stack_.empty())
+            site.user_stack = std::span(user_stack_).subspan(1);
+        return site;
+    }
     /// The process that a user stack is of; empty: there is none.
     std::optional<uint64_t> stack_pid() const {
         return user_stack_.empty() ? std::nullopt : std::optional(user_stack_[0]);
