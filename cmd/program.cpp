@@ -267,6 +267,7 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     options.hint_for_probe = probes.hint ? probes.hint : hint_for_backfill_probe;
     options.zero_probes_allowed = arguments.zero_probes_allowed;
     options.recorded = probes.recorded;
+    options.where_possible = probes.where_possible;
 
     compiler::CompileOutput output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG"))

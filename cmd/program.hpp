@@ -96,6 +96,7 @@ struct KnownProbes {
     /// Empty: probes that only `daybreak backfill` has are said to be its.
     std::function<std::string(const compiler::ProbeDescription&)> hint = {};
     const compiler::RecordedState* recorded = nullptr; ///< of a replay
+    bool where_possible = false;                       ///< see compiler::CompileOptions
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

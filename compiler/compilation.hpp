@@ -19,7 +19,8 @@ public:
                                       [this](const Expr& expression) {
                                           return ExprChecker(context_).check_constant(expression);
                                       }),
-          context_{types_, symbols_, declarer_, sink_, options.kernel != nullptr, options.recorded, {}},
+          context_{types_,           symbols_, declarer_, sink_, options.kernel != nullptr,
+                   options.recorded, {}},
           linker_(types_, output.sources, sink_) {}
 
     void run();
@@ -39,7 +40,15 @@ private:
     /// What to do about a description that matches nothing.
     std::string hint_for_unmatched(const ProbeDescription& probe) const;
     bool check_probe(const ProbeDescription& probe);
-    void compile_for_replay(const Clause& clause, const std::vector<const ProbeDescription*>& probes);
+
+    // replay_clauses.cpp
+    void compile_for_replay(const Clause& clause,
+                            const std::vector<const ProbeDescription*>& probes);
+    PlannedClause plan_for_replay(const Clause& clause, const ProbeDescription& probe);
+    void find_left_out(const Clause& clause, const std::vector<ProbeDescription>& probes);
+    bool leave_out(std::vector<Diagnostic> reported);
+    void check_anything_is_left();
+
     void link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
               const PlannedClause& planned);
 
@@ -93,6 +102,8 @@ private:
     std::string context_text_; ///< value of option context, until it is read
     ContextOption context_option_;
     const Clause* last_clause_ = nullptr;
+    std::set<std::string> left_out_probes_; ///< by name: of the clause that is compiled
+    bool has_left_out_ = false;
     std::map<std::string_view, size_t, std::less<>> system_names_; ///< what defines a name
     std::set<std::string, std::less<>> loaded_;                    ///< or being loaded
     std::set<std::string, std::less<>> skipped_; ///< what they depend on is not there

@@ -93,6 +93,7 @@ void Compilation::parse_source(const CompileSource& source) {
     for (const Item& one : programs_.back()->items)
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);
+    check_anything_is_left();
     output_.ecb_sources.resize(linker_.program().ecbs.size(), programs_.size() - 1);
     // dtrace(1) looks at these last: whatever else is wrong is reported first.
     if (!sink_.has_errors())
@@ -138,10 +139,17 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
     // "tracepoint:sched:sched_switch" could be a tracepoint of a module of that name: it is not.
     if (options_.probe_exists && !zero_probes_allowed_ &&
         (!options_.probe_exists(probe) || !hint_for_foreign_probe(probe.text).empty())) {
-        error(Tag::D_PDESC_ZERO, probe.span,
-              "probe description " + probe.provider + ":" + probe.module + ":" + probe.function +
-                  ":" + probe.name + " does not match any probes",
-              hint_for_unmatched(probe));
+        Diagnostic unmatched;
+        unmatched.tag = Tag::D_PDESC_ZERO;
+        unmatched.span = probe.span;
+        unmatched.text = "probe description " + probe.provider + ":" + probe.module + ":" +
+                         probe.function + ":" + probe.name + " does not match any probes";
+        unmatched.hints = {hint_for_unmatched(probe)};
+        unmatched.is_unrecorded = true;
+        if (options_.where_possible)
+            leave_out({std::move(unmatched)});
+        else
+            sink_.report(std::move(unmatched));
         return false;
     }
     return true;
@@ -174,24 +182,6 @@ void Compilation::item(const Clause& clause) {
             link(clause, {probes[i]}, planned);
         }
     }
-    context_.probe = nullptr;
-}
-
-/// Compiles a clause for each recorded probe that its descriptions match: what was recorded differs
-/// from probe to probe.
-void Compilation::compile_for_replay(const Clause& clause,
-                                     const std::vector<const ProbeDescription*>& probes) {
-    for (const ProbeDescription* description : probes)
-        for (const ProbeDescription& probe : options_.recorded->matches(*description)) {
-            context_.probe = &probe;
-            context_.slots_needed.clear();
-            PlannedClause planned = ClausePlanner(context_).plan(clause);
-            planned.predicate = ExprChecker(context_).with_needed_slots(
-                std::move(planned.predicate), clause.span);
-            link(clause, {&probe}, planned);
-            if (sink_.has_errors())
-                break;
-        }
     context_.probe = nullptr;
 }
 

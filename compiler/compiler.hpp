@@ -65,6 +65,9 @@ struct CompileOptions {
     /// What the program is replayed over; null: it is for a machine.  Clauses are compiled for each
     /// recorded probe that they match.  Must outlive the call.
     const RecordedState* recorded = nullptr;
+    /// Clauses that ask what was not recorded are left out where it was not, with a warning that
+    /// says what; an error when none is left.
+    bool where_possible = false;
     /// Returns what a description that matches nothing may have meant; "" when nothing is near it.
     std::function<std::string(const ProbeDescription&)> similar_probe;
     /// Returns what is to be said of a description that matches nothing; "" when nothing is known

@@ -31,6 +31,7 @@ struct ReplayArguments {
     ProgramArguments program;
     TraceFiles files;
     WindowOptions window;
+    bool where_possible = false;
 };
 
 /// Returns "a, b, c and 5 more".
@@ -245,7 +246,8 @@ int replay(ReplayArguments arguments) {
     auto hint = [&](const compiler::ProbeDescription& description) {
         return hint_for(description, ring, trace->path);
     };
-    auto compiled = compile_program(arguments.program, {exists, {}, hint, &state});
+    auto compiled =
+        compile_program(arguments.program, {exists, {}, hint, &state, arguments.where_possible});
     if (!compiled)
         return static_cast<int>(Exit::failed);
     // The recorded program has the options of its command line, too.
@@ -274,6 +276,8 @@ void add_replay(Command app, int& status) {
     add_program_text_options(command, arguments->program);
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
+    command.add_flag("--where-possible", arguments->where_possible,
+                     "Leave out clauses that ask what was not recorded, and say which");
     command.footer(
         "\nWithout -s and -n the program that was recorded with runs again.\n"
         "Example: which programs opened files during a boot whose opens were recorded?\n"

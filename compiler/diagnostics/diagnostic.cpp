@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 
 namespace daybreak::compiler {
 
@@ -62,6 +63,16 @@ void DiagnosticSink::put_first(size_t first, size_t middle) {
     auto begin = diagnostics_.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(first),
                 begin + static_cast<std::ptrdiff_t>(middle), diagnostics_.end());
+}
+
+std::vector<Diagnostic> DiagnosticSink::take_back(size_t first) {
+    auto begin = diagnostics_.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<Diagnostic> taken(std::make_move_iterator(begin),
+                                  std::make_move_iterator(diagnostics_.end()));
+    diagnostics_.erase(begin, diagnostics_.end());
+    error_count_ -=
+        static_cast<size_t>(std::ranges::count(taken, Severity::error, &Diagnostic::severity));
+    return taken;
 }
 
 bool DiagnosticSink::has(Tag tag) const {

@@ -37,6 +37,8 @@ struct Diagnostic {
     Severity severity = Severity::error;
     Region region = Region::none;
     bool classic_bare = false; ///< the classic form has neither tag nor line
+    /// About what a recording does not have: the clause is right, for another one.
+    bool is_unrecorded = false;
 };
 
 /// Returns a diagnostic whose text is formatted as printf does.
@@ -66,6 +68,9 @@ public:
     /// Moves what was reported since `middle` before what was reported since `first`; both are
     /// earlier sizes of diagnostics().
     void put_first(size_t first, size_t middle);
+
+    /// Takes back what was reported since `first`, an earlier size of diagnostics(): returns it.
+    std::vector<Diagnostic> take_back(size_t first);
 
     /// What is reported from here on was found in the value of an option: it is located there, as
     /// D_PRAGMA_OPTSET.  Null: no longer.

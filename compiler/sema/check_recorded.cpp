@@ -186,11 +186,15 @@ bool ExprChecker::needs_recorded(const std::string& expression) {
 
 TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {
     const ProbeDescription& probe = *context_.probe;
-    std::string hint = "recorded there: " + context_.recorded->all(probe);
-    return refuse(Tag::D_IDENT_UNDEF, span,
-                  what + " was not recorded at " + probe.provider + ":" + probe.module + ":" +
-                      probe.function + ":" + probe.name,
-                  std::move(hint));
+    Diagnostic diagnostic;
+    diagnostic.tag = Tag::D_IDENT_UNDEF;
+    diagnostic.span = library_use_.value_or(span);
+    diagnostic.text = what + " was not recorded at " + probe.provider + ":" + probe.module + ":" +
+                      probe.function + ":" + probe.name;
+    diagnostic.hints = {"recorded there: " + context_.recorded->all(probe)};
+    diagnostic.is_unrecorded = true;
+    context_.sink.report(std::move(diagnostic));
+    return nullptr;
 }
 
 /// Refuses what only the live machine could say; else the value itself.

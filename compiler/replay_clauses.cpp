@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clauses of a program that is compiled for a replay: one for each recorded probe, and what is left
+// out where the recording does not have what they ask.
+#include "compiler/compilation.hpp"
+
+#include <algorithm>
+
+namespace daybreak::compiler {
+
+namespace {
+
+std::string name_of(const ProbeDescription& probe) {
+    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
+}
+
+/// Returns the clause and those that `if` made of the rest of it.
+std::vector<const Clause*> parts_of(const Clause& clause, const Program& program) {
+    std::vector<const Clause*> parts;
+    for (const Item& item : program.items) {
+        const auto* one = std::get_if<Clause>(&item);
+        if (one && !parts.empty() && !one->is_continued)
+            break;
+        if (one && (one == &clause || !parts.empty()))
+            parts.push_back(one);
+    }
+    return parts;
+}
+
+} // namespace
+
+/// Compiles a clause for each recorded probe that its descriptions match: what was recorded differs
+/// from probe to probe.
+void Compilation::compile_for_replay(const Clause& clause,
+                                     const std::vector<const ProbeDescription*>& descriptions) {
+    std::vector<ProbeDescription> probes;
+    for (const ProbeDescription* description : descriptions)
+        for (ProbeDescription& probe : options_.recorded->matches(*description))
+            probes.push_back(std::move(probe));
+    if (options_.where_possible && !clause.is_continued)
+        find_left_out(clause, probes);
+    for (const ProbeDescription& probe : probes) {
+        if (sink_.has_errors())
+            break;
+        if (!left_out_probes_.contains(name_of(probe)))
+            link(clause, {&probe}, plan_for_replay(clause, probe));
+    }
+    context_.probe = nullptr;
+}
+
+PlannedClause Compilation::plan_for_replay(const Clause& clause, const ProbeDescription& probe) {
+    context_.probe = &probe;
+    context_.slots_needed.clear();
+    PlannedClause planned = ClausePlanner(context_).plan(clause);
+    planned.predicate =
+        ExprChecker(context_).with_needed_slots(std::move(planned.predicate), clause.span);
+    return planned;
+}
+
+/// Plans the whole clause for each probe, and remembers for which it cannot be.  Says why of the
+/// first, and how many there are.
+void Compilation::find_left_out(const Clause& clause, const std::vector<ProbeDescription>& probes) {
+    left_out_probes_.clear();
+    std::vector<Diagnostic> why;
+    for (const ProbeDescription& probe : probes) {
+        size_t first = sink_.diagnostics().size();
+        for (const Clause* part : parts_of(clause, *programs_.back()))
+            if (!sink_.has_errors())
+                plan_for_replay(*part, probe);
+        bool is_planned = !sink_.has_errors();
+        std::vector<Diagnostic> reported = sink_.take_back(first);
+        if (is_planned) // warnings come again
+            continue;
+        left_out_probes_.insert(name_of(probe));
+        if (why.empty())
+            why = std::move(reported);
+        else if (!std::ranges::all_of(reported, &Diagnostic::is_unrecorded))
+            return static_cast<void>(leave_out(std::move(reported)));
+    }
+    if (why.empty())
+        return;
+    if (size_t others = left_out_probes_.size() - 1; others != 0)
+        why[0].text += base::strprintf(" and at %zu more of its probes", others);
+    leave_out(std::move(why));
+}
+
+/// Reports what is only not recorded as warnings, all else as it was.  Returns whether there was
+/// nothing else.
+bool Compilation::leave_out(std::vector<Diagnostic> reported) {
+    bool may = std::ranges::all_of(reported, [](const Diagnostic& one) {
+        return one.is_unrecorded || one.severity == Severity::warning;
+    });
+    for (Diagnostic& one : reported) {
+        if (may && one.severity == Severity::error) {
+            one.severity = Severity::warning;
+            one.text = "left out: " + one.text;
+        }
+        sink_.report(std::move(one));
+    }
+    has_left_out_ |= may;
+    return may;
+}
+
+void Compilation::check_anything_is_left() {
+    if (!has_left_out_ || sink_.has_errors() || !linker_.program().ecbs.empty())
+        return;
+    Diagnostic nothing;
+    nothing.tag = Tag::D_EMPTY;
+    nothing.text = "no clause of the program can be replayed over what was recorded";
+    nothing.hints = {"what is said to be left out says what is missing"};
+    sink_.report(std::move(nothing));
+}
+
+} // namespace daybreak::compiler
