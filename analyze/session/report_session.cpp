@@ -121,7 +121,7 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     const YieldedEcbs yielded = yielded_ecbs();
     if (!yielded.empty())
         merge_options.yielded = &yielded;
-    std::optional<Tally> tallied = tally(recording, merge_options);
+    std::unique_ptr<Tally> tallied = tally(recording, merge_options);
     if (tallied)
         merge_options.tallied = &tallied->tallied();
     if (options_.window.is_set())
@@ -153,19 +153,19 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
 
 /// Counts what may be counted in any order.  Of a ring that grows nothing is, and of small rings
 /// whose records begin within a segment: the merge alone knows where to go on.
-std::optional<Tally> ReportSession::tally(const formats::Recording& recording,
+std::unique_ptr<Tally> ReportSession::tally(const formats::Recording& recording,
                                           const MergeOptions& options) {
     if (options_.grows || !options.starts.empty())
-        return std::nullopt;
+        return nullptr;
     std::vector<Consumer*> consumers;
     for (const Ring* ring : fed_)
         consumers.push_back(ring->consumer.get());
     const YieldedEcbs none;
-    std::optional<Tally> tally(std::in_place, recording, std::move(consumers), options_.window,
-                               options.yielded ? *options.yielded : none);
+    auto tally = std::make_unique<Tally>(recording, std::move(consumers), options_.window,
+                                         options.yielded ? *options.yielded : none);
     tally->run();
     if (tally->records() == 0)
-        return std::nullopt;
+        return nullptr;
     printed_.count += tally->wanted_records();
     printed_.first_boot_ns = tally->first_boot_ns();
     printed_.last_boot_ns = tally->last_boot_ns();

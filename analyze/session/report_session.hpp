@@ -120,7 +120,7 @@ private:
     YieldedEcbs yielded_ecbs() const;
     void note_snapshots();
     MergeOrder order() const;
-    std::optional<Tally> tally(const formats::Recording& recording, const MergeOptions& options);
+    std::unique_ptr<Tally> tally(const formats::Recording& recording, const MergeOptions& options);
     void merge_until(Ring& ring, uint64_t ticks);
     void settle_snapshots(std::optional<uint64_t> horizon_mono_ns);
     void consume_firing();
