@@ -62,8 +62,9 @@ base::Result<void> Replay::make_host() {
     return {};
 }
 
-/// Fills the slots with what the firing at hand has, and sets its thread.
+/// Fills the slots with what the firing at hand has, and sets its thread and CPU.
 void Replay::fill_all() {
+    host_->set_cpu(reader_->main().cpu);
     for (const MergedRecord& merged : reader_->records())
         slots_.fill(table_, reader_->ecb_of(merged), merged.record);
     set_thread();
@@ -148,7 +149,6 @@ base::Result<void> Replay::fire(LiveReport& report) {
     slots_.clear();
     fill_all();
     if (route.probe && !is_over() && reader_->has_anchor()) {
-        host_->set_cpu(reader_->main().cpu);
         simulation_->fire(*route.probe, slots_.all(), slots_.site());
         firings_++;
     }

@@ -19,6 +19,8 @@ void SimThread::set_execname(std::string_view name) {
 
 namespace {
 
+constexpr uint64_t kIdleKey = uint64_t{1} << 40; ///< above those of threads, which are their ids
+
 VirtualClockConfig clock_config(const SimHostConfig& config) {
     VirtualClockConfig clock{.tsc = config.tsc, .seed = config.seed, .still = config.still_clock};
     if (config.start_mono_ns != 0)
@@ -38,7 +40,7 @@ SimHost::SimHost(const SimHostConfig& config)
     else
         std::memcpy(&boot_id_, config.boot_uuid.data(), sizeof(boot_id_));
     kernel_memory_.allow_image();
-    idle_thread_ = SimThread{0, 0, 0, 0, 0, {}, 2};
+    idle_thread_ = SimThread{0, 0, 0, 0, 0, {}, kIdleKey};
     idle_thread_.set_execname("swapper/0");
     for (const SimThread* thread : {&thread_, &idle_thread_})
         kernel_memory_.add_own(thread->execname.data(), thread->execname.size());
@@ -238,6 +240,7 @@ void SimHost::fire_next_timer() {
     for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
         set_cpu(cpu);
         idle_thread_.set_execname("swapper/" + std::to_string(cpu));
+        idle_thread_.key = kIdleKey + cpu; // each CPU has an idle thread of its own
         fire(probe, args, site);
     }
     idle_ = false;
