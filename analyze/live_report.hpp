@@ -35,6 +35,8 @@ public:
 
     /// What the program gave to exit(), last.
     std::optional<int> exit_status() const { return session_.exit_status(); }
+    /// Has the aggregations; null before the first add().
+    Consumer* consumer() { return session_.consumer(); }
     const UnnamedAddresses& unnamed() const { return session_.unnamed(); }
     /// The options in force, setopt() included; null before the first add().
     const OutputOptions* output_options() const { return session_.output_options(); }

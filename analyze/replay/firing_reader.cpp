@@ -19,8 +19,9 @@ bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
             before.record.epid < record.record.epid);
 }
 
-MergeOptions options_of(const TimeWindow& window) {
+MergeOptions options_of(const TimeWindow& window, const TalliedRecords* tallied) {
     MergeOptions options;
+    options.tallied = tallied;
     options.order = MergeOrder::made;
     if (window.is_set())
         options.is_wanted = [window](const formats::RingRecording& ring, uint64_t min_ticks,
@@ -34,9 +35,9 @@ MergeOptions options_of(const TimeWindow& window) {
 
 FiringReader::FiringReader(const formats::Recording& recording, size_t index,
                            const CaptureTable& table, const TimeWindow& window,
-                           const ReplayedProbes& probes)
+                           const ReplayedProbes& probes, const TalliedRecords* tallied)
     : ring_index_(index), ring_(recording.rings[index]), table_(table), window_(window),
-      merge_(recording, options_of(window)) {
+      merge_(recording, options_of(window, tallied)) {
     make_routes(probes);
 }
 

@@ -23,9 +23,11 @@ using ReplayedProbes = std::map<uint32_t, sim::SimProbe*>;
 
 class FiringReader {
 public:
-    /// `index` is the ring's in the recording.  All must outlive the reader.
+    /// `index` is the ring's in the recording.  All must outlive the reader.  What was `tallied` is
+    /// left out; null: nothing was.
     FiringReader(const formats::Recording& recording, size_t index, const CaptureTable& table,
-                 const TimeWindow& window, const ReplayedProbes& probes);
+                 const TimeWindow& window, const ReplayedProbes& probes,
+                 const TalliedRecords* tallied = nullptr);
     FiringReader(const FiringReader&) = delete;
     FiringReader& operator=(const FiringReader&) = delete;
 

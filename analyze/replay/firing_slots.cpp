@@ -33,29 +33,30 @@ uint64_t FiringSlots::keep_string(base::ByteView bytes) {
     return reinterpret_cast<uintptr_t>(to);
 }
 
-void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record) {
-    for (const CapturedField& captured : table.fields_of(ecb)) {
-        std::optional<base::ByteView> bytes = record.data(captured.field);
-        if (!bytes)
-            continue;
-        uint64_t value = 0;
-        switch (captured.kind) {
-        case CapturedKind::integer:
-            std::memcpy(&value, bytes->data(), std::min(bytes->size(), sizeof(value)));
-            break;
-        case CapturedKind::string:
-            value = keep_string(*bytes);
-            break;
-        case CapturedKind::stack:
-            keep_longer(stack_, *bytes);
-            break;
-        case CapturedKind::user_stack:
-            keep_longer(user_stack_, *bytes);
-            break;
-        }
-        slots_[captured.slot] = value;
-        slots_[formats::presence_word(captured.slot)] |= formats::presence_bit(captured.slot);
+void FiringSlots::fill(const CapturedField& field, base::ByteView bytes) {
+    uint64_t value = 0;
+    switch (field.kind) {
+    case CapturedKind::integer:
+        std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(value)));
+        break;
+    case CapturedKind::string:
+        value = keep_string(bytes);
+        break;
+    case CapturedKind::stack:
+        keep_longer(stack_, bytes);
+        break;
+    case CapturedKind::user_stack:
+        keep_longer(user_stack_, bytes);
+        break;
     }
+    slots_[field.slot] = value;
+    set_present(field.slot);
+}
+
+void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record) {
+    for (const CapturedField& captured : table.fields_of(ecb))
+        if (std::optional<base::ByteView> bytes = record.data(captured.field))
+            fill(captured, *bytes);
 }
 
 } // namespace daybreak::analyze

@@ -27,6 +27,13 @@ public:
         stack_.clear();
         user_stack_.clear();
     }
+    /// The same of the strings only.
+    void clear_strings() { arena_used_ = 0; }
+    void set_present(uint32_t slot) {
+        slots_[formats::presence_word(slot)] |= formats::presence_bit(slot);
+    }
+    /// Fills the slot of one value.
+    void fill(const CapturedField& field, base::ByteView bytes);
     /// Fills the slots that a record has values for; `ecb` is the index of its ECB in the table.
     void fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record);
 

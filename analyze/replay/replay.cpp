@@ -118,10 +118,16 @@ void Replay::poll(LiveReport& report) {
     since_poll_ = 0;
     for (uint32_t cpu = 0; cpu < host_->cpu_count(); cpu++)
         bytes_polled_[cpu] = dbk_consumer_counters(simulation_->consumer(), cpu)->bytes;
+    static_cast<void>(has_to_stop());
+    report.add(simulation_->poll(), sim::Simulation::kAll);
+}
+
+/// Says how far it is, and asks whether it was interrupted.
+bool Replay::has_to_stop() {
     if (options_.progress)
         options_.progress(records_);
-    report.add(simulation_->poll(), sim::Simulation::kAll);
     was_interrupted_ = was_interrupted_ || (options_.interrupted && options_.interrupted());
+    return was_interrupted_;
 }
 
 /// Fires BEGIN, with what was recorded of it if that is the firing at hand.
@@ -187,11 +193,39 @@ base::Result<void> Replay::load(base::ByteView dof) {
     return {};
 }
 
+/// Lets records that are alike count at once, if the program is one for which that is the same.
+base::Result<void> Replay::run_alike(base::ByteView dof, LiveReport& report) {
+    DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
+    std::optional<AlikeProgram> program = AlikeProgram::of(image.program, ring_, table_);
+    if (!program)
+        return {};
+    DBK_TRY_VOID(begin(false));
+    poll(report);
+    Consumer* consumer = report.consumer();
+    if (is_over() || !consumer)
+        return {};
+    Replay beside(recording_, ring_index_, table_, options_); // for its machine
+    DBK_TRY_VOID(beside.make_host());
+    DBK_TRY_VOID(beside.load(dof));
+    DBK_TRY_VOID(beside.begin(false));
+    alike_ = std::make_unique<AlikeReplay>(recording_, ring_index_, table_, options_.window,
+                                           std::move(*program));
+    alike_->run({*beside.simulation_, beside.probes_, beside.slots_}, *consumer,
+                [this](uint64_t records) {
+                    records_ = records;
+                    return !has_to_stop();
+                });
+    records_ = alike_->records();
+    return {};
+}
+
 base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     DBK_TRY_VOID(make_host());
     DBK_TRY_VOID(load(dof));
     ticks_.emplace(recording_, ring_index_, table_, probes_);
-    reader_.emplace(recording_, ring_index_, table_, options_.window, probes_);
+    DBK_TRY_VOID(run_alike(dof, report));
+    reader_.emplace(recording_, ring_index_, table_, options_.window, probes_,
+                    alike_ ? &alike_->tallied() : nullptr);
     while (!is_over() && reader_->next())
         DBK_TRY_VOID(fire(report));
     if (!has_started_)

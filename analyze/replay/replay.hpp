@@ -11,6 +11,7 @@
 #pragma once
 
 #include "analyze/live_report.hpp"
+#include "analyze/replay/alike_replay.hpp"
 #include "analyze/replay/firing_slots.hpp"
 #include "analyze/replay/recorded_ticks.hpp"
 #include "engine/sim/simulation.hpp"
@@ -62,6 +63,8 @@ private:
     base::Result<void> begin(bool has_record);
     uint64_t begin_ns() const;
     void find_end();
+    base::Result<void> run_alike(base::ByteView dof, LiveReport& report);
+    bool has_to_stop();
     void poll(LiveReport& report);
     bool is_poll_due() const;
     bool is_over() const {
@@ -77,6 +80,7 @@ private:
     std::unique_ptr<sim::Simulation> simulation_;
     ReplayedProbes probes_;
     std::optional<RecordedTicks> ticks_;
+    std::unique_ptr<AlikeReplay> alike_; // null: no clause was carried out so
     std::optional<FiringReader> reader_;
     FiringSlots slots_;
     std::vector<uint64_t> bytes_polled_;    // of each CPU, when it was read last

@@ -88,6 +88,8 @@ public:
     uint64_t problems() const { return shared_.problems; }
     /// What the program gave to exit(), last.
     std::optional<int> exit_status() const { return shared_.exit_status; }
+    /// Of the first ring; null before there is one.
+    Consumer* consumer() { return rings_.empty() ? nullptr : rings_.front().consumer.get(); }
     const UnnamedAddresses& unnamed() const { return names_.unnamed(); }
     /// The options in force, setopt() included, of the first ring; null before there is one.
     const OutputOptions* output_options() const {

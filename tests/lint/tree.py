@@ -64,7 +64,7 @@ PART_ARROWS = {
         "decode": ["values", "aggregate"],
         "print": ["values", "symbols", "aggregate"],
         "session": ["values", "symbols", "aggregate", "decode", "print"],
-        "replay": ["values", "aggregate", "decode", "live_report.hpp"],
+        "replay": ["values", "aggregate", "decode", "session", "live_report.hpp"],
     },
 }
 LICENCES = {
