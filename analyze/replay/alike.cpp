@@ -19,10 +19,10 @@ using Slots = std::set<uint32_t>;
 
 /// Subroutines whose result depends on their arguments only, and that change nothing.
 constexpr std::array kPureCalls = {
-    DIF_SUBR_STRLEN,  DIF_SUBR_STRJOIN, DIF_SUBR_LLTOSTR, DIF_SUBR_BASENAME, DIF_SUBR_DIRNAME,
-    DIF_SUBR_STRCHR,  DIF_SUBR_STRRCHR, DIF_SUBR_STRSTR,  DIF_SUBR_SUBSTR,   DIF_SUBR_INDEX,
-    DIF_SUBR_RINDEX,  DIF_SUBR_HTONS,   DIF_SUBR_HTONL,   DIF_SUBR_HTONLL,   DIF_SUBR_NTOHS,
-    DIF_SUBR_NTOHL,   DIF_SUBR_NTOHLL,  DIF_SUBR_TOUPPER, DIF_SUBR_TOLOWER,  DIF_SUBR_STRTOLL,
+    DIF_SUBR_STRLEN,   DIF_SUBR_STRJOIN, DIF_SUBR_LLTOSTR, DIF_SUBR_BASENAME, DIF_SUBR_DIRNAME,
+    DIF_SUBR_STRCHR,   DIF_SUBR_STRRCHR, DIF_SUBR_STRSTR,  DIF_SUBR_SUBSTR,   DIF_SUBR_INDEX,
+    DIF_SUBR_RINDEX,   DIF_SUBR_HTONS,   DIF_SUBR_HTONL,   DIF_SUBR_HTONLL,   DIF_SUBR_NTOHS,
+    DIF_SUBR_NTOHL,    DIF_SUBR_NTOHLL,  DIF_SUBR_TOUPPER, DIF_SUBR_TOLOWER,  DIF_SUBR_STRTOLL,
     DIF_SUBR_CLEANPATH};
 
 /// Built-in variables that each firing of a clause has the same.
@@ -48,8 +48,8 @@ std::optional<uint32_t> slot_of(const formats::Difo& difo, size_t at) {
     bool is_target = std::ranges::any_of(difo.text, [at](uint32_t one) {
         return is_branch(DIF_INSTR_OP(one)) && DIF_INSTR_LABEL(one) == at;
     });
-    if (is_target || DIF_INSTR_OP(set) != DIF_OP_SETX ||
-        DIF_INSTR_RD(set) != DIF_INSTR_R2(load) || DIF_INSTR_INTEGER(set) >= difo.integers.size())
+    if (is_target || DIF_INSTR_OP(set) != DIF_OP_SETX || DIF_INSTR_RD(set) != DIF_INSTR_R2(load) ||
+        DIF_INSTR_INTEGER(set) >= difo.integers.size())
         return std::nullopt;
     uint64_t slot = difo.integers[DIF_INSTR_INTEGER(set)];
     return slot < formats::kFirstSlot || slot > UINT32_MAX ? std::nullopt
@@ -87,8 +87,8 @@ bool is_apart(const formats::Difo& difo) {
         uint32_t op = DIF_INSTR_OP(instruction), variable = DIF_INSTR_VAR(instruction);
         bool is_thread = op == DIF_OP_LDTA || op == DIF_OP_LDTS || op == DIF_OP_STTS ||
                          op == DIF_OP_LDTAA || op == DIF_OP_STTAA;
-        bool is_machine = op == DIF_OP_LDGS && variable < DIF_VAR_OTHER_UBASE &&
-                          !has(kNames, variable);
+        bool is_machine =
+            op == DIF_OP_LDGS && variable < DIF_VAR_OTHER_UBASE && !has(kNames, variable);
         return is_thread || is_machine || op == DIF_OP_LDGA || op == DIF_OP_CALL;
     });
 }
@@ -108,12 +108,11 @@ bool all_of(const formats::DofProgram& program, const formats::DofEcb& clause, C
 
 bool has_only(const formats::DofProgram& program, const formats::DofEcb& clause,
               std::initializer_list<uint32_t> kinds) {
-    return !clause.actions ||
-           std::ranges::all_of(program.action_lists[*clause.actions].actions,
-                               [&](const formats::DofAction& action) {
-                                   return has(kinds, action.kind) ||
-                                          DTRACEACT_IS_AGG(action.kind);
-                               });
+    return !clause.actions || std::ranges::all_of(program.action_lists[*clause.actions].actions,
+                                                  [&](const formats::DofAction& action) {
+                                                      return has(kinds, action.kind) ||
+                                                             DTRACEACT_IS_AGG(action.kind);
+                                                  });
 }
 
 bool is_of_engine(const formats::DofEcb& clause, const char* name) {
@@ -141,17 +140,19 @@ std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& pro
             continue;
         bool is_begin = is_of_engine(clause, "BEGIN");
         if (is_begin || is_of_engine(clause, "END")) {
-            bool is_known = is_begin ? has_only(program, clause, {DTRACEACT_DIFEXPR, DTRACEACT_PRINTF})
-                                     : has_only(program, clause,
-                                                {DTRACEACT_DIFEXPR, DTRACEACT_PRINTF,
-                                                 DTRACEACT_PRINTA, DTRACEACT_LIBACT});
+            bool is_known = is_begin
+                                ? has_only(program, clause, {DTRACEACT_DIFEXPR, DTRACEACT_PRINTF})
+                                : has_only(program, clause,
+                                           {DTRACEACT_DIFEXPR, DTRACEACT_PRINTF, DTRACEACT_PRINTA,
+                                            DTRACEACT_LIBACT});
             if (!is_known || !all_of(program, clause, apart))
                 return std::nullopt;
             continue;
         }
         Slots slots;
         bool is_recorded = false;
-        if (!has_only(program, clause, {DTRACEACT_DIFEXPR}) || clause.probe.name.starts_with("tick-") ||
+        if (!has_only(program, clause, {DTRACEACT_DIFEXPR}) ||
+            clause.probe.name.starts_with("tick-") ||
             !all_of(program, clause,
                     [&](const formats::Difo& difo) { return is_pure(difo, slots); }))
             return std::nullopt;

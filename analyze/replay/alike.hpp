@@ -2,9 +2,9 @@
 //
 // AlikeProgram: a program whose clauses do the same for records that hold the same.
 //
-// Such a clause only aggregates, and looks at nothing but what was captured, constants and the names
-// of its probe: not at variables, the time, or what another clause did.  Then it is enough to fire
-// it once for all records that are alike in what it looks at, in any order (AlikeReplay).
+// Such a clause only aggregates, and looks at nothing but what was captured, constants and the
+// names of its probe: not at variables, the time, or what another clause did.  Then it is enough to
+// fire it once for all records that are alike in what it looks at, in any order (AlikeReplay).
 #pragma once
 
 #include "analyze/replay/capture_table.hpp"
@@ -18,7 +18,7 @@ namespace daybreak::analyze {
 struct AlikeProgram {
     /// What the records of an ECB are to the program.
     struct Ecb {
-        bool fires = false;                ///< each is a firing of clauses; else it is passed over
+        bool fires = false; ///< each is a firing of clauses; else it is passed over
         uint32_t probe_id = 0;
         std::vector<CapturedField> fields; ///< that the clauses look at
     };

@@ -64,7 +64,8 @@ bool AlikeReplay::fire_layout(const formats::LayoutColumns& layout) {
         return false;
     sim::SimProbe& probe = *machine_->probes.at(ecb.probe_id);
     machine_->slots.clear();
-    for (const CapturedField& field : table_.fields_of(static_cast<size_t>(&ecb - program_.ecbs.data())))
+    for (const CapturedField& field :
+         table_.fields_of(static_cast<size_t>(&ecb - program_.ecbs.data())))
         machine_->slots.set_present(field.slot);
     for (size_t group = 0; group < counts_.size(); group++)
         if (counts_[group] != 0) {
@@ -96,10 +97,15 @@ bool AlikeReplay::take_records() {
     for (auto* group : {&pieces.metadata, &pieces.segments})
         for (base::Bytes& piece : *group)
             builder.add_owned(std::move(piece), {.origin = "replay"});
-    const formats::Recording recording = builder.build();
+    formats::Recording recording = builder.build();
     if (recording.rings.empty())
         return false;
-    const formats::RingRecording& ring = recording.rings[0];
+    const formats::Recording* taken = &recording;
+    if (!description_) {
+        taken = &description_.emplace(std::move(recording));
+        meant_.emplace(taken->rings[0]);
+    }
+    const formats::RingRecording& ring = taken->rings[0];
     for (const formats::CpuInfo& cpu : ring.cpus)
         for (size_t i = 0; i < cpu.segments.size(); i++) {
             const formats::SegmentInfo segment = cpu.segments[i];
@@ -114,29 +120,35 @@ bool AlikeReplay::take_records() {
 }
 
 bool AlikeReplay::count(const formats::RecordView& record, uint64_t times) {
-    EcbPlan* plan = consumer_->program().find(record.epid);
-    if (!plan || !plan->only_aggregates)
-        return false;
-    DBK_ASSERT(plan->ecb->probe_id == record.ecb->probe_id);
+    EcbPlan* plan = meant_->find(record.epid);
+    return plan && plan->only_aggregates &&
+           std::ranges::all_of(plan->statements, [&](Statement& statement) {
+               return count(*plan, statement, record.bytes, times);
+           });
+}
+
+/// The engine whose aggregations are printed has the same ECBs, and may have other records of them.
+bool AlikeReplay::count(EcbPlan& plan, Statement& statement, base::ByteView record,
+                        uint64_t times) {
+    if (!statement.flat)
+        statement.flat = FlatAggregation::of(statement);
     FlatAggregation::Key key;
-    for (Statement& statement : plan->statements) {
-        if (!consumer_->is_flat(statement) || !statement.flat->read_key(record.bytes, key))
-            return false;
-        const AggregationFunction& function = statement.layout.function;
-        Count& result = results_.emplace_back(
-            Count{&statement,
-                  {key.bytes().begin(), key.bytes().end()},
-                  std::vector<uint64_t>(*function.cell_count())});
-        int64_t value = statement.flat->value(record.bytes);
-        int64_t increment = statement.flat->increment(record.bytes);
-        function.init(result.cells);
-        if (function.kind == DTRACEAGG_COUNT)
-            result.cells[0] = times;
-        else
-            for (uint64_t i = 0; i < times; i++)
-                function.update(result.cells, value, increment);
-    }
-    return true;
+    if (!statement.problem.empty() || !statement.flat || !statement.flat->read_key(record, key))
+        return false;
+    EcbPlan* printed = consumer_->program().find(plan.ecb->epid);
+    DBK_ASSERT(printed && printed->ecb->probe_id == plan.ecb->probe_id);
+    const AggregationFunction& function = statement.layout.function;
+    Count& result = results_.emplace_back(Count{printed->find_aggregation(statement.action),
+                                                {key.bytes().begin(), key.bytes().end()},
+                                                std::vector<uint64_t>(*function.cell_count())});
+    function.init(result.cells);
+    if (function.kind == DTRACEAGG_COUNT)
+        result.cells[0] = times;
+    else
+        for (uint64_t i = 0; i < times; i++)
+            function.update(result.cells, statement.flat->value(record),
+                            statement.flat->increment(record));
+    return result.statement && result.statement->problem.empty();
 }
 
 uint64_t AlikeReplay::drops() const {

@@ -61,6 +61,7 @@ private:
     void fire(sim::SimProbe& probe, uint64_t records);
     bool take_records();
     bool count(const formats::RecordView& record, uint64_t times);
+    bool count(EcbPlan& plan, Statement& statement, base::ByteView record, uint64_t times);
     uint64_t drops() const;
 
     const formats::RingRecording& ring_;
@@ -68,6 +69,9 @@ private:
     const AlikeProgram program_;
     SegmentWalk walk_;
     ColumnGroups groups_;
+    /// What the records of its machine mean; empty before the first block.
+    std::optional<formats::Recording> description_;
+    std::optional<RingProgram> meant_;
     std::vector<uint64_t> counts_;
     std::vector<uint32_t> examples_;
     base::Bytes bytes_;

@@ -4,6 +4,8 @@
 #include "analyze/replay/replay.hpp"
 
 #include "analyze/decode/time_span.hpp"
+#include "analyze/replay/engine_counts.hpp"
+#include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
 
@@ -111,7 +113,7 @@ void Replay::pass_time(uint64_t mono_ns, LiveReport& report) {
 bool Replay::is_poll_due() const {
     uint32_t cpu = host_->cpu();
     uint64_t bytes = dbk_consumer_counters(simulation_->consumer(), cpu)->bytes;
-    return since_poll_ >= kFiringsPerPoll || bytes - bytes_polled_[cpu] >= kBytesPerPoll;
+    return since_poll_ >= firings_per_poll_ || bytes - bytes_polled_[cpu] >= kBytesPerPoll;
 }
 
 void Replay::poll(LiveReport& report) {
@@ -193,11 +195,22 @@ base::Result<void> Replay::load(base::ByteView dof) {
     return {};
 }
 
+/// Loads the program; its engine keeps the aggregations itself where that is the same.
+base::Result<void> Replay::load_counting(base::ByteView dof, formats::DofProgram program) {
+    std::optional<EngineCounts> counts = EngineCounts::of(program, host_->cpu_count());
+    if (!counts)
+        return load(dof);
+    firings_per_poll_ = counts->firings_max;
+    counts->apply(program);
+    DBK_TRY(base::Bytes counting, formats::write_dof(program));
+    return load(counting);
+}
+
 /// Lets records that are alike count at once, if the program is one for which that is the same.
-base::Result<void> Replay::run_alike(base::ByteView dof, LiveReport& report) {
-    DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
-    std::optional<AlikeProgram> program = AlikeProgram::of(image.program, ring_, table_);
-    if (!program)
+base::Result<void> Replay::run_alike(base::ByteView dof, const formats::DofProgram& program,
+                                     LiveReport& report) {
+    std::optional<AlikeProgram> alike = AlikeProgram::of(program, ring_, table_);
+    if (!alike)
         return {};
     DBK_TRY_VOID(begin(false));
     poll(report);
@@ -209,7 +222,7 @@ base::Result<void> Replay::run_alike(base::ByteView dof, LiveReport& report) {
     DBK_TRY_VOID(beside.load(dof));
     DBK_TRY_VOID(beside.begin(false));
     alike_ = std::make_unique<AlikeReplay>(recording_, ring_index_, table_, options_.window,
-                                           std::move(*program));
+                                           std::move(*alike));
     alike_->run({*beside.simulation_, beside.probes_, beside.slots_}, *consumer,
                 [this](uint64_t records) {
                     records_ = records;
@@ -221,9 +234,10 @@ base::Result<void> Replay::run_alike(base::ByteView dof, LiveReport& report) {
 
 base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     DBK_TRY_VOID(make_host());
-    DBK_TRY_VOID(load(dof));
+    DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
+    DBK_TRY_VOID(load_counting(dof, image.program));
     ticks_.emplace(recording_, ring_index_, table_, probes_);
-    DBK_TRY_VOID(run_alike(dof, report));
+    DBK_TRY_VOID(run_alike(dof, image.program, report));
     reader_.emplace(recording_, ring_index_, table_, options_.window, probes_,
                     alike_ ? &alike_->tallied() : nullptr);
     while (!is_over() && reader_->next())

@@ -63,7 +63,9 @@ private:
     base::Result<void> begin(bool has_record);
     uint64_t begin_ns() const;
     void find_end();
-    base::Result<void> run_alike(base::ByteView dof, LiveReport& report);
+    base::Result<void> load_counting(base::ByteView dof, formats::DofProgram program);
+    base::Result<void> run_alike(base::ByteView dof, const formats::DofProgram& program,
+                                 LiveReport& report);
     bool has_to_stop();
     void poll(LiveReport& report);
     bool is_poll_due() const;
@@ -85,6 +87,7 @@ private:
     FiringSlots slots_;
     std::vector<uint64_t> bytes_polled_;    // of each CPU, when it was read last
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
+    uint64_t firings_per_poll_ = kFiringsPerPoll;
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;

@@ -88,8 +88,8 @@ void ColumnGroups::add_to_groups(const formats::ColumnCodes& codes, size_t recor
     groups_.visit([&](auto groups) {
         codes.visit([&](auto more) {
             for (size_t i = 0; i < records; i++)
-                numbers[i] = static_cast<uint64_t>(groups[i]) * codes.below +
-                             static_cast<uint64_t>(more[i]);
+                numbers[i] =
+                    static_cast<uint64_t>(groups[i]) * codes.below + static_cast<uint64_t>(more[i]);
         });
     });
     groups_.words = std::move(numbers);

@@ -65,7 +65,8 @@ bool ColumnTally::count_statement(const formats::LayoutColumns& layout, Statemen
     const size_t below = groups_.numbers().below;
     uint64_t cells_needed = below * cell_count;
     cells_kept_ += cells_needed;
-    if (cells_needed > kCellsAlways + kCellsPerRecord * layout.count || cells_kept_ > kBlockCellsMax)
+    if (cells_needed > kCellsAlways + kCellsPerRecord * layout.count ||
+        cells_kept_ > kBlockCellsMax)
         return false;
     update(function, cell_count, layout.count);
     Result& result = results_.emplace_back(Result{&statement, {}});
@@ -110,8 +111,7 @@ void ColumnTally::update(const AggregationFunction& function, size_t cell_count,
     for (size_t group = 0; group < groups.below; group++)
         function.init(cells_of(group));
     for (size_t i = 0; i < records; i++) {
-        function.update(cells_of(groups[i]),
-                        values_.empty() ? 0 : static_cast<int64_t>(values_[i]),
+        function.update(cells_of(groups[i]), values_.empty() ? 0 : static_cast<int64_t>(values_[i]),
                         increments_.empty() ? 1 : static_cast<int64_t>(increments_[i]));
         examples_[groups[i]] = static_cast<uint32_t>(i + 1);
     }

@@ -88,7 +88,7 @@ public:
         return plan && (plan->is_wanted || plan->is_fault);
     }
     /// Adds what was counted elsewhere for a statement that is flat.
-    void add(const Statement& statement, base::ByteView key, std::span<const uint64_t> cells);
+    void add(Statement& statement, base::ByteView key, std::span<const uint64_t> cells);
     /// Prints a record, and what it does to aggregations and options.
     void consume(const MergedRecord& merged);
     /// Adds a snapshot that the engine counted.

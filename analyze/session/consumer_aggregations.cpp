@@ -98,9 +98,8 @@ void Consumer::aggregate(EcbPlan& plan, Statement& statement, base::ByteView rec
         aggregation_full();
 }
 
-void Consumer::add(const Statement& statement, base::ByteView key,
-                   std::span<const uint64_t> cells) {
-    if (!table_.merge(*statement.layout_number, statement.source, key, cells))
+void Consumer::add(Statement& statement, base::ByteView key, std::span<const uint64_t> cells) {
+    if (!ready(statement) || !table_.merge(*statement.layout_number, statement.source, key, cells))
         aggregation_full();
 }
 

@@ -74,8 +74,8 @@ uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, boo
     Consumer& consumer = *consumers_[ring];
     formats::RecordCursor cursor = formats::records_of(segment, recording_.rings[ring]);
     size_t counted = 0;
-    is_all = gather(consumer.program(), cursor, counted) &&
-             gathered_.size() == segment.record_count;
+    is_all =
+        gather(consumer.program(), cursor, counted) && gathered_.size() == segment.record_count;
     if (is_all)
         counted = gathered_.size();
     for (const Gathered& one : std::span(gathered_).first(counted)) {
