@@ -33,6 +33,8 @@ public:
     /// Prints the aggregations that were not printed.
     void end() { session_.end(); }
 
+    /// The aggregations as data; whole after end().
+    std::vector<Answer> answers() const { return session_.answers(); }
     /// What the program gave to exit(), last.
     std::optional<int> exit_status() const { return session_.exit_status(); }
     /// Has the aggregations; null before the first add().

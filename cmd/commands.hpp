@@ -16,6 +16,7 @@ constexpr const char* kSymbolsHelp =
 void add_backfill(Command app, int& status);
 void add_compile(Command app, int& status);
 void add_complete(Command app, int& status);
+void add_diff(Command app, int& status);
 void add_dof(Command app, int& status);
 void add_sim(Command app, int& status);
 void add_embed(Command app, int& status);

@@ -76,7 +76,7 @@ constexpr Entry kCommands[] = {
     {"stop", daybreak::cmd::add_stop},         {"status", daybreak::cmd::add_status},
     {"sim", daybreak::cmd::add_sim},           {"snapshot", daybreak::cmd::add_snapshot},
     {"pack", daybreak::cmd::add_pack},         {"verify", daybreak::cmd::add_verify},
-    {"replay", daybreak::cmd::add_replay},
+    {"replay", daybreak::cmd::add_replay},     {"diff", daybreak::cmd::add_diff},
 };
 
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All
@@ -91,9 +91,11 @@ void add_commands(CLI::App& app, const std::vector<std::string>& words, int& sta
             command.add(daybreak::cmd::Command(&app), status);
 }
 
-/// The words of a command line; `help X` is `X --help`.
+/// The words of a command line; `help X` is `X --help`, and A -- B of diff is A --against B.
 std::vector<std::string> words_of(int argc, char** argv) {
     std::vector<std::string> words(argv + (argc > 0), argv + argc);
+    if (!words.empty() && words[0] == "diff") // the parser drops "--"
+        std::ranges::replace(words, std::string("--"), std::string("--against"));
     if (words.empty() || words[0] != "help" || words.size() > 2)
         return words;
     words.erase(words.begin());

@@ -234,33 +234,30 @@ std::optional<std::string> program_usage_error(const ProgramArguments& arguments
     return std::nullopt;
 }
 
-std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,
-                                               const KnownProbes& probes) {
-    auto source = read_source(arguments);
-    if (!source.ok()) {
-        complain(source.error().message());
-        return std::nullopt;
-    }
+namespace {
+
+/// What came of a compilation, and the types it was made with.
+struct Compilation {
+    compiler::CompileOutput output;
+    std::unique_ptr<compiler::BtfKernelTypes> kernel;
+};
+
+/// Reads, preprocesses and compiles.  Errors: a file that cannot be read; what is wrong with the
+/// program is in the output.
+base::Result<Compilation> compile(const ProgramArguments& arguments, const KnownProbes& probes) {
     compiler::CompileOptions options;
-    options.sources.push_back(*source);
+    DBK_TRY(compiler::CompileSource source, read_source(arguments));
+    options.sources.push_back(std::move(source));
     options.arguments = arguments.arguments;
     if (!arguments.source) // of another process
         options.macros = process_macros();
     set_options(arguments, options);
-    auto libraries = add_libraries(arguments.library_folders, options);
-    if (!libraries.ok()) {
-        complain(libraries.error().message());
-        return std::nullopt;
-    }
-    auto where = kernel_source(arguments);
-    if (!where.ok()) {
-        complain(where.error().message());
-        return std::nullopt;
-    }
-    std::unique_ptr<compiler::BtfKernelTypes> kernel;
-    if (*where)
-        kernel = std::make_unique<compiler::BtfKernelTypes>(std::move(**where));
-    options.kernel = kernel.get();
+    DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
+    DBK_TRY(auto where, kernel_source(arguments));
+    Compilation made;
+    if (where)
+        made.kernel = std::make_unique<compiler::BtfKernelTypes>(std::move(*where));
+    options.kernel = made.kernel.get();
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.probe_exists = probes.exist;
     options.similar_probe = probes.similar;
@@ -268,19 +265,45 @@ std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments
     options.zero_probes_allowed = arguments.zero_probes_allowed;
     options.recorded = probes.recorded;
     options.where_possible = probes.where_possible;
+    made.output = compiler::compile(options);
+    return made;
+}
 
-    compiler::CompileOutput output = compiler::compile(options);
-    if (std::getenv("DTRACE_DEBUG"))
-        std::fputs(library_notes(output).c_str(), stderr);
-    print_diagnostics(output, {.error_tags = arguments.has_option("errtags")});
-    if (!output.dof)
-        return std::nullopt;
-    CompiledProgram compiled{*std::move(output.dof),      std::move(output.program),
-                             describe(arguments),         "",
-                             std::move(output.stability), std::move(kernel)};
+/// The compilation must have a DOF.
+CompiledProgram program_of(Compilation made, const ProgramArguments& arguments) {
+    CompiledProgram compiled{*std::move(made.output.dof),      std::move(made.output.program),
+                             describe(arguments),              "",
+                             std::move(made.output.stability), std::move(made.kernel)};
     if (compiled.program.target)
         compiled.release = compiled.program.target->release;
     return compiled;
+}
+
+} // namespace
+
+std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,
+                                               const KnownProbes& probes) {
+    auto made = compile(arguments, probes);
+    if (!made.ok()) {
+        complain(made.error().message());
+        return std::nullopt;
+    }
+    if (std::getenv("DTRACE_DEBUG"))
+        std::fputs(library_notes(made->output).c_str(), stderr);
+    print_diagnostics(made->output, {.error_tags = arguments.has_option("errtags")});
+    if (!made->output.dof)
+        return std::nullopt;
+    return program_of(std::move(*made), arguments);
+}
+
+base::Result<CompiledProgram> compile_quietly(const ProgramArguments& arguments,
+                                              const KnownProbes& probes) {
+    DBK_TRY(Compilation made, compile(arguments, probes));
+    if (!made.output.dof) {
+        const compiler::Diagnostic* first = made.output.diagnostics.first_error();
+        return base::errorf(base::ErrorCode::invalid, "%s", first ? first->text.c_str() : "");
+    }
+    return program_of(std::move(made), arguments);
 }
 
 } // namespace daybreak::cmd

@@ -107,5 +107,9 @@ base::Result<std::string> script_text(const std::string& path, base::ByteView by
 /// is Exit::failed.
 std::optional<CompiledProgram> compile_program(const ProgramArguments& arguments,
                                                const KnownProbes& probes);
+/// The same, but says nothing.  Error: invalid, the text of what is wrong first; or a file that
+/// cannot be read.
+base::Result<CompiledProgram> compile_quietly(const ProgramArguments& arguments,
+                                              const KnownProbes& probes);
 
 } // namespace daybreak::cmd

@@ -170,7 +170,8 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
         aggregate(plan, statement, record);
         break;
     case StatementKind::clear:
-        table_.clear(variable());
+        if (!shared_.totals)
+            table_.clear(variable());
         break;
     case StatementKind::denormalize:
         table_.normalize(variable(), 1);
@@ -179,8 +180,9 @@ void Consumer::carry_out(EcbPlan& plan, Statement& statement, base::ByteView rec
         table_.normalize(variable(), number_of(statement.numbers[1], record));
         break;
     case StatementKind::trunc:
-        truncate_aggregation(table_, variable(),
-                             static_cast<int64_t>(number_of(statement.numbers[1], record)));
+        if (!shared_.totals)
+            truncate_aggregation(table_, variable(),
+                                 static_cast<int64_t>(number_of(statement.numbers[1], record)));
         break;
     case StatementKind::setopt:
         set_option(plan, statement, record);

@@ -12,6 +12,7 @@
 #include "analyze/print/context.hpp"
 #include "analyze/print/flow.hpp"
 #include "analyze/print/sink.hpp"
+#include "analyze/session/answer.hpp"
 
 #include <functional>
 #include <map>
@@ -46,6 +47,7 @@ struct ConsumerShared {
     const ConsumerHooks& hooks;
     bool testing = false; ///< no CPU and ID columns
     bool json = false;    ///< lines of JSON instead of text
+    bool totals = false;  ///< clear() and trunc() do nothing
     std::string out;      ///< text that the sink has not seen yet
     bool has_heading = false;
     uint64_t problems = 0; ///< statements that could not be carried out
@@ -95,6 +97,9 @@ public:
     void merge(const formats::AggregationSnapshot& snapshot);
     /// Appends the aggregations that no printa() has shown.
     void print_unprinted();
+
+    /// Adds the aggregations as data, printed or not.
+    void add_answers(std::vector<Answer>& answers) const;
 
     /// Returns the aggregations in which other probes count than those asked for, too: "@a, @b".
     std::string shared_aggregations() const;

@@ -160,6 +160,11 @@ void Consumer::print_unprinted() {
     analyze::print_unprinted(shared_.out, table_, context_);
 }
 
+void Consumer::add_answers(std::vector<Answer>& answers) const {
+    analyze::add_answers(answers, table_, context_,
+                         [this](uint32_t variable) { return program_.aggregation_name(variable); });
+}
+
 void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
     std::vector<uint32_t> variables;
     for (const NumberPlan& number : statement.numbers)

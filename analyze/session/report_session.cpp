@@ -22,6 +22,7 @@ ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
       names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
                                                       options.testing} {
     shared_.json = options.json;
+    shared_.totals = options.totals;
 }
 
 ReportSession::Ring* ReportSession::find(uint16_t ring_id) {
@@ -267,6 +268,13 @@ void ReportSession::report_drops(uint64_t mono_ns) {
         shared_.flush();
         shared_.sink.message(message_of(drop));
     }
+}
+
+std::vector<Answer> ReportSession::answers() const {
+    std::vector<Answer> answers;
+    for (const Ring& ring : rings_)
+        ring.consumer->add_answers(answers);
+    return answers;
 }
 
 void ReportSession::problem(const std::string& text) {

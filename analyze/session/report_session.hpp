@@ -43,6 +43,8 @@ struct ReportOptions {
     bool testing = false;
     /// An object of JSON for each record and aggregation, one per line (daybreak(1)), not text.
     bool json = false;
+    /// clear() and trunc() are not carried out: answers() has all that was aggregated.
+    bool totals = false;
     TimeWindow window;
     WantedProbes probes;
     /// Kernel symbols; null: addresses stay numbers.  Must outlive the call.
@@ -83,6 +85,8 @@ public:
     /// Merges the snapshots that are left, and prints the aggregations that no printa() has shown.
     void end();
 
+    /// The aggregations of all rings as data, printed or not; whole after end().
+    std::vector<Answer> answers() const;
     const PrintedRecords& printed() const { return printed_; }
     /// Statements that could not be carried out.
     uint64_t problems() const { return shared_.problems; }

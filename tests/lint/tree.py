@@ -64,6 +64,7 @@ PART_ARROWS = {
         "decode": ["values", "aggregate"],
         "print": ["values", "symbols", "aggregate"],
         "session": ["values", "symbols", "aggregate", "decode", "print"],
+        "diff": ["values", "symbols", "aggregate", "print", "session"],
         "replay": ["values", "aggregate", "decode", "session", "live_report.hpp"],
     },
 }

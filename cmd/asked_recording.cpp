@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AskedRecording: programs replayed over one recording.
+#include "cmd/asked_recording.hpp"
+
+#include "analyze/replay/replay.hpp"
+#include "analyze/report.hpp"
+#include "cmd/recorded_table.hpp"
+#include "cmd/replayed_program.hpp"
+#include "cmd/terminal.hpp"
+
+namespace daybreak::cmd {
+
+namespace {
+
+void put_notes(const analyze::StringSink& sink, ProgramAnswer& answer) {
+    for (const analyze::Message& message : sink.messages)
+        if (message.kind != analyze::Message::Kind::drop)
+            answer.notes.push_back(message.text);
+}
+
+/// "proc:::exit was not recorded", of what the compiler says of a probe that is not there.
+base::Error in_words_of_recordings(const base::Error& wrong) {
+    constexpr std::string_view kBefore = "probe description ", kAfter = " does not match any probes";
+    std::string_view text = wrong.message();
+    if (!text.starts_with(kBefore) || !text.ends_with(kAfter))
+        return wrong;
+    text.remove_prefix(kBefore.size());
+    text.remove_suffix(kAfter.size());
+    return base::errorf(wrong.code(), "%s was not recorded", std::string(text).c_str());
+}
+
+} // namespace
+
+base::Result<AskedRecording> AskedRecording::open(const TraceFiles& files) {
+    DBK_TRY(formats::Trace trace, read_trace_files(files));
+    AskedRecording asked;
+    asked.trace_ = std::make_unique<formats::Trace>(std::move(trace));
+    return asked;
+}
+
+base::Result<void> AskedRecording::apply(const WindowOptions& window) {
+    DBK_TRY(window_, apply_window_options(window, trace_->recording));
+    return {};
+}
+
+base::Result<ProgramAnswer> AskedRecording::ask(const ProgramArguments& program,
+                                                const AskOptions& options) const {
+    std::optional<base::Error> wrong;
+    const std::vector<formats::RingRecording>& rings = trace_->recording.rings;
+    for (size_t ring = 0; ring < rings.size(); ring++) {
+        if (rings[ring].ecbs.empty())
+            continue;
+        auto answer = ask_ring(ring, program, options);
+        if (answer.ok() || answer.error().code() != base::ErrorCode::invalid)
+            return answer;
+        if (!wrong)
+            wrong = in_words_of_recordings(answer.error());
+    }
+    if (wrong)
+        return *wrong;
+    return base::errorf(base::ErrorCode::not_found,
+                        "the recording does not describe its records: nothing can be replayed");
+}
+
+base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const ProgramArguments& program,
+                                                     const AskOptions& options) const {
+    const formats::RingRecording& ring = trace_->recording.rings[index];
+    analyze::RingProgram recorded(ring);
+    analyze::CaptureTable table(ring, recorded);
+    RecordedTable state(table);
+    auto exists = [&](const compiler::ProbeDescription& description) {
+        return !state.matches(description).empty();
+    };
+    DBK_TRY(CompiledProgram compiled, compile_quietly(program, {exists, {}, {}, &state}));
+    DBK_TRY_VOID(check_destructive(compiled.program));
+    DBK_TRY(base::Bytes dof, replayed_dof(compiled, {}));
+
+    analyze::ReportOptions report_options;
+    report_options.symbols = &trace_->symbols;
+    report_options.totals = options.totals;
+    analyze::StringSink sink;
+    analyze::LiveReport report(report_options, sink);
+    analyze::ReplayOptions how;
+    how.window = window_;
+    how.release = compiled.release;
+    how.destructive = true; // the machine is the replay's
+    how.interrupted = [] { return interrupted.load(); };
+    uint64_t all = 0;
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        all += cpu.completeness.present;
+    if (options.progress)
+        how.progress = [&](uint64_t records) { options.progress(records, all); };
+    analyze::Replay replay(trace_->recording, index, table, how);
+    DBK_TRY_VOID(replay.run(dof, report));
+    was_interrupted_ |= replay.was_interrupted();
+    ProgramAnswer answer;
+    answer.aggregations = report.answers();
+    answer.text = std::move(sink.text);
+    put_notes(sink, answer);
+    answer.has_drops = replay.drops() != 0;
+    if (replay.has_timers_ended())
+        answer.notes.push_back("timers fired no more: the recording is too long for them");
+    if (!state.partial().empty() && !program.source)
+        answer.notes.push_back("recorded at some firings only, and clauses run for these: " +
+                               some_of(state.partial()));
+    return answer;
+}
+
+ProgramAnswer AskedRecording::stored(const AskOptions& options) const {
+    analyze::ReportOptions report_options;
+    report_options.symbols = &trace_->symbols;
+    report_options.totals = options.totals;
+    report_options.window = window_;
+    analyze::StringSink sink;
+    analyze::ReportSession session(report_options, sink);
+    session.feed(trace_->recording, analyze::drops_of(trace_->recording));
+    session.end();
+    ProgramAnswer answer;
+    answer.aggregations = session.answers();
+    answer.text = std::move(sink.text);
+    put_notes(sink, answer);
+    return answer;
+}
+
+std::set<std::string> AskedRecording::stored_names() const {
+    std::set<std::string> names;
+    for (const formats::RingRecording& ring : trace_->recording.rings) {
+        analyze::RingProgram program(ring);
+        for (const auto& [variable, function] : program.functions())
+            names.insert("@" + program.aggregation_name(variable));
+    }
+    return names;
+}
+
+} // namespace daybreak::cmd

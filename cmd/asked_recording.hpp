@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AskedRecording: one recording that several programs are replayed over, for what they give as data.
+#pragma once
+
+#include "analyze/completeness.hpp"
+#include "analyze/session/answer.hpp"
+#include "cmd/program.hpp"
+#include "cmd/trace_files.hpp"
+#include "cmd/window_options.hpp"
+
+#include <functional>
+
+namespace daybreak::cmd {
+
+/// What a program gave.
+struct ProgramAnswer {
+    std::vector<analyze::Answer> aggregations;
+    std::string text;               ///< that it printed
+    std::vector<std::string> notes; ///< what is to be known of it, a sentence each
+    bool has_drops = false;         ///< the replay itself lost something
+};
+
+/// How a program is asked.
+struct AskOptions {
+    bool totals = false; ///< clear() and trunc() do nothing: all that was aggregated
+    std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
+};
+
+class AskedRecording {
+public:
+    /// Errors: as read_trace_files().
+    static base::Result<AskedRecording> open(const TraceFiles& files);
+    /// Only a part of it is asked.  Errors: as apply_window_options().
+    base::Result<void> apply(const WindowOptions& window);
+
+    /// Replays a program over the first ring that has all it asks for.
+    /// Errors: invalid, what is wrong or was not recorded; not_found, no ring describes its records.
+    base::Result<ProgramAnswer> ask(const ProgramArguments& program, const AskOptions& options) const;
+    /// What the recorded programs themselves aggregated, in records or in the kernel.
+    ProgramAnswer stored(const AskOptions& options) const;
+    /// Names of the aggregations of the recorded programs: "@calls".
+    std::set<std::string> stored_names() const;
+
+    const formats::Trace& trace() const { return *trace_; }
+    const analyze::TimeWindow& window() const { return window_; }
+    analyze::CompletenessNote completeness() const {
+        return analyze::completeness_of(trace_->recording, window_);
+    }
+    bool was_interrupted() const { return was_interrupted_; }
+
+private:
+    AskedRecording() = default;
+    base::Result<ProgramAnswer> ask_ring(size_t ring, const ProgramArguments& program,
+                                         const AskOptions& options) const;
+
+    std::unique_ptr<formats::Trace> trace_; // where it is: what is in it is referred to
+    analyze::TimeWindow window_;
+    mutable bool was_interrupted_ = false;
+};
+
+} // namespace daybreak::cmd

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of questions for one recording.
+#include "cmd/question_set.hpp"
+
+#include "cmd/terminal.hpp"
+
+namespace daybreak::cmd {
+
+std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions) {
+    std::vector<AskedQuestion> asked;
+    for (const analyze::Question& question : questions) {
+        AskedQuestion one;
+        one.name = question.name;
+        one.title = question.title();
+        compiler::CompileSource source;
+        source.name = one.name + ".d";
+        source.text = question.text;
+        one.program.source = std::move(source);
+        asked.push_back(std::move(one));
+    }
+    return asked;
+}
+
+base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recording,
+                                                  std::span<const AskedQuestion> questions,
+                                                  AskOptions options) {
+    std::vector<QuestionResult> results;
+    Progress progress("daybreak: replaying");
+    for (const AskedQuestion& question : questions) {
+        options.progress = [&](uint64_t records, uint64_t all) {
+            progress.step(question.name, records, all);
+        };
+        auto answer = recording.ask(question.program, options);
+        QuestionResult& result = results.emplace_back();
+        if (recording.was_interrupted() || interrupted.load())
+            return base::errorf(base::ErrorCode::invalid, "interrupted");
+        if (answer.ok())
+            result.answer = std::move(*answer);
+        else
+            result.reason = answer.error().message();
+    }
+    return results;
+}
+
+} // namespace daybreak::cmd

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of questions for one recording: programs to be replayed, each answered or left out with the
+// reason.
+#pragma once
+
+#include "analyze/diff/questions.hpp"
+#include "cmd/asked_recording.hpp"
+
+#include <span>
+
+namespace daybreak::cmd {
+
+/// A program that is asked of recordings.
+struct AskedQuestion {
+    std::string name, title;
+    ProgramArguments program;
+};
+
+/// Those that come with Daybreak, in their order.
+std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions);
+
+/// What came of a question.
+struct QuestionResult {
+    std::optional<ProgramAnswer> answer;
+    std::string reason; ///< why there is none
+};
+
+/// Asks a recording all of them, and shows how far that is on a terminal.
+/// Error: invalid, when it was interrupted.
+base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recording,
+                                                  std::span<const AskedQuestion> questions,
+                                                  AskOptions options);
+
+} // namespace daybreak::cmd
