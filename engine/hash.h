@@ -35,7 +35,7 @@ static __probe_ctx_inline uint64_t dbk_hash(const struct dbk_secret *secret, uin
 	uint32_t i;
 
 	for (i = 0; i < bytes; i += 8) {
-		memcpy(&word, data + i, 8);
+		__builtin_memcpy(&word, data + i, 8);
 		hash = dbk_hash_word(secret, hash, word);
 	}
 	return hash;

@@ -152,6 +152,7 @@ void RecordMerge::read_as_it_lies(Stream& stream) {
         pass_tallied(stream);
     }
     stream.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
+    passed_records_++;
     stream.has_following = true;
     next.same_firing =
         adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
@@ -188,12 +189,15 @@ bool RecordMerge::is_wanted(const Stream& stream, size_t index) const {
 /// next one: a return looks at it (option flowindent).  What is not yielded does not exist: no
 /// record of a firing that is yielded lies in a block that has none that are, since all its
 /// clauses are of one probe.
-void RecordMerge::skip_segments(Stream& stream) const {
+void RecordMerge::skip_segments(Stream& stream) {
     const formats::SegmentList& segments = stream.cpu->segments;
     for (size_t& next = stream.segment; next < segments.size();) {
-        if ((stream.tallied && (*stream.tallied)[next] == kAllTallied) ||
-            (stream.yielded && !formats::may_have(segments[next], stream.epids))) {
+        if (stream.tallied && (*stream.tallied)[next] == kAllTallied) {
             next++;
+            continue;
+        }
+        if (stream.yielded && !formats::may_have(segments[next], stream.epids)) {
+            passed_records_ += segments[next++].record_count;
             continue;
         }
         if (!is_wanted_ || next == 0)

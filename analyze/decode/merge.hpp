@@ -107,6 +107,10 @@ public:
             drop_passed();
     }
 
+    /// Records that were read, yielded or not, and that lie in segments passed over because they
+    /// have none that are yielded.
+    uint64_t passed() const { return passed_records_; }
+
 private:
     static constexpr size_t kPassedMin = 8;
 
@@ -159,7 +163,7 @@ private:
     bool advance(Stream& stream);
     void end_segment(Stream& stream);
     bool is_wanted(const Stream& stream, size_t segment) const;
-    void skip_segments(Stream& stream) const;
+    void skip_segments(Stream& stream);
     bool open_segment(Stream& stream);
     void pass_tallied(Stream& stream);
     uint64_t tallied_firing_ticks(const Stream& stream) const;
@@ -183,6 +187,7 @@ private:
     std::vector<Passed> passed_;
     size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
     MergeOptions::IsWanted is_wanted_;
+    uint64_t passed_records_ = 0;
     size_t last_stream_ = 0; // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };

@@ -3,7 +3,7 @@
 // AlikeProgram: a program whose clauses do the same for records that hold the same.
 #include "analyze/replay/alike.hpp"
 
-#include "engine/sim/sim_host.hpp"
+#include "analyze/replay/asked_probes.hpp"
 #include "formats/abi/dif.h"
 
 #include <algorithm>
@@ -134,6 +134,8 @@ bool is_orderly(const formats::DofProgram& program, const formats::RingRecording
 std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& program,
                                                   const CaptureTable& table) {
     std::map<uint32_t, Slots> asked;
+    std::map<const formats::DofEcb*, Slots> looked_at;
+    std::set<const formats::DofEcb*> with_records;
     auto apart = [](const formats::Difo& difo) { return is_apart(difo); };
     for (const formats::DofEcb& clause : program.ecbs) {
         if (is_of_engine(clause, "ERROR"))
@@ -150,20 +152,21 @@ std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& pro
             continue;
         }
         Slots slots;
-        bool is_recorded = false;
         if (!has_only(program, clause, {DTRACEACT_DIFEXPR}) ||
             clause.probe.name.starts_with("tick-") ||
             !all_of(program, clause,
                     [&](const formats::Difo& difo) { return is_pure(difo, slots); }))
             return std::nullopt;
-        for (const auto& [id, probe] : table.probes())
-            if (sim::names_match(clause.probe, probe.info)) {
-                is_recorded = true;
-                asked[id].insert(slots.begin(), slots.end());
-            }
-        if (!is_recorded)
-            return std::nullopt;
+        looked_at[&clause] = std::move(slots);
     }
+    for (const auto& [id, clauses] : clauses_of_probes(program, table))
+        for (const formats::DofEcb* clause : clauses) {
+            const Slots& slots = looked_at.at(clause);
+            asked[id].insert(slots.begin(), slots.end());
+            with_records.insert(clause);
+        }
+    if (with_records.size() != looked_at.size())
+        return std::nullopt;
     return asked.empty() ? std::nullopt : std::optional(std::move(asked));
 }
 

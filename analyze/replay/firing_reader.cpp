@@ -19,13 +19,14 @@ bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
             before.record.epid < record.record.epid);
 }
 
-MergeOptions options_of(const TimeWindow& window, const TalliedRecords* tallied) {
+MergeOptions options_of(const FiringReader::Choice& choice) {
     MergeOptions options;
-    options.tallied = tallied;
+    options.tallied = choice.tallied;
+    options.yielded = choice.yielded;
     options.order = MergeOrder::made;
-    if (window.is_set())
-        options.is_wanted = [window](const formats::RingRecording& ring, uint64_t min_ticks,
-                                     uint64_t max_ticks) {
+    if (choice.window.is_set())
+        options.is_wanted = [window = choice.window](const formats::RingRecording& ring,
+                                                     uint64_t min_ticks, uint64_t max_ticks) {
             return window.overlaps(ring.clock.mono_ns(min_ticks), ring.clock.mono_ns(max_ticks));
         };
     return options;
@@ -34,10 +35,10 @@ MergeOptions options_of(const TimeWindow& window, const TalliedRecords* tallied)
 } // namespace
 
 FiringReader::FiringReader(const formats::Recording& recording, size_t index,
-                           const CaptureTable& table, const TimeWindow& window,
-                           const ReplayedProbes& probes, const TalliedRecords* tallied)
-    : ring_index_(index), ring_(recording.rings[index]), table_(table), window_(window),
-      merge_(recording, options_of(window, tallied)) {
+                           const CaptureTable& table, const ReplayedProbes& probes,
+                           const Choice& choice)
+    : ring_index_(index), ring_(recording.rings[index]), table_(table), window_(choice.window),
+      merge_(recording, options_of(choice)) {
     make_routes(probes);
 }
 
@@ -48,13 +49,10 @@ void FiringReader::make_routes(const ReplayedProbes& probes) {
         if (captured == table_.probes().end())
             continue;
         const CapturedProbe& values = captured->second;
-        route.captured = &values;
+        route.needs_anchor = !values.anchor_epids.empty();
+        route.is_anchor = values.anchor_epids.contains(ecb.epid);
         route.pid = values.slot_of("pid");
         route.tid = values.slot_of("tid");
-        route.ppid = values.slot_of("ppid");
-        route.uid = values.slot_of("uid");
-        route.gid = values.slot_of("gid");
-        route.execname = values.slot_of("execname");
         bool is_own = values.is_of_engine();
         route.is_begin = is_own && values.info.name == "BEGIN";
         route.is_end = is_own && values.info.name == "END";
@@ -65,20 +63,23 @@ void FiringReader::make_routes(const ReplayedProbes& probes) {
 
 /// Gathers the records of the next firing, in the window or not.
 bool FiringReader::gather() {
-    firing_.clear();
     merge_.give_back();
-    if (has_ahead_)
-        firing_.push_back(ahead_);
-    for (has_ahead_ = false; merge_.next(ahead_);) {
-        if (ahead_.ring != ring_index_)
+    if (has_ahead_ && count_ != 0)
+        records_[0] = records_[count_];
+    count_ = has_ahead_ ? 1 : 0;
+    for (;;) {
+        if (count_ == records_.size())
+            records_.resize(2 * count_ + 2);
+        MergedRecord& next = records_[count_];
+        has_ahead_ = merge_.next(next);
+        if (!has_ahead_)
+            return count_ != 0;
+        if (next.ring != ring_index_)
             continue;
-        if (!firing_.empty() && !is_one_firing(firing_.back(), ahead_)) {
-            has_ahead_ = true;
+        if (count_ != 0 && !is_one_firing(records_[count_ - 1], next))
             return true;
-        }
-        firing_.push_back(ahead_);
+        count_++;
     }
-    return !firing_.empty();
 }
 
 bool FiringReader::next() {
@@ -91,8 +92,8 @@ bool FiringReader::next() {
 }
 
 void FiringReader::find_main() {
-    main_ = &firing_.front();
-    for (const MergedRecord& merged : firing_)
+    main_ = &records_[0];
+    for (const MergedRecord& merged : records())
         if (routes_[ecb_of(merged)].probe) {
             main_ = &merged;
             break;
@@ -102,11 +103,9 @@ void FiringReader::find_main() {
 }
 
 bool FiringReader::has_anchor() const {
-    const CapturedProbe* captured = route_->captured;
-    return !captured || captured->anchor_epids.empty() ||
-           std::ranges::any_of(firing_, [&](const MergedRecord& merged) {
-               return captured->anchor_epids.contains(merged.record.epid);
-           });
+    return !route_->needs_anchor || std::ranges::any_of(records(), [&](const MergedRecord& merged) {
+        return routes_[ecb_of(merged)].is_anchor;
+    });
 }
 
 } // namespace daybreak::analyze

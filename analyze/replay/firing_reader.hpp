@@ -12,10 +12,11 @@ namespace daybreak::analyze {
 
 /// What a record of an ECB fires.
 struct Route {
-    sim::SimProbe* probe = nullptr; ///< null: none, or the engine fires it
-    const CapturedProbe* captured = nullptr;
-    std::optional<uint32_t> pid, tid, execname, uid, gid, ppid; ///< slots of the probe
+    sim::SimProbe* probe = nullptr;   ///< null: none, or the engine fires it
+    std::optional<uint32_t> pid, tid; ///< slots of the probe
     bool is_begin = false, is_end = false;
+    bool needs_anchor = false; ///< clauses of the probe recorded each firing: one of them has to be
+    bool is_anchor = false;    ///< and this is one
 };
 
 /// The probes of a replay's machine by the ids that they were recorded under.
@@ -23,11 +24,16 @@ using ReplayedProbes = std::map<uint32_t, sim::SimProbe*>;
 
 class FiringReader {
 public:
-    /// `index` is the ring's in the recording.  All must outlive the reader.  What was `tallied` is
-    /// left out; null: nothing was.
+    /// Which firings are read.
+    struct Choice {
+        TimeWindow window;
+        const TalliedRecords* tallied = nullptr; ///< is left out; null: nothing
+        const YieldedEcbs* yielded = nullptr;    ///< of these ECBs; null: of all
+    };
+
+    /// `index` is the ring's in the recording.  All must outlive the reader.
     FiringReader(const formats::Recording& recording, size_t index, const CaptureTable& table,
-                 const TimeWindow& window, const ReplayedProbes& probes,
-                 const TalliedRecords* tallied = nullptr);
+                 const ReplayedProbes& probes, const Choice& choice);
     FiringReader(const FiringReader&) = delete;
     FiringReader& operator=(const FiringReader&) = delete;
 
@@ -35,11 +41,13 @@ public:
     bool next();
 
     // Of the firing at hand; records live up to the next one.
-    std::span<const MergedRecord> records() const { return firing_; }
+    std::span<const MergedRecord> records() const { return std::span(records_).first(count_); }
     /// The first record that is of its probe: faults of its clauses stand among them.
     const MergedRecord& main() const { return *main_; }
     const Route& route() const { return *route_; }
     uint64_t mono_ns() const { return mono_ns_; }
+    /// How many records were passed, with those of other ECBs.
+    uint64_t passed() const { return merge_.passed(); }
     /// Whether a clause that recorded each firing did: else it is what a commit() released.
     bool has_anchor() const;
     size_t ecb_of(const MergedRecord& merged) const {
@@ -57,12 +65,12 @@ private:
     const TimeWindow window_;
     std::vector<Route> routes_; // by index of the ECB
     RecordMerge merge_;
-    std::vector<MergedRecord> firing_;
+    std::vector<MergedRecord> records_; // of the firing, and the one after it
+    size_t count_ = 0;                  // of the firing
+    bool has_ahead_ = false;
     const MergedRecord* main_ = nullptr;
     const Route* route_ = nullptr;
     uint64_t mono_ns_ = 0;
-    MergedRecord ahead_; // the record after the firing
-    bool has_ahead_ = false;
 };
 
 } // namespace daybreak::analyze

@@ -12,8 +12,8 @@ namespace daybreak::analyze {
 class RecordedTicks {
 public:
     /// Looks through the recording when it has such ticks.
-    RecordedTicks(const formats::Recording& recording, size_t ring_index,
-                  const CaptureTable& table, const ReplayedProbes& probes);
+    RecordedTicks(const formats::Recording& recording, size_t ring_index, const CaptureTable& table,
+                  const ReplayedProbes& probes);
 
     /// Whether a tick-N was recorded now and then only: the timer fires in between.
     static bool is_filled_in(const CaptureTable& table, uint32_t id, const sim::SimProbe& probe);

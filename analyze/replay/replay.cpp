@@ -4,6 +4,7 @@
 #include "analyze/replay/replay.hpp"
 
 #include "analyze/decode/time_span.hpp"
+#include "analyze/replay/asked_probes.hpp"
 #include "analyze/replay/engine_counts.hpp"
 #include "formats/dof/dof_writer.hpp"
 
@@ -73,17 +74,13 @@ void Replay::fill_all() {
     host_->set_own_site(slots_.site());
 }
 
-/// The thread that the firing's records tell of, as far as they do.
+/// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its
+/// name and user in slots.
 void Replay::set_thread() {
     sim::SimThread thread;
     const Route& route = reader_->route();
     thread.pid = static_cast<uint32_t>(slots_.stack_pid().value_or(slots_.value(route.pid)));
     thread.tid = static_cast<uint32_t>(slots_.value(route.tid));
-    thread.ppid = static_cast<uint32_t>(slots_.value(route.ppid));
-    thread.uid = static_cast<uint32_t>(slots_.value(route.uid));
-    thread.gid = static_cast<uint32_t>(slots_.value(route.gid));
-    uint64_t name = slots_.value(route.execname);
-    thread.set_execname(name ? reinterpret_cast<const char*>(name) : "");
     thread.key = thread.tid != 0 ? thread.tid : kIdleKeys + reader_->main().cpu;
     host_->set_thread(thread);
 }
@@ -147,7 +144,7 @@ base::Result<void> Replay::begin(bool has_record) {
 /// Fires the probe of the firing at hand.
 base::Result<void> Replay::fire(LiveReport& report) {
     const Route& route = reader_->route();
-    records_ += reader_->records().size();
+    records_ = (alike_ ? alike_->records() : 0) + reader_->passed();
     if (!has_started_) {
         DBK_TRY_VOID(begin(route.is_begin));
         if (route.is_begin)
@@ -187,7 +184,7 @@ base::Result<void> Replay::load(base::ByteView dof) {
     options.aggregate_default = DBK_AGGREGATE_RECORD;
     options.time_limit_ns = UINT64_MAX / 2;
     options.timer_firings_max = options_.timer_firings_max;
-    options.outside_reader = true;
+    options.outside_reader = options.reads_late = true;
     DBK_TRY(simulation_, sim::Simulation::load(*host_, dof, options));
     for (const auto& [id, probe] : probes_)
         if (!RecordedTicks::is_filled_in(table_, id, *probe))
@@ -232,18 +229,33 @@ base::Result<void> Replay::run_alike(base::ByteView dof, const formats::DofProgr
     return {};
 }
 
+/// Whether records of probes without a clause may be passed over: else the last record in a window
+/// is not known, and what a commit() released is distinguished from its firing by what stands between.
+bool Replay::may_pass_others() const {
+    return !options_.window.is_set() && !recording_.cut_window &&
+           std::ranges::none_of(ring_.ecbs.all(), [](const formats::EcbInfo& ecb) {
+               return (ecb.flags & DBK_ECB_F_SPECULATES) != 0;
+           });
+}
+
 base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     DBK_TRY_VOID(make_host());
     DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
     DBK_TRY_VOID(load_counting(dof, image.program));
     ticks_.emplace(recording_, ring_index_, table_, probes_);
     DBK_TRY_VOID(run_alike(dof, image.program, report));
-    reader_.emplace(recording_, ring_index_, table_, options_.window, probes_,
-                    alike_ ? &alike_->tallied() : nullptr);
+    std::optional<YieldedEcbs> asked;
+    if (may_pass_others())
+        asked = asked_ecbs(image.program, table_, recording_, ring_index_);
+    reader_.emplace(recording_, ring_index_, table_, probes_,
+                    FiringReader::Choice{options_.window, alike_ ? &alike_->tallied() : nullptr,
+                                         asked ? &*asked : nullptr});
     while (!is_over() && reader_->next())
         DBK_TRY_VOID(fire(report));
     if (!has_started_)
         DBK_TRY_VOID(begin(false));
+    if (asked)
+        pass_time(span_of(ring_).last_mono_ns, report);
     find_end();
     simulation_->finish();
     poll(report);

@@ -67,6 +67,7 @@ private:
     base::Result<void> run_alike(base::ByteView dof, const formats::DofProgram& program,
                                  LiveReport& report);
     bool has_to_stop();
+    bool may_pass_others() const;
     void poll(LiveReport& report);
     bool is_poll_due() const;
     bool is_over() const {

@@ -48,8 +48,8 @@ __probe_ctx static bool same_key(const struct dbk_agg_slot *slot, const struct d
 	if (slot->class_id != class_id || entry->key_bytes != key_bytes)
 		return false;
 	for (i = 0; i < key_bytes; i += 8) {
-		memcpy(&a, key + i, 8);
-		memcpy(&b, have + i, 8);
+		__builtin_memcpy(&a, key + i, 8);
+		__builtin_memcpy(&b, have + i, 8);
 		if (a != b)
 			return false;
 	}

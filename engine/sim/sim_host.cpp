@@ -34,7 +34,8 @@ VirtualClockConfig clock_config(const SimHostConfig& config) {
 
 SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
-      random_(config.seed + 1), secrets_(config.seed + 2), thread_(config.thread), faults_(config.faults) {
+      random_(config.seed + 1), secrets_(config.seed + 2), thread_(config.thread),
+      faults_(config.faults) {
     if (config.boot_uuid == std::array<uint8_t, 16>{})
         std::memcpy(config_.boot_uuid.data(), &boot_id_, sizeof(boot_id_));
     else
@@ -76,7 +77,8 @@ Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
 SimHost::~SimHost() {
     HostScope scope(*this);
     if (engine_ != nullptr) {
-        std::vector<dbk_probe*> probes; // at once: the engine goes through all of them to remove any
+        std::vector<dbk_probe*>
+            probes; // at once: the engine goes through all of them to remove any
         for (const auto& probe : probes_)
             probes.push_back(&probe->probe);
         dbk_probe_remove_many(engine_, probes.data(), static_cast<uint32_t>(probes.size()));
@@ -170,8 +172,13 @@ Result<void> SimHost::make_named(const dbk_probedesc& description) {
 
 void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
     HostScope scope(*this);
-    std::array<uint64_t, DBK_PROBE_ARGS_MAX> words{};
-    std::copy_n(args.begin(), std::min(args.size(), words.size()), words.begin());
+    std::array<uint64_t, DBK_PROBE_ARGS_MAX> words;
+    const uint64_t* first = args.data();
+    if (args.size() < words.size()) {
+        words.fill(0);
+        std::ranges::copy(args, words.begin());
+        first = words.data();
+    }
     clock_.pass_firing();
     if (faults_.miss_every != 0 && ++fault_misses_ % faults_.miss_every == 0) {
         dbk_probe_missed(engine_, &probe.probe, 1);
@@ -180,9 +187,8 @@ void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSit
     firings_++;
     if (faults_.nest_every != 0 && ++fault_firings_ % faults_.nest_every == 0)
         nested_probe_ = &probe.probe;
-    SimSite frame = site;
     ipl_ = site.ipl;
-    dbk_probe_fire(engine_, &probe.probe, words.data(), &frame);
+    dbk_probe_fire(engine_, &probe.probe, first, const_cast<SimSite*>(&site));
     ipl_ = 0;
     nested_probe_ = nullptr;
 }

@@ -32,6 +32,7 @@ bool load_image(std::byte* to, uint64_t address, size_t bytes) {
 void SimMemory::map(uint64_t address, std::vector<std::byte> bytes) {
     Range range{nullptr, bytes.size(), std::move(bytes)};
     range.data = range.owned.data();
+    last_ = nullptr;
     ranges_.insert_or_assign(address, std::move(range));
 }
 
@@ -42,24 +43,31 @@ void SimMemory::map_string(uint64_t address, std::string_view text) {
 }
 
 void SimMemory::add_own(const void* memory, size_t bytes) {
+    last_ = nullptr;
     ranges_.insert_or_assign(reinterpret_cast<uintptr_t>(memory),
                              Range{static_cast<const std::byte*>(memory), bytes, {}});
 }
 
 void SimMemory::remove_own(const void* memory) {
+    last_ = nullptr;
     ranges_.erase(reinterpret_cast<uintptr_t>(memory));
 }
 
 const std::byte* SimMemory::find(uint64_t address, size_t& left_ret) const {
-    auto above = ranges_.upper_bound(address);
-    if (above == ranges_.begin())
-        return nullptr;
-    const auto& [start, range] = *std::prev(above);
-    uint64_t offset = address - start;
-    if (offset >= range.bytes)
-        return nullptr;
-    left_ret = range.bytes - offset;
-    return range.data + offset;
+    uint64_t offset = address - last_start_;
+    if (!last_ || offset >= last_->bytes) {
+        auto above = ranges_.upper_bound(address);
+        if (above == ranges_.begin())
+            return nullptr;
+        const auto& [start, range] = *std::prev(above);
+        offset = address - start;
+        if (offset >= range.bytes)
+            return nullptr;
+        last_start_ = start;
+        last_ = &range;
+    }
+    left_ret = last_->bytes - offset;
+    return last_->data + offset;
 }
 
 bool SimMemory::load_piece(std::byte* to, uint64_t address, size_t bytes, size_t& done_ret) const {

@@ -49,6 +49,8 @@ private:
     bool load_piece(std::byte* to, uint64_t address, size_t bytes, size_t& done_ret) const;
 
     std::map<uint64_t, Range> ranges_;
+    mutable const Range* last_ = nullptr; // that was found, and where it begins
+    mutable uint64_t last_start_ = 0;
     bool image_allowed_ = false;
 };
 

@@ -196,12 +196,19 @@ bool Simulation::has_filled() {
 }
 
 void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
-    HostScope scope(host_);
-    read_until(host_.clock().now_mono_ns());
-    clean_until(host_.clock().now_mono_ns());
-    tend_until(host_.clock().now_mono_ns());
+    const uint64_t now_ns = host_.clock().now_mono_ns();
+    if (!options_.outside_reader || now_ns >= tend_due_ns_ ||
+        (clean_ns_ != 0 && now_ns >= clean_due_ns_)) {
+        HostScope scope(host_);
+        read_until(now_ns);
+        clean_until(now_ns);
+        tend_until(now_ns);
+    }
     host_.fire(probe, args, site);
-    after_firing();
+    if (!options_.reads_late) {
+        HostScope scope(host_);
+        after_firing();
+    }
 }
 
 void Simulation::finish() {
@@ -234,6 +241,8 @@ void Simulation::wait_for_status() {
 }
 
 void Simulation::after_firing() {
+    if (options_.reads_late)
+        return;
     take_counted();
     read(host_.clock().now_mono_ns(), 0);
 }

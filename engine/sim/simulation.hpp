@@ -50,6 +50,8 @@ struct SimulationOptions {
     uint64_t timer_firings_max = kTimerFiringsMax;
     /// Another part is the consumer, with poll(): nothing is read at any rate.
     bool outside_reader = false;
+    /// And nothing reads aggregations before that: no snapshot is taken after a firing.
+    bool reads_late = false;
     /// Gets how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
 };

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of the recorded probes the clauses of a replayed program are of.
+#include "analyze/replay/asked_probes.hpp"
+
+#include "engine/sim/sim_host.hpp"
+
+namespace daybreak::analyze {
+
+std::map<uint32_t, std::vector<const formats::DofEcb*>>
+clauses_of_probes(const formats::DofProgram& program, const CaptureTable& table) {
+    // A program has thousands of clauses, and a recording as many probes: most have all their
+    // names.
+    using Names = std::array<std::string, 3>;
+    std::map<Names, std::vector<const formats::DofEcb*>> by_names;
+    for (const formats::DofEcb& clause : program.ecbs)
+        by_names[{clause.probe.provider, clause.probe.function, clause.probe.name}].push_back(
+            &clause);
+    std::map<uint32_t, std::vector<const formats::DofEcb*>> found;
+    for (const auto& [id, probe] : table.probes()) {
+        if (probe.is_of_engine())
+            continue;
+        const formats::ProbeInfo& info = probe.info;
+        for (const Names& names : {Names{info.provider, info.function, info.name},
+                                   Names{info.provider, "", info.name}}) {
+            auto clauses = by_names.find(names);
+            if (clauses == by_names.end())
+                continue;
+            for (const formats::DofEcb* clause : clauses->second)
+                if (sim::names_match(clause->probe, info))
+                    found[id].push_back(clause);
+            if (info.function.empty())
+                break;
+        }
+    }
+    return found;
+}
+
+YieldedEcbs asked_ecbs(const formats::DofProgram& program, const CaptureTable& table,
+                       const formats::Recording& recording, size_t ring) {
+    auto clauses = clauses_of_probes(program, table);
+    YieldedEcbs asked;
+    for (const formats::RingRecording& one : recording.rings)
+        asked.emplace_back(one.ecbs.all().size());
+    const std::vector<formats::EcbInfo>& ecbs = recording.rings[ring].ecbs.all();
+    for (size_t i = 0; i < ecbs.size(); i++) {
+        auto probe = table.probes().find(ecbs[i].probe_id);
+        asked[ring][i] = probe != table.probes().end() &&
+                         (probe->second.is_of_engine() || clauses.contains(ecbs[i].probe_id));
+    }
+    return asked;
+}
+
+} // namespace daybreak::analyze
