@@ -4,14 +4,18 @@
 #include "recorder/snapshot.hpp"
 
 #include "base/counted.hpp"
+#include "formats/segment/piece.hpp"
 #include "live/live_copy.hpp"
 #include "recorder/cpu_copy.hpp"
 #include "recorder/output.hpp"
 #include "recorder/row.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
+#include <functional>
 #include <map>
+#include <set>
 
 namespace daybreak::recorder {
 
@@ -30,6 +34,19 @@ constexpr timespec kSettleTime = {0, 1'000'000};
 /// A recorder writes what is new about once a second: how often that is waited for, and how long.
 constexpr int kWaitsMax = 3;
 constexpr timespec kWaitTime = {0, 700'000'000};
+
+using Rings = std::set<uint32_t>;
+
+/// Whether a metadata block is that of a ring whose program has ended.
+bool has_ended(ByteView block) {
+    Result<formats::Piece> piece = formats::parse_piece(block);
+    dbk_meta_ring facts = {};
+    if (!piece.ok() || piece->meta.kind != DBK_META_RING ||
+        block.size() < DBK_META_DATA_OFFSET + DBK_META_RING_BYTES_MIN)
+        return false;
+    std::memcpy(&facts, block.data() + DBK_META_DATA_OFFSET, DBK_META_RING_BYTES_MIN);
+    return facts.activity == DBK_ACTIVITY_STOPPED || facts.activity == DBK_ACTIVITY_KILLED;
+}
 
 class Snapshotter {
 public:
@@ -91,10 +108,14 @@ private:
     /// waited for, a moment.
     Result<void> gather() {
         formats::RecordingBuilder live;
-        copy_metadata(live);
-        copy_segments(live);
+        Rings ended_before = copy_metadata(live);
+        copy_segments(live, [](uint32_t) { return true; });
         // What was written meanwhile may need ECBs that came since.
-        copy_metadata(live);
+        Rings ended = copy_metadata(live);
+        // What END recorded came perhaps after its CPU was copied: nothing comes after it.
+        copy_segments(live, [&](uint32_t ring) {
+            return ended.contains(ring) && !ended_before.contains(ring);
+        });
         uint64_t boot_id = boot_of(live);
         bool with_files = !options_.folder.empty() && to_ns_ != 0;
         if (with_files)
@@ -155,30 +176,36 @@ private:
             }
     }
 
-    void copy_metadata(formats::RecordingBuilder& builder) {
+    /// Returns the rings whose programs have ended.
+    Rings copy_metadata(formats::RecordingBuilder& builder) {
+        Rings ended;
         for (const MappedRegion& region : regions_) {
             if (region.facts.kind != DBK_REGION_META)
                 continue;
             ByteView live = region.mapping.live();
             for (size_t at = 0; at + kPageBytes <= live.size();) {
                 LiveCopy copy = copy_live_piece(live.subspan(at));
-                if (copy.outcome == CopyOutcome::copied)
+                if (copy.outcome == CopyOutcome::copied) {
                     add(builder, region.where(at), copy.bytes);
-                else if (copy.outcome == CopyOutcome::refused)
+                    if (has_ended(copy.bytes))
+                        ended.insert(region.facts.ring_id);
+                } else if (copy.outcome == CopyOutcome::refused)
                     output_.findings().add(FindingKind::bad_header, region.where(at),
                                            "its sizes contradict themselves");
                 at += copy.outcome == CopyOutcome::copied ? std::max(copy.room_bytes, kPageBytes)
                                                           : kPageBytes;
             }
         }
+        return ended;
     }
 
     /// Compressing takes longer than a CPU needs to fill its ring: nothing is written before
     /// everything is copied.
-    void copy_segments(formats::RecordingBuilder& builder) {
+    void copy_segments(formats::RecordingBuilder& builder,
+                       const std::function<bool(uint32_t ring)>& is_wanted) {
         std::map<std::pair<uint32_t, uint32_t>, std::vector<ByteView>> cpus;
         for (const MappedRegion& region : regions_)
-            if (region.facts.kind == DBK_REGION_SEGMENTS)
+            if (region.facts.kind == DBK_REGION_SEGMENTS && is_wanted(region.facts.ring_id))
                 cpus[{region.facts.ring_id, region.facts.cpu}].push_back(region.mapping.live());
         std::vector<std::pair<std::string, CpuCopy>> copies;
         uint64_t done_bytes = 0;

@@ -6,6 +6,7 @@
 #include "recorder/record.hpp"
 #include "tests/support/segment_builder.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -40,6 +41,7 @@ public:
         maps_++;
         if (region.kind == DBK_REGION_META) {
             auto memory = std::make_shared<base::Bytes>(ring_.metadata_memory());
+            metadata_ = memory;
             return recorder::Mapping(*memory, [this, memory] { maps_--; });
         }
         return recorder::Mapping(ring_.segment_memory(static_cast<uint16_t>(region.cpu)),
@@ -94,6 +96,13 @@ public:
         return {};
     }
 
+    /// Makes what the last mapping of metadata shows what it is now, as in a kernel.
+    void refresh_metadata() {
+        base::Bytes now = ring_.metadata_memory();
+        DBK_ASSERT(metadata_.lock()->size() == now.size());
+        std::copy(now.begin(), now.end(), metadata_.lock()->begin()); // where it is mapped
+    }
+
     dbk_ioc_status& facts() { return status_; }
     int maps() const { return maps_; }
 
@@ -109,6 +118,7 @@ private:
     uint32_t end_epid_;
     dbk_ioc_status status_ = {};
     int maps_ = 0;
+    std::weak_ptr<base::Bytes> metadata_;
 };
 
 class FakeSymbols : public recorder::SymbolSource {

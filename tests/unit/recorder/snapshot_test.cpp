@@ -306,6 +306,26 @@ TEST_CASE("many snapshots at once, of a ring that is written to", "[snapshot]") 
     CHECK(wrong == 0);
 }
 
+TEST_CASE("a program that ends while it is copied has lost nothing", "[snapshot]") {
+    Fixture f;
+    f.records(20);
+    bool has_ended = false;
+    auto end = [&](RecordStep step, uint64_t, uint64_t) {
+        if (step != RecordStep::copying || has_ended)
+            return;
+        has_ended = true; // CPU 0 was copied; END fires there
+        f.ring.record(0, f.epid, f.now_ns, RingBuilder::words({f.now_ns}));
+        f.ring.set_activity(DBK_ACTIVITY_STOPPED);
+        f.device.refresh_metadata();
+    };
+    RecordSummary summary = take_snapshot(f.device, f.symbols, f.options, end).value();
+    REQUIRE(has_ended);
+    CHECK_FALSE(summary.has_losses);
+    formats::Completeness all = Fixture::sum(f.trace());
+    CHECK(all.lost == 0);
+    CHECK(all.present == 41);
+}
+
 TEST_CASE("counts that the kernel keeps are not taken, and that is reported", "[snapshot]") {
     Fixture f(DBK_AGGREGATE_ENGINE);
     f.records(10);
