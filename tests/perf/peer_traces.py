@@ -26,6 +26,7 @@ LTTNG_TOOLS = {"lttng": "lttng-tools", "lttng-sessiond": "lttng-tools", "lttng-g
 GUEST_TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"}
 NAMESPACES = ["setpriv", "--pdeathsig", "KILL", "unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork",
               "--kill-child=KILL", "--mount-proc"]
+QUESTION = "syscall:::entry, syscall:::return, sched:::off-cpu { @[execname, probefunc] = count(); }"
 AWK = "awk 'NR > %d { c[$1 \" \" $%d]++ } END { for (k in c) print k, c[k] }'"  # lines before the first event, column of its name
 
 
@@ -59,6 +60,7 @@ class Peer:
 PEERS = (
     Peer("daybreak report, rows", SYSTEM_CALLS, "rows.dbrk", "{daybreak} report {trace}", GUEST_TOOLS),
     Peer("daybreak report, columns", SYSTEM_CALLS, "load.dbrk", "{daybreak} report {trace}", GUEST_TOOLS),
+    Peer("daybreak replay, columns", SYSTEM_CALLS, "load.dbrk", "{daybreak} replay -q -n " + shlex.quote(QUESTION) + " {trace}", GUEST_TOOLS),
     Peer("perf script | awk", SYSTEM_CALLS, "perf.data", "perf script -i {trace} -F comm,event | " + AWK % (0, 2),
          {"perf": "linux-perf", **GUEST_TOOLS}),
     Peer("trace-cmd report | awk", SYSTEM_CALLS, "trace.dat", "trace-cmd report {trace} | " + AWK % (1, 4),
