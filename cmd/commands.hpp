@@ -14,6 +14,7 @@ constexpr const char* kSymbolsHelp =
     "Symbols: another trace of that boot or kernel, or its kallsyms";
 
 void add_backfill(Command app, int& status);
+void add_boot_report(Command app, int& status);
 void add_compile(Command app, int& status);
 void add_complete(Command app, int& status);
 void add_diff(Command app, int& status);

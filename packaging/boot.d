@@ -5,6 +5,8 @@
  * A line for each program that was executed, each that ended and each module that was loaded, with
  * the second since the first record; at the end, who waited for disks and locks, what was asked of
  * disks, and who had page faults.  What is counted often is counted in the kernel.
+ *
+ * capture() stores what is printed nowhere: daybreak boot-report, diff and replay ask for it.
  */
 #pragma D option quiet
 #pragma D option aggregate=engine
@@ -24,6 +26,7 @@ proc:::exec-success
 	this->ms = (timestamp - start) / 1000000;
 	printf("%5d.%03d %-7s %7d  %-28s %s\n", this->ms / 1000, this->ms % 1000, "exec", pid, unit,
 	    curpsinfo->pr_psargs);
+	capture(ppid, execname);
 }
 
 proc:::exit
@@ -31,6 +34,7 @@ proc:::exit
 	this->ms = (timestamp - start) / 1000000;
 	printf("%5d.%03d %-7s %7d  %-28s %s\n", this->ms / 1000, this->ms % 1000,
 	    arg0 == 1 ? "exit" : "killed", pid, unit, execname);
+	capture(curthread->se.sum_exec_runtime + curthread->signal->sum_sched_runtime);
 }
 
 boot:::module-load-done
@@ -45,12 +49,14 @@ sched:::off-cpu
 /(curthread->__state & 0x402) == 2/
 {
 	left[(uintptr_t)curthread] = timestamp;
+	capture((uintptr_t)curthread, execname);
 }
 
 sched:::off-cpu
 /left[arg0]/
 {
 	@waited[args[1]->pr_fname] = sum((timestamp - left[arg0]) / 1000);
+	capture(arg0);
 	left[arg0] = 0;
 }
 

@@ -325,8 +325,8 @@ void add_diff(Command app, int& status) {
         .type_name("N")
         .show_default();
     command.add_flag("--json", arguments->json, "As one object of JSON, with all rows");
-    command.footer("\nWithout -s and -n the questions for boots that come with Daybreak are asked, and what the\n"
-                   "recorded programs aggregated is compared.\n"
+    command.footer("\nWithout -s and -n the questions for boots that come with Daybreak are asked,\n"
+                   "and what the recorded programs aggregated is compared.\n"
                    "\nExample: why is this boot slower?\n"
                    "  daybreak diff fast.dbrk slow.dbrk\n"
                    "Example: five boots before an update, five after it\n"

@@ -47,7 +47,7 @@ _daybreak() {
 		return
 	fi
 	case $command in
-	diff | replay | report | info | list | verify | pack) _daybreak_files '*.dbrk' ;;
+	boot-report | diff | replay | report | info | list | verify | pack) _daybreak_files '*.dbrk' ;;
 	embed) _daybreak_files '*.dof' ;;
 	sign) _daybreak_files '*.[dk]o*' ;;
 	install) _daybreak_files '*.d' ;;

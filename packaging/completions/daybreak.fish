@@ -19,7 +19,7 @@ function __daybreak_words
         case '*'
             if string match -q -- '-*' (commandline -ct)
                 daybreak complete $command
-            else if contains -- $command diff replay report info list verify pack
+            else if contains -- $command boot-report diff replay report info list verify pack
                 __fish_complete_suffix .dbrk
             else if test "$command" = sign
                 __fish_complete_suffix .dof .ko

@@ -14,6 +14,6 @@ syscall:::entry
 
 dtrace:::END
 {
-	trunc(@calls, 8);
+	trunc(@calls, 5);
 	printa("  %@9d  %s\n", @calls);
 }

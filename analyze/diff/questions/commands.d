@@ -5,6 +5,7 @@
  * Asks for: curpsinfo->pr_psargs at proc:::exec-success.
  */
 #pragma D option quiet
+#pragma D option aggsortrev
 
 dtrace:::BEGIN
 {
@@ -13,11 +14,13 @@ dtrace:::BEGIN
 
 proc:::exec-success
 {
+	executed++;
 	@first[curpsinfo->pr_psargs] = min((timestamp - began) / 1000000);
 }
 
 dtrace:::END
 {
-	trunc(@first, -20);
+	printf("  %9d  executed; the last commands that came new\n", executed);
+	trunc(@first, 5);
 	printa("  %@9d  %s\n", @first);
 }

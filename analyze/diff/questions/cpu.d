@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.d - who had the CPUs, samples of a 97th of a second
+ * cpu.d - how much CPU time the processes had used that ended, us together
  *
- * Asks for: pid, execname and unit at profile:::profile-97.
+ * The kernel's own account, of the main thread and of threads that ended before it.  Asks for execname, unit and
+ * curthread->se.sum_exec_runtime + curthread->signal->sum_sched_runtime at proc:::exit.
  */
 #pragma D option quiet
 #pragma D option aggsortrev
 
-profile:::profile-97
-/pid != 0/
+proc:::exit
 {
-	@samples[execname, unit] = count();
+	@us[execname, unit] = sum((curthread->se.sum_exec_runtime + curthread->signal->sum_sched_runtime) / 1000);
 }
 
 dtrace:::END
 {
-	trunc(@samples, 8);
-	printa("  %@9d  %-16s %s\n", @samples);
+	trunc(@us, 5);
+	printa("  %@9d  %-16s %s\n", @us);
 }

@@ -24,6 +24,6 @@ sched:::off-cpu
 
 dtrace:::END
 {
-	trunc(@waited, 8);
+	trunc(@waited, 5);
 	printa("  %@9d  %s\n", @waited);
 }

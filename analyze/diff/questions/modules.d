@@ -14,6 +14,6 @@ boot:::module-load-done
 
 dtrace:::END
 {
-	trunc(@us, 8);
+	trunc(@us, 5);
 	printa("  %@9d  %s\n", @us);
 }

@@ -22,6 +22,6 @@ syscall::openat:return
 
 dtrace:::END
 {
-	trunc(@us, 8);
+	trunc(@us, 5);
 	printa("  %@9d  %s\n", @us);
 }

@@ -2,7 +2,7 @@
 /*
  * stacks.d - where the time in the kernel went, samples of a 97th of a second
  *
- * Asks for: stack(6) at profile:::profile-97.
+ * A sample in user space has no stack.  Asks for: stack(6) at profile:::profile-97.
  */
 #pragma D option quiet
 #pragma D option aggsortrev
@@ -14,6 +14,6 @@ profile:::profile-97
 
 dtrace:::END
 {
-	trunc(@samples, 3);
+	trunc(@samples, 2);
 	printa(@samples);
 }

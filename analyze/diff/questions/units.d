@@ -5,6 +5,7 @@
  * Asks for: unit at proc:::exec-success.
  */
 #pragma D option quiet
+#pragma D option aggsortrev
 
 dtrace:::BEGIN
 {
@@ -18,6 +19,6 @@ proc:::exec-success
 
 dtrace:::END
 {
-	trunc(@first, 8);
+	trunc(@first, 5);
 	printa("  %@9d  %s\n", @first);
 }

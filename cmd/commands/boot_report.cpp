@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak boot-report: what a boot did and where its time went, on one screen.
+#include "analyze/decode/time_span.hpp"
+#include "analyze/diff/answer_print.hpp"
+#include "analyze/print/drop_text.hpp"
+#include "base/json.hpp"
+#include "cmd/commands.hpp"
+#include "cmd/question_set.hpp"
+
+#include <memory>
+
+namespace daybreak::cmd {
+
+namespace {
+
+constexpr size_t kRowsShown = 5; // of what the recorded program aggregated, as the questions do
+
+struct BootReportArguments {
+    TraceFiles files;
+    WindowOptions window;
+    bool json = false;
+};
+
+/// All that is printed.
+struct BootReport {
+    std::vector<AskedQuestion> questions;
+    std::vector<QuestionResult> results; // of each
+    ProgramAnswer stored;
+};
+
+std::string heading(const AskedRecording& recording) {
+    const formats::Trace& trace = recording.trace();
+    std::string text = trace.path + ": boot " + formats::boot_name(trace.recording.boot_id);
+    if (trace.has_header && !trace.header.release.empty())
+        text += ", Linux " + trace.header.release;
+    analyze::TimeSpan span = analyze::span_of(trace.recording);
+    if (!span.empty() && !recording.window().is_set())
+        text += ", " + analyze::seconds_text(span.last_mono_ns - span.first_mono_ns) + " recorded";
+    return text + "\n";
+}
+
+/// The text without the empty lines around it.
+std::string trimmed(std::string_view text) {
+    size_t from = 0;
+    for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', from)) {
+        if (text.find_first_not_of(' ', from) != end)
+            break;
+        from = end + 1;
+    }
+    size_t last = text.find_last_not_of(" \n");
+    return last == text.npos || last < from ? "" : std::string(text.substr(from, last + 1 - from)) + "\n";
+}
+
+void print_text(const AskedRecording& recording, const BootReport& report) {
+    put(heading(recording));
+    std::string left_out;
+    for (size_t i = 0; i < report.questions.size(); i++) {
+        const AskedQuestion& question = report.questions[i];
+        const QuestionResult& result = report.results[i];
+        if (!result.answer) {
+            left_out += base::strprintf("  %-10s %s: %s\n", question.name.c_str(),
+                                        question.title.c_str(), result.reason.c_str());
+            continue;
+        }
+        std::string text = trimmed(result.answer->text);
+        put("\n" + question.title + "\n" + (text.empty() ? "  nothing\n" : text));
+    }
+    for (const analyze::Answer& answer : report.stored.aggregations) {
+        std::string text;
+        analyze::print_answer(text, answer, kRowsShown);
+        put("\n" + answer.name + ", counted while it was recorded\n" + text);
+    }
+    if (!left_out.empty())
+        put("\nnot recorded\n" + left_out);
+}
+
+void append_answers(std::string& out, const std::vector<analyze::Answer>& answers) {
+    base::JsonArray array(out);
+    for (const analyze::Answer& answer : answers)
+        analyze::append_json_answer(array.next(), answer);
+    array.end();
+}
+
+void print_json(const AskedRecording& recording, const BootReport& report,
+                const analyze::CompletenessNote& note) {
+    std::string out;
+    base::JsonObject object(out);
+    object.put("file", recording.trace().path);
+    object.put("boot", formats::boot_name(recording.trace().recording.boot_id));
+    object.put("complete", note.complete);
+    object.put("verdict", note.verdict());
+    base::JsonArray questions(object.key("questions"));
+    for (size_t i = 0; i < report.questions.size(); i++) {
+        base::JsonObject one(questions.next());
+        one.put("question", report.questions[i].name);
+        one.put("title", report.questions[i].title);
+        if (report.results[i].answer)
+            append_answers(one.key("aggregations"), report.results[i].answer->aggregations);
+        else
+            one.put("left_out", report.results[i].reason);
+        one.end();
+    }
+    questions.end();
+    append_answers(object.key("stored"), report.stored.aggregations);
+    object.end();
+    put(out + "\n");
+}
+
+int boot_report(const BootReportArguments& arguments) {
+    if (auto checked = check_window_options(arguments.window); !checked.ok())
+        return fail_window("boot-report", checked.error());
+    TraceFiles files = arguments.files;
+    files.options.skim = arguments.window.may_skim();
+    auto recording = AskedRecording::open(files);
+    if (!recording.ok())
+        return fail(recording.error());
+    if (auto applied = recording->apply(arguments.window); !applied.ok())
+        return fail_window("boot-report", applied.error());
+    install_interrupt();
+    BootReport report;
+    report.questions = asked_questions(analyze::boot_questions());
+    AskOptions options;
+    options.totals = arguments.json; // a person gets the first few, a script all
+    auto results = ask_all(*recording, report.questions, options);
+    if (!results.ok())
+        return fail(results.error());
+    report.results = std::move(*results);
+    options.totals = true;
+    report.stored = recording->stored(options);
+    analyze::CompletenessNote note = recording->completeness();
+    if (arguments.json)
+        print_json(*recording, report, note);
+    else
+        print_text(*recording, report);
+    for (const std::string& text : report.stored.notes)
+        complain(text);
+    if (!note.complete)
+        complain(note.verdict());
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    return note.advised_status();
+}
+
+} // namespace
+
+void add_boot_report(Command app, int& status) {
+    auto arguments = std::make_shared<BootReportArguments>();
+    Command command = app.add_subcommand(
+        "boot-report", "What a boot did and where its time went, on one screen");
+    add_trace_files(command, arguments->files, true);
+    add_window_options(command, arguments->window);
+    command.add_flag("--json", arguments->json, "As one object of JSON, with all rows");
+    command.footer("\nExample: the boot that daybreak install had traced\n"
+                   "  daybreak boot-report /var/log/daybreak");
+    command.callback([arguments, &status] { status = boot_report(*arguments); });
+}
+
+} // namespace daybreak::cmd
