@@ -20,11 +20,12 @@ dtrace:::BEGIN
 	start = timestamp;
 }
 
-/* Files, and programs that are executed: the arguments as the call has them. */
+/* Files and their locks, and programs that are executed: the arguments as the call has them. */
 syscall::open:entry, syscall::openat:entry, syscall::close:entry,
 syscall::read:entry, syscall::pread64:entry, syscall::readv:entry,
 syscall::write:entry, syscall::pwrite64:entry, syscall::writev:entry,
 syscall::fsync:entry, syscall::fdatasync:entry,
+syscall::flock:entry, syscall::fcntl:entry,
 syscall::execve:entry, syscall::execveat:entry
 {
 	capture(arg0, arg1, arg2, arg3);
@@ -34,6 +35,7 @@ syscall::open:return, syscall::openat:return, syscall::close:return,
 syscall::read:return, syscall::pread64:return, syscall::readv:return,
 syscall::write:return, syscall::pwrite64:return, syscall::writev:return,
 syscall::fsync:return, syscall::fdatasync:return,
+syscall::flock:return, syscall::fcntl:return,
 syscall::execve:return, syscall::execveat:return
 {
 	capture(arg1, errno);
@@ -52,7 +54,7 @@ proc:::create
 
 proc:::exec-success
 {
-	capture(ppid, uid);
+	capture(ppid, uid, curpsinfo->pr_psargs);
 }
 
 proc:::exit
