@@ -34,6 +34,10 @@ base::Error in_words_of_recordings(const base::Error& wrong) {
 
 base::Result<AskedRecording> AskedRecording::open(const TraceFiles& files) {
     DBK_TRY(formats::Trace trace, read_trace_files(files));
+    return of(std::move(trace));
+}
+
+AskedRecording AskedRecording::of(formats::Trace trace) {
     AskedRecording asked;
     asked.trace_ = std::make_unique<formats::Trace>(std::move(trace));
     return asked;
@@ -72,7 +76,19 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
-    DBK_TRY(CompiledProgram compiled, compile_quietly(program, {exists, {}, {}, &state}));
+    KnownProbes known{exists, {}, {}, &state};
+    auto made = compile_quietly(program, known);
+    known.where_possible = options.where_possible;
+    if (!made.ok() && options.where_possible) {
+        auto part = compile_quietly(program, known);
+        const std::string& text = made.error().message();
+        if (part.ok())
+            made = std::move(part);
+        else if (text.find(" was not recorded at ") != text.npos)
+            made = base::errorf(made.error().code(), "no probe has all that it asks for (%s)",
+                                std::string(text).c_str());
+    }
+    DBK_TRY(CompiledProgram compiled, std::move(made));
     DBK_TRY_VOID(check_destructive(compiled.program));
     DBK_TRY(base::Bytes dof, replayed_dof(compiled, {}));
 

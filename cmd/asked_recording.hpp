@@ -24,6 +24,7 @@ struct ProgramAnswer {
 /// How a program is asked.
 struct AskOptions {
     bool totals = false; ///< clear() and trunc() do nothing: all that was aggregated
+    bool where_possible = false; ///< clauses that ask what was not recorded are left out
     std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
 };
 
@@ -31,6 +32,8 @@ class AskedRecording {
 public:
     /// Errors: as read_trace_files().
     static base::Result<AskedRecording> open(const TraceFiles& files);
+    /// One that was read already.
+    static AskedRecording of(formats::Trace trace);
     /// Only a part of it is asked.  Errors: as apply_window_options().
     base::Result<void> apply(const WindowOptions& window);
 

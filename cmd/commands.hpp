@@ -22,6 +22,7 @@ void add_dof(Command app, int& status);
 void add_sim(Command app, int& status);
 void add_embed(Command app, int& status);
 void add_extract(Command app, int& status);
+void add_postmortem(Command app, int& status);
 void add_record(Command app, int& status);
 void add_recover(Command app, int& status);
 void add_replay(Command app, int& status);

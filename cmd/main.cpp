@@ -78,6 +78,7 @@ constexpr Entry kCommands[] = {
     {"pack", daybreak::cmd::add_pack},         {"verify", daybreak::cmd::add_verify},
     {"replay", daybreak::cmd::add_replay},     {"diff", daybreak::cmd::add_diff},
     {"boot-report", daybreak::cmd::add_boot_report},
+    {"postmortem", daybreak::cmd::add_postmortem},
 };
 
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All

@@ -7,7 +7,8 @@
 
 namespace daybreak::cmd {
 
-std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions) {
+std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions,
+                                           const std::vector<std::string>& arguments) {
     std::vector<AskedQuestion> asked;
     for (const analyze::Question& question : questions) {
         AskedQuestion one;
@@ -17,6 +18,7 @@ std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> qu
         source.name = one.name + ".d";
         source.text = question.text;
         one.program.source = std::move(source);
+        one.program.arguments = arguments;
         asked.push_back(std::move(one));
     }
     return asked;

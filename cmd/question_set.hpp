@@ -18,7 +18,9 @@ struct AskedQuestion {
 };
 
 /// Those that come with Daybreak, in their order.
-std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions);
+/// `arguments` are their $1, $2, ...
+std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions,
+                                           const std::vector<std::string>& arguments = {});
 
 /// What came of a question.
 struct QuestionResult {

@@ -64,9 +64,11 @@ std::string distribution_text(const Answer& answer, const AnswerRow& row) {
 void print_answer(std::string& out, const Answer& answer, size_t rows_max) {
     std::vector<const AnswerRow*> rows;
     for (const AnswerRow& row : answer.rows)
-        rows.push_back(&row);
+        if (answer.function.kind != DTRACEAGG_SUM || row.cells[0] != 0)
+            rows.push_back(&row);
     std::ranges::stable_sort(rows, [&](const AnswerRow* a, const AnswerRow* b) {
-        return compare_values(answer.function, a->cells, b->cells) > 0;
+        int order = compare_values(answer.function, a->cells, b->cells);
+        return answer.function.kind == DTRACEAGG_MIN ? order < 0 : order > 0;
     });
     for (size_t i = 0; i < std::min(rows_max, rows.size()); i++) {
         if (answer.function.is_distribution()) {

@@ -9,8 +9,9 @@
 
 namespace daybreak::analyze {
 
-/// Appends the `rows_max` keys with the largest values, a line each.  Of a distribution the line
-/// says how many values there are, and in which bucket the middle one and the 99th of 100 lie.
+/// Appends the `rows_max` keys with the largest values, a line each; of min() the smallest.  Of a
+/// distribution the line says how many values there are, and in which bucket the middle one and the
+/// 99th of 100 lie.  A sum of 0 is left out: what was added was taken away again.
 void print_answer(std::string& out, const Answer& answer, size_t rows_max);
 
 /// Appends an object of JSON with all rows.

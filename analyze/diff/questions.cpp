@@ -11,6 +11,10 @@ constexpr Question kBootQuestions[] = {
 #include "boot_questions.inc"
 };
 
+constexpr Question kPostmortemQuestions[] = {
+#include "postmortem_questions.inc"
+};
+
 } // namespace
 
 std::string_view Question::title() const {
@@ -24,6 +28,10 @@ std::string_view Question::title() const {
 
 std::span<const Question> boot_questions() {
     return kBootQuestions;
+}
+
+std::span<const Question> postmortem_questions() {
+    return kPostmortemQuestions;
 }
 
 } // namespace daybreak::analyze

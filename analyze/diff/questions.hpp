@@ -2,7 +2,7 @@
 //
 // Questions: D programs that come with Daybreak, for recordings of boots.
 //
-// They lie in questions/ as files, which are installed as examples, and are built into the program.
+// They lie in questions/ and ../postmortem/questions/ as files, which are installed as examples, and are built into the program.
 // A question has a recording's answer when the recording has all that it asks for; it is then the
 // same program for `diff` and `boot-report` (docs/design/0076-questions.md).
 #pragma once
@@ -22,5 +22,7 @@ struct Question {
 
 /// In the order in which they are asked.
 std::span<const Question> boot_questions();
+/// Of a machine that died: $1 is when, $2 how many ns before that the last seconds begin.
+std::span<const Question> postmortem_questions();
 
 } // namespace daybreak::analyze
