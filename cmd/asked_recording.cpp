@@ -6,6 +6,7 @@
 #include "analyze/replay/replay.hpp"
 #include "analyze/report.hpp"
 #include "cmd/recorded_table.hpp"
+#include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
 #include "cmd/terminal.hpp"
 
@@ -71,8 +72,13 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
                                                      const AskOptions& options) const {
     const formats::RingRecording& ring = trace_->recording.rings[index];
     analyze::RingProgram recorded(ring);
-    analyze::CaptureTable table(ring, recorded);
-    RecordedTable state(table);
+    analyze::CaptureSlots slots;
+    analyze::CaptureTable table(ring, recorded, slots);
+    table.finish();
+    const analyze::ReplayedRecording replayed{
+        &trace_->recording, index, &table, window_, vmname_of(*trace_), bootid_of(*trace_), 0};
+    analyze::ReplayedProbes probes(std::span(&replayed, 1));
+    RecordedTable state(probes);
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
@@ -98,7 +104,6 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     analyze::StringSink sink;
     analyze::LiveReport report(report_options, sink);
     analyze::ReplayOptions how;
-    how.window = window_;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
     how.interrupted = [] { return interrupted.load(); };
@@ -107,7 +112,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
         all += cpu.completeness.present;
     if (options.progress)
         how.progress = [&](uint64_t records) { options.progress(records, all); };
-    analyze::Replay replay(trace_->recording, index, table, how);
+    analyze::Replay replay(probes, how);
     DBK_TRY_VOID(replay.run(dof, report));
     was_interrupted_ |= replay.was_interrupted();
     ProgramAnswer answer;

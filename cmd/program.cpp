@@ -265,6 +265,7 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     options.zero_probes_allowed = arguments.zero_probes_allowed;
     options.recorded = probes.recorded;
     options.where_possible = probes.where_possible;
+    options.names_machines = probes.names_machines;
     made.output = compiler::compile(options);
     return made;
 }

@@ -97,6 +97,7 @@ struct KnownProbes {
     std::function<std::string(const compiler::ProbeDescription&)> hint = {};
     const compiler::RecordedState* recorded = nullptr; ///< of a replay
     bool where_possible = false;                       ///< see compiler::CompileOptions
+    bool names_machines = false;                       ///< the same
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

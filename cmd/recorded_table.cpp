@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RecordedTable: what a recording has of the machine, as the compiler of a replay asks for it.
+// RecordedTable: what the recordings of a replay have of their machines, as the compiler asks for
+// it.
 #include "cmd/recorded_table.hpp"
 
+#include "base/result.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_program.hpp"
 
@@ -29,10 +31,6 @@ compiler::ProbeDescription named(compiler::ProbeDescription description,
     return description;
 }
 
-bool has(const std::vector<compiler::ProbeDescription>& list, const char* name) {
-    return std::ranges::any_of(list, [&](const auto& one) { return one.name == name; });
-}
-
 /// A timer that the replay fires itself.
 bool is_tick(const compiler::ProbeDescription& probe) {
     return probe.name.starts_with("tick-") &&
@@ -42,54 +40,134 @@ bool is_tick(const compiler::ProbeDescription& probe) {
 
 } // namespace
 
-RecordedTable::RecordedTable(const analyze::CaptureTable& table) : table_(table) {
-    for (const auto& [id, probe] : table.probes())
-        by_name_.try_emplace(name_of(probe.info), &probe);
+RecordedTable::RecordedTable(analyze::ReplayedProbes& probes) : probes_(probes) {
+    if (!probes.is_of_several())
+        for (const auto& [id, probe] : probes.all())
+            by_name_.try_emplace(name_of(probe.info), &probe);
+}
+
+/// Adds the recorded probes that the description matches, of the machines that it names.
+void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
+                                 std::vector<compiler::ProbeDescription>& found) const {
+    bool names_machine = !description.machine.empty();
+    std::set<size_t> machines = probes_.machines(description.machine);
+    for (const auto& [id, probe] : probes_.all()) {
+        bool is_own = !probe.captured || (names_machine && probe.captured->is_of_engine());
+        // Of several recordings each has its ticks; a program that names no machine has the one
+        // of the replay.
+        bool is_theirs = probes_.is_of_several() && !names_machine && probe.is_timer();
+        bool is_wanted = description.id ? !probes_.is_of_several() && *description.id == id
+                                        : sim::names_match(description, probe.info);
+        if (is_own || is_theirs || !is_wanted)
+            continue;
+        auto is_asked = [&](size_t recording) { return machines.contains(recording); };
+        if (std::ranges::none_of(probe.recordings, is_asked))
+            continue;
+        compiler::ProbeDescription match = named(description, probe.info);
+        if (probes_.is_of_several())
+            match.id = id;
+        if (!std::ranges::all_of(probe.recordings, is_asked)) {
+            match.machine_slot = probes_.slot_of_machines(description.machine);
+            if (!match.machine_slot)
+                continue;
+        }
+        found.push_back(std::move(match));
+    }
+}
+
+/// Whether the description matches BEGIN, END or ERROR, which no recording has to have.
+bool RecordedTable::has_own(const compiler::ProbeDescription& description,
+                            const std::vector<compiler::ProbeDescription>& found, uint32_t id,
+                            const char* name) const {
+    formats::ProbeInfo own{id, "dtrace", "", "", name};
+    return description.machine.empty() &&
+           (description.id ? *description.id == id : sim::names_match(description, own)) &&
+           std::ranges::none_of(found, [&](const auto& one) { return one.name == name; });
 }
 
 std::vector<compiler::ProbeDescription>
 RecordedTable::matches(const compiler::ProbeDescription& description) const {
     std::vector<compiler::ProbeDescription> found;
-    for (const auto& [id, probe] : table_.probes())
-        if (description.id ? *description.id == id : sim::names_match(description, probe.info))
-            found.push_back(named(description, probe.info));
+    add_recorded(description, found);
     bool is_recorded = !found.empty();
-    for (const auto& [id, name] : {std::pair(1u, "BEGIN"), {2u, "END"}, {3u, "ERROR"}}) {
-        formats::ProbeInfo own{id, "dtrace", "", "", name};
-        if ((description.id ? *description.id == id : sim::names_match(description, own)) &&
-            !has(found, name))
-            found.push_back(named(description, own));
-    }
-    if (!is_recorded && found.empty() && is_tick(description))
-        found.push_back(description);
+    for (const auto& [id, name] : {std::pair(1u, "BEGIN"), {2u, "END"}, {3u, "ERROR"}})
+        if (has_own(description, found, id, name))
+            found.push_back(named(description, {id, "dtrace", "", "", name}));
+    if (is_recorded || !found.empty() || !description.machine.empty() || !is_tick(description))
+        return found;
+    found.push_back(description);
+    if (probes_.is_of_several())
+        found.back().id = probes_.add_timer(description.name);
     return found;
+}
+
+/// What the replay knows of each firing by itself.
+std::optional<RecordedTable::Value> RecordedTable::find_own(const std::string& expression) const {
+    const analyze::CaptureSlots& slots = probes_.slots();
+    if (expression == "vmname")
+        return Value{slots.vmname(), "string"};
+    if (expression == "bootid")
+        return Value{slots.bootid(), "string"};
+    return std::nullopt;
+}
+
+/// The clocks of the firing's recording, where there are several: of one they are the machine's.
+std::optional<RecordedTable::Value> RecordedTable::find_time(const std::string& expression) const {
+    const analyze::CaptureSlots& slots = probes_.slots();
+    if (!probes_.is_of_several())
+        return std::nullopt;
+    if (expression == "timestamp")
+        return Value{slots.timestamp(), "uint64_t"};
+    if (expression == "walltimestamp")
+        return Value{slots.walltimestamp(), "int64_t"};
+    return std::nullopt;
 }
 
 std::optional<RecordedTable::Value>
 RecordedTable::find(const compiler::ProbeDescription& probe, const std::string& expression) const {
-    const analyze::CapturedProbe* captured = captured_at(probe);
-    if (!captured)
-        return std::nullopt;
-    auto value = captured->values.find(expression);
-    if (value == captured->values.end())
-        return std::nullopt;
-    if (!value->second.is_always && !captured->is_of_engine())
+    if (auto own = find_own(expression))
+        return own;
+    const analyze::ReplayedProbe* found = probe_at(probe);
+    if (!found || !found->captured)
+        return find_time(expression);
+    const analyze::CapturedProbe& captured = *found->captured;
+    auto value = captured.values.find(expression);
+    if (value == captured.values.end())
+        return find_time(expression);
+    if (!value->second.is_always && !captured.is_of_engine())
         partial_.insert(expression + " at " + name_of(probe));
     return Value{value->second.slot, value->second.type, value->second.is_always};
 }
 
 std::string RecordedTable::all(const compiler::ProbeDescription& probe) const {
     std::string text;
-    if (const analyze::CapturedProbe* captured = captured_at(probe))
-        for (const auto& [expression, value] : captured->values)
+    const analyze::ReplayedProbe* found = probe_at(probe);
+    if (found && found->captured)
+        for (const auto& [expression, value] : found->captured->values)
             if (!expression.starts_with('"') && expression.find("this->") == std::string::npos &&
                 expression.find("self->") == std::string::npos)
                 text += (text.empty() ? "" : ", ") + expression;
     return text.empty() ? "nothing" : text;
 }
 
-const analyze::CapturedProbe*
-RecordedTable::captured_at(const compiler::ProbeDescription& probe) const {
+std::string RecordedTable::place(const compiler::ProbeDescription& probe) const {
+    const analyze::ReplayedProbe* found = probe_at(probe);
+    if (!probes_.is_of_several() || !found || found->recordings.empty())
+        return "";
+    const analyze::ReplayedRecording& first = probes_.recordings()[*found->recordings.begin()];
+    std::string text = " of " + (first.vmname.empty() ? "boot " + first.bootid : first.vmname);
+    if (found->recordings.size() > 1)
+        text += base::strprintf(" and %zu more recordings", found->recordings.size() - 1);
+    return text;
+}
+
+/// Returns null for what no recording has.
+const analyze::ReplayedProbe*
+RecordedTable::probe_at(const compiler::ProbeDescription& probe) const {
+    if (probes_.is_of_several()) {
+        auto found = probes_.all().find(probe.id.value_or(0));
+        return found == probes_.all().end() ? nullptr : &found->second;
+    }
     auto found = by_name_.find(name_of(probe));
     return found == by_name_.end() ? nullptr : found->second;
 }

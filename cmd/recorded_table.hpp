@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RecordedTable: what a recording has of the machine, as the compiler of a replay asks for it.
+// RecordedTable: what the recordings of a replay have of their machines, as the compiler asks for
+// it.
 #pragma once
 
-#include "analyze/replay/capture_table.hpp"
+#include "analyze/replay/replayed_probes.hpp"
 #include "compiler/sema/recorded_state.hpp"
 
 #include <map>
@@ -13,23 +14,31 @@ namespace daybreak::cmd {
 
 class RecordedTable : public compiler::RecordedState {
 public:
-    /// The table must outlive it.
-    explicit RecordedTable(const analyze::CaptureTable& table);
+    /// The probes must outlive it; they get the timers and machines that are asked for.
+    explicit RecordedTable(analyze::ReplayedProbes& probes);
 
     std::vector<compiler::ProbeDescription>
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
                               const std::string& expression) const override;
     std::string all(const compiler::ProbeDescription& probe) const override;
+    std::string place(const compiler::ProbeDescription& probe) const override;
 
     /// Values that were asked for, and that not every firing has.
     const std::set<std::string>& partial() const { return partial_; }
 
 private:
-    const analyze::CapturedProbe* captured_at(const compiler::ProbeDescription& probe) const;
+    bool has_own(const compiler::ProbeDescription& description,
+                 const std::vector<compiler::ProbeDescription>& found, uint32_t id,
+                 const char* name) const;
+    void add_recorded(const compiler::ProbeDescription& description,
+                      std::vector<compiler::ProbeDescription>& found) const;
+    std::optional<Value> find_own(const std::string& expression) const;
+    std::optional<Value> find_time(const std::string& expression) const;
+    const analyze::ReplayedProbe* probe_at(const compiler::ProbeDescription& probe) const;
 
-    const analyze::CaptureTable& table_;
-    std::map<std::string, const analyze::CapturedProbe*> by_name_;
+    analyze::ReplayedProbes& probes_;
+    std::map<std::string, const analyze::ReplayedProbe*> by_name_; // of one recording
     mutable std::set<std::string> partial_;
 };
 

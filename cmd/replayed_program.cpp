@@ -7,6 +7,8 @@
 #include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_writer.hpp"
 
+#include <algorithm>
+
 namespace daybreak::cmd {
 
 using base::errorf;
@@ -21,45 +23,28 @@ std::string some_of(const std::set<std::string>& names) {
                                 : text;
 }
 
-void complain_of_predicates(const formats::DofProgram& program,
-                            const analyze::CaptureTable& table) {
+void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set) {
     std::set<std::string> asked, refused;
     for (const formats::DofEcb& ecb : program.ecbs)
         asked.insert(ecb.probe.text());
-    for (const auto& [id, probe] : table.probes()) {
-        std::string name = formats::DofProbeName{probe.info.provider, probe.info.module,
-                                                 probe.info.function, probe.info.name, 0}
-                               .text();
-        bool is_own = probe.info.provider == "dtrace" || probe.info.name.starts_with("tick-");
-        if (probe.is_conditional && !is_own && asked.contains(name))
-            refused.insert(name);
-    }
+    for (const auto& one : set.all())
+        for (const auto& [id, probe] : one->table->probes()) {
+            std::string name = formats::DofProbeName{probe.info.provider, probe.info.module,
+                                                     probe.info.function, probe.info.name, 0}
+                                   .text();
+            bool is_own = probe.is_of_engine() || probe.info.name.starts_with("tick-");
+            if (probe.is_conditional && !is_own && asked.contains(name))
+                refused.insert(name);
+        }
     if (refused.empty())
         return;
     complain("not every firing was recorded, only what a predicate or a commit() let through: " +
              some_of(refused));
 }
 
-base::Result<size_t> ring_of(const formats::Recording& recording) {
-    std::optional<size_t> found;
-    std::string names;
-    for (size_t i = 0; i < recording.rings.size(); i++) {
-        const formats::RingRecording& ring = recording.rings[i];
-        if (ring.ecbs.empty())
-            continue;
-        names += (names.empty() ? "" : ", ") + ring.info.name;
-        if (found)
-            return errorf(base::ErrorCode::invalid,
-                          "the recording is of several programs (%s): name one with --ring",
-                          names.c_str());
-        found = i;
-    }
-    if (!found)
-        return errorf(base::ErrorCode::not_found,
-                      "the recording does not describe its records: nothing can be replayed");
-    return *found;
-}
+namespace {
 
+/// Returns the D text that a recording was made with.
 base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program) {
     for (const auto& [index, image] : program.images())
         if (image.program.source) {
@@ -72,6 +57,20 @@ base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& 
         }
     return errorf(base::ErrorCode::not_found,
                   "the recording does not have the text of its program: give one with -s or -n");
+}
+
+} // namespace
+
+base::Result<compiler::CompileSource> stored_source(const RecordingSet& set) {
+    DBK_TRY(compiler::CompileSource source, stored_source(*set.all()[0]->program));
+    for (const auto& one : set.all()) {
+        DBK_TRY(compiler::CompileSource other, stored_source(*one->program));
+        if (other.text != source.text)
+            return errorf(base::ErrorCode::invalid,
+                          "%s and %s recorded with different programs: give one with -s or -n",
+                          set.all()[0]->name.c_str(), one->name.c_str());
+    }
+    return source;
 }
 
 base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
@@ -88,19 +87,61 @@ base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
     return formats::write_dof(compiled.program);
 }
 
-std::string hint_for(const compiler::ProbeDescription& description,
-                     const formats::RingRecording& ring, const std::string& path) {
-    for (const auto& [id, probe] : ring.probes)
-        if (sim::names_match(description, probe))
-            return "its clauses stored nothing; what is counted in the kernel (aggregate=engine) "
-                   "has no records: record with -x aggregate=record, or capture()";
+namespace {
+
+/// Returns "db-1, web-1 and web-2": whose recordings are there.
+std::string machines_text(const RecordingSet& set) {
+    std::set<std::string> names;
+    for (const auto& one : set.all())
+        names.insert(one->vmname.empty() ? "one without a name" : one->vmname);
+    return some_of(names);
+}
+
+bool names_one(const std::string& machine, const RecordingSet& set) {
+    return std::ranges::any_of(set.all(), [&](const auto& one) {
+        return !machine.empty() && sim::glob_match(machine, one->vmname);
+    });
+}
+
+/// What to do about a description that names machines, when it matches no probe; "": something
+/// else is wrong with it.
+std::string machine_hint(const compiler::ProbeDescription& description, const RecordingSet& set) {
+    if (!names_one(description.machine, set))
+        return "no recording is of a machine " + description.machine +
+               "; there are: " + machines_text(set);
+    if (description.provider == "dtrace" || description.name == "BEGIN" ||
+        description.name == "END")
+        return "BEGIN, END and ERROR of a replay are of no machine: name none";
+    if (description.name.starts_with("tick-"))
+        return "it was not recorded there; without a machine's name it fires in any replay";
+    return "";
+}
+
+} // namespace
+
+std::string hint_for(const compiler::ProbeDescription& description, const RecordingSet& set) {
+    if (description.id)
+        return set.is_of_several() ? "each recording has numbers of its own: name the probe"
+                                   : "no probe that was recorded has that number: name the probe";
+    if (!description.machine.empty()) {
+        if (std::string hint = machine_hint(description, set); !hint.empty())
+            return hint;
+    } else if (names_one(description.provider, set)) {
+        return "-E names a machine in five parts: machine:provider:module:function:name";
+    }
+    for (const auto& one : set.all())
+        for (const auto& [id, probe] : one->ring().probes)
+            if (sim::names_match(description, probe))
+                return "its clauses stored nothing; what is counted in the kernel "
+                       "(aggregate=engine) has no records: record with -x aggregate=record, or "
+                       "capture()";
     if (description.name.starts_with("profile-"))
         return "profile-N fires where it was recorded; tick-N fires in any replay";
     if (description.name.starts_with("tick-") && description.module.empty() &&
         description.function.empty() &&
         (description.provider.empty() || description.provider == "profile"))
         return "its interval is not one of a timer: tick-10ms, tick-97hz, from 200 us on";
-    return "it was not recorded: daybreak list " + path + " prints what was";
+    return "it was not recorded: daybreak list " + set.all()[0]->trace.path + " prints what was";
 }
 
 } // namespace daybreak::cmd

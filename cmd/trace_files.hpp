@@ -20,4 +20,11 @@ void add_trace_files(Command command, TraceFiles& files, bool required);
 /// Reads them as one recording.
 base::Result<formats::Trace> read_trace_files(const TraceFiles& files);
 
+/// Adds FILE... and --boot to a subcommand that takes several recordings.
+void add_recordings(Command command, TraceFiles& files);
+
+/// Reads them as the recordings of several boots: of each file its boot, of each folder the running
+/// or the newest one, or all with --boot all.
+base::Result<std::vector<formats::Trace>> read_recordings(const TraceFiles& files);
+
 } // namespace daybreak::cmd

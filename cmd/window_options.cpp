@@ -117,6 +117,12 @@ bool may_have_earlier(const formats::Recording& recording) {
     return recording.all_findings().any_loss();
 }
 
+void complain_of_earlier(const std::string& given, const formats::Recording& recording) {
+    if (may_have_earlier(recording))
+        complain(given + ": the first record that is here; earlier ones were overwritten or lost, "
+                         "or are in other files, maybe of these probes, too");
+}
+
 /// Returns CLOCK_MONOTONIC of what an option says.
 Result<uint64_t> moment_ns(const char* option, const std::string& text,
                            const formats::Recording& recording) {
@@ -130,9 +136,8 @@ Result<uint64_t> moment_ns(const char* option, const std::string& text,
     if (!mono_ns.ok())
         return errorf(mono_ns.error().code(), "%s %s: %s%s", option, text.c_str(),
                       mono_ns.error().message().c_str(), damage_text(recording));
-    if (moment.anchor == Moment::Anchor::probe && may_have_earlier(recording))
-        complain(given + ": the first record that is here; earlier ones were overwritten or lost, "
-                         "or are in other files, maybe of these probes, too");
+    if (moment.anchor == Moment::Anchor::probe)
+        complain_of_earlier(given, recording);
     return mono_ns;
 }
 
@@ -347,6 +352,20 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
     if (!options.cpus.empty())
         DBK_TRY_VOID(keep_cpus(recording, options.cpus));
     return window;
+}
+
+Result<uint64_t> first_of_probe_ns(const char* option, const std::string& text,
+                                   const formats::Recording& recording) {
+    const std::string given = quoted(option, text);
+    DBK_TRY(analyze::WantedProbes probes, matching_probes(given, text, recording));
+    if (probes.empty())
+        return no_such_probe(given, recording);
+    std::optional<uint64_t> first_ns = analyze::first_record_ns(recording, probes);
+    if (!first_ns)
+        return errorf(base::ErrorCode::not_found, "%s: the recording has no record of it%s",
+                      given.c_str(), damage_text(recording));
+    complain_of_earlier(given, recording);
+    return *first_ns;
 }
 
 Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,

@@ -42,6 +42,12 @@ base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& opti
 base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,
                                                      const formats::Recording& recording);
 
+/// Returns CLOCK_MONOTONIC of the first record of the probes that an option describes; says so when
+/// earlier ones may be missing.
+/// Errors: invalid as above; not_found.
+base::Result<uint64_t> first_of_probe_ns(const char* option, const std::string& text,
+                                         const formats::Recording& recording);
+
 /// Says that a part of a recording, which was asked for, has no record.
 void complain_of_nothing(const analyze::TimeWindow& window,
                          const analyze::WantedProbes& probes = {},

@@ -102,7 +102,7 @@ private:
     std::string context_text_; ///< value of option context, until it is read
     ContextOption context_option_;
     const Clause* last_clause_ = nullptr;
-    std::set<std::string> left_out_probes_; ///< by name: of the clause that is compiled
+    std::set<std::string> left_out_probes_; ///< by id and name: of the clause that is compiled
     bool has_left_out_ = false;
     std::map<std::string_view, size_t, std::less<>> system_names_; ///< what defines a name
     std::set<std::string, std::less<>> loaded_;                    ///< or being loaded

@@ -75,6 +75,7 @@ void Compilation::parse_source(const CompileSource& source) {
     SourceId id = output_.sources.add(source.name, source.text, source.kind);
     ParseOptions parse_options = this->parse_options(source.name);
     parse_options.probe_spec = source.probe_spec;
+    parse_options.names_machines = options_.names_machines;
     parse_options.is_identifier = [this](std::string_view word) {
         return symbols_.global_kind(word).has_value();
     };
@@ -131,9 +132,12 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
             return false;
         }
     if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {
+        std::string hint = options_.recorded ? options_.hint_for_probe(probe)
+                                             : "dtrace -l shows the numbers of probes, which "
+                                               "change; names do not";
         error(Tag::D_PDESC_INVAL, probe.span,
               base::strprintf("invalid probe identifier %u: Unknown probe identifier", *probe.id),
-              "dtrace -l shows the numbers of probes, which change; names do not");
+              std::move(hint));
         return false;
     }
     // "tracepoint:sched:sched_switch" could be a tracepoint of a module of that name: it is not.
@@ -142,7 +146,8 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
         Diagnostic unmatched;
         unmatched.tag = Tag::D_PDESC_ZERO;
         unmatched.span = probe.span;
-        unmatched.text = "probe description " + probe.provider + ":" + probe.module + ":" +
+        unmatched.text = "probe description " +
+                         (probe.machine.empty() ? "" : probe.machine + ":") + probe.provider + ":" + probe.module + ":" +
                          probe.function + ":" + probe.name + " does not match any probes";
         unmatched.hints = {hint_for_unmatched(probe)};
         unmatched.is_unrecorded = true;

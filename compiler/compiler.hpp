@@ -65,6 +65,8 @@ struct CompileOptions {
     /// What the program is replayed over; null: it is for a machine.  Clauses are compiled for each
     /// recorded probe that they match.  Must outlive the call.
     const RecordedState* recorded = nullptr;
+    /// Probe descriptions may have a machine's name before the provider: five parts.
+    bool names_machines = false;
     /// Clauses that ask what was not recorded are left out where it was not, with a warning that
     /// says what; an error when none is left.
     bool where_possible = false;

@@ -10,8 +10,10 @@ namespace daybreak::compiler {
 
 namespace {
 
-std::string name_of(const ProbeDescription& probe) {
-    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
+/// Of recordings that differ a probe of one name is several.
+std::string key_of(const ProbeDescription& probe) {
+    return std::to_string(probe.id.value_or(0)) + ":" + probe.provider + ":" + probe.module + ":" +
+           probe.function + ":" + probe.name;
 }
 
 /// Returns the clause and those that `if` made of the rest of it.
@@ -42,7 +44,7 @@ void Compilation::compile_for_replay(const Clause& clause,
     for (const ProbeDescription& probe : probes) {
         if (sink_.has_errors())
             break;
-        if (!left_out_probes_.contains(name_of(probe)))
+        if (!left_out_probes_.contains(key_of(probe)))
             link(clause, {&probe}, plan_for_replay(clause, probe));
     }
     context_.probe = nullptr;
@@ -51,6 +53,8 @@ void Compilation::compile_for_replay(const Clause& clause,
 PlannedClause Compilation::plan_for_replay(const Clause& clause, const ProbeDescription& probe) {
     context_.probe = &probe;
     context_.slots_needed.clear();
+    if (probe.machine_slot)
+        context_.slots_needed.insert(*probe.machine_slot);
     PlannedClause planned = ClausePlanner(context_).plan(clause);
     planned.predicate =
         ExprChecker(context_).with_needed_slots(std::move(planned.predicate), clause.span);
@@ -71,7 +75,7 @@ void Compilation::find_left_out(const Clause& clause, const std::vector<ProbeDes
         std::vector<Diagnostic> reported = sink_.take_back(first);
         if (is_planned) // warnings come again
             continue;
-        left_out_probes_.insert(name_of(probe));
+        left_out_probes_.insert(key_of(probe));
         if (why.empty())
             why = std::move(reported);
         else if (!std::ranges::all_of(reported, &Diagnostic::is_unrecorded))

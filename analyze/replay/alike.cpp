@@ -130,9 +130,15 @@ bool is_orderly(const formats::DofProgram& program, const formats::RingRecording
            });
 }
 
-/// By id, what the clauses of each recorded probe look at.  Empty: a clause is not one of these.
-std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& program,
-                                                  const CaptureTable& table) {
+/// Whether clauses look at when a record was made: no two are alike.
+bool has_times(const Slots& slots, const CaptureSlots& all) {
+    return slots.contains(all.timestamp()) || slots.contains(all.walltimestamp());
+}
+
+/// By recorded id, what the clauses of each probe of a recording look at.  Empty: a clause is not
+/// one of these.
+std::optional<std::map<uint32_t, Slots>>
+slots_of(const formats::DofProgram& program, const ReplayedProbes& probes, size_t recording) {
     std::map<uint32_t, Slots> asked;
     std::map<const formats::DofEcb*, Slots> looked_at;
     std::set<const formats::DofEcb*> with_records;
@@ -155,11 +161,12 @@ std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& pro
         if (!has_only(program, clause, {DTRACEACT_DIFEXPR}) ||
             clause.probe.name.starts_with("tick-") ||
             !all_of(program, clause,
-                    [&](const formats::Difo& difo) { return is_pure(difo, slots); }))
+                    [&](const formats::Difo& difo) { return is_pure(difo, slots); }) ||
+            has_times(slots, probes.slots()))
             return std::nullopt;
         looked_at[&clause] = std::move(slots);
     }
-    for (const auto& [id, clauses] : clauses_of_probes(program, table))
+    for (const auto& [id, clauses] : clauses_of_probes(program, probes, recording))
         for (const formats::DofEcb* clause : clauses) {
             const Slots& slots = looked_at.at(clause);
             asked[id].insert(slots.begin(), slots.end());
@@ -173,11 +180,12 @@ std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& pro
 } // namespace
 
 std::optional<AlikeProgram> AlikeProgram::of(const formats::DofProgram& program,
-                                             const formats::RingRecording& ring,
-                                             const CaptureTable& table) {
+                                             const ReplayedProbes& probes, size_t recording) {
+    const formats::RingRecording& ring = probes.recordings()[recording].ring();
+    const CaptureTable& table = *probes.recordings()[recording].table;
     if (!is_orderly(program, ring))
         return std::nullopt;
-    auto asked = slots_of(program, table);
+    auto asked = slots_of(program, probes, recording);
     if (!asked)
         return std::nullopt;
     AlikeProgram alike;

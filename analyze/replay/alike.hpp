@@ -7,7 +7,7 @@
 // fire it once for all records that are alike in what it looks at, in any order (AlikeReplay).
 #pragma once
 
-#include "analyze/replay/capture_table.hpp"
+#include "analyze/replay/replayed_probes.hpp"
 #include "formats/dof/dof_program.hpp"
 
 #include <optional>
@@ -22,12 +22,12 @@ struct AlikeProgram {
         uint32_t probe_id = 0;
         std::vector<CapturedField> fields; ///< that the clauses look at
     };
-    std::vector<Ecb> ecbs; ///< by index in the recorded ring's table
+    std::vector<Ecb> ecbs; ///< by index in the table of the recording's ring
 
-    /// Returns nothing for any other program, and where records may not be taken as they lie.
+    /// Returns nothing for any other program, and where records of the recording may not be taken
+    /// as they lie.
     static std::optional<AlikeProgram> of(const formats::DofProgram& program,
-                                          const formats::RingRecording& ring,
-                                          const CaptureTable& table);
+                                          const ReplayedProbes& probes, size_t recording);
 };
 
 } // namespace daybreak::analyze

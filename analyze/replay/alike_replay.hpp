@@ -33,7 +33,7 @@ public:
     /// A machine with the recorded probes, on which the program has begun.
     struct Machine {
         sim::Simulation& simulation;
-        const ReplayedProbes& probes;
+        const ReplayedProbesById& probes;
         FiringSlots& slots;
     };
     /// Counts what it may; `consumer` is the report's.

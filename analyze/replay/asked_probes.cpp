@@ -8,18 +8,25 @@
 namespace daybreak::analyze {
 
 std::map<uint32_t, std::vector<const formats::DofEcb*>>
-clauses_of_probes(const formats::DofProgram& program, const CaptureTable& table) {
+clauses_of_probes(const formats::DofProgram& program, const ReplayedProbes& probes,
+                  size_t recording) {
     // A program has thousands of clauses, and a recording as many probes: most have all their
     // names.
     using Names = std::array<std::string, 3>;
     std::map<Names, std::vector<const formats::DofEcb*>> by_names;
+    std::map<uint32_t, std::vector<const formats::DofEcb*>> by_id; // of several recordings
     for (const formats::DofEcb& clause : program.ecbs)
-        by_names[{clause.probe.provider, clause.probe.function, clause.probe.name}].push_back(
-            &clause);
+        if (clause.probe.id != 0)
+            by_id[clause.probe.id].push_back(&clause);
+        else
+            by_names[{clause.probe.provider, clause.probe.function, clause.probe.name}]
+                .push_back(&clause);
     std::map<uint32_t, std::vector<const formats::DofEcb*>> found;
-    for (const auto& [id, probe] : table.probes()) {
+    for (const auto& [id, probe] : probes.recordings()[recording].table->probes()) {
         if (probe.is_of_engine())
             continue;
+        if (auto clauses = by_id.find(probes.id_of(recording, id)); clauses != by_id.end())
+            found[id] = clauses->second;
         const formats::ProbeInfo& info = probe.info;
         for (const Names& names : {Names{info.provider, info.function, info.name},
                                    Names{info.provider, "", info.name}}) {
@@ -36,16 +43,18 @@ clauses_of_probes(const formats::DofProgram& program, const CaptureTable& table)
     return found;
 }
 
-YieldedEcbs asked_ecbs(const formats::DofProgram& program, const CaptureTable& table,
-                       const formats::Recording& recording, size_t ring) {
-    auto clauses = clauses_of_probes(program, table);
+YieldedEcbs asked_ecbs(const formats::DofProgram& program, const ReplayedProbes& probes,
+                       size_t recording) {
+    const ReplayedRecording& replayed = probes.recordings()[recording];
+    const CaptureTable& table = *replayed.table;
+    auto clauses = clauses_of_probes(program, probes, recording);
     YieldedEcbs asked;
-    for (const formats::RingRecording& one : recording.rings)
+    for (const formats::RingRecording& one : replayed.recording->rings)
         asked.emplace_back(one.ecbs.all().size());
-    const std::vector<formats::EcbInfo>& ecbs = recording.rings[ring].ecbs.all();
+    const std::vector<formats::EcbInfo>& ecbs = replayed.ring().ecbs.all();
     for (size_t i = 0; i < ecbs.size(); i++) {
         auto probe = table.probes().find(ecbs[i].probe_id);
-        asked[ring][i] = probe != table.probes().end() &&
+        asked[replayed.ring_index][i] = probe != table.probes().end() &&
                          (probe->second.is_of_engine() || clauses.contains(ecbs[i].probe_id));
     }
     return asked;

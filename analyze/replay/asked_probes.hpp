@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analyze/decode/merge.hpp"
-#include "analyze/replay/capture_table.hpp"
+#include "analyze/replay/replayed_probes.hpp"
 #include "formats/dof/dof_program.hpp"
 
 #include <map>
@@ -12,12 +12,14 @@
 
 namespace daybreak::analyze {
 
-/// By id, the clauses of each recorded probe that has any; those of BEGIN, END and ERROR are none.
+/// By id, the clauses of each probe of a recording that has any; those of BEGIN, END and ERROR are
+/// none.
 std::map<uint32_t, std::vector<const formats::DofEcb*>>
-clauses_of_probes(const formats::DofProgram& program, const CaptureTable& table);
+clauses_of_probes(const formats::DofProgram& program, const ReplayedProbes& probes,
+                  size_t recording);
 
 /// The ECBs of these probes, and of BEGIN and END, by ring of the recording.
-YieldedEcbs asked_ecbs(const formats::DofProgram& program, const CaptureTable& table,
-                       const formats::Recording& recording, size_t ring);
+YieldedEcbs asked_ecbs(const formats::DofProgram& program, const ReplayedProbes& probes,
+                       size_t recording);
 
 } // namespace daybreak::analyze

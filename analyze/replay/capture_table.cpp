@@ -4,6 +4,7 @@
 #include "analyze/replay/capture_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::analyze {
 
@@ -26,9 +27,18 @@ std::optional<CapturedKind> kind_of(const formats::FieldInfo& field, const std::
 
 } // namespace
 
-CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& program)
-    : ring_(ring), fields_(ring.ecbs.all().size()) {
-    std::vector<Found> found;
+CaptureSlots::CaptureSlots() {
+    for (const char* own : {"vmname", "bootid", "timestamp", "walltimestamp"})
+        number_of(own, "of the replay");
+}
+
+size_t CaptureSlots::number_of(const std::string& text, const std::string& type) {
+    return texts_.try_emplace({text, type}, texts_.size()).first->second;
+}
+
+CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& program,
+                           CaptureSlots& slots)
+    : ring_(ring), slots_(slots), fields_(ring.ecbs.all().size()) {
     for (size_t i = 0; i < fields_.size(); i++) {
         const formats::EcbInfo& ecb = ring.ecbs.all()[i];
         auto info = ring.probes.find(ecb.probe_id);
@@ -45,19 +55,22 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
             probe.is_conditional = false;
             probe.anchor_epids.insert(ecb.epid);
         }
-        find(i, *image, *clause, found);
+        find(i, *image, *clause);
     }
-    words_ = (texts_.size() + texts_.size() / 64 + 64) / 64;
+}
+
+void CaptureTable::finish() {
+    const formats::RingRecording& ring = ring_;
     std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
     auto counts = [&](const formats::EcbInfo& ecb) {
         bool is_apart = (ecb.flags & DBK_ECB_F_SPECULATES) != 0 &&
                         !probes_.at(ecb.probe_id).anchor_epids.empty();
         return !ecb.no_record() && !is_apart;
     };
-    for (const Found& one : found) {
+    for (const Found& one : std::exchange(found_, {})) {
         if (!counts(ring.ecbs.all()[one.ecb]))
             continue;
-        auto slot = static_cast<uint32_t>(formats::kFirstSlot + words_ + one.number);
+        uint32_t slot = slots_.slot_of(one.number);
         uint32_t probe = ring.ecbs.all()[one.ecb].probe_id;
         std::vector<CapturedField>& fields = fields_[one.ecb];
         bool is_new = std::ranges::none_of(
@@ -83,7 +96,7 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
 
 /// Finds the fields of an ECB whose actions the image names.
 void CaptureTable::find(size_t ecb, const formats::DofProgram& program,
-                        const formats::DofEcb& clause, std::vector<Found>& found) {
+                        const formats::DofEcb& clause) {
     const std::vector<formats::FieldInfo>& fields = ring_.ecbs.all()[ecb].fields;
     bool counts_in_engine = ring_.info.facts.aggregate == DBK_AGGREGATE_ENGINE;
     for (const formats::DofCapture& capture : program.captures) {
@@ -97,9 +110,8 @@ void CaptureTable::find(size_t ecb, const formats::DofProgram& program,
             std::optional<CapturedKind> kind = kind_of(fields[i], capture.type, capture.expression);
             if (!kind)
                 continue;
-            size_t number =
-                texts_.try_emplace({capture.expression, capture.type}, texts_.size()).first->second;
-            found.push_back({ecb, i, number, *kind, capture.expression, capture.type});
+            size_t number = slots_.number_of(capture.expression, capture.type);
+            found_.push_back({ecb, i, number, *kind, capture.expression, capture.type});
         }
     }
 }

@@ -3,8 +3,9 @@
 // CaptureTable: which D expressions the records of a ring hold, and where.
 //
 // The compiler of the recorded program named each value that it stored by its canonical D text
-// (section CAPTURE of the DOF).  Each text with its type has a slot here, the same for all probes;
-// a replayed firing has an array of slots, which its records fill (formats/dof/replay_slots.hpp).
+// (section CAPTURE of the DOF).  Each text with its type has a slot here, the same for all probes
+// and all recordings of a replay; a replayed firing has an array of slots, which its records fill
+// (formats/dof/replay_slots.hpp).
 #pragma once
 
 #include "analyze/decode/program.hpp"
@@ -55,17 +56,58 @@ struct CapturedProbe {
     }
 };
 
+/// Which slot each text with its type has, of all recordings of a replay:
+///
+///     words of bits | a value for each text ... | bits only: the machines of -E
+class CaptureSlots {
+public:
+    /// How many machines' names a program may have in its probe descriptions.
+    static constexpr uint32_t kMachineNamesMax = 64; // one word of bits
+
+    CaptureSlots();
+
+    /// Returns the number of a text with its type; a new one while tables are made.
+    size_t number_of(const std::string& text, const std::string& type);
+
+    // Once all tables are made:
+    /// Slots in all, and words of bits before the first.
+    size_t count() const { return formats::kFirstSlot + words() + texts_.size(); }
+    size_t words() const {
+        size_t numbers = texts_.size() + kMachineNamesMax;
+        return (numbers + numbers / 32 + 64) / 64; // the words have no bits for themselves
+    }
+    uint32_t slot_of(size_t number) const {
+        return static_cast<uint32_t>(formats::kFirstSlot + words() + number);
+    }
+    /// What the replay knows of each firing: the machine's name, its boot, its times.
+    uint32_t vmname() const { return slot_of(0); }
+    uint32_t bootid() const { return slot_of(1); }
+    uint32_t timestamp() const { return slot_of(2); }
+    uint32_t walltimestamp() const { return slot_of(3); }
+    /// The word of bits, and the slot without a value, of a machine's name in the program.
+    uint32_t machine_word() const {
+        return static_cast<uint32_t>(formats::kFirstSlot + words() - 1);
+    }
+    uint32_t machine_slot(uint32_t name) const {
+        return static_cast<uint32_t>(formats::kFirstSlot + (words() - 1) * 64) + name;
+    }
+
+private:
+    std::map<std::pair<std::string, std::string>, size_t> texts_; // text and type: its number
+};
+
 class CaptureTable {
 public:
-    /// Both must outlive the table.
-    CaptureTable(const formats::RingRecording& ring, RingProgram& program);
+    /// All must outlive the table.  It is complete once all tables of the replay are finish()ed.
+    CaptureTable(const formats::RingRecording& ring, RingProgram& program, CaptureSlots& slots);
+    /// Finds the slots, when the last table was made.
+    void finish();
 
     /// By id, ascending.
     const std::map<uint32_t, CapturedProbe>& probes() const { return probes_; }
     /// Of each ECB of the ring, by index in its table.
     std::span<const CapturedField> fields_of(size_t ecb) const { return fields_[ecb]; }
-    size_t slots() const { return formats::kFirstSlot + words_ + texts_.size(); }
-    size_t words() const { return words_; }
+    const CaptureSlots& slots() const { return slots_; }
 
 private:
     struct Found {
@@ -73,12 +115,11 @@ private:
         CapturedKind kind;
         std::string text, type;
     };
-    void find(size_t ecb, const formats::DofProgram& program, const formats::DofEcb& clause,
-              std::vector<Found>& found);
+    void find(size_t ecb, const formats::DofProgram& program, const formats::DofEcb& clause);
 
     const formats::RingRecording& ring_;
-    size_t words_ = 0;
-    std::map<std::pair<std::string, std::string>, size_t> texts_; // text and type: its number
+    CaptureSlots& slots_;
+    std::vector<Found> found_; // until finish()
     std::map<uint32_t, CapturedProbe> probes_;
     std::vector<std::vector<CapturedField>> fields_;
 };

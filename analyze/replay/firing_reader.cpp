@@ -35,14 +35,14 @@ MergeOptions options_of(const FiringReader::Choice& choice) {
 } // namespace
 
 FiringReader::FiringReader(const formats::Recording& recording, size_t index,
-                           const CaptureTable& table, const ReplayedProbes& probes,
+                           const CaptureTable& table, const ReplayedProbesById& probes,
                            const Choice& choice)
     : ring_index_(index), ring_(recording.rings[index]), table_(table), window_(choice.window),
       merge_(recording, options_of(choice)) {
     make_routes(probes);
 }
 
-void FiringReader::make_routes(const ReplayedProbes& probes) {
+void FiringReader::make_routes(const ReplayedProbesById& probes) {
     for (const formats::EcbInfo& ecb : ring_.ecbs.all()) {
         Route& route = routes_.emplace_back();
         auto captured = table_.probes().find(ecb.probe_id);

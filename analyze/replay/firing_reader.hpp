@@ -20,7 +20,7 @@ struct Route {
 };
 
 /// The probes of a replay's machine by the ids that they were recorded under.
-using ReplayedProbes = std::map<uint32_t, sim::SimProbe*>;
+using ReplayedProbesById = std::map<uint32_t, sim::SimProbe*>;
 
 class FiringReader {
 public:
@@ -33,7 +33,7 @@ public:
 
     /// `index` is the ring's in the recording.  All must outlive the reader.
     FiringReader(const formats::Recording& recording, size_t index, const CaptureTable& table,
-                 const ReplayedProbes& probes, const Choice& choice);
+                 const ReplayedProbesById& probes, const Choice& choice);
     FiringReader(const FiringReader&) = delete;
     FiringReader& operator=(const FiringReader&) = delete;
 
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    void make_routes(const ReplayedProbes& probes);
+    void make_routes(const ReplayedProbesById& probes);
     bool gather();
     void find_main();
 

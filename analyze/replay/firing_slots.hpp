@@ -16,11 +16,12 @@ namespace daybreak::analyze {
 
 class FiringSlots {
 public:
-    FiringSlots(size_t slots, size_t words) : slots_(slots), words_(words), arena_(kArenaBytes) {}
+    explicit FiringSlots(const CaptureSlots& slots)
+        : slots_(slots.count()), words_(slots.words() - 1), arena_(kArenaBytes) {}
     FiringSlots(const FiringSlots&) = delete;
     FiringSlots& operator=(const FiringSlots&) = delete;
 
-    /// Nothing is there any more.
+    /// Nothing of records is there any more.
     void clear() {
         std::fill_n(slots_.begin() + formats::kFirstSlot, words_, 0);
         arena_used_ = 0;
@@ -36,6 +37,9 @@ public:
     void fill(const CapturedField& field, base::ByteView bytes);
     /// Fills the slots that a record has values for; `ecb` is the index of its ECB in the table.
     void fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record);
+
+    /// Gives a slot that no record fills its value, which clear() leaves alone.
+    void set(uint32_t slot, uint64_t value) { slots_[slot] = value; }
 
     /// Lives, and stays where it is, as long as the object; so do strings up to clear().
     std::span<const uint64_t> all() const { return slots_; }

@@ -13,7 +13,7 @@ bool RecordedTicks::is_filled_in(const CaptureTable& table, uint32_t id,
 }
 
 RecordedTicks::RecordedTicks(const formats::Recording& recording, size_t ring_index,
-                             const CaptureTable& table, const ReplayedProbes& probes) {
+                             const CaptureTable& table, const ReplayedProbesById& probes) {
     for (const auto& [id, probe] : probes)
         if (is_filled_in(table, id, *probe))
             ticks_[id].probe = probe;

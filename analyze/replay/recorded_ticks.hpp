@@ -13,7 +13,7 @@ class RecordedTicks {
 public:
     /// Looks through the recording when it has such ticks.
     RecordedTicks(const formats::Recording& recording, size_t ring_index, const CaptureTable& table,
-                  const ReplayedProbes& probes);
+                  const ReplayedProbesById& probes);
 
     /// Whether a tick-N was recorded now and then only: the timer fires in between.
     static bool is_filled_in(const CaptureTable& table, uint32_t id, const sim::SimProbe& probe);

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replay: a D program run over a recording, by the engine that ran the recorded one.
+// Replay: a D program run over recordings, by the engine that ran the recorded one.
 //
 //     records --firing by firing--> slots (CaptureTable) --> probe fires --> engine --> LiveReport
 //
-// The machine is a bare one: its time is that of the records, its probes are those that were
-// recorded, its threads are what the records say, and it has no memory but the recorded strings.
 // BEGIN fires before the first record, END after the last, tick-N in between: where its records
 // say, and where it was not recorded every time (docs/design/0074-replay.md).
+//
+// Several recordings are one run of one program: their firings come in the order of a time that
+// they have in common, each with its machine's name, boot and clocks.  BEGIN, END and tick-N are of
+// no machine then (docs/design/0077-many-recordings.md).
 #pragma once
 
 #include "analyze/live_report.hpp"
 #include "analyze/replay/alike_replay.hpp"
-#include "analyze/replay/firing_slots.hpp"
+#include "analyze/replay/covered_time.hpp"
+#include "analyze/replay/firing_merge.hpp"
 #include "analyze/replay/recorded_ticks.hpp"
-#include "engine/sim/simulation.hpp"
+#include "analyze/replay/replay_machine.hpp"
 
 namespace daybreak::analyze {
 
 struct ReplayOptions {
-    TimeWindow window;
     std::string release;      ///< of the recorded kernel
     bool destructive = false; ///< the program may ask for destructive actions, which do nothing
     std::function<bool()> interrupted; ///< asked now and then; empty: never
@@ -31,11 +33,10 @@ struct ReplayOptions {
 
 class Replay {
 public:
-    /// `index` is the ring's in the recording.  All must outlive the replay.
-    Replay(const formats::Recording& recording, size_t index, const CaptureTable& table,
-           const ReplayOptions& options);
+    /// Of the recordings of the probes, at least one.  All must outlive the replay.
+    Replay(const ReplayedProbes& probes, const ReplayOptions& options);
 
-    /// Runs a compiled program whose clauses name probes of the table.  Once only.
+    /// Runs a compiled program whose clauses name these probes.  Once only.
     /// Errors: as Simulation::load().
     base::Result<void> run(base::ByteView dof, LiveReport& report);
 
@@ -54,41 +55,38 @@ private:
     static constexpr uint64_t kFiringsPerPoll = 1u << 16;
     static constexpr uint64_t kRecordsToEnd = 1u << 16;
 
-    base::Result<void> make_host();
-    base::Result<void> load(base::ByteView dof);
-    void set_thread();
-    void fill_all();
-    void pass_time(uint64_t mono_ns, LiveReport& report);
-    base::Result<void> fire(LiveReport& report);
+    bool is_of_several() const { return probes_.is_of_several(); }
+    base::Result<std::unique_ptr<ReplayMachine>> make_machine(base::ByteView dof) const;
     base::Result<void> begin(bool has_record);
-    uint64_t begin_ns() const;
+    void pass_time(uint64_t common_ns, LiveReport& report);
+    base::Result<void> fire(LiveReport& report);
     void find_end();
-    base::Result<void> load_counting(base::ByteView dof, formats::DofProgram program);
+    base::Result<void> load(base::ByteView dof, formats::DofProgram program);
     base::Result<void> run_alike(base::ByteView dof, const formats::DofProgram& program,
                                  LiveReport& report);
+    void choose(const formats::DofProgram& program);
+    void pass_last(LiveReport& report);
     bool has_to_stop();
-    bool may_pass_others() const;
     void poll(LiveReport& report);
     bool is_poll_due() const;
     bool is_over() const {
-        return was_interrupted_ || (has_started_ && simulation_->exit_called());
+        return was_interrupted_ || (has_started_ && machine_->simulation().exit_called());
     }
 
-    const formats::Recording& recording_;
-    const size_t ring_index_;
-    const formats::RingRecording& ring_;
-    const CaptureTable& table_;
+    const ReplayedProbes& probes_;
+    const std::span<const ReplayedRecording> recordings_;
     const ReplayOptions options_;
-    std::unique_ptr<sim::SimHost> host_;
-    std::unique_ptr<sim::Simulation> simulation_;
-    ReplayedProbes probes_;
-    std::optional<RecordedTicks> ticks_;
-    std::unique_ptr<AlikeReplay> alike_; // null: no clause was carried out so
-    std::optional<FiringReader> reader_;
-    FiringSlots slots_;
+    const CoveredTime covered_; // of several
+    std::unique_ptr<ReplayMachine> machine_;
+    std::optional<RecordedTicks> ticks_; // of the one recording, when there are not several
+    std::vector<std::unique_ptr<AlikeReplay>> alike_; // of each recording that has one
+    std::vector<FiringReader::Choice> choices_;       // of each recording: what is read
+    std::vector<std::optional<YieldedEcbs>> asked_;   // of each recording; empty: all of it
+    std::optional<FiringMerge> merge_;
     std::vector<uint64_t> bytes_polled_;    // of each CPU, when it was read last
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
     uint64_t firings_per_poll_ = kFiringsPerPoll;
+    uint64_t records_alike_ = 0; // read by these
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;

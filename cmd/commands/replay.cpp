@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak replay: a D program run over a recording that was made before it was written.
+// daybreak replay: a D program run over recordings that were made before it was written.
 #include "analyze/replay/replay.hpp"
 #include "analyze/completeness.hpp"
 #include "base/counted.hpp"
@@ -8,12 +8,11 @@
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/recorded_table.hpp"
+#include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
-#include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
-#include "cmd/window_options.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -31,16 +30,38 @@ struct ReplayArguments {
     ProgramArguments program;
     TraceFiles files;
     WindowOptions window;
+    std::string align; ///< a probe description
     bool where_possible = false;
+    bool names_machines = false;
 };
 
 /// Says what faulted when it was recorded: such a clause stored nothing.
-void complain_of_faults(const formats::RingRecording& ring) {
-    uint64_t faults = 0;
-    for (const formats::CpuInfo& cpu : ring.cpus)
-        faults += cpu.completeness.errors;
-    if (faults != 0)
-        complain(base::counted(faults, "recorded clause") + " faulted, and stored nothing");
+void complain_of_faults(const RecordingSet& set) {
+    for (const auto& one : set.all()) {
+        uint64_t faults = 0;
+        for (const formats::CpuInfo& cpu : one->ring().cpus)
+            faults += cpu.completeness.errors;
+        if (faults != 0)
+            complain(set.prefix(*one) + base::counted(faults, "recorded clause") +
+                     " faulted, and stored nothing");
+    }
+}
+
+/// Says what is missing in the recordings.  Returns the exit status that they advise.
+int complain_of_gaps(const RecordingSet& set, bool has_records) {
+    int status = analyze::kStatusComplete;
+    bool all_complete = true;
+    for (const auto& one : set.all()) {
+        analyze::CompletenessNote note =
+            analyze::completeness_of(one->trace.recording, one->window);
+        if ((!note.complete || !note.until.empty() || !note.end.empty()) && !is_testing())
+            complain(set.prefix(*one) + note.verdict());
+        status = std::max(status, note.advised_status());
+        all_complete = all_complete && note.complete;
+    }
+    if (!has_records && all_complete)
+        complain_of_nothing(set.all()[0]->window);
+    return status;
 }
 
 /// Takes the line that shows how far it is away before anything else is written.
@@ -61,13 +82,22 @@ private:
     Progress& progress_;
 };
 
+uint64_t records_of(const RecordingSet& set) {
+    uint64_t all = 0;
+    for (const auto& one : set.all())
+        for (const formats::CpuInfo& cpu : one->ring().cpus)
+            all += cpu.completeness.present;
+    return all;
+}
+
 /// Runs the compiled program, and says what was missing.  Returns the exit status.
-int run(const ReplayArguments& arguments, const formats::Trace& trace,
-        const analyze::CaptureTable& table, size_t index, const analyze::TimeWindow& window,
-        const CompiledProgram& compiled, base::ByteView dof) {
+int run(const ReplayArguments& arguments, const RecordingSet& set,
+        const analyze::ReplayedProbes& probes, const CompiledProgram& compiled,
+        base::ByteView dof) {
     analyze::ReportOptions options;
     options.testing = is_testing();
-    options.symbols = &trace.symbols;
+    if (!set.is_of_several()) // addresses of two boots are not one kernel's
+        options.symbols = &set.all()[0]->trace.symbols;
     OutputFile output;
     TerminalSink sink(
         {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});
@@ -77,28 +107,23 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
     CleanSink clean(sink, progress);
     analyze::LiveReport report(options, clean);
     analyze::ReplayOptions how;
-    how.window = window;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
     install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
-    uint64_t all = 0;
-    for (const formats::CpuInfo& cpu : trace.recording.rings[index].cpus)
-        all += cpu.completeness.present;
+    const uint64_t all = records_of(set);
     how.progress = [&](uint64_t records) { progress.update(records, all); };
-    analyze::Replay replay(trace.recording, index, table, how);
+    analyze::Replay replay(probes, how);
     auto done = replay.run(dof, report);
     progress.clear();
     sink.finish();
     if (!done.ok())
         return fail(done.error());
-    analyze::CompletenessNote note = analyze::completeness_of(trace.recording, window);
-    if ((!note.complete || !note.until.empty() || !note.end.empty()) && !options.testing)
-        complain(note.verdict());
+    int advised = complain_of_gaps(set, replay.records() != 0);
     if (!arguments.program.source && !options.testing)
-        complain_of_predicates(compiled.program, table);
+        complain_of_predicates(compiled.program, set);
     if (!options.testing)
-        complain_of_faults(trace.recording.rings[index]);
+        complain_of_faults(set);
     if (replay.has_timers_ended())
         complain(base::strprintf("timers fired %" PRIu64
                                  " times, and no more: the recording is too "
@@ -107,54 +132,36 @@ int run(const ReplayArguments& arguments, const formats::Trace& trace,
     if (replay.was_interrupted())
         complain("interrupted after " + base::counted(replay.records(), "record") + " of " +
                  std::to_string(all));
-    if (replay.records() == 0 && note.complete)
-        complain_of_nothing(window);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = replay.exit_status().value_or(0);
     if (replay.drops() != 0 && status == 0)
         return analyze::kStatusLosses;
-    return status != 0 ? status : note.advised_status();
+    return status != 0 ? status : advised;
 }
 
-int replay(ReplayArguments arguments) {
-    if (auto checked = check_window_options(arguments.window); !checked.ok())
-        return fail_window("replay", checked.error());
-    TraceFiles files = arguments.files;
-    files.options.skim = arguments.window.may_skim();
-    auto trace = read_trace_files(files);
-    if (!trace.ok())
-        return fail(trace.error());
-    auto window = apply_window_options(arguments.window, trace->recording);
-    if (!window.ok())
-        return fail_window("replay", window.error());
-    auto index = ring_of(trace->recording);
-    if (!index.ok())
-        return fail(index.error());
-    const formats::RingRecording& ring = trace->recording.rings[*index];
-    analyze::RingProgram recorded(ring);
-    analyze::CaptureTable table(ring, recorded);
-    if (arguments.program.script.empty() && arguments.program.text.empty()) {
-        auto source = stored_source(recorded);
-        if (!source.ok())
-            return fail(source.error());
-        arguments.program.source = std::move(*source);
-    }
-    RecordedTable state(table);
-    auto exists = [&](const compiler::ProbeDescription& description) {
+/// Compiles the program against the recordings, and runs it.
+int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
+                    const std::string& alignment) {
+    analyze::ReplayedProbes probes(set.replayed());
+    RecordedTable state(probes);
+    KnownProbes known;
+    known.exist = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
-    auto hint = [&](const compiler::ProbeDescription& description) {
-        return hint_for(description, ring, trace->path);
+    known.hint = [&](const compiler::ProbeDescription& description) {
+        return hint_for(description, set);
     };
-    auto compiled =
-        compile_program(arguments.program, {exists, {}, hint, &state, arguments.where_possible});
+    known.recorded = &state;
+    known.where_possible = arguments.where_possible;
+    known.names_machines = arguments.names_machines;
+    auto compiled = compile_program(arguments.program, known);
     if (!compiled)
         return static_cast<int>(Exit::failed);
     // The recorded program has the options of its command line, too.
     std::vector<formats::DofOption> given;
     if (arguments.program.source)
-        given = recorded.options();
+        given = set.all()[0]->program->options();
     if (auto checked = check_destructive(compiled->program);
         !arguments.program.source && !checked.ok())
         return fail(checked.error());
@@ -164,8 +171,33 @@ int replay(ReplayArguments arguments) {
     auto dof = replayed_dof(*compiled, given);
     if (!dof.ok())
         return fail(dof.error());
+    if (!alignment.empty() && !is_testing())
+        complain(alignment);
+    return run(arguments, set, probes, *compiled, *dof);
+}
 
-    return run(arguments, *trace, table, *index, *window, *compiled, *dof);
+int replay(ReplayArguments arguments) {
+    if (auto checked = check_window_options(arguments.window); !checked.ok())
+        return fail_window("replay", checked.error());
+    TraceFiles files = arguments.files;
+    files.options.skim = arguments.window.may_skim();
+    auto set = RecordingSet::open(files);
+    if (!set.ok())
+        return fail(set.error());
+    if (auto cut = (*set)->cut(arguments.window); !cut.ok())
+        return fail_window("replay", cut.error());
+    if (auto prepared = (*set)->prepare(); !prepared.ok())
+        return fail(prepared.error());
+    auto note = (*set)->align(arguments.align);
+    if (!note.ok())
+        return fail_window("replay", note.error());
+    if (arguments.program.script.empty() && arguments.program.text.empty()) {
+        auto source = stored_source(**set);
+        if (!source.ok())
+            return fail(source.error());
+        arguments.program.source = std::move(*source);
+    }
+    return compile_and_run(arguments, **set, *note);
 }
 
 } // namespace
@@ -173,16 +205,26 @@ int replay(ReplayArguments arguments) {
 void add_replay(Command app, int& status) {
     auto arguments = std::make_shared<ReplayArguments>();
     Command command =
-        app.add_subcommand("replay", "Run a D program over a recording, as if it had been there");
+        app.add_subcommand("replay", "Run a D program over recordings, as if it had been there");
     add_program_text_options(command, arguments->program);
-    add_trace_files(command, arguments->files, true);
+    command.add_flag("-E", arguments->names_machines,
+                     "Probe descriptions may begin with a machine's name: "
+                     "'web-*:syscall::openat:entry'");
+    add_recordings(command, arguments->files);
     add_window_options(command, arguments->window);
+    command
+        .add_option("--align", arguments->align,
+                    "Several recordings: take the first record of this probe in each as one moment "
+                    "(default: their wall clocks)")
+        .type_name("PROBE");
     command.add_flag("--where-possible", arguments->where_possible,
                      "Leave out clauses that ask what was not recorded, and say which");
     command.footer(
         "\nWithout -s and -n the program that was recorded with runs again.\n"
         "Example: which programs opened files during a boot whose opens were recorded?\n"
-        "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk");
+        "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk\n"
+        "Example: the same of all machines, each by its name\n"
+        "  daybreak replay -n 'syscall::openat:entry { @[vmname, execname] = count(); }' *.dbrk");
     command.callback([arguments, &status] {
         const ProgramArguments& program = arguments->program;
         if (!program.script.empty() && !program.text.empty()) {

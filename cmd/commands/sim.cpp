@@ -36,6 +36,7 @@ struct SimArguments {
     std::vector<std::string> dof_paths; ///< instead of the program
     std::string dialect = "oracle";
     std::string output_path;
+    std::string host = "simulated"; ///< the machine's name
     bool replace = false, rows = false;
     std::string time, injection, privileges;
     std::optional<uint64_t> seed;
@@ -142,11 +143,13 @@ std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program,
     return compile_program(program, {exists, similar_possible_probe});
 }
 
-formats::TraceHeader trace_header(const SimArguments& arguments, const SimSetting& setting) {
+formats::TraceHeader trace_header(const SimArguments& arguments, const SimSetting& setting,
+                                  const sim::SimHost& host) {
     formats::TraceHeader header;
+    header.boot_uuid = host.boot_uuid();
     header.tool_version = DAYBREAK_VERSION;
     header.origin = formats::TraceOrigin::simulator;
-    header.hostname = "simulated";
+    header.hostname = arguments.host;
     header.release = setting.run.release;
     header.version = "daybreak sim";
     header.machine = "x86_64";
@@ -287,9 +290,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (!end.ok())
         return fail(end.error());
     if (file) {
-        auto written = (*simulation)
-                           ->write_trace_file(*file, trace_header(arguments, setting),
-                                              {.columns = !arguments.rows});
+        formats::TraceHeader header = trace_header(arguments, setting, (*simulation)->host());
+        auto written =
+            (*simulation)->write_trace_file(*file, header, {.columns = !arguments.rows});
         if (!written.ok())
             return fail(written.error());
     }
@@ -322,6 +325,8 @@ void add_sim(Command app, int& status) {
     command.add_option("--seed", arguments->seed,
                        "Of everything random (1); given, dates and boot are the same in every run");
     command.add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
+    command.add_option("--host", arguments->host,
+                       "The machine's name in what -o writes (simulated)");
     command.add_option("--time", arguments->time,
                        "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
                        "the program calls exit())");

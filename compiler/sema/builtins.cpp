@@ -19,6 +19,7 @@ const std::vector<BuiltinVariable>& builtin_variables() {
         {"arg7", DIF_VAR_ARG7, "int64_t", false},
         {"arg8", DIF_VAR_ARG8, "int64_t", false},
         {"arg9", DIF_VAR_ARG9, "int64_t", false},
+        {"bootid", kReplayVariable, "string", false},
         {"caller", DIF_VAR_CALLER, "uintptr_t", false},
         {"cpu", DIF_VAR_CPU, "int", false},
         {"curcpu", DIF_VAR_CURCPU, "cpuinfo", false},
@@ -41,6 +42,7 @@ const std::vector<BuiltinVariable>& builtin_variables() {
         {"ucaller", DIF_VAR_UCALLER, "uint64_t", false},
         {"uid", DIF_VAR_UID, "uint_t", false},
         {"ustackdepth", DIF_VAR_USTACKDEPTH, "uint32_t", false},
+        {"vmname", kReplayVariable, "string", false},
         {"vtimestamp", DIF_VAR_VTIMESTAMP, "uint64_t", false},
         {"walltimestamp", DIF_VAR_WALLTIMESTAMP, "int64_t", false},
     };

@@ -21,6 +21,9 @@ struct BuiltinVariable {
 
 const std::vector<BuiltinVariable>& builtin_variables();
 
+/// Stands for a DIF id of what only a replay knows: it is a value of the replayed firing.
+constexpr uint32_t kReplayVariable = UINT32_MAX;
+
 /// What a parameter of a subroutine takes.
 enum class ParameterKind : uint8_t {
     integer, ///< any integer, converted to the type

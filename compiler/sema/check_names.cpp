@@ -105,6 +105,10 @@ TypedPtr ExprChecker::check_variable(const Expr& expression, const Identifier& n
         if (variable->is_array)
             return wrong_kind(expression.span, IdentifierKind::array, variable->name,
                               IdentifierKind::scalar);
+        if (variable->builtin && variable->id == kReplayVariable)
+            return error(Tag::D_IDENT_UNDEF, expression.span,
+                         "%s is known in a replay only, which may be of several machines and boots",
+                         variable->name.c_str());
         auto node = std::make_shared<TypedExpr>();
         node->op = TypedOp::variable;
         node->type = variable->type;

@@ -20,7 +20,8 @@ public:
     virtual ~RecordedState() = default;
 
     /// Returns the recorded probes that a description matches, and those that the replay fires
-    /// itself (BEGIN, END, ERROR, tick-N), each by its four names.
+    /// itself (BEGIN, END, ERROR, tick-N), each by its four names.  Of several recordings, which may
+    /// have recorded different values at a probe, each has the id of the replay's probe.
     virtual std::vector<ProbeDescription> matches(const ProbeDescription& description) const = 0;
 
     struct Value {
@@ -35,6 +36,8 @@ public:
                                       const std::string& expression) const = 0;
     /// Returns the canonical texts of all that was recorded there, as one line; "nothing".
     virtual std::string all(const ProbeDescription& probe) const = 0;
+    /// Returns " of web-1": whose recordings have the probe; empty: there is one recording.
+    virtual std::string place(const ProbeDescription& probe) const = 0;
 };
 
 } // namespace daybreak::compiler

@@ -215,6 +215,9 @@ struct ProbeDescription {
     std::string text; ///< as written, macros replaced
     std::string provider, module, function, name;
     std::optional<uint32_t> id; ///< a probe id, when the description is an integer
+    std::string machine;        ///< the element before the provider, where there are five
+    /// In a replay: the slot that says whether a firing is of a machine that was asked for.
+    std::optional<uint32_t> machine_slot;
 };
 
 /// An expression and its semicolon.

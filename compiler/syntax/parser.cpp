@@ -11,7 +11,8 @@
 
 namespace daybreak::compiler {
 
-bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescription& description) {
+bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescription& description,
+                             bool names_machines) {
     std::string* parts[] = {&description.provider, &description.module, &description.function,
                             &description.name};
     // The last part is what the kind of specification says; the others lie before it.
@@ -21,14 +22,17 @@ bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescrip
                                               : 3;
     for (std::string* part : parts)
         part->clear();
+    description.machine.clear();
     for (;;) {
         size_t colon = text.rfind(':');
         *parts[index] = text.substr(colon == std::string_view::npos ? 0 : colon + 1);
         if (colon == std::string_view::npos || colon == 0) // nothing before the first colon
             return true;
-        if (index-- == 0)
-            return false;
         text = text.substr(0, colon);
+        if (index-- != 0)
+            continue;
+        description.machine = text;
+        return names_machines && text.find(':') == std::string_view::npos;
     }
 }
 
@@ -339,12 +343,15 @@ bool Parser::probe_description(Clause& clause) {
     if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
         if (!probe_id(word, description))
             return false;
-    } else if (!split_probe_description(text, options_.probe_spec, description)) {
+    } else if (!split_probe_description(text, options_.probe_spec, description,
+                                        options_.names_machines)) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_PDESC_INVAL, word.span,
             "invalid probe description \"%s\": Overspecified probe description", text.c_str());
+        const char* form = options_.names_machines ? "machine:provider:module:function:name"
+                                                   : "provider:module:function:name";
         diagnostic.hints.push_back(
-            foreign_.empty() ? "a probe description is provider:module:function:name" : foreign_);
+            foreign_.empty() ? std::string("a probe description is ") + form : foreign_);
         sink_.report(std::move(diagnostic));
         return false;
     }

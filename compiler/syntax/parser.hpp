@@ -29,6 +29,7 @@ struct ParseOptions {
     bool unused_arguments_allowed = true; ///< false: an argument never used is D_MACRO_UNUSED
     bool empty_allowed = false;           ///< -x empty, libraries: no item at all is not D_EMPTY
     ProbeSpec probe_spec = ProbeSpec::name;
+    bool names_machines = false; ///< a probe description may have a machine before its provider
     /// Returns whether a name is a type; asked only when syntax cannot tell.  May be empty.
     std::function<bool(std::string_view)> is_type_name;
     /// Returns whether a tag has a body already, from an earlier text or item.  May be empty.
@@ -56,7 +57,9 @@ ExprPtr parse_expression(SourceId source, const ParseOptions& options, SourceMan
                          DiagnosticSink& sink);
 
 /// Splits "provider:module:function:name" as a probe description is: parts fill from the right,
-/// more than three colons are an error (D_PDESC_INVAL, false is returned).
-bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescription& description);
+/// more than three colons are an error (D_PDESC_INVAL, false is returned).  Where machines are
+/// named a fifth part is the first, "machine:provider:module:function:name".
+bool split_probe_description(std::string_view text, ProbeSpec spec, ProbeDescription& description,
+                             bool names_machines = false);
 
 } // namespace daybreak::compiler

@@ -34,7 +34,7 @@ _daybreak() {
 		;;
 	-s | --script) _daybreak_files '*.d' && return ;;
 	--module) _daybreak_files '*.ko' && return ;;
-	-n | -P | --program | --probe)
+	-n | -P | --program | --probe | --align)
 		_daybreak_offer daybreak complete --probes
 		# What stands before the last colon is on the line already.
 		local before=${word%"${word##*:}"}

@@ -8,7 +8,7 @@ function __daybreak_words
     switch $typed[-1]
         case -x
             daybreak complete --settings
-        case -n -P --program --probe
+        case -n -P --program --probe --align
             daybreak complete --probes
         case --kernel
             command ls /lib/modules
