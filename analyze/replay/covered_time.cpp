@@ -45,8 +45,9 @@ bool CoveredTime::skip(uint64_t due_ns, std::span<sim::SimProbe* const> timers) 
         uint64_t &timer_ns = timer->due_mono_ns, interval_ns = timer->timer->interval_ns;
         if (timer_ns == 0 || timer_ns >= next->first)
             continue;
-        uint64_t intervals = (next->first - timer_ns - 1) / interval_ns + 1;
-        if (__builtin_add_overflow(timer_ns, intervals * interval_ns, &timer_ns))
+        uint64_t later_ns = (next->first - timer_ns - 1) / interval_ns + 1;
+        if (__builtin_mul_overflow(later_ns, interval_ns, &later_ns) ||
+            __builtin_add_overflow(timer_ns, later_ns, &timer_ns))
             timer_ns = 0; // never
     }
     return true;

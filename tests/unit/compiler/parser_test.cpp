@@ -19,6 +19,14 @@ ParseOptions with_types(std::set<std::string> names) {
     return options;
 }
 
+/// The same where a machine may be the first.
+std::string parts_of_five(const std::string& text) {
+    ProbeDescription d;
+    if (!split_probe_description(text, ProbeSpec::name, d, true))
+        return "too many";
+    return d.machine + "|" + d.provider + "|" + d.module + "|" + d.function + "|" + d.name;
+}
+
 std::string parts(const std::string& text, ProbeSpec spec = ProbeSpec::name) {
     ProbeDescription d;
     if (!split_probe_description(text, spec, d))
@@ -41,6 +49,15 @@ TEST_CASE("a probe description fills its parts from the right", "[compiler][pars
     CHECK(parts("fbt:ext4", ProbeSpec::module) == "fbt|ext4||");
     CHECK(parts("read", ProbeSpec::function) == "||read|");
     CHECK(parts("a:b:c", ProbeSpec::module) == "too many");
+}
+
+TEST_CASE("a machine's name is the first of five parts", "[compiler][parser]") {
+    CHECK(parts_of_five("web-*:syscall::read:entry") == "web-*|syscall||read|entry");
+    CHECK(parts_of_five("web-1.example::::BEGIN") == "web-1.example||||BEGIN");
+    CHECK(parts_of_five(":syscall::read:entry") == "|syscall||read|entry");
+    CHECK(parts_of_five("syscall::read:entry") == "|syscall||read|entry");
+    CHECK(parts_of_five("tick-1s") == "||||tick-1s");
+    CHECK(parts_of_five("a:b:c:d:e:f") == "too many");
 }
 
 TEST_CASE("every form of probe description is understood", "[compiler][parser]") {
