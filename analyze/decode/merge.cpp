@@ -49,8 +49,10 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
     for (size_t i = 0; i < streams_.size(); i++) {
         auto start = starts.find({streams_[i].recording->ring_id, streams_[i].cpu->cpu});
         begin(streams_[i], start == starts.end() ? MergeStart{} : start->second);
-        if (order_ == MergeOrder::made && speculates(*streams_[i].recording))
-            sort(streams_[i]);
+        if (order_ == MergeOrder::made && speculates(*streams_[i].recording)) {
+            bool is_whole = start == starts.end() && !horizon_mono_ns_;
+            is_whole ? begin_made(streams_[i]) : sort(streams_[i]);
+        }
         if (advance(streams_[i]))
             heap_.push_back(i);
     }
@@ -93,19 +95,26 @@ void RecordMerge::sort(Stream& stream) {
     read_following(stream);
 }
 
+/// Reads the next record as it lies that is of an ECB that was asked for.
+void RecordMerge::read_yielded(Stream& stream) {
+    do
+        read_as_it_lies(stream);
+    while (stream.yielded && stream.has_following && !is_yielded(stream));
+}
+
 void RecordMerge::read_following(Stream& stream) {
     Placed& next = stream.following();
+    if (stream.made)
+        return read_made(stream);
     if (!stream.sorted.empty()) {
         stream.has_following = stream.next_sorted < stream.sorted.size();
         if (stream.has_following)
             next = stream.sorted[stream.next_sorted++];
         return;
     }
-    if (!stream.end) {
-        do
-            read_as_it_lies(stream);
-        while (stream.yielded && stream.has_following && !is_yielded(stream));
-    } else
+    if (!stream.end)
+        read_yielded(stream);
+    else
         stream.has_following = false;
     // A firing that has begun is not divided.
     if (stream.has_following &&
@@ -152,7 +161,7 @@ void RecordMerge::read_as_it_lies(Stream& stream) {
         pass_tallied(stream);
     }
     stream.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
-    passed_records_++;
+    passed_records_ += stream.is_ahead ? 0 : 1;
     stream.has_following = true;
     next.same_firing =
         adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
@@ -167,11 +176,12 @@ void RecordMerge::end_segment(Stream& stream) {
         return;
     const std::optional<formats::RecordDamage>& damage = stream.cursor->damage();
     bool unreadable = damage && damage->kind == formats::FindingKind::unreadable;
-    if (stream.open->counted && stream.following().index != stream.open->record_count &&
-        !unreadable)
+    if (!stream.is_ahead && stream.open->counted &&
+        stream.following().index != stream.open->record_count && !unreadable)
         recording_.add_miscount(*stream.recording, *stream.cpu, *stream.open,
                                 stream.following().index);
-    if (stream.cursor->pin() && (!stream.yielded || std::exchange(stream.segment_yields, false)))
+    if (!stream.is_part && stream.cursor->pin() &&
+        (!stream.yielded || std::exchange(stream.segment_yields, false)))
         passed_.push_back({static_cast<size_t>(&stream - streams_.data()), stream.open->sequence,
                            stream.cursor->pin()});
     stream.open.reset();
@@ -197,7 +207,8 @@ void RecordMerge::skip_segments(Stream& stream) {
             continue;
         }
         if (stream.yielded && !formats::may_have(segments[next], stream.epids)) {
-            passed_records_ += segments[next++].record_count;
+            passed_records_ += stream.is_ahead ? 0 : segments[next].record_count;
+            next++;
             continue;
         }
         if (!is_wanted_ || next == 0)

@@ -10,8 +10,8 @@
 // (docs/design/0056-firing-identity.md).
 //
 // What a speculation held stands where it was committed, as dtrace(1) prints it, or, in the order
-// of option temporal, where it was made.  For the latter a CPU that committed anything has its
-// records in memory, sorted.
+// of option temporal, where it was made.  For the latter what was committed is read ahead, as far
+// as anything made before the next record may lie, and held; of a ring at work all records are.
 //
 // A ring that is still written is merged piece by piece: up to a horizon, which is the time up to
 // which every CPU's records are here, and from where the last merge ended.
@@ -27,7 +27,9 @@
 #include <compare>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -131,6 +133,7 @@ private:
         uint64_t sequence = 0, index = 0, ticks = 0;
         const formats::EcbInfo* ecb = nullptr;
     };
+    struct MadeOrder;
     struct Stream {
         size_t ring = 0;
         const formats::RingRecording* recording = nullptr;
@@ -145,6 +148,10 @@ private:
         unsigned turn = 0;            // which is the current one
         bool has_following = false;
         Read read;
+        std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
+        std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
+        bool is_part = false;          // of MadeOrder: who takes a record from it keeps its bytes
+        bool is_ahead = false;         // and another reads the same records
         uint32_t left_epid = 0;        // of the first record after the horizon
         std::optional<MergeStart> end; // once nothing is left to be read
         uint64_t key = 0;
@@ -160,6 +167,26 @@ private:
         Placed& following() { return places[1 - turn]; }
     };
 
+    /// A record, and what its bytes are in; null: they stay where they are.
+    struct Held {
+        Placed placed;
+        std::shared_ptr<const formats::Bytes> pin;
+
+        /// Whether it comes after the other, in a heap that has the first in front.
+        bool operator<(const Held& other) const {
+            return std::tie(other.placed.record.ticks, other.placed.sequence, other.placed.index) <
+                   std::tie(placed.record.ticks, placed.sequence, placed.index);
+        }
+    };
+    /// The records of a CPU in the order in which they were made: those that were not committed lie
+    /// in it, the others are looked for ahead.
+    struct MadeOrder {
+        Stream lying, ahead;
+        std::vector<uint64_t> earliest; // made in each segment or a later one, and the end
+        std::optional<Held> next;       // that was not committed
+        std::vector<Held> held;         // that were, a heap
+    };
+
     bool advance(Stream& stream);
     void end_segment(Stream& stream);
     bool is_wanted(const Stream& stream, size_t segment) const;
@@ -173,7 +200,14 @@ private:
     void read_following(Stream& stream);
     void read_as_it_lies(Stream& stream);
     static bool is_yielded(Stream& stream);
+    void read_yielded(Stream& stream);
     void sort(Stream& stream);
+    void begin_made(Stream& stream);
+    void read_made(Stream& stream);
+    void keep(const Stream& stream, uint64_t sequence,
+              const std::shared_ptr<const formats::Bytes>& pin);
+    void read_lying(MadeOrder& made);
+    void read_ahead(MadeOrder& made, uint64_t ticks);
     bool later(size_t a, size_t b) const {
         return streams_[a].key != streams_[b].key ? streams_[a].key > streams_[b].key : a > b;
     }

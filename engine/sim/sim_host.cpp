@@ -77,8 +77,8 @@ Result<std::unique_ptr<SimHost>> SimHost::create(const SimHostConfig& config) {
 SimHost::~SimHost() {
     HostScope scope(*this);
     if (engine_ != nullptr) {
-        std::vector<dbk_probe*>
-            probes; // at once: the engine goes through all of them to remove any
+        // At once: the engine goes through all of them to remove any.
+        std::vector<dbk_probe*> probes;
         for (const auto& probe : probes_)
             probes.push_back(&probe->probe);
         dbk_probe_remove_many(engine_, probes.data(), static_cast<uint32_t>(probes.size()));
