@@ -7,6 +7,12 @@
 
 namespace daybreak::analyze {
 
+namespace {
+
+constexpr uint64_t kTimeMax = UINT64_MAX / 2;
+
+} // namespace
+
 AlikeReplay::AlikeReplay(const formats::Recording& recording, size_t ring,
                          const CaptureTable& table, const TimeWindow& window, AlikeProgram program)
     : ring_(recording.rings[ring]), table_(table), program_(std::move(program)),
@@ -25,6 +31,8 @@ bool AlikeReplay::count_columns(size_t, const formats::ColumnBlock& block) {
     times_.clear();
     results_.clear();
     first_ns_ = machine_->simulation.host().clock().now_mono_ns() + 1;
+    if (first_ns_ > kTimeMax)
+        return false; // each firing has a time of its own, and these end
     const uint64_t drops_before = drops();
     bool is_whole = true;
     for (const formats::LayoutColumns& layout : block.layouts())

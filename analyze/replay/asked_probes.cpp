@@ -7,6 +7,15 @@
 
 namespace daybreak::analyze {
 
+namespace {
+
+/// Whether a part of a description means itself and nothing else.
+bool is_name(const std::string& part) {
+    return !part.empty() && part.find_first_of("*?[\\") == std::string::npos;
+}
+
+} // namespace
+
 std::map<uint32_t, std::vector<const formats::DofEcb*>>
 clauses_of_probes(const formats::DofProgram& program, const ReplayedProbes& probes,
                   size_t recording) {
@@ -15,12 +24,16 @@ clauses_of_probes(const formats::DofProgram& program, const ReplayedProbes& prob
     using Names = std::array<std::string, 3>;
     std::map<Names, std::vector<const formats::DofEcb*>> by_names;
     std::map<uint32_t, std::vector<const formats::DofEcb*>> by_id; // of several recordings
-    for (const formats::DofEcb& clause : program.ecbs)
-        if (clause.probe.id != 0)
-            by_id[clause.probe.id].push_back(&clause);
-        else
-            by_names[{clause.probe.provider, clause.probe.function, clause.probe.name}]
-                .push_back(&clause);
+    std::vector<const formats::DofEcb*> patterns;
+    for (const formats::DofEcb& clause : program.ecbs) {
+        const formats::DofProbeName& probe = clause.probe;
+        bool has_names = is_name(probe.provider) && is_name(probe.name) &&
+                         (probe.function.empty() || is_name(probe.function));
+        (probe.id != 0 ? by_id[probe.id]
+         : has_names   ? by_names[{probe.provider, probe.function, probe.name}]
+                       : patterns)
+            .push_back(&clause);
+    }
     std::map<uint32_t, std::vector<const formats::DofEcb*>> found;
     for (const auto& [id, probe] : probes.recordings()[recording].table->probes()) {
         if (probe.is_of_engine())
@@ -28,6 +41,9 @@ clauses_of_probes(const formats::DofProgram& program, const ReplayedProbes& prob
         if (auto clauses = by_id.find(probes.id_of(recording, id)); clauses != by_id.end())
             found[id] = clauses->second;
         const formats::ProbeInfo& info = probe.info;
+        for (const formats::DofEcb* clause : patterns)
+            if (sim::names_match(clause->probe, info))
+                found[id].push_back(clause);
         for (const Names& names : {Names{info.provider, info.function, info.name},
                                    Names{info.provider, "", info.name}}) {
             auto clauses = by_names.find(names);
