@@ -54,9 +54,18 @@ void FiringSlots::fill(const CapturedField& field, base::ByteView bytes) {
 }
 
 void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record) {
-    for (const CapturedField& captured : table.fields_of(ecb))
-        if (std::optional<base::ByteView> bytes = record.data(captured.field))
+    for (const CapturedField& captured : table.fields_of(ecb)) {
+        const formats::FieldInfo& field = record.ecb->fields[captured.field];
+        // Most values are integers, of 1 to 8 bytes in the fixed part with others after them.
+        if (captured.kind == CapturedKind::integer &&
+            field.offset + sizeof(uint64_t) <= record.bytes.size()) {
+            slots_[captured.slot] = base::load<uint64_t>(record.bytes.data() + field.offset) &
+                                    UINT64_MAX >> (64 - 8 * field.bytes);
+            set_present(captured.slot);
+        } else if (std::optional<base::ByteView> bytes = record.data(captured.field)) {
             fill(captured, *bytes);
+        }
+    }
 }
 
 } // namespace daybreak::analyze
