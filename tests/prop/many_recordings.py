@@ -107,8 +107,8 @@ class Round:
         web = [line for line in lines if line.split()[1].startswith("web-")]
         named = LINES.replace("profile-500us, profile-700us", "web-*:profile:::profile-500us, w*::::profile-700us")
         self.same("-E", web, [line for line in self.replay(named, every, "-E").split("\n") if line])
-        told = sum((self.replay(THREADS, [path]).split("\n") for path in every), [])
-        self.same("self->", sorted(filter(None, told)), sorted(filter(None, self.replay(THREADS, every).split("\n"))))
+        lines = sum((self.replay(THREADS, [path]).split("\n") for path in every), [])
+        self.same("self->", sorted(filter(None, lines)), sorted(filter(None, self.replay(THREADS, every).split("\n"))))
         count = "profile-500us, profile-700us { @[vmname, bootid, probename] = count(); }"
         counted = sum((self.replay(count, [path]).split("\n") for path in every), [])
         self.same("counts", sorted(filter(None, counted)), sorted(filter(None, self.replay(count, every).split("\n"))))
