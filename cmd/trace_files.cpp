@@ -66,7 +66,7 @@ base::Result<std::vector<formats::Trace>> read_recordings(const TraceFiles& file
     formats::ReadOptions options = read_options(files);
     options.boot.clear();
     DBK_TRY(formats::WantedBoots wanted, formats::find_boots(files.paths, options, all));
-    if (wanted.boots.empty()) // files of symbols only
+    if (wanted.boots.empty()) // of files that say none
         wanted.boots.push_back({0, "", files.paths});
     for (const formats::WantedBoot& boot : wanted.boots) {
         options.boot = wanted.boots.size() == 1 && wanted.left_out == 0 ? "" : boot.name;

@@ -17,6 +17,7 @@ namespace {
 /// What is wanted of one path.
 struct PathBoots {
     bool is_folder = false;
+    bool is_unknown = false; ///< a file that does not say its boot: it was cut off, or is damaged
     std::map<uint64_t, uint64_t> newest_wall_ns; ///< of each boot: when its newest file was begun
 };
 
@@ -33,6 +34,9 @@ Result<void> add_file(const std::string& path, const ReadOptions& options, PathB
         DBK_TRY(Trace trace, parse_trace(file, path, options));
         boot_id = trace.recording.boot_id;
     }
+    found.is_unknown |= boot_id == 0;
+    if (boot_id == 0)
+        return {};
     uint64_t& wall_ns = found.newest_wall_ns[boot_id];
     wall_ns = std::max(wall_ns, header ? header->clocks.wall_ns : 0);
     return {};
@@ -59,7 +63,7 @@ Result<PathBoots> boots_at(const std::string& path, const ReadOptions& options) 
         }
     if (found.newest_wall_ns.empty() && wrong)
         return *wrong;
-    if (found.newest_wall_ns.empty())
+    if (found.newest_wall_ns.empty() && !found.is_unknown)
         return base::errorf(ErrorCode::not_found, "%s holds no trace files (*.dbrk)", path.c_str());
     return found;
 }
@@ -91,7 +95,7 @@ Result<WantedBoots> find_boots(std::span<const std::string> paths, const ReadOpt
             if (!boots.is_folder || all_of_folders)
                 wanted.insert(boot_id);
         }
-        if (boots.is_folder)
+        if (boots.is_folder && !boots.newest_wall_ns.empty())
             wanted.insert(wanted_of(boots, options.running_boot));
         found.push_back(std::move(boots));
     }
@@ -103,7 +107,7 @@ Result<WantedBoots> find_boots(std::span<const std::string> paths, const ReadOpt
         boot.name = boot_name(boot_id);
         for (size_t i = 0; i < paths.size(); i++) {
             std::string symbols_of = boot_of_symbols_file(name_of(paths[i]));
-            if (found[i].newest_wall_ns.contains(boot_id) ||
+            if (found[i].newest_wall_ns.contains(boot_id) || found[i].is_unknown ||
                 (!symbols_of.empty() && boot.name.starts_with(symbols_of)))
                 boot.paths.push_back(paths[i]);
         }

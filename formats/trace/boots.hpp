@@ -25,7 +25,8 @@ struct WantedBoots {
 
 /// Finds the boots: of each file its own; of each folder the running one when files of it are
 /// there, else the newest, or all of them.  A file that has symbols and nothing else is of the boot
-/// that its name says, when that one is wanted.
+/// that its name says, when that one is wanted.  One of which nothing says the boot is read with
+/// each, which has findings about it then.
 /// Errors: as of read_traces().
 Result<WantedBoots> find_boots(std::span<const std::string> paths, const ReadOptions& options,
                                bool all_of_folders);

@@ -88,6 +88,20 @@ TEST_CASE("a file of symbols is of the boot in its name", "[formats][trace]") {
     CHECK(found->boots[1].paths == std::vector{symbols, f.a + "/2.dbrk"});
 }
 
+TEST_CASE("a file that does not say its boot is read with each", "[formats][trace]") {
+    Folders f;
+    std::string unknown = f.folder.path + "/unknown.dbrk";
+    write_header(unknown, 0, 5);
+    auto found = find_boots(std::vector{unknown, f.a, f.b + "/4.dbrk"}, {}, false);
+    REQUIRE(found.ok());
+    REQUIRE(found->boots.size() == 2);
+    CHECK(found->boots[0].paths == std::vector{unknown, f.a});
+    CHECK(found->boots[1].paths == std::vector{unknown, f.b + "/4.dbrk"});
+    found = find_boots(std::vector{unknown, unknown}, {}, false);
+    REQUIRE(found.ok());
+    CHECK(found->boots.empty());
+}
+
 TEST_CASE("what cannot be read is named", "[formats][trace]") {
     Folders f;
     std::string junk = f.a + "/junk.dbrk";
