@@ -79,6 +79,7 @@ base::Result<std::string> own_file(const char* installed, const char* built);
 struct CompiledProgram {
     base::Bytes dof;
     formats::DofProgram program;
+    std::string normalized;  ///< its text: CompileOutput::normalized
     std::string description; ///< "script 'x.d'" or "description 'BEGIN'", for notices
     std::string release;     ///< of the kernel whose types it was compiled with; "" when none
     std::vector<compiler::ClauseStability> stability; ///< of its clauses, for -v

@@ -4,6 +4,7 @@
 #include "base/nearest_name.hpp"
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/other_tracers.hpp"
+#include "compiler/syntax/print.hpp"
 #include "formats/abi/limits.h"
 #include "formats/dof/dof_writer.hpp"
 #include "formats/dof/options.hpp"
@@ -91,6 +92,7 @@ void Compilation::parse_source(const CompileSource& source) {
     if (sink_.has_errors())
         return;
     read_context();
+    output_.normalized += program_text(*programs_.back());
     for (const Item& one : programs_.back()->items)
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);

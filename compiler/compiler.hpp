@@ -98,6 +98,9 @@ struct DeclaredProvider {
 struct CompileOutput {
     std::optional<base::Bytes> dof;          ///< set if and only if there are no errors
     formats::DofProgram program;             ///< what `dof` holds: for `compile -S` and listings
+    /// The sources in canonical form, macros replaced: the same for programs that differ in blanks,
+    /// comments and parentheses that are not needed.
+    std::string normalized;
     DiagnosticSink diagnostics;              ///< warnings too
     SourceManager sources;                   ///< what the diagnostics point into
     std::vector<DeclaredProvider> providers; ///< of the sources, not of libraries

@@ -4,8 +4,8 @@
 #include "compiler/types/kernel_types.hpp"
 
 #include "base/file.hpp"
+#include "base/sha256.hpp"
 #include "compiler/types/kernel_image.hpp"
-#include "compiler/types/sha256.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -162,7 +162,7 @@ Result<const Btf*> BtfKernelTypes::vmlinux() {
 Result<BtfId> BtfKernelTypes::id() {
     if (!id_) {
         DBK_TRY(const Btf* btf, vmlinux());
-        auto digest = sha256(btf->bytes());
+        auto digest = base::sha256(btf->bytes());
         id_.emplace();
         std::copy_n(digest.begin(), id_->size(), id_->begin());
     }

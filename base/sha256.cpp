@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SHA-256, as FIPS 180-4 section 6.2 defines it.
-#include "compiler/types/sha256.hpp"
+#include "base/sha256.hpp"
 
 #include <bit>
 
-namespace daybreak::compiler {
+namespace daybreak::base {
 
 namespace {
 
@@ -58,7 +58,7 @@ void add_block(State& state, const uint8_t* block) {
 
 } // namespace
 
-std::array<uint8_t, 32> sha256(base::ByteView bytes) {
+std::array<uint8_t, 32> sha256(ByteView bytes) {
     // The first 32 bits of the fractional parts of the square roots of the first 8 primes.
     State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -84,4 +84,4 @@ std::array<uint8_t, 32> sha256(base::ByteView bytes) {
     return digest;
 }
 
-} // namespace daybreak::compiler
+} // namespace daybreak::base
