@@ -30,6 +30,7 @@ void add_report(Command app, int& status);
 void add_sign(Command app, int& status);
 void add_info(Command app, int& status);
 void add_list(Command app, int& status);
+void add_merge(Command app, int& status);
 void add_pack(Command app, int& status);
 void add_snapshot(Command app, int& status);
 void add_start(Command app, int& status);

@@ -125,8 +125,11 @@ std::optional<RecordedTable::Value> RecordedTable::find_time(const std::string& 
 
 std::optional<RecordedTable::Value>
 RecordedTable::find(const compiler::ProbeDescription& probe, const std::string& expression) const {
-    if (auto own = find_own(expression))
+    if (auto own = find_own(expression)) {
+        if (probe.provider == "dtrace")
+            of_ends_.insert(expression);
         return own;
+    }
     const analyze::ReplayedProbe* found = probe_at(probe);
     if (!found || !found->captured)
         return find_time(expression);
@@ -136,6 +139,8 @@ RecordedTable::find(const compiler::ProbeDescription& probe, const std::string& 
         return find_time(expression);
     if (!value->second.is_always && !captured.is_of_engine())
         partial_.insert(expression + " at " + name_of(probe));
+    if (captured.is_of_engine())
+        of_ends_.insert(expression);
     return Value{value->second.slot, value->second.type, value->second.is_always};
 }
 

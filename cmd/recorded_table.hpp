@@ -26,6 +26,8 @@ public:
 
     /// Values that were asked for, and that not every firing has.
     const std::set<std::string>& partial() const { return partial_; }
+    /// Values of the recording that BEGIN and END asked for.
+    const std::set<std::string>& of_ends() const { return of_ends_; }
 
 private:
     bool has_own(const compiler::ProbeDescription& description,
@@ -39,7 +41,7 @@ private:
 
     analyze::ReplayedProbes& probes_;
     std::map<std::string, const analyze::ReplayedProbe*> by_name_; // of one recording
-    mutable std::set<std::string> partial_;
+    mutable std::set<std::string> partial_, of_ends_;
 };
 
 } // namespace daybreak::cmd

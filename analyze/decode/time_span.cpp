@@ -114,6 +114,48 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
     return found;
 }
 
+namespace {
+
+/// Returns the last time in the window at which the segment has a record; empty: at none.
+std::optional<uint64_t> last_ns_in(const TimeWindow& window, const formats::RingRecording& ring,
+                                   const formats::SegmentInfo& segment) {
+    uint64_t last_ns = ring.clock.mono_ns(segment.last_ticks);
+    if (segment.record_count == 0 ||
+        !window.overlaps(ring.clock.mono_ns(segment.min_ticks), last_ns))
+        return std::nullopt;
+    if (last_ns <= window.until_ns())
+        return last_ns;
+    std::optional<uint64_t> found;
+    formats::RecordCursor cursor = formats::records_of(segment, ring);
+    for (formats::RecordView record; cursor.next(record);)
+        if (uint64_t mono_ns = ring.clock.mono_ns(record.ticks); window.has(mono_ns))
+            found = std::max(found.value_or(0), mono_ns);
+    return found;
+}
+
+} // namespace
+
+std::optional<LastRecord> last_record_in(const TimeWindow& window,
+                                         const formats::RingRecording& ring) {
+    std::optional<LastRecord> last;
+    for (const formats::CpuInfo& cpu : ring.cpus) {
+        auto take = [&](std::optional<uint64_t> mono_ns) {
+            if (mono_ns && (!last || *mono_ns >= last->mono_ns))
+                last = {*mono_ns, cpu.cpu};
+        };
+        for (const formats::SegmentList::Part& part : cpu.segments.parts()) {
+            if (part.is_run() && !overlaps(window, ring, part.run))
+                continue;
+            if (part.is_run() && ring.clock.mono_ns(part.run.max_ticks) <= window.until_ns())
+                take(ring.clock.mono_ns(part.run.max_ticks));
+            else
+                for (size_t i = part.begin; i < part.end; i++)
+                    take(last_ns_in(window, ring, cpu.segments[i]));
+        }
+    }
+    return last;
+}
+
 std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
                                         const WantedProbes& probes) {
     std::optional<uint64_t> first;

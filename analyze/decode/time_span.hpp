@@ -46,6 +46,16 @@ struct WindowRecords {
 WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
                          const formats::CpuInfo& cpu, const WantedProbes& probes = {});
 
+/// The last record of a ring: when it was made and where; of several at one time that of the
+/// greatest CPU, which is merged last.
+struct LastRecord {
+    uint64_t mono_ns = 0;
+    uint16_t cpu = 0;
+};
+/// Empty: none lies in the window.
+std::optional<LastRecord> last_record_in(const TimeWindow& window,
+                                         const formats::RingRecording& ring);
+
 /// Returns when the first record of these probes was made, CLOCK_MONOTONIC; empty: there is none.
 std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
                                         const WantedProbes& probes);

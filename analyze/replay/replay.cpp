@@ -94,6 +94,8 @@ base::Result<void> Replay::begin(bool has_record) {
     machine_->slots().clear();
     if (has_record)
         machine_->take(merge_->reader(), 0);
+    begin_ns_ = machine_->host().clock().now_mono_ns();
+    begin_cpu_ = static_cast<uint16_t>(machine_->host().cpu());
     DBK_TRY_VOID(machine_->simulation().start());
     next_timer_ns_ = machine_->host().next_timer_mono_ns();
     machine_->host().set_own_site({});
@@ -209,13 +211,23 @@ void Replay::choose(const formats::DofProgram& program) {
 
 /// Time goes on to the last record also where it was passed over.
 void Replay::pass_last(LiveReport& report) {
+    if (is_over())
+        return;
     uint64_t last_ns = 0;
-    for (size_t i = 0; i < recordings_.size(); i++)
-        if (asked_[i])
-            last_ns = std::max(last_ns, recordings_[i].common_ns(
-                                            span_of(recordings_[i].ring()).last_mono_ns));
-    if (!is_over())
+    std::optional<uint16_t> cpu;
+    for (size_t i = 0; i < recordings_.size(); i++) {
+        bool is_passed = asked_[i] || !alike_.empty();
+        auto last = is_passed ? last_record_in(recordings_[i].window, recordings_[i].ring())
+                              : std::nullopt;
+        if (!last)
+            continue;
+        last_ns = std::max(last_ns, recordings_[i].common_ns(last->mono_ns));
+        cpu = last->cpu;
+    }
+    if (last_ns != 0)
         pass_time(last_ns, report);
+    if (cpu && !is_of_several())
+        machine_->host().set_cpu(*cpu); // where END fires, as if all had fired
 }
 
 base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {

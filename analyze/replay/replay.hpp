@@ -40,6 +40,9 @@ public:
     /// Errors: as Simulation::load().
     base::Result<void> run(base::ByteView dof, LiveReport& report);
 
+    /// When BEGIN fires, CLOCK_MONOTONIC, and where it did.
+    uint64_t begin_ns() const { return begin_ns_; }
+    uint16_t begin_cpu() const { return begin_cpu_; }
     uint64_t records() const { return records_; } ///< read
     uint64_t firings() const { return firings_; } ///< replayed
     /// Records of the replay itself that had no room, or speculations: reported, too.
@@ -90,6 +93,8 @@ private:
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
     std::optional<int> exit_status_;
+    uint64_t begin_ns_ = 0;
+    uint16_t begin_cpu_ = 0;
 };
 
 } // namespace daybreak::analyze

@@ -107,6 +107,8 @@ public:
     const OutputOptions& options() const { return options_; }
     RingProgram& program() { return program_; }
     AggregationTable& aggregations() { return table_; }
+    /// Values that the table had no room for.
+    uint64_t refused() const { return refused_; }
 
 private:
     void consume_text(EcbPlan& plan, const MergedRecord& merged);

@@ -5,6 +5,8 @@
 #include "analyze/completeness.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
+#include "analyze/replay/partial.hpp"
+#include "cmd/commands/partial.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/recorded_table.hpp"
@@ -33,6 +35,7 @@ struct ReplayArguments {
     std::string align; ///< a probe description
     bool where_possible = false;
     bool names_machines = false;
+    std::string partial; ///< the file for partial states; "": print
 };
 
 /// Says what faulted when it was recorded: such a clause stored nothing.
@@ -171,6 +174,13 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     auto dof = replayed_dof(*compiled, given);
     if (!dof.ok())
         return fail(dof.error());
+    if (!arguments.partial.empty() && !state.of_ends().empty())
+        return fail(errorf(base::ErrorCode::unsupported,
+                           "BEGIN or END uses %s of the recording: of many parts none is the one "
+                           "that is meant",
+                           some_of(state.of_ends()).c_str()));
+    if (!arguments.partial.empty())
+        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial});
     if (!alignment.empty() && !is_testing())
         complain(alignment);
     return run(arguments, set, probes, *compiled, *dof);
@@ -188,6 +198,14 @@ int replay(ReplayArguments arguments) {
         return fail_window("replay", cut.error());
     if (auto prepared = (*set)->prepare(); !prepared.ok())
         return fail(prepared.error());
+    if (!arguments.partial.empty() && (*set)->is_of_several())
+        return fail(errorf(base::ErrorCode::unsupported,
+                           "--partial takes one boot of one machine: write a file for each, and "
+                           "merge them"));
+    if (!arguments.partial.empty()) {
+        OpenRecording& one = *(*set)->all()[0];
+        one.window = analyze::window_of_part(one.trace.recording, one.window);
+    }
     auto note = (*set)->align(arguments.align);
     if (!note.ok())
         return fail_window("replay", note.error());
@@ -219,6 +237,10 @@ void add_replay(Command app, int& status) {
         .type_name("PROBE");
     command.add_flag("--where-possible", arguments->where_possible,
                      "Leave out clauses that ask what was not recorded, and say which");
+    command
+        .add_option("--partial", arguments->partial,
+                    "Write what was aggregated there, for daybreak merge; print nothing")
+        .type_name("STATES");
     command.footer(
         "\nWithout -s and -n the program that was recorded with runs again.\n"
         "Example: which programs opened files during a boot whose opens were recorded?\n"

@@ -34,13 +34,15 @@
 	X(SORTED_SYMBOLS, 10, "a stretch of the kernel's symbols, sorted by name: symbols.md")     \
 	X(SHARED_SYMBOLS, 11, "message: which symbols of the file beside it are this one's")       \
 	X(WINDOW, 12, "message: the window that the file was cut to, and what it left out")        \
-	X(CONTENTS, 13, "message: what the index blocks of the file have, and where the rest is")
+	X(CONTENTS, 13, "message: what the index blocks of the file have, and where the rest is")  \
+	X(PART, 14, "message: what partial states are of (formats/aggstate/aggstate.md)")          \
+	X(STATES, 15, "message: partial states, or names for their addresses")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };
 #undef DBK_TRACE_ENUM
 
-#define DBK_TRACE_TYPE_MAX DBK_TRACE_CONTENTS
+#define DBK_TRACE_TYPE_MAX DBK_TRACE_STATES
 
 struct dbk_trace_block {
 	uint32_t magic;		 /* DBK_TRACE_MAGIC */

@@ -3,11 +3,10 @@
 // The adapter to Cap'n Proto.
 #include "formats/trace/message.hpp"
 
+#include "formats/trace/wire.hpp"
 #include "trace.capnp.h"
 
 #include <algorithm>
-#include <capnp/message.h>
-#include <capnp/serialize.h>
 #include <cinttypes>
 #include <cstring>
 
@@ -17,56 +16,14 @@ namespace {
 
 using base::errorf;
 
-std::string wire_text(capnp::Text::Reader reader) {
-    return std::string(reader.begin(), reader.size());
-}
-
-capnp::Text::Reader wire_text(const std::string& string) {
-    return capnp::Text::Reader(string.c_str(), string.size());
-}
-
-capnp::Data::Reader wire_data(ByteView bytes) {
-    return capnp::Data::Reader(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size());
-}
-
-/// Builds a message with fill(root) and returns its bytes.
 template <typename Fill>
 Bytes encode(Fill fill) {
-    capnp::MallocMessageBuilder builder;
-    fill(builder.initRoot<wire::Message>());
-    kj::Array<capnp::word> words = capnp::messageToFlatArray(builder);
-    ByteView bytes = std::as_bytes(std::span(words.begin(), words.size()));
-    return Bytes(bytes.begin(), bytes.end());
+    return encode_message<wire::Message>(fill);
 }
 
-/// Returns what read(message) returns, or the exception it met as an Error.
 template <typename T, typename Read>
 Result<T> decode(ByteView untrusted, const char* what, Read read) {
-    size_t words = untrusted.size() / sizeof(capnp::word);
-    kj::Array<capnp::word> aligned = kj::heapArray<capnp::word>(words);
-    if (words > 0)
-        std::memcpy(aligned.begin(), untrusted.data(), words * sizeof(capnp::word));
-    capnp::ReaderOptions options;
-    // Each list is read once or twice; a message that points to the same bytes again and again
-    // runs into this limit.
-    options.traversalLimitInWords = words * 4 + 1024;
-    options.nestingLimit = 16;
-    try {
-        capnp::FlatArrayMessageReader reader(aligned, options);
-        return read(reader.getRoot<wire::Message>());
-    } catch (const kj::Exception& exception) {
-        return errorf(ErrorCode::corrupt, "%s message: %s", what,
-                      exception.getDescription().cStr());
-    }
-}
-
-/// Refuses a list whose elements are smaller than the first version's: elements of no bytes would
-/// fill the memory.
-Result<void> check_list(size_t count, size_t element_bytes, ByteView message, const char* what) {
-    if (count > message.size() / element_bytes)
-        return errorf(ErrorCode::corrupt, "%zu %s do not fit into %zu bytes", count, what,
-                      message.size());
-    return {};
+    return decode_message<wire::Message, T>(untrusted, what, read);
 }
 
 Error wrong_kind(const char* what) {

@@ -69,6 +69,9 @@ public:
         if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",
                           content_.file.path.c_str());
+        if (has_states_)
+            return errorf(ErrorCode::invalid, "%s has partial states: daybreak merge reads it",
+                          content_.file.path.c_str());
         facts.blocks_lost = scanner_.blocks_lost();
         facts.bytes_skipped = scanner_.bytes_skipped();
         facts.bytes_cut = scanner_.bytes_cut();
@@ -288,6 +291,10 @@ private:
         }
         case DBK_TRACE_SKIPPED:
             return take_skipped(raw);
+        case DBK_TRACE_PART:
+        case DBK_TRACE_STATES:
+            has_states_ = true;
+            return {};
         case DBK_TRACE_END:
             return take_end(block, raw);
         }
@@ -395,6 +402,7 @@ private:
     SymbolBlocks symbols_;
     const uint32_t file_id_;
     const bool skim_;
+    bool has_states_ = false;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;
     bool after_symbols_ = false; ///< the block before had symbols

@@ -48,6 +48,7 @@ _daybreak() {
 	fi
 	case $command in
 	boot-report | diff | replay | report | info | list | verify | pack) _daybreak_files '*.dbrk' ;;
+	merge) _daybreak_files '*.states' ;;
 	embed) _daybreak_files '*.dof' ;;
 	sign) _daybreak_files '*.[dk]o*' ;;
 	install) _daybreak_files '*.d' ;;

@@ -21,6 +21,8 @@ function __daybreak_words
                 daybreak complete $command
             else if contains -- $command boot-report diff replay report info list verify pack
                 __fish_complete_suffix .dbrk
+            else if test "$command" = merge
+                __fish_complete_suffix .states
             else if test "$command" = sign
                 __fish_complete_suffix .dof .ko
             else if test "$command" = embed

@@ -23,6 +23,7 @@ LINES = [
     ("daybreak report --si", ["--since"], ["--until"]),
     ("daybreak report b", ["boot.dbrk"], ["boot.d"]),
     ("daybreak report ", ["boot.dbrk", "folder"], ["boot.d", "boot.dof"]),
+    ("daybreak merge ", ["boot.states", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak sign ", ["boot.dof", "boot.ko", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak install ", ["boot.d", "folder"], ["boot.dof", "boot.dbrk"]),
@@ -90,7 +91,7 @@ def check_bash(daybreak):
             file.write("#!/bin/sh\n[ \"$2\" = --probes ] && { printf '%%s\\n' '%s'; exit; }\nexec %s \"$@\"\n"
                        % ("' '".join(PROBES), os.path.abspath(daybreak)))
         os.chmod(stub, 0o755)
-        for name in ("boot.d", "boot.dbrk", "boot.dof", "boot.ko"):
+        for name in ("boot.d", "boot.dbrk", "boot.states", "boot.dof", "boot.ko"):
             open(os.path.join(folder, name), "w", encoding="utf-8").close()
         os.mkdir(os.path.join(folder, "folder"))
         environment = dict(os.environ, PATH=binaries + ":" + os.environ["PATH"])

@@ -11,12 +11,14 @@ import tempfile
 TIMEOUT_S = 1800
 
 
-def arguments(description, rounds):
-    """The parsed command line; prints the seed, which --seed or DAYBREAK_SEED repeats."""
+def arguments(description, rounds, more=()):
+    """The parsed command line, with `more` options that are required; prints the seed, which --seed or DAYBREAK_SEED repeats."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--daybreak", required=True, help="the program")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=rounds)
+    for name in more:
+        parser.add_argument(name, required=True)
     options = parser.parse_args()
     options.daybreak = os.path.abspath(options.daybreak)
     if options.seed is None:

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Merged: partial states put together, and what their program prints of them.
+#include "analyze/replay/merged.hpp"
+
+#include "engine/sim/simulation.hpp"
+#include "formats/aggstate/cells.hpp"
+#include "formats/dof/dof_reader.hpp"
+
+#include <algorithm>
+
+namespace daybreak::analyze {
+
+namespace {
+
+using base::errorf;
+
+/// What is merged is of a source of its own: no clause has so great a number.
+constexpr uint32_t kMergedSource = 1u << 20;
+
+base::Result<void> read_file(const std::string& path, const formats::StateVisitor& visitor) {
+    DBK_TRY(auto file, base::open_source(path));
+    return formats::read_states(file, path, visitor);
+}
+
+/// A machine on which nothing happens but BEGIN and END.
+base::Result<std::unique_ptr<sim::SimHost>> bare_host(const formats::StatePart& begin,
+                                                      const formats::StatePart& end) {
+    sim::SimHostConfig config;
+    config.cpu_count = uint32_t{std::max(begin.begin_cpu, end.end_cpu)} + 1;
+    config.start_mono_ns = begin.begin_ns;
+    config.start_wall_ns = begin.begin_wall_ns;
+    config.kernel = false;
+    config.still_clock = true;
+    config.thread = {0, 0, 0, 0, 0, {}, 1, false};
+    return sim::SimHost::create(config);
+}
+
+/// Of a copy of a machine that does not go on all is here.
+void feed_all(sim::Simulation& simulation, LiveReport& report) {
+    formats::RingPieces pieces = simulation.poll();
+    pieces.horizon_mono_ns.reset();
+    report.add(std::move(pieces), sim::Simulation::kAll);
+}
+
+} // namespace
+
+base::Result<void> MergedStates::add(const std::string& path) {
+    formats::StateVisitor visitor;
+    visitor.part = [&](formats::StatePart part) -> base::Result<bool> {
+        const formats::PartIdentity& identity = part.identity;
+        if (!parts_.empty() && parts_.begin()->first.program != identity.program)
+            return errorf(base::ErrorCode::invalid,
+                          "its program is %s, that of the files before it is %s: states of one "
+                          "program can be merged",
+                          formats::digest_text(identity.program).c_str(),
+                          formats::digest_text(parts_.begin()->first.program).c_str());
+        if (parts_.contains(identity)) {
+            repeated_++;
+            return false;
+        }
+        coverage_.add(part);
+        places_.add(part.images);
+        parts_.emplace(identity, std::move(part));
+        return false;
+    };
+    visitor.part_end = [](const formats::Digest&) { return base::Result<void>(); };
+    paths_.push_back(path);
+    return read_file(path, visitor);
+}
+
+/// Build ids keep the symbols of several boots apart; without them an address may be one symbol's in
+/// one boot and another's in the next.
+base::Result<void> MergedStates::read_symbols() {
+    std::map<uint64_t, formats::StateSymbol> found;
+    std::set<uint64_t> contradicted;
+    const std::vector<formats::StateImage>* images = nullptr;
+    formats::StateVisitor visitor;
+    visitor.part = [&](const formats::StatePart& part) -> base::Result<bool> {
+        auto known = parts_.find(part.identity);
+        if (known == parts_.end())
+            return errorf(base::ErrorCode::invalid, "the file has changed while it was read");
+        images = &known->second.images;
+        return true;
+    };
+    visitor.symbols = [&](const formats::StateSymbols& symbols) -> base::Result<void> {
+        for (const formats::StateSymbol& symbol : symbols.symbols) {
+            if (symbol.frame.image && *symbol.frame.image >= images->size())
+                return errorf(base::ErrorCode::corrupt, "a symbol of an image that is not there");
+            auto address = places_.address_of(
+                symbol.frame.image ? base::ByteView((*images)[*symbol.frame.image].build_id)
+                                   : base::ByteView(),
+                symbol.frame.offset);
+            auto [at, is_new] = found.emplace(address.value_or(symbol.frame.offset), symbol);
+            if (!is_new && (at->second.name != symbol.name || at->second.module != symbol.module))
+                contradicted.insert(at->first);
+        }
+        return {};
+    };
+    visitor.states = [](const formats::StateBlock&) { return base::Result<void>(); };
+    visitor.part_end = [](const formats::Digest&) { return base::Result<void>(); };
+    for (const std::string& path : paths_)
+        DBK_TRY_VOID(read_file(path, visitor));
+    for (const auto& [address, symbol] : found)
+        symbols_.add(address, symbol.type, contradicted.contains(address) ? "_end" : symbol.name,
+                     symbol.module);
+    symbols_.finish();
+    unnamed_ = contradicted.size();
+    return {};
+}
+
+/// Adds the states of parts, each part's once.
+struct MergedStates::Adder {
+    AggregationTable& table;
+    const std::vector<std::string>& names;
+    const FramePlaces& places;
+    uint32_t source;
+    std::map<formats::PartIdentity, formats::Digest> seen = {};
+    AggregationKey key = {};
+    std::vector<uint64_t> cells = {};
+
+    base::Result<uint32_t> variable_of(const formats::StateAggregation& aggregation) const {
+        auto found = std::find(names.begin(), names.end(), aggregation.name);
+        if (found == names.end())
+            return errorf(base::ErrorCode::corrupt,
+                          "states of @%s, which the program does not have",
+                          aggregation.name.c_str());
+        return static_cast<uint32_t>(found - names.begin() + 1);
+    }
+
+    base::Result<void> add(const formats::StateBlock& block) {
+        DBK_TRY(uint32_t variable, variable_of(block.aggregation));
+        const AggregationLayout layout = layout_of(block.aggregation, variable);
+        auto number = table.intern(layout);
+        auto cell_count = layout.function.cell_count();
+        if (!number || !cell_count)
+            return errorf(base::ErrorCode::corrupt, "states of @%s have a function that D has not",
+                          block.aggregation.name.c_str());
+        cells.resize(*cell_count);
+        formats::StateCursor cursor(block);
+        for (formats::StateView state; cursor.next(state);) {
+            DBK_TRY_VOID(formats::fill_cells(block.aggregation, state, cells));
+            DBK_TRY_VOID(make_table_key(state.key, layout, places, key));
+            if (!table.merge(*number, source + variable, key.bytes(), cells))
+                return errorf(base::ErrorCode::limit,
+                              "the aggregations do not fit into memory: merge fewer files");
+        }
+        return {};
+    }
+};
+
+base::Result<void> MergedStates::add_states(AggregationTable& table,
+                                            const std::vector<std::string>& names,
+                                            uint32_t source) {
+    Adder adder{table, names, places_, source};
+    formats::PartIdentity current;
+    formats::StateVisitor visitor;
+    visitor.part = [&](const formats::StatePart& part) -> base::Result<bool> {
+        current = part.identity;
+        if (!parts_.contains(current))
+            return errorf(base::ErrorCode::invalid, "the file has changed while it was read");
+        return !adder.seen.contains(current);
+    };
+    visitor.symbols = [](const formats::StateSymbols&) { return base::Result<void>(); };
+    visitor.states = [&](const formats::StateBlock& block) { return adder.add(block); };
+    visitor.part_end = [&](const formats::Digest& digest) -> base::Result<void> {
+        auto [at, is_new] = adder.seen.emplace(current, digest);
+        if (!is_new && at->second != digest)
+            return errorf(base::ErrorCode::invalid,
+                          "part %s came before with other states: one of the two is wrong",
+                          formats::digest_text(current.digest).c_str());
+        return {};
+    };
+    for (const std::string& path : paths_)
+        DBK_TRY_VOID(read_file(path, visitor));
+    return {};
+}
+
+base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& sink) {
+    DBK_ASSERT(!parts_.empty());
+    DBK_TRY_VOID(read_symbols());
+    const formats::StatePart *first = &parts_.begin()->second, *last = first;
+    for (const auto& [identity, part] : parts_) {
+        if (part.begin_ns < first->begin_ns)
+            first = &part;
+        if (std::pair(part.end_ns, part.end_cpu) > std::pair(last->end_ns, last->end_cpu))
+            last = &part;
+    }
+    DBK_TRY(formats::DofImage image, formats::parse_dof(first->dof));
+    DBK_TRY(std::unique_ptr<sim::SimHost> host, bare_host(*first, *last));
+    sim::SimulationOptions how;
+    how.name = "merge";
+    how.release = first->release;
+    how.aggregate_default = DBK_AGGREGATE_RECORD;
+    how.time_limit_ns = UINT64_MAX / 2;
+    how.outside_reader = true;
+    DBK_TRY(std::unique_ptr<sim::Simulation> simulation,
+            sim::Simulation::load(*host, first->dof, how));
+    options.symbols = &symbols_;
+    LiveReport report(options, sink);
+    host->set_cpu(first->begin_cpu);
+    DBK_TRY_VOID(simulation->start());
+    feed_all(*simulation, report);
+    Consumer* consumer = report.consumer();
+    if (!consumer)
+        return errorf(base::ErrorCode::corrupt, "the program of the states cannot be run");
+    DBK_TRY_VOID(add_states(consumer->aggregations(), image.program.aggregation_names, kMergedSource));
+    host->set_cpu(last->end_cpu);
+    host->clock().advance_to(std::max(first->begin_ns, last->end_ns));
+    simulation->finish();
+    feed_all(*simulation, report);
+    report.newline();
+    report.end();
+    return simulation->exit_called() ? std::optional(simulation->exit_status()) : std::nullopt;
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Partial states of a replay: its aggregations and what they cover, written to be merged.
+//
+//     AggregationTable --canonical keys, sorted--> formats::StateWriter
+//     RingRecording    --segments, images-------->   (formats/aggstate)
+#pragma once
+
+#include "analyze/aggregate/table.hpp"
+#include "analyze/decode/window.hpp"
+#include "analyze/replay/mergeable.hpp"
+#include "formats/aggstate/writer.hpp"
+#include "formats/trace/reader.hpp"
+
+namespace daybreak::analyze {
+
+/// What was replayed, besides the recording.
+struct PartialProgram {
+    std::string normalized;                  ///< its text
+    std::vector<formats::DofOption> options; ///< in force
+    base::Bytes ends;                        ///< DOF of BEGIN and END
+    bool keeps_thread_state = false, keeps_global_state = false;
+};
+
+/// Returns the digest that programs with the same text and options have.
+formats::Digest digest_of(const PartialProgram& program);
+
+/// Returns the window that a part has: what was asked for, within what its files were cut to.  What
+/// is at its end does not belong to it, so that windows which meet count nothing twice.
+TimeWindow window_of_part(const formats::Recording& recording, const TimeWindow& asked);
+
+/// Returns the part that a replay of the ring over that window is, but for what it counted:
+/// records, firings, drops.
+formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecording& ring,
+                           const TimeWindow& window, const PartialProgram& program);
+
+/// Writes the part, and what the replay aggregated.  `names` are those of the program's
+/// aggregations.
+/// Errors: those of the writer; unsupported, when a key has no canonical form.
+base::Result<void> write_part(formats::StateWriter& writer, const formats::StatePart& part,
+                              const AggregationTable& table,
+                              const std::vector<std::string>& names,
+                              const formats::SymbolTable& symbols);
+
+} // namespace daybreak::analyze

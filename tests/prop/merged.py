@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Merging partial states prints what one replay over everything prints.
+
+    tests/prop/merged.py --daybreak build/test/cmd/daybreak --divide build/test/tests/prop/divide_trace [--rounds 2]
+
+A round records a made-up load on the simulated machine and asks it a made-up question (aggregations of every function, under keys of every
+kind, that END normalizes, truncates and prints). The recording is divided into 7 parts, at random: once into windows of time, once into
+files that each have some of its segments. `daybreak merge` of the parts' states, shuffled and some of them twice, must print what `daybreak
+replay` of the whole prints, to the byte, and exit as it does. With one part left out it must say so and exit with 3.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import prop
+
+PARTS = 7
+LOAD = "x" * 100  # fills segments, so that there are some to divide
+
+RECORDED = """#pragma D option quiet
+#pragma D option bufsize=64m
+#pragma D option aggregate=record
+profile-1ms { capture(pid, execname, cpu, "%s", this->v = timestamp %% 1000 - 500, stack(3)); }
+profile-1300us { capture(probename, tid); }
+""" % LOAD
+KEYS = ["execname", "pid", "probename", "cpu", "stack(3)", "execname, pid", "cpu, execname", "(int64_t)cpu - 1", None]
+VALUES = ["cpu", "pid", "(timestamp % 1000003) * (timestamp % 7) - 1000000", "timestamp % 97 - 48",
+          "0x4000000000000000 + timestamp", "cpu == 0 ? 7 : -7"]
+FUNCTIONS = ["count()", "sum({v})", "min({v})", "max({v})", "avg({v})", "stddev({v})", "quantize({v})",
+             "lquantize({v}, -50, 50, 10)", "llquantize({v}, 10, 0, 6, 10)"]
+
+
+def question(chance):
+    """Returns a program whose clauses aggregate."""
+    names = "abc"[:chance.randint(1, 3)]
+    keys = {name: chance.choice(KEYS) for name in names}
+    if chance.random() < 0.5:
+        keys = dict.fromkeys(names, chance.choice(KEYS))  # printa() of several needs one sort of key
+    functions = {name: chance.choice(FUNCTIONS) for name in names}
+    text = chance.choice(["", "#pragma D option aggsortkey\n", "#pragma D option aggsortrev\n"])
+    begun = functions["a"].format(v="5")
+    text += chance.choice(["", f"BEGIN {{ @a = {begun}; }}\n" if not keys["a"] else "", 'BEGIN { printf("begin\\n"); }\n'])
+    for name in names:
+        probe = "profile-1300us" if keys[name] == "probename" else "profile-1ms"
+        value = "timestamp % 1009" if probe == "profile-1300us" else chance.choice(VALUES)
+        predicate = chance.choice(["", "/cpu == 1/ ", "/timestamp % 3/ "])
+        key = f"[{keys[name]}]" if keys[name] else ""
+        text += f"{probe} {predicate}{{ @{name}{key} = {functions[name].format(v=value)}; }}\n"
+    end = []
+    for name in names:
+        end.append(chance.choice(["", f"normalize(@{name}, 7);", f"trunc(@{name}, 2);", f"trunc(@{name}, -1);",
+                                  f"clear(@{name});", f"normalize(@{name}, 3); denormalize(@{name});"]))
+    if len(set(keys.values())) == 1:
+        form = "|".join(["%@d"] * len(names))
+        end.append(chance.choice(["", 'printa("%s\\n", %s);' % (form, ", ".join("@" + name for name in names))]))
+    end.append(chance.choice(["", f"printa(@{names[0]});", 'printf("%d\\n", 42);', "exit(5);"]))
+    return text + "END { %s }\n" % " ".join(end)
+
+
+class Round:
+    def __init__(self, options, folder, seed):
+        self.daybreak, self.divide = options.daybreak, os.path.abspath(options.divide)
+        self.folder, self.chance = folder, random.Random(seed)
+        self.wrong = []
+
+    def run(self, *arguments):
+        done = subprocess.run([self.daybreak, *arguments], cwd=self.folder, capture_output=True, timeout=600, check=False)
+        return done.stdout, done.stderr.decode(errors="replace"), done.returncode
+
+    def states(self, name, *arguments):
+        """Replays a part; it may lack what the others have."""
+        _, errors, status = self.run("replay", "-s", "q.d", "--partial", name, *arguments)
+        if status not in (0, 3):
+            self.wrong.append(f"{name}: status {status}\n{errors}")
+        return name
+
+    def compare(self, what, expected, names, left_out):
+        """Merges all, shuffled and some twice, then all but one."""
+        again = names + self.chance.sample(names, 2)
+        self.chance.shuffle(again)
+        output, errors, status = self.run("merge", *again)
+        if (output, status) != expected:
+            self.wrong.append(f"{what}: status {status}, expected {expected[1]}\n{errors}--- replay\n{expected[0].decode(errors='replace')}"
+                              f"--- merge\n{output.decode(errors='replace')}")
+        if "2 parts came again" not in errors:
+            self.wrong.append(f"{what}: nothing is said of the parts that came again\n{errors}")
+        _, errors, status = self.run("merge", *[name for name in names if name != left_out])
+        if "no part" not in errors or status not in (3, 5):
+            self.wrong.append(f"{what}: without {left_out}: status {status}\n{errors}")
+
+    def go(self):
+        pathlib.Path(self.folder, "r.d").write_text(RECORDED)
+        program = question(self.chance)
+        pathlib.Path(self.folder, "q.d").write_text(program)
+        self.run("sim", "--seed", str(self.chance.randrange(1000)), "--cpus", "3", "--time", "2s", "-s", "r.d", "-o", "t.dbrk")
+        output, errors, status = self.run("replay", "-s", "q.d", "t.dbrk")
+        if status not in (0, 5):
+            self.wrong.append(f"replay: status {status}\n{errors}")
+            return program
+        expected = (output, status)
+        windows = sorted(self.chance.sample(range(1, 1999), PARTS - 1))
+        bounds = [None, *windows, None]
+        names = []
+        for i in range(PARTS):
+            window = [word for option, at in (("--since", bounds[i]), ("--until", bounds[i + 1])) if at
+                      for word in (option, f"+{at}ms")]
+            names.append(self.states(f"w{i}.states", *window, "t.dbrk"))
+        self.compare("windows", expected, names, self.chance.choice(names[1:-1]))
+        names = []
+        files = [f"f{i}.dbrk" for i in range(PARTS)]
+        subprocess.run([self.divide, str(self.chance.randrange(1 << 32)), "t.dbrk", *files], cwd=self.folder, check=True)
+        for i, file in enumerate(files):
+            names.append(self.states(f"f{i}.states", file))
+        self.compare("files", expected, names, self.chance.choice(names))
+        return program
+
+
+def main():
+    options = prop.arguments(__doc__.split("\n")[0], rounds=2, more=("--divide",))
+    failed = 0
+    for number in range(options.rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            one = Round(options, folder, options.seed + number)
+            program = one.go()
+            for text in one.wrong[:3]:
+                print(f"seed {options.seed + number}: {text}\n{program}")
+            failed += bool(one.wrong)
+    print(f"{options.rounds} recordings were asked in parts, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
