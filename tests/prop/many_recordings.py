@@ -67,7 +67,7 @@ class Round:
     def split(self):
         """One recording in 7 files."""
         milliseconds = self.record("alone", "whole.dbrk", 1500, 3000)
-        fractions = [self.any.uniform(0.3, 0.7), *(self.any.random() for _ in range(PARTS - 2))]
+        fractions = [self.any.uniform(0.4, 0.6), *(self.any.random() for _ in range(PARTS - 2))]
         cuts = sorted(1.0 + fraction * milliseconds / 1000 for fraction in fractions)
         bounds = [None, *(f"{cut:.6f}" for cut in cuts), None]
         parts = []
@@ -76,7 +76,7 @@ class Round:
             window = (["--since", since] if since else []) + (["--until", until] if until else [])
             self.run("pack", "-q", *window, "whole.dbrk", "-o", parts[-1])
         whole, largest = (max(pathlib.Path(self.folder, name).stat().st_size for name in names) for names in (["whole.dbrk"], parts))
-        if largest > whole * 0.8:
+        if largest > whole * 0.95:
             self.failures.append(f"the file of {whole} bytes was not divided: {largest} of a part")
         self.any.shuffle(parts)
         for program in (self.questions(), GLOBAL, LINES):
