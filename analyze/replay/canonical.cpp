@@ -15,8 +15,9 @@ using formats::KeyTag;
 
 /// X(ValueKind and KeyTag alike)
 #define DBK_SAME_KINDS(X)                                                                          \
-    X(integer) X(string) X(bytes) X(memory) X(stack) X(ustack) X(symbol) X(module) X(uaddress)     \
-    X(usymbol) X(umodule)
+    X(integer)                                                                                     \
+    X(string) X(bytes) X(memory) X(stack) X(ustack) X(symbol) X(module) X(uaddress) X(usymbol)     \
+        X(umodule)
 
 KeyTag tag_of(ValueKind kind) {
     switch (kind) {

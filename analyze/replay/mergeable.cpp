@@ -161,7 +161,8 @@ base::Result<void> take_counts_from_begin(formats::DofProgram& part) {
         part.action_lists.push_back(std::move(kept));
     }
     std::erase_if(part.ecbs, [&](const formats::DofEcb& ecb) {
-        return is_own(ecb, "BEGIN") && ecb.actions && part.action_lists[*ecb.actions].actions.empty();
+        return is_own(ecb, "BEGIN") && ecb.actions &&
+               part.action_lists[*ecb.actions].actions.empty();
     });
     return {};
 }
@@ -233,10 +234,8 @@ base::Result<MergeableProgram> mergeable_program(const formats::DofProgram& prog
         return option.option == DTRACEOPT_BUFSIZE;
     });
     result.ends.options.push_back({DTRACEOPT_BUFSIZE, kEndsBufferBytes, std::nullopt});
-    result.keeps_thread_state =
-        of_records.shared_with(of_records, DIFV_SCOPE_THREAD).has_value();
-    result.keeps_global_state =
-        of_records.shared_with(of_records, DIFV_SCOPE_GLOBAL).has_value();
+    result.keeps_thread_state = of_records.shared_with(of_records, DIFV_SCOPE_THREAD).has_value();
+    result.keeps_global_state = of_records.shared_with(of_records, DIFV_SCOPE_GLOBAL).has_value();
     return result;
 }
 

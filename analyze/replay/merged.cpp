@@ -69,8 +69,8 @@ base::Result<void> MergedStates::add(const std::string& path) {
     return read_file(path, visitor);
 }
 
-/// Build ids keep the symbols of several boots apart; without them an address may be one symbol's in
-/// one boot and another's in the next.
+/// Build ids keep the symbols of several boots apart; without them an address may be one symbol's
+/// in one boot and another's in the next.
 base::Result<void> MergedStates::read_symbols() {
     std::map<uint64_t, formats::StateSymbol> found;
     std::set<uint64_t> contradicted;
@@ -204,7 +204,8 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     Consumer* consumer = report.consumer();
     if (!consumer)
         return errorf(base::ErrorCode::corrupt, "the program of the states cannot be run");
-    DBK_TRY_VOID(add_states(consumer->aggregations(), image.program.aggregation_names, kMergedSource));
+    DBK_TRY_VOID(
+        add_states(consumer->aggregations(), image.program.aggregation_names, kMergedSource));
     host->set_cpu(last->end_cpu);
     host->clock().advance_to(std::max(first->begin_ns, last->end_ns));
     simulation->finish();

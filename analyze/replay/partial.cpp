@@ -34,8 +34,8 @@ void add_symbol_of(uint64_t address, const formats::SymbolTable& symbols, FoundS
     while (below != all.begin() && std::prev(below)->address == below->address)
         --below; // of several at one address the first
     bool is_named = symbols.find(address).has_value();
-    formats::StateSymbol symbol{{}, below->type, is_named ? below->name : "_end",
-                                symbols.modules()[below->module]};
+    formats::StateSymbol symbol{
+        {}, below->type, is_named ? below->name : "_end", symbols.modules()[below->module]};
     auto [at, is_new] = found.try_emplace(below->address, symbol);
     if (is_named && !is_new)
         at->second = symbol;
@@ -77,8 +77,8 @@ struct CanonicalEntry {
 std::string order_of(const AggregationLayout& layout) {
     std::string text = base::strprintf("%08x", layout.variable);
     for (const ValueType& type : layout.keys)
-        text += base::strprintf(" %u.%u.%u", static_cast<unsigned>(type.kind), type.action,
-                                type.bytes);
+        text +=
+            base::strprintf(" %u.%u.%u", static_cast<unsigned>(type.kind), type.action, type.bytes);
     return text;
 }
 
@@ -152,8 +152,7 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
 }
 
 base::Result<void> write_part(formats::StateWriter& writer, const formats::StatePart& part,
-                              const AggregationTable& table,
-                              const std::vector<std::string>& names,
+                              const AggregationTable& table, const std::vector<std::string>& names,
                               const formats::SymbolTable& symbols) {
     DBK_TRY_VOID(writer.begin_part(part));
     ImageIndex index(part.images);
@@ -162,8 +161,7 @@ base::Result<void> write_part(formats::StateWriter& writer, const formats::State
     std::set<uint64_t> addresses;
     formats::CanonicalKey key;
     for (const AggregationEntry& entry : table.entries()) {
-        DBK_TRY_VOID(
-            make_canonical(table.members_of(entry), part.images, index, key, addresses));
+        DBK_TRY_VOID(make_canonical(table.members_of(entry), part.images, index, key, addresses));
         entries.push_back({&entry, keys.size(), key.bytes().size()});
         keys.insert(keys.end(), key.bytes().begin(), key.bytes().end());
     }

@@ -38,8 +38,7 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
 /// aggregations.
 /// Errors: those of the writer; unsupported, when a key has no canonical form.
 base::Result<void> write_part(formats::StateWriter& writer, const formats::StatePart& part,
-                              const AggregationTable& table,
-                              const std::vector<std::string>& names,
+                              const AggregationTable& table, const std::vector<std::string>& names,
                               const formats::SymbolTable& symbols);
 
 } // namespace daybreak::analyze

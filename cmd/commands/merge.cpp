@@ -27,7 +27,9 @@ struct MergeArguments {
 std::string window_text(const formats::PartIdentity& part) {
     if (part.since_ns == 0 && part.until_ns == UINT64_MAX)
         return "all";
-    auto seconds = [](uint64_t ns) { return base::strprintf("%.6f", static_cast<double>(ns) / 1e9); };
+    auto seconds = [](uint64_t ns) {
+        return base::strprintf("%.6f", static_cast<double>(ns) / 1e9);
+    };
     return seconds(part.since_ns) + ".." +
            (part.until_ns == UINT64_MAX ? "" : seconds(part.until_ns));
 }
@@ -121,19 +123,19 @@ int merge(const MergeArguments& arguments) {
 
 void add_merge(Command app, int& status) {
     auto arguments = std::make_shared<MergeArguments>();
-    Command command = app.add_subcommand(
-        "merge", "Put partial states of replays together, and print the answer");
+    Command command =
+        app.add_subcommand("merge", "Put partial states of replays together, and print the answer");
     command
-        .add_option("STATES", arguments->paths,
-                    "Files that replay --partial wrote, in any order")
+        .add_option("STATES", arguments->paths, "Files that replay --partial wrote, in any order")
         .required();
     command.add_flag("-q,--quiet", arguments->quiet, "Print only what the program prints");
     command.add_flag("-w,--destructive", arguments->destructive, "Allow destructive actions");
     command.add_flag("--parts", arguments->parts, "List the parts instead of the answer");
-    command.footer("\nExample: one question to the recordings of two machines, asked where they are\n"
-                   "  daybreak replay -s q.d --partial web-1.states web-1.dbrk\n"
-                   "  daybreak replay -s q.d --partial web-2.states web-2.dbrk\n"
-                   "  daybreak merge web-1.states web-2.states");
+    command.footer(
+        "\nExample: one question to the recordings of two machines, asked where they are\n"
+        "  daybreak replay -s q.d --partial web-1.states web-1.dbrk\n"
+        "  daybreak replay -s q.d --partial web-2.states web-2.dbrk\n"
+        "  daybreak merge web-1.states web-2.states");
     command.callback([arguments, &status] { status = merge(*arguments); });
 }
 

@@ -53,12 +53,10 @@ base::Result<void> write_file(const PartialRequest& request, const formats::Stat
                               analyze::LiveReport& report) {
     DBK_TRY(base::OutputFile file,
             base::OutputFile::create(request.path, base::OutputFile::kSecretMode));
-    formats::StateWriter writer(
-        [&file](base::ByteView bytes) { return file.write(bytes); });
+    formats::StateWriter writer([&file](base::ByteView bytes) { return file.write(bytes); });
     static const analyze::AggregationTable kNothing;
     analyze::Consumer* consumer = report.consumer();
-    DBK_TRY_VOID(analyze::write_part(writer, part,
-                                     consumer ? consumer->aggregations() : kNothing,
+    DBK_TRY_VOID(analyze::write_part(writer, part, consumer ? consumer->aggregations() : kNothing,
                                      request.compiled.program.aggregation_names,
                                      request.recording.trace.symbols));
     DBK_TRY_VOID(writer.finish());
@@ -115,8 +113,9 @@ int replay_partial(const PartialRequest& request) {
         return fail(errorf(base::ErrorCode::invalid, "interrupted: %s was not written",
                            request.path.c_str()));
     if (analyze::Consumer* consumer = report.consumer(); consumer && consumer->refused() != 0)
-        return fail(errorf(base::ErrorCode::limit, "aggregations do not fit into memory: %s was "
-                                                   "not written",
+        return fail(errorf(base::ErrorCode::limit,
+                           "aggregations do not fit into memory: %s was "
+                           "not written",
                            request.path.c_str()));
     part.begin_ns = replay.begin_ns();
     part.begin_wall_ns = ring.clock.wall_ns(part.begin_ns);

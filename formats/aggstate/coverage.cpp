@@ -64,9 +64,8 @@ std::vector<CoveredRun> runs_of(const CpuInfo& cpu, const ClockModel& clock) {
 }
 
 std::string segments_text(uint64_t first, uint64_t last) {
-    return first == last
-               ? strprintf("segment %" PRIu64, first)
-               : strprintf("segments %" PRIu64 " to %" PRIu64, first, last);
+    return first == last ? strprintf("segment %" PRIu64, first)
+                         : strprintf("segments %" PRIu64 " to %" PRIu64, first, last);
 }
 
 /// What a sentence begins with.
@@ -269,8 +268,7 @@ private:
 
     void time_hole(uint64_t first, uint64_t last, uint64_t from_ns, uint64_t to_ns) {
         holes_.push_back(where_ + ": no part has " + segments_text(first, last) +
-                         strprintf(" from %.9f s to %.9f s",
-                                   static_cast<double>(from_ns) / 1e9,
+                         strprintf(" from %.9f s to %.9f s", static_cast<double>(from_ns) / 1e9,
                                    static_cast<double>(to_ns) / 1e9));
     }
 
@@ -307,10 +305,11 @@ Result<CoverageReport> CoverageMerge::finish() const {
             losses.push_back(name + ": " + counted(drops, "drop") + " when it was recorded");
         if (faults != 0)
             notes.push_back(name + ": " + counted(faults, "recorded clause") +
-                             " faulted, and stored nothing");
+                            " faulted, and stored nothing");
         if (boot.keeps_thread_state && boot.parts > 1)
-            losses.push_back(name + ": the program keeps self-> variables, whose values are lost "
-                                    "from one of its " +
+            losses.push_back(name +
+                             ": the program keeps self-> variables, whose values are lost "
+                             "from one of its " +
                              std::to_string(boot.parts) + " parts to the next");
     }
     if (keeps_global_state_ && report.parts > 1)

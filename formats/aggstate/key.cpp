@@ -54,8 +54,9 @@ Result<std::vector<KeyMember>> split_key(ByteView untrusted_key) {
         DBK_TRY(auto length, reader.read<uint32_t>());
         DBK_TRY(ByteView bytes, reader.bytes(length));
         if (tag == 0 || tag > kKeyTagMax)
-            return errorf(ErrorCode::unsupported, "a key has a member of kind %u, which this version "
-                                                  "does not know",
+            return errorf(ErrorCode::unsupported,
+                          "a key has a member of kind %u, which this version "
+                          "does not know",
                           unsigned{tag});
         members.push_back({static_cast<KeyTag>(tag), bytes});
     }

@@ -7,8 +7,8 @@
 //     frames  = [process id (8)] frame*            of stacks, and of addresses that get names
 //     frame   = 0 address (8)  |  n build id (n) offset (8)
 //
-// So a kernel function has the same key in each boot, wherever it lay, as far as its image's build id
-// is known; names come in when it is printed.
+// So a kernel function has the same key in each boot, wherever it lay, as far as its image's build
+// id is known; names come in when it is printed.
 #pragma once
 
 #include "formats/aggstate/state.hpp"

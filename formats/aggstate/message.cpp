@@ -216,9 +216,9 @@ Result<void> check_block(const StateBlock& block) {
         if (keys > block.keys.size() || cells > block.indexes.size())
             return errorf(ErrorCode::corrupt, "state %zu of @%s lies outside its message", i,
                           block.aggregation.name.c_str());
-        DBK_TRY_VOID(check_key(
-            ByteView(block.keys).subspan(keys - block.key_bytes[i], block.key_bytes[i]),
-            block.aggregation.key_types));
+        DBK_TRY_VOID(
+            check_key(ByteView(block.keys).subspan(keys - block.key_bytes[i], block.key_bytes[i]),
+                      block.aggregation.key_types));
         for (size_t cell = cells - block.cell_counts[i]; cell < cells; cell++)
             if (block.indexes[cell] >= kStateCellsMax ||
                 (cell > cells - block.cell_counts[i] &&
@@ -227,8 +227,9 @@ Result<void> check_block(const StateBlock& block) {
                               block.aggregation.name.c_str());
     }
     if (keys != block.keys.size() || cells != block.indexes.size())
-        return errorf(ErrorCode::corrupt, "states of @%s have %zu bytes of keys and %zu cells, "
-                                          "%zu and %zu are there",
+        return errorf(ErrorCode::corrupt,
+                      "states of @%s have %zu bytes of keys and %zu cells, "
+                      "%zu and %zu are there",
                       block.aggregation.name.c_str(), keys, cells, block.keys.size(),
                       block.indexes.size());
     return {};

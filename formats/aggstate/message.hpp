@@ -17,8 +17,8 @@ Bytes encode_part(const StatePart& part);
 Bytes encode_symbols(const StateSymbols& symbols);
 Bytes encode_states(const StateBlock& block);
 
-/// Takes a message apart.  What it returns holds: lists fit together, keys can be split, runs ascend.
-/// Errors: corrupt; unsupported: a kind of key that a later version made.
+/// Takes a message apart.  What it returns holds: lists fit together, keys can be split, runs
+/// ascend. Errors: corrupt; unsupported: a kind of key that a later version made.
 Result<StateMessage> decode_state_message(ByteView untrusted);
 
 } // namespace daybreak::formats

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a file of partial states.  Unlike a recording it is whole or it is refused: a sum of which
-// a piece is missing is a wrong number.
+// Reading a file of partial states.  Unlike a recording it is whole or it is refused: a sum of
+// which a piece is missing is a wrong number.
 #pragma once
 
 #include "base/byte_source.hpp"

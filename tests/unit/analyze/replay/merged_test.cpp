@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partial states made by hand, merged: sums that wrap, keys that no text has, parts that come twice.
+// Partial states made by hand, merged: sums that wrap, keys that no text has, parts that come
+// twice.
 #include "analyze/replay/merged.hpp"
 #include "tests/support/sim_programs.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -13,11 +14,11 @@
 using namespace daybreak;
 using namespace daybreak::analyze;
 using namespace std::string_view_literals;
+using daybreak::test::run;
+using daybreak::test::string_key;
 using formats::KeyTag;
 using formats::StateAggregation;
 using formats::StatePart;
-using daybreak::test::run;
-using daybreak::test::string_key;
 
 namespace {
 
@@ -125,8 +126,10 @@ TEST_CASE("sums wrap at 2^64, and one that cancels is 0, not absent", "[replay][
                             {named(DTRACEAGG_SUM), string_key("zero"), {0 - uint64_t{5}}}});
     std::string text = files.printed({one, two});
     CHECK(text.starts_with("end\n"));
-    CHECK(contains(text, "  zero                                                              0\n"));
-    CHECK(contains(text, "  wrap                                                              2\n"));
+    CHECK(
+        contains(text, "  zero                                                              0\n"));
+    CHECK(
+        contains(text, "  wrap                                                              2\n"));
     CHECK(files.printed({two, one}) == text);
     CHECK(files.printed({two, one, one, two, one}) == text);
     CHECK(files.repeated_ == 3);
@@ -175,8 +178,7 @@ TEST_CASE("keys with NUL, tab and bytes that are no UTF-8 meet themselves", "[re
         canonical.append(KeyTag::bytes, base::as_bytes(key));
         states.push_back({bytes, {canonical.bytes().begin(), canonical.bytes().end()}, {1}});
     }
-    std::string text =
-        files.printed({files.add(part(1), states), files.add(part(2), states)});
+    std::string text = files.printed({files.add(part(1), states), files.add(part(2), states)});
     size_t twos = 0;
     for (size_t at = text.find(" 2\n"); at != std::string::npos; at = text.find(" 2\n", at + 1))
         twos++;

@@ -78,8 +78,7 @@ TEST_CASE("a square is four limbs, and added limbs carry", "[aggstate]") {
     StateBlock sum = block;
     for (uint64_t& value : sum.values)
         value *= 2;
-    unsigned __int128 square =
-        ((static_cast<unsigned __int128>(cells[3]) << 64) | cells[2]) * 2;
+    unsigned __int128 square = ((static_cast<unsigned __int128>(cells[3]) << 64) | cells[2]) * 2;
     CHECK(back(sum, 4) == std::vector<uint64_t>{4, 6, static_cast<uint64_t>(square),
                                                 static_cast<uint64_t>(square >> 64)});
     // Through all limbs, and out at the top.

@@ -124,8 +124,7 @@ TEST_CASE("drops, faults and variables are said", "[aggstate]") {
     a.cpus[0].drops[DBK_DROP_NESTED] = 2;
     b.cpus[0].drops[DBK_DROP_NESTED] = 3; // a later count of the same
     CHECK(missing({a, b}) ==
-          std::vector<std::string>{
-              "web-1, boot 88776655-4433-2211: 3 drops when it was recorded"});
+          std::vector<std::string>{"web-1, boot 88776655-4433-2211: 3 drops when it was recorded"});
     a = part_of({run(1, 3, 0, 30)});
     a.cpus[0].faults = 1;
     CHECK(missing({a}).empty());

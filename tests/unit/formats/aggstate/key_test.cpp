@@ -30,8 +30,7 @@ Bytes example() {
 
 TEST_CASE("the worked example of the specification is this key", "[aggstate][spec]") {
     CHECK(test::file_of({}).size() > 0);
-    CHECK(test::spec_example("formats/aggstate/aggstate.md", "## Worked example") ==
-          example());
+    CHECK(test::spec_example("formats/aggstate/aggstate.md", "## Worked example") == example());
 }
 
 TEST_CASE("a key comes apart as it was put together", "[aggstate]") {

@@ -176,13 +176,10 @@ TEST_CASE("lists that take no bytes, and lists that are one another, are refused
     // Message: part is 0, states is 1, symbols is 2; which pointer of these has the list.
     for (test::ListPlace place :
          {test::ListPlace{0, 9, 7}, {0, 9, 8}, {1, 8, 1}, {1, 8, 3}, {2, 1, 0}}) {
-        auto bomb = decode_state_message(
-            test::empty_structs(place, (1u << 29) - 1, kBytes));
+        auto bomb = decode_state_message(test::empty_structs(place, (1u << 29) - 1, kBytes));
         CHECK(!bomb.ok());
     }
-    CHECK(!decode_state_message(
-               test::far_pointers({2, 1, 0}, 2000, 2, kBytes))
-               .ok());
+    CHECK(!decode_state_message(test::far_pointers({2, 1, 0}, 2000, 2, kBytes)).ok());
 }
 
 TEST_CASE("every beginning of a message is refused", "[aggstate]") {

@@ -9,10 +9,9 @@ using namespace daybreak;
 using namespace daybreak::formats;
 
 TEST_CASE("a file's parts come in order, with what is of them", "[aggstate]") {
-    Bytes file = test::file_of({test::part_of({test::run(1, 4, 0, 40)}),
-                                test::part_of({test::run(5, 6, 40, 3)})});
-    CHECK(test::read(file).value() ==
-          "part symbols 1 states 1 end part symbols 1 states 1 end ");
+    Bytes file = test::file_of(
+        {test::part_of({test::run(1, 4, 0, 40)}), test::part_of({test::run(5, 6, 40, 3)})});
+    CHECK(test::read(file).value() == "part symbols 1 states 1 end part symbols 1 states 1 end ");
     CHECK(test::read(file, false).value() == "part end part end ");
     CHECK(test::read(test::file_of({})).value() == "");
 }
