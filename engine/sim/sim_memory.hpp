@@ -21,7 +21,10 @@ public:
     void map(uint64_t address, std::vector<std::byte> bytes);
     /// The same for text and the NUL after it.
     void map_string(uint64_t address, std::string_view text);
-    void unmap(uint64_t address) { ranges_.erase(address); }
+    void unmap(uint64_t address) {
+        last_ = nullptr;
+        ranges_.erase(address);
+    }
 
     /// Makes real memory readable at its own address, until remove_own().
     void add_own(const void* memory, size_t bytes);
