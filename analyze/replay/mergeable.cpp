@@ -24,9 +24,10 @@ struct Uses {
     Variables read, changed;
     bool is_random = false;
 
-    void add(const formats::Difo& difo) {
+    void add(const formats::Difo& difo, bool with_locals = false) {
         for (const formats::DifVariable& variable : difo.variables) {
-            if (variable.id < DIF_VAR_OTHER_UBASE || variable.scope == DIFV_SCOPE_LOCAL)
+            if (variable.id < DIF_VAR_OTHER_UBASE ||
+                (variable.scope == DIFV_SCOPE_LOCAL && !with_locals))
                 continue;
             std::pair key(variable.scope, variable.id);
             if (variable.flags & DIFV_F_REF)
@@ -193,6 +194,39 @@ void keep_functions(const formats::DofProgram& program, formats::DofProgram& end
     }
 }
 
+/// Whether an expression's value comes of when and where its probe fires, or of chance.
+bool is_of_firing(const formats::Difo& difo) {
+    return std::ranges::any_of(difo.text, [](uint32_t instruction) {
+        uint32_t op = DIF_INSTR_OP(instruction), variable = DIF_INSTR_VAR(instruction);
+        bool is_name = variable == DIF_VAR_EPID || variable == DIF_VAR_ID ||
+                       (variable >= DIF_VAR_PROBEPROV && variable <= DIF_VAR_PROBENAME);
+        return (op == DIF_OP_LDGS && variable < DIF_VAR_OTHER_UBASE && !is_name) ||
+               (op == DIF_OP_CALL && DIF_INSTR_SUBR(instruction) == DIF_SUBR_RAND);
+    });
+}
+
+/// Variables that BEGIN sets to what is another in each part: it fires in each, at another time.
+Uses set_anew_by_begin(const formats::DofProgram& program) {
+    Uses anew;
+    auto is_anew = [&](const formats::Difo& difo) {
+        Uses uses;
+        uses.add(difo, true);
+        return is_of_firing(difo) || uses.shared_with(anew, std::nullopt).has_value();
+    };
+    for (size_t known = SIZE_MAX; known != anew.changed.size();) {
+        known = anew.changed.size();
+        for (const formats::DofEcb& ecb : program.ecbs) {
+            if (!is_own(ecb, "BEGIN") || !ecb.actions)
+                continue;
+            bool is_chosen = ecb.predicate && is_anew(program.difos[*ecb.predicate]);
+            for (const formats::DofAction& action : program.action_lists[*ecb.actions].actions)
+                if (action.difo && (is_chosen || is_anew(program.difos[*action.difo])))
+                    anew.add(program.difos[*action.difo], true);
+        }
+    }
+    return anew;
+}
+
 void add_uses(const formats::DofProgram& program, const formats::DofEcb& ecb, Uses& uses) {
     if (ecb.predicate)
         uses.add(program.difos[*ecb.predicate]);
@@ -235,7 +269,9 @@ base::Result<MergeableProgram> mergeable_program(const formats::DofProgram& prog
     });
     result.ends.options.push_back({DTRACEOPT_BUFSIZE, kEndsBufferBytes, std::nullopt});
     result.keeps_thread_state = of_records.shared_with(of_records, DIFV_SCOPE_THREAD).has_value();
-    result.keeps_global_state = of_records.shared_with(of_records, DIFV_SCOPE_GLOBAL).has_value();
+    result.keeps_global_state =
+        of_records.shared_with(of_records, DIFV_SCOPE_GLOBAL).has_value() ||
+        of_records.shared_with(set_anew_by_begin(program), DIFV_SCOPE_GLOBAL).has_value();
     return result;
 }
 
