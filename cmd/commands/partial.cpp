@@ -7,11 +7,16 @@
 #include "analyze/decode/time_span.hpp"
 #include "analyze/replay/partial.hpp"
 #include "analyze/replay/replay.hpp"
+#include "base/byte_source.hpp"
 #include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/trace_sink.hpp"
+#include "formats/abi/trace.h"
 #include "formats/dof/dof_writer.hpp"
+
+#include <cstring>
+#include <filesystem>
 
 namespace daybreak::cmd {
 
@@ -49,6 +54,22 @@ base::Result<PartialPrograms> programs_of(const PartialRequest& request) {
     return programs;
 }
 
+/// Refuses to replace anything but states: a name left out, or a pattern, puts a recording there.
+base::Result<void> check_replaced(const std::string& path) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none))
+        return {};
+    DBK_TRY(auto there, base::open_source(path));
+    dbk_trace_block first = {};
+    base::Bytes head = base::read_beginning(*there, sizeof(first));
+    std::memcpy(&first, head.data(), head.size());
+    if (head.empty() || (first.magic == DBK_TRACE_MAGIC && first.type == DBK_TRACE_PART))
+        return {};
+    return errorf(base::ErrorCode::invalid,
+                  "--partial %s: it is there, and is not a file of partial states: name another",
+                  path.c_str());
+}
+
 base::Result<void> write_file(const PartialRequest& request, const formats::StatePart& part,
                               analyze::LiveReport& report) {
     DBK_TRY(base::OutputFile file,
@@ -77,6 +98,8 @@ int end(const PartialRequest& request, const analyze::Replay& replay) {
 } // namespace
 
 int replay_partial(const PartialRequest& request) {
+    if (auto checked = check_replaced(request.path); !checked.ok())
+        return fail(checked.error());
     auto programs = programs_of(request);
     if (!programs.ok())
         return fail(programs.error());
