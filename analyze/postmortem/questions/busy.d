@@ -9,10 +9,11 @@
 
 uint64_t since[int];
 
+/* Added, not taken away: a machine may have died before it had run for so long. */
 sched:::off-cpu
-/since[cpu] && timestamp > $1 - $2/
+/since[cpu] && timestamp + $2 > $1/
 {
-	@us[cpu, pid, execname] = sum((timestamp - since[cpu]) / 1000);
+	@us[cpu, pid, execname] = sum((timestamp - (since[cpu] + $2 > $1 ? since[cpu] : $1 - $2)) / 1000);
 }
 
 sched:::off-cpu
