@@ -5,6 +5,7 @@
 
 #include "analyze/replay/replay.hpp"
 #include "analyze/report.hpp"
+#include "base/counted.hpp"
 #include "cmd/recorded_table.hpp"
 #include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
@@ -120,9 +121,15 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     answer.text = std::move(sink.text);
     put_notes(sink, answer);
     answer.has_drops = replay.drops() != 0;
+    if (answer.has_drops)
+        answer.notes.push_back(base::counted(replay.drops(), "drop") +
+                               " when it was replayed: the answer is of the rest");
     if (replay.has_timers_ended())
         answer.notes.push_back("timers fired no more: the recording is too long for them");
-    if (!state.partial().empty() && !program.source)
+    const analyze::CaptureTable* const asked[] = {&table};
+    if (std::string note = note_of_predicates(compiled.program, asked); !note.empty())
+        answer.notes.push_back(note);
+    if (!state.partial().empty())
         answer.notes.push_back("recorded at some firings only, and clauses run for these: " +
                                some_of(state.partial()));
     return answer;

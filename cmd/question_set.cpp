@@ -5,6 +5,8 @@
 
 #include "cmd/terminal.hpp"
 
+#include <set>
+
 namespace daybreak::cmd {
 
 std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions,
@@ -43,6 +45,20 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
             result.reason = answer.error().message();
     }
     return results;
+}
+
+bool complain_of_notes(std::span<const QuestionResult> results, const std::string& prefix) {
+    std::set<std::string> said; // several questions ask the same probes
+    bool has_drops = false;
+    for (const QuestionResult& result : results) {
+        if (!result.answer)
+            continue;
+        has_drops |= result.answer->has_drops;
+        for (const std::string& note : result.answer->notes)
+            if (said.insert(note).second)
+                complain(prefix + note);
+    }
+    return has_drops;
 }
 
 } // namespace daybreak::cmd

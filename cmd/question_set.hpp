@@ -34,4 +34,8 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
                                                   std::span<const AskedQuestion> questions,
                                                   AskOptions options);
 
+/// Says what is to be known of the answers, each sentence once.  Returns whether the replays
+/// themselves lost something.
+bool complain_of_notes(std::span<const QuestionResult> results, const std::string& prefix = "");
+
 } // namespace daybreak::cmd

@@ -23,12 +23,13 @@ std::string some_of(const std::set<std::string>& names) {
                                 : text;
 }
 
-void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set) {
+std::string note_of_predicates(const formats::DofProgram& program,
+                               std::span<const analyze::CaptureTable* const> tables) {
     std::set<std::string> asked, refused;
     for (const formats::DofEcb& ecb : program.ecbs)
         asked.insert(ecb.probe.text());
-    for (const auto& one : set.all())
-        for (const auto& [id, probe] : one->table->probes()) {
+    for (const analyze::CaptureTable* table : tables)
+        for (const auto& [id, probe] : table->probes()) {
             std::string name = formats::DofProbeName{probe.info.provider, probe.info.module,
                                                      probe.info.function, probe.info.name, 0}
                                    .text();
@@ -37,9 +38,17 @@ void complain_of_predicates(const formats::DofProgram& program, const RecordingS
                 refused.insert(name);
         }
     if (refused.empty())
-        return;
-    complain("not every firing was recorded, only what a predicate or a commit() let through: " +
-             some_of(refused));
+        return "";
+    return "not every firing was recorded, only what a predicate or a commit() let through: " +
+           some_of(refused);
+}
+
+void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set) {
+    std::vector<const analyze::CaptureTable*> tables;
+    for (const auto& one : set.all())
+        tables.push_back(one->table.get());
+    if (std::string note = note_of_predicates(program, tables); !note.empty())
+        complain(note);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "cmd/recording_set.hpp"
 
 #include <set>
+#include <span>
 #include <string>
 
 namespace daybreak::cmd {
@@ -14,7 +15,11 @@ namespace daybreak::cmd {
 /// Returns "a, b, c and 5 more".
 std::string some_of(const std::set<std::string>& names);
 
-/// Says which probes of the program were recorded now and then only.
+/// What to say of probes of the program that were recorded now and then only; "": of none.
+std::string note_of_predicates(const formats::DofProgram& program,
+                               std::span<const analyze::CaptureTable* const> tables);
+
+/// Says that of a set.
 void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set);
 
 /// Returns the D text that all of them were recorded with.

@@ -73,19 +73,14 @@ Recorded described(const AskedRecording& recording, const analyze::CompletenessN
 /// Takes what a recording answered, and says what is to be known of it.
 void put_results(const std::string& path, const AskedRecording& recording,
                  std::vector<QuestionResult> results, bool asks_stored, Side& side) {
-    auto complain_of = [&path](const ProgramAnswer& answer) {
-        for (const std::string& note : answer.notes)
-            complain(path + ": " + note);
-    };
-    for (const QuestionResult& result : results)
-        if (result.answer)
-            complain_of(*result.answer);
+    side.has_losses |= complain_of_notes(results, path + ": ");
     side.results.push_back(std::move(results));
     if (asks_stored) {
         AskOptions options;
         options.totals = true;
         ProgramAnswer stored = recording.stored(options);
-        complain_of(stored);
+        for (const std::string& note : stored.notes)
+            complain(path + ": " + note);
         side.stored.push_back(std::move(stored.aggregations));
         side.stored_names.push_back(recording.stored_names());
     }

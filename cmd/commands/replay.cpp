@@ -179,8 +179,11 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
                            "BEGIN or END uses %s of the recording: of many parts none is the one "
                            "that is meant",
                            some_of(state.of_ends()).c_str()));
-    if (!arguments.partial.empty())
+    if (!arguments.partial.empty()) {
+        if (!arguments.program.source && !is_testing())
+            complain_of_predicates(compiled->program, set);
         return replay_partial({*set.all()[0], probes, *compiled, arguments.partial});
+    }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
     return run(arguments, set, probes, *compiled, *dof);
