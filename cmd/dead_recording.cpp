@@ -22,8 +22,8 @@ namespace daybreak::cmd {
 namespace {
 
 namespace fs = std::filesystem;
-using base::errorf;
 using base::ErrorCode;
+using base::errorf;
 using base::Result;
 
 /// What the kdump hook, kdump-tools and daybreak-recover.service write to.
@@ -133,7 +133,14 @@ Result<DeadRecording> open_path(const DeadPlaces& places, const std::string& pat
     std::error_code wrong;
     if (fs::is_directory(path, wrong))
         return read(path, places.boot, path, "read from");
-    bool is_regular = fs::is_regular_file(path, wrong);
+    fs::file_type type = fs::status(path, wrong).type();
+    if (type == fs::file_type::fifo || type == fs::file_type::character ||
+        type == fs::file_type::socket)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is not a file: a trace, a folder, a bank image or a dump is "
+                            "expected",
+                            path.c_str());
+    bool is_regular = type == fs::file_type::regular;
     if (is_regular) {
         DBK_TRY(auto source, base::open_source(path));
         base::Bytes head = base::read_beginning(*source, 2 * DBK_BANK_PAGE_BYTES);

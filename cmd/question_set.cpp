@@ -6,8 +6,16 @@
 #include "cmd/terminal.hpp"
 
 #include <set>
+#include <string_view>
 
 namespace daybreak::cmd {
+
+namespace {
+
+/// In the text of a question that comes with Daybreak.
+constexpr std::string_view kClauseBegins = "\n{\n";
+
+} // namespace
 
 std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions,
                                            const std::vector<std::string>& arguments) {
@@ -19,6 +27,8 @@ std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> qu
         compiler::CompileSource source;
         source.name = one.name + ".d";
         source.text = question.text;
+        size_t first = source.text.find(kClauseBegins);
+        one.may_be_partial = first == source.text.rfind(kClauseBegins);
         one.program.source = std::move(source);
         one.program.arguments = arguments;
         asked.push_back(std::move(one));
@@ -35,7 +45,9 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
         options.progress = [&](uint64_t records, uint64_t all) {
             progress.step(question.name, records, all);
         };
-        auto answer = recording.ask(question.program, options);
+        AskOptions how = options;
+        how.where_possible = options.where_possible && question.may_be_partial;
+        auto answer = recording.ask(question.program, how);
         QuestionResult& result = results.emplace_back();
         if (recording.was_interrupted() || interrupted.load())
             return base::errorf(base::ErrorCode::invalid, "interrupted");

@@ -15,6 +15,9 @@ namespace daybreak::cmd {
 struct AskedQuestion {
     std::string name, title;
     ProgramArguments program;
+    /// It has one clause: an answer for those probes that recorded enough is one.  Of several
+    /// clauses, which belong together, a part would be another question's answer.
+    bool may_be_partial = false;
 };
 
 /// Those that come with Daybreak, in their order.

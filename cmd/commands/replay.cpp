@@ -3,9 +3,9 @@
 // daybreak replay: a D program run over recordings that were made before it was written.
 #include "analyze/replay/replay.hpp"
 #include "analyze/completeness.hpp"
+#include "analyze/replay/partial.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
-#include "analyze/replay/partial.hpp"
 #include "cmd/commands/partial.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
@@ -190,6 +190,10 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
 }
 
 int replay(ReplayArguments arguments) {
+    if (!arguments.partial.empty() && !arguments.window.cpus.empty())
+        return misuse("replay", "--partial is of all CPUs: leave out --cpu");
+    if (!arguments.partial.empty() && arguments.where_possible)
+        return misuse("replay", "--partial is of the whole program: leave out --where-possible");
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("replay", checked.error());
     TraceFiles files = arguments.files;

@@ -44,7 +44,7 @@ case $boot in
 	recovers panic-again "half 0: "
 	daybreak postmortem >/share/out/postmortem.txt 2>&1
 	at_least postmortem-says-how-it-died "$(grep -c 'the kernel panicked: sysrq triggered crash' /share/out/postmortem.txt)" 1
-	at_least postmortem-has-what-was-last "$(grep -A 1 '^what each CPU recorded last' /share/out/postmortem.txt | grep -c '^ *[0-9]* *0 ')" 1
+	at_least postmortem-has-what-was-last "$(grep -A 4 '^what each CPU recorded last' /share/out/postmortem.txt | grep -c '^ *[0-9]*  [01]  [a-z]')" 1
 	at_least postmortem-has-the-console "$(grep -A 15 '^log ' /share/out/postmortem.txt | grep -c '</TASK>\|Kernel Offset')" 1
 	wait
 	daybreak record --keep -o /tmp/now.dbrk 2>/dev/null
