@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a random program prints live, it prints when it is asked of the recording of another one.
 
-    tests/prop/asked_later.py --daybreak build/test/cmd/daybreak [--rounds 100]
+    tests/prop/asked_later.py --daybreak build/test/cmd/daybreak [--rounds 60]
 
 A program of two parts runs on the simulated machine: clauses that only capture(), and questions. The questions alone are then
 replayed over the recording, as if they had been thought of afterwards: both must print the same bytes. Questions have predicates, thread-local
@@ -126,7 +126,7 @@ def check(options, number):
 
 
 def main():
-    options = prop.arguments(__doc__.split("\n")[0], rounds=100)
+    options = prop.arguments(__doc__.split("\n")[0], rounds=60)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda number: check(options, number), range(options.rounds)))
     wrong = [(number, text) for number, (_, text) in enumerate(results) if text]
