@@ -43,7 +43,7 @@ void print_parts(const analyze::MergedStates& merged) {
     }
     auto line = [&](const std::string& a, const std::string& boot, const std::string& b,
                     const std::string& records, const std::string& part) {
-        put(base::strprintf("%-*s  %-16s  %-*s  %12s  %s\n", static_cast<int>(host), a.c_str(),
+        put(base::strprintf("%-*s  %-18s  %-*s  %12s  %s\n", static_cast<int>(host), a.c_str(),
                             boot.c_str(), static_cast<int>(window), b.c_str(), records.c_str(),
                             part.c_str()));
     };
