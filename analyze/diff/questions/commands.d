@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.d - when each command was first executed, ms after the recording began
+ * commands.d - when each command was first executed, ms after the first record
  *
  * Asks for: curpsinfo->pr_psargs at proc:::exec-success.
  */
