@@ -193,7 +193,7 @@ void add_postmortem(Command app, int& status) {
         .check([](const std::string& text) {
             bool is_good = !text.empty() && text.size() <= 6 &&
                            std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-            return is_good ? std::string() : std::string("not a number of seconds");
+            return is_good ? std::string() : "expected a number of seconds, not " + text;
         })
         .show_default();
     command
