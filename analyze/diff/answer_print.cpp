@@ -27,7 +27,7 @@ std::string key_text(const AnswerRow& row) {
             end--; // not within a character
         text = text.substr(0, end) + "...";
     }
-    return text.empty() ? "(all)" : text;
+    return row.key.empty() ? "(all)" : text;
 }
 
 /// The label of the bucket up to which `part` of the values lie.

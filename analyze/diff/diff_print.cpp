@@ -33,7 +33,7 @@ std::string key_text(const ComparedRow& row) {
     std::string text;
     for (const std::string& member : row.key)
         text += (text.empty() ? "" : "  ") + member;
-    return text.empty() ? "(all)" : text;
+    return row.key.empty() ? "(all)" : text;
 }
 
 /// A median: whole, or with its half.

@@ -40,6 +40,13 @@ TEST_CASE("a sum of 0 is left out, and a long key is cut between characters", "[
           "          1  " + std::string(99, 'x') + "...\n");
 }
 
+TEST_CASE("a key that is an empty string is not no key", "[analyze][diff]") {
+    CHECK(printed(answer(DTRACEAGG_COUNT, {{"", 1}}), 9) == "          1  \n");
+    Answer made{"@a", {DTRACEAGG_COUNT, 0}, {}};
+    made.rows.push_back({{}, "[]", {1}, 1});
+    CHECK(printed(made, 9) == "          1  (all)\n");
+}
+
 TEST_CASE("a distribution is a line with its middle and its end", "[analyze][diff]") {
     Answer made{"@q", {DTRACEAGG_QUANTIZE, 0}, {}};
     std::vector<uint64_t> cells(DTRACE_QUANTIZE_CELLS);
