@@ -248,12 +248,13 @@ void add_replay(Command app, int& status) {
         .add_option("--partial", arguments->partial,
                     "Write what was aggregated there, for daybreak merge; print nothing")
         .type_name("STATES");
-    command.footer(
-        "\nWithout -s and -n the program that was recorded with runs again.\n"
-        "Example: which programs opened files during a boot whose opens were recorded?\n"
-        "  daybreak replay -n 'syscall::openat:entry { @[execname] = count(); }' boot.dbrk\n"
-        "Example: the same of all machines, each by its name\n"
-        "  daybreak replay -n 'syscall::openat:entry { @[vmname, execname] = count(); }' *.dbrk");
+    command.footer("\nWithout -s and -n the program that was recorded with runs again.\n"
+                   "Example: which programs opened files during a boot whose opens were recorded?\n"
+                   "  daybreak replay boot.dbrk \\\n"
+                   "    -n 'syscall::openat:entry { @[execname] = count(); }'\n"
+                   "Example: the same of all machines, each by its name\n"
+                   "  daybreak replay *.dbrk \\\n"
+                   "    -n 'syscall::openat:entry { @[vmname, execname] = count(); }'");
     command.callback([arguments, &status] {
         const ProgramArguments& program = arguments->program;
         if (!program.script.empty() && !program.text.empty()) {
