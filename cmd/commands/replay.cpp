@@ -138,7 +138,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     int status = replay.exit_status().value_or(0);
-    if (replay.drops() != 0 && status == 0)
+    if ((replay.drops() != 0 || replay.was_interrupted()) && status == 0)
         return analyze::kStatusLosses;
     return status != 0 ? status : advised;
 }
