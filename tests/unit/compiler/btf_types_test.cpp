@@ -91,13 +91,6 @@ base::Bytes bytes_of(std::string_view text) {
     return {view.begin(), view.end()};
 }
 
-std::string hex(const std::array<uint8_t, 32>& digest) {
-    std::string text;
-    for (uint8_t byte : digest)
-        text += base::strprintf("%02x", byte);
-    return text;
-}
-
 } // namespace
 
 TEST_CASE("BTF types are read as they were written", "[compiler][types][btf]") {
