@@ -32,6 +32,23 @@ base::Error in_words_of_recordings(const base::Error& wrong) {
     return base::errorf(wrong.code(), "%s was not recorded", std::string(text).c_str());
 }
 
+/// Compiles all of a program, else what of it the recording has all for, where that will do.
+base::Result<CompiledProgram> compile_asked(const ProgramArguments& program, KnownProbes known,
+                                            bool where_possible) {
+    auto whole = compile_quietly(program, known);
+    if (whole.ok() || !where_possible)
+        return whole;
+    known.where_possible = true;
+    auto part = compile_quietly(program, known);
+    const std::string& text = whole.error().message();
+    if (part.ok())
+        return part;
+    if (text.find(" was not recorded at ") == text.npos)
+        return whole;
+    return base::errorf(whole.error().code(), "no probe has all that it asks for (%s)",
+                        text.c_str());
+}
+
 } // namespace
 
 base::Result<AskedRecording> AskedRecording::open(const TraceFiles& files) {
@@ -83,19 +100,8 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
-    KnownProbes known{exists, {}, {}, &state};
-    auto made = compile_quietly(program, known);
-    known.where_possible = options.where_possible;
-    if (!made.ok() && options.where_possible) {
-        auto part = compile_quietly(program, known);
-        const std::string& text = made.error().message();
-        if (part.ok())
-            made = std::move(part);
-        else if (text.find(" was not recorded at ") != text.npos)
-            made = base::errorf(made.error().code(), "no probe has all that it asks for (%s)",
-                                std::string(text).c_str());
-    }
-    DBK_TRY(CompiledProgram compiled, std::move(made));
+    DBK_TRY(CompiledProgram compiled,
+            compile_asked(program, {exists, {}, {}, &state}, options.where_possible));
     DBK_TRY_VOID(check_destructive(compiled.program));
     DBK_TRY(base::Bytes dof, replayed_dof(compiled, {}));
 
