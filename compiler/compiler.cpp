@@ -148,9 +148,8 @@ bool Compilation::check_probe(const ProbeDescription& probe) {
         Diagnostic unmatched;
         unmatched.tag = Tag::D_PDESC_ZERO;
         unmatched.span = probe.span;
-        unmatched.text = "probe description " +
-                         (probe.machine.empty() ? "" : probe.machine + ":") + probe.provider + ":" + probe.module + ":" +
-                         probe.function + ":" + probe.name + " does not match any probes";
+        unmatched.text = "probe description " + (probe.machine.empty() ? "" : probe.machine + ":") +
+                         probe.parts() + " does not match any probes";
         unmatched.hints = {hint_for_unmatched(probe)};
         unmatched.is_unrecorded = true;
         if (options_.where_possible)

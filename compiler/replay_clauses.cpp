@@ -12,8 +12,7 @@ namespace {
 
 /// Of recordings that differ a probe of one name is several.
 std::string key_of(const ProbeDescription& probe) {
-    return std::to_string(probe.id.value_or(0)) + ":" + probe.provider + ":" + probe.module + ":" +
-           probe.function + ":" + probe.name;
+    return std::to_string(probe.id.value_or(0)) + ":" + probe.parts();
 }
 
 /// Returns the clause and those that `if` made of the rest of it.

@@ -18,11 +18,6 @@ bool is_glob(const std::string& part) {
     return part.empty() || part.find_first_of("*?[\\") != std::string::npos;
 }
 
-/// Returns "provider:module:function:name", all four.
-std::string parts_of(const ProbeDescription& probe) {
-    return probe.provider + ":" + probe.module + ":" + probe.function + ":" + probe.name;
-}
-
 } // namespace
 
 /// Whether all probes that a description can match have the same arguments.
@@ -43,7 +38,7 @@ std::optional<std::vector<ProbeArgument>> ExprChecker::probe_arguments(const Spa
     const ProbeDescription& probe = *context_.probe;
     if (!is_stable_set(probe)) {
         refuse(Tag::D_ARGS_MULTI, span,
-               "args[ ] may not be referenced because probe description " + parts_of(probe) +
+               "args[ ] may not be referenced because probe description " + probe.parts() +
                    " matches an unstable set of probes",
                "name one probe, or use arg0 to arg9");
         return std::nullopt;
@@ -159,7 +154,7 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
         return refuse(Tag::D_ARGS_IDX, expression.span,
                       strprintf("index %lld is out of range for %s args[ ]",
                                 static_cast<long long>(at->value),
-                                parts_of(*context_.probe).c_str()));
+                                context_.probe->parts().c_str()));
     const ProbeArgument& argument = (*arguments)[at->value];
     if (argument.native == TypeId::none || !types_.is_scalar(argument.native))
         return error(Tag::D_ARGS_TYPE, expression.span, "args[%lld] is \"%s\", which is not a scalar",

@@ -189,8 +189,8 @@ TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {
     Diagnostic diagnostic;
     diagnostic.tag = Tag::D_IDENT_UNDEF;
     diagnostic.span = library_use_.value_or(span);
-    diagnostic.text = what + " was not recorded at " + probe.provider + ":" + probe.module + ":" +
-                      probe.function + ":" + probe.name + context_.recorded->place(probe);
+    diagnostic.text =
+        what + " was not recorded at " + probe.parts() + context_.recorded->place(probe);
     diagnostic.hints = {"recorded there: " + context_.recorded->all(probe)};
     diagnostic.is_unrecorded = true;
     context_.sink.report(std::move(diagnostic));

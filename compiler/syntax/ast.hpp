@@ -218,6 +218,9 @@ struct ProbeDescription {
     std::string machine;        ///< the element before the provider, where there are five
     /// In a replay: the slot that says whether a firing is of a machine that was asked for.
     std::optional<uint32_t> machine_slot;
+
+    /// Returns "provider:module:function:name", all four.
+    std::string parts() const { return provider + ":" + module + ":" + function + ":" + name; }
 };
 
 /// An expression and its semicolon.
