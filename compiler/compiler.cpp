@@ -77,6 +77,7 @@ void Compilation::parse_source(const CompileSource& source) {
     ParseOptions parse_options = this->parse_options(source.name);
     parse_options.probe_spec = source.probe_spec;
     parse_options.names_machines = options_.names_machines;
+    parse_options.is_replay = options_.recorded != nullptr;
     parse_options.is_identifier = [this](std::string_view word) {
         return symbols_.global_kind(word).has_value();
     };

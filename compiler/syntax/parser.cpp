@@ -348,10 +348,13 @@ bool Parser::probe_description(Clause& clause) {
         Diagnostic diagnostic = diagnosticf(
             Tag::D_PDESC_INVAL, word.span,
             "invalid probe description \"%s\": Overspecified probe description", text.c_str());
-        const char* form = options_.names_machines ? "machine:provider:module:function:name"
-                                                   : "provider:module:function:name";
-        diagnostic.hints.push_back(
-            foreign_.empty() ? std::string("a probe description is ") + form : foreign_);
+        const char* form =
+            options_.names_machines ? "machine:provider:module:function:name"
+            : options_.is_replay
+                ? "provider:module:function:name; -E takes a machine's name before it"
+                : "provider:module:function:name";
+        diagnostic.hints.push_back(foreign_.empty() ? std::string("a probe description is ") + form
+                                                    : foreign_);
         sink_.report(std::move(diagnostic));
         return false;
     }

@@ -30,6 +30,7 @@ struct ParseOptions {
     bool empty_allowed = false;           ///< -x empty, libraries: no item at all is not D_EMPTY
     ProbeSpec probe_spec = ProbeSpec::name;
     bool names_machines = false; ///< a probe description may have a machine before its provider
+    bool is_replay = false;      ///< -E makes it so
     /// Returns whether a name is a type; asked only when syntax cannot tell.  May be empty.
     std::function<bool(std::string_view)> is_type_name;
     /// Returns whether a tag has a body already, from an earlier text or item.  May be empty.
