@@ -15,8 +15,9 @@
 #include "formats/abi/trace.h"
 #include "formats/dof/dof_writer.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <span>
 
 namespace daybreak::cmd {
 
@@ -62,7 +63,7 @@ base::Result<void> check_replaced(const std::string& path) {
     DBK_TRY(auto there, base::open_source(path));
     dbk_trace_block first = {};
     base::Bytes head = base::read_beginning(*there, sizeof(first));
-    std::memcpy(&first, head.data(), head.size());
+    std::ranges::copy(head, std::as_writable_bytes(std::span(&first, 1)).begin());
     if (head.empty() || (first.magic == DBK_TRACE_MAGIC && first.type == DBK_TRACE_PART))
         return {};
     return errorf(base::ErrorCode::invalid,
