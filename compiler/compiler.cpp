@@ -93,7 +93,8 @@ void Compilation::parse_source(const CompileSource& source) {
     if (sink_.has_errors())
         return;
     read_context();
-    output_.normalized += program_text(*programs_.back());
+    if (options_.recorded)
+        output_.normalized += program_text(*programs_.back());
     for (const Item& one : programs_.back()->items)
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);

@@ -99,7 +99,7 @@ struct CompileOutput {
     std::optional<base::Bytes> dof;          ///< set if and only if there are no errors
     formats::DofProgram program;             ///< what `dof` holds: for `compile -S` and listings
     /// The sources in canonical form, macros replaced: the same for programs that differ in blanks,
-    /// comments and parentheses that are not needed.
+    /// comments and parentheses that are not needed.  Only of a program that is replayed.
     std::string normalized;
     DiagnosticSink diagnostics;              ///< warnings too
     SourceManager sources;                   ///< what the diagnostics point into
