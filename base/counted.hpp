@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number and what it counts.
+// A number and what it counts; a few of many names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace daybreak::base {
@@ -12,6 +14,16 @@ namespace daybreak::base {
 /// those of a sentence: counted(n, "ring is", "rings are").
 inline std::string counted(uint64_t count, const std::string& one, const std::string& many = "") {
     return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+}
+
+/// Returns "a, b, c and 5 more"; "" of none.
+inline std::string some_of(const std::set<std::string>& names, size_t most = 3) {
+    std::string text;
+    size_t named = 0;
+    for (auto name = names.begin(); name != names.end() && named < most; ++name, ++named)
+        text += (named == 0 ? "" : ", ") + *name;
+    return names.size() > named ? text + " and " + std::to_string(names.size() - named) + " more"
+                                : text;
 }
 
 } // namespace daybreak::base

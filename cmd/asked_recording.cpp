@@ -41,7 +41,7 @@ base::Result<CompiledProgram> compile_asked(const ProgramArguments& program, Kno
     known.where_possible = true;
     auto part = compile_quietly(program, known);
     const std::string& text = whole.error().message();
-    if (part.ok())
+    if (part.ok() && !part->has_clause_left_out)
         return part;
     if (text.find(" was not recorded at ") == text.npos)
         return whole;
@@ -137,7 +137,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
         answer.notes.push_back(note);
     if (!state.partial().empty())
         answer.notes.push_back("recorded at some firings only, and clauses run for these: " +
-                               some_of(state.partial()));
+                               base::some_of(state.partial()));
     return answer;
 }
 

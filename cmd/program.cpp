@@ -272,10 +272,14 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
 
 /// The compilation must have a DOF.
 CompiledProgram program_of(Compilation made, const ProgramArguments& arguments) {
-    CompiledProgram compiled{*std::move(made.output.dof),       std::move(made.output.program),
-                             std::move(made.output.normalized), describe(arguments),
-                             "",                                std::move(made.output.stability),
-                             std::move(made.kernel)};
+    CompiledProgram compiled{*std::move(made.output.dof),
+                             std::move(made.output.program),
+                             std::move(made.output.normalized),
+                             describe(arguments),
+                             "",
+                             std::move(made.output.stability),
+                             std::move(made.kernel),
+                             made.output.has_clause_left_out};
     if (compiled.program.target)
         compiled.release = compiled.program.target->release;
     return compiled;

@@ -85,6 +85,7 @@ struct CompiledProgram {
     std::vector<compiler::ClauseStability> stability; ///< of its clauses, for -v
     /// What it was compiled for; null without --kernel and --btf.
     std::unique_ptr<compiler::BtfKernelTypes> kernel;
+    bool has_clause_left_out = false; ///< see compiler::CompileOutput
 
     /// Returns an option's value; empty when it is not set.
     std::optional<uint64_t> option(uint32_t id) const { return option_of(program, id); }

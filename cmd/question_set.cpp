@@ -6,16 +6,8 @@
 #include "cmd/terminal.hpp"
 
 #include <set>
-#include <string_view>
 
 namespace daybreak::cmd {
-
-namespace {
-
-/// In the text of a question that comes with Daybreak.
-constexpr std::string_view kClauseBegins = "\n{\n";
-
-} // namespace
 
 std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> questions,
                                            const std::vector<std::string>& arguments) {
@@ -27,8 +19,6 @@ std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> qu
         compiler::CompileSource source;
         source.name = one.name + ".d";
         source.text = question.text;
-        size_t first = source.text.find(kClauseBegins);
-        one.may_be_partial = first == source.text.rfind(kClauseBegins);
         one.program.source = std::move(source);
         one.program.arguments = arguments;
         asked.push_back(std::move(one));
@@ -45,9 +35,7 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
         options.progress = [&](uint64_t records, uint64_t all) {
             progress.step(question.name, records, all);
         };
-        AskOptions how = options;
-        how.where_possible = options.where_possible && question.may_be_partial;
-        auto answer = recording.ask(question.program, how);
+        auto answer = recording.ask(question.program, options);
         QuestionResult& result = results.emplace_back();
         if (recording.was_interrupted() || interrupted.load())
             return base::errorf(base::ErrorCode::invalid, "interrupted");
@@ -71,6 +59,15 @@ bool complain_of_notes(std::span<const QuestionResult> results, const std::strin
                 complain(prefix + note);
     }
     return has_drops;
+}
+
+int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note) {
+    bool has_drops = complain_of_notes(results);
+    if (!note.complete)
+        complain(note.verdict());
+    if (finish_stdout() != Exit::ok)
+        return static_cast<int>(Exit::failed);
+    return has_drops ? analyze::kStatusLosses : note.advised_status();
 }
 
 } // namespace daybreak::cmd

@@ -15,9 +15,6 @@ namespace daybreak::cmd {
 struct AskedQuestion {
     std::string name, title;
     ProgramArguments program;
-    /// It has one clause: an answer for those probes that recorded enough is one.  Of several
-    /// clauses, which belong together, a part would be another question's answer.
-    bool may_be_partial = false;
 };
 
 /// Those that come with Daybreak, in their order.
@@ -36,6 +33,10 @@ struct QuestionResult {
 base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recording,
                                                   std::span<const AskedQuestion> questions,
                                                   AskOptions options);
+
+/// Ends a command that asked: says what its answers and its recording lack.  Returns the exit
+/// status.
+int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note);
 
 /// Says what is to be known of the answers, each sentence once.  Returns whether the replays
 /// themselves lost something.

@@ -3,25 +3,18 @@
 // A program that is replayed: what it is compiled against and how its buffers are.
 #include "cmd/replayed_program.hpp"
 
+#include "base/counted.hpp"
 #include "cmd/terminal.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace daybreak::cmd {
 
 using base::errorf;
-
-std::string some_of(const std::set<std::string>& names) {
-    constexpr size_t kNamed = 3;
-    std::string text;
-    size_t named = 0;
-    for (auto name = names.begin(); name != names.end() && named < kNamed; ++name, ++named)
-        text += (named == 0 ? "" : ", ") + *name;
-    return names.size() > named ? text + base::strprintf(" and %zu more", names.size() - named)
-                                : text;
-}
+using base::some_of;
 
 std::string note_of_predicates(const formats::DofProgram& program,
                                std::span<const analyze::CaptureTable* const> tables) {

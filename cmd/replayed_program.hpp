@@ -6,14 +6,10 @@
 #include "cmd/program.hpp"
 #include "cmd/recording_set.hpp"
 
-#include <set>
 #include <span>
 #include <string>
 
 namespace daybreak::cmd {
-
-/// Returns "a, b, c and 5 more".
-std::string some_of(const std::set<std::string>& names);
 
 /// What to say of probes of the program that were recorded now and then only; "": of none.
 std::string note_of_predicates(const formats::DofProgram& program,

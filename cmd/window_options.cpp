@@ -7,6 +7,7 @@
 #include "analyze/decode/time_span.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
+#include "base/counted.hpp"
 #include "cmd/moment_text.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/syntax/parser.hpp"
@@ -70,13 +71,7 @@ std::string probes_text(const formats::Recording& recording) {
             known.insert(
                 formats::DofProbeName{probe.provider, probe.module, probe.function, probe.name, 0}
                     .text());
-    std::string text;
-    size_t named = 0;
-    for (auto probe = known.begin(); probe != known.end() && named < kProbesNamed; ++probe, ++named)
-        text += (text.empty() ? "" : ", ") + *probe;
-    if (known.size() > named)
-        text += base::strprintf(" and %zu more", known.size() - named);
-    return text.empty() ? "none" : text;
+    return known.empty() ? "none" : base::some_of(known, kProbesNamed);
 }
 
 base::Error no_such_probe(const std::string& given, const formats::Recording& recording) {

@@ -172,6 +172,7 @@ void Compilation::item(const Clause& clause) {
     for (const ProbeDescription* probe : probes)
         if (!clause.is_continued && !stability_.check_description(clause, *probe, sink_))
             return;
+    output_.has_clause_left_out |= probes.empty() && options_.where_possible;
     if (probes.empty())
         return;
     last_clause_ = &clause;

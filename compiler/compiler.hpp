@@ -101,6 +101,7 @@ struct CompileOutput {
     /// The sources in canonical form, macros replaced: the same for programs that differ in blanks,
     /// comments and parentheses that are not needed.  Only of a program that is replayed.
     std::string normalized;
+    bool has_clause_left_out = false; ///< of where_possible: one that none of its probes can have
     DiagnosticSink diagnostics;              ///< warnings too
     SourceManager sources;                   ///< what the diagnostics point into
     std::vector<DeclaredProvider> providers; ///< of the sources, not of libraries

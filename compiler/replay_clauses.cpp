@@ -82,6 +82,9 @@ void Compilation::find_left_out(const Clause& clause, const std::vector<ProbeDes
     }
     if (why.empty())
         return;
+    output_.has_clause_left_out |= std::ranges::all_of(probes, [&](const ProbeDescription& probe) {
+        return left_out_probes_.contains(key_of(probe));
+    });
     if (size_t others = left_out_probes_.size() - 1; others != 0)
         why[0].text += base::strprintf(" and at %zu more of its probes", others);
     leave_out(std::move(why));

@@ -17,17 +17,15 @@ namespace {
 
 constexpr size_t kKeyBytes = 100; // longer ones, of stacks, are cut
 
-std::string key_text(const AnswerRow& row) {
-    std::string text;
-    for (const std::string& member : row.key)
-        text += (text.empty() ? "" : "  ") + member;
+std::string short_key(const AnswerRow& row) {
+    std::string text = key_text(row.key);
     if (text.size() > kKeyBytes) {
         size_t end = kKeyBytes;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
             end--; // not within a character
         text = text.substr(0, end) + "...";
     }
-    return row.key.empty() ? "(all)" : text;
+    return text;
 }
 
 /// The label of the bucket up to which `part` of the values lie.
@@ -43,8 +41,7 @@ std::string bucket_of(const std::vector<DistributionRow>& rows, long double tota
 }
 
 std::string distribution_text(const Answer& answer, const AnswerRow& row) {
-    std::vector<DistributionRow> rows =
-        distribution_rows(answer.function, row.cells, row.normal);
+    std::vector<DistributionRow> rows = distribution_rows(answer.function, row.cells, row.normal);
     long double total = 0;
     bool has_negative = false; // quantize(x, -1) takes values away
     for (const DistributionRow& bucket : rows) {
@@ -52,7 +49,7 @@ std::string distribution_text(const Answer& answer, const AnswerRow& row) {
         has_negative |= bucket.count < 0;
     }
     std::string text;
-    appendf(text, "  %9.0Lf  %s", total, key_text(row).c_str());
+    appendf(text, "  %9.0Lf  %s", total, short_key(row).c_str());
     if (!has_negative && total > 0)
         text += ": half up to bucket " + bucket_of(rows, total, 0.5L) + ", 99 % up to bucket " +
                 bucket_of(rows, total, 0.99L);
@@ -60,6 +57,13 @@ std::string distribution_text(const Answer& answer, const AnswerRow& row) {
 }
 
 } // namespace
+
+std::string key_text(std::span<const std::string> key) {
+    std::string text;
+    for (size_t i = 0; i < key.size(); i++)
+        text += (i == 0 ? "" : "  ") + key[i];
+    return key.empty() ? "(all)" : text;
+}
 
 void print_answer(std::string& out, const Answer& answer, size_t rows_max) {
     std::vector<const AnswerRow*> rows;
@@ -77,7 +81,7 @@ void print_answer(std::string& out, const Answer& answer, size_t rows_max) {
         }
         std::string value;
         append_json_aggregated(value, answer.view_of(*rows[i]));
-        appendf(out, "  %9s  %s\n", value.c_str(), key_text(*rows[i]).c_str());
+        appendf(out, "  %9s  %s\n", value.c_str(), short_key(*rows[i]).c_str());
     }
     if (rows.size() > rows_max)
         appendf(out, "  and %s\n", base::counted(rows.size() - rows_max, "more", "more").c_str());

@@ -5,9 +5,13 @@
 
 #include "analyze/session/answer.hpp"
 
+#include <span>
 #include <string>
 
 namespace daybreak::analyze {
+
+/// Returns the members of a key, "(all)" when it has none.
+std::string key_text(std::span<const std::string> key);
 
 /// Appends the `rows_max` keys with the largest values, a line each; of min() the smallest.  Of a
 /// distribution the line says how many values there are, and in which bucket the middle one and the

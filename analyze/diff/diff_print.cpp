@@ -3,6 +3,7 @@
 // Diff print: a comparison as text and as JSON.
 #include "analyze/diff/diff_print.hpp"
 
+#include "analyze/diff/answer_print.hpp"
 #include "analyze/print/distribution.hpp"
 #include "analyze/print/json_print.hpp"
 #include "analyze/print/text.hpp"
@@ -27,13 +28,6 @@ struct PairedRow {
 
 bool is_set(const DiffLayout& layout) {
     return layout.boots_before + layout.boots_after > 2;
-}
-
-std::string key_text(const ComparedRow& row) {
-    std::string text;
-    for (const std::string& member : row.key)
-        text += (text.empty() ? "" : "  ") + member;
-    return row.key.empty() ? "(all)" : text;
 }
 
 /// A median: whole, or with its half.
@@ -75,7 +69,7 @@ void print_number(std::string& out, const ComparedRow& row, bool is_set) {
         appendf(p, "%.3f", test ? test->p : 1.0);
         appendf(out, " %6s", test ? p.c_str() : "");
     }
-    appendf(out, "  %s\n", key_text(row).c_str());
+    appendf(out, "  %s\n", key_text(row.key).c_str());
 }
 
 /// Both sides' buckets, ascending: those in which either has something.
@@ -111,7 +105,7 @@ void print_distributions(std::string& out, const ComparedAnswer& answer, const C
         before += static_cast<long double>(std::max<int64_t>(bucket.before, 0));
         after += static_cast<long double>(std::max<int64_t>(bucket.after, 0));
     }
-    appendf(out, "  %s\n  %16s  %-*s %9s  %-*s %9s\n", key_text(row).c_str(), "value", kBarWidth,
+    appendf(out, "  %s\n  %16s  %-*s %9s  %-*s %9s\n", key_text(row.key).c_str(), "value", kBarWidth,
             "before", "count", kBarWidth, "after", "count");
     for (const PairedRow& bucket : rows)
         appendf(out, "  %16s |%-*s %9" PRId64 " |%-*s %9" PRId64 "\n", bucket.value.c_str(),

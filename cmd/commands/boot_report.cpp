@@ -133,14 +133,9 @@ int boot_report(const BootReportArguments& arguments) {
         print_json(*recording, report, note);
     else
         print_text(*recording, report);
-    bool has_drops = complain_of_notes(report.results);
     for (const std::string& text : report.stored.notes)
         complain(text);
-    if (!note.complete)
-        complain(note.verdict());
-    if (finish_stdout() != Exit::ok)
-        return static_cast<int>(Exit::failed);
-    return has_drops ? analyze::kStatusLosses : note.advised_status();
+    return finish_answers(report.results, note);
 }
 
 } // namespace

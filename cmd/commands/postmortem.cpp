@@ -167,13 +167,7 @@ int postmortem(const PostmortemArguments& arguments) {
         print_json(found, recording.trace());
     else
         print_text(found, recording.trace());
-    bool has_drops = complain_of_notes(found.results);
-    analyze::CompletenessNote note = recording.completeness();
-    if (!note.complete)
-        complain(note.verdict());
-    if (finish_stdout() != Exit::ok)
-        return static_cast<int>(Exit::failed);
-    return has_drops ? analyze::kStatusLosses : note.advised_status();
+    return finish_answers(found.results, recording.completeness());
 }
 
 } // namespace

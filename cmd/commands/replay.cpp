@@ -170,7 +170,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
         return fail(checked.error());
     if (!state.partial().empty() && !arguments.program.source && !is_testing())
         complain("recorded at some firings only, and clauses run for these: " +
-                 some_of(state.partial()));
+                 base::some_of(state.partial()));
     auto dof = replayed_dof(*compiled, given);
     if (!dof.ok())
         return fail(dof.error());
@@ -178,7 +178,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
         return fail(errorf(base::ErrorCode::unsupported,
                            "BEGIN or END uses %s of the recording: of many parts none is the one "
                            "that is meant",
-                           some_of(state.of_ends()).c_str()));
+                           base::some_of(state.of_ends()).c_str()));
     if (!arguments.partial.empty()) {
         if (!arguments.program.source && !is_testing())
             complain_of_predicates(compiled->program, set);
