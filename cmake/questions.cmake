@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# dbk_embed_questions(TARGET NAME FOLDER QUESTION...)  writes NAME.inc, a Question for each FOLDER/QUESTION.d in
-# this order, for TARGET
+# dbk_embed_questions(TARGET NAME FOLDER [QUESTION...])  writes NAME.inc, a Question for each FOLDER/QUESTION.d in
+# this order, for TARGET; without QUESTIONs all that the folder has, by name
 
 function(dbk_embed_questions target name folder)
   set(entries)
-  foreach(question ${ARGN})
+  set(questions ${ARGN})
+  if(NOT questions)
+    file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.d)
+    string(REGEX REPLACE "\\.d(;|$)" "\\1" questions "${files}")
+  endif()
+  foreach(question ${questions})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${question}.d)
     file(READ ${folder}/${question}.d text)
     string(APPEND entries "{\"${question}\", R\"d_text(${text})d_text\"},\n")
@@ -12,7 +17,7 @@ function(dbk_embed_questions target name folder)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.d)
   foreach(file ${files})
     string(REGEX REPLACE "\\.d$" "" question ${file})
-    if(NOT question IN_LIST ARGN)
+    if(NOT question IN_LIST questions)
       message(FATAL_ERROR "${folder}/${file} is not in a list of questions")
     endif()
   endforeach()

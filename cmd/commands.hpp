@@ -37,5 +37,6 @@ void add_start(Command app, int& status);
 void add_status(Command app, int& status);
 void add_stop(Command app, int& status);
 void add_verify(Command app, int& status);
+void add_watch(Command app, int& status);
 
 } // namespace daybreak::cmd

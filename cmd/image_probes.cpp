@@ -214,6 +214,10 @@ std::string judge(const ProbeParts& parts, Places& places, std::vector<std::stri
 
 } // namespace
 
+std::span<const char* const> system_call_names() {
+    return kSystemCalls;
+}
+
 base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& kernel) {
     DBK_TRY(std::vector<compiler::KernelFunction> functions, kernel.functions());
     std::vector<DofProbeName> probes;

@@ -12,10 +12,14 @@
 #include "compiler/types/kernel_types.hpp"
 #include "formats/dof/dof_program.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace daybreak::cmd {
+
+/// Returns the names of the system calls that the headers have, of 64-bit and 32-bit programs.
+std::span<const char* const> system_call_names();
 
 /// Returns the probes of the kernel itself, in the order of providers; those that exist because
 /// they are named (profile-97) are not there.  Errors: whatever kept it from being read.

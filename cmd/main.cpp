@@ -79,7 +79,7 @@ constexpr Entry kCommands[] = {
     {"replay", daybreak::cmd::add_replay},     {"diff", daybreak::cmd::add_diff},
     {"boot-report", daybreak::cmd::add_boot_report},
     {"postmortem", daybreak::cmd::add_postmortem},
-    {"merge", daybreak::cmd::add_merge},
+    {"merge", daybreak::cmd::add_merge},       {"watch", daybreak::cmd::add_watch},
 };
 
 /// Adds the command that is the first word: the options of all were a fifth of a compilation.  All

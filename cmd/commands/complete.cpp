@@ -3,6 +3,7 @@
 // daybreak complete: the words that a shell's completion offers, from the parsers themselves.
 #include "cmd/commands.hpp"
 #include "cmd/dtrace/options.hpp"
+#include "cmd/watch/profiles.hpp"
 #include "formats/dof/options.hpp"
 #include "recorder/device.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 struct CompleteArguments {
     std::string command;
-    bool settings = false, probes = false;
+    bool settings = false, probes = false, profiles = false;
 };
 
 /// A word, and what it means where that is known.
@@ -58,10 +59,21 @@ std::string probes_text() {
     return text;
 }
 
+std::string profiles_text() {
+    std::string text;
+    auto profiles = all_profiles(profile_folders());
+    if (profiles.ok())
+        for (const Profile& profile : *profiles)
+            text += line_of(profile.name, profile.title());
+    return text;
+}
+
 std::string complete(const CLI::App& app, const CompleteArguments& arguments) {
     std::string text;
     if (arguments.probes)
         return probes_text();
+    if (arguments.profiles)
+        return profiles_text();
     if (arguments.settings) {
         for (const std::string& name : formats::option_names())
             text += name + "\n";
@@ -89,6 +101,7 @@ void add_complete(Command app, int& status) {
     command.add_option("COMMAND", arguments->command, "Its options; without it the commands");
     command.add_flag("--settings", arguments->settings, "The names of options for -x");
     command.add_flag("--probes", arguments->probes, "The running kernel's probes");
+    command.add_flag("--profiles", arguments->profiles, "The profiles of daybreak watch");
     command.callback([app, arguments, &status] {
         put(complete(app.parser(), *arguments));
         status = static_cast<int>(finish_stdout());

@@ -234,6 +234,13 @@ bool print_installation(const std::string& root, bool& is_wrong_ret) {
     return !lines->empty();
 }
 
+int install_once(const std::string& program_path) {
+    InstallArguments arguments;
+    arguments.programs = {program_path};
+    arguments.once = true;
+    return alone("watch --boot", arguments, run_install);
+}
+
 void add_install(Command app, int& status) {
     auto arguments = std::make_shared<InstallArguments>();
     Command command =

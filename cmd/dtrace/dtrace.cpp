@@ -274,13 +274,18 @@ int run_dtrace(const std::string& name, const std::vector<std::string>& words) {
         return static_cast<int>(Exit::failed);
     if (parse.arguments.help)
         return print_help(name);
-    switch (parse.arguments.mode) {
+    return run_dtrace(std::move(parse.arguments));
+}
+
+int run_dtrace(DtraceArguments arguments) {
+    switch (arguments.mode) {
     case DtraceMode::version:
-        return print_version(parse.arguments);
+        return print_version(arguments);
     case DtraceMode::link:
-        return failed(name, "-G is not supported: Daybreak has no probes in programs (USDT)");
+        return failed(arguments.name,
+                      "-G is not supported: Daybreak has no probes in programs (USDT)");
     default:
-        return Dtrace(std::move(parse.arguments)).run();
+        return Dtrace(std::move(arguments)).run();
     }
 }
 

@@ -3,6 +3,8 @@
 // `daybreak dtrace`, and the program under the name dtrace.
 #pragma once
 
+#include "cmd/dtrace/options.hpp"
+
 #include <string>
 #include <vector>
 
@@ -12,5 +14,8 @@ namespace daybreak::cmd {
 /// with.  Returns the exit status: what exit() was given; 1 when something failed, 2 for wrong
 /// usage.
 int run_dtrace(const std::string& name, const std::vector<std::string>& words);
+
+/// Runs what such a command line means.  Returns the exit status.
+int run_dtrace(DtraceArguments arguments);
 
 } // namespace daybreak::cmd

@@ -22,6 +22,7 @@ struct DtraceProgram {
     bool is_script = false; ///< -s: `text` is the path; else the text itself
     std::string text;
     compiler::ProbeSpec spec = compiler::ProbeSpec::name;
+    std::string name; ///< not "": `text` is a script's, called so in messages; not a file
 };
 
 /// What is to be done with the programs.
@@ -61,6 +62,7 @@ struct DtraceArguments {
     bool simulate = false;            ///< --simulate
     bool virtual_time = false;        ///< --simulate=virtual
     bool help = false;                ///< --help
+    bool json = false;                ///< a line of JSON for each record and aggregation, not text
 };
 
 struct DtraceParse {

@@ -41,8 +41,9 @@ Preprocessing preprocessing_of(const DtraceArguments& arguments) {
 std::optional<compiler::CompileSource> read_program(const DtraceArguments& arguments,
                                                     const DtraceProgram& program) {
     compiler::CompileSource source;
-    source.name = source.text = program.text;
-    source.kind = compiler::SourceKind::string;
+    source.name = program.name.empty() ? program.text : program.name;
+    source.text = program.text;
+    source.kind = program.name.empty() ? compiler::SourceKind::string : compiler::SourceKind::file;
     source.probe_spec = program.spec;
     if (program.is_script) {
         source.kind = compiler::SourceKind::file;

@@ -97,6 +97,7 @@ base::Result<void> Tracing::enable() {
 analyze::ReportOptions Tracing::report_options() {
     analyze::ReportOptions options;
     options.testing = is_testing();
+    options.json = arguments_.json;
     options.output.field_width_max = analyze::kOwnFieldWidthMax;
     options.symbols = session_.symbols();
     options.users = &users_;
@@ -191,14 +192,15 @@ int Tracing::run() {
         target.let_go();
     // -a -e: what is there, and no waiting for more.
     auto traced = arguments_.compile_only ? base::Result<void>() : loop();
-    if (interrupted && !is_testing())
+    if (interrupted && !is_testing() && !arguments_.json)
         report_->newline(); // after the terminal's ^C
     auto stopped = session_.stop();
     auto last = take({true, true, true});
     for (const auto* step : {&traced, &stopped, &last})
         if (!step->ok())
             return fail(base::Error(step->error()).with_context("processing aborted"));
-    report_->newline();
+    if (!arguments_.json)
+        report_->newline();
     report_->end();
     if (report_->unnamed().kernel && !is_testing())
         say(arguments_.name, "kernel addresses stay numbers: /proc/kallsyms is hidden "

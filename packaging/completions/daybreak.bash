@@ -34,6 +34,10 @@ _daybreak() {
 		;;
 	-s | --script) _daybreak_files '*.d' && return ;;
 	--module) _daybreak_files '*.ko' && return ;;
+	-X | --profile)
+		_daybreak_offer daybreak complete --profiles
+		return
+		;;
 	-n | -P | --program | --probe | --align)
 		_daybreak_offer daybreak complete --probes
 		# What stands before the last colon is on the line already.
@@ -52,6 +56,7 @@ _daybreak() {
 	embed) _daybreak_files '*.dof' ;;
 	sign) _daybreak_files '*.[dk]o*' ;;
 	install) _daybreak_files '*.d' ;;
+	watch) _daybreak_offer daybreak complete --profiles ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
 }

@@ -10,6 +10,8 @@ function __daybreak_words
             daybreak complete --settings
         case -n -P --program --probe --align
             daybreak complete --probes
+        case -X --profile
+            daybreak complete --profiles
         case --kernel
             command ls /lib/modules
         case -s --script
@@ -27,6 +29,8 @@ function __daybreak_words
                 __fish_complete_suffix .dof .ko
             else if test "$command" = embed
                 __fish_complete_suffix .dof
+            else if test "$command" = watch
+                daybreak complete --profiles
             else if test "$command" = install
                 __fish_complete_suffix .d
             else

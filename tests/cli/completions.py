@@ -27,6 +27,8 @@ LINES = [
     ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak sign ", ["boot.dof", "boot.ko", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak install ", ["boot.d", "folder"], ["boot.dof", "boot.dbrk"]),
+    ("daybreak watch exec", ["execsnoop"], ["biolatency"]),
+    ("daybreak watch -X bio", ["biolatency", "biosnoop"], ["execsnoop"]),
     ("daybreak compile -s ", ["boot.d", "folder"], ["boot.dbrk"]),
     ("daybreak sim -x buf", ["bufsize", "bufpolicy"], ["strsize"]),
     ("dtrace -x agg", ["aggsize", "aggrate"], ["bufsize"]),

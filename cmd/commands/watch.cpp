@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daybreak watch: one word, and a line for each time that it happens.
+#include "base/file.hpp"
+#include "cmd/commands/install.hpp"
+#include "cmd/dtrace/dtrace.hpp"
+#include "cmd/quantity.hpp"
+#include "cmd/watch/filter.hpp"
+#include "cmd/watch/watch_program.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <unistd.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+struct WatchArguments {
+    std::vector<std::string> words;
+    std::string profile, time, command, output, kernel;
+    WatchFilter filter;
+    WatchDetails details;
+    bool list = false, print = false, json = false, boot = false, simulate = false;
+
+    bool has_details() const { return !details.arguments.empty() || !details.code.empty(); }
+};
+
+/// What is to be compiled.
+struct WatchProgram {
+    std::string name; ///< of the profile, or "watch"
+    std::string text;
+};
+
+int list_profiles() {
+    auto profiles = all_profiles(profile_folders());
+    if (!profiles.ok())
+        return fail(profiles.error());
+    for (const Profile& profile : *profiles)
+        put(base::strprintf(
+            "%-15s %s\n", profile.name.c_str(),
+            (profile.title() + (profile.path.empty() ? "" : "; " + profile.path)).c_str()));
+    return static_cast<int>(finish_stdout());
+}
+
+/// -X names a profile; else a single word may be one.
+base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& arguments) {
+    bool is_named = !arguments.profile.empty();
+    if (!is_named && (arguments.words.size() != 1 || arguments.has_details()))
+        return std::optional<Profile>();
+    const std::string& name = is_named ? arguments.profile : arguments.words[0];
+    DBK_TRY(std::optional<Profile> found, find_profile(name, profile_folders()));
+    if (!found && is_named)
+        return base::errorf(base::ErrorCode::not_found,
+                            "there is no profile '%s' (daybreak watch --list has all)",
+                            name.c_str());
+    return found;
+}
+
+base::Result<WatchProgram> make_program(const WatchArguments& arguments) {
+    DBK_TRY(std::string filter, filter_expression(arguments.filter));
+    DBK_TRY(std::optional<Profile> profile, chosen_profile(arguments));
+    WatchProgram program = {profile ? profile->name : "watch", ""};
+    if (profile) {
+        DBK_TRY(program.text, profile_program(*profile, filter));
+    } else {
+        program.text = probe_program(arguments.words, filter, arguments.details);
+    }
+    if (!arguments.time.empty()) {
+        DBK_TRY(uint64_t ns, parse_time("-T", arguments.time));
+        program.text += end_clause(ns);
+    }
+    return program;
+}
+
+/// Gives it to `daybreak install --once`, which keeps a copy.
+int arm(const WatchProgram& program) {
+    char folder[] = "/tmp/daybreak-watch-XXXXXX";
+    if (::mkdtemp(folder) == nullptr)
+        return fail(base::errorf(base::ErrorCode::io, "cannot make a folder in /tmp"));
+    std::string path = std::string(folder) + "/" + program.name + ".d";
+    auto written = base::replace_text(path, program.text, 0600);
+    int status = written.ok() ? install_once(path) : fail(written.error());
+    std::error_code none; // what stays is a file in /tmp
+    std::filesystem::remove_all(folder, none);
+    return status;
+}
+
+int trace(const WatchArguments& arguments, const WatchProgram& program) {
+    DtraceArguments dtrace;
+    dtrace.name = "daybreak"; // what messages begin with
+    DtraceProgram one;
+    one.text = program.text;
+    one.name = program.name + ".d";
+    dtrace.programs.push_back(std::move(one));
+    dtrace.json = arguments.json;
+    if (!arguments.command.empty())
+        dtrace.commands.push_back(arguments.command);
+    dtrace.output_path = arguments.output;
+    dtrace.kernel = arguments.kernel;
+    dtrace.simulate = arguments.simulate;
+    return run_dtrace(std::move(dtrace));
+}
+
+int watch(const WatchArguments& arguments) {
+    if (arguments.list)
+        return list_profiles();
+    auto program = make_program(arguments);
+    if (!program.ok())
+        return fail(program.error());
+    if (arguments.print) {
+        put(program->text);
+        return static_cast<int>(finish_stdout());
+    }
+    return arguments.boot ? arm(*program) : trace(arguments, *program);
+}
+
+/// Returns what is wrong with the options together; "" when nothing is.
+std::string problem_of(const WatchArguments& arguments) {
+    if (arguments.list)
+        return "";
+    if (arguments.profile.empty() == arguments.words.empty())
+        return arguments.words.empty()
+                   ? "name a profile or a probe: daybreak watch --list has the profiles"
+                   : "-X takes the place of the probes: name one or the other";
+    if (!arguments.profile.empty() && arguments.has_details())
+        return "-A and -E are for probes: the profile says what it prints";
+    if (!arguments.details.code.empty() && !arguments.details.arguments.empty())
+        return "-E takes the place of what -A prints: give one of them";
+    if (arguments.boot && !arguments.filter.pids.empty())
+        return "--boot: -p names a process of this boot";
+    if (arguments.boot && (arguments.json || !(arguments.output + arguments.command).empty()))
+        return "--boot records: --json, -o and -c are for what runs now";
+    return "";
+}
+
+void add_filters(Command command, WatchFilter& filter) {
+    auto add = [&](const char* names, std::vector<std::string>& values, const char* type,
+                   const char* help) {
+        command.add_option(names, values, help).one_value_each().type_name(type);
+    };
+    add("-k,--process", filter.processes, "NAME", "Programs of this name; * is any text");
+    add("-p,--pid", filter.pids, "PID", "This process");
+    add("-u,--user", filter.users, "USER", "Processes of this user, by name or number");
+    add("-g,--group", filter.groups, "GROUP", "Processes of this group");
+    add("--cgroup", filter.cgroups, "NAME",
+        "Processes of this unit, or of this cgroup's path; * is any text");
+    add("--container", filter.containers, "ID", "Processes of this container");
+    add("-t,--test", filter.tests, "EXPR", "When this D expression holds");
+}
+
+} // namespace
+
+void add_watch(Command app, int& status) {
+    auto arguments = std::make_shared<WatchArguments>();
+    Command command =
+        app.add_subcommand("watch", "A line for each time that something happens, by one word");
+    command.add_option("WORD", arguments->words,
+                       "A profile, a system call, a kernel function, or a probe");
+    command.add_option("-X,--profile", arguments->profile, "The profile of this name")
+        .type_name("NAME");
+    command.add_flag("-l,--list", arguments->list, "Print the profiles");
+    add_filters(command, arguments->filter);
+    command
+        .add_option("-A,--argument", arguments->details.arguments,
+                    "Of a probe: print this D expression too")
+        .one_value_each()
+        .type_name("EXPR");
+    command
+        .add_option("-E,--code", arguments->details.code,
+                    "Of a probe: run these D statements instead of printing")
+        .type_name("CODE");
+    command.add_option("-T,--time", arguments->time, "Stop after this time: 10s").type_name("TIME");
+    command.add_option("-c,--command", arguments->command, "Run this command; stop when it ends")
+        .type_name("COMMAND");
+    command.add_option("-o,--output", arguments->output, "Append to this file").type_name("FILE");
+    command.add_flag("--json", arguments->json, "A line of JSON for each record and each count");
+    command.add_flag("--boot", arguments->boot, "Watch the next boot, as daybreak install does");
+    command.add_flag("--print", arguments->print, "Print the D program; run nothing");
+    command.add_option("--kernel", arguments->kernel, "Kernel whose types are used")
+        .type_name("REL|FILE");
+    command.add_flag("--simulate", arguments->simulate, "Watch a machine that is made up");
+    command.footer("\nExample: which files does sshd open?\n"
+                   "  daybreak watch opensnoop -k sshd\n"
+                   "Example: who calls ptrace(), of whom?\n"
+                   "  daybreak watch ptrace -A 'arg1'");
+    command.callback([arguments, &status] {
+        std::string problem = problem_of(*arguments);
+        status = problem.empty() ? watch(*arguments) : misuse("watch", problem);
+    });
+}
+
+} // namespace daybreak::cmd

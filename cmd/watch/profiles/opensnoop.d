@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * opensnoop.d - files that are opened, with the descriptor or the error
+ *
+ * A path is copied at return: at entry its page may not be in memory yet.
+ */
+#pragma D option quiet
+
+syscall::open:entry
+/watched/
+{
+	self->path = arg0;
+}
+
+syscall::openat:entry,
+syscall::openat2:entry
+/watched/
+{
+	self->path = arg1;
+}
+
+syscall::open:return,
+syscall::openat:return,
+syscall::openat2:return
+/self->path/
+{
+	printf("%Y %d %s[%d]: %s = %d, errno %d\n", walltimestamp, uid, execname, pid,
+	    copyinstr(self->path), (int)arg1, errno);
+	self->path = 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slabratetop.d - kernel memory that is allocated, by cache
+ */
+#pragma D option quiet
+
+sdt:vmlinux::kmem_cache_alloc
+/watched/
+{
+	@number[stringof(args[2]->name)] = count();
+	@bytes[stringof(args[2]->name)] = sum(args[2]->object_size);
+}
+
+dtrace:::END
+{
+	printa("%-24s %@10d objects %@12d bytes\n", @number, @bytes);
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each profile while something happens that it is about; the witness is what makes it happen.
+ip link set lo up
+mkdir -p /mnt /tmp/out
+echo 'exit 3' >/tmp/exits
+echo 'cat /proc/version; true' >/tmp/shows
+echo 'happenings connection; happenings file' >/tmp/both
+echo 'echo $$ >/sys/fs/cgroup/watched.service/cgroup.procs; cat /proc/version; true' >/tmp/moves
+holds mount mount -t ext4 /dev/vda /mnt
+[ -e /sys/fs/cgroup/cgroup.procs ] || mount -t cgroup2 none /sys/fs/cgroup
+holds load insmod /share/in/daybreak.ko
+
+# watched NAME HOW-OFTEN PATTERN COMMAND OPTION...: runs it under `daybreak watch OPTION...`
+watched() {
+	name=$1 often=$2 pattern=$3 command=$4
+	shift 4
+	rm -f /tmp/watched
+	if ! daybreak watch "$@" -c "$command" -o /tmp/watched </dev/null >/tmp/out/said 2>&1; then
+		fail "$name" "$(tail -n 1 /tmp/out/said)"
+		return
+	fi
+	count=$(grep -cE "$pattern" /tmp/watched)
+	case $often in
+	*+) at_least "$name" "$count" "${often%+}" ;;
+	*) equal "$name" "$count" "$often" ;;
+	esac
+	[ "$count" -gt 0 ] || [ "$often" = 0 ] || tail -n 5 /tmp/watched | sed "s/^/| /"
+}
+
+grep -v '^#' /share/in/profiles.table >/tmp/table
+while IFS='~' read -r profile often pattern command; do
+	watched "$profile-$(echo "$command" | tr -c 'a-zA-Z0-9\n' -)" "$often" "$pattern" "$command" "$profile" </dev/null
+done </tmp/table
+
+# Filters, and a probe without a profile.
+watched name 1600 'happenings\[[0-9]+\]: unlink:entry$' "happenings crowd" unlink -k 'happen*'
+watched other-name 0 unlink:entry "happenings crowd" unlink -k workload
+watched test 3 ': exit:entry 1$' "happenings threads" exit -t 'execname == "happenings"' -A 'arg0 == 0'
+watched user 1 'exit_group:entry$' "happenings identity" exit_group -u 34
+watched json 1600 '"kind":"record"' "happenings crowd" unlink -k happenings --json
+watched unit 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup 'watched.*'
+watched cgroup 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup /watched.service
+watched container 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --container watched
+watched other-container 0 /proc/version "sh /tmp/moves" execsnoop --container 0123456789ab
+holds unload rmmod daybreak
