@@ -65,8 +65,7 @@ void print_asked(std::string& out, const formats::Recording& recording,
 
 void print_host(std::string& out, const formats::Recording& recording,
                 const formats::TraceHeader* header) {
-    bool is_named = header && !header->hostname.empty() && header->hostname != "(none)";
-    if (is_named)
+    if (header && !header->host().empty())
         appendf(out, "%-10s %s\n", "host", header->hostname.c_str());
     if (const auto& host = recording.host)
         appendf(out, "%-10s Linux %s %s, %u %s%s%s\n", "kernel", host->release.c_str(),

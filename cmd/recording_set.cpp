@@ -45,7 +45,7 @@ base::Error named_error(const std::string& prefix, const base::Error& error) {
 } // namespace
 
 std::string vmname_of(const formats::Trace& trace) {
-    return trace.header.hostname == "(none)" ? "" : trace.header.hostname; // as Linux begins
+    return trace.header.host();
 }
 
 std::string bootid_of(const formats::Trace& trace) {

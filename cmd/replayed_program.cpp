@@ -95,7 +95,7 @@ namespace {
 std::string machines_text(const RecordingSet& set) {
     std::set<std::string> names;
     for (const auto& one : set.all())
-        names.insert(one->vmname.empty() ? "one without a name" : one->vmname);
+        names.insert(one->vmname.empty() ? formats::kNamelessHost : one->vmname);
     return some_of(names);
 }
 

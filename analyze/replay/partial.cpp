@@ -135,7 +135,7 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
     formats::StatePart part;
     part.cpus = formats::coverage_of(ring);
     part.identity.program = digest_of(program);
-    part.identity.host = trace.header.hostname;
+    part.identity.host = trace.header.host();
     part.identity.boot_id = trace.recording.boot_id;
     part.identity.ring_id = ring.ring_id;
     part.identity.since_ns = window.since_ns();

@@ -54,15 +54,15 @@ base::Result<void> check_trigger(const std::string& name) {
     return {};
 }
 
-/// Returns "snapshot-HOST-TIME.dbrk" or "snapshot-HOST-TIME+TRIGGER.dbrk", a name that is free.
+/// Returns "snapshot-HOST-TIME.dbrk" or "snapshot-HOST-TIME+TRIGGER.dbrk", a name that is free;
+/// without HOST where it has no name.
 std::string default_name(const formats::TraceHeader& header, const std::string& trigger) {
     auto seconds = static_cast<time_t>(header.clocks.wall_ns / 1'000'000'000);
     struct tm local {};
     char time[32] = "";
     if (localtime_r(&seconds, &local))
         std::strftime(time, sizeof(time), "%Y%m%dT%H%M%S", &local);
-    std::string host = header.hostname.empty() ? "localhost" : header.hostname;
-    std::string stem = "snapshot-" + host + "-" + time;
+    std::string stem = "snapshot-" + header.host() + (header.host().empty() ? "" : "-") + time;
     std::string suffix = (trigger.empty() ? "" : "+" + trigger) + ".dbrk";
     for (std::string* part : {&stem, &suffix})
         for (char& c : *part)

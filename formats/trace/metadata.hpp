@@ -31,6 +31,9 @@ struct HostClocks {
     uint64_t mono_ns = 0, boot_ns = 0, wall_ns = 0;
 };
 
+/// What texts call a host without a name.
+constexpr const char* kNamelessHost = "(no name)";
+
 /// The first block of a trace file.
 struct TraceHeader {
     std::string tool_version; ///< of the program that wrote the file
@@ -51,6 +54,8 @@ struct TraceHeader {
     std::string trigger; ///< name of what asked for it; empty: nothing did
 
     bool has_window() const { return window_to_ns != 0; }
+    /// The host's name; empty when it had none: then Linux says "(none)".
+    std::string host() const { return hostname == "(none)" ? "" : hostname; }
 };
 
 /// One symbol of the kernel or of a module.
