@@ -59,7 +59,7 @@ base::Result<void> MergedStates::add(const std::string& path) {
             repeated_++;
             return false;
         }
-        coverage_.add(part);
+        coverage_.add(part, path);
         places_.add(part.images);
         parts_.emplace(identity, std::move(part));
         return false;

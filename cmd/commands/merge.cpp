@@ -9,6 +9,7 @@
 #include "cmd/outside.hpp"
 #include "cmd/trace_sink.hpp"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/metadata.hpp"
 
 #include <cinttypes>
 #include <memory>
@@ -24,22 +25,15 @@ struct MergeArguments {
     bool quiet = false, destructive = false, parts = false;
 };
 
-std::string window_text(const formats::PartIdentity& part) {
-    if (part.since_ns == 0 && part.until_ns == UINT64_MAX)
-        return "all";
-    auto seconds = [](uint64_t ns) {
-        return base::strprintf("%.6f", static_cast<double>(ns) / 1e9);
-    };
-    return seconds(part.since_ns) + ".." +
-           (part.until_ns == UINT64_MAX ? "" : seconds(part.until_ns));
-}
-
 /// Lists what was merged: a line for each part.
 void print_parts(const analyze::MergedStates& merged) {
     size_t host = 4, window = 6;
+    auto host_text = [](const formats::PartIdentity& part) {
+        return part.host.empty() ? formats::kNamelessHost : part.host;
+    };
     for (const auto& [identity, part] : merged.parts()) {
-        host = std::max(host, identity.host.size());
-        window = std::max(window, window_text(identity).size());
+        host = std::max(host, host_text(identity).size());
+        window = std::max(window, formats::window_text(identity).size());
     }
     auto line = [&](const std::string& a, const std::string& boot, const std::string& b,
                     const std::string& records, const std::string& part) {
@@ -59,8 +53,8 @@ void print_parts(const analyze::MergedStates& merged) {
         return key(*a) < key(*b);
     });
     for (const formats::StatePart* part : parts)
-        line(part->identity.host, formats::boot_name(part->identity.boot_id),
-             window_text(part->identity), std::to_string(part->records),
+        line(host_text(part->identity), formats::boot_name(part->identity.boot_id),
+             formats::window_text(part->identity), std::to_string(part->records),
              formats::digest_text(part->identity.digest));
 }
 

@@ -99,6 +99,14 @@ std::string digest_text(const Digest& digest) {
     return text;
 }
 
+std::string window_text(const PartIdentity& part) {
+    if (part.since_ns == 0 && part.until_ns == UINT64_MAX)
+        return "all";
+    auto seconds = [](uint64_t ns) { return strprintf("%.6f", static_cast<double>(ns) / 1e9); };
+    return seconds(part.since_ns) + ".." +
+           (part.until_ns == UINT64_MAX ? "" : seconds(part.until_ns));
+}
+
 std::vector<CoveredCpu> coverage_of(const RingRecording& ring) {
     std::vector<CoveredCpu> cpus;
     for (const CpuInfo& info : ring.cpus) {
@@ -129,9 +137,9 @@ Digest digest_of(uint64_t boot_id, uint16_t ring_id, const std::vector<CoveredCp
     return base::sha256(std::as_bytes(std::span(words)));
 }
 
-void CoverageMerge::add(const StatePart& part) {
+void CoverageMerge::add(const StatePart& part, const std::string& file) {
     const PartIdentity& identity = part.identity;
-    auto [at, is_new] = replay_drops_.emplace(identity, part.drops);
+    auto [at, is_new] = parts_.emplace(identity, Part{part.drops, file});
     if (!is_new)
         return;
     Boot& boot = boots_[{identity.boot_id, identity.ring_id}];
@@ -153,8 +161,14 @@ void CoverageMerge::add(const StatePart& part) {
         for (size_t i = 0; i < cpu.drops.size(); i++)
             cpu.drops[i] = std::max(cpu.drops[i], covered.drops[i]);
         for (const CoveredRun& run : covered.runs)
-            cpu.pieces.push_back({run, identity.since_ns, identity.until_ns, &at->first});
+            cpu.pieces.push_back({run, identity.since_ns, identity.until_ns, &*at});
     }
+}
+
+/// Returns "web-1.states (part 0123456789abcdef, 1.000000..2.000000)".
+std::string CoverageMerge::part_text(const Parts::value_type& part) {
+    return part.second.file + " (part " + digest_text(part.first.digest) + ", " +
+           window_text(part.first) + ")";
 }
 
 /// Goes over one CPU's sequence numbers from the lowest on.
@@ -180,26 +194,37 @@ public:
             for (; next < pieces_.size() && pieces_[next].run.first_sequence == bounds[i]; next++)
                 active_.insert({pieces_[next].since_ns, next});
             std::erase_if(active_, [&](const auto& one) {
-                return pieces_[one.second].run.last_sequence < bounds[i];
+                const CoveredRun& run = pieces_[one.second].run;
+                bool is_over = run.last_sequence < bounds[i];
+                if (is_over)
+                    over_to_ns_ = std::max(over_to_ns_, run.to_ns);
+                return is_over;
             });
             work_ += active_.size() + 1;
             if (work_ > kWorkMax)
                 return errorf(ErrorCode::limit, "%s: its parts are in too many pieces",
                               where_.c_str());
             if (!active_.empty())
-                DBK_TRY_VOID(stretch(bounds[i], bounds[i + 1] - 1));
+                DBK_TRY_VOID(stretch(bounds[i], bounds[i + 1] - 1,
+                                     next < pieces_.size() ? pieces_[next].run.from_ns
+                                                           : UINT64_MAX));
         }
         tail();
         return {};
     }
 
 private:
-    /// Segments that some parts have, the same for all of them.
-    Result<void> stretch(uint64_t first, uint64_t last) {
+    /// Segments that some parts have, the same for all of them.  They are as old at least as the
+    /// segment that a later run begins with, which was opened at `next_ns`.
+    Result<void> stretch(uint64_t first, uint64_t last, uint64_t next_ns) {
         const Piece& any = pieces_[active_.begin()->second];
         before(first, any);
-        uint64_t from = std::max(boot_.since_ns, any.run.from_ns);
-        uint64_t end = std::min(boot_.until_ns, plus(any.run.to_ns, 1));
+        uint64_t from = std::max(boot_.since_ns, over_to_ns_);
+        uint64_t end = std::min(boot_.until_ns, next_ns);
+        for (const auto& [since_ns, at] : active_) {
+            from = std::max(from, pieces_[at].run.from_ns);
+            end = std::min(end, plus(pieces_[at].run.to_ns, 1));
+        }
         const Piece* previous = nullptr;
         for (const auto& [since_ns, at] : active_) {
             const Piece& piece = pieces_[at];
@@ -252,10 +277,10 @@ private:
     }
 
     Result<void> overlap(const Piece& a, const Piece& b, uint64_t first, uint64_t last) const {
-        std::string one = digest_text(a.part->digest), other = digest_text(b.part->digest);
+        std::string one = part_text(*a.part), other = part_text(*b.part);
         return errorf(ErrorCode::invalid,
-                      "%s: parts %s and %s both have %s: their records would count twice (replay "
-                      "the recordings of both together)",
+                      "%s: %s and %s both have %s: their records would count twice (replay the "
+                      "recordings of both together)",
                       where_.c_str(), std::min(one, other).c_str(), std::max(one, other).c_str(),
                       segments_text(first, last).c_str());
     }
@@ -279,13 +304,14 @@ private:
     std::vector<std::string>& holes_;
     std::vector<Piece> pieces_;
     std::set<std::pair<uint64_t, size_t>> active_; // by where the window begins
+    uint64_t over_to_ns_ = 0; // when the last run ended that ended before what comes next
     uint64_t seen_last_ = 0, seen_to_ns_ = 0;
     uint64_t seen_records_ = 0; // before what comes next; UINT64_MAX: not known
 };
 
 Result<CoverageReport> CoverageMerge::finish() const {
     CoverageReport report;
-    report.parts = replay_drops_.size();
+    report.parts = parts_.size();
     report.records = records_;
     report.firings = firings_;
     report.boots = boots_.size();
@@ -316,8 +342,8 @@ Result<CoverageReport> CoverageMerge::finish() const {
         losses.push_back("the program keeps variables, whose values are lost from one of the " +
                          std::to_string(report.parts) + " parts to the next");
     uint64_t replay_drops = 0;
-    for (const auto& [identity, drops] : replay_drops_)
-        replay_drops = plus(replay_drops, drops);
+    for (const auto& [identity, part] : parts_)
+        replay_drops = plus(replay_drops, part.replay_drops);
     if (replay_drops != 0)
         losses.push_back(counted(replay_drops, "drop") + " when the parts were replayed");
     take_some(holes, "further hole", "further holes", report.missing);

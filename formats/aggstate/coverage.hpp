@@ -33,17 +33,22 @@ constexpr size_t kHolesReported = 20;
 
 class CoverageMerge {
 public:
-    /// A part that was not added yet.
-    void add(const StatePart& part);
+    /// A part that was not added yet, and the file that it came in.
+    void add(const StatePart& part, const std::string& file);
     /// Errors: invalid: two parts have the same records; limit: the parts are too many to compare.
     Result<CoverageReport> finish() const;
 
 private:
+    struct Part {
+        uint64_t replay_drops = 0;
+        std::string file;
+    };
+    using Parts = std::map<PartIdentity, Part>;
     /// What a part has of one CPU.
     struct Piece {
         CoveredRun run;
         uint64_t since_ns = 0, until_ns = 0;
-        const PartIdentity* part = nullptr;
+        const Parts::value_type* part = nullptr;
     };
     struct Cpu {
         uint64_t committed = 0, first_kept = 0, newest = 0, faults = 0;
@@ -58,9 +63,10 @@ private:
         std::map<uint16_t, Cpu> cpus;
     };
     class Sweep;
+    static std::string part_text(const Parts::value_type& part);
 
     std::map<std::pair<uint64_t, uint16_t>, Boot> boots_; // by boot and ring
-    std::map<PartIdentity, uint64_t> replay_drops_;       // all parts
+    Parts parts_;
     bool keeps_global_state_ = false;
     uint64_t records_ = 0, firings_ = 0;
 };

@@ -43,6 +43,9 @@ struct PartIdentity {
     bool operator<(const PartIdentity& other) const;
 };
 
+/// Returns "1.000000..2.500000", seconds; "all".
+std::string window_text(const PartIdentity& part);
+
 /// Segments that follow each other, with all records between them.
 struct CoveredRun {
     uint64_t first_sequence = 0, last_sequence = 0;

@@ -14,7 +14,7 @@ namespace {
 CoverageReport report_of(const std::vector<StatePart>& parts) {
     CoverageMerge merge;
     for (const StatePart& part : parts)
-        merge.add(part);
+        merge.add(part, "file");
     auto report = merge.finish();
     INFO((report.ok() ? "" : report.error().message()));
     REQUIRE(report.ok());
@@ -82,8 +82,8 @@ TEST_CASE("nothing happened, and nothing was sent", "[aggstate]") {
 
 TEST_CASE("records of two parts would count twice", "[aggstate]") {
     CoverageMerge merge;
-    merge.add(part_of({run(1, 5, 0, 50)}));
-    merge.add(part_of({run(5, 6, 40, 20)}));
+    merge.add(part_of({run(1, 5, 0, 50)}), "a.states");
+    merge.add(part_of({run(5, 6, 40, 20)}), "b.states");
     auto report = merge.finish();
     REQUIRE(!report.ok());
     CHECK(report.error().code() == ErrorCode::invalid);
@@ -101,9 +101,23 @@ TEST_CASE("windows that meet cover the same segments once", "[aggstate]") {
     CHECK(missing({b}).empty());
     CHECK(missing({a, b}).empty());
     CoverageMerge merge;
-    merge.add(a);
-    merge.add(part_of(all, 2999));
-    CHECK(!merge.finish().ok());
+    merge.add(a, "a.states");
+    merge.add(part_of(all, 2999), "b.states");
+    auto report = merge.finish();
+    REQUIRE(!report.ok());
+    CHECK(report.error().message().find("a.states (part ") != std::string::npos);
+    CHECK(report.error().message().find("0.000000..0.000003) and b.states (part ") !=
+          std::string::npos);
+}
+
+TEST_CASE("files that were cut inside a segment fit together", "[aggstate]") {
+    // Cut in segment 5, which ends at 5999; a cut leaves segments on both sides of it.
+    StatePart a = part_of({run(1, 6, 0, 60)}, 0, 5500),
+              b = part_of({run(3, 10, 20, 80)}, 5500);
+    CHECK(missing(knowing({a, b}, 10, 100)).empty());
+    StatePart late = part_of({run(3, 10, 20, 80)}, 5600);
+    CHECK(missing(knowing({a, late}, 10, 100)) ==
+          std::vector{kWhere + "no part has segments 3 to 6 from 0.000005500 s to 0.000005600 s"});
 }
 
 TEST_CASE("segments outside the window are not missing", "[aggstate]") {
