@@ -124,6 +124,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     was_interrupted_ |= replay.was_interrupted();
     ProgramAnswer answer;
     answer.aggregations = report.answers();
+    answer.aggregates = !compiled.program.aggregation_names.empty();
     answer.text = std::move(sink.text);
     put_notes(sink, answer);
     answer.has_drops = replay.drops() != 0;

@@ -18,6 +18,7 @@ struct ProgramAnswer {
     std::vector<analyze::Answer> aggregations;
     std::string text;               ///< that it printed
     std::vector<std::string> notes; ///< what is to be known of it, a sentence each
+    bool aggregates = true;         ///< the program has aggregations
     bool has_drops = false;         ///< the replay itself lost something
 };
 

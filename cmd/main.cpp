@@ -97,8 +97,8 @@ void add_commands(CLI::App& app, const std::vector<std::string>& words, int& sta
 /// The words of a command line; `help X` is `X --help`, and A -- B of diff is A --against B.
 std::vector<std::string> words_of(int argc, char** argv) {
     std::vector<std::string> words(argv + (argc > 0), argv + argc);
-    if (words.size() > 2 && words[0] == "diff") // the parser drops "--"; first it ends the options
-        std::replace(words.begin() + 2, words.end(), std::string("--"), std::string("--against"));
+    if (!words.empty() && words[0] == "diff") // the parser drops "--"
+        std::replace(words.begin() + 1, words.end(), std::string("--"), std::string("--against"));
     if (words.empty() || words[0] != "help" || words.size() > 2)
         return words;
     words.erase(words.begin());

@@ -35,8 +35,14 @@ struct DiffArguments {
 /// A recording, as it is named in the answer.
 struct Recorded {
     std::string path, boot;
+    uint64_t boot_id = 0;
     std::optional<uint64_t> records; ///< not known of a window
-    uint64_t duration_ns = 0;
+    uint64_t from_ns = 0, duration_ns = 0;
+
+    bool is_same(const Recorded& other) const {
+        return boot_id != 0 && boot_id == other.boot_id && from_ns == other.from_ns &&
+               duration_ns == other.duration_ns && records == other.records;
+    }
 };
 
 /// One side, with all of its answers.
@@ -59,12 +65,14 @@ Recorded described(const AskedRecording& recording, const analyze::CompletenessN
     Recorded one;
     one.path = recording.trace().path;
     one.boot = formats::boot_name(recording.trace().recording.boot_id);
+    one.boot_id = recording.trace().recording.boot_id;
     if (!recording.window().is_set())
         one.records = note.records_present;
     analyze::TimeSpan span = analyze::span_of(recording.trace().recording);
     if (!span.empty()) {
         uint64_t from = std::max(span.first_mono_ns, recording.window().since_ns());
         uint64_t to = std::min(span.last_mono_ns, recording.window().until_ns());
+        one.from_ns = from;
         one.duration_ns = to > from ? to - from : 0;
     }
     return one;
@@ -111,6 +119,13 @@ std::optional<int> ask_recording(const DiffArguments& arguments, const SideArgum
         return fail(recording.error());
     if (auto applied = recording->apply(window); !applied.ok())
         return fail_window("diff", applied.error());
+    uint64_t boot_id = recording->trace().recording.boot_id;
+    for (const Recorded& other : side.recordings)
+        if (boot_id != 0 && other.boot_id == boot_id)
+            return fail(errorf(base::ErrorCode::invalid,
+                               "%s and %s are of one boot, %s, which would count twice: name it "
+                               "once, by a folder if it is in several files",
+                               other.path.c_str(), path.c_str(), other.boot.c_str()));
     AskOptions options;
     options.totals = true;
     auto results = ask_all(*recording, questions, options);
@@ -120,6 +135,9 @@ std::optional<int> ask_recording(const DiffArguments& arguments, const SideArgum
     if (is_own && !results->front().answer)
         return fail(errorf(base::ErrorCode::invalid, "%s: %s", path.c_str(),
                            results->front().reason.c_str()));
+    if (is_own && !results->front().answer->aggregates)
+        return fail(errorf(base::ErrorCode::invalid,
+                           "the program aggregates nothing: diff compares aggregations"));
     put_results(path, *recording, std::move(*results), !is_own, side);
     return std::nullopt;
 }
@@ -252,6 +270,12 @@ int diff(const DiffArguments& arguments) {
         for (const std::string& path : given->paths)
             if (auto failed = ask_recording(arguments, *given, path, questions, *side))
                 return *failed;
+    for (const Recorded& one : before.recordings)
+        for (const Recorded& other : after.recordings)
+            if (one.is_same(other))
+                return fail(errorf(base::ErrorCode::invalid,
+                                   "%s and %s are the same, boot %s: nothing can differ",
+                                   one.path.c_str(), other.path.c_str(), one.boot.c_str()));
     std::vector<Section> sections;
     for (size_t i = 0; i < questions.size(); i++)
         sections.push_back(compare_question(questions[i], i, before, after));
@@ -274,11 +298,13 @@ int diff(const DiffArguments& arguments) {
 /// Says what is wrong with the sides; makes two of what was given as one list.
 std::string side_problem(DiffArguments& arguments) {
     SideArguments &before = arguments.before, &after = arguments.after;
+    if (before.paths.empty()) // "--" stands before them all
+        before.paths.swap(after.paths);
     if (!after.paths.empty())
         return "";
     bool is_apart = before.boot != after.boot || before.since != after.since ||
                     before.until != after.until;
-    if (before.paths.size() == 1 && !is_apart)
+    if (before.paths.empty() || (before.paths.size() == 1 && !is_apart))
         return "diff needs two recordings, or of one two boots (--boot-a, --boot-b) or two windows "
                "(--since-a, --since-b ...)";
     if (before.paths.size() > 2)
@@ -306,8 +332,7 @@ void add_diff(Command app, int& status) {
     command
         .add_option("FILE", arguments->before.paths,
                     "A and B: trace files (.dbrk), or folders of one recording each; of sets: "
-                    "A... -- B...")
-        .required();
+                    "A... -- B...");
     command.add_option("--against", arguments->after.paths, "The same as --: what follows is B")
         .type_name("FILE");
     add_program_text_options(command, arguments->program);
