@@ -97,6 +97,8 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
         &trace_->recording, index, &table, window_, vmname_of(*trace_), bootid_of(*trace_), 0};
     analyze::ReplayedProbes probes(std::span(&replayed, 1));
     RecordedTable state(probes);
+    if (options.pairs_entries)
+        state.pair_entries();
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
@@ -139,6 +141,9 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     if (!state.partial().empty())
         answer.notes.push_back("recorded at some firings only, and clauses run for these: " +
                                base::some_of(state.partial()));
+    if (!state.unpaired().empty())
+        answer.notes.push_back("not asked about " + base::some_of(state.unpaired()) +
+                               ": not all of their returns were recorded");
     return answer;
 }
 

@@ -26,6 +26,7 @@ struct ProgramAnswer {
 struct AskOptions {
     bool totals = false; ///< clear() and trunc() do nothing: all that was aggregated
     bool where_possible = false; ///< clauses that ask what was not recorded are left out
+    bool pairs_entries = false;  ///< entries without recorded returns are left out, and said
     std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
 };
 

@@ -46,6 +46,16 @@ RecordedTable::RecordedTable(analyze::ReplayedProbes& probes) : probes_(probes) 
             by_name_.try_emplace(name_of(probe.info), &probe);
 }
 
+/// Whether each return of a function, whose entry this is, was recorded.
+bool RecordedTable::has_return(const formats::ProbeInfo& entry) const {
+    return std::ranges::any_of(probes_.all(), [&entry](const auto& one) {
+        const analyze::ReplayedProbe& probe = one.second;
+        return probe.captured && !probe.captured->is_conditional && probe.info.name == "return" &&
+               probe.info.provider == entry.provider && probe.info.module == entry.module &&
+               probe.info.function == entry.function;
+    });
+}
+
 /// Adds the recorded probes that the description matches, of the machines that it names.
 void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
                                  std::vector<compiler::ProbeDescription>& found) const {
@@ -63,6 +73,10 @@ void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
         auto is_asked = [&](size_t recording) { return machines.contains(recording); };
         if (std::ranges::none_of(probe.recordings, is_asked))
             continue;
+        if (pairs_entries_ && description.name == "entry" && !has_return(probe.info)) {
+            unpaired_.insert(probe.info.function);
+            continue;
+        }
         compiler::ProbeDescription match = named(description, probe.info);
         if (probes_.is_of_several())
             match.id = id;

@@ -17,6 +17,12 @@ public:
     /// The probes must outlive it; they get the timers and machines that are asked for.
     explicit RecordedTable(analyze::ReplayedProbes& probes);
 
+    /// From now on a description that names "entry" matches those only whose every return was
+    /// recorded, too.
+    void pair_entries() { pairs_entries_ = true; }
+    /// Entries that it would match, but for that.
+    const std::set<std::string>& unpaired() const { return unpaired_; }
+
     std::vector<compiler::ProbeDescription>
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
@@ -33,6 +39,7 @@ private:
     bool has_own(const compiler::ProbeDescription& description,
                  const std::vector<compiler::ProbeDescription>& found, uint32_t id,
                  const char* name) const;
+    bool has_return(const formats::ProbeInfo& entry) const;
     void add_recorded(const compiler::ProbeDescription& description,
                       std::vector<compiler::ProbeDescription>& found) const;
     std::optional<Value> find_own(const std::string& expression) const;
@@ -41,7 +48,8 @@ private:
 
     analyze::ReplayedProbes& probes_;
     std::map<std::string, const analyze::ReplayedProbe*> by_name_; // of one recording
-    mutable std::set<std::string> partial_, of_ends_;
+    bool pairs_entries_ = false;
+    mutable std::set<std::string> partial_, of_ends_, unpaired_;
 };
 
 } // namespace daybreak::cmd

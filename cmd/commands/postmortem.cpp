@@ -159,6 +159,7 @@ int postmortem(const PostmortemArguments& arguments) {
     AskOptions options;
     options.totals = true;
     options.where_possible = true;
+    options.pairs_entries = true;
     auto results = ask_all(recording, found.questions, options);
     if (!results.ok())
         return fail(results.error());

@@ -42,6 +42,11 @@ equal as-many-failures "$(grep -c 'that failed by 2$' failures.replayed)" 50
 # What was not recorded: by its name, before anything runs.
 refuses no-such-probe "does not match any probes" daybreak replay -n 'syscall::ioctl:entry { @ = count(); }' --ring all live.dbrk
 refuses no-such-value "gid was not recorded at syscall:vmlinux:read:entry" daybreak replay -n 'syscall::read:entry { @[gid] = count(); }' --ring all live.dbrk
+# close() and getppid() were recorded without their returns: whether they came back is not known.
+daybreak postmortem live.dbrk >dead 2>said
+at_least unpaired-are-said "$(grep -c 'not asked about close, getppid: ' said)" 1
+equal unpaired-are-not-open "$(sed -n '/^which system calls/,/^$/p' dead | grep -c 'close$\|getppid$')" 0
+at_least others-are-asked "$(grep -c '^which system calls' dead)" 1
 # The recorded program prints nothing of its own; a part of it can be asked.
 equal prints-nothing "$(daybreak report --ring all live.dbrk)$(daybreak replay --ring all live.dbrk)" ""
 first=$(daybreak replay -q -n 'syscall::getppid:entry /execname == "workload"/ { n++; } END { printf("%d", n); }' --until probe:syscall::openat:return+0s --ring all live.dbrk)
