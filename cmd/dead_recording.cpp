@@ -4,6 +4,7 @@
 #include "cmd/dead_recording.hpp"
 
 #include "base/byte_source.hpp"
+#include "base/file.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "formats/abi/bank.h"
@@ -65,6 +66,16 @@ Result<DeadRecording> read(const std::string& file, const std::string& boot,
     dead.path = path;
     dead.origin = origin;
     return dead;
+}
+
+/// As read(), of what is a trace file already.
+Result<DeadRecording> read_as_it_is(const DeadPlaces& places, const std::string& file) {
+    if (!places.output.empty())
+        return errorf(ErrorCode::invalid,
+                      "-o %s: %s is a recording already, nothing is recovered or extracted; "
+                      "daybreak pack copies it",
+                      places.output.c_str(), file.c_str());
+    return read(file, places.boot, file, "read from");
 }
 
 /// Recovers or extracts into a file, and reads it: `take` writes the file that it is given.
@@ -131,8 +142,8 @@ uint32_t word_at(base::ByteView bytes, size_t at) {
 /// What a path is by what it begins with.
 Result<DeadRecording> open_path(const DeadPlaces& places, const std::string& path) {
     std::error_code wrong;
-    if (fs::is_directory(path, wrong))
-        return read(path, places.boot, path, "read from");
+    if (fs::is_directory(path, wrong) || base::is_nameless_pipe(path))
+        return read_as_it_is(places, path);
     fs::file_type type = fs::status(path, wrong).type();
     if (type == fs::file_type::fifo || type == fs::file_type::character ||
         type == fs::file_type::socket)
@@ -145,7 +156,7 @@ Result<DeadRecording> open_path(const DeadPlaces& places, const std::string& pat
         DBK_TRY(auto source, base::open_source(path));
         base::Bytes head = base::read_beginning(*source, 2 * DBK_BANK_PAGE_BYTES);
         if (formats::looks_like_trace(head))
-            return read(path, places.boot, path, "read from");
+            return read_as_it_is(places, path);
         bool is_bank = word_at(head, 0) == DBK_BANK_MAGIC ||
                        word_at(head, 0) == DBK_BANK_HALF_MAGIC ||
                        word_at(head, DBK_BANK_PAGE_BYTES) == DBK_BANK_HALF_MAGIC;
@@ -187,7 +198,7 @@ Result<DeadRecording> earlier_boot(const DeadPlaces& places) {
     std::string folder = places.root + kRecordings, running;
     if (places.root.empty())
         std::ifstream("/proc/sys/kernel/random/boot_id") >> running;
-    DBK_TRY(DeadRecording dead, read(folder, places.boot, folder, "read from"));
+    DBK_TRY(DeadRecording dead, read_as_it_is(places, folder));
     std::erase(running, '-');
     auto is_running = [&running](const formats::TraceBoot& boot) {
         std::string name = boot.name;

@@ -339,14 +339,18 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
     analyze::TimeSpan span = window.is_set() ? analyze::span_of(recording) : analyze::TimeSpan{};
     if (!span.empty() &&
         (window.since_ns() > span.last_mono_ns || window.until_ns() < span.first_mono_ns))
-        return errorf(
-            base::ErrorCode::not_found, "%s %s lies outside: %s",
-            window.since_ns() > span.last_mono_ns ? "--since" : "--until",
-            (window.since_ns() > span.last_mono_ns ? options.since : options.until).c_str(),
-            (covered_text(recording) + damage_text(recording)).c_str());
+        return window.since_ns() > span.last_mono_ns
+                   ? outside_error("--since", options.since, recording)
+                   : outside_error("--until", options.until, recording);
     if (!options.cpus.empty())
         DBK_TRY_VOID(keep_cpus(recording, options.cpus));
     return window;
+}
+
+base::Error outside_error(const char* option, const std::string& text,
+                          const formats::Recording& recording) {
+    return errorf(base::ErrorCode::not_found, "%s %s lies outside: %s%s", option, text.c_str(),
+                  covered_text(recording).c_str(), damage_text(recording));
 }
 
 Result<uint64_t> first_of_probe_ns(const char* option, const std::string& text,

@@ -37,6 +37,10 @@ base::Result<void> check_window_options(const WindowOptions& options);
 base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
                                                        formats::Recording& recording);
 
+/// The error of an option that names a moment outside the recording; says what that covers.
+base::Error outside_error(const char* option, const std::string& text,
+                          const formats::Recording& recording);
+
 /// Returns the probes of the recording that --probe describes.
 /// Errors: invalid as above; not_found, when no probe matches.  The message names some that it has.
 base::Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,

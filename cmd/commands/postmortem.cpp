@@ -152,6 +152,8 @@ int postmortem(const PostmortemArguments& arguments) {
     std::optional<uint64_t> end = end_of(recorded);
     if (!end)
         complain("there is no record");
+    if (end && found.is_asked && recording.window().until_ns() > *end)
+        return fail(outside_error("--until", arguments.window.until, recorded));
     found.end_mono_ns = found.is_asked ? recording.window().until_ns() : end.value_or(0);
     found.questions = asked_questions(
         analyze::postmortem_questions(),
