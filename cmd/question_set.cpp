@@ -5,6 +5,7 @@
 
 #include "cmd/terminal.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace daybreak::cmd {
@@ -45,6 +46,25 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
             result.reason = answer.error().message();
     }
     return results;
+}
+
+std::string left_out_text(std::span<const AskedQuestion> questions,
+                          std::span<const QuestionResult> results) {
+    std::vector<std::pair<std::string, std::string>> reasons; // with the names, in their order
+    for (size_t i = 0; i < questions.size(); i++) {
+        if (results[i].answer)
+            continue;
+        auto known = std::ranges::find(reasons, results[i].reason,
+                                       &std::pair<std::string, std::string>::first);
+        if (known == reasons.end())
+            reasons.emplace_back(results[i].reason, questions[i].name);
+        else
+            known->second += ", " + questions[i].name;
+    }
+    std::string text;
+    for (const auto& [reason, names] : reasons)
+        text += "  " + names + ": " + reason + "\n";
+    return text.empty() ? text : "not recorded\n" + text;
 }
 
 bool complain_of_notes(std::span<const QuestionResult> results, const std::string& prefix) {

@@ -34,6 +34,10 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
                                                   std::span<const AskedQuestion> questions,
                                                   AskOptions options);
 
+/// Returns the lines that name what the recording has no answer to, by what was not recorded.
+std::string left_out_text(std::span<const AskedQuestion> questions,
+                          std::span<const QuestionResult> results);
+
 /// Ends a command that asked: says what its answers and its recording lack.  Returns the exit
 /// status.
 int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note);

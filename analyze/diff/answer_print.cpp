@@ -74,6 +74,8 @@ void print_answer(std::string& out, const Answer& answer, size_t rows_max) {
         int order = compare_values(answer.function, a->cells, b->cells);
         return answer.function.kind == DTRACEAGG_MIN ? order < 0 : order > 0;
     });
+    if (rows.size() == rows_max + 1) // a line that says "and 1 more" has room for it
+        rows_max++;
     for (size_t i = 0; i < std::min(rows_max, rows.size()); i++) {
         if (answer.function.is_distribution()) {
             out += distribution_text(answer, *rows[i]);

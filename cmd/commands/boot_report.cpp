@@ -7,14 +7,14 @@
 #include "base/json.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/question_set.hpp"
+#include "cmd/screen.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace daybreak::cmd {
 
 namespace {
-
-constexpr size_t kRowsShown = 5; // of what the recorded program aggregated, as the questions do
 
 struct BootReportArguments {
     TraceFiles files;
@@ -52,27 +52,50 @@ std::string trimmed(std::string_view text) {
     return last == text.npos || last < from ? "" : std::string(text.substr(from, last + 1 - from)) + "\n";
 }
 
+/// What a question's program printed, where that is a line for each key; else a line for each key.
+std::string lines_of(const ProgramAnswer& answer, size_t rows) {
+    std::string text = trimmed(answer.text), lines;
+    size_t keys = 1; // for a line above them
+    for (const analyze::Answer& one : answer.aggregations)
+        keys += one.rows.size();
+    if (static_cast<size_t>(std::ranges::count(text, '\n')) <= keys)
+        return first_lines(text, rows);
+    for (const analyze::Answer& one : answer.aggregations)
+        analyze::print_answer(lines, one, rows);
+    return lines;
+}
+
+/// Whether a question gave all that is shown of what was counted while it was recorded.
+bool is_told(const analyze::Answer& stored, const BootReport& report) {
+    auto is_in_stored = [&stored](const analyze::AnswerRow& row) {
+        return std::ranges::any_of(stored.rows, [&row](const analyze::AnswerRow& one) {
+            return one.key_json == row.key_json && one.cells == row.cells;
+        });
+    };
+    auto tells = [&](const analyze::Answer& told) {
+        return told.function == stored.function && !told.rows.empty() &&
+               std::ranges::all_of(told.rows, is_in_stored);
+    };
+    return std::ranges::any_of(report.results, [&tells](const QuestionResult& result) {
+        return result.answer && std::ranges::any_of(result.answer->aggregations, tells);
+    });
+}
+
 void print_text(const AskedRecording& recording, const BootReport& report) {
-    put(heading(recording));
-    std::string left_out;
-    for (size_t i = 0; i < report.questions.size(); i++) {
-        const AskedQuestion& question = report.questions[i];
-        const QuestionResult& result = report.results[i];
-        if (!result.answer) {
-            left_out += base::strprintf("  %-10s %s: %s\n", question.name.c_str(),
-                                        question.title.c_str(), result.reason.c_str());
-            continue;
-        }
-        std::string text = trimmed(result.answer->text);
-        put("\n" + question.title + "\n" + (text.empty() ? "  nothing\n" : text));
-    }
-    for (const analyze::Answer& answer : report.stored.aggregations) {
-        std::string text;
-        analyze::print_answer(text, answer, kRowsShown);
-        put("\n" + answer.name + ", counted while it was recorded\n" + text);
-    }
-    if (!left_out.empty())
-        put("\nnot recorded\n" + left_out);
+    std::vector<ScreenPart> parts;
+    for (size_t i = 0; i < report.questions.size(); i++)
+        if (const auto& answer = report.results[i].answer)
+            parts.push_back({report.questions[i].title,
+                             [&answer](size_t rows) { return lines_of(*answer, rows); }});
+    for (const analyze::Answer& answer : report.stored.aggregations)
+        if (!is_told(answer, report))
+            parts.push_back({answer.name + ", counted while it was recorded", [&answer](size_t rows) {
+                                 std::string lines;
+                                 analyze::print_answer(lines, answer, rows);
+                                 return lines;
+                             }});
+    put(on_one_screen(heading(recording), parts, left_out_text(report.questions, report.results),
+                      screen_size()));
 }
 
 void append_answers(std::string& out, const std::vector<analyze::Answer>& answers) {

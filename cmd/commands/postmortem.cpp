@@ -8,6 +8,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/dead_recording.hpp"
 #include "cmd/question_set.hpp"
+#include "cmd/screen.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +17,7 @@ namespace daybreak::cmd {
 
 namespace {
 
-constexpr size_t kRowsShown = 6, kLogLines = 12; // one screen has room for that
+constexpr size_t kLogLinesOfRow = 2; // the log says more than a row of a question does
 
 struct PostmortemArguments {
     DeadPlaces places;
@@ -52,7 +53,7 @@ std::string heading(const Postmortem& found, const formats::Trace& trace) {
 }
 
 void print_text(const Postmortem& found, const formats::Trace& trace) {
-    std::string text = heading(found, trace) + "\n", left_out;
+    std::string text = heading(found, trace) + "\n";
     std::string end = analyze::end_sentence(trace.recording.machine);
     text += "how it died\n  " +
             (end.empty() ? "not recorded: it stopped without a word, or the copy was made before" : end) +
@@ -60,24 +61,24 @@ void print_text(const Postmortem& found, const formats::Trace& trace) {
     if (found.is_asked || end.empty())
         text += std::string("  times are before the ") +
                 (found.is_asked ? "moment that was asked for" : "last record") + "\n";
+    std::vector<ScreenPart> parts;
     for (size_t i = 0; i < found.questions.size(); i++) {
         const QuestionResult& result = found.results[i];
-        if (!result.answer) {
-            left_out += base::strprintf("  %-13s %s: %s\n", found.questions[i].name.c_str(),
-                                        found.questions[i].title.c_str(), result.reason.c_str());
+        if (!result.answer)
             continue;
-        }
-        std::string rows;
-        for (const analyze::Answer& answer : result.answer->aggregations)
-            analyze::print_answer(rows, answer, kRowsShown);
-        text += "\n" + found.questions[i].title + "\n" + (rows.empty() ? "  none\n" : rows);
+        parts.push_back({found.questions[i].title, [&result](size_t rows) {
+                             std::string lines;
+                             for (const analyze::Answer& answer : result.answer->aggregations)
+                                 analyze::print_answer(lines, answer, rows);
+                             return lines;
+                         }});
     }
-    std::string machine;
-    analyze::print_machine(machine, trace.recording, kLogLines);
-    text += machine.empty() ? "\nthe kernel's log is not recorded\n" : "\n" + machine;
-    if (!left_out.empty())
-        text += "\nnot recorded\n" + left_out;
-    put(text);
+    parts.push_back({"", [&trace](size_t rows) {
+                         std::string machine;
+                         analyze::print_machine(machine, trace.recording, kLogLinesOfRow * rows);
+                         return machine.empty() ? "the kernel's log is not recorded\n" : machine;
+                     }});
+    put(on_one_screen(text, parts, left_out_text(found.questions, found.results), screen_size()));
 }
 
 void put_end(base::JsonObject& object, const formats::MachineInfo& machine) {
