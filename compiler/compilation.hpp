@@ -47,6 +47,8 @@ private:
     PlannedClause plan_for_replay(const Clause& clause, const ProbeDescription& probe);
     void find_left_out(const Clause& clause, const std::vector<ProbeDescription>& probes);
     bool leave_out(std::vector<Diagnostic> reported);
+    void keep_aggregations(const Clause& clause);
+    void link_empty_aggregations();
     void check_anything_is_left();
 
     void link(const Clause& clause, const std::vector<const ProbeDescription*>& probes,
@@ -104,6 +106,7 @@ private:
     const Clause* last_clause_ = nullptr;
     std::set<std::string> left_out_probes_; ///< by id and name: of the clause that is compiled
     bool has_left_out_ = false;
+    std::vector<std::pair<std::string, PlannedClause>> empty_; ///< aggregations of left-out clauses
     std::map<std::string_view, size_t, std::less<>> system_names_; ///< what defines a name
     std::set<std::string, std::less<>> loaded_;                    ///< or being loaded
     std::set<std::string, std::less<>> skipped_; ///< what they depend on is not there

@@ -99,6 +99,8 @@ void Compilation::parse_source(const CompileSource& source) {
         if (const auto* clause = std::get_if<Clause>(&one))
             item(*clause);
     check_anything_is_left();
+    if (!sink_.has_errors())
+        link_empty_aggregations();
     output_.ecb_sources.resize(linker_.program().ecbs.size(), programs_.size() - 1);
     // dtrace(1) looks at these last: whatever else is wrong is reported first.
     if (!sink_.has_errors())
@@ -173,6 +175,8 @@ void Compilation::item(const Clause& clause) {
         if (!clause.is_continued && !stability_.check_description(clause, *probe, sink_))
             return;
     output_.has_clause_left_out |= probes.empty() && options_.where_possible;
+    if (probes.empty() && options_.where_possible && !clause.is_continued && !sink_.has_errors())
+        keep_aggregations(clause);
     if (probes.empty())
         return;
     last_clause_ = &clause;

@@ -82,12 +82,44 @@ void Compilation::find_left_out(const Clause& clause, const std::vector<ProbeDes
     }
     if (why.empty())
         return;
-    output_.has_clause_left_out |= std::ranges::all_of(probes, [&](const ProbeDescription& probe) {
+    bool is_left_out = std::ranges::all_of(probes, [&](const ProbeDescription& probe) {
         return left_out_probes_.contains(key_of(probe));
     });
+    output_.has_clause_left_out |= is_left_out;
     if (size_t others = left_out_probes_.size() - 1; others != 0)
         why[0].text += base::strprintf(" and at %zu more of its probes", others);
-    leave_out(std::move(why));
+    if (leave_out(std::move(why)) && is_left_out)
+        keep_aggregations(clause);
+}
+
+/// What a left-out clause aggregates in is as if its probes had not fired: END may print it.
+void Compilation::keep_aggregations(const Clause& clause) {
+    for (const Clause* part : parts_of(clause, *programs_.back()))
+        for (const Statement& statement : part->statements)
+            if (auto planned = ClausePlanner(context_).plan_empty(statement))
+                empty_.emplace_back(
+                    statement.expression->get_if<Assign>()->left->get_if<Aggregation>()->name,
+                    std::move(*planned));
+}
+
+/// What printa() shows of an aggregation without values is said by the clauses that aggregate.
+void Compilation::link_empty_aggregations() {
+    ProbeDescription never;
+    never.provider = "left-out";
+    never.name = "none";
+    for (const auto& [name, planned] : empty_) {
+        const AggregationInfo* info = symbols_.find_aggregation(name);
+        if (!info->has_open_keys || !info->is_read)
+            continue;
+        linker_.add_clause({&never}, planned);
+        Diagnostic empty;
+        empty.tag = Tag::D_IDENT_UNDEF;
+        empty.severity = Severity::warning;
+        empty.span = info->first_use;
+        empty.text = "@" + name + " is empty: every clause that aggregates in it is left out";
+        sink_.report(std::move(empty));
+    }
+    empty_.clear();
 }
 
 /// Reports what is only not recorded as warnings, all else as it was.  Returns whether there was

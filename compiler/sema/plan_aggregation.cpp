@@ -52,8 +52,11 @@ bool ClausePlanner::aggregation_key(const Expr& key, PlannedAction& planned, Typ
 bool ClausePlanner::match_aggregation(const Aggregation& target, const Span& span,
                                       AggregationInfo& info, std::vector<PlannedAction>& keys,
                                       const std::vector<TypeId>& types) {
-    if (!info.has_keys_known) {
+    if (!info.has_keys_known || info.has_open_keys) {
         info.has_keys_known = true;
+        info.has_open_keys = false;
+        info.keys.clear();
+        info.stack_keys.clear();
         for (size_t i = 0; i < keys.size(); i++) {
             info.keys.push_back(types_.unqualified(types[i]));
             info.stack_keys.push_back(!keys[i].value);
@@ -168,6 +171,42 @@ void ClausePlanner::aggregate(const Expr& expression, const Assign& assign) {
     add(std::move(aggregating));
 }
 
+std::optional<PlannedClause> ClausePlanner::plan_empty(const Statement& statement) {
+    const auto* assign = statement.expression->get_if<Assign>();
+    const auto* target = assign && !assign->op ? assign->left->get_if<Aggregation>() : nullptr;
+    const auto* call = target ? assign->right->get_if<Call>() : nullptr;
+    const auto* function = call ? call->function->get_if<Identifier>() : nullptr;
+    uint32_t kind = function ? find_aggregating(function->name) : 0;
+    AggregationInfo* info = target ? symbols_.find_aggregation(target->name) : nullptr;
+    if (kind == 0 || (info && info->kind != 0))
+        return std::nullopt;
+    const Span& span = assign->left->span;
+    if (!info)
+        info = &symbols_.add_aggregation(target->name, span);
+    auto parameters = quantize_parameters(*statement.expression, *call, kind, *info);
+    if (!parameters)
+        return std::nullopt;
+    info->kind = kind;
+    info->arg = *parameters;
+    info->has_keys_known = info->has_open_keys = true;
+    info->keys.assign(target->keys.size(), types_.uint64_type());
+    info->stack_keys.assign(target->keys.size(), false);
+    PlannedAction zero;
+    zero.kind = DTRACEACT_DIFEXPR;
+    zero.value = checker_.make_constant(0, types_.uint64_type(), span);
+    PlannedClause planned;
+    planned.actions.push_back(aggregation_id(*info, span));
+    planned.actions.insert(planned.actions.end(), target->keys.size(), zero);
+    PlannedAction aggregating;
+    if (!call->arguments.empty())
+        aggregating = zero;
+    aggregating.kind = kind;
+    aggregating.tuple_count = static_cast<uint32_t>(planned.actions.size());
+    aggregating.arg = *parameters;
+    planned.actions.push_back(std::move(aggregating));
+    return planned;
+}
+
 AggregationInfo* ClausePlanner::aggregation_argument(const Call& call, size_t index,
                                                      const AggregationTags& tags) {
     const Expr& argument = *call.arguments[index];
@@ -194,6 +233,7 @@ AggregationInfo* ClausePlanner::aggregation_argument(const Call& call, size_t in
         refuse(tags.undefined, argument.span, messages::undefined_aggregation(aggregation->name));
         return nullptr;
     }
+    info->is_read = true;
     return info;
 }
 

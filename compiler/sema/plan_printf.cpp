@@ -180,7 +180,8 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
                        messages::star_missing("printa", {number, text}, star));
                 return false;
             }
-            if (info.stack_keys[key] || !types_.is_integer(info.keys[key])) {
+            bool is_integer = !info.stack_keys[key] && types_.is_integer(info.keys[key]);
+            if (!is_integer && !info.has_open_keys) {
                 refuse(Tag::D_PRINTF_DYN_TYPE, span,
                        messages::star_type("printa", key + 2, {number, text}, star,
                                            key_type_name(info, key)));
@@ -204,7 +205,8 @@ bool ClausePlanner::printa_format(Format& format, const AggregationInfo& info, c
             return false;
         }
         bool is_stack = info.stack_keys[key];
-        if (!check_conversion(conversion, {"printa", number, key + 2, span}, info.keys[key],
+        if (!info.has_open_keys &&
+            !check_conversion(conversion, {"printa", number, key + 2, span}, info.keys[key],
                               is_stack, key_type_name(info, key)))
             return false;
         key++;
@@ -252,7 +254,8 @@ void ClausePlanner::printa(const Expr& expression, const Call& call) {
             return refuse(Tag::D_PRINTA_AGGKEY, call.arguments[i]->span,
                           messages::key_counts_differ(leader->name, leader->keys.size(), info->name,
                                                       info->keys.size()));
-        for (size_t k = 0; leader && k < info->keys.size(); k++) {
+        bool are_known = leader && !leader->has_open_keys && !info->has_open_keys;
+        for (size_t k = 0; are_known && k < info->keys.size(); k++) {
             bool same =
                 leader->stack_keys[k] == info->stack_keys[k] &&
                 (leader->stack_keys[k] || types_.compatible(leader->keys[k], info->keys[k]));
@@ -262,7 +265,7 @@ void ClausePlanner::printa(const Expr& expression, const Call& call) {
                                                          info->name, key_type_name(*info, k),
                                                          k + 1));
         }
-        leader = leader ? leader : info;
+        leader = leader && !leader->has_open_keys ? leader : info;
         PlannedAction one = aggregation_id(*info, call.arguments[i]->span);
         one.kind = DTRACEACT_PRINTA;
         planned.push_back(std::move(one));

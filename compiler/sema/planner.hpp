@@ -25,6 +25,9 @@ public:
 
     /// Plans a clause; what is wrong is reported, the rest is planned.
     PlannedClause plan(const Clause& clause);
+    /// Makes the aggregation known that a statement of a left-out clause aggregates in.  Returns a
+    /// clause that counts in it, for a probe that never fires; nothing, when it is known or none.
+    std::optional<PlannedClause> plan_empty(const Statement& statement);
     /// Checks what option context captures as if a clause of the context's probe recorded.
     void check_context();
 

@@ -27,6 +27,9 @@ struct AggregationInfo {
     uint32_t kind = 0; ///< DTRACEAGG_, 0: only named so far
     uint64_t arg = 0;  ///< parameters of the quantize kinds
     bool has_keys_known = false;
+    /// Every clause so far that aggregates in it is left out: of its keys only the number is known.
+    bool has_open_keys = false;
+    bool is_read = false; ///< by printa() and what changes it
     std::vector<TypeId> keys;
     std::vector<bool> stack_keys; ///< [i]: the key is stack() or ustack()
 };
