@@ -213,6 +213,8 @@ int replay(ReplayArguments arguments) {
         OpenRecording& one = *(*set)->all()[0];
         one.window = analyze::window_of_part(one.trace.recording, one.window);
     }
+    if (!arguments.align.empty() && !(*set)->is_of_several())
+        complain("--align does nothing: there is one recording");
     auto note = (*set)->align(arguments.align);
     if (!note.ok())
         return fail_window("replay", note.error());
