@@ -16,6 +16,11 @@ namespace daybreak::cmd {
 
 namespace {
 
+/// What a boot report should have, and what no program records: a unit's first program shows when it
+/// began, not what it waited for.
+constexpr const char* kJobs = "what units waited for, the critical path: systemd's jobs are in no "
+                              "record, systemd-analyze critical-chain has them";
+
 struct BootReportArguments {
     TraceFiles files;
     WindowOptions window;
@@ -94,8 +99,9 @@ void print_text(const AskedRecording& recording, const BootReport& report) {
                                  analyze::print_answer(lines, answer, rows);
                                  return lines;
                              }});
-    put(on_one_screen(heading(recording), parts, left_out_text(report.questions, report.results),
-                      screen_size()));
+    std::string left_out = left_out_text(report.questions, report.results);
+    left_out += (left_out.empty() ? "not recorded\n  " : "  ") + std::string(kJobs) + "\n";
+    put(on_one_screen(heading(recording), parts, left_out, screen_size()));
 }
 
 void append_answers(std::string& out, const std::vector<analyze::Answer>& answers) {
@@ -126,6 +132,7 @@ void print_json(const AskedRecording& recording, const BootReport& report,
     }
     questions.end();
     append_answers(object.key("stored"), report.stored.aggregations);
+    object.put("not_recorded", kJobs);
     object.end();
     put(out + "\n");
 }
