@@ -19,6 +19,7 @@
 #include "kmod/core/host.h"
 #include "kmod/core/host_meta.h"
 #include "kmod/core/machine.h"
+#include "kmod/core/phase.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
 #include "kmod/core/symbols.h"
@@ -112,6 +113,7 @@ static int __init dbk_module_init(void)
 	if (err)
 		goto out_machine;
 	dbk_triggers_hook();
+	dbk_phase_init();
 	mutex_lock(&dbk.mutex);
 	dbk_providers_init();
 	mutex_unlock(&dbk.mutex);
@@ -125,6 +127,7 @@ static int __init dbk_module_init(void)
 	return 0;
 
 out_providers:
+	dbk_phase_exit();
 	providers_exit();
 	dbk_act_drain();
 	dbk_triggers_unhook();
@@ -145,6 +148,7 @@ static void __exit dbk_module_exit(void)
 	dbk_bank_leave();
 	dbk_dying_seal(DBK_SEAL_OPEN);
 	rings_destroy();
+	dbk_phase_exit();
 	providers_exit();
 	dbk_act_drain();
 	dbk_triggers_unhook();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the current process is: its directories, its files, its cgroup (version 2) and the systemd unit that is.
+ * Where the current process is: its directories, its files, its cgroup (version 2) and the systemd unit that is; and
+ * how far the machine has come.
  */
 #pragma D depends_on library io.d
 
@@ -74,3 +75,15 @@ inline string cgroup_unit_0[struct kernfs_node *K] = K->parent == NULL ? "" :
 inline string cgroup = curthread->cgroups->dfl_cgrp->kn->parent == NULL ? "/" :
     cgroup_path_0[curthread->cgroups->dfl_cgrp->kn];
 inline string unit = cgroup_unit_0[curthread->cgroups->dfl_cgrp->kn];
+
+/*
+ * Before the end of start-up, of which the module takes note (kmod/core/phase.h), the first process says it: its root
+ * is the kernel's rootfs until it changes to the real one, and its last program is systemd-shutdown.  3: the kernel
+ * runs; 4 to 6: it halts, powers off or restarts.
+ */
+inline string bootphase = *(int *)&`system_state < 3 ? "kernel" :
+    (*(int *)&`system_state >= 4 && *(int *)&`system_state <= 6) ||
+    stringof(((struct pid_namespace *)&`init_pid_ns)->child_reaper->comm) == "systemd-shutdow" ? "shutdown" :
+    *(unsigned int *)&daybreak`dbk_boot_running ? "running" :
+    stringof(((struct pid_namespace *)&`init_pid_ns)->child_reaper->fs->root.mnt->mnt_sb->s_type->name) == "rootfs" ?
+    "initrd" : "system";

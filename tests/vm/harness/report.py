@@ -39,6 +39,12 @@ class Recording:
     def info(self, *options: str) -> str:
         return _daybreak("info", *options, self.path)
 
+    def replay(self, program: str) -> str:
+        return _daybreak("replay", "-q", "-n", program, self.path)
+
+    def boot_report(self) -> str:
+        return _daybreak("boot-report", self.path)
+
     def cpus(self) -> list[Cpu]:
         """The CPUs of the recording's only ring."""
         return parse_cpus(self.info())

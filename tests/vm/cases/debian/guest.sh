@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-for number in 0 1; do
+# The phase is what it is to a program that comes now.
+running() {
+	[ "$(daybreak dtrace -qn 'BEGIN { printf("%s", bootphase); exit(0); }')" = running ]
+}
+until_it running
+holds running-is-seen-live running
+for number in 0 1 2; do
 	daybreak record --claim -o "/share/out/$number.dbrk"
 	status=$?
 	# 3: recorded, with losses that info names
