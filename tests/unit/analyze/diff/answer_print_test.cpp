@@ -25,8 +25,11 @@ std::string printed(const Answer& answer, size_t rows_max) {
 } // namespace
 
 TEST_CASE("the largest come first, of min() the smallest", "[analyze][diff]") {
+    CHECK(printed(answer(DTRACEAGG_COUNT, {{"a", 1}, {"b", 3}, {"c", 2}, {"d", 0}}), 2) ==
+          "          3  b\n          2  c\n  and 2 more\n");
+    // One more has room in the line that would say so.
     CHECK(printed(answer(DTRACEAGG_COUNT, {{"a", 1}, {"b", 3}, {"c", 2}}), 2) ==
-          "          3  b\n          2  c\n  and 1 more\n");
+          "          3  b\n          2  c\n          1  a\n");
     CHECK(printed(answer(DTRACEAGG_MIN, {{"a", 5}, {"b", 3}}), 2) ==
           "          3  b\n          5  a\n");
 }
