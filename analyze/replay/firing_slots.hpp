@@ -57,6 +57,8 @@ public:
             site.user_stack = std::span(user_stack_).subspan(1);
         return site;
     }
+    /// The addresses of the kernel's stack, which may be changed up to the next fill().
+    std::span<uint64_t> kernel_stack() { return stack_; }
     /// The process that a user stack is of; empty: there is none.
     std::optional<uint64_t> stack_pid() const {
         return user_stack_.empty() ? std::nullopt : std::optional(user_stack_[0]);

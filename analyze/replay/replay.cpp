@@ -35,7 +35,7 @@ Replay::Replay(const ReplayedProbes& probes, const ReplayOptions& options)
 base::Result<std::unique_ptr<ReplayMachine>> Replay::make_machine(base::ByteView dof) const {
     uint64_t begin_ns = is_of_several() ? covered_.begin_ns() : begin_of(recordings_[0]);
     return ReplayMachine::create(
-        probes_, begin_ns, {options_.release, options_.destructive, options_.timer_firings_max},
+        probes_, begin_ns, {options_.release, options_.destructive, options_.timer_firings_max, options_.symbols},
         dof);
 }
 

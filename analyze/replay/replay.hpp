@@ -29,6 +29,8 @@ struct ReplayOptions {
     std::function<void(uint64_t records)> progress;
     /// Firings of timers after which they end: a clock that jumps has years of them.
     uint64_t timer_firings_max = 100'000'000;
+    /// Of several recordings: what their stacks have in common, for the report, too; may be null.
+    CommonSymbols* symbols = nullptr;
 };
 
 class Replay {

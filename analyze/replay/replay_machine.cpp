@@ -27,6 +27,7 @@ base::Result<std::unique_ptr<ReplayMachine>>
 ReplayMachine::create(const ReplayedProbes& probes, uint64_t begin_ns, const Options& options,
                       base::ByteView dof) {
     std::unique_ptr<ReplayMachine> machine(new ReplayMachine(probes));
+    machine->symbols_ = options.symbols;
     DBK_TRY_VOID(machine->make_host(begin_ns));
     DBK_TRY_VOID(machine->add_probes());
     DBK_TRY_VOID(machine->load(options, dof));
@@ -141,6 +142,9 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
     const CaptureTable& table = *recordings_[recording].table;
     for (const MergedRecord& merged : reader.records())
         slots_.fill(table, reader.ecb_of(merged), merged.record);
+    if (symbols_)
+        for (uint64_t& address : slots_.kernel_stack())
+            address = symbols_->common(recording, address);
     set_thread(reader, recording);
     host_->set_own_site(slots_.site());
 }

@@ -6,6 +6,7 @@
 // the records say, and it has no memory but the recorded strings.
 #pragma once
 
+#include "analyze/replay/common_symbols.hpp"
 #include "analyze/replay/firing_reader.hpp"
 #include "analyze/replay/firing_slots.hpp"
 #include "analyze/replay/replayed_probes.hpp"
@@ -19,6 +20,7 @@ public:
         std::string release;      ///< of the recorded kernel
         bool destructive = false; ///< the program may ask for destructive actions, which do nothing
         uint64_t timer_firings_max = 0;
+        CommonSymbols* symbols = nullptr; ///< of several recordings; null: addresses stay
     };
 
     /// `begin_ns` is the common time at which it begins.  The probes must outlive it.
@@ -73,6 +75,7 @@ private:
     std::unique_ptr<sim::Simulation> simulation_;
     std::vector<ReplayedProbesById> probes_;
     std::vector<sim::SimProbe*> timers_;
+    CommonSymbols* symbols_ = nullptr;
 };
 
 } // namespace daybreak::analyze

@@ -99,8 +99,11 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         base::ByteView dof) {
     analyze::ReportOptions options;
     options.testing = is_testing();
-    if (!set.is_of_several()) // addresses of two boots are not one kernel's
-        options.symbols = &set.all()[0]->trace.symbols;
+    std::vector<const formats::SymbolTable*> tables;
+    for (const auto& one : set.all())
+        tables.push_back(&one->trace.symbols);
+    analyze::CommonSymbols common(tables); // addresses of two boots are not one kernel's
+    options.symbols = set.is_of_several() ? &common.symbols() : tables[0];
     OutputFile output;
     TerminalSink sink(
         {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});
@@ -112,6 +115,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     analyze::ReplayOptions how;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
+    how.symbols = set.is_of_several() ? &common : nullptr;
     install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
     const uint64_t all = records_of(set);
