@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the current process is: its directories, its files, its cgroup (version 2) and the systemd unit that is; and
- * how far the machine has come.
+ * Where the current process is: its directories, its files, its cgroup (version 2), the systemd unit and the container
+ * that is, and its namespaces; and how far the machine has come.
  */
 #pragma D depends_on library io.d
 
@@ -87,3 +87,25 @@ inline string bootphase = *(int *)&`system_state < 3 ? "kernel" :
     *(unsigned int *)&daybreak`dbk_boot_running ? "running" :
     stringof(((struct pid_namespace *)&`init_pid_ns)->child_reaper->fs->root.mnt->mnt_sb->s_type->name) == "rootfs" ?
     "initrd" : "system";
+
+/*
+ * The ID of a container, 64 digits: its cgroup, or the one around it, is called so, as Docker, Podman, containerd and CRI-O
+ * have it ("docker-ID.scope", "/docker/ID", "libpod-ID.scope/container").  The argument begins with the last '-'.
+ */
+inline int container_is_id[string S] = strlen(S) == 65 || (strlen(S) == 71 && substr(S, 65) == ".scope");
+inline string container_id[string S] = container_is_id[S] ? substr(S, 1, 64) : "";
+inline string container_of[struct kernfs_node *K] = K->parent == NULL ? "" :
+    container_id[strrchr(strjoin("-", stringof(K->name)), '-')];
+inline string container_here[struct kernfs_node *K] = K->parent == NULL ? "" :
+    container_is_id[strrchr(strjoin("-", stringof(K->name)), '-')] ? container_of[K] : container_of[K->parent];
+inline string container = container_here[curthread->cgroups->dfl_cgrp->kn];
+
+/* Namespaces by number, as in /proc/PID/ns; 0: the thread is about to be gone, and has left them. */
+inline unsigned int cgroupns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->cgroup_ns->ns.inum;
+inline unsigned int ipcns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->ipc_ns->ns.inum;
+inline unsigned int mntns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->mnt_ns->ns.inum;
+inline unsigned int netns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->net_ns->ns.inum;
+inline unsigned int utsns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->uts_ns->ns.inum;
+inline unsigned int pidns = curthread->thread_pid == NULL ? 0 :
+    curthread->thread_pid->numbers[curthread->thread_pid->level].ns->ns.inum;
+inline unsigned int userns = curthread->cred->user_ns->ns.inum;

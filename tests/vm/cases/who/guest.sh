@@ -54,6 +54,24 @@ equal group "$(cat group)" \
 	"/system.slice/daybreak-test.service/payload daybreak-test.service /tmp/there / /proc/version proc <none>"
 equal no-unit "$(dtrace -qn 'BEGIN { printf("%s|%s|", cgroup, unit); exit(0); }' 2>&1)" "/||"
 
+# A container, and namespaces.
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+cat >inside.sh <<'EOF'
+echo $$ >"$1/cgroup.procs"
+for kind in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$kind; done | tr -dc '0-9\n' | tr '\n' ' ' >spaces
+exec workload 1
+EOF
+for name in "docker-$id.scope" "docker/$id" "libpod-$id.scope/container" "long-${id}0"; do
+	mkdir -p "/tmp/groups/$name"
+	rm -f inside
+	dtrace -o inside -qn 'syscall::getppid:entry /execname == "workload"/ {
+		@[cgroupns, ipcns, mntns, netns, pidns, userns, utsns, container] = count(); }
+		END { printa("%u %u %u %u %u %u %u %s %@d", @); }' -c "unshare -mnui sh inside.sh /tmp/groups/$name" 2>inside.err
+	case $name in long*) expected= ;; *) expected=$id ;; esac
+	equal "inside-$(echo "$name" | cut -c1-6)" "$(cat inside inside.err)" "$(cat spaces)$expected 100"
+done
+equal same-namespaces "$(for kind in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$kind; done | tr -dc '0-9\n' | grep -cxF "$(tr ' ' '\n' <spaces | grep .)")" 3
+
 # Whose child it is: the command's grandchild, and a process beside it.
 cat >both.sh <<'EOF'
 touch asked
