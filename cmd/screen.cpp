@@ -4,7 +4,9 @@
 #include "cmd/screen.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -24,11 +26,29 @@ size_t lines_of(const std::string& text, size_t columns) {
     return lines;
 }
 
+/// The lines of each part, made once for each number of rows: there may be many to choose from.
+class PartLines {
+public:
+    explicit PartLines(const std::vector<ScreenPart>& parts) : parts_(parts), made_(parts.size()) {}
+    const std::string& of(size_t part, size_t rows) {
+        std::optional<std::string>& text = made_[part][rows - 1];
+        if (!text)
+            text = parts_[part].lines(rows);
+        return *text;
+    }
+
+private:
+    const std::vector<ScreenPart>& parts_;
+    std::vector<std::array<std::optional<std::string>, kRowsMax>> made_;
+};
+
 std::string laid_out(const std::string& above, const std::vector<ScreenPart>& parts,
-                     const std::string& below, size_t rows, const char* space) {
+                     const std::string& below, PartLines& made, const std::vector<size_t>& rows,
+                     const char* space) {
     std::string text = above;
-    for (const ScreenPart& part : parts) {
-        std::string lines = part.lines(rows);
+    for (size_t i = 0; i < parts.size(); i++) {
+        const ScreenPart& part = parts[i];
+        const std::string& lines = made.of(i, rows[i]);
         text += space + (part.title.empty() ? "" : part.title + "\n") +
                 (lines.empty() ? "  none\n" : lines);
     }
@@ -47,14 +67,30 @@ ScreenSize screen_size() {
 
 std::string on_one_screen(const std::string& above, const std::vector<ScreenPart>& parts,
                           const std::string& below, ScreenSize size) {
-    std::string text;
-    for (const char* space : {"\n", ""}) // lines between the parts, while there is room
-        for (size_t rows = kRowsMax; rows >= (*space ? kRowsWithSpace : 1); rows--) {
-            text = laid_out(above, parts, below, rows, space);
-            if (lines_of(text, size.columns) <= size.lines)
-                return text;
-        }
-    return text;
+    PartLines made(parts);
+    auto with = [&](const std::vector<size_t>& rows, const char* space) {
+        return laid_out(above, parts, below, made, rows, space);
+    };
+    auto fits = [&size](const std::string& text) {
+        return lines_of(text, size.columns) <= size.lines;
+    };
+    for (size_t count = kRowsMax; count >= kRowsWithSpace; count--)
+        if (std::string text = with(std::vector(parts.size(), count), "\n"); fits(text))
+            return text;
+    // Without lines between the parts.  The first part goes first, the others take turns.
+    std::vector<size_t> rows(parts.size(), 1);
+    auto raise = [&](size_t part) {
+        rows[part]++;
+        bool has_room = fits(with(rows, ""));
+        rows[part] -= !has_room;
+        return has_room;
+    };
+    while (!rows.empty() && rows[0] < kRowsMax && raise(0))
+        ;
+    for (size_t count = 1; count < kRowsMax; count++)
+        for (size_t part = 1; part < parts.size(); part++)
+            raise(part);
+    return with(rows, "");
 }
 
 std::string first_lines(const std::string& text, size_t count) {
