@@ -270,6 +270,14 @@ bool dbk_program_target(const struct dbk_program *program, const char **release_
  */
 void dbk_program_restrict(struct dbk_program *program, uint32_t lacks);
 
+/**
+ * dbk_program_give_args() - each firing has args[0] to args[@count - 1], wherever dbk_host_arg() has them
+ *
+ * Before dbk_consumer_create().  Those with a constant number are then as quick as arg0.  For a host
+ * whose programs are made for its arguments: a replay.
+ */
+void dbk_program_give_args(struct dbk_program *program, uint32_t count);
+
 /* ---- consumers ------------------------------------------------------------------- */
 
 /* Limits of options; a value beyond is refused with a reason.  Those that compilers know are in

@@ -15,7 +15,7 @@
  *                  must be __probe_ctx themselves, must not take a lock, must
  *                  be bounded, must not fire probes (a nested firing is dropped)
  *
- * The inline seam: a host that wants the hot ones inlined (the kernel) builds
+ * The inline seam: a host that wants the hot ones inlined (the kernel, the simulator) builds
  * the engine with -DDBK_HOST_INLINE and has a header "dbk_host_inline.h" in the
  * include path.  That header defines any of the functions marked [inline] as
  * `static __probe_ctx_inline` and, for each, a macro of the same name:
@@ -299,12 +299,21 @@ uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max, uint64_
 /** dbk_host_ureg() - uregs[@index]; false when there is no such register */
 bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret);
 
-/** dbk_host_arg() - argument @index, at or beyond the probe's arg_count; 0 when there is none */
+/** dbk_host_arg() - [inline] argument @index, at or beyond the probe's arg_count; 0 when there is
+ * none */
+#ifndef dbk_host_arg
 uint64_t dbk_host_arg(const struct dbk_probe *probe, void *frame, uint32_t index);
+#endif
 
 /* ---- probe context: memory that is not ours --------------------------------
  * These may meet any address.  They never crash, never sleep, log nothing.
  */
+
+/** dbk_host_readable() - [inline] how many bytes from kernel address @address on need none of these
+ * functions, and can be read like the engine's own; 0: that is not known */
+#ifndef dbk_host_readable
+#define dbk_host_readable(address) ((void)(address), 0)
+#endif
 
 /** dbk_host_load() - copies @bytes from kernel address @address; false when that faults */
 bool dbk_host_load(void *to, uint64_t address, uint32_t bytes);

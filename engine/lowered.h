@@ -233,6 +233,7 @@ struct dbk_program {
 	bool has_end;		/* names dtrace:::END, perhaps by a glob */
 	bool calls_speculation; /* some expression calls speculation() */
 	uint32_t lacks;		/* DBK_LACKS_: privileges that its owner has not */
+	uint32_t args_given;	/* args[] that every firing has; 0: not known */
 };
 
 /* ---- plans ----------------------------------------------------------------------------- */
@@ -300,18 +301,21 @@ enum dbk_tier {
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
 	DBK_TIER_CELLS,	    /* the same, maybe without a record, with stores into thread-locals, and
 			     * with keys and cells of aggregate=engine; of ECBs alone */
+	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
+			     * names of the probe, or texts of args_given */
 	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
 };
 
 /* The first clauses of a consumer on a probe that are simple are not charged, if none is more work
  * than that: together they are a quarter of DBK_WORK_FIRING. */
 #define DBK_SIMPLE_WORK_MAX 2048u
+#define DBK_SIMPLE_TEXT_MAX 512u /* bytes of a text in such a clause */
 #define DBK_SIMPLE_ECBS_MAX 128u
 
 /* All that an ECBDESC does, computed once: shared by its ECBs. */
 struct dbk_plan {
 	struct dbk_predicate predicate;
-	uint8_t tier; /* enum dbk_tier: SIMPLE or GENERAL */
+	uint8_t tier; /* enum dbk_tier: SIMPLE, TEXTS or GENERAL */
 	bool has_record;
 	bool variable; /* records carry their length */
 	bool uses_locals;

@@ -65,4 +65,23 @@ static __probe_ctx_inline void dbk_text_copy(char *to, const char *from, uint32_
 		*to = *from;
 }
 
+/** dbk_text_take() - copies characters before the first NUL of @text, at most @room of them; of @to the
+ * word of the last one is written as far as @room.  Returns how many */
+static __probe_ctx_inline uint32_t dbk_text_take(char *to, const char *text, uint64_t room)
+{
+	uint32_t length = 0;
+	uint64_t word, bit;
+
+	for (; length + 8ull <= room; length += 8) {
+		__builtin_memcpy(&word, text + length, 8);
+		__builtin_memcpy(to + length, &word, 8);
+		bit = dbk_nul_bit(word);
+		if (bit != 0)
+			return length + dbk_nul_at(bit);
+	}
+	for (; length < room && text[length] != '\0'; length++)
+		to[length] = text[length];
+	return length;
+}
+
 #endif /* DBK_ENGINE_WORDS_H */

@@ -32,9 +32,9 @@ static __probe_ctx_inline uint64_t dbk_timestamp(struct dbk_cpu *cpu)
 /** dbk_builtin() - value of a built-in integer variable, or the address of a copied string */
 uint64_t dbk_builtin(struct dbk_cpu *cpu, uint32_t id);
 
-/** dbk_name() - a built-in string in the host's memory; @bytes_ret: what it has at most, NUL
- * included */
-const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret);
+/** dbk_name() - a built-in string in the host's memory; @length_ret: without its NUL.  execname may
+ * change at any time: its copy may have a NUL before that */
+const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *length_ret);
 
 /** dbk_subr() - runs subroutine @id on the tuple stack */
 uint64_t dbk_subr(struct dbk_cpu *cpu, uint32_t id);

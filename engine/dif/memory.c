@@ -30,6 +30,21 @@ __probe_ctx uint64_t dbk_own_bytes(const struct dbk_cpu *cpu, uint64_t address)
 	return left;
 }
 
+/* What the host has to be read without its help. */
+__probe_ctx static inline uint64_t host_bytes(const struct dbk_cpu *cpu, uint64_t address)
+{
+	bool may = (cpu->consumer->program->lacks & DBK_LACKS_KERNEL) == 0;
+
+	return may ? dbk_host_readable(address) : 0;
+}
+
+__probe_ctx static inline uint64_t readable_bytes(const struct dbk_cpu *cpu, uint64_t address)
+{
+	uint64_t bytes = host_bytes(cpu, address);
+
+	return bytes != 0 ? bytes : dbk_own_bytes(cpu, address);
+}
+
 /* Only a chunk's data: what links the chunks is not D's. */
 __probe_ctx static bool may_store_dynamic(const struct dbk_dynvars *dynvars, uint64_t address,
 					  uint64_t bytes)
@@ -64,7 +79,7 @@ __probe_ctx bool dbk_load(struct dbk_cpu *cpu, void *to, uint64_t address, uint3
 		return true;
 	if (!dbk_spend(cpu, DBK_WORK_INSN + bytes))
 		return false;
-	if (dbk_own_bytes(cpu, address) >= bytes) {
+	if (readable_bytes(cpu, address) >= bytes) {
 		memmove(to, (const void *)(uintptr_t)address, bytes);
 		return true;
 	}
@@ -109,7 +124,7 @@ __probe_ctx uint64_t dbk_zeroed_scratch(struct dbk_cpu *cpu, uint64_t bytes)
 __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct dbk_view *view_ret)
 {
 	uint32_t strsize = cpu->consumer->strsize;
-	uint64_t own = dbk_own_bytes(cpu, address);
+	uint64_t own = readable_bytes(cpu, address);
 	int32_t length;
 	char *copy;
 
@@ -137,10 +152,15 @@ __probe_ctx bool dbk_view_string(struct dbk_cpu *cpu, uint64_t address, struct d
 
 __probe_ctx int32_t dbk_copy_string(struct dbk_cpu *cpu, char *to, uint64_t address, uint32_t room)
 {
-	uint64_t own = dbk_own_bytes(cpu, address);
+	uint64_t hosts = host_bytes(cpu, address);
+	uint64_t own = hosts == 0 ? dbk_own_bytes(cpu, address) : 0;
 	int32_t length;
 
-	if (own == 0) {
+	if (hosts != 0) {
+		length = (int32_t)dbk_text_take(to, (const char *)(uintptr_t)address,
+						hosts < room - 1 ? hosts : room - 1);
+		to[length] = '\0';
+	} else if (own == 0) {
 		if (!dbk_may_see_kernel(cpu))
 			return -1;
 		length = address == 0 ? -1 : dbk_host_load_string(to, address, room);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* variables.c - built-in, global and clause-local variables; see dif.h and docs/design/0021-one-reading-of-the-clock.md */
 #include "engine/dif/dif.h"
+#include "engine/words.h"
 
-__probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *bytes_ret)
+__probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *length_ret)
 {
-	*bytes_ret = DBK_PROBE_NAME_BYTES_MAX + 1;
+	const struct dbk_probe *probe = cpu->probe;
+
 	if (id == DIF_VAR_EXECNAME) {
-		*bytes_ret = DBK_EXECNAME_BYTES;
+		*length_ret = dbk_text_length(dbk_host_execname(), DBK_EXECNAME_BYTES - 1);
 		return dbk_host_execname();
 	}
+	if (id == DIF_VAR_ZONENAME) {
+		*length_ret = 6;
+		return "global"; /* Linux has one */
+	}
+	*length_ret = cpu->ecb->name_bytes[id - DIF_VAR_PROBEPROV];
 	if (id == DIF_VAR_PROBEFUNC)
-		return cpu->probe->function;
+		return probe->function;
 	if (id == DIF_VAR_PROBENAME)
-		return cpu->probe->name;
-	if (id == DIF_VAR_PROBEMOD)
-		return cpu->probe->module;
-	if (id == DIF_VAR_PROBEPROV)
-		return cpu->probe->provider;
-	*bytes_ret = 7;
-	return "global"; /* zonename: Linux has one */
+		return probe->name;
+	return id == DIF_VAR_PROBEMOD ? probe->module : probe->provider;
 }
 
 __probe_ctx static uint64_t name_copy(struct dbk_cpu *cpu, uint32_t id)
 {
-	uint32_t bytes, length = 0;
-	const char *name = dbk_name(cpu, id, &bytes);
+	uint32_t length;
+	const char *name = dbk_name(cpu, id, &length);
 
-	while (length < bytes - 1 && name[length] != '\0')
-		length++;
 	return dbk_new_string(cpu, name, length);
 }
 

@@ -310,6 +310,8 @@ run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb 
 {
 	if (ecb->tier == DBK_TIER_CELLS)
 		return dbk_run_cells(cpu, buffer, ecb, args, frame, 0);
+	if (ecb->tier == DBK_TIER_TEXTS)
+		return dbk_run_texts(cpu, buffer, ecb, args, frame, 0);
 	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), 0);
 }
 
@@ -434,8 +436,10 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
 	else if (tier == DBK_TIER_SIMPLE)
 		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
-	else
+	else if (tier == DBK_TIER_CELLS)
 		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
+	else
+		done = dbk_run_texts(cpu, buffer, ecb, args, frame, 1);
 	if (tier == DBK_TIER_ARGUMENTS && done) {
 		buffer->counters->firings++;
 		count_record(buffer->counters, ecb);
@@ -481,6 +485,13 @@ fire_cells(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *a
 	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_CELLS);
 }
 
+__probe_ctx __attribute__((__noinline__)) static void
+fire_texts(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	   void *frame, const struct dbk_ecb *ecb)
+{
+	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_TEXTS);
+}
+
 /* The only ECB of its probe, whose predicate holds. */
 __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_probe *probe,
 					const uint64_t *args, void *frame,
@@ -492,6 +503,8 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 		fire_arguments(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_CELLS)
 		fire_cells(engine, probe, args, frame, ecb);
+	else if (ecb->tier == DBK_TIER_TEXTS)
+		fire_texts(engine, probe, args, frame, ecb);
 	else
 		fire(engine, probe, args, frame);
 }

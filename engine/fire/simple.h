@@ -308,4 +308,9 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 	return true;
 }
 
+/** dbk_run_texts() - a clause of tier TEXTS; false: nothing was done, a text is not at hand.
+ * @firings: to be counted with it */
+bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+		   const uint64_t *args, void *frame, uint32_t firings);
+
 #endif /* DBK_ENGINE_FIRE_SIMPLE_H */

@@ -108,15 +108,14 @@ __probe_ctx static void refer_to_tail(struct build *build, uint32_t offset, uint
 	build->used = (uint32_t)DBK_ROUND_UP(at + bytes, 8);
 }
 
-/* Rounds the tail up to 8 bytes with zeros; always fits: room and used are multiples of 8 before.
- */
+/* Rounds the tail up to 8 bytes with zeros; always fits: room, used and @at are multiples of 8. */
 __probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_t at,
 				   uint32_t bytes)
 {
-	uint32_t end;
+	uint32_t rest = bytes & 7;
 
-	for (end = at + bytes; (end & 7) != 0; end++)
-		build->base[end] = 0;
+	if (rest != 0)
+		*(uint64_t *)(build->base + at + bytes - rest) &= ~(~0ull << rest * 8);
 	refer_to_tail(build, offset, at, bytes);
 }
 
@@ -139,20 +138,21 @@ __probe_ctx static bool store_execname(struct run *run, const struct dbk_step *s
 __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 {
 	struct build *build = run->build;
-	uint32_t bytes, length = 0, at;
-	const char *name = dbk_name(run->cpu, step->expr.operand, &bytes);
-	uint8_t *to;
+	uint32_t most = DBK_PROBE_NAME_BYTES_MAX + 1, length, at;
+	const char *name = dbk_name(run->cpu, step->expr.operand, &length);
+	char *to;
 
-	if (bytes > step->bytes)
-		bytes = step->bytes;
-	if (!want(run, build, (uint32_t)DBK_ROUND_UP(bytes, 8)))
+	if (most > step->bytes)
+		most = step->bytes;
+	if (length >= most)
+		length = most - 1;
+	if (!want(run, build, (uint32_t)DBK_ROUND_UP(most, 8)))
 		return false;
 	at = build->used;
-	to = build->base + at;
-	while (length < bytes - 1 && name[length] != '\0') {
-		to[length] = (uint8_t)name[length];
-		length++;
-	}
+	to = (char *)build->base + at;
+	dbk_text_copy(to, name, length);
+	if (step->expr.operand == DIF_VAR_EXECNAME)
+		length = dbk_text_length(to, length);
 	close_tail(build, step->offset, at, length);
 	return true;
 }
@@ -411,42 +411,47 @@ __probe_ctx static bool run_speculative(struct run *run, const struct dbk_step *
 	return !run->cpu->fault_set;
 }
 
+/* Without jump tables (in the kernel) the switch is a tree: what is hot is asked before. */
 __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 {
-	if (step->kind == DBK_STEP_STORE || step->kind == DBK_STEP_EXIT)
+	uint64_t value;
+
+	if (step->kind == DBK_STEP_STORE)
 		return store_value(run, step);
-	if (step->kind == DBK_STEP_THREAD)
+	switch (step->kind) {
+	case DBK_STEP_EXIT:
+		return store_value(run, step);
+	case DBK_STEP_THREAD:
 		return store_thread(run, step);
-	if (step->kind == DBK_STEP_EVALUATE) {
+	case DBK_STEP_EVALUATE:
 		value_of(run, &step->expr);
 		return !run->cpu->fault_set;
-	}
-	if (step->kind == DBK_STEP_EXECNAME)
+	case DBK_STEP_EXECNAME:
 		return store_execname(run, step);
-	if (step->kind == DBK_STEP_STRING)
+	case DBK_STEP_STRING:
 		return store_string(run, step);
-	if (step->kind == DBK_STEP_PID_VALUE)
+	case DBK_STEP_PID_VALUE:
 		return store_pid_value(run, step);
-	if (step->kind == DBK_STEP_BYTES)
+	case DBK_STEP_BYTES:
 		return store_bytes(run, step);
-	if (step->kind == DBK_STEP_AGGREGATE)
+	case DBK_STEP_AGGREGATE:
 		return aggregate(run, step);
-	if (step->kind == DBK_STEP_KEY_BEGIN) {
+	case DBK_STEP_KEY_BEGIN:
 		begin_key(run, step);
 		return true;
-	}
-	if (step->kind == DBK_STEP_ACT) {
-		uint64_t value = value_of(run, &step->expr);
-
+	case DBK_STEP_ACT:
+		value = value_of(run, &step->expr);
 		return !run->cpu->fault_set && dbk_act(run->cpu, step->bytes, value);
-	}
-	if (step->kind == DBK_STEP_SNAPSHOT) {
+	case DBK_STEP_SNAPSHOT:
 		store_snapshot(run, step);
 		return true;
-	}
-	if (step->kind >= DBK_STEP_SPECULATE)
+	case DBK_STEP_SPECULATE:
+	case DBK_STEP_COMMIT:
+	case DBK_STEP_DISCARD:
 		return run_speculative(run, step);
-	return store_stack(run, step);
+	default:
+		return store_stack(run, step);
+	}
 }
 
 __probe_ctx static bool begin_record(struct run *run)
@@ -491,8 +496,8 @@ __probe_ctx static void end_record(struct run *run)
 __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)
 {
 	const struct dbk_plan *plan = cpu->ecb->plan;
+	const struct dbk_step *step;
 	struct run run;
-	uint32_t i;
 
 	run.cpu = cpu;
 	run.plan = plan;
@@ -506,9 +511,9 @@ __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)
 	}
 	if (!begin_record(&run))
 		return;
-	for (i = 0; i < plan->step_count; i++) {
-		if (!run_step(&run, &plan->steps[i])) {
-			*action_ret = plan->steps[i].action + 1u;
+	for (step = plan->steps; step != plan->steps_end; step++) {
+		if (!run_step(&run, step)) {
+			*action_ret = step->action + 1u;
 			return;
 		}
 	}

@@ -52,7 +52,7 @@ enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED }
 
 struct run {
 	const struct dbk_difo *difo;
-	const struct dbk_var *vars; /* of the program */
+	const struct dbk_program *program;
 	struct symbol regs[DIF_DIR_NREGS];
 	struct binary binaries[BINARIES_MAX]; /* of all runs */
 	uint32_t binary_count;
@@ -211,13 +211,21 @@ static bool load_thread(const struct run *run, uint32_t var, struct symbol *s)
 {
 	s->kind = SYMBOL_THREAD;
 	s->value = var;
-	return !run->stored && !run->vars[var].by_ref;
+	return !run->stored && !run->program->vars[var].by_ref;
+}
+
+/* args[@index], where every firing has it. */
+static bool load_args(const struct run *run, struct symbol index, struct symbol *s)
+{
+	s->kind = SYMBOL_ARG;
+	s->value = index.value;
+	return index.kind == SYMBOL_CONST && index.value < run->program->args_given;
 }
 
 /* The one store that an object may make. */
 static bool store_thread(struct run *run, uint32_t var, struct symbol value)
 {
-	if (!run->may_store || run->stored || run->vars[var].by_ref)
+	if (!run->may_store || run->stored || run->program->vars[var].by_ref)
 		return false;
 	run->stored = true;
 	run->stored_var = var;
@@ -255,7 +263,6 @@ static bool push(struct run *run, struct symbol value)
 static bool step(struct run *run, const struct dbk_insn *insn)
 {
 	struct symbol *regs = run->regs;
-	struct symbol zero = {SYMBOL_CONST, 0};
 	struct symbol s = {SYMBOL_UNKNOWN, 0};
 
 	switch (insn->op) {
@@ -269,6 +276,10 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 	case DBK_IOP_LOAD_ARG:
 		s.kind = SYMBOL_ARG;
 		s.value = insn->arg;
+		break;
+	case DBK_IOP_LOAD_ARGS:
+		if (!load_args(run, regs[insn->r2], &s))
+			return false;
 		break;
 	case DBK_IOP_LOAD_VAR:
 		s.kind = SYMBOL_VAR;
@@ -298,7 +309,7 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 	case DBK_IOP_CMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_CONST);
 	case DBK_IOP_TST:
-		return compare(run, regs[insn->r1], zero, SYMBOL_CONST);
+		return compare(run, regs[insn->r1], (struct symbol){SYMBOL_CONST, 0}, SYMBOL_CONST);
 	case DBK_IOP_SCMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
 	case DBK_IOP_ADD:
@@ -405,7 +416,7 @@ static void begin_run(struct run *run, const struct dbk_program *program,
 {
 	memset(run, 0, sizeof(*run));
 	run->difo = difo;
-	run->vars = program->vars;
+	run->program = program;
 }
 
 static void lower_expression(const struct dbk_program *program, struct dbk_difo *difo)
@@ -421,7 +432,10 @@ static void lower_expression(const struct dbk_program *program, struct dbk_difo 
 	if (!run_symbols(&run, &result) || run.pair_count != 0)
 		return;
 	expr_of_symbol(&run, result, &difo->expr);
-	/* A name is a string and nothing else is; an address of one stays interpreted. */
+	/* A name is a string, and besides only what is at an argument that is given; an address of
+	 * one stays interpreted. */
+	if (wants_string && difo->expr.kind == DBK_EXPR_ARG && program->args_given != 0)
+		return;
 	if ((difo->expr.kind == DBK_EXPR_NAME) != wants_string)
 		difo->expr.kind = DBK_EXPR_DIF;
 	/* What lies after an address is read in one place, dbk_dif_exec()'s callers. */
@@ -664,6 +678,25 @@ void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo)
 	lower_store(program, difo);
 	lower_copyinstr(program, difo);
 	lower_predicate(program, difo);
+}
+
+static bool loads_args(const struct dbk_difo *difo)
+{
+	uint32_t i = 0;
+
+	while (i < difo->insn_count && difo->insns[i].op != DBK_IOP_LOAD_ARGS)
+		i++;
+	return i < difo->insn_count;
+}
+
+void dbk_program_give_args(struct dbk_program *program, uint32_t count)
+{
+	uint32_t i;
+
+	program->args_given = count;
+	for (i = 0; i < program->section_count; i++)
+		if (program->difos[i] != NULL && loads_args(program->difos[i]))
+			dbk_difo_lower(program, program->difos[i]);
 }
 
 void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer)

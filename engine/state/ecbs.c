@@ -35,13 +35,15 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 	const struct dbk_predicate *predicate = &ecb->plan->predicate;
 
 	/* A predicate that needs the firing's state needs it set up. */
-	if (ecb->plan->tier != DBK_TIER_SIMPLE ||
+	if (ecb->plan->tier == DBK_TIER_GENERAL ||
 	    (predicate->kind != DBK_PREDICATE_NONE && !predicate->simple))
 		return DBK_TIER_GENERAL;
 	if (is_arguments(ecb))
 		return DBK_TIER_ARGUMENTS;
 	if (before >= DBK_SIMPLE_ECBS_MAX)
 		return DBK_TIER_GENERAL;
+	if (ecb->plan->tier == DBK_TIER_TEXTS)
+		return DBK_TIER_TEXTS;
 	return ecb->plan->aggregation_count != 0 || ecb->plan->stores_threads ? DBK_TIER_CELLS
 									      : DBK_TIER_SIMPLE;
 }
@@ -95,6 +97,15 @@ static void prepare(struct dbk_ecb *ecb, uint32_t before)
 	ecb->alone = DBK_ALONE_NOT;
 }
 
+static uint8_t length_of(const char *name)
+{
+	uint8_t length = 0; /* the host's are checked: at most DBK_PROBE_NAME_BYTES_MAX */
+
+	while (name[length] != '\0')
+		length++;
+	return length;
+}
+
 /* @before: how many ECBs the consumer has on the probe. */
 static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe *probe,
 				const struct dbk_plan *plan, uint32_t before)
@@ -111,6 +122,10 @@ static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe 
 	ecb->buffers = consumer->buffers;
 	ecb->plan = plan;
 	ecb->probe = probe;
+	ecb->name_bytes[0] = length_of(probe->provider);
+	ecb->name_bytes[1] = length_of(probe->module);
+	ecb->name_bytes[2] = length_of(probe->function);
+	ecb->name_bytes[3] = length_of(probe->name);
 	ecb->epid = consumer->next_epid;
 	ecb->gate = probe == &engine->begin   ? DBK_GATE_BEGIN
 		    : probe == &engine->end   ? DBK_GATE_END

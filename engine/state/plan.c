@@ -349,8 +349,8 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 
 		if (kind == DBK_STEP_EXECNAME)
 			work += 2 * DBK_WORK_INSN;
-		else if (kind == DBK_STEP_STRING) /* a name that is not charged where it is copied */
-			work += DBK_WORK_CALL + DBK_PROBE_NAME_BYTES_MAX * DBK_WORK_CHAR / 2;
+		else if (kind == DBK_STEP_STRING) /* a name, by words, is not charged where it is copied */
+			work += 2 * DBK_WORK_CALL;
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
 			work += plan->steps[i].expr.kind == DBK_EXPR_BINARY ? 2 * DBK_WORK_INSN
@@ -380,6 +380,36 @@ static uint32_t simple_bytes(const struct dbk_plan *plan)
 			bytes += DBK_EXECNAME_BYTES;
 	}
 	return bytes;
+}
+
+/* Whether the text of a step needs nothing but the probe, or an argument that is given. */
+static bool is_text(const struct dbk_consumer *consumer, const struct dbk_step *step)
+{
+	const struct dbk_expr *expr = &step->expr;
+
+	if (step->kind != DBK_STEP_STRING || step->bytes > DBK_SIMPLE_TEXT_MAX)
+		return false;
+	if (expr->kind == DBK_EXPR_NAME)
+		return expr->operand != DIF_VAR_EXECNAME;
+	return expr->kind == DBK_EXPR_ARG && consumer->program->args_given != 0 &&
+	       (consumer->program->lacks & DBK_LACKS_KERNEL) == 0;
+}
+
+/* Whether the plan is one aggregation, all of whose key is simple or a text. */
+static bool is_texts(const struct dbk_consumer *consumer, const struct dbk_plan *plan)
+{
+	const struct dbk_step *step = plan->steps + 1, *last = plan->steps_end - 1;
+	const struct dbk_aggregation *agg = plan->aggregations;
+
+	if (plan->has_record || plan->aggregation_count != 1 ||
+	    plan->steps[0].kind != DBK_STEP_KEY_BEGIN || last->kind != DBK_STEP_AGGREGATE ||
+	    !dbk_is_simple(&agg->increment) || !dbk_is_simple(&agg->value))
+		return false;
+	for (; step != last; step++)
+		if (step->kind != DBK_STEP_EXECNAME && !is_text(consumer, step) &&
+		    (step->kind != DBK_STEP_STORE || !dbk_is_simple(&step->expr)))
+			return false;
+	return true;
 }
 
 static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
@@ -422,6 +452,8 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->classic_align = p.record.classic.align;
 	plan->steps_end = plan->steps + plan->step_count;
 	plan->simple_bytes = simple_bytes(plan);
+	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
+		plan->tier = DBK_TIER_TEXTS;
 	if (plan->uses_locals || consumer->counted || plan->work > DBK_SIMPLE_WORK_MAX ||
 	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)
 		plan->tier = DBK_TIER_GENERAL;

@@ -233,6 +233,53 @@ TEST_CASE("cells are the same by the simple and by the general way", "[engine][t
     }
 }
 
+TEST_CASE("keys with names of the probe are the same by the quick and by the general way", "[engine][tier][aggregate]") {
+    Random random;
+    constexpr uint32_t kClauses = 6;
+    const uint32_t names[] = {DIF_VAR_PROBEPROV, DIF_VAR_PROBEMOD, DIF_VAR_PROBEFUNC, DIF_VAR_PROBENAME};
+    for (int round = 0; round < 40; round++) {
+        const std::string module(random.below(DBK_PROBE_NAME_BYTES_MAX + 1), 'm'), function(random.below(40), 'f');
+        Engine engine(1);
+        auto& go = engine.probe("test", module.c_str(), function.c_str(), "go", 5);
+        Dof dof;
+        dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+        dof.option(DTRACEOPT_STRSIZE, round % 2 == 0 ? 256 : 16 + random.below(20));
+        std::vector<std::vector<Difo>> keys;
+        for (uint32_t i = 0; i < kClauses; i++) {
+            keys.push_back(random.fields(1)); // more would be too much work
+            for (uint32_t count = 1 + random.below(2); count > 0; count--)
+                keys.back().insert(keys.back().begin() + random.below(static_cast<uint32_t>(keys.back().size()) + 1),
+                                   {{ldgs(names[random.below(4)], 1), ret(1)}, string_type()});
+        }
+        for (uint32_t i = 0; i < kClauses; i++)
+            dof.ecb("test:::go", dof.aggregate(1 + i, DTRACEAGG_SUM, keys[i], arg(1)));
+        fill_up(dof, kClauses);
+        for (uint32_t i = 0; i < kClauses; i++)
+            dof.ecb("test:::go", dof.aggregate(101 + i, DTRACEAGG_SUM, keys[i], arg(1)));
+        auto* consumer = engine.start(dof.build());
+        CHECK(tiers(go)[0] == DBK_TIER_TEXTS);
+        CHECK(tiers(go).back() == DBK_TIER_GENERAL);
+        for (int i = 0; i < 20; i++) {
+            if (i % 3 == 0)
+                random.change_thread();
+            engine.fire(go, random.args());
+        }
+        std::map<uint32_t, std::vector<AggEntry>> of; // by EPID
+        for (const auto& entry : snapshot(consumer))
+            of[entry.header.epid].push_back(entry);
+        for (uint32_t i = 1; i <= kClauses; i++) {
+            INFO("round " << round << ", clause " << i);
+            const auto &quick = of[i], &general = of[DBK_SIMPLE_ECBS_MAX + i];
+            REQUIRE(quick.size() == general.size());
+            REQUIRE(!quick.empty());
+            for (size_t e = 0; e < quick.size(); e++) {
+                CHECK(quick[e].key == general[e].key);
+                CHECK(quick[e].cells == general[e].cells);
+            }
+        }
+    }
+}
+
 TEST_CASE("thread-locals are the same by the simple and by the general way", "[engine][tier][thread]") {
     Random random;
     constexpr uint32_t kClauses = 6;
