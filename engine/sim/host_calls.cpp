@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
-// The one thing per thread that link-time functions need.
+// The one thing per thread that link-time functions need, beside dbk_bare.
 thread_local SimHost* t_host = nullptr;
 
 SimHost& host() {
@@ -41,10 +41,14 @@ uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t dep
 } // namespace
 
 HostScope::HostScope(SimHost& host) : before_(t_host) {
-    t_host = &host;
+    enter(&host);
 }
 HostScope::~HostScope() {
-    t_host = before_;
+    enter(before_);
+}
+void HostScope::enter(SimHost* host) {
+    t_host = host;
+    dbk_bare = host ? &host->bare_ : nullptr;
 }
 
 /// What the C functions below may touch of a SimHost.
@@ -60,7 +64,7 @@ struct HostCalls {
         return memory;
     }
     static void free(void* memory) {
-        DBK_ASSERT(host().depth_ == 0);
+        DBK_ASSERT(host().bare_.depth == 0);
         if (memory == nullptr)
             return;
         host().allocations_alive_--;
@@ -83,7 +87,7 @@ struct HostCalls {
         return true;
     }
     static void pages_free(const dbk_pages& pages) {
-        DBK_ASSERT(host().depth_ == 0);
+        DBK_ASSERT(host().bare_.depth == 0);
         if (pages.address == nullptr)
             return;
         host().allocations_alive_--;
@@ -93,7 +97,7 @@ struct HostCalls {
     }
     static int probe_enable(dbk_probe* probe) {
         SimHost& h = host();
-        DBK_ASSERT(h.depth_ == 0);
+        DBK_ASSERT(h.bare_.depth == 0);
         if (h.faults_.enable_at != 0 && ++h.fault_enables_ == h.faults_.enable_at)
             return -EBUSY;
         if (probe->host_data != nullptr)
@@ -101,20 +105,14 @@ struct HostCalls {
         return 0;
     }
     static void probe_disable(dbk_probe* probe) {
-        DBK_ASSERT(host().depth_ == 0);
+        DBK_ASSERT(host().bare_.depth == 0);
         if (probe->host_data != nullptr)
             static_cast<SimProbe*>(probe->host_data)->due_mono_ns = 0;
     }
-    static unsigned long enter() { return host().depth_++; }
-    static void leave(unsigned long flags) {
-        host().depth_--;
-        DBK_ASSERT(host().depth_ == flags);
-    }
-    static uint32_t cpu() { return host().cpu_; }
     // The place where an ordered nested firing happens: inside the first reading of the clock.
     static uint64_t ticks() {
         SimHost& h = host();
-        if (h.nested_probe_ != nullptr && h.depth_ != 0) {
+        if (h.nested_probe_ != nullptr && h.bare_.depth != 0) {
             static const uint64_t kNoArgs[DBK_PROBE_ARGS_MAX] = {};
             dbk_probe* probe = std::exchange(h.nested_probe_, nullptr);
             dbk_probe_fire(h.engine_, probe, kNoArgs, nullptr);
@@ -123,12 +121,12 @@ struct HostCalls {
     }
     static void on_cpu(uint32_t cpu, void (*run)(void*, uint32_t), void* argument) {
         SimHost& h = host();
-        DBK_ASSERT(h.depth_ == 0);
-        uint32_t before = std::exchange(h.cpu_, cpu);
-        unsigned long flags = enter();
+        DBK_ASSERT(h.bare_.depth == 0);
+        uint32_t before = std::exchange(h.bare_.cpu, cpu);
+        h.bare_.depth++;
         run(argument, cpu);
-        leave(flags);
-        h.cpu_ = before;
+        h.bare_.depth--;
+        h.bare_.cpu = before;
     }
     static void clocks(dbk_clocks* clocks) {
         uint64_t mono_ns = host().clock_.read_mono_ns();
@@ -154,6 +152,8 @@ using daybreak::sim::host;
 using daybreak::sim::HostCalls;
 using daybreak::sim::SimAct;
 using daybreak::sim::site_of;
+
+__thread dbk_bare_host* dbk_bare = nullptr;
 
 extern "C" {
 
@@ -214,19 +214,10 @@ void dbk_host_clocks(struct dbk_clocks* clocks_ret) {
     HostCalls::clocks(clocks_ret);
 }
 
-unsigned long dbk_host_enter(void) {
-    return HostCalls::enter();
-}
-void dbk_host_leave(unsigned long flags) {
-    HostCalls::leave(flags);
-}
-uint32_t dbk_host_cpu(void) {
-    return HostCalls::cpu();
-}
-uint64_t dbk_host_ticks(void) {
+uint64_t dbk_host_ticks_moving(void) {
     return HostCalls::ticks();
 }
-uint64_t dbk_host_mono_ns(void) {
+uint64_t dbk_host_mono_ns_moving(void) {
     return host().clock().read_mono_ns();
 }
 uint64_t dbk_host_wall_ns(void) {
@@ -244,9 +235,6 @@ uint64_t dbk_host_curthread(void) {
 }
 const char* dbk_host_execname(void) {
     return host().thread().execname.data();
-}
-uint64_t dbk_host_thread_key(void) {
-    return host().thread().key;
 }
 uint32_t dbk_host_uid(void) {
     return host().thread().uid;
@@ -297,9 +285,6 @@ bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
         return false;
     *value_ret = index;
     return true;
-}
-uint64_t dbk_host_arg(const struct dbk_probe*, void*, uint32_t index) {
-    return host().more_arg(index);
 }
 
 bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {

@@ -36,6 +36,10 @@ SimHost::SimHost(const SimHostConfig& config)
     : config_(config), boot_id_(SeededRandom(config.seed).next()), clock_(clock_config(config)),
       random_(config.seed + 1), secrets_(config.seed + 2), thread_(config.thread),
       faults_(config.faults) {
+    bare_.still = config.still_clock && !config.tsc;
+    is_plain_ = config.still_clock && config.faults == SimFaults{};
+    bare_.now_ns = clock_.now();
+    bare_.thread_key = thread_.key;
     if (config.boot_uuid == std::array<uint8_t, 16>{})
         std::memcpy(config_.boot_uuid.data(), &boot_id_, sizeof(boot_id_));
     else
@@ -89,12 +93,8 @@ SimHost::~SimHost() {
 
 void SimHost::set_faults(const SimFaults& faults) {
     faults_ = faults;
+    is_plain_ = false;
     fault_allocations_ = fault_loads_ = fault_firings_ = fault_enables_ = 0;
-}
-
-void SimHost::set_cpu(uint32_t cpu) {
-    DBK_ASSERT(cpu < config_.cpu_count);
-    cpu_ = cpu;
 }
 
 Result<SimProbe*> SimHost::add_probe(SimProbeName name, uint8_t arg_count) {
@@ -170,7 +170,7 @@ Result<void> SimHost::make_named(const dbk_probedesc& description) {
     return {};
 }
 
-void SimHost::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
+void SimHost::fire_simulated(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
     HostScope scope(*this);
     std::array<uint64_t, DBK_PROBE_ARGS_MAX> words;
     const uint64_t* first = args.data();
@@ -241,20 +241,22 @@ void SimHost::fire_next_timer() {
         site.kernel_stack = timer_stack();
     // The CPU was idle, in the kernel; without one the timer is this process's own.
     const uint64_t args[] = {config_.kernel ? site.kernel_stack[5] : 0, 0};
-    uint32_t cpu_before = cpu_;
+    uint32_t cpu_before = bare_.cpu;
     idle_ = config_.kernel;
     for (uint32_t cpu = 0; cpu < (probe.timer->every_cpu ? config_.cpu_count : 1); cpu++) {
         set_cpu(cpu);
         idle_thread_.set_execname("swapper/" + std::to_string(cpu));
         idle_thread_.key = kIdleKey + cpu; // each CPU has an idle thread of its own
+        bare_.thread_key = thread().key;
         fire(probe, args, site);
     }
     idle_ = false;
+    bare_.thread_key = thread_.key;
     set_cpu(cpu_before);
 }
 
 bool SimHost::allocation_fails() {
-    DBK_ASSERT(depth_ == 0); // nothing is allocated while a probe fires
+    DBK_ASSERT(bare_.depth == 0); // nothing is allocated while a probe fires
     allocations_++;
     if (faults_.alloc_at == 0)
         return false;

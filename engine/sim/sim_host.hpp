@@ -24,6 +24,7 @@
 
 #include "base/result.hpp"
 #include "engine/engine.h"
+#include "engine/sim/bare_host.h"
 #include "engine/sim/profile_name.hpp"
 #include "engine/sim/sim_memory.hpp"
 #include "engine/sim/virtual_clock.hpp"
@@ -61,6 +62,8 @@ struct SimFaults {
     uint64_t miss_every = 0;       ///< every n-th firing does not come; the host counts that
     uint64_t stack_every = 0;      ///< in every n-th user stack a frame leads back to itself
     uint64_t enable_at = 0;        ///< the n-th dbk_host_probe_enable() is refused
+
+    bool operator==(const SimFaults&) const = default;
 };
 
 /// Pages that there are for buffers; more are refused as by a kernel that has none left.
@@ -131,21 +134,38 @@ public:
     SimMemory& user_memory() { return user_memory_; }
     /// Setting it starts its counts anew.
     void set_faults(const SimFaults& faults);
-    void set_thread(const SimThread& thread) { thread_ = thread; }
+    void set_thread(const SimThread& thread) {
+        thread_ = thread;
+        bare_.thread_key = this->thread().key;
+    }
+    /// The same of what differs from thread to thread in a replay.
+    void set_thread(uint32_t pid, uint32_t tid, uint64_t key) {
+        thread_.pid = pid;
+        thread_.tid = tid;
+        thread_.key = bare_.thread_key = key;
+    }
     /// Arguments that every firing has from now on, beyond those it is given; they must live on.
-    void set_more_args(std::span<const uint64_t> args) { more_args_ = args; }
+    void set_more_args(std::span<const uint64_t> args) {
+        bare_.args = args.data();
+        bare_.args_count = static_cast<uint32_t>(args.size());
+    }
+    /// Memory that the engine may read as its own; it must live on.
+    void set_texts(std::span<const std::byte> texts) {
+        bare_.texts = reinterpret_cast<const char*>(texts.data());
+        bare_.texts_bytes = texts.size();
+    }
     /// What a firing of the engine's own probes finds around it; none has before.
     void set_own_site(const SimSite& site) { own_site_ = site; }
     const SimSite& own_site() const { return own_site_; }
-    uint64_t more_arg(uint32_t index) const {
-        return index < more_args_.size() ? more_args_[index] : 0;
-    }
     /// Probes to come get ids from `id` on, if theirs would be lower.
     void number_probes_from(uint32_t id) { dbk_engine_probe_ids_from(engine_, id); }
     /// Returns the thread that is on the CPU.
     const SimThread& thread() const { return idle_ ? idle_thread_ : thread_; }
-    void set_cpu(uint32_t cpu);
-    uint32_t cpu() const { return cpu_; }
+    void set_cpu(uint32_t cpu) {
+        DBK_ASSERT(cpu < config_.cpu_count);
+        bare_.cpu = cpu;
+    }
+    uint32_t cpu() const { return bare_.cpu; }
 
     /// Publishes a probe with that many arguments.  Error: as dbk_probe_add() refuses.
     Result<SimProbe*> add_probe(SimProbeName name, uint8_t arg_count);
@@ -155,7 +175,14 @@ public:
     Result<void> make_named(const dbk_probedesc& description);
 
     /// Fires on the current CPU and in the current thread.  Arguments after `args` are 0.
-    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
+    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {}) {
+        if (!is_plain_ || args.size() < DBK_PROBE_ARGS_MAX || dbk_bare != &bare_)
+            return fire_simulated(probe, args, site);
+        firings_++;
+        ipl_ = site.ipl;
+        dbk_probe_fire(engine_, &probe.probe, args.data(), const_cast<SimSite*>(&site));
+        ipl_ = 0;
+    }
     /// Counts firings that do not come, on the current CPU.
     void miss(SimProbe& probe, uint32_t count);
 
@@ -179,7 +206,9 @@ public:
 
 private:
     friend struct HostCalls; // host_calls.cpp
+    friend class HostScope;
     explicit SimHost(const SimHostConfig& config);
+    void fire_simulated(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site);
     bool allocation_fails();
     bool load_fails();
     bool stack_is_bad();
@@ -191,18 +220,17 @@ private:
     VirtualClock clock_;
     SeededRandom random_, secrets_;
     SimThread thread_, idle_thread_;
-    std::span<const uint64_t> more_args_;
     SimSite own_site_;
-    bool idle_ = false; // a timer found the CPU idle
+    bool idle_ = false;     // a timer found the CPU idle
+    bool is_plain_ = false; // time stands still, and no failures were ordered
     SimMemory kernel_memory_, user_memory_;
     SimFaults faults_;
     uint64_t fault_allocations_ = 0, fault_loads_ = 0, fault_firings_ = 0, fault_enables_ = 0;
     uint64_t fault_misses_ = 0, fault_stacks_ = 0;
     dbk_engine* engine_ = nullptr;
     std::vector<std::unique_ptr<SimProbe>> probes_;
-    uint32_t cpu_ = 0;
+    dbk_bare_host bare_{};
     uint32_t ipl_ = 0;                  // of the firing going on
-    uint32_t depth_ = 0;                // of dbk_host_enter()
     dbk_probe* nested_probe_ = nullptr; // to fire at the next clock reading inside a firing
     uint64_t allocations_ = 0, allocations_alive_ = 0, firings_ = 0, pages_bytes_ = 0;
     std::vector<SimAct> acts_;
@@ -218,6 +246,8 @@ public:
     ~HostScope();
 
 private:
+    static void enter(SimHost* host);
+
     SimHost* before_;
 };
 

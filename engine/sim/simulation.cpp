@@ -50,6 +50,8 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     if (error != 0)
         return refused(error, reason);
     dbk_program_restrict(program_, options_.lacks);
+    if (options_.args != 0)
+        dbk_program_give_args(program_, options_.args);
     const char* release = "";
     bool typed = false;
     uint8_t btf_id[16] = {};
@@ -80,6 +82,7 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
     if (error != 0)
         return refused(error, reason);
     program_ = nullptr;
+    state_ = dbk_consumer_ring(consumer_);
     DBK_TRY_VOID(open_ring());
     clean_ns_ = dbk_consumer_clean_interval_ns(consumer_);
     tend_ns_ = dbk_consumer_tend_interval_ns(consumer_);
@@ -140,10 +143,6 @@ Result<void> Simulation::start() {
     return {};
 }
 
-bool Simulation::exit_called() const {
-    return dbk_consumer_activity(consumer_) != DBK_ACTIVITY_ACTIVE;
-}
-
 bool Simulation::step(SimEnd& end_ret) {
     HostScope scope(host_);
     auto due_ns = host_.next_timer_mono_ns();
@@ -195,20 +194,14 @@ bool Simulation::has_filled() {
     return false;
 }
 
-void Simulation::fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site) {
-    const uint64_t now_ns = host_.clock().now_mono_ns();
-    if (!options_.outside_reader || now_ns >= tend_due_ns_ ||
-        (clean_ns_ != 0 && now_ns >= clean_due_ns_)) {
-        HostScope scope(host_);
-        read_until(now_ns);
-        clean_until(now_ns);
-        tend_until(now_ns);
-    }
-    host_.fire(probe, args, site);
-    if (!options_.reads_late) {
-        HostScope scope(host_);
-        after_firing();
-    }
+/// Does what is due before a firing.
+void Simulation::catch_up(uint64_t now_ns) {
+    HostScope scope(host_);
+    read_until(now_ns);
+    clean_until(now_ns);
+    tend_until(now_ns);
+    if (options_.outside_reader)
+        nothing_before_ns_ = clean_ns_ == 0 ? tend_due_ns_ : std::min(tend_due_ns_, clean_due_ns_);
 }
 
 void Simulation::finish() {
@@ -243,6 +236,7 @@ void Simulation::wait_for_status() {
 void Simulation::after_firing() {
     if (options_.reads_late)
         return;
+    HostScope scope(host_);
     take_counted();
     read(host_.clock().now_mono_ns(), 0);
 }

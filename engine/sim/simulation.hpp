@@ -43,6 +43,7 @@ struct SimulationOptions {
     std::string name = "sim"; ///< of the enabling
     uint16_t ring_id = 1;
     bool destructive = true; ///< option destructive is allowed
+    uint32_t args = 0;       ///< that every firing has: those of SimHost::set_more_args()
     uint32_t lacks = 0;      ///< DBK_LACKS_: privileges that the program's owner has not
     uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
     uint64_t time_limit_ns = 0; ///< 0: the rule above
@@ -80,7 +81,13 @@ public:
     /// Fires the next timer; false, with the reason, when the run is over.
     bool step(SimEnd& end_ret);
     /// Fires a test's probe, and does what the consumer does after a firing.
-    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {});
+    void fire(SimProbe& probe, std::span<const uint64_t> args, const SimSite& site = {}) {
+        if (uint64_t now_ns = host_.clock().now_mono_ns(); now_ns >= nothing_before_ns_)
+            catch_up(now_ns);
+        host_.fire(probe, args, site);
+        if (!options_.reads_late)
+            after_firing();
+    }
     /// Takes what the current CPU has recorded but its open segment, so that what comes has room,
     /// whatever the program's policy but fill.
     void drain();
@@ -100,7 +107,7 @@ public:
     std::vector<Lowered> lowered() const;
 
     /// Whether exit() was called.
-    bool exit_called() const;
+    bool exit_called() const { return dbk_load_acquire(&state_->activity) != DBK_ACTIVITY_ACTIVE; }
     /// Whether the deadman ended it: its clauses took the CPU for themselves.
     bool is_killed() const { return dbk_consumer_activity(consumer_) == DBK_ACTIVITY_KILLED; }
     int32_t exit_status() const { return dbk_consumer_exit_status(consumer_); }
@@ -127,6 +134,7 @@ private:
     Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
     Result<void> create(ByteView untrusted_dof);
     uint32_t count_matches(const formats::DofProgram& program) const;
+    void catch_up(uint64_t now_ns);
     void after_firing();
     void take_counted();
     void read_until(uint64_t next_ns);
@@ -143,6 +151,7 @@ private:
     SimulationOptions options_;
     dbk_program* program_ = nullptr; // until the consumer owns it
     dbk_consumer* consumer_ = nullptr;
+    const dbk_meta_ring* state_ = nullptr; // of the consumer
     uint32_t matched_ = 0;
     uint64_t time_limit_ns_ = 0, end_mono_ns_ = 0;
     formats::ReadingRates rates_;
@@ -151,6 +160,7 @@ private:
     bool exit_seen_ = false, filled_ = false;  // at the last look at the status
     uint64_t clean_ns_ = 0, clean_due_ns_ = 0; // of speculations; 0: there are none
     uint64_t tend_ns_ = 0, tend_due_ns_ = 0;   // of segments
+    uint64_t nothing_before_ns_ = 0;           // has to be done: of an outside reader's
     uint64_t timer_firings_ = 0, records_seen_ = 0;
     std::optional<SimRing> ring_; // the consumer's
     std::optional<live::RingReader> reader_;

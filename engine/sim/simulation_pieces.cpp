@@ -45,7 +45,7 @@ void Simulation::drain() {
     HostScope scope(host_);
     must(reader_->update());
     if (dbk_consumer_ring(consumer_)->policy != DBK_POLICY_FILL)
-        must(reader_->take_segments(dbk_host_cpu(), false, taken_));
+        must(reader_->take_segments(host_.cpu(), false, taken_));
 }
 
 formats::RingPieces Simulation::poll(const formats::Readings& wanted) {

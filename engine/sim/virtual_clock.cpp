@@ -3,8 +3,6 @@
 // Virtual time and seeded numbers.
 #include "engine/sim/virtual_clock.hpp"
 
-#include <algorithm>
-
 namespace daybreak::sim {
 
 uint64_t SeededRandom::next() {
@@ -31,10 +29,6 @@ uint64_t VirtualClock::ticks_at(uint64_t mono_ns) const {
         return mono_ns;
     uint64_t seconds = mono_ns / kNsPerSecond, rest_ns = mono_ns % kNsPerSecond;
     return seconds * config_.ticks_per_second + rest_ns * config_.ticks_per_second / kNsPerSecond;
-}
-
-void VirtualClock::advance_to(uint64_t mono_ns) {
-    now_mono_ns_ = std::max(now_mono_ns_, mono_ns);
 }
 
 } // namespace daybreak::sim

@@ -3,6 +3,7 @@
 // Virtual time and seeded numbers: nothing in a simulation comes from the machine it runs on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace daybreak::sim {
@@ -49,6 +50,8 @@ public:
 
     /// The time now, without a reading's cost.
     uint64_t now_mono_ns() const { return now_mono_ns_; }
+    /// Where that lies.
+    const uint64_t* now() const { return &now_mono_ns_; }
     uint64_t ticks_at(uint64_t mono_ns) const;
     uint64_t wall_ns_at(uint64_t mono_ns) const {
         return mono_ns - config_.start_mono_ns + config_.start_wall_ns;
@@ -60,7 +63,7 @@ public:
 
     void advance(uint64_t ns) { now_mono_ns_ += ns; }
     /// Moves to a time; one that has passed changes nothing.
-    void advance_to(uint64_t mono_ns);
+    void advance_to(uint64_t mono_ns) { now_mono_ns_ = std::max(now_mono_ns_, mono_ns); }
     /// Lets the time of one firing pass.
     void pass_firing() { advance(config_.still ? 0 : 1 + random_.below(kFiringCostNs)); }
 
