@@ -64,19 +64,22 @@ void FiringReader::make_routes(const ReplayedProbesById& probes) {
 /// Gathers the records of the next firing, in the window or not.
 bool FiringReader::gather() {
     merge_.give_back();
-    if (has_ahead_ && count_ != 0)
-        records_[0] = records_[count_];
+    first_ += count_;
     count_ = has_ahead_ ? 1 : 0;
     for (;;) {
-        if (count_ == records_.size())
-            records_.resize(2 * count_ + 2);
-        MergedRecord& next = records_[count_];
+        if (first_ + count_ == records_.size()) {
+            std::copy_n(records_.begin() + static_cast<ptrdiff_t>(first_), count_,
+                        records_.begin());
+            records_.resize(std::max(kRecordsMin, 2 * count_ + 2));
+            first_ = 0;
+        }
+        MergedRecord& next = records_[first_ + count_];
         has_ahead_ = merge_.next(next);
         if (!has_ahead_)
             return count_ != 0;
         if (next.ring != ring_index_)
             continue;
-        if (count_ != 0 && !is_one_firing(records_[count_ - 1], next))
+        if (count_ != 0 && !is_one_firing(*(&next - 1), next))
             return true;
         count_++;
     }
@@ -92,7 +95,7 @@ bool FiringReader::next() {
 }
 
 void FiringReader::find_main() {
-    main_ = &records_[0];
+    main_ = &records_[first_];
     for (const MergedRecord& merged : records())
         if (routes_[ecb_of(merged)].probe) {
             main_ = &merged;
@@ -102,10 +105,9 @@ void FiringReader::find_main() {
     mono_ns_ = ring_.clock.mono_ns(main_->record.ticks);
 }
 
-bool FiringReader::has_anchor() const {
-    return !route_->needs_anchor || std::ranges::any_of(records(), [&](const MergedRecord& merged) {
-        return routes_[ecb_of(merged)].is_anchor;
-    });
+bool FiringReader::has_later_anchor() const {
+    return std::ranges::any_of(
+        records(), [&](const MergedRecord& merged) { return routes_[ecb_of(merged)].is_anchor; });
 }
 
 } // namespace daybreak::analyze

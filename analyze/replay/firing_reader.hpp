@@ -41,7 +41,9 @@ public:
     bool next();
 
     // Of the firing at hand; records live up to the next one.
-    std::span<const MergedRecord> records() const { return std::span(records_).first(count_); }
+    std::span<const MergedRecord> records() const {
+        return std::span(records_).subspan(first_, count_);
+    }
     /// The first record that is of its probe: faults of its clauses stand among them.
     const MergedRecord& main() const { return *main_; }
     const Route& route() const { return *route_; }
@@ -49,7 +51,9 @@ public:
     /// How many records were passed, with those of other ECBs.
     uint64_t passed() const { return merge_.passed(); }
     /// Whether a clause that recorded each firing did: else it is what a commit() released.
-    bool has_anchor() const;
+    bool has_anchor() const {
+        return !route_->needs_anchor || route_->is_anchor || has_later_anchor();
+    }
     size_t ecb_of(const MergedRecord& merged) const {
         return static_cast<size_t>(merged.record.ecb - ring_.ecbs.all().data());
     }
@@ -58,6 +62,7 @@ private:
     void make_routes(const ReplayedProbesById& probes);
     bool gather();
     void find_main();
+    bool has_later_anchor() const;
 
     const size_t ring_index_;
     const formats::RingRecording& ring_;
@@ -65,8 +70,10 @@ private:
     const TimeWindow window_;
     std::vector<Route> routes_; // by index of the ECB
     RecordMerge merge_;
-    std::vector<MergedRecord> records_; // of the firing, and the one after it
-    size_t count_ = 0;                  // of the firing
+    static constexpr size_t kRecordsMin = 64;
+
+    std::vector<MergedRecord> records_ = std::vector<MergedRecord>(kRecordsMin);
+    size_t first_ = 0, count_ = 0; // in `records_`: of the firing; the one ahead is after them
     bool has_ahead_ = false;
     const MergedRecord* main_ = nullptr;
     const Route* route_ = nullptr;

@@ -53,18 +53,42 @@ void FiringSlots::fill(const CapturedField& field, base::ByteView bytes) {
     set_present(field.slot);
 }
 
+/// Keeps a string that lies with all its words in the record, and returns its address; 0: it does
+/// not.
+inline uint64_t FiringSlots::keep_tail(base::ByteView record, const formats::FieldInfo& field) {
+    if (field.shape != DBK_FIELD_STRING || field.offset + sizeof(dbk_tail_ref) > record.size())
+        return 0;
+    auto tail = base::load<dbk_tail_ref>(record.data() + field.offset);
+    size_t words = (size_t{tail.bytes} + 7) / 8 * 8;
+    if (tail.offset + words > record.size() || words + 8 > arena_.size() - arena_used_)
+        return 0;
+    const std::byte* from = record.data() + tail.offset;
+    std::byte* to = arena_.data() + arena_used_;
+    for (size_t i = 0; i < words; i += 8)
+        std::memcpy(to + i, from + i, 8);
+    to[tail.bytes] = std::byte{0};
+    arena_used_ += tail.bytes + 1u;
+    return reinterpret_cast<uintptr_t>(to);
+}
+
 void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record) {
+    const formats::FieldInfo* fields = record.ecb->fields.data();
     for (const CapturedField& captured : table.fields_of(ecb)) {
-        const formats::FieldInfo& field = record.ecb->fields[captured.field];
+        const formats::FieldInfo& field = fields[captured.field];
+        uint64_t value = 0;
         // Most values are integers, of 1 to 8 bytes in the fixed part with others after them.
         if (captured.kind == CapturedKind::integer &&
             field.offset + sizeof(uint64_t) <= record.bytes.size()) {
-            slots_[captured.slot] = base::load<uint64_t>(record.bytes.data() + field.offset) &
-                                    UINT64_MAX >> (64 - 8 * field.bytes);
-            set_present(captured.slot);
-        } else if (std::optional<base::ByteView> bytes = record.data(captured.field)) {
-            fill(captured, *bytes);
+            value = base::load<uint64_t>(record.bytes.data() + field.offset) &
+                    UINT64_MAX >> (64 - 8 * field.bytes);
+        } else if (captured.kind != CapturedKind::string ||
+                   (value = keep_tail(record.bytes, field)) == 0) {
+            if (std::optional<base::ByteView> bytes = record.data(captured.field))
+                fill(captured, *bytes);
+            continue;
         }
+        slots_[captured.slot] = value;
+        set_present(captured.slot);
     }
 }
 

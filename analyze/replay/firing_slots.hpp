@@ -23,7 +23,8 @@ public:
 
     /// Nothing of records is there any more.
     void clear() {
-        std::fill_n(slots_.begin() + formats::kFirstSlot, words_, 0);
+        for (size_t i = 0; i < words_; i++)
+            slots_[formats::kFirstSlot + i] = 0;
         arena_used_ = 0;
         stack_.clear();
         user_stack_.clear();
@@ -49,6 +50,7 @@ public:
             return 0;
         return slots_[*slot];
     }
+    bool has_stack() const { return !stack_.empty() || !user_stack_.empty(); }
     /// The stacks; they live up to the next fill() or clear().
     sim::SimSite site() const {
         sim::SimSite site;
@@ -71,6 +73,7 @@ private:
     static constexpr size_t kArenaBytes = 1u << 20;
 
     uint64_t keep_string(base::ByteView bytes);
+    uint64_t keep_tail(base::ByteView record, const formats::FieldInfo& field);
 
     std::vector<uint64_t> slots_;
     size_t words_;

@@ -39,8 +39,8 @@ base::Result<std::unique_ptr<ReplayMachine>> Replay::make_machine(base::ByteView
         dof);
 }
 
-/// Lets time pass up to a record: timers that are due fire.
-void Replay::pass_time(uint64_t common_ns, LiveReport& report) {
+/// Fires the timers that are due before a record, and goes to its time.
+void Replay::fire_timers(uint64_t common_ns, LiveReport& report) {
     sim::SimEnd end = sim::SimEnd::idle;
     for (; !is_over(); next_timer_ns_ = machine_->host().next_timer_mono_ns()) {
         if (!next_timer_ns_ || *next_timer_ns_ > common_ns)
@@ -64,18 +64,16 @@ void Replay::pass_time(uint64_t common_ns, LiveReport& report) {
 }
 
 bool Replay::is_poll_due() const {
-    uint32_t cpu = machine_->host().cpu();
-    uint64_t bytes = dbk_consumer_counters(machine_->simulation().consumer(), cpu)->bytes;
-    return since_poll_ >= firings_per_poll_ || bytes - bytes_polled_[cpu] >= kBytesPerPoll;
+    const Polled& cpu = polled_[machine_->host().cpu()];
+    return since_poll_ >= firings_per_poll_ || cpu.counters->bytes - cpu.bytes >= kBytesPerPoll;
 }
 
 void Replay::poll(LiveReport& report) {
     since_poll_ = 0;
     if (merge_)
         records_ = records_alike_ + merge_->passed();
-    for (uint32_t cpu = 0; cpu < bytes_polled_.size(); cpu++)
-        bytes_polled_[cpu] =
-            dbk_consumer_counters(machine_->simulation().consumer(), cpu)->bytes;
+    for (Polled& cpu : polled_)
+        cpu.bytes = cpu.counters->bytes;
     static_cast<void>(has_to_stop());
     report.add(machine_->simulation().poll(), sim::Simulation::kAll);
 }
@@ -160,7 +158,8 @@ base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program)
         dof = counting;
     }
     DBK_TRY(machine_, make_machine(dof));
-    bytes_polled_.resize(machine_->host().cpu_count());
+    for (uint32_t cpu = 0; cpu < machine_->host().cpu_count(); cpu++)
+        polled_.push_back({dbk_consumer_counters(machine_->simulation().consumer(), cpu), 0});
     return {};
 }
 
@@ -239,6 +238,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     DBK_TRY_VOID(run_alike(dof, image.program, report));
     choose(image.program);
     merge_.emplace(recordings_, machine_->probes(), choices_);
+    sim::HostScope scope(machine_->host()); // of all firings: each would open one
     while (!is_over() && merge_->next())
         DBK_TRY_VOID(fire(report));
     if (!has_started_)

@@ -63,7 +63,14 @@ private:
     bool is_of_several() const { return probes_.is_of_several(); }
     base::Result<std::unique_ptr<ReplayMachine>> make_machine(base::ByteView dof) const;
     base::Result<void> begin(bool has_record);
-    void pass_time(uint64_t common_ns, LiveReport& report);
+    /// Lets time pass up to a record.
+    void pass_time(uint64_t common_ns, LiveReport& report) {
+        if (next_timer_ns_ && *next_timer_ns_ <= common_ns)
+            fire_timers(common_ns, report);
+        else
+            machine_->host().clock().advance_to(common_ns);
+    }
+    void fire_timers(uint64_t common_ns, LiveReport& report);
     base::Result<void> fire(LiveReport& report);
     void find_end();
     base::Result<void> load(base::ByteView dof, formats::DofProgram program);
@@ -88,7 +95,11 @@ private:
     std::vector<FiringReader::Choice> choices_;       // of each recording: what is read
     std::vector<std::optional<YieldedEcbs>> asked_;   // of each recording; empty: all of it
     std::optional<FiringMerge> merge_;
-    std::vector<uint64_t> bytes_polled_;    // of each CPU, when it was read last
+    struct Polled {
+        const dbk_meta_cpu* counters;
+        uint64_t bytes; // when it was read last
+    };
+    std::vector<Polled> polled_;            // of each CPU
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
     uint64_t firings_per_poll_ = kFiringsPerPoll;
     uint64_t records_alike_ = 0; // read by these

@@ -76,6 +76,7 @@ base::Result<void> ReplayMachine::make_host(uint64_t begin_ns) {
     host_->kernel_memory().add_own(slots_.arena().data(), slots_.arena().size());
     host_->kernel_memory().add_own(names_.data(), names_.size());
     host_->set_more_args(slots_.all());
+    host_->set_texts(slots_.arena());
     return {};
 }
 
@@ -108,6 +109,7 @@ base::Result<void> ReplayMachine::load(const Options& options, base::ByteView do
     how.time_limit_ns = UINT64_MAX / 2;
     how.timer_firings_max = options.timer_firings_max;
     how.outside_reader = how.reads_late = true;
+    how.args = static_cast<uint32_t>(slots_.all().size());
     DBK_TRY(simulation_, sim::Simulation::load(*host_, dof, how));
     for (size_t i = 0; i < recordings_.size(); i++)
         for (const auto& [id, probe] : probes_[i])
@@ -146,19 +148,20 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
         for (uint64_t& address : slots_.kernel_stack())
             address = symbols_->common(recording, address);
     set_thread(reader, recording);
-    host_->set_own_site(slots_.site());
+    if (slots_.has_stack() || has_site_) {
+        host_->set_own_site(slots_.site());
+        has_site_ = slots_.has_stack();
+    }
 }
 
 /// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its
 /// name and user in slots.
 void ReplayMachine::set_thread(const FiringReader& reader, size_t recording) {
-    sim::SimThread thread;
     const Route& route = reader.route();
-    thread.pid = static_cast<uint32_t>(slots_.stack_pid().value_or(slots_.value(route.pid)));
-    thread.tid = static_cast<uint32_t>(slots_.value(route.tid));
-    thread.key = thread.tid != 0 ? thread.tid : kIdleKeys + reader.main().cpu;
-    thread.key += recording * kRecordingKeys;
-    host_->set_thread(thread);
+    uint64_t pid = slots_.stack_pid().value_or(slots_.value(route.pid));
+    auto tid = static_cast<uint32_t>(slots_.value(route.tid));
+    uint64_t key = tid != 0 ? tid : kIdleKeys + reader.main().cpu;
+    host_->set_thread(static_cast<uint32_t>(pid), tid, key + recording * kRecordingKeys);
 }
 
 void ReplayMachine::set_no_thread() {

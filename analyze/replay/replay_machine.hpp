@@ -71,6 +71,7 @@ private:
     std::string names_;
     std::vector<Names> names_at_;
     FiringSlots slots_;
+    bool has_site_ = false; // the host has stacks of it
     std::unique_ptr<sim::SimHost> host_;
     std::unique_ptr<sim::Simulation> simulation_;
     std::vector<ReplayedProbesById> probes_;
