@@ -340,11 +340,28 @@ void print_findings(std::string& out, const formats::Findings& findings) {
         appendf(out, "found      and %" PRIu64 " more\n", findings.count() - kListed);
 }
 
+void print_maps(std::string& out, const formats::ProcessMaps& maps) {
+    if (maps.empty())
+        return;
+    const formats::ProcessMaps::Counts& counts = maps.counts();
+    std::string lost;
+    if (counts.overwritten != 0)
+        lost += "; " + base::counted(counts.overwritten, "older entry", "older entries") +
+                " overwritten";
+    if (counts.lost != 0)
+        lost += "; no room for " + base::counted(counts.lost, "entry", "entries");
+    appendf(out, "%-10s %s of processes, %s of %s%s\n", "maps",
+            base::counted(counts.images, "image").c_str(),
+            base::counted(counts.mappings, "mapping").c_str(),
+            base::counted(counts.files, "file").c_str(), lost.c_str());
+}
+
 CompletenessNote print_recording(std::string& out, const formats::Recording& recording,
                                  const formats::TraceHeader* header, const InfoOptions& options) {
     print_host(out, recording, header);
     print_asked(out, recording, options);
     print_machine(out, recording, options.log_lines);
+    print_maps(out, recording.maps);
     for (const formats::RingRecording& ring : recording.rings)
         print_ring(out, recording, ring, options);
     print_findings(out, recording.all_findings());

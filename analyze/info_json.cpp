@@ -77,6 +77,16 @@ void put_ring(std::string& out, const formats::RingRecording& ring, const InfoOp
     object.end();
 }
 
+void put_maps(std::string& out, const formats::ProcessMaps::Counts& counts) {
+    base::JsonObject object(out);
+    object.put("images", counts.images);
+    object.put("mappings", counts.mappings);
+    object.put("files", counts.files);
+    object.put("overwritten", counts.overwritten);
+    object.put("lost", counts.lost);
+    object.end();
+}
+
 void put_finding(std::string& out, const formats::Finding& finding) {
     base::JsonObject object(out);
     object.put("where", finding.where);
@@ -120,6 +130,8 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
                    whole_window(recording, cut_window_of(recording)));
         object.put("left_out", left_out_of(recording).records);
     }
+    if (!recording.maps.empty())
+        put_maps(object.key("maps"), recording.maps.counts());
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
         put_ring(rings.next(), ring, options);

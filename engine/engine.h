@@ -242,6 +242,9 @@ bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
  */
 bool dbk_program_probedesc_is_heavy(const struct dbk_program *program, uint32_t index);
 
+/** dbk_program_names_users() - whether it records addresses of processes, which get names by maps */
+bool dbk_program_names_users(const struct dbk_program *program);
+
 /** dbk_program_option() - value of a DTRACEOPT_ or DBK_OPT_ option; false when it is not set */
 bool dbk_program_option(const struct dbk_program *program, uint32_t option, uint64_t *value_ret);
 

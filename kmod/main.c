@@ -19,6 +19,7 @@
 #include "kmod/core/host.h"
 #include "kmod/core/host_meta.h"
 #include "kmod/core/machine.h"
+#include "kmod/core/maps.h"
 #include "kmod/core/phase.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/ring.h"
@@ -31,6 +32,7 @@ struct dbk_state dbk = {
 	.mutex = __MUTEX_INITIALIZER(dbk.mutex),
 	.look_mutex = __MUTEX_INITIALIZER(dbk.look_mutex),
 	.rings = LIST_HEAD_INIT(dbk.rings),
+	.block_count = DBK_BLOCK_MAPS,
 };
 
 static int engine_create(void)
@@ -149,6 +151,7 @@ static void __exit dbk_module_exit(void)
 	dbk_dying_seal(DBK_SEAL_OPEN);
 	rings_destroy();
 	dbk_phase_exit();
+	dbk_maps_destroy();
 	providers_exit();
 	dbk_act_drain();
 	dbk_triggers_unhook();

@@ -36,6 +36,9 @@
  *     tracepoints_mutex, ftrace_lock
  *   [H] dbk_host_cpus_lock() which CPUs are up; the engine's list of consumers and their regions
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
+ *   [M] lock of maps_log.c   entries about mappings; a raw spinlock, nothing is taken under it.  Its
+ *                            hooks run under the kernel's own, mmap_lock among them; under [S]
+ *                            mmap_lock is only tried for
  *
  * So: no user memory is touched under [S] or [L] (a fault takes mmap_lock), no notifier is registered
  * or unregistered under [S], and no cpu hotplug callback of the module takes [S].
@@ -73,6 +76,7 @@ struct dbk_ring {
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
 	bool anonymous;		       /* [C] came with the module */
+	bool wants_maps;	       /* [C] it records addresses of processes */
 	bool abort_said;	       /* [S] that the deadman ended it is in the kernel's log */
 };
 
@@ -82,7 +86,9 @@ enum {
 	DBK_BLOCK_LOG,
 	DBK_BLOCK_CRASH,
 	DBK_BLOCK_TRIGGERS, /* the engine's, which frees it */
-	DBK_BLOCKS
+	DBK_BLOCK_MAPS,	    /* the first of at most DBK_MAP_BLOCKS: maps_log.c */
+	DBK_MAP_BLOCKS = 16,
+	DBK_BLOCKS = DBK_BLOCK_MAPS + DBK_MAP_BLOCKS
 };
 
 /* The owner of a ring whose file was closed: to be destroyed. */
@@ -94,6 +100,7 @@ struct dbk_state {
 	struct dbk_engine *engine; /* [C] */
 	struct dbk_pages
 		blocks[DBK_BLOCKS];	/* [C] the module's own, in the order they are listed */
+	u32 block_count;		/* [L] of them there are: those of maps when a ring wants them */
 	u8 boot_uuid[16];		/* [C] */
 	u64 boot_id;			/* [C] its first 8 bytes */
 	struct list_head rings;		/* [L] */

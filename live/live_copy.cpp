@@ -61,12 +61,23 @@ LiveCopy copy_segment(ByteView live) {
     return {CopyOutcome::busy, {}, 0};
 }
 
+/// Which block it is: those of maps are filled anew under another index, without their magic
+/// meanwhile.
+std::pair<uint32_t, uint16_t> identity_of(ByteView live) {
+    return {live_word<uint32_t>(live, offsetof(dbk_meta_header, magic)),
+            live_word<uint16_t>(live, offsetof(dbk_meta_header, index))};
+}
+
 LiveCopy copy_metadata(ByteView live) {
+    auto identity = identity_of(live);
     auto committed = live_word<uint32_t>(live, offsetof(dbk_meta_header, committed_bytes));
     auto room = live_word<uint32_t>(live, offsetof(dbk_meta_header, block_bytes));
     if (room > live.size() || committed < DBK_META_DATA_OFFSET || committed > room || room % 8 != 0)
         return {CopyOutcome::refused, {}, 0};
     Bytes copy = copy_words(live, committed);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (identity_of(live) != identity)
+        return {CopyOutcome::busy, {}, 0};
     set_committed(copy, offsetof(dbk_meta_header, committed_bytes), committed);
     return {CopyOutcome::copied, std::move(copy), room};
 }

@@ -37,7 +37,7 @@ void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind,
 static bool is_checked(uint32_t kind)
 {
 	return kind == DBK_META_HOST || kind == DBK_META_DOF || kind == DBK_META_PROBES ||
-	       kind == DBK_META_ECBS;
+	       kind == DBK_META_ECBS || kind == DBK_META_MAPS;
 }
 
 /*

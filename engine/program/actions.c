@@ -369,3 +369,23 @@ int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct d
 	}
 	return 0;
 }
+
+bool dbk_program_names_users(const struct dbk_program *program)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < program->ecbdesc_count; i++)
+		for (j = 0; j < program->ecbdescs[i].action_count; j++)
+			switch (program->ecbdescs[i].actions[j].kind) {
+			case DTRACEACT_USTACK:
+			case DTRACEACT_JSTACK:
+			case DTRACEACT_USYM:
+			case DTRACEACT_UMOD:
+			case DTRACEACT_UADDR:
+			case DBK_ACT_CAPTURE_USTACK:
+				return true;
+			default:
+				break;
+			}
+	return false;
+}

@@ -30,7 +30,8 @@
 	X(CPUS, 6, "struct dbk_meta_cpu per possible CPU, counted in place")                       \
 	X(LOG, 7, "struct dbk_meta_log, then the latest text of the kernel's log, written round")  \
 	X(CRASH, 8, "struct dbk_meta_crash per way to end, filled in place")                       \
-	X(TRIGGERS, 9, "struct dbk_meta_triggers, then struct dbk_meta_trigger, written round")
+	X(TRIGGERS, 9, "struct dbk_meta_triggers, then struct dbk_meta_trigger, written round")    \
+	X(MAPS, 10, "struct dbk_map_entry entries (maps.h), appended to")
 
 #define DBK_META_ENUM(name, kind, what) DBK_META_##name = kind,
 enum dbk_meta_kind { DBK_META_KINDS(DBK_META_ENUM) };

@@ -145,13 +145,19 @@ public:
         case DBK_META_TRIGGERS:
             machine(found, read_triggers_block);
             break;
+        case DBK_META_MAPS:
+            maps(found);
+            break;
         default:
             add(FindingKind::unknown_kind, found,
                 strprintf("kind %u is not known to this version, left out", meta.kind));
         }
     }
 
-    void finish() { finish_dof(); }
+    void finish() {
+        finish_dof();
+        recording_.maps.finish();
+    }
 
 private:
     void add(FindingKind kind, const FoundPiece& found, std::string text) {
@@ -299,6 +305,12 @@ private:
             }
             at->counters = counters;
         }
+    }
+
+    void maps(const FoundPiece& found) {
+        std::string wrong = recording_.maps.add(payload(found));
+        if (!wrong.empty())
+            add(FindingKind::bad_metadata, found, std::move(wrong));
     }
 
     void machine(const FoundPiece& found, std::string (*read)(ByteView, MachineInfo&)) {

@@ -22,6 +22,7 @@
 #include "formats/segment/finding.hpp"
 #include "formats/segment/left_out.hpp"
 #include "formats/segment/machine.hpp"
+#include "formats/segment/process_maps.hpp"
 #include "formats/segment/record.hpp"
 #include "formats/segment/segment_list.hpp"
 
@@ -175,6 +176,7 @@ struct Recording {
     uint64_t boot_id = 0;
     std::optional<HostInfo> host;
     MachineInfo machine;              ///< how it ended, its triggers, its log
+    ProcessMaps maps;                 ///< what processes had mapped as code
     std::vector<RingRecording> rings; ///< ascending by ring_id
     Findings findings;
     std::vector<std::shared_ptr<const Bytes>> storage; ///< owns what was added as owned bytes

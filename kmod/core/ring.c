@@ -10,6 +10,7 @@
 
 #include "kmod/core/bank.h"
 #include "kmod/core/machine.h"
+#include "kmod/core/maps.h"
 #include "kmod/core/provider.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
@@ -289,6 +290,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	struct dbk_reason remark = { "" };
 	struct dbk_program *program;
 	struct dbk_ring *ring;
+	bool wants_maps;
 	int err;
 
 	dbk_state_assert();
@@ -299,12 +301,18 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	err = target_check(program, reason);
 	if (!err)
 		err = dbk_rights_restrict(program, &remark, reason);
+	wants_maps = !err && dbk_program_names_users(program);
+	if (wants_maps)
+		dbk_maps_get(); /* before the ring: the bank's room is for both */
 	if (!err)
 		err = ring_create(program, name, owner, reason, &ring);
 	if (err) {
+		if (wants_maps)
+			dbk_maps_put();
 		dbk_program_destroy(program);
 		return err;
 	}
+	ring->wants_maps = wants_maps;
 	err = ring_enable(ring, reason);
 	if (err) {
 		dbk_ring_destroy(ring);
@@ -351,6 +359,8 @@ void dbk_ring_destroy(struct dbk_ring *ring)
 	/* A CPU that is sealing it now has left before the consumer is freed: that waits. */
 	dbk_dying_remove(ring->consumer);
 	dbk_consumer_destroy(ring->consumer);
+	if (ring->wants_maps)
+		dbk_maps_put();
 	kfree(ring);
 }
 
@@ -365,13 +375,13 @@ bool dbk_rings_region(u32 index, struct dbk_ioc_region *region_ret)
 
 	dbk_look_assert();
 	*region_ret = (struct dbk_ioc_region){ .index = index };
-	if (index < DBK_BLOCKS) {
+	if (index < dbk.block_count) {
 		region_ret->kind = DBK_REGION_META;
 		region_ret->offset = region_offset(0, index);
 		region_ret->bytes = dbk.blocks[index].bytes;
 		return true;
 	}
-	index -= DBK_BLOCKS;
+	index -= dbk.block_count;
 	list_for_each_entry(ring, &dbk.rings, link) {
 		/* Asked for once: a CPU that comes, or a ring that grows, adds to it meanwhile. */
 		u32 count = ring->ready ? dbk_consumer_region_count(ring->consumer) : 0;
@@ -400,7 +410,7 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret)
 
 	dbk_look_assert();
 	if (offset >> OFFSET_RING_SHIFT == 0) {
-		if (index >= DBK_BLOCKS || offset != region_offset(0, index))
+		if (index >= dbk.block_count || offset != region_offset(0, index))
 			return false;
 		*pages_ret = dbk.blocks[index];
 		return true;
@@ -446,7 +456,7 @@ u32 dbk_rings_count(bool unclaimed_only)
 u32 dbk_rings_region_count(void)
 {
 	struct dbk_ring *ring;
-	u32 count = DBK_BLOCKS + dbk_bank_region_count();
+	u32 count = dbk.block_count + dbk_bank_region_count();
 
 	dbk_look_assert();
 	list_for_each_entry(ring, &dbk.rings, link)

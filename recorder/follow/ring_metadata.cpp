@@ -39,7 +39,8 @@ std::vector<Bytes> MetadataTail::changed(const std::vector<Bytes>& blocks, bool 
     std::vector<Bytes> changed;
     for (const Bytes& block : blocks) {
         dbk_meta_header header = header_of(block);
-        bool restless = header.kind == DBK_META_CPUS || header.kind == DBK_META_LOG;
+        bool restless = header.kind == DBK_META_CPUS || header.kind == DBK_META_LOG ||
+                        header.kind == DBK_META_MAPS;
         if (restless && !restless_too)
             continue;
         BlockKey key{header.ring_id, header.kind, header.index, header.part};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a series is given: pieces, metadata, symbols (docs/design/0024-disks-that-fail.md).
-#include "recorder/follow/packed_pieces.hpp"
 #include "recorder/follow/series.hpp"
+#include "recorder/follow/packed_pieces.hpp"
 
 #include "formats/trace/file_reader.hpp"
 #include "recorder/symbols.hpp"
@@ -20,6 +20,9 @@ bool is_of_the_piece(ErrorCode code) {
            code == ErrorCode::unsupported || code == ErrorCode::busy;
 }
 
+/// The module has at most so many blocks of maps at once (DBK_MAP_BLOCKS of kmod/state.h).
+constexpr uint16_t kMapBlocksMax = 16;
+
 } // namespace
 
 FileSeries::FileSeries(FolderApi& folder, const SeriesOptions& options, formats::TraceHeader header,
@@ -33,6 +36,13 @@ void FileSeries::put_metadata(Bytes packed_piece) {
         return;
     const dbk_meta_header& header = piece.value().meta;
     BlockKey key{header.ring_id, header.kind, header.index, header.part};
+    // Those of maps are filled anew under the next number: what they had of living processes is in
+    // later ones, the rest is in the files before.
+    if (header.kind == DBK_META_MAPS)
+        std::erase_if(metadata_, [&](const auto& entry) {
+            auto behind = static_cast<uint16_t>(header.index - entry.first[2]);
+            return entry.first[1] == DBK_META_MAPS && behind >= kMapBlocksMax && behind < 0x8000;
+        });
     metadata_[key] = std::move(packed_piece);
     if (std::find(metadata_new_.begin(), metadata_new_.end(), key) == metadata_new_.end())
         metadata_new_.push_back(key);

@@ -6,6 +6,7 @@
 #include "tests/support/segment_builder.hpp"
 
 #include <fstream>
+#include <span>
 #include <string>
 
 using namespace daybreak;
@@ -39,6 +40,31 @@ RingBuilder make_ring() {
     return ring;
 }
 
+template <typename T>
+void map_entry(base::Bytes& to, uint16_t kind, const T& content) {
+    dbk_map_entry entry = {};
+    entry.entry_bytes = sizeof(entry) + sizeof(content);
+    entry.kind = kind;
+    entry.pid = 7;
+    entry.mono_ns = kind;
+    for (base::ByteView part :
+         {std::as_bytes(std::span(&entry, 1)), std::as_bytes(std::span(&content, 1))})
+        to.insert(to.end(), part.begin(), part.end());
+}
+
+/// A process that has one file mapped, and forks one that shares it.
+base::Bytes maps_payload() {
+    base::Bytes payload;
+    map_entry(payload, DBK_MAP_BLOCK, dbk_map_block{1, 0});
+    auto file_at = static_cast<uint32_t>(DBK_META_DATA_OFFSET + payload.size());
+    map_entry(payload, DBK_MAP_FILE, dbk_map_file{{1, 2}, 20, 0});
+    map_entry(payload, DBK_MAP_IMAGE, dbk_map_image{DBK_MAP_CAUSE_SHARED, 7});
+    map_entry(payload, DBK_MAP_IMAGE, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
+    map_entry(payload, DBK_MAP_MAPPING, dbk_map_mapping{0x1000, 0x2000, 0, file_at, 0});
+    map_entry(payload, DBK_MAP_GAP, dbk_map_gap{1, 1});
+    return payload;
+}
+
 void write(const std::string& path, const base::Bytes& bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
@@ -63,6 +89,7 @@ int main(int argc, char** argv) {
     trigger.name[0] = 'x';
     ring.machine_block(pages, DBK_META_TRIGGERS,
                        RingBuilder::triggers_payload(2, {trigger, trigger, trigger}));
+    ring.machine_block(pages, DBK_META_MAPS, maps_payload());
     const base::Bytes& segments = ring.segment_memory(0);
     RingBuilder::append(pages, segments.data(), segments.size());
     formats::RecordingBuilder builder;

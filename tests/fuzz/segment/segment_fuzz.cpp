@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fuzz target: a Recording from arbitrary bytes, every record, field and aggregation entry of it
-// visited.  The first byte chooses the packing.  Holds: the accounting adds up, time ascends with
-// ticks.
+// visited, and the maps asked.  The first byte chooses the packing.  Holds: the accounting adds up,
+// time ascends with ticks.
 #include "formats/segment/recording.hpp"
 
 #include <cstddef>
@@ -66,6 +66,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     builder.add_bytes(input, {"fuzz", data[0] % 2 ? Packing::packed : Packing::pages, {}});
     Recording recording = builder.build();
     volatile uint64_t sum = 0;
+    for (uint64_t mono_ns : {0, 4, 100})
+        if (auto match = recording.maps.find(7, 0x1234, mono_ns))
+            sum = sum + match->offset + match->file->path.size();
     for (const RingRecording& ring : recording.rings) {
         uint64_t before = 0;
         for (const ClockPair& pair : ring.clock.anchors()) {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/segment/process_maps.hpp"
+
+#include "formats/segment/recording.hpp"
+#include "tests/support/spec_example.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+namespace {
+
+/// A MAPS block's content, entry by entry.
+class Block {
+public:
+    explicit Block(uint64_t number = 1, uint64_t entered_before = 0) {
+        put(DBK_MAP_BLOCK, {}, dbk_map_block{number, entered_before});
+    }
+
+    template <typename T>
+    uint32_t put(uint16_t kind, dbk_map_entry head, const T& content, std::string_view more = "") {
+        auto at = static_cast<uint32_t>(bytes_.size());
+        head.kind = kind;
+        head.entry_bytes =
+            static_cast<uint32_t>((sizeof(head) + sizeof(content) + more.size() + 7) / 8 * 8);
+        append(&head, sizeof(head));
+        append(&content, sizeof(content));
+        append(more.data(), more.size());
+        bytes_.resize(at + head.entry_bytes);
+        return at + DBK_META_DATA_OFFSET;
+    }
+    uint32_t file(std::string_view path, char id = 1) {
+        dbk_map_file file = {};
+        std::memset(file.build_id, id, sizeof(file.build_id));
+        file.build_id_bytes = sizeof(file.build_id);
+        file.path_bytes = static_cast<uint16_t>(path.size());
+        return put(DBK_MAP_FILE, {}, file, path);
+    }
+    void image(uint32_t pid, uint64_t at, uint32_t cause = DBK_MAP_CAUSE_EXEC,
+               uint32_t parent = 0) {
+        put(DBK_MAP_IMAGE, of(pid, at), dbk_map_image{cause, parent});
+    }
+    void mapping(uint32_t pid, uint64_t at, uint64_t begin, uint64_t end, uint64_t offset,
+                 uint32_t file_at) {
+        put(DBK_MAP_MAPPING, of(pid, at), dbk_map_mapping{begin, end, offset, file_at, 0});
+    }
+    void exit(uint32_t pid, uint64_t at) { put(DBK_MAP_EXIT, of(pid, at), std::array<char, 0>()); }
+    void gap(uint64_t lost, uint64_t from, uint64_t at) {
+        put(DBK_MAP_GAP, of(0, at), dbk_map_gap{lost, from});
+    }
+    const base::Bytes& bytes() const { return bytes_; }
+
+private:
+    static dbk_map_entry of(uint32_t pid, uint64_t at) {
+        dbk_map_entry head = {};
+        head.pid = pid;
+        head.mono_ns = at;
+        return head;
+    }
+    void append(const void* from, size_t bytes) {
+        const auto* first = static_cast<const std::byte*>(from);
+        bytes_.insert(bytes_.end(), first, first + bytes);
+    }
+
+    base::Bytes bytes_;
+};
+
+ProcessMaps maps_of(std::initializer_list<const Block*> blocks) {
+    ProcessMaps maps;
+    for (const Block* block : blocks)
+        CHECK(maps.add(block->bytes()) == "");
+    maps.finish();
+    return maps;
+}
+
+/// "path+offset" of what is found, "" when nothing is.
+std::string at(const ProcessMaps& maps, uint64_t pid, uint64_t address,
+               std::optional<uint64_t> mono_ns = std::nullopt) {
+    auto match = maps.find(pid, address, mono_ns);
+    return match ? match->file->path + "+" + std::to_string(match->offset) : "";
+}
+
+} // namespace
+
+TEST_CASE("the worked example of maps.md says what its text says", "[maps][spec]") {
+    Bytes example = test::spec_example("formats/abi/maps.md", "## Worked example");
+    RecordingBuilder builder;
+    CHECK(builder.add_owned(example, {"example", Packing::packed}) == 1);
+    Recording recording = builder.build();
+    CHECK(recording.findings.count() == 0);
+    auto match = recording.maps.find(321, 0x555555556010, 9'001'000'000);
+    REQUIRE(match);
+    CHECK(match->file->path == "/usr/bin/cat");
+    CHECK(match->file->build_id.size() == 20);
+    CHECK(match->offset == 0x2010);
+    CHECK(match->begin == 0x555555556000);
+    CHECK_FALSE(recording.maps.find(321, 0x555555556010, 9'004'000'000));
+    CHECK_FALSE(recording.maps.find(321, 0x55555555b000, 9'001'000'000));
+    CHECK_FALSE(recording.maps.find(322, 0x555555556010, 9'001'000'000));
+    example[200] ^= std::byte{1};
+    builder.add_owned(example, {"example", Packing::packed});
+    CHECK(builder.build().findings.any_loss()); // by its checksum
+}
+
+TEST_CASE("a process has what it had mapped at that time", "[maps]") {
+    Block block;
+    uint32_t a = block.file("/a"), b = block.file("/b");
+    block.image(7, 100);
+    block.mapping(7, 101, 0x1000, 0x5000, 0, a);
+    block.mapping(7, 150, 0x2000, 0x3000, 0x100, b); // in place of a part
+    block.image(7, 200);                             // it executes /b
+    block.mapping(7, 201, 0x1000, 0x2000, 0, b);
+    block.exit(7, 300);
+    block.image(7, 400, DBK_MAP_CAUSE_FORK, 1); // another process of that id
+    block.mapping(7, 400, 0x8000, 0x9000, 0, a);
+    ProcessMaps maps = maps_of({&block});
+    CHECK(at(maps, 7, 0x2010, 99) == "");
+    CHECK(at(maps, 7, 0x2010, 120) == "/a+4112");
+    CHECK(at(maps, 7, 0x2010, 150) == "/b+272");
+    CHECK(at(maps, 7, 0x3000, 199) == "/a+8192");
+    CHECK(at(maps, 7, 0x3000, 250) == "");
+    CHECK(at(maps, 7, 0x1000, 250) == "/b+0");
+    CHECK(at(maps, 7, 0x1000, 350) == "");
+    CHECK(at(maps, 7, 0x8000, 450) == "/a+0");
+    // Without a time: where its images agree.
+    CHECK(at(maps, 7, 0x8000) == "/a+0");
+    CHECK(at(maps, 7, 0x3000) == "/a+8192");
+    CHECK(at(maps, 7, 0x1000) == "");
+    CHECK(maps.counts().images == 3);
+    CHECK(maps.counts().mappings == 4);
+    CHECK(maps.counts().files == 2);
+}
+
+TEST_CASE("a process that shares memory has the mappings of its parent", "[maps]") {
+    Block block;
+    uint32_t a = block.file("/a");
+    block.image(7, 100);
+    block.mapping(7, 101, 0x1000, 0x2000, 0, a);
+    block.image(8, 200, DBK_MAP_CAUSE_SHARED, 7);
+    block.image(9, 210, DBK_MAP_CAUSE_SHARED, 9); // of itself: hostile
+    ProcessMaps maps = maps_of({&block});
+    CHECK(at(maps, 8, 0x1234, 250) == "/a+564");
+    CHECK(at(maps, 8, 0x1234, 150) == "");
+    CHECK(at(maps, 9, 0x1234, 250) == "");
+}
+
+TEST_CASE("after a gap nothing is known of images from before", "[maps]") {
+    Block block;
+    uint32_t a = block.file("/a");
+    block.image(7, 100);
+    block.mapping(7, 101, 0x1000, 0x2000, 0, a);
+    block.gap(3, 200, 220);
+    block.image(8, 230);
+    block.mapping(8, 231, 0x1000, 0x2000, 0, a);
+    ProcessMaps maps = maps_of({&block});
+    CHECK(at(maps, 7, 0x1000, 199) == "/a+0");
+    CHECK(at(maps, 7, 0x1000, 200) == "");
+    CHECK(at(maps, 7, 0x1000, 240) == "");
+    CHECK(at(maps, 8, 0x1000, 240) == "/a+0");
+    CHECK(maps.counts().lost == 3);
+}
+
+TEST_CASE("blocks may come in any order, with entries again, and without those overwritten",
+          "[maps]") {
+    Block first(5, 0), second(6, 4), later(9, 40);
+    uint32_t a = first.file("/a");
+    first.image(7, 100);
+    first.mapping(7, 101, 0x1000, 0x2000, 0, a);
+    uint32_t again = second.file("/a");
+    second.image(7, 100);
+    second.mapping(7, 101, 0x1000, 0x2000, 0, again);
+    second.exit(7, 300);
+    later.image(8, 500);
+    ProcessMaps maps = maps_of({&later, &second, &first});
+    CHECK(at(maps, 7, 0x1000, 299) == "/a+0");
+    CHECK(at(maps, 7, 0x1000, 300) == "");
+    CHECK(maps.counts().images == 2);
+    CHECK(maps.counts().files == 1);
+    CHECK(maps.counts().blocks == 3);
+    CHECK(maps.counts().overwritten == 40 - (4 + 5));
+}
+
+TEST_CASE("a hostile block ends where it contradicts itself", "[maps]") {
+    Block good;
+    uint32_t a = good.file("/a");
+    good.image(7, 100);
+    good.mapping(7, 101, 0x1000, 0x2000, 0, a);
+    for (size_t bytes = 0; bytes <= good.bytes().size(); bytes++) {
+        ProcessMaps maps;
+        maps.add(base::ByteView(good.bytes()).first(bytes));
+        maps.finish();
+        CHECK((at(maps, 7, 0x1000, 150) == "/a+0") == (bytes == good.bytes().size()));
+    }
+    auto refused = [](const Block& block) {
+        ProcessMaps maps;
+        std::string wrong = maps.add(block.bytes());
+        maps.finish();
+        return wrong;
+    };
+    Block backwards, elsewhere, path;
+    backwards.mapping(7, 1, 0x2000, 0x2000, 0, 0);
+    CHECK(refused(backwards) == "a mapping from 0x2000 to 0x2000 of the file at 0");
+    elsewhere.mapping(7, 1, 0x1000, 0x2000, 0, 4096);
+    CHECK(refused(elsewhere) == "a mapping from 0x1000 to 0x2000 of the file at 4096");
+    dbk_map_file file = {};
+    file.path_bytes = 1000;
+    path.put(DBK_MAP_FILE, {}, file, "/short");
+    CHECK(refused(path) == "a path of 1000 bytes and a build id of 0 in 64 bytes");
+}
