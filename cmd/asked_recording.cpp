@@ -10,6 +10,7 @@
 #include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/user_symbols.hpp"
 
 namespace daybreak::cmd {
 
@@ -109,6 +110,8 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
 
     analyze::ReportOptions report_options;
     report_options.symbols = &trace_->symbols;
+    auto users = user_names_of(trace_->recording);
+    report_options.users = users.get();
     report_options.totals = options.totals;
     analyze::StringSink sink;
     analyze::LiveReport report(report_options, sink);
@@ -150,6 +153,8 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
 ProgramAnswer AskedRecording::stored(const AskOptions& options) const {
     analyze::ReportOptions report_options;
     report_options.symbols = &trace_->symbols;
+    auto users = user_names_of(trace_->recording);
+    report_options.users = users.get();
     report_options.totals = options.totals;
     report_options.window = window_;
     analyze::StringSink sink;

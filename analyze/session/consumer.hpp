@@ -105,6 +105,7 @@ public:
     std::string shared_aggregations() const;
 
     const OutputOptions& options() const { return options_; }
+    const AddressNames& names() const { return shared_.names; }
     RingProgram& program() { return program_; }
     AggregationTable& aggregations() { return table_; }
     /// Values that the table had no room for.

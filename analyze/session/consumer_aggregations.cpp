@@ -104,6 +104,7 @@ void Consumer::add(Statement& statement, base::ByteView key, std::span<const uin
 }
 
 void Consumer::merge(const formats::AggregationSnapshot& snapshot) {
+    AddressNames::Moment any_time(shared_.names, nullptr, 0);
     formats::AggregationCursor cursor = formats::entries_of(snapshot, *ring_);
     formats::AggEntryView entry;
     while (cursor.next(entry))
@@ -155,17 +156,20 @@ void Consumer::merge_entry(const formats::AggEntryView& entry) {
 }
 
 void Consumer::print_unprinted() {
+    AddressNames::Moment any_time(shared_.names, nullptr, 0);
     if (shared_.json)
         return put_unprinted_json();
     analyze::print_unprinted(shared_.out, table_, context_);
 }
 
 void Consumer::add_answers(std::vector<Answer>& answers) const {
+    AddressNames::Moment any_time(shared_.names, nullptr, 0);
     analyze::add_answers(answers, table_, context_,
                          [this](uint32_t variable) { return program_.aggregation_name(variable); });
 }
 
 void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
+    AddressNames::Moment any_time(shared_.names, nullptr, 0);
     std::vector<uint32_t> variables;
     for (const NumberPlan& number : statement.numbers)
         variables.push_back(variable_of(number, record));

@@ -227,6 +227,7 @@ void ReportSession::consume_firing() {
         report_drops(mono_ns);
     }
     merge_until(ring, place_ticks);
+    AddressNames::Moment moment(names_, &clock, ticks);
     if (printed_.count == 0 || !last_clock_)
         put_first(clock.boot_ns(clock.mono_ns(ticks)));
     uint64_t last_ticks = std::max(ticks, firing_.back().record.ticks);

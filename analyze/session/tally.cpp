@@ -63,7 +63,7 @@ bool Tally::gather(RingProgram& program, formats::RecordCursor& cursor, size_t& 
         if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
             record.commit_ticks != 0)
             return false;
-        gathered_.push_back({plan, record.bytes});
+        gathered_.push_back({plan, record.bytes, record.ticks});
     }
     return !cursor.damage();
 }
@@ -78,7 +78,9 @@ uint32_t Tally::count_rows(size_t ring, const formats::SegmentInfo& segment, boo
         gather(consumer.program(), cursor, counted) && gathered_.size() == segment.record_count;
     if (is_all)
         counted = gathered_.size();
+    const formats::ClockModel& clock = recording_.rings[ring].clock;
     for (const Gathered& one : std::span(gathered_).first(counted)) {
+        AddressNames::Moment moment(consumer.names(), &clock, one.ticks);
         consumer.count(*one.plan, one.record, &recent_);
         wanted_ += one.plan->is_wanted;
     }

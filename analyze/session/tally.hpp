@@ -46,6 +46,7 @@ private:
     struct Gathered {
         EcbPlan* plan;
         base::ByteView record;
+        uint64_t ticks;
     };
 
     bool count_columns(size_t ring, const formats::ColumnBlock& block) override;

@@ -25,7 +25,10 @@ std::optional<formats::SymbolTable::Match> AddressNames::find(uint64_t address) 
 
 std::optional<UserPlace> AddressNames::find_user(uint64_t pid, uint64_t address) const {
     unnamed_.user |= !users_;
-    return users_ ? users_->find(pid, address) : std::nullopt;
+    if (!users_)
+        return std::nullopt;
+    return users_->find(pid, address,
+                        clock_ ? std::optional(clock_->mono_ns(ticks_)) : std::nullopt);
 }
 
 std::string AddressNames::location(uint64_t address) const {
@@ -72,7 +75,8 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     if (!place)
         return hexadecimal(address);
     if (place->symbol.empty())
-        return place->object + "`" + hexadecimal(address);
+        return place->by_offset ? place->object + ":" + hexadecimal(place->object_offset)
+                                : place->object + "`" + hexadecimal(address);
     std::string text = place->object + "`" + demangled(place->symbol);
     if (offset && place->symbol_offset != 0)
         text += "+" + hexadecimal(place->symbol_offset);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyze/symbols/user_names.hpp"
+#include "formats/segment/clock.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <cstdint>
@@ -55,6 +56,28 @@ public:
 
     const UnnamedAddresses& unnamed() const { return unnamed_; }
 
+    /// While there is one, addresses of processes are meant as they were at that time; without a
+    /// clock at any, as those that were aggregated.  The clock must outlive it.
+    class Moment {
+    public:
+        Moment(const AddressNames& names, const formats::ClockModel* clock, uint64_t ticks)
+            : names_(names), clock_(names.clock_), ticks_(names.ticks_) {
+            names_.clock_ = clock;
+            names_.ticks_ = ticks;
+        }
+        ~Moment() {
+            names_.clock_ = clock_;
+            names_.ticks_ = ticks_;
+        }
+        Moment(const Moment&) = delete;
+        Moment& operator=(const Moment&) = delete;
+
+    private:
+        const AddressNames& names_;
+        const formats::ClockModel* clock_;
+        uint64_t ticks_;
+    };
+
 private:
     std::optional<UserPlace> find_user(uint64_t pid, uint64_t address) const;
     std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
@@ -62,6 +85,8 @@ private:
 
     const formats::SymbolTable* symbols_;
     UserNames* users_;
+    mutable const formats::ClockModel* clock_ = nullptr; ///< null: of no known time
+    mutable uint64_t ticks_ = 0;
     mutable UnnamedAddresses unnamed_;
     mutable std::map<std::string, uint64_t, std::less<>> module_starts_; ///< those asked for
 };

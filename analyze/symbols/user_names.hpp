@@ -2,7 +2,8 @@
 //
 // UserNames: whose code a user address is.
 //
-// A recording holds no maps of processes; a printer that runs while they still run can give them.
+// A printer that runs while processes run reads their maps; of a recording they are in it
+// (recorded_names.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,16 @@ struct UserPlace {
     std::string symbol;         ///< as the object has it, mangled; "" when none is known there
     uint64_t symbol_offset = 0; ///< from the symbol's start
     uint64_t object_start = 0;  ///< address of the object's first byte in the process
+    bool by_offset = false; ///< without a symbol the offset says more than the address: it is gone
 };
 
 class UserNames {
 public:
     virtual ~UserNames() = default;
-    /// Returns the place; empty when the process is gone, or nothing is mapped there.
-    virtual std::optional<UserPlace> find(uint64_t pid, uint64_t address) = 0;
+    /// Returns the place at `mono_ns` (CLOCK_MONOTONIC; empty: at any time), where it is known what
+    /// was when; empty when it is not known, or nothing is mapped there.
+    virtual std::optional<UserPlace> find(uint64_t pid, uint64_t address,
+                                          std::optional<uint64_t> mono_ns) = 0;
 };
 
 } // namespace daybreak::analyze

@@ -15,6 +15,7 @@
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/user_symbols.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -104,6 +105,10 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         tables.push_back(&one->trace.symbols);
     analyze::CommonSymbols common(tables); // addresses of two boots are not one kernel's
     options.symbols = set.is_of_several() ? &common.symbols() : tables[0];
+    std::unique_ptr<analyze::RecordedNames> users;
+    if (!set.is_of_several()) // processes of two boots have nothing in common
+        users = user_names_of(set.all()[0]->trace.recording);
+    options.users = users.get();
     OutputFile output;
     TerminalSink sink(
         {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak report: what dtrace(1) would have printed of a trace file.
-#include "analyze/decode/time_span.hpp"
 #include "analyze/report.hpp"
+#include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/user_symbols.hpp"
 #include "cmd/window_options.hpp"
 #include "recorder/old_symbols.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -23,7 +25,7 @@ constexpr int kJobsMax = 64; // each has two blocks of memory
 struct ReportArguments {
     TraceFiles files;
     WindowOptions window;
-    std::string symbols_path;
+    std::vector<std::string> symbols_paths; ///< folders: of user programs; a file: of the kernel
     bool quiet = false;
     bool flowindent = false;
     bool temporal = false;
@@ -57,8 +59,9 @@ std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const formats
         return "kernel addresses stay numbers: " + why +
                "; --symbols takes another trace of that kernel, or /proc/kallsyms "
                "while it runs";
-    return "user addresses stay numbers: a recording has no maps of processes; dtrace names them "
-           "while they run";
+    return "user addresses stay numbers: " + trace.path +
+           " has no maps of processes; the kernel module keeps them while a program has ustack(), "
+           "usym(), ufunc(), umod() or uaddr()";
 }
 
 /// What could be read of files without the description of a ring, and what helps.
@@ -83,8 +86,13 @@ int report(const ReportArguments& arguments) {
     auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());
-    if (!arguments.symbols_path.empty()) {
-        auto symbols = recorder::read_old_symbols(arguments.symbols_path, trace->recording);
+    std::vector<std::string> folders;
+    for (const std::string& path : arguments.symbols_paths) {
+        if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+            folders.push_back(path);
+            continue;
+        }
+        auto symbols = recorder::read_old_symbols(path, trace->recording);
         if (!symbols.ok())
             return fail(symbols.error());
         trace->symbols = std::move(*symbols);
@@ -104,6 +112,8 @@ int report(const ReportArguments& arguments) {
     options.window = window_of(trace->recording, *window, arguments.all);
     options.probes = *probes;
     options.symbols = &trace->symbols;
+    auto users = user_names_of(trace->recording, std::move(folders));
+    options.users = users.get();
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
@@ -122,6 +132,8 @@ int report(const ReportArguments& arguments) {
         complain(undescribed_text(*trace));
     if (result.unnamed && !options.testing)
         complain(unnamed_text(result.unnamed, *trace));
+    if (users && !options.testing)
+        complain_of_missing(*users);
     // What the engine counted has no records: that there are none says nothing of it.
     bool has_counts = (probes->is_set() || !arguments.window.cpus.empty()) &&
                       std::ranges::any_of(trace->recording.rings, counts_in_engine);
@@ -142,7 +154,9 @@ void add_report(Command app, int& status) {
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
     add_probe_option(command, arguments->window);
-    command.add_option("--symbols", arguments->symbols_path, kSymbolsHelp);
+    command.add_option("--symbols", arguments->symbols_paths,
+                       "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
+                       "folder of programs and libraries");
     command.add_flag("--all", arguments->all,
                      "Of a snapshot or a cut file all it holds, not only its window");
     command.add_flag("--json", arguments->json,

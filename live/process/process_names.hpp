@@ -3,6 +3,7 @@
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
 #pragma once
 
+#include "analyze/symbols/object_symbols.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "base/file.hpp"
 
@@ -17,7 +18,8 @@ namespace daybreak::live {
 /// them; an object's symbols when one in it is looked up.
 class ProcessNames : public analyze::UserNames {
 public:
-    std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address) override;
+    std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address,
+                                           std::optional<uint64_t> mono_ns) override;
     /// Takes all that names need of a process which is about to go.
     void remember(uint64_t pid);
 
@@ -31,18 +33,9 @@ public:
                                     const std::function<bool(const Function&)>& wanted);
 
 private:
-    struct Symbol {
-        uint64_t address, bytes;
-        std::string name;
-    };
-    struct Segment {
-        uint64_t file_offset, file_bytes, address;
-    };
-    /// What an ELF file says.
     struct Object {
         base::ScopedFd file; ///< till it is read
-        std::vector<Segment> segments;
-        std::vector<Symbol> symbols; ///< ascending by address
+        analyze::ObjectSymbols symbols;
     };
     struct Mapping {
         uint64_t begin, end, file_offset;
@@ -51,9 +44,8 @@ private:
     };
 
     static std::vector<Mapping> read_maps(uint64_t pid);
-    static void read_symbols(void* elf, Object& object);
     Object& open_object(uint64_t pid, const std::string& path);
-    const Object& object_of(uint64_t pid, const std::string& path);
+    const analyze::ObjectSymbols& object_of(uint64_t pid, const std::string& path);
     const Mapping* mapping_of(uint64_t pid, uint64_t address);
 
     std::map<uint64_t, std::vector<Mapping>> maps_;          // by process

@@ -76,7 +76,9 @@ namespace {
 /// One process: a function of C++ at 0x401000, 0x20 long, in a program that begins at 0x400000.
 class OneProcess : public UserNames {
 public:
-    std::optional<UserPlace> find(uint64_t pid, uint64_t address) override {
+    std::optional<UserPlace> find(uint64_t pid, uint64_t address,
+                                  std::optional<uint64_t> mono_ns) override {
+        asked_ns = mono_ns;
         if (pid != 7 || address < 0x400000)
             return std::nullopt;
         UserPlace place{"prog", address - 0x400000, "", 0, 0x400000};
@@ -86,6 +88,7 @@ public:
         }
         return place;
     }
+    std::optional<uint64_t> asked_ns;
 };
 
 } // namespace
@@ -100,6 +103,16 @@ TEST_CASE("addresses of a process are named and have a beginning", "[analyze][sy
     CHECK(names.user_module_start(7, 0x402004) == 0x400000);
     CHECK(names.user_module_start(8, 0x402004) == 0x402004);
     CHECK(!names.unnamed());
+    CHECK_FALSE(processes.asked_ns);
+    formats::ClockModel clock; // of nanoseconds
+    {
+        AddressNames::Moment then(names, &clock, 1234);
+        names.user_symbol(7, 0x401004);
+        CHECK(processes.asked_ns == 1234);
+        AddressNames::Moment any_time(names, nullptr, 0);
+        names.user_symbol(7, 0x401004);
+        CHECK_FALSE(processes.asked_ns);
+    }
     AddressNames none(nullptr);
     CHECK(none.user_symbol(7, 0x401004) == "0x401004");
     CHECK(none.unnamed().user);

@@ -11,3 +11,26 @@ for number in 0 1 2; do
 	# 3: recorded, with losses that info names
 	if [ $status = 0 ] || [ $status = 3 ]; then pass "record-$number" "$status"; else fail "record-$number" "$status"; fi
 done
+
+# Programs of Debian that are gone: named by their maps and the libraries, as dtrace(1) names them while they run.
+cat >/tmp/users.d <<'END'
+#pragma D option quiet
+syscall::write:entry, syscall::clock_nanosleep:entry
+/execname == "cat" || execname == "sleep"/
+{
+	printf("%s", probefunc);
+	@[probefunc, ufunc(uregs[R_RIP]), umod(uregs[R_RIP])] = count();
+	ustack(1);
+}
+END
+holds users-start daybreak start /tmp/users.d
+cat /etc/hostname >/dev/null
+sleep 0.1
+holds users-stop daybreak stop users -o /share/out/users.dbrk
+daybreak report /share/out/users.dbrk >/share/out/users.txt
+equal functions-of-libraries "$(awk 'NF == 4 { print $1, $2, $3, $4 }' /share/out/users.txt | sort | tr '\n' ' ')" \
+	'clock_nanosleep libc.so.6`clock_nanosleep libc.so.6 1 write libc.so.6`write libc.so.6 1 '
+equal stacks-of-libraries "$(grep -c '^ *libc.so.6`[a-z_]*+0x[0-9a-f]*$' /share/out/users.txt)" 2
+equal functions-as-live "$(daybreak dtrace -qn 'syscall::write:entry /pid == $target/ { @[ufunc(uregs[R_RIP])] = count(); }' \
+	-c 'cat /etc/hostname' 2>&1 | awk '/libc/ { print $1 }')" 'libc.so.6`write'
+equal maps-in-info "$(daybreak info /share/out/users.dbrk | grep -c '^maps  *[0-9]* images of processes, [0-9]* mappings of [0-9]* files$')" 1

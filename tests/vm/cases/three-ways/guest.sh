@@ -56,5 +56,5 @@ holds snapshot-of-files daybreak snapshot --last 90s --dir /run/recorder -o /sha
 kill $recorder
 wait $recorder
 equal recorder-ends $? 0
-cp /run/recorder.log /share/out/
+cp /run/recorder.log "$(command -v workload)" /share/out/
 holds unload rmmod daybreak

@@ -17,6 +17,7 @@ syscall:::entry
 	@deviation = stddev(arg2 % 4096);
 	@threads[execname, pid, tid] = count();
 	@stacks[stack(4)] = count();
+	@functions[ufunc(uregs[R_RIP])] = count();
 	self->begin = timestamp;
 }
 

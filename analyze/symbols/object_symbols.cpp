@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading ELF files with libelf, packed tables with liblzma.
+#include "analyze/symbols/object_symbols.hpp"
+
+#include "base/short_string.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <gelf.h>
+#include <libelf.h>
+#include <lzma.h>
+#include <memory>
+#include <string_view>
+#include <tuple>
+
+namespace daybreak::analyze {
+
+namespace {
+
+using base::ByteView;
+
+/// A symbol without a size reaches to the next one, but not further than this.
+constexpr uint64_t kSizelessBytesMax = 1 << 16;
+/// Names may lie inside of one another, so a file of 1 MB can have gigabytes of them, and one with
+/// holes claims tables of any size: what is more stays an address.
+constexpr size_t kNameBytesMax = 4096, kNamesBytesMax = 256 << 20;
+constexpr uint64_t kTablesBytesMax = 1 << 30;
+constexpr size_t kPackedBytesMax = 64 << 20; ///< of .gnu_debugdata, unpacked
+constexpr uint64_t kLzmaMemoryMax = 128 << 20;
+constexpr size_t kBuildIdBytesMax = 64;
+
+ByteView view_of(const Elf_Data* data) {
+    if (data == nullptr || data->d_buf == nullptr)
+        return {};
+    return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
+/// Takes a table, and the names it refers to, from what may still be read of the file.
+bool takes(uint64_t& bytes_left, Elf* elf, const GElf_Shdr& header) {
+    GElf_Shdr names;
+    if (::gelf_getshdr(::elf_getscn(elf, header.sh_link), &names) == nullptr ||
+        header.sh_size > bytes_left || names.sh_size > bytes_left - header.sh_size)
+        return false;
+    bytes_left -= header.sh_size + names.sh_size;
+    return true;
+}
+
+/// A function that others may call before one of the file's own; without `_` in front, a short one.
+uint8_t rank_of(unsigned char info, std::string_view name) {
+    bool is_local = GELF_ST_BIND(info) == STB_LOCAL;
+    size_t underscores = std::min<size_t>(name.find_first_not_of('_'), 3);
+    return static_cast<uint8_t>((is_local ? 128 : 0) + underscores * 32 +
+                                std::min<size_t>(name.size(), 31));
+}
+
+/// Returns the unpacked bytes; empty when they are damaged or too many.
+base::Bytes unpack(ByteView untrusted) {
+    base::Bytes bytes;
+    lzma_stream stream = LZMA_STREAM_INIT;
+    if (::lzma_stream_decoder(&stream, kLzmaMemoryMax, 0) != LZMA_OK)
+        return bytes;
+    std::unique_ptr<lzma_stream, void (*)(lzma_stream*)> owner(&stream, ::lzma_end);
+    stream.next_in = reinterpret_cast<const uint8_t*>(untrusted.data());
+    stream.avail_in = untrusted.size();
+    lzma_ret result = LZMA_OK;
+    while (result == LZMA_OK && bytes.size() < kPackedBytesMax) {
+        size_t done = bytes.size();
+        bytes.resize(std::min(kPackedBytesMax, done + (1 << 20)));
+        stream.next_out = reinterpret_cast<uint8_t*>(bytes.data() + done);
+        stream.avail_out = bytes.size() - done;
+        result = ::lzma_code(&stream, LZMA_FINISH);
+        bytes.resize(bytes.size() - stream.avail_out);
+    }
+    return result == LZMA_STREAM_END ? bytes : base::Bytes();
+}
+
+} // namespace
+
+ObjectSymbols ObjectSymbols::read(int fd) {
+    ObjectSymbols object;
+    if (::elf_version(EV_CURRENT) == EV_NONE)
+        return object;
+    if (Elf* elf = ::elf_begin(fd, ELF_C_READ, nullptr)) {
+        object.read_elf(elf, 0);
+        ::elf_end(elf);
+    }
+    object.sort();
+    return object;
+}
+
+ObjectSymbols ObjectSymbols::read(ByteView untrusted_image) {
+    ObjectSymbols object;
+    if (::elf_version(EV_CURRENT) == EV_NONE)
+        return object;
+    base::Bytes copy(untrusted_image.begin(), untrusted_image.end()); // libelf wants to write
+    if (Elf* elf = ::elf_memory(reinterpret_cast<char*>(copy.data()), copy.size())) {
+        object.read_elf(elf, 0);
+        ::elf_end(elf);
+    }
+    object.sort();
+    return object;
+}
+
+void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
+    auto* elf = static_cast<Elf*>(untyped_elf);
+    size_t headers = 0;
+    if (::elf_kind(elf) != ELF_K_ELF)
+        return;
+    if (depth == 0 && ::elf_getphdrnum(elf, &headers) == 0)
+        for (size_t i = 0; i < headers; i++) {
+            GElf_Phdr header;
+            if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
+                segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
+        }
+    if (depth == 0)
+        read_build_id(elf);
+    size_t names = 0;
+    if (::elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    uint64_t tables_left = kTablesBytesMax;
+    for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header;
+        if (!::gelf_getshdr(section, &header))
+            continue;
+        if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
+            read_table(elf, section, tables_left);
+            continue;
+        }
+        const char* name = ::elf_strptr(elf, names, header.sh_name);
+        if (name != nullptr && std::string_view(name) == ".gnu_debugdata" &&
+            header.sh_type == SHT_PROGBITS && header.sh_size <= kPackedBytesMax)
+            read_packed(elf, section, depth);
+    }
+}
+
+/// By the program headers, which every file that is mapped has; a file of debug symbols has its
+/// notes where the section says.
+void ObjectSymbols::read_build_id(void* untyped_elf) {
+    auto* elf = static_cast<Elf*>(untyped_elf);
+    for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+        GElf_Shdr header;
+        if (!::gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+            header.sh_size > (1 << 16))
+            continue;
+        Elf_Data* data = ::elf_getdata(section, nullptr);
+        ByteView bytes = view_of(data);
+        size_t name_at = 0, content_at = 0;
+        GElf_Nhdr note;
+        for (size_t at = 0; data != nullptr &&
+                            (at = ::gelf_getnote(data, at, &note, &name_at, &content_at)) != 0;) {
+            bool is_gnu = note.n_namesz == 4 && name_at + 4 <= bytes.size() &&
+                          std::memcmp(bytes.data() + name_at, "GNU", 4) == 0;
+            if (!is_gnu || note.n_type != NT_GNU_BUILD_ID || note.n_descsz > kBuildIdBytesMax ||
+                content_at + note.n_descsz > bytes.size())
+                continue;
+            build_id_.assign(reinterpret_cast<const char*>(bytes.data()) + content_at,
+                             note.n_descsz);
+            return;
+        }
+    }
+}
+
+void ObjectSymbols::read_table(void* untyped_elf, void* untyped_section, uint64_t& bytes_left) {
+    auto* elf = static_cast<Elf*>(untyped_elf);
+    auto* section = static_cast<Elf_Scn*>(untyped_section);
+    GElf_Shdr header;
+    Elf_Data* data = nullptr;
+    if (!::gelf_getshdr(section, &header) || header.sh_entsize == 0 ||
+        !takes(bytes_left, elf, header) || (data = ::elf_getdata(section, nullptr)) == nullptr)
+        return;
+    ByteView name_table = view_of(::elf_rawdata(::elf_getscn(elf, header.sh_link), nullptr));
+    for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
+        GElf_Sym symbol;
+        if (!::gelf_getsym(data, static_cast<int>(i), &symbol) ||
+            GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        std::string_view name = base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
+        if (name.empty() || names_bytes_ + name.size() > kNamesBytesMax)
+            continue;
+        names_bytes_ += name.size();
+        symbols_.push_back(
+            {symbol.st_value, symbol.st_size, std::string(name), rank_of(symbol.st_info, name)});
+    }
+}
+
+void ObjectSymbols::read_packed(void*, void* untyped_section, int depth) {
+    ByteView packed = view_of(::elf_rawdata(static_cast<Elf_Scn*>(untyped_section), nullptr));
+    if (depth != 0 || packed.empty())
+        return;
+    base::Bytes image = unpack(packed);
+    if (image.empty())
+        return;
+    if (Elf* elf = ::elf_memory(reinterpret_cast<char*>(image.data()), image.size())) {
+        read_elf(elf, depth + 1);
+        ::elf_end(elf);
+    }
+}
+
+void ObjectSymbols::sort() {
+    std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+        return std::tuple(a.address, a.bytes != 0, 255 - a.rank) <
+               std::tuple(b.address, b.bytes != 0, 255 - b.rank);
+    });
+}
+
+bool ObjectSymbols::add_functions_of(const ObjectSymbols& other) {
+    if (build_id_.empty() || build_id_ != other.build_id_)
+        return false;
+    symbols_.insert(symbols_.end(), other.symbols_.begin(), other.symbols_.end());
+    sort();
+    return true;
+}
+
+std::optional<uint64_t> ObjectSymbols::address_of(uint64_t file_offset) const {
+    for (const Segment& segment : segments_)
+        if (file_offset >= segment.file_offset &&
+            file_offset - segment.file_offset < segment.file_bytes)
+            return file_offset - segment.file_offset + segment.address;
+    return std::nullopt;
+}
+
+const ObjectSymbols::Symbol* ObjectSymbols::find(uint64_t address) const {
+    auto after = std::upper_bound(
+        symbols_.begin(), symbols_.end(), address,
+        [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });
+    if (after == symbols_.begin())
+        return nullptr;
+    const Symbol& symbol = *(after - 1);
+    uint64_t bytes = symbol.bytes != 0 ? symbol.bytes : kSizelessBytesMax;
+    return address - symbol.address < bytes ? &symbol : nullptr;
+}
+
+} // namespace daybreak::analyze

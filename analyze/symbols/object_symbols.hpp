@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ObjectSymbols: the functions that an ELF file has, and which build it is.
+//
+// Any user's file is read: what is read of it is bounded, and what does not hold together is left
+// out.  A stripped file may carry the table of its local functions packed (.gnu_debugdata); a file
+// of debug symbols adds its own.
+#pragma once
+
+#include "base/file.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace daybreak::analyze {
+
+class ObjectSymbols {
+public:
+    struct Symbol {
+        uint64_t address = 0, bytes = 0; ///< bytes 0: up to the next one, or 64 KiB
+        std::string name;                ///< as the file has it, mangled
+        uint8_t rank = 0; ///< of several at one address the least is its name: the last
+    };
+    /// A part of the file as it is mapped.
+    struct Segment {
+        uint64_t file_offset, file_bytes, address;
+    };
+
+    /// Reads what is read when a file is mapped, its build id and its functions.  Nothing when it
+    /// is not an ELF file.
+    static ObjectSymbols read(int fd);
+    static ObjectSymbols read(base::ByteView untrusted_image);
+    /// Takes the functions of another file of the same build; returns whether it is one.
+    bool add_functions_of(const ObjectSymbols& other);
+
+    const std::string& build_id() const { return build_id_; } ///< bytes; empty: it has none
+    const std::vector<Segment>& segments() const { return segments_; }
+    const std::vector<Symbol>& symbols() const { return symbols_; } ///< ascending by address
+    /// Returns the address that the symbols have for an offset in the file; empty: it is not
+    /// mapped.
+    std::optional<uint64_t> address_of(uint64_t file_offset) const;
+    /// Returns the function that an address is in, or null.
+    const Symbol* find(uint64_t address) const;
+
+private:
+    void read_elf(void* elf, int depth);
+    void read_build_id(void* elf);
+    void read_table(void* elf, void* section, uint64_t& bytes_left);
+    void read_packed(void* elf, void* section, int depth);
+    void sort();
+
+    std::vector<Segment> segments_;
+    std::vector<Symbol> symbols_;
+    std::string build_id_;
+    size_t names_bytes_ = 0;
+};
+
+} // namespace daybreak::analyze

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The witness is this program: where the loader put it, and what its functions are called.
+#include "analyze/symbols/recorded_names.hpp"
+
+#include "analyze/symbols/address_names.hpp"
+#include "base/file.hpp"
+#include "formats/abi/meta.h"
+#include "tests/support/temp_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cinttypes>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+
+extern "C" __attribute__((noinline, used)) int daybreak_witness_function(int value) {
+    return value * 3 + 1;
+}
+
+namespace {
+
+constexpr uint32_t kPid = 4711;
+
+struct Code {
+    uint64_t begin, end, offset;
+    std::string path;
+};
+
+/// The code that is mapped around an address of this process.
+Code code_at(uint64_t address) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        Code code{};
+        int path_at = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
+                        &code.begin, &code.end, &code.offset, &path_at) < 3 ||
+            address < code.begin || address >= code.end)
+            continue;
+        code.path = line.substr(static_cast<size_t>(path_at));
+        return code;
+    }
+    FAIL("not mapped");
+    return {};
+}
+
+std::string build_id_of(const std::string& path) {
+    base::ScopedFd file(::open(path.c_str(), O_RDONLY));
+    return ObjectSymbols::read(file.get()).build_id();
+}
+
+template <typename T>
+void append(base::Bytes& block, uint16_t kind, uint32_t pid, const T& content,
+            const std::string& more = "", uint64_t mono_ns = 100) {
+    dbk_map_entry entry = {};
+    entry.kind = kind;
+    entry.pid = pid;
+    entry.mono_ns = mono_ns;
+    size_t at = block.size();
+    entry.entry_bytes =
+        static_cast<uint32_t>((sizeof(entry) + sizeof(content) + more.size() + 7) / 8 * 8);
+    block.resize(at + entry.entry_bytes);
+    std::memcpy(block.data() + at, &entry, sizeof(entry));
+    std::memcpy(block.data() + at + sizeof(entry), &content, sizeof(content));
+    std::memcpy(block.data() + at + sizeof(entry) + sizeof(content), more.data(), more.size());
+}
+
+/// Maps of a process that has this code, under another path if one is given.
+formats::ProcessMaps maps_of(const Code& code, const std::string& build_id,
+                             const std::string& path = "") {
+    base::Bytes block;
+    std::string as = path.empty() ? code.path : path;
+    dbk_map_file file = {};
+    std::memcpy(file.build_id, build_id.data(), std::min<size_t>(build_id.size(), 20));
+    file.build_id_bytes = static_cast<uint16_t>(build_id.size());
+    file.path_bytes = static_cast<uint16_t>(as.size());
+    append(block, DBK_MAP_FILE, 0, file, as);
+    append(block, DBK_MAP_IMAGE, kPid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
+    append(block, DBK_MAP_MAPPING, kPid,
+           dbk_map_mapping{code.begin, code.end, code.offset, DBK_META_DATA_OFFSET, 0});
+    formats::ProcessMaps maps;
+    CHECK(maps.add(block) == "");
+    maps.finish();
+    return maps;
+}
+
+uint64_t witness() {
+    return reinterpret_cast<uint64_t>(&daybreak_witness_function);
+}
+
+} // namespace
+
+TEST_CASE("a recorded address has the function's name by the file of that build",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    std::string build_id = build_id_of(code.path);
+    REQUIRE(build_id.size() == 20);
+    formats::ProcessMaps maps = maps_of(code, build_id);
+    RecordedNames users(maps, {});
+    AddressNames names(nullptr, &users);
+    std::string object = code.path.substr(code.path.rfind('/') + 1);
+    CHECK(names.user_location(kPid, witness() + 1) == object + "`daybreak_witness_function+0x1");
+    CHECK(names.user_symbol(kPid, witness() + 1) == object + "`daybreak_witness_function");
+    CHECK(names.user_symbol_start(kPid, witness() + 1) == witness());
+    CHECK(names.user_module(kPid, witness()) == object);
+    CHECK(names.user_location(kPid + 1, witness()) == base::strprintf("0x%" PRIx64, witness()));
+    CHECK(users.missing().empty());
+}
+
+TEST_CASE("a library that is stripped has the names of its dynamic symbols", "[analyze][symbols]") {
+    void* libc = ::dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(libc);
+    auto address = reinterpret_cast<uint64_t>(::dlsym(libc, "getppid"));
+    ::dlclose(libc);
+    Code code = code_at(address);
+    formats::ProcessMaps maps = maps_of(code, build_id_of(code.path));
+    RecordedNames users(maps, {});
+    AddressNames names(nullptr, &users);
+    CHECK(names.user_symbol(kPid, address) == "libc.so.6`getppid");
+}
+
+TEST_CASE("a file of another build, or of none that is known, names nothing",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    std::string build_id = build_id_of(code.path);
+    uint64_t offset = witness() - code.begin + code.offset;
+    std::string other = build_id;
+    other[3] = static_cast<char>(other[3] ^ 1);
+    for (const std::string& wrong : {other, std::string(), std::string("x")}) {
+        formats::ProcessMaps maps = maps_of(code, wrong);
+        RecordedNames users(maps, {});
+        AddressNames names(nullptr, &users);
+        std::string object = code.path.substr(code.path.rfind('/') + 1);
+        CHECK(names.user_location(kPid, witness()) ==
+              object + base::strprintf(":0x%" PRIx64, offset));
+        REQUIRE(users.missing().size() == 1);
+        CHECK(users.missing()[0].first == code.path);
+    }
+}
+
+TEST_CASE("a key whose time was known when it was counted keeps what was there then",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    std::string build_id = build_id_of(code.path);
+    base::Bytes block;
+    auto begin = [&](uint64_t at, const std::string& path, const std::string& id) {
+        auto file_at = static_cast<uint32_t>(DBK_META_DATA_OFFSET + block.size());
+        dbk_map_file file = {};
+        std::memcpy(file.build_id, id.data(), id.size());
+        file.build_id_bytes = static_cast<uint16_t>(id.size());
+        file.path_bytes = static_cast<uint16_t>(path.size());
+        append(block, DBK_MAP_FILE, 0, file, path);
+        append(block, DBK_MAP_IMAGE, kPid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0}, "", at);
+        append(block, DBK_MAP_MAPPING, kPid,
+               dbk_map_mapping{code.begin, code.end, code.offset, file_at, 0}, "", at);
+    };
+    begin(100, "/bin/shell", std::string(20, 'x')); // then it executes the program
+    begin(1'000'000'000, code.path, build_id);
+    formats::ProcessMaps maps;
+    CHECK(maps.add(block) == "");
+    maps.finish();
+    std::string name = code.path.substr(code.path.rfind('/') + 1) + "`daybreak_witness_function";
+    RecordedNames unknown(maps, {}), users(maps, {});
+    CHECK(AddressNames(nullptr, &unknown).user_symbol(kPid, witness()).starts_with("0x"));
+    CHECK(users.find(kPid, witness() + 1, 2'000'000'000)->symbol_offset == 1);
+    AddressNames names(nullptr, &users);
+    CHECK(names.user_location(kPid, witness() + 1) == name + "+0x1");
+    CHECK(names.user_symbol(kPid, witness()) == name); // where its key is
+    CHECK(names.user_module(kPid, code.begin) + "`" == name.substr(0, name.find('`') + 1));
+    // At another time another program was there.
+    CHECK(users.find(kPid, witness() + 1, 500'000)->object == "shell");
+    CHECK(names.user_location(kPid, witness() + 1).starts_with("0x"));
+    CHECK(names.user_symbol(kPid, witness()) == name);
+}
+
+TEST_CASE("a file that is elsewhere now is found in a folder, by build id and by name",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    std::string build_id = build_id_of(code.path), hex;
+    for (char byte : build_id)
+        hex += base::strprintf("%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    test::TempFolder temporary;
+    const std::string folder = temporary.path.string();
+    std::string by_id = folder + "/id/.build-id/" + hex.substr(0, 2);
+    std::filesystem::create_directories(by_id);
+    std::filesystem::create_symlink(code.path, by_id + "/" + hex.substr(2));
+    std::filesystem::create_directories(folder + "/name");
+    std::filesystem::create_symlink(code.path, folder + "/name/gone");
+    formats::ProcessMaps maps = maps_of(code, build_id, "/no/such/gone (deleted)");
+    for (const char* where : {"/id", "/name"}) {
+        ObjectPlaces places;
+        places.folders = {folder + where};
+        RecordedNames users(maps, places);
+        AddressNames names(nullptr, &users);
+        CHECK(names.user_symbol(kPid, witness()) == "gone`daybreak_witness_function");
+    }
+    RecordedNames nowhere(maps, {});
+    CHECK(nowhere.find(kPid, witness(), std::nullopt)->symbol.empty());
+}
+
+TEST_CASE("an ELF file that was cut or changed anywhere is read within bounds",
+          "[analyze][symbols]") {
+    auto whole = base::read_file("/proc/self/exe");
+    REQUIRE(whole.ok());
+    base::ByteView bytes(*whole);
+    for (size_t cut : {size_t{0}, size_t{1}, size_t{16}, size_t{63}, size_t{64}, size_t{200},
+                       size_t{4096}, bytes.size() / 2, bytes.size() - 1})
+        ObjectSymbols::read(bytes.first(cut));
+    base::Bytes changed(bytes.begin(), bytes.begin() + 4096);
+    for (size_t at = 0; at < 512; at++) {
+        std::byte was = changed[at];
+        changed[at] = std::byte{0xff};
+        ObjectSymbols::read(changed);
+        changed[at] = was;
+    }
+}
