@@ -458,6 +458,43 @@ const struct dbk_meta_cpu *dbk_consumer_counters(const struct dbk_consumer *cons
 /** dbk_consumer_exit_status() - the value given to exit(), 0 when there was none */
 int32_t dbk_consumer_exit_status(const struct dbk_consumer *consumer);
 
+/* ---- native programs --------------------------------------------------------------------- */
+
+struct dbk_cpu;
+struct dbk_difo;
+struct dbk_buffer;
+
+/* An expression, with the interpreter's contract; and a clause from its predicate to its record.  The clause is
+ * done, or false: nothing was done, and it is to be interpreted. */
+typedef uint64_t dbk_native_value(struct dbk_cpu *cpu, const struct dbk_difo *difo);
+typedef bool dbk_native_clause(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
+			       struct dbk_buffer *buffer, const uint64_t *args, void *frame);
+
+/*
+ * A program translated to C (engine/translate) and compiled: by section of its DIFOs and by number of its ECBDESCs,
+ * NULL where nothing was translated.
+ */
+struct dbk_native_program {
+	/* What its instructions and plans depend on beside the DOF; of a consumer that differs it is not. */
+	uint32_t lacks;	    /* DBK_LACKS_ of its owner */
+	uint32_t strsize;   /* option strsize */
+	uint32_t aggregate; /* DBK_AGGREGATE_ */
+	bool counted;	    /* its buffer is counted in DTrace's bytes */
+	uint32_t section_count;
+	uint32_t clause_count;
+	dbk_native_value *const *values;
+	dbk_native_clause *const *clauses;
+};
+
+/**
+ * dbk_consumer_bind() - lets the consumer run what was translated from its program
+ *
+ * Between dbk_consumer_create() and dbk_consumer_enable().  @native must be of the same DOF, which
+ * the caller knows, and must outlive the consumer.
+ * Return: false: it is not of this program or of other options; nothing was bound then.
+ */
+bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_program *native);
+
 /* ---- reading ------------------------------------------------------------------------ */
 
 /* dbk_region.kind has the values of ioctl.h: DBK_REGION_SEGMENTS, DBK_REGION_META. */

@@ -29,7 +29,7 @@ struct dbk_cpu;
 /*
  * How an expression's value is found, hottest first.  Shapes that occur in
  * every program (an argument, a constant, a built-in) need no interpreter.
- * NATIVE is the seam for DIF translated ahead of time to C.
+ * NATIVE is DIF that was translated to C ahead of time; engine/native.h.
  */
 enum dbk_expr_kind {
 	DBK_EXPR_ARG,	   /* argument `operand` of the firing */
@@ -56,7 +56,7 @@ struct dbk_expr {
 	uint32_t operand;
 	union {
 		uint64_t constant;
-		uint64_t (*native)(struct dbk_cpu *cpu, const struct dbk_difo *difo);
+		dbk_native_value *native;
 	};
 	const struct dbk_difo *difo;   /* the interpreted form; NULL: there is none */
 	struct dbk_consumer *consumer; /* whose variables THREAD means, once it is known */
@@ -116,6 +116,7 @@ struct dbk_difo {
 	uint32_t work;	      /* of all its instructions, in DBK_WORK_ */
 	bool uses_locals;     /* reads or writes a clause-local variable */
 	bool heavy;	      /* may take long; program/cost.c */
+	bool relocated;	      /* its integers have addresses of the kernel that loaded it */
 	struct dbk_expr expr; /* the lowered form */
 	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */
 	uint32_t stored_var;  /* index in the program's variables */
@@ -303,6 +304,7 @@ enum dbk_tier {
 			     * with keys and cells of aggregate=engine; of ECBs alone */
 	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
 			     * names of the probe, or texts of args_given */
+	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; of ECBs alone */
 	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
 };
 
@@ -328,6 +330,8 @@ struct dbk_plan {
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
 	uint32_t classic_align;
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
+	dbk_native_clause *native; /* predicate that is not simple, and steps; NULL: interpreted */
+	bool native_pays; /* it is charged, as it would be without */
 	uint32_t step_count;
 	struct dbk_step *steps, *steps_end;   /* owned */
 	struct dbk_aggregation *aggregations; /* owned */
@@ -336,5 +340,17 @@ struct dbk_plan {
 	uint32_t field_count;
 	const struct dbk_ecbdesc *desc;
 };
+
+/** dbk_plan_asks() - whether its predicate needs the firing set up */
+static inline bool dbk_plan_asks(const struct dbk_plan *plan)
+{
+	return plan->predicate.kind != DBK_PREDICATE_NONE && !plan->predicate.simple;
+}
+
+/** dbk_plan_is_simple() - whether it needs nothing of the firing set up, its predicate neither */
+static inline bool dbk_plan_is_simple(const struct dbk_plan *plan)
+{
+	return plan->tier == DBK_TIER_SIMPLE && !dbk_plan_asks(plan);
+}
 
 #endif /* DBK_ENGINE_LOWERED_H */

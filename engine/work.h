@@ -35,4 +35,16 @@ static __probe_ctx_inline bool dbk_spend(struct dbk_cpu *cpu, uint64_t units)
 	return false;
 }
 
+/** dbk_work_begin() - what a consumer's clauses may cost in a firing, from the first of them on */
+static __probe_ctx_inline void dbk_work_begin(struct dbk_cpu *cpu,
+					      const struct dbk_consumer *consumer)
+{
+	if (cpu->work_serial == cpu->serial && cpu->work_consumer == consumer)
+		return;
+	cpu->work_serial = cpu->serial;
+	cpu->work_consumer = consumer;
+	cpu->work_left = DBK_WORK_FIRING;
+	cpu->error_work_left = DBK_WORK_ERROR;
+}
+
 #endif /* DBK_ENGINE_WORK_H */

@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dof_files.hpp"
+#include "cmd/native.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -19,19 +20,27 @@ namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> print_image(base::ByteView untrusted_dof) {
+base::Result<void> print_image(base::ByteView untrusted_dof, bool native) {
+    if (native) {
+        DBK_TRY(std::string text, native_text(untrusted_dof));
+        put(text);
+        return {};
+    }
     DBK_TRY(auto image, formats::parse_dof(untrusted_dof));
     put(formats::print_dof(image));
     return {};
 }
 
-base::Result<void> print_module(base::ByteView untrusted_module) {
+base::Result<void> print_module(base::ByteView untrusted_module, bool native) {
     DBK_TRY(auto module, formats::read_module(untrusted_module));
-    put("module for kernel " + module.release + ", " +
+    if (!native)
+        put("module for kernel " + module.release + ", " +
         base::counted(module.images.size(), "embedded enabling") + "\n");
     for (const formats::EmbeddedImage& image : module.images) {
-        put(base::strprintf("\nenabling %s, %zu bytes\n", image.name.c_str(), image.dof.size()));
-        DBK_TRY_VOID(print_image(image.dof));
+        if (!native)
+            put(base::strprintf("\nenabling %s, %zu bytes\n", image.name.c_str(),
+                                image.dof.size()));
+        DBK_TRY_VOID(print_image(image.dof, native));
     }
     return {};
 }
@@ -41,7 +50,7 @@ base::Result<void> print_properties(base::ByteView untrusted_text) {
     for (size_t i = 0; i < images.size(); i++) {
         put(base::strprintf("%sproperty dof-data-%zu, %zu bytes\n", i == 0 ? "" : "\n", i,
                             images[i].size()));
-        DBK_TRY_VOID(print_image(images[i]));
+        DBK_TRY_VOID(print_image(images[i], false));
     }
     return {};
 }
@@ -50,6 +59,7 @@ struct DofArguments {
     std::vector<std::string> paths;
     std::string output_path;
     std::string dialect = "oracle";
+    bool native = false;
 };
 
 /// Joins the images and writes them as one of Daybreak's own.
@@ -61,14 +71,14 @@ base::Result<void> convert(const DofArguments& arguments) {
     return output.commit();
 }
 
-base::Result<void> print_file(const std::string& path) {
+base::Result<void> print_file(const std::string& path, bool native) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
     if (formats::looks_like_trace(bytes))
         return base::errorf(base::ErrorCode::invalid,
                             "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
-    auto printed = formats::looks_like_dof(bytes)              ? print_image(bytes)
+    auto printed = formats::looks_like_dof(bytes)              ? print_image(bytes, native)
                    : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
-                                                               : print_module(bytes);
+                                                               : print_module(bytes, native);
     if (!printed.ok())
         return std::move(printed).error().with_context(path);
     return {};
@@ -90,6 +100,8 @@ void add_dof(Command app, int& status) {
     command.add_option("--dialect", arguments->dialect,
                        "Whose numbers they have, for -o: oracle (as Daybreak), illumos, freebsd, "
                        "opendtrace");
+    command.add_flag("--native", arguments->native,
+                     "Print them as C, translated, with what of each clause is native");
     command.footer("\nExample: a program and the options that another compiler made\n"
                    "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
     command.callback([arguments, &status] {
@@ -104,7 +116,7 @@ void add_dof(Command app, int& status) {
         else
             for (const std::string& path : arguments->paths)
                 if (done.ok())
-                    done = print_file(path);
+                    done = print_file(path, arguments->native);
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });
 }

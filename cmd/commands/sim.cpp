@@ -8,6 +8,7 @@
 #include "cmd/dof_files.hpp"
 #include "cmd/dtrace/stability.hpp"
 #include "cmd/image_probes.hpp"
+#include "cmd/native.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
@@ -43,6 +44,7 @@ struct SimArguments {
     uint64_t cpu_count = 1;
     bool compile_only = false;
     bool verbose = false; ///< -v
+    bool native = false;
 };
 
 /// What the arguments say beyond the program.
@@ -272,6 +274,9 @@ int run(const SimArguments& arguments, SimSetting setting) {
             return;
         put(stability_text(compiled->description, compiled->stability));
     };
+    NativeProgram native;
+    if (arguments.native)
+        setting.run.created = native.binding(compiled->dof, arguments.verbose);
     auto allowed = check_destructive(compiled->program);
     auto simulation = allowed.ok() ? sim::Simulation::load(**host, compiled->dof, setting.run)
                                    : std::move(allowed).error();
@@ -318,6 +323,9 @@ void add_sim(Command app, int& status) {
                        "opendtrace");
     command.add_flag("-e", arguments->compile_only, "Compile only; do not run");
     command.add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
+    if (can_run_native())
+        command.add_flag("--native", arguments->native,
+                         "Translate the program to C, compile it, and run that (builds with tests)");
     command.add_option("-o,--output", arguments->output_path,
                        "Write what was recorded as a trace file too (.dbrk)");
     command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");

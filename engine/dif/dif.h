@@ -18,6 +18,17 @@
 /** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
 uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 
+/* An object while it is run. */
+struct dbk_exec {
+	struct dbk_cpu *cpu;
+	const struct dbk_difo *difo;
+	uint64_t a, b; /* operands of the last comparison */
+	uint64_t regs[DIF_DIR_NREGS];
+};
+
+/** dbk_dif_exec_rest() - runs an instruction that is not hot; returns the next one's number */
+uint32_t dbk_dif_exec_rest(struct dbk_exec *x, const struct dbk_insn *insn, uint32_t next);
+
 /** dbk_timestamp() - the variable: one reading of the clock per firing: what a clause compares and what
  * it records is the same */
 static __probe_ctx_inline uint64_t dbk_timestamp(struct dbk_cpu *cpu)

@@ -14,13 +14,6 @@
 #include "engine/dif/insn.h"
 #include "engine/dif/thread.h"
 
-struct exec {
-	struct dbk_cpu *cpu;
-	const struct dbk_difo *difo;
-	uint64_t a, b; /* operands of the last comparison */
-	uint64_t regs[DIF_DIR_NREGS];
-};
-
 __probe_ctx static uint64_t extend(uint64_t value, uint32_t arg)
 {
 	uint32_t shift = 64 - 8 * DBK_LOAD_BYTES(arg);
@@ -190,8 +183,7 @@ __probe_ctx static void op_variable(struct dbk_cpu *cpu, const struct dbk_insn *
 	}
 }
 
-/* All operations that are not hot; returns the next instruction. */
-__probe_ctx static uint32_t exec_rest(struct exec *x, const struct dbk_insn *insn, uint32_t next)
+__probe_ctx uint32_t dbk_dif_exec_rest(struct dbk_exec *x, const struct dbk_insn *insn, uint32_t next)
 {
 	struct dbk_cpu *cpu = x->cpu;
 	uint64_t *regs = x->regs, *rd = &regs[insn->rd];
@@ -270,7 +262,7 @@ __probe_ctx static uint64_t *value_slot(uint8_t *storage, uint32_t offset)
 
 __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo)
 {
-	struct exec x = {.cpu = cpu, .difo = difo};
+	struct dbk_exec x = {.cpu = cpu, .difo = difo};
 	uint64_t *regs = x.regs;
 	uint32_t pc = 0;
 
@@ -283,7 +275,7 @@ __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *di
 		const struct dbk_insn *insn = &difo->insns[pc++];
 
 		if (unlikely(insn->op >= DBK_IOP_HOT_END)) {
-			pc = exec_rest(&x, insn, pc);
+			pc = dbk_dif_exec_rest(&x, insn, pc);
 			if (unlikely(cpu->fault_set))
 				goto fault;
 			continue;

@@ -83,17 +83,6 @@ __probe_ctx_inline static struct dbk_buffer *buffer_here(const struct dbk_cpu *c
 
 /* ---- the firing's state ------------------------------------------------------------------ */
 
-/* What a consumer's clauses may cost in a firing, from the first of them on. */
-__probe_ctx static void begin_work(struct dbk_cpu *cpu, const struct dbk_consumer *consumer)
-{
-	if (cpu->work_serial == cpu->serial && cpu->work_consumer == consumer)
-		return;
-	cpu->work_serial = cpu->serial;
-	cpu->work_consumer = consumer;
-	cpu->work_left = DBK_WORK_FIRING;
-	cpu->error_work_left = DBK_WORK_ERROR;
-}
-
 /* What a plan or predicate that is not simple finds in the dbk_cpu. */
 __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				  const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
@@ -107,7 +96,7 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
-	begin_work(cpu, ecb->consumer);
+	dbk_work_begin(cpu, ecb->consumer);
 }
 
 __probe_ctx bool dbk_turn_off(struct dbk_consumer *consumer, enum dbk_activity activity,
@@ -234,7 +223,8 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 								 const uint64_t *args, void *frame,
 								 const struct dbk_ecb *ecb)
 {
-	bool timed = ecb->tier == DBK_TIER_GENERAL && cpu->unsampled-- == 0;
+	bool pays = ecb->tier == DBK_TIER_GENERAL || ecb->plan->native_pays;
+	bool timed = pays && cpu->unsampled-- == 0;
 	uint64_t began = timed ? dbk_host_ticks() : 0;
 	uint32_t action;
 
@@ -244,6 +234,21 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 		fire_error(cpu, ecb, frame, action);
 	if (unlikely(timed))
 		dbk_deadman(cpu, ecb->consumer, began);
+}
+
+/* A clause of tier NATIVE; false: nothing was done.  What the deadman times is the interpreter's. */
+__probe_ctx_inline static bool run_native(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					  const struct dbk_ecb *ecb, const uint64_t *args,
+					  void *frame)
+{
+	bool pays = ecb->plan->native_pays;
+
+	if (unlikely(pays && cpu->unsampled == 0))
+		return false;
+	if (unlikely(!ecb->plan->native(cpu, ecb, buffer, args, frame)))
+		return false;
+	cpu->unsampled -= pays;
+	return true;
 }
 
 __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
@@ -312,6 +317,8 @@ run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb 
 		return dbk_run_cells(cpu, buffer, ecb, args, frame, 0);
 	if (ecb->tier == DBK_TIER_TEXTS)
 		return dbk_run_texts(cpu, buffer, ecb, args, frame, 0);
+	if (ecb->tier == DBK_TIER_NATIVE)
+		return run_native(cpu, buffer, ecb, args, frame);
 	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), 0);
 }
 
@@ -436,14 +443,16 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
 	else if (tier == DBK_TIER_SIMPLE)
 		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
+	else if (tier == DBK_TIER_NATIVE)
+		done = run_native(cpu, buffer, ecb, args, frame);
 	else if (tier == DBK_TIER_CELLS)
 		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
 	else
 		done = dbk_run_texts(cpu, buffer, ecb, args, frame, 1);
-	if (tier == DBK_TIER_ARGUMENTS && done) {
+	if ((tier == DBK_TIER_ARGUMENTS || tier == DBK_TIER_NATIVE) && done)
 		buffer->counters->firings++;
+	if (tier == DBK_TIER_ARGUMENTS && done)
 		count_record(buffer->counters, ecb);
-	}
 	compiler_barrier();
 	cpu->nesting = 0;
 	return done;
@@ -492,6 +501,13 @@ fire_texts(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *a
 	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_TEXTS);
 }
 
+__probe_ctx __attribute__((__noinline__)) static void
+fire_native(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	    void *frame, const struct dbk_ecb *ecb)
+{
+	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_NATIVE);
+}
+
 /* The only ECB of its probe, whose predicate holds. */
 __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_probe *probe,
 					const uint64_t *args, void *frame,
@@ -505,6 +521,8 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 		fire_cells(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_TEXTS)
 		fire_texts(engine, probe, args, frame, ecb);
+	else if (ecb->tier == DBK_TIER_NATIVE)
+		fire_native(engine, probe, args, frame, ecb);
 	else
 		fire(engine, probe, args, frame);
 }

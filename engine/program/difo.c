@@ -179,6 +179,7 @@ static int relocate(struct dbk_loader *loader, const struct dof_relohdr *header,
 	if (address == 0)
 		return dbk_refuse(loader->reason, -ENOENT, "this kernel has no symbol %s", name);
 	difo->integers[entry->offset / 8] = address + entry->data;
+	difo->relocated = true;
 	return 0;
 }
 

@@ -83,6 +83,8 @@ Result<void> Simulation::create(ByteView untrusted_dof) {
         return refused(error, reason);
     program_ = nullptr;
     state_ = dbk_consumer_ring(consumer_);
+    if (options_.created)
+        DBK_TRY_VOID(options_.created(consumer_));
     DBK_TRY_VOID(open_ring());
     clean_ns_ = dbk_consumer_clean_interval_ns(consumer_);
     tend_ns_ = dbk_consumer_tend_interval_ns(consumer_);

@@ -55,6 +55,8 @@ struct SimulationOptions {
     bool reads_late = false;
     /// Gets how many clauses matched how many probes, before memory is asked for; may be empty.
     std::function<void(uint32_t)> matched;
+    /// Gets the consumer before it is enabled, to bind what is native; may be empty.
+    std::function<Result<void>(dbk_consumer*)> created;
 };
 
 /// Why a run ended.

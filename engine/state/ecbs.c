@@ -32,18 +32,19 @@ static bool is_arguments(struct dbk_ecb *ecb)
 /* @before: clauses of the consumer that run before it on the probe. */
 static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 {
-	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	bool native = ecb->plan->native != NULL;
 
-	/* A predicate that needs the firing's state needs it set up. */
-	if (ecb->plan->tier == DBK_TIER_GENERAL ||
-	    (predicate->kind != DBK_PREDICATE_NONE && !predicate->simple))
-		return DBK_TIER_GENERAL;
+	/* A native clause that is general without pays for itself wherever it stands. */
+	if (ecb->plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(ecb->plan))
+		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;
 	if (is_arguments(ecb))
 		return DBK_TIER_ARGUMENTS;
 	if (before >= DBK_SIMPLE_ECBS_MAX)
 		return DBK_TIER_GENERAL;
 	if (ecb->plan->tier == DBK_TIER_TEXTS)
 		return DBK_TIER_TEXTS;
+	if (native)
+		return DBK_TIER_NATIVE;
 	return ecb->plan->aggregation_count != 0 || ecb->plan->stores_threads ? DBK_TIER_CELLS
 									      : DBK_TIER_SIMPLE;
 }
@@ -64,6 +65,9 @@ static enum dbk_alone alone_of(const struct dbk_ecb *ecb)
 		return DBK_ALONE_EQUAL_PID;
 	if (ecb->own_kind == DBK_PREDICATE_EXECNAME)
 		return DBK_ALONE_EXECNAME;
+	/* It asks a predicate that is not simple itself. */
+	if (ecb->tier == DBK_TIER_NATIVE && !predicate->simple)
+		return DBK_ALONE_ALWAYS;
 	if (!predicate->early)
 		return DBK_ALONE_NOT;
 	if (ecb->own_kind != DBK_PREDICATE_ALL && left == DBK_EXPR_THREAD)

@@ -24,6 +24,8 @@ what to blank out before comparing, `## command: ...` the whole command line aft
 from the case, `## btf: whole` compiled with the types of kernel_btf.py (`damaged`: with a file that cannot be read),
 `## dof: NAME` that the program is one of dof_images.py, `## lacks: REASON` that the test is not run and why.
 
+--native N runs every Nth of the programs only, translated to C and compiled: they must print the same.
+
 DAYBREAK_UPDATE_GOLDEN=1 writes what was printed as the new expectation. Exit status 1 if anything failed.
 """
 
@@ -164,7 +166,12 @@ def render(case, stdout, stderr, status):
     return strip_end(text)
 
 
-def run_case(case, daybreak):
+def can_be_native(case):
+    """Whether the case runs a program on the simulated machine."""
+    return case.kind != "err" and "-e" not in case.options and (case.command is None or case.command[0] == "sim")
+
+
+def run_case(case, daybreak, native=False):
     """Returns (what was printed, complaint or None)."""
     command = [daybreak, "sim"]
     if case.kind == "err":
@@ -187,6 +194,8 @@ def run_case(case, daybreak):
             command += ["-s", script.name, *case.args]
         if case.command is not None:
             command = [daybreak, *case.command]
+        if native:
+            command.insert(2, "--native")
         try:
             done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=TIMEOUT_S)
@@ -236,22 +245,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--daybreak", required=True, help="the program")
     parser.add_argument("what", nargs="+", help="folders, bundles, D files; other words select cases by name")
+    parser.add_argument("--native", type=int, metavar="N", help="every Nth program only, and translated to C")
     options = parser.parse_args()
     daybreak = os.path.abspath(options.daybreak)
     update = os.environ.get("DAYBREAK_UPDATE_GOLDEN") == "1"
     sources, names = find_sources(options.what)
-    passed = failed = skipped = 0
+    passed = failed = skipped = runnable = 0
     for source in sources:
         cases = bundle_cases(source) if source.suffix == ".cases" else [file_case(source)]
         actual = {}
         for case in cases:
             if names and not any(name in case.name for name in names):
                 continue
+            if options.native:
+                runnable += can_be_native(case)
+                if not can_be_native(case) or runnable % options.native:
+                    continue
             if case.lacks:
                 skipped += 1
                 print(f"SKIP {case.name}: {case.lacks}")
                 continue
-            printed, complaint = run_case(case, daybreak)
+            printed, complaint = run_case(case, daybreak, bool(options.native))
             if update and not complaint and (case.kind != "err" or case.expected):
                 actual[case.name] = printed
             else:

@@ -2,10 +2,11 @@
 //
 // Differential test of expressions: compiler and engine against an evaluator of their own
 //
-//   prop_expressions [--seed N] [--count EXPRESSIONS] [--seconds LIMIT]
+//   prop_expressions [--seed N] [--count EXPRESSIONS] [--seconds LIMIT] [--native EVERY]
 //
 // Compiles programs of many clauses, runs them on the simulated host, and compares what each
-// recorded with what evaluate() says.  Prints its seed; DAYBREAK_SEED or --seed repeats a run.
+// recorded with what evaluate() says.  --native N: every Nth program is translated to C as well, and
+// what that records must be the same to the byte.  Prints its seed; DAYBREAK_SEED or --seed repeats a run.
 // A difference is shrunk to the smallest expression that still differs, and printed with the
 // values of what it uses.  Exit status 1 when there was one.
 #include "tests/prop/expressions/trial.hpp"
@@ -24,19 +25,20 @@ constexpr size_t kClauses = 200; // of one program
 constexpr int kDifferencesMax = 10;
 
 struct Totals {
-    uint64_t expressions = 0, faults = 0, too_large = 0;
+    uint64_t expressions = 0, native = 0, faults = 0, too_large = 0;
     int differences = 0;
 };
 
 /// One program of random clauses.
-void run_round(Random& random, Totals& totals) {
+void run_round(Random& random, bool native, Totals& totals) {
     World world = make_world(random);
     std::vector<Clause> clauses;
     for (size_t i = 0; i < kClauses; i++)
         clauses.push_back(make_clause(random, world));
-    Trial trial = run_trial(world, clauses);
+    Trial trial = run_trial(world, clauses, native);
     totals.too_large += trial.too_large;
     totals.expressions += clauses.size();
+    totals.native += native ? clauses.size() : 0;
     if (!trial.error.empty()) {
         totals.differences++;
         std::printf("%s\n", trial.error.c_str());
@@ -68,19 +70,20 @@ int main(int argc, char** argv) {
     uint64_t seed = wanted ? std::strtoull(wanted, nullptr, 0) : std::random_device()();
     seed = number_argument(argc, argv, "--seed", seed);
     uint64_t count = number_argument(argc, argv, "--count", 20000);
+    uint64_t native = number_argument(argc, argv, "--native", 0); // 0: none
     uint64_t seconds = number_argument(argc, argv, "--seconds", 3600);
     std::printf("seed %" PRIu64 "\n", seed);
     auto start = std::chrono::steady_clock::now();
     Totals totals;
     for (uint64_t round = 0; totals.expressions < count; round++) {
         Random random(seed * 1'000'003 + round);
-        run_round(random, totals);
+        run_round(random, native != 0 && round % native == 0, totals);
         auto spent = std::chrono::steady_clock::now() - start;
         if (totals.differences >= kDifferencesMax || spent > std::chrono::seconds(seconds))
             break;
     }
-    std::printf("%" PRIu64 " expressions compared, %" PRIu64 " of them faulted, %" PRIu64
+    std::printf("%" PRIu64 " expressions compared, %" PRIu64 " of them native, %" PRIu64 " of them faulted, %" PRIu64
                 " had no registers left, %d differences, seed %" PRIu64 "\n",
-                totals.expressions, totals.faults, totals.too_large, totals.differences, seed);
+                totals.expressions, totals.native, totals.faults, totals.too_large, totals.differences, seed);
     return totals.differences != 0 || totals.expressions == 0;
 }

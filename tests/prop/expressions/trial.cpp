@@ -5,6 +5,9 @@
 
 #include "compiler/compiler.hpp"
 #include "engine/sim/simulation.hpp"
+#include "engine/translate/library.hpp"
+#include "engine/translate/translate.hpp"
+#include "formats/dof/dof_reader.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -63,11 +66,35 @@ void take_record(const formats::RecordView& record, const std::vector<Clause>& c
         outcome.value.number = cut(record.integer(1).value_or(~0ull), type);
 }
 
-std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, Trial& trial) {
+/// What a program recorded: by clause, and to the byte.
+struct Run {
+    std::vector<Outcome> outcomes;
+    std::string bytes;
+};
+
+/// Lets the consumer run its program translated; `library_ret` must outlive it.
+base::Result<void> make_native(dbk_consumer* consumer, const base::Bytes& dof,
+                               std::unique_ptr<translate::Library>& library_ret) {
+    DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
+    std::string text = translate::native_file_head() +
+                       translate::translate(*consumer, image.program, "trial").text;
+    DBK_TRY(library_ret, translate::Library::build(text, translate::Host::simulated));
+    if (!dbk_consumer_bind(consumer, library_ret->find("trial")))
+        return base::errorf(base::ErrorCode::invalid, "it cannot be bound");
+    return {};
+}
+
+std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, bool native, Run& made) {
     auto host = sim::SimHost::create({});
     if (!host.ok())
         return host.error().message();
-    auto simulation = sim::Simulation::load(**host, dof);
+    std::unique_ptr<translate::Library> library;
+    sim::SimulationOptions options;
+    if (native)
+        options.created = [&](dbk_consumer* consumer) {
+            return make_native(consumer, dof, library);
+        };
+    auto simulation = sim::Simulation::load(**host, dof, options);
     if (!simulation.ok())
         return "the engine refuses it: " + simulation.error().message();
     auto end = (*simulation)->run();
@@ -76,14 +103,17 @@ std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, Tria
     formats::Recording recording = (*simulation)->recording();
     std::vector<uint64_t> faults;
     for (size_t i = 0; i < clauses.size(); i++)
-        trial.outcomes.push_back({!clauses[i].is_predicate, {}});
+        made.outcomes.push_back({!clauses[i].is_predicate, {}});
     for (const auto& ring : recording.rings)
         for (const auto& cpu : ring.cpus)
             for (const auto& segment : cpu.segments) {
                 auto cursor = formats::records_of(segment, ring);
                 formats::RecordView record;
-                while (cursor.next(record))
-                    take_record(record, clauses, trial.outcomes, faults);
+                while (cursor.next(record)) {
+                    take_record(record, clauses, made.outcomes, faults);
+                    made.bytes.append(reinterpret_cast<const char*>(record.bytes.data()),
+                                      record.bytes.size());
+                }
             }
     if (recording.has_losses() || recording.findings.count() != 0)
         return "the recording has losses";
@@ -91,6 +121,23 @@ std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, Tria
         if (fault != kDivisionByZero)
             return "a fault of kind " + std::to_string(fault) + ", expected divisions by zero only";
     return "";
+}
+
+/// Runs it, and with `native` once more; all of its records must be the same then.
+std::string run_ways(const base::Bytes& dof, const std::vector<Clause>& clauses, bool native,
+                     Trial& trial) {
+    Run interpreted, translated;
+    std::string error = run(dof, clauses, false, interpreted);
+    trial.outcomes = interpreted.outcomes;
+    if (!error.empty() || !native)
+        return error;
+    error = run(dof, clauses, true, translated);
+    if (!error.empty())
+        return "native: " + error;
+    for (size_t i = 0; i < clauses.size(); i++)
+        if (translated.outcomes[i] != interpreted.outcomes[i])
+            return "native differs from interpreted: clause " + std::to_string(i);
+    return translated.bytes == interpreted.bytes ? "" : "native records other bytes";
 }
 
 /// Everything that may stand in place of a node: its parts of the same sort, constants.
@@ -185,7 +232,7 @@ std::vector<Clause> with_readers(const World& world, const Clause& clause) {
 /// Whether the clause, in that world, comes out or leaves something different; says what.
 bool differs(const World& world, const Clause& clause, std::string& text_ret) {
     std::vector<Clause> clauses = with_readers(world, clause);
-    Trial trial = run_trial(world, clauses);
+    Trial trial = run_trial(world, clauses, false);
     if (!trial.error.empty() || trial.too_large != 0)
         return false;
     World now = world;
@@ -202,14 +249,14 @@ bool differs(const World& world, const Clause& clause, std::string& text_ret) {
 
 } // namespace
 
-Trial run_trial(const World& world, std::vector<Clause>& clauses) {
+Trial run_trial(const World& world, std::vector<Clause>& clauses, bool native) {
     Trial trial;
     for (;;) {
         unsigned first_line = 0;
         std::string text = print_program(world, clauses, &first_line);
         compiler::CompileOutput output = compile_text(text);
         if (output.dof) {
-            trial.error = run(*output.dof, clauses, trial);
+            trial.error = run_ways(*output.dof, clauses, native, trial);
             if (!trial.error.empty())
                 trial.error += "\n" + text;
             return trial;

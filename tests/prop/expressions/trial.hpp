@@ -13,8 +13,9 @@ struct Trial {
     std::string error;             ///< what went wrong with the whole program
 };
 
-/// Compiles and runs.  A clause whose expression needs more registers than there are is made `0`.
-Trial run_trial(const World& world, std::vector<Clause>& clauses);
+/// Compiles and runs, and with `native` translates to C and runs that as well: what the two record must be the
+/// same to the byte.  A clause whose expression needs more registers than there are is made `0`.
+Trial run_trial(const World& world, std::vector<Clause>& clauses, bool native);
 
 /// Finds which clause made clause `at` differ, shrinks that one, and says what is left of it, the
 /// values it used, and how it comes out.  `world` is the one that the program began with.

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+//
+// DIF and lowered expressions as C: one statement an instruction, so that both can be read side by
+// side
+#include "engine/translate/expressions.hpp"
+
+#include "base/result.hpp"
+
+extern "C" {
+#include "engine/dif/dif.h"
+#include "engine/dif/insn.h"
+}
+
+#include <algorithm>
+#include <cinttypes>
+#include <span>
+
+namespace daybreak::translate {
+
+using base::strprintf;
+
+namespace {
+
+constexpr size_t kCommentMax = 100;
+
+/// Operators of instructions of two operands that are the same in C.
+const char* operator_of(uint32_t op) {
+    switch (op) {
+    case DBK_IOP_ADD:
+        return "+";
+    case DBK_IOP_SUB:
+        return "-";
+    case DBK_IOP_AND:
+        return "&";
+    case DBK_IOP_OR:
+        return "|";
+    case DBK_IOP_XOR:
+        return "^";
+    case DBK_IOP_MUL:
+        return "*";
+    case DBK_IOP_SLL:
+        return "<<";
+    case DBK_IOP_SRL:
+    case DBK_IOP_SRA:
+        return ">>";
+    default:
+        return nullptr;
+    }
+}
+
+std::string binary_text(uint32_t op, const std::string& a, const std::string& b) {
+    bool shift = op == DBK_IOP_SLL || op == DBK_IOP_SRL || op == DBK_IOP_SRA;
+    std::string right = shift ? "(" + b + " & 63)" : b;
+    if (op == DBK_IOP_SRA)
+        return "(uint64_t)((int64_t)" + a + " >> " + right + ")";
+    return a + " " + operator_of(op) + " " + right;
+}
+
+struct Branch {
+    const char* comparison;
+    bool is_signed;
+};
+
+/// What a conditional branch asks; a null comparison: it is none.
+Branch branch_of(uint32_t op) {
+    switch (op) {
+    case DBK_IOP_BE:
+        return {"==", false};
+    case DBK_IOP_BNE:
+        return {"!=", false};
+    case DBK_IOP_BG:
+        return {">", true};
+    case DBK_IOP_BGU:
+        return {">", false};
+    case DBK_IOP_BGE:
+        return {">=", true};
+    case DBK_IOP_BGEU:
+        return {">=", false};
+    case DBK_IOP_BL:
+        return {"<", true};
+    case DBK_IOP_BLU:
+        return {"<", false};
+    case DBK_IOP_BLE:
+        return {"<=", true};
+    case DBK_IOP_BLEU:
+        return {"<=", false};
+    default:
+        return {nullptr, false};
+    }
+}
+
+bool is_branch(uint32_t op) {
+    return op == DBK_IOP_BA || branch_of(op).comparison != nullptr;
+}
+
+/// Whether dbk_dif_exec_rest() runs it, on a struct dbk_exec.
+bool is_rest(uint32_t op) {
+    return op >= DBK_IOP_HOT_END && !is_branch(op) && op != DBK_IOP_NOT && op != DBK_IOP_NOP &&
+           op != DBK_IOP_LOAD_THREAD && op != DBK_IOP_SETS;
+}
+
+std::span<const dbk_insn> insns_of(const dbk_difo& difo) {
+    return {difo.insns, difo.insn_count};
+}
+
+/// One object being written.
+class Object {
+public:
+    Object(const dbk_program& program, const dbk_difo& difo, bool plain)
+        : program_(program), difo_(difo), plain_(plain) {
+        for (const dbk_insn& insn : insns_of(difo)) {
+            uses_rest_ = uses_rest_ || is_rest(insn.op);
+            compares_ = compares_ || insn.op == DBK_IOP_CMP || insn.op == DBK_IOP_TST;
+            if (is_branch(insn.op))
+                targets_.push_back(insn.arg);
+        }
+    }
+
+    bool uses_rest() const { return uses_rest_; }
+    std::string variables() const;
+    std::string statements(const Quotes& quotes) const;
+
+private:
+    std::string reg(uint32_t number) const {
+        if (number == 0)
+            return "0ull";
+        return strprintf(uses_rest_ ? "x.regs[%u]" : "r%u", number);
+    }
+    std::string code(const char* which) const {
+        return (uses_rest_ ? "x." : "") + std::string(which);
+    }
+    std::string statement(uint32_t pc) const;
+    std::string assignment(const dbk_insn& insn, uint32_t pc) const;
+    std::string check(uint32_t pc) const {
+        return strprintf("\n\tif (dbk_native_faulted(n->cpu, %u))\n\t\treturn 0;", pc);
+    }
+
+    const dbk_program& program_;
+    const dbk_difo& difo_;
+    bool plain_, uses_rest_ = false, compares_ = false;
+    std::vector<uint32_t> targets_;
+};
+
+std::string Object::variables() const {
+    if (uses_rest_)
+        return "\tstruct dbk_exec x = {.cpu = n->cpu, .difo = difo};\n";
+    std::vector<uint32_t> used;
+    for (const dbk_insn& insn : insns_of(difo_))
+        used.insert(used.end(), {insn.r1, insn.r2, insn.rd});
+    std::ranges::sort(used);
+    used.erase(std::ranges::unique(used).begin(), used.end());
+    std::string names;
+    for (uint32_t number : used)
+        if (number != 0)
+            names += strprintf("%sr%u = 0", names.empty() ? "" : ", ", number);
+    if (compares_ || !targets_.empty())
+        names += std::string(names.empty() ? "" : ", ") + "a = 0, b = 0";
+    return names.empty() ? "" : "\tuint64_t " + names + ";\n";
+}
+
+/// What an instruction puts into its register; "" when it is not of that kind.
+std::string Object::assignment(const dbk_insn& insn, uint32_t pc) const {
+    if (operator_of(insn.op) != nullptr)
+        return binary_text(insn.op, reg(insn.r1), reg(insn.r2)) + ";";
+    switch (insn.op) {
+    case DBK_IOP_LOAD_ARG:
+        return strprintf("dbk_native_arg(n, %u);", insn.arg);
+    case DBK_IOP_LOAD_VAR:
+        if (dbk_is_simple_variable(insn.arg))
+            return strprintf("dbk_native_variable(n, 0x%x);", insn.arg);
+        return strprintf("dbk_native_builtin(n, 0x%x);", insn.arg) + check(pc);
+    case DBK_IOP_SETX:
+        if (difo_.relocated)
+            return strprintf("difo->integers[%u];", insn.arg);
+        return strprintf("0x%" PRIx64 "ull;", difo_.integers[insn.arg]);
+    case DBK_IOP_SETS:
+        return strprintf("dbk_native_string(difo, %u);", insn.arg);
+    case DBK_IOP_MOV:
+        return reg(insn.r1) + ";";
+    case DBK_IOP_NOT:
+        return "~" + reg(insn.r1) + ";";
+    case DBK_IOP_LOAD_GLOBAL:
+        return strprintf("dbk_native_global(n, %u);", insn.arg);
+    case DBK_IOP_LOAD_LOCAL:
+        return strprintf("*dbk_native_local(n, %u);", insn.arg);
+    case DBK_IOP_LOAD_THREAD: {
+        uint32_t work = DBK_WORK_CALL + program_.vars[insn.arg].bytes;
+        if (plain_)
+            return strprintf("dbk_native_thread(n, %u);\n\tn->work += %u;", insn.arg, work);
+        return strprintf("dbk_native_thread_paid(n, %u, %u);", insn.arg, work) + check(pc);
+    }
+    default:
+        return "";
+    }
+}
+
+std::string Object::statement(uint32_t pc) const {
+    const dbk_insn& insn = difo_.insns[pc];
+    Branch branch = branch_of(insn.op);
+    const char* cast = branch.is_signed ? "(int64_t)" : "";
+    if (branch.comparison != nullptr)
+        return strprintf("if (%s%s %s %s%s)\n\t\tgoto at_%u;", cast, code("a").c_str(),
+                         branch.comparison, cast, code("b").c_str(), insn.arg);
+    std::string value = assignment(insn, pc);
+    if (!value.empty())
+        return reg(insn.rd) + " = " + value;
+    switch (insn.op) {
+    case DBK_IOP_RET:
+        return "return " + reg(insn.rd) + ";";
+    case DBK_IOP_BA:
+        return strprintf("goto at_%u;", insn.arg);
+    case DBK_IOP_CMP:
+        return code("a") + " = " + reg(insn.r1) + ";\n\t" + code("b") + " = " + reg(insn.r2) + ";";
+    case DBK_IOP_TST:
+        return code("a") + " = " + reg(insn.r1) + ";\n\t" + code("b") + " = 0;";
+    case DBK_IOP_STORE_GLOBAL:
+        return strprintf("dbk_native_set_global(n, %u, %s);", insn.arg, reg(insn.rd).c_str());
+    case DBK_IOP_STORE_LOCAL:
+        return strprintf("*dbk_native_local(n, %u) = %s;", insn.arg, reg(insn.rd).c_str());
+    case DBK_IOP_NOP:
+    case DBK_IOP_FLUSH:
+        if (!uses_rest_)
+            return ";";
+        [[fallthrough]];
+    default:
+        return strprintf("dbk_native_rest(&x, %u);", pc) + check(pc);
+    }
+}
+
+std::string Object::statements(const Quotes& quotes) const {
+    std::string text, last;
+    for (uint32_t pc = 0; pc < difo_.insn_count; pc++) {
+        std::string quote = quotes.line(difo_.section, pc);
+        if (!quote.empty() && quote != last)
+            text += "\t/* " + quote + " */\n";
+        last = quote.empty() ? last : quote;
+        if (std::ranges::find(targets_, pc) != targets_.end())
+            text += strprintf("at_%u:\n", pc);
+        text += "\t" + statement(pc) + "\n";
+    }
+    return text;
+}
+
+std::string operand_text(uint32_t kind, uint64_t number) {
+    if (kind == DBK_EXPR_ARG)
+        return strprintf("dbk_native_arg(n, %" PRIu64 ")", number);
+    if (kind == DBK_EXPR_VARIABLE)
+        return strprintf("dbk_native_variable(n, 0x%" PRIx64 ")", number);
+    if (kind == DBK_EXPR_THREAD)
+        return strprintf("dbk_native_thread(n, %" PRIu64 ")", number);
+    return strprintf("0x%" PRIx64 "ull", number);
+}
+
+} // namespace
+
+Quotes::Quotes(const formats::DofProgram& source) : source_(source) {
+    const std::string text = source.source.value_or("");
+    for (size_t begin = 0; begin < text.size();) {
+        size_t end = std::min(text.find('\n', begin), text.size());
+        lines_.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
+std::string Quotes::line(uint32_t difo_section, uint32_t pc) const {
+    for (const formats::DofLine& line : source_.lines) {
+        if (line.instruction != pc || source_.difos[line.difo].section != difo_section)
+            continue;
+        std::string text = strprintf("%s:%u", line.file.c_str(), line.line);
+        bool is_main = source_.target && line.file == source_.target->main_file;
+        if (is_main && line.line >= 1 && line.line <= lines_.size()) {
+            const std::string& all = lines_[line.line - 1];
+            size_t begin = std::min(all.find_first_not_of(" \t"), all.size());
+            text += ": " + all.substr(begin, kCommentMax);
+        }
+        return in_comment(text);
+    }
+    return "";
+}
+
+std::string in_comment(std::string_view text) {
+    std::string safe;
+    for (char c : text) {
+        bool pair =
+            !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
+        if (pair)
+            safe += ' ';
+        // A backslash may join lines, a question mark begin a trigraph.
+        safe += c >= ' ' && c <= '~' && c != '\\' && c != '?' ? c : '.';
+    }
+    return safe;
+}
+
+bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
+    cost.work += difo.work;
+    if (difo.relocated)
+        return false;
+    for (const dbk_insn& insn : insns_of(difo)) {
+        bool plain = insn.op < DBK_IOP_HOT_END || is_branch(insn.op) || insn.op == DBK_IOP_NOT ||
+                     insn.op == DBK_IOP_NOP;
+        if (insn.op == DBK_IOP_LOAD_VAR)
+            plain = dbk_is_simple_variable(insn.arg);
+        if (insn.op == DBK_IOP_LOAD_THREAD) {
+            plain = !program.vars[insn.arg].by_ref;
+            cost.work += DBK_WORK_CALL + program.vars[insn.arg].bytes;
+        }
+        if (!plain)
+            return false;
+    }
+    return true;
+}
+
+bool has_stores(const dbk_difo& difo) {
+    return std::ranges::any_of(insns_of(difo), [](const dbk_insn& insn) {
+        return insn.op == DBK_IOP_STORE_GLOBAL || insn.op == DBK_IOP_STORE_LOCAL;
+    });
+}
+
+std::string value_function(const dbk_program& program, const dbk_difo& difo,
+                           const std::string& name, const Quotes& quotes) {
+    Object object(program, difo, false);
+    return strprintf("__probe_ctx static uint64_t %s_value_%u(struct dbk_cpu *cpu, "
+                     "const struct dbk_difo *difo)\n{\n",
+                     name.c_str(), difo.section) +
+           "\tconst struct dbk_native entered = dbk_native_entered(cpu), *n = &entered;\n" +
+           object.variables() + "\n\tif (!dbk_native_paid(n->cpu, difo))\n\t\treturn 0;\n" +
+           object.statements(quotes) + "}\n\n";
+}
+
+std::string plain_function(const dbk_program& program, const dbk_difo& difo,
+                           const std::string& name, const Quotes& quotes) {
+    Object object(program, difo, true);
+    return strprintf("static __probe_ctx_inline uint64_t %s_plain_%u(struct dbk_native *n)\n{\n",
+                     name.c_str(), difo.section) +
+           object.variables() + "\n" + object.statements(quotes) + "}\n\n";
+}
+
+std::string expression_text(const dbk_expr& expr, const std::string& name) {
+    if (expr.kind == DBK_EXPR_DIF)
+        return strprintf("%s_plain_%u(n)", name.c_str(), expr.difo->section);
+    if (expr.kind == DBK_EXPR_BINARY)
+        return binary_text(expr.op, operand_text(expr.left, expr.operand),
+                           operand_text(expr.right, expr.constant));
+    return operand_text(expr.kind, expr.kind == DBK_EXPR_CONST ? expr.constant : expr.operand);
+}
+
+} // namespace daybreak::translate

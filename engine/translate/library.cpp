@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+//
+// Library: a file for the compiler, and a shared object from it; both are removed
+#include "engine/translate/library.hpp"
+
+#include "base/file.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace daybreak::translate {
+
+using base::errorf;
+using base::Result;
+
+namespace {
+
+/// A folder for as long as it is needed.
+class TemporaryFolder {
+public:
+    static Result<TemporaryFolder> create() {
+        std::string path = std::filesystem::temp_directory_path() / "daybreak-native-XXXXXX";
+        if (::mkdtemp(path.data()) == nullptr)
+            return base::errno_errorf("cannot make the folder %s", path.c_str());
+        return TemporaryFolder(path);
+    }
+    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty())
+            std::filesystem::remove_all(path_, ignored);
+    }
+    std::string at(const char* name) const { return path_ + "/" + name; }
+
+private:
+    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
+    std::string path_;
+};
+
+Result<void> compile(const std::string& source, const std::string& object, Host host) {
+    // Warnings are errors, as they are where the kernel's Kbuild compiles it.
+    std::vector<std::string> words = {"cc",      "-std=gnu11",
+                                      "-O1",     "-fPIC",
+                                      "-shared", "-Wall",
+                                      "-Werror", "-fno-strict-aliasing",
+                                      "-I",      DAYBREAK_SOURCE_FOLDER,
+                                      "-o",      object,
+                                      source};
+    if (host == Host::simulated)
+        words.insert(words.end(), {"-DDBK_HOST_INLINE", "-I", DAYBREAK_SOURCE_FOLDER "/engine/sim/inline"});
+    std::vector<char*> arguments;
+    for (std::string& word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t pid = 0;
+    int status = 0;
+    if (int failed = ::posix_spawnp(&pid, "cc", nullptr, nullptr, arguments.data(), environ);
+        failed != 0) {
+        errno = failed;
+        return base::errno_errorf("cannot run cc, which --native needs");
+    }
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return errorf(base::ErrorCode::io, "cc does not compile the translated program");
+    return {};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Library>> Library::build(const std::string& text, Host host) {
+    DBK_TRY(TemporaryFolder folder, TemporaryFolder::create());
+    const std::string source = folder.at("native.c"), object = folder.at("native.so");
+    DBK_TRY(auto file, base::OutputFile::create(source));
+    DBK_TRY_VOID(file.write(base::as_bytes(text)));
+    DBK_TRY_VOID(file.commit());
+    DBK_TRY_VOID(compile(source, object, host));
+    void* handle = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr)
+        return errorf(base::ErrorCode::invalid, "the translated program cannot be loaded: %s",
+                      ::dlerror());
+    return std::unique_ptr<Library>(new Library(handle));
+}
+
+Library::~Library() {
+    ::dlclose(handle_);
+}
+
+const dbk_native_program* Library::find(const std::string& name) const {
+    return static_cast<const dbk_native_program*>(::dlsym(handle_, name.c_str()));
+}
+
+} // namespace daybreak::translate

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+//
+// Translations compiled by the host's C compiler and loaded into this process
+//
+// For the simulated machine of builds with tests: it needs the engine's headers, and a program that
+// is linked dynamically and exports the engine's functions.
+#pragma once
+
+#include "base/result.hpp"
+#include "engine/engine.h"
+
+#include <memory>
+#include <string>
+
+namespace daybreak::translate {
+
+/// Whose functions it calls: SimHost's, part of them inline, or a test's own.
+enum class Host : uint8_t { simulated, own };
+
+class Library {
+public:
+    /// Compiles `text`, a file's, by `cc`.  Errors: not_found, io (what the compiler said
+    /// first), invalid.
+    static base::Result<std::unique_ptr<Library>> build(const std::string& text, Host host);
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+    ~Library();
+
+    /// Returns the table of that name, or nullptr.  It lives as long as the library.
+    const dbk_native_program* find(const std::string& name) const;
+
+private:
+    explicit Library(void* handle) : handle_(handle) {}
+
+    void* handle_;
+};
+
+} // namespace daybreak::translate

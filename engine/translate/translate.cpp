@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+//
+// Clauses and their tables as C
+#include "engine/translate/expressions.hpp"
+
+#include "base/result.hpp"
+
+extern "C" {
+#include "engine/dif/dif.h"
+}
+
+#include <cinttypes>
+#include <set>
+
+namespace daybreak::translate {
+
+using base::strprintf;
+
+namespace {
+
+/// Whether a clause can be translated as a whole, and what it then costs at most.
+class WholeCheck {
+public:
+    WholeCheck(const dbk_consumer& consumer, const dbk_plan& plan)
+        : program_(*consumer.program), plan_(plan), counted_(consumer.counted) {}
+
+    /// Because of what it cannot; "": it can.
+    std::string why_not();
+    uint64_t work_max() const { return cost_.work; }
+
+private:
+    std::string why_not(const dbk_expr& expr);
+    std::string why_not(const dbk_step& step);
+
+    const dbk_program& program_;
+    const dbk_plan& plan_;
+    bool counted_;
+    Cost cost_;
+};
+
+std::string WholeCheck::why_not(const dbk_expr& expr) {
+    if (expr.kind == DBK_EXPR_DIF)
+        return is_plain(program_, *expr.difo, cost_) ? "" : "an expression that may fault";
+    return dbk_is_simple(&expr) ? "" : "a variable that the engine looks up";
+}
+
+std::string WholeCheck::why_not(const dbk_step& step) {
+    switch (step.kind) {
+    case DBK_STEP_STORE:
+    case DBK_STEP_EVALUATE:
+    case DBK_STEP_THREAD:
+        return why_not(step.expr);
+    case DBK_STEP_EXECNAME:
+        cost_.work += DBK_EXECNAME_BYTES; // of a key
+        return "";
+    case DBK_STEP_KEY_BEGIN:
+        return "";
+    case DBK_STEP_AGGREGATE: {
+        const dbk_aggregation& aggregation = plan_.aggregations[step.aggregation];
+        cost_.work += aggregation.key_fixed_bytes;
+        const std::string why = why_not(aggregation.value);
+        return why.empty() ? why_not(aggregation.increment) : why;
+    }
+    case DBK_STEP_STRING:
+        return "a string";
+    case DBK_STEP_BYTES:
+        return "memory that is copied";
+    case DBK_STEP_STACK:
+    case DBK_STEP_USTACK:
+        return "a stack";
+    case DBK_STEP_SPECULATE:
+    case DBK_STEP_COMMIT:
+    case DBK_STEP_DISCARD:
+        return "a speculation";
+    default:
+        return "an action that only the engine does";
+    }
+}
+
+std::string WholeCheck::why_not() {
+    const dbk_predicate& predicate = plan_.predicate;
+    if (counted_)
+        return "a buffer that is counted in DTrace's bytes";
+    cost_.work += plan_.work;
+    if (predicate.kind != DBK_PREDICATE_NONE && !predicate.simple) {
+        if (std::string why = why_not(predicate.left); !why.empty())
+            return why;
+        // It would be run twice when there is no room for the record.
+        if (plan_.has_record && predicate.left.kind == DBK_EXPR_DIF &&
+            has_stores(*predicate.left.difo))
+            return "a predicate that stores";
+    }
+    for (const dbk_step* step = plan_.steps; step != plan_.steps_end; step++)
+        if (std::string why = why_not(*step); !why.empty())
+            return why;
+    if (plan_.simple_bytes > DBK_RECORD_BYTES_MAX)
+        return "a record that may be too long";
+    return cost_.work > DBK_SIMPLE_WORK_MAX ? "its work" : "";
+}
+
+/// One whole clause.
+class ClauseWriter {
+public:
+    ClauseWriter(const dbk_plan& plan, uint64_t work_max, const std::string& name)
+        : plan_(plan), work_max_(work_max), name_(name), charged_(!dbk_plan_is_simple(&plan)) {}
+
+    std::string function(uint32_t index);
+
+private:
+    void put(const std::string& line) { text_ += "\t" + line + "\n"; }
+    void charge(uint64_t work) {
+        if (charged_ && work != 0)
+            put(strprintf("n->work += %" PRIu64 ";", work));
+    }
+    static uint64_t work_of(const dbk_expr& expr) {
+        return expr.kind == DBK_EXPR_DIF ? expr.difo->work : 0;
+    }
+    std::string value(const dbk_expr& expr) {
+        charge(work_of(expr));
+        return expression_text(expr, name_);
+    }
+    void predicate();
+    void step(const dbk_step& step);
+    void aggregate(const dbk_step& step);
+    void store_thread(const dbk_step& step);
+    void pay() {
+        if (charged_)
+            put("dbk_native_pay(n);");
+    }
+
+    const dbk_plan& plan_;
+    uint64_t work_max_;
+    const std::string& name_;
+    bool charged_, in_key_ = false;
+    std::string text_;
+};
+
+void ClauseWriter::predicate() {
+    const dbk_predicate& predicate = plan_.predicate;
+    if (predicate.kind == DBK_PREDICATE_NONE || predicate.simple)
+        return; // the engine has asked it
+    const std::string asked = value(predicate.left);
+    put("if (" + asked + " == 0) {");
+    put("\tdbk_native_pay(n);\n\t\treturn true;\n\t}");
+}
+
+void ClauseWriter::aggregate(const dbk_step& step) {
+    const dbk_aggregation& aggregation = plan_.aggregations[step.aggregation];
+    in_key_ = false;
+    std::string increment = "1", counted = "0";
+    if (aggregation.has_increment)
+        increment = value(aggregation.increment);
+    put("increment = " + increment + ";");
+    if (aggregation.kind != DTRACEAGG_COUNT)
+        counted = value(aggregation.value);
+    put("value = " + counted + ";");
+    if (charged_)
+        put("n->work += key_used;");
+    put(strprintf("dbk_native_aggregate(n, %u, key_used, value, increment);", step.aggregation));
+}
+
+void ClauseWriter::store_thread(const dbk_step& step) {
+    const std::string stored = value(step.expr);
+    put(strprintf("if (!dbk_native_store(n, %u, %s)) {", step.bytes, stored.c_str()));
+    if (plan_.has_record)
+        put("\tdbk_native_withdraw(n, record);");
+    if (charged_)
+        put("\tdbk_native_pay(n);");
+    put("\treturn true;\n\t}");
+}
+
+void ClauseWriter::step(const dbk_step& step) {
+    const std::string base = in_key_ ? "buffer->key" : "record",
+                      used = in_key_ ? "key_used" : "used";
+    switch (step.kind) {
+    case DBK_STEP_STORE: {
+        const std::string stored = value(step.expr);
+        if (step.word_mask != 0)
+            put(strprintf("dbk_native_word(%s + %u, %s, 0x%" PRIx64 "ull);", base.c_str(),
+                          step.offset, stored.c_str(), step.word_mask));
+        else
+            put(strprintf("dbk_native_integer(%s + %u, %s, %u);", base.c_str(), step.offset,
+                          stored.c_str(), step.size));
+        break;
+    }
+    case DBK_STEP_EVALUATE: {
+        const std::string evaluated = value(step.expr);
+        put("(void)(" + evaluated + ");");
+        break;
+    }
+    case DBK_STEP_EXECNAME:
+        put(strprintf("%s = dbk_native_execname(%s, %s, %u, 0x%" PRIx64 "ull);", used.c_str(),
+                      base.c_str(), used.c_str(), step.offset, step.word_mask));
+        break;
+    case DBK_STEP_KEY_BEGIN:
+        in_key_ = true;
+        put(strprintf("key_used = %u;",
+                      unsigned{plan_.aggregations[step.aggregation].key_fixed_bytes}));
+        break;
+    case DBK_STEP_THREAD:
+        store_thread(step);
+        break;
+    default:
+        aggregate(step);
+        break;
+    }
+}
+
+std::string ClauseWriter::function(uint32_t index) {
+    bool keys = plan_.aggregation_count != 0;
+    put("struct dbk_native firing = {cpu, ecb, buffer, args, frame, 0}, *n = &firing;");
+    if (plan_.has_record)
+        put(strprintf("uint32_t used = %u;\n\tuint8_t *record;", plan_.fixed_bytes));
+    if (keys)
+        put("uint64_t value, increment;\n\tuint32_t key_used;");
+    text_ += "\n";
+    if (charged_)
+        put(strprintf("if (!dbk_native_affords(n, %" PRIu64 ", %s))\n\t\treturn false;", work_max_,
+                      plan_.uses_locals ? "true" : "false"));
+    predicate();
+    charge(plan_.work);
+    if (plan_.has_record)
+        put(strprintf("record = dbk_native_record(n, %s);\n\tif (record == "
+                      "NULL)\n\t\treturn false;",
+                      charged_ ? "true" : "false"));
+    if (keys)
+        put("dbk_native_begin(n);");
+    for (const dbk_step* one = plan_.steps; one != plan_.steps_end; one++)
+        step(*one);
+    if (plan_.has_record)
+        put("dbk_native_commit(n, used);");
+    pay();
+    put("return true;");
+    return strprintf("__probe_ctx static bool %s_clause_%u(struct dbk_cpu *cpu, const struct "
+                     "dbk_ecb *ecb,\n\t\t\tstruct dbk_buffer *buffer, const uint64_t *args, "
+                     "void *frame)\n{\n",
+                     name_.c_str(), index) +
+           text_ + "}\n\n";
+}
+
+/// Calls `with` for each expression that a plan's interpreter would be asked for.
+template <typename With>
+void each_dif(const dbk_plan& plan, With with) {
+    auto one = [&](const dbk_expr& expr) {
+        if (expr.kind == DBK_EXPR_DIF)
+            with(*expr.difo);
+    };
+    one(plan.predicate.left);
+    for (const dbk_step* step = plan.steps; step != plan.steps_end; step++)
+        one(step->expr);
+    for (uint32_t i = 0; i < plan.aggregation_count; i++) {
+        one(plan.aggregations[i].value);
+        one(plan.aggregations[i].increment);
+    }
+}
+
+std::string probe_text(const dbk_consumer& consumer, const dbk_plan& plan) {
+    const dbk_probedesc& probe = consumer.program->probedescs[plan.desc->probedesc];
+    return in_comment(std::string(probe.provider) + ":" + probe.module + ":" + probe.function +
+                      ":" + probe.name);
+}
+
+class ProgramWriter {
+public:
+    ProgramWriter(const dbk_consumer& consumer, const formats::DofProgram& source,
+                  const std::string& name)
+        : consumer_(consumer), quotes_(source), name_(name) {}
+
+    Translation translate();
+
+private:
+    void plan(uint32_t index);
+    void table();
+
+    const dbk_consumer& consumer_;
+    Quotes quotes_;
+    const std::string& name_;
+    std::set<uint32_t> values_, plains_; ///< sections of DIFOs that were written
+    std::vector<uint32_t> clauses_;
+    Translation made_;
+};
+
+void ProgramWriter::plan(uint32_t index) {
+    const dbk_plan& plan = consumer_.plans[index];
+    WholeCheck check(consumer_, plan);
+    Clause clause{plan.desc->section, Way::interpreted, check.why_not()};
+    made_.text += "/* ---- " + probe_text(consumer_, plan);
+    if (!clause.why.empty()) {
+        each_dif(plan, [&](const dbk_difo&) { clause.way = Way::values; });
+        made_.text += ": " + describe(clause) + " ---- */\n\n";
+        each_dif(plan, [&](const dbk_difo& difo) {
+            if (values_.insert(difo.section).second)
+                made_.text += value_function(*consumer_.program, difo, name_, quotes_);
+        });
+        made_.clauses.push_back(std::move(clause));
+        return;
+    }
+    made_.text += ": whole ---- */\n\n";
+    each_dif(plan, [&](const dbk_difo& difo) {
+        if (plains_.insert(difo.section).second)
+            made_.text += plain_function(*consumer_.program, difo, name_, quotes_);
+    });
+    clause.way = Way::whole;
+    clauses_.push_back(index);
+    made_.text += ClauseWriter(plan, check.work_max(), name_).function(index);
+    made_.clauses.push_back(std::move(clause));
+}
+
+void ProgramWriter::table() {
+    const char* name = name_.c_str();
+    std::string values, clauses;
+    for (uint32_t section : values_)
+        values += strprintf("\t[%u] = %s_value_%u,\n", section, name, section);
+    for (uint32_t index : clauses_)
+        clauses += strprintf("\t[%u] = %s_clause_%u,\n", index, name, index);
+    made_.text += strprintf("static dbk_native_value *const %s_values[%u] = {\n%s};\n\n", name,
+                            consumer_.program->section_count, values.c_str());
+    made_.text += strprintf("static dbk_native_clause *const %s_clauses[%u] = {\n%s};\n\n", name,
+                            consumer_.plan_count + 1, clauses.c_str());
+    made_.text += strprintf("const struct dbk_native_program %s = {\n\t.lacks = %u,\n"
+                            "\t.strsize = %u,\n\t.aggregate = %u,\n\t.counted = %u,\n"
+                            "\t.section_count = %u,\n\t.clause_count = %u,\n"
+                            "\t.values = %s_values,\n\t.clauses = %s_clauses,\n};\n",
+                            name, consumer_.program->lacks, consumer_.strsize, consumer_.aggregate,
+                            unsigned{consumer_.counted}, consumer_.program->section_count,
+                            consumer_.plan_count, name, name);
+}
+
+Translation ProgramWriter::translate() {
+    for (uint32_t i = 0; i < consumer_.plan_count; i++)
+        plan(i);
+    table();
+    return std::move(made_);
+}
+
+} // namespace
+
+Translation translate(const dbk_consumer& consumer, const formats::DofProgram& source,
+                      const std::string& name) {
+    return ProgramWriter(consumer, source, name).translate();
+}
+
+std::string native_file_head() {
+    return "/* SPDX-License-Identifier: GPL-2.0-only OR MIT */\n"
+           "/* D programs, translated by daybreak: see engine/native.h */\n"
+           "#include \"engine/native.h\"\n\n"
+           "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n\n";
+}
+
+std::string describe(const Clause& clause) {
+    if (clause.way == Way::whole)
+        return "whole";
+    return (clause.way == Way::values ? "expressions, because of " : "interpreted, because of ") +
+           clause.why;
+}
+
+} // namespace daybreak::translate

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Native programs: translated to C, compiled and bound, they leave what the interpreter leaves
+#include "engine/translate/library.hpp"
+#include "engine/translate/translate.hpp"
+#include "engine/translate/expressions.hpp"
+#include "tests/unit/engine/test_host.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace daybreak;
+using namespace daybreak::engine_test;
+
+namespace {
+
+constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
+
+std::vector<dif_var_entry> variables() {
+    return {variable(kVar, DIFV_SCOPE_GLOBAL), variable(kVar + 1, DIFV_SCOPE_LOCAL),
+            variable(kVar + 2, DIFV_SCOPE_THREAD)};
+}
+
+/// Clauses of everything that can be whole, and of some that cannot.
+class Clauses {
+public:
+    uint32_t below(uint32_t end) { return std::uniform_int_distribution<uint32_t>(0, end - 1)(random_); }
+    uint64_t word() { return (random_() << 32 ^ random_()) >> below(64); }
+
+    /// A few instructions on registers 1 to 3, which may skip some, divide by zero, store and load.
+    Difo expression(dif_type type) {
+        Difo difo{{}, type, {word(), 7}, "", variables()};
+        auto& code = difo.code;
+        code = {ldgs(DIF_VAR_ARG0 + below(6), 1), ldgs(kBuiltins[below(6)], 2), setx(below(2), 3)};
+        for (uint32_t count = below(8); count > 0; count--) {
+            const uint32_t a = 1 + below(3), b = 1 + below(3), to = 1 + below(3);
+            switch (below(12)) {
+            case 0: code.push_back(var_op(DIF_OP_STGS, kVar, a)); break;
+            case 1: code.push_back(var_op(DIF_OP_LDGS, kVar, to)); break;
+            case 2: code.push_back(var_op(DIF_OP_STLS, kVar + 1, a)); break;
+            case 3: code.push_back(var_op(DIF_OP_LDLS, kVar + 1, to)); break;
+            case 4: code.push_back(var_op(DIF_OP_LDTS, kVar + 2, to)); break;
+            case 5:
+                if (below(4) == 0)
+                    code.push_back(op3(DIF_OP_UDIV + below(2), a, b, to));
+                break;
+            case 6:
+            case 7:
+                code.push_back(below(2) != 0 ? cmp(a, b) : tst(a));
+                code.push_back(branch(kBranches[below(11)], static_cast<uint32_t>(code.size()) + 2));
+                code.push_back(mov(b, to));
+                break;
+            case 8: code.push_back(below(2) != 0 ? op3(DIF_OP_NOT, a, 0, to) : push_value(a)); break;
+            default: code.push_back(op3(kOperations[below(9)], a, b, to)); break;
+            }
+        }
+        code.push_back(ret(1 + below(3)));
+        return difo;
+    }
+    Difo value() {
+        const uint32_t bytes = 1u << below(4);
+        if (below(3) == 0)
+            return {{ldgs(DIF_VAR_ARG0 + below(6), 1), ret(1)}, int_type(bytes)};
+        return expression(int_type(bytes));
+    }
+    Action action(Dof& dof) {
+        switch (below(6)) {
+        case 0: return dof.trace({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()});
+        case 1:
+            return dof.trace({{ldgs(DIF_VAR_ARG0 + below(5), 1), var_op(DIF_OP_STTS, kVar + 2, 1), ret(1)},
+                              no_type(),
+                              {},
+                              "",
+                              variables()});
+        case 2: return dof.trace(expression(no_type()));
+        default: return dof.trace(value());
+        }
+    }
+    std::vector<Action> actions(Dof& dof) {
+        std::vector<Action> list;
+        for (uint32_t count = below(5); count > 0; count--)
+            list.push_back(action(dof));
+        if (below(6) == 0) { // @ = count()
+            list.push_back({DTRACEACT_DIFEXPR, dof.difo({{setx(0, 1), ret(1)}, int_type(4), {4}})});
+            list.push_back({DTRACEAGG_COUNT, DOF_SECIDX_NONE, 0, 1});
+        } else if (below(3) == 0) { // @[execname, value] = quantize(value)
+            const uint32_t id = dof.difo({{setx(0, 1), ret(1)}, int_type(4), {1 + below(3)}});
+            list.push_back({DTRACEACT_DIFEXPR, id});
+            list.push_back(dof.trace({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()}));
+            list.push_back(dof.trace(value()));
+            list.push_back({DTRACEAGG_QUANTIZE, dof.difo(expression(int_type())), 0, 3});
+        }
+        return list;
+    }
+    std::vector<uint8_t> program() {
+        Dof dof;
+        dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        dof.option(DTRACEOPT_BUFSIZE, 16384); // segments fill, and soon old bytes lie where records come
+        dof.option(DTRACEOPT_DYNVARSIZE, 4096);
+        for (uint32_t i = 0; i < kClauses; i++) {
+            const std::string probe = "test:::p" + std::to_string(i % kProbes);
+            const uint32_t predicate = below(2) == 0 ? DOF_SECIDX_NONE : dof.difo(expression(int_type()));
+            dof.ecb(probe, actions(dof), predicate);
+        }
+        std::vector<Action> said;
+        for (uint32_t i = 1; i <= 5; i++)
+            said.push_back(dof.trace({{ldgs(DIF_VAR_ARG0 + i, 1), ret(1)}}));
+        dof.ecb("dtrace:::ERROR", said);
+        return dof.build();
+    }
+
+    static constexpr uint32_t kClauses = 60, kProbes = 35; // some are alone on theirs
+
+private:
+    static constexpr uint32_t kBuiltins[] = {DIF_VAR_PID, DIF_VAR_TIMESTAMP, DIF_VAR_CPU,
+                                             DIF_VAR_UID, DIF_VAR_PPID,      DIF_VAR_ID};
+    static constexpr uint32_t kBranches[] = {DIF_OP_BA, DIF_OP_BE,   DIF_OP_BNE, DIF_OP_BG,  DIF_OP_BGU, DIF_OP_BGE,
+                                             DIF_OP_BGEU, DIF_OP_BL, DIF_OP_BLU, DIF_OP_BLE, DIF_OP_BLEU};
+    static constexpr uint32_t kOperations[] = {DIF_OP_ADD, DIF_OP_SUB, DIF_OP_AND, DIF_OP_OR, DIF_OP_XOR,
+                                               DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_MUL};
+    std::mt19937 random_{20261125};
+};
+
+/// What a run left: all bytes of its segments and cells, and what it counted.
+struct Left {
+    std::vector<std::vector<uint8_t>> records;
+    std::vector<uint8_t> cells, counters;
+    uint32_t whole = 0, expressions = 0;
+};
+
+using Bind = std::function<void(dbk_consumer*)>;
+
+Left run(const std::vector<uint8_t>& image, uint32_t aggregate, const Bind& bind) {
+    Engine engine(1);
+    std::vector<dbk_probe*> probes;
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < Clauses::kProbes; i++)
+        names.push_back("p" + std::to_string(i));
+    for (const std::string& name : names)
+        probes.push_back(&engine.probe("test", "", "", name.c_str(), 5));
+    Loaded loaded = load(image);
+    INFO(loaded.reason);
+    REQUIRE(loaded.error == 0);
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 1, true, true, aggregate};
+    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    bind(consumer);
+    uint32_t matched;
+    REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+    REQUIRE(dbk_consumer_start(consumer) == 0);
+    std::mt19937 random(7);
+    for (int i = 0; i < 3000; i++) {
+        host.pid = random() % 50;
+        host.execname[random() % 15] = static_cast<char>('a' + random() % 3);
+        host.mono_ns += random() % 100;
+        std::vector<uint64_t> args;
+        for (int j = 0; j < 5; j++)
+            args.push_back(random() >> random() % 32);
+        engine.fire(*probes[random() % probes.size()], args);
+    }
+    Left left;
+    for (dbk_probe* probe : probes)
+        for (const dbk_ecb* ecb = probe->ecbs; ecb != nullptr; ecb = ecb->next) {
+            left.whole += ecb->tier == DBK_TIER_NATIVE;
+            left.expressions += ecb->plan->predicate.left.kind == DBK_EXPR_NATIVE;
+        }
+    for (const Record& record : records(consumer))
+        left.records.push_back(record.bytes);
+    const auto* counters = reinterpret_cast<const uint8_t*>(dbk_consumer_counters(consumer, 0));
+    left.counters.assign(counters, counters + sizeof(dbk_meta_cpu));
+    uint32_t bytes = 0;
+    const void* cells = nullptr;
+    if (dbk_consumer_agg_snapshot(consumer, 0, &bytes, &cells) == 0)
+        left.cells.assign(static_cast<const uint8_t*>(cells), static_cast<const uint8_t*>(cells) + bytes);
+    dbk_consumer_destroy(consumer);
+    return left;
+}
+
+} // namespace
+
+TEST_CASE("a native program leaves what the interpreted one does", "[engine][translate]") {
+    Clauses clauses;
+    const uint32_t aggregate = GENERATE(DBK_AGGREGATE_RECORD, DBK_AGGREGATE_ENGINE);
+    const std::vector<uint8_t> image = clauses.program();
+    std::unique_ptr<translate::Library> library;
+    const Left interpreted = run(image, aggregate, [](dbk_consumer*) {});
+    const Left native = run(image, aggregate, [&](dbk_consumer* consumer) {
+        auto made = translate::translate(*consumer, {}, "test");
+        auto built = translate::Library::build(translate::native_file_head() + made.text, translate::Host::own);
+        REQUIRE(built.ok());
+        library = std::move(*built);
+        REQUIRE(dbk_consumer_bind(consumer, library->find("test")));
+    });
+    CHECK(interpreted.whole + interpreted.expressions == 0);
+    CHECK(native.whole >= 10);
+    CHECK(native.expressions >= 5);
+    CHECK(native.counters == interpreted.counters);
+    CHECK(native.cells == interpreted.cells);
+    REQUIRE(native.records.size() == interpreted.records.size());
+    CHECK(native.records.size() > 100);
+    for (size_t i = 0; i < native.records.size(); i++) {
+        INFO("record " << i);
+        REQUIRE(native.records[i] == interpreted.records[i]);
+    }
+}
+
+TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][translate]") {
+    static bool can;
+    static dbk_native_clause* const clause[] = {
+        [](dbk_cpu*, const dbk_ecb*, dbk_buffer*, const uint64_t*, void*) { return can; }};
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PID, 1), ret(1)}})});
+    Engine engine(1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Loaded loaded = load(dof.build());
+    REQUIRE(loaded.error == 0);
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 1, true, false, 0};
+    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    const std::vector<dbk_native_value*> values(loaded.program->section_count);
+    dbk_native_program native{0,
+                              consumer->strsize,
+                              consumer->aggregate,
+                              consumer->counted,
+                              loaded.program->section_count,
+                              1,
+                              values.data(),
+                              clause};
+    SECTION("of its own program") {
+        REQUIRE(dbk_consumer_bind(consumer, &native));
+        uint32_t matched;
+        REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+        REQUIRE(dbk_consumer_start(consumer) == 0);
+        CHECK(go.ecbs->tier == DBK_TIER_NATIVE);
+        can = true;
+        engine.fire(go);
+        CHECK(records(consumer).empty());
+        can = false;
+        engine.fire(go);
+        REQUIRE(records(consumer).size() == 1);
+        CHECK(records(consumer)[0].u64(8) == host.pid);
+        CHECK(dbk_consumer_counters(consumer, 0)->firings == 2);
+    }
+    SECTION("of another program it is not bound") {
+        const uint32_t which = GENERATE(range(0u, 6u));
+        native.lacks += which == 0;
+        native.strsize += which == 1;
+        native.aggregate += which == 2;
+        native.counted ^= which == 3;
+        native.section_count += which == 4;
+        native.clause_count += which == 5;
+        CHECK(!dbk_consumer_bind(consumer, &native));
+        CHECK(consumer->plans[0].native == nullptr);
+    }
+    dbk_consumer_destroy(consumer);
+}
+
+TEST_CASE("names cannot leave the comments that quote them", "[engine][translate]") {
+    CHECK(translate::in_comment("f:*/ int x; /*") == "f:* / int x; / *");
+    CHECK(translate::in_comment("**//") == "** //");
+    CHECK(translate::in_comment("a\\\n?\?/\x01\xff") == "a..../..");
+}
