@@ -16,7 +16,7 @@ namespace {
 class Taker {
 public:
     Result<bool> part(const StatePart& part) {
-        coverage_.add(part);
+        coverage_.add(part, "part");
         places_.add(part.images);
         return true;
     }

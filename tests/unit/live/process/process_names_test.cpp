@@ -28,13 +28,13 @@ uint64_t address() {
 
 TEST_CASE("an address in a program has the function's name", "[live][names]") {
     ProcessNames names;
-    auto place = names.find(self(), address() + 1);
+    auto place = names.find(self(), address() + 1, std::nullopt);
     REQUIRE(place);
     CHECK(place->object == "test_live_process");
     CHECK(place->symbol == "process_names_test_function");
     CHECK(place->symbol_offset == 1);
     CHECK(place->object_start < address());
-    CHECK_FALSE(names.find(self(), 1)); // nothing is mapped there
+    CHECK_FALSE(names.find(self(), 1, std::nullopt)); // nothing is mapped there
 }
 
 TEST_CASE("the functions of a process are where they lie", "[live][names]") {
@@ -56,9 +56,9 @@ TEST_CASE("a process that was remembered has names after its end", "[live][names
     REQUIRE_FALSE(code.empty());
     names.remember(pid);
     target->end();
-    auto place = names.find(pid, code[0].address);
+    auto place = names.find(pid, code[0].address, std::nullopt);
     REQUIRE(place);
     CHECK(place->object == code[0].object);
     CHECK_FALSE(place->symbol.empty());
-    CHECK_FALSE(forgetful.find(pid, code[0].address));
+    CHECK_FALSE(forgetful.find(pid, code[0].address, std::nullopt));
 }
