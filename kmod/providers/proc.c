@@ -121,7 +121,7 @@ static __probe_ctx void on_exit(void *site, struct task_struct *task)
 	dbk_site_fire(site, &probes[LWP_EXIT], no_args);
 	if (atomic_read(&task->signal->live) != 0)
 		return;
-	if (thread_group_empty(task) || is_first_to_exit(task))
+	if (is_first_to_exit(task))
 		dbk_site_fire(site, &probes[EXIT], args);
 }
 
