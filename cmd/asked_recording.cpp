@@ -3,6 +3,7 @@
 // AskedRecording: programs replayed over one recording.
 #include "cmd/asked_recording.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/replay/replay.hpp"
 #include "analyze/report.hpp"
 #include "base/counted.hpp"
@@ -65,6 +66,8 @@ AskedRecording AskedRecording::of(formats::Trace trace) {
 
 base::Result<void> AskedRecording::apply(const WindowOptions& window) {
     DBK_TRY(window_, apply_window_options(window, trace_->recording));
+    if (!window_.is_set())
+        window_ = analyze::own_window_of(trace_->recording);
     return {};
 }
 

@@ -3,6 +3,7 @@
 // RecordingSet: the recordings of a replay, as the command line names and cuts them.
 #include "cmd/recording_set.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "analyze/info.hpp"
 #include "analyze/replay/alignment.hpp"
 #include "cmd/terminal.hpp"
@@ -88,7 +89,7 @@ Result<void> RecordingSet::cut(const WindowOptions& options) {
     for (auto& one : all_) {
         auto window = apply_window_options(options, one->trace.recording);
         if (window.ok()) {
-            one->window = *window;
+            one->window = window->is_set() ? *window : analyze::own_window_of(one->trace.recording);
             kept.push_back(std::move(one));
             continue;
         }

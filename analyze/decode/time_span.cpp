@@ -63,6 +63,12 @@ TimeWindow cut_window_of(const formats::Recording& recording) {
     return window;
 }
 
+TimeWindow own_window_of(const formats::Recording& recording) {
+    if (recording.cut_window || recording.window_to_ns == 0)
+        return cut_window_of(recording);
+    return {recording.window_from_ns, recording.window_to_ns};
+}
+
 TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& window) {
     TimeSpan span = span_of(recording);
     return {window.since_mono_ns.value_or(span.first_mono_ns),

@@ -27,6 +27,10 @@ TimeSpan span_of(const formats::Recording& recording);
 /// Returns the window that the file was cut to; not set when it was not.
 TimeWindow cut_window_of(const formats::Recording& recording);
 
+/// Returns the window of which the recording is the answer where no other is asked for: that it was
+/// cut to, else that of the snapshot that it is; not set for all others.
+TimeWindow own_window_of(const formats::Recording& recording);
+
 /// Returns the window; an end that it has not got is that of the records.
 TimeSpan whole_window(const formats::Recording& recording, const TimeWindow& window);
 

@@ -3,6 +3,8 @@
 // Questions: D programs that come with Daybreak.
 #include "analyze/diff/questions.hpp"
 
+#include <algorithm>
+
 namespace daybreak::analyze {
 
 namespace {
@@ -23,7 +25,7 @@ std::string_view Question::title() const {
     if (at == text.npos)
         return name;
     std::string_view rest = text.substr(at + kBefore.size());
-    return rest.substr(0, rest.find('\n'));
+    return rest.substr(0, std::min({rest.find('\n'), rest.find(" */"), rest.size()}));
 }
 
 std::span<const Question> boot_questions() {

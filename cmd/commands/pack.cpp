@@ -49,7 +49,9 @@ std::optional<int> plan_cut(const PackArguments& arguments, recorder::Cut& cut) 
     if (!window.ok())
         return fail_window("pack", window.error());
     recorder::CutOptions options;
-    options.window = {window->since_ns(), window->until_ns()};
+    const analyze::TimeWindow before = analyze::cut_window_of(trace->recording);
+    options.window = {std::max(window->since_ns(), before.since_ns()),
+                      std::min(window->until_ns(), before.until_ns())};
     bool has_records = analyze::has_records(trace->recording, *window);
     if (!has_records && !trace->recording.all_findings().any_loss())
         complain_of_nothing(*window);

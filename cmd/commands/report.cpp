@@ -36,16 +36,10 @@ struct ReportArguments {
     int jobs = 1;
 };
 
-/// What was asked for, else the window that it was cut to, else that of the snapshot that it is.
+/// What was asked for, else the recording's own window.
 analyze::TimeWindow window_of(const formats::Recording& recording, const analyze::TimeWindow& asked,
                               bool all) {
-    if (asked.is_set() || all)
-        return asked;
-    if (recording.cut_window)
-        return analyze::cut_window_of(recording);
-    if (recording.window_to_ns == 0)
-        return asked;
-    return {recording.window_from_ns, recording.window_to_ns};
+    return asked.is_set() || all ? asked : analyze::own_window_of(recording);
 }
 
 /// Why addresses stayed numbers, and what helps.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.d - when each command was first executed, ms after the first record
+ * commands.d - when each command was first executed, ms after tracing began
  *
  * Asks for: curpsinfo->pr_psargs at proc:::exec-success.
  */

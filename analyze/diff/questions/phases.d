@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.d - what the first process executed, and the default target, ms after the first record
+ * phases.d - what the first process executed, and the default target, ms after tracing began
  *
  * Its first program is the initramfs's, the next one that of the real root; the last is systemd-shutdown.
  * systemd executes "systemd-update-utmp runlevel" when multi-user.target or graphical.target is reached, on

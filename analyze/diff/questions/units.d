@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * units.d - when each unit executed its first program, ms after the first record
+ * units.d - when each unit executed its first program, ms after tracing began
  *
  * Asks for: unit at proc:::exec-success.
  */
