@@ -61,10 +61,8 @@ std::string probes_text() {
 
 std::string profiles_text() {
     std::string text;
-    auto profiles = all_profiles(profile_folders());
-    if (profiles.ok())
-        for (const Profile& profile : *profiles)
-            text += line_of(profile.name, profile.title());
+    for (const Profile& profile : all_profiles(profile_folders()).profiles)
+        text += line_of(profile.name, profile.title());
     return text;
 }
 

@@ -2,6 +2,8 @@
 //
 // daybreak watch: one word, and a line for each time that it happens.
 #include "base/file.hpp"
+#include "base/nearest_name.hpp"
+#include "base/visible.hpp"
 #include "cmd/commands/install.hpp"
 #include "cmd/dtrace/dtrace.hpp"
 #include "cmd/quantity.hpp"
@@ -15,6 +17,9 @@
 namespace daybreak::cmd {
 
 namespace {
+
+/// What tick-N takes at least.
+constexpr uint64_t kTimeNsMin = 200'000;
 
 struct WatchArguments {
     std::vector<std::string> words;
@@ -33,28 +38,56 @@ struct WatchProgram {
 };
 
 int list_profiles() {
-    auto profiles = all_profiles(profile_folders());
-    if (!profiles.ok())
-        return fail(profiles.error());
-    for (const Profile& profile : *profiles)
+    Profiles all = all_profiles(profile_folders());
+    for (const std::string& problem : all.problems)
+        complain("no profile: " + problem);
+    for (const Profile& profile : all.profiles)
         put(base::strprintf(
-            "%-15s %s\n", profile.name.c_str(),
-            (profile.title() + (profile.path.empty() ? "" : "; " + profile.path)).c_str()));
+            "%-18s %s\n", (profile.name + other_names(profile.name)).c_str(),
+            base::visible(profile.title() + (profile.path.empty() ? "" : "; " + profile.path))
+                .c_str()));
     return static_cast<int>(finish_stdout());
 }
 
-/// -X names a profile; else a single word may be one.
+/// Says what a word may have meant that is taken for a function of the kernel.
+void warn_of_function(const std::string& word) {
+    if (!description_of(word).starts_with("fbt::"))
+        return;
+    std::vector<std::string> names;
+    for (const Profile& profile : all_profiles(profile_folders()).profiles)
+        names.push_back(profile.name);
+    std::string nearest = base::nearest_name(word, names);
+    if (!nearest.empty())
+        complain("'" + word + "' is taken as a function of the kernel: " +
+                 base::did_you_mean(nearest) + " (daybreak watch --list has the profiles)");
+}
+
+/// -X names a profile; else a single word may be one.  Error: not_found; invalid: a profile's name
+/// among several words, or with -A or -E.
 base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& arguments) {
-    bool is_named = !arguments.profile.empty();
-    if (!is_named && (arguments.words.size() != 1 || arguments.has_details()))
-        return std::optional<Profile>();
-    const std::string& name = is_named ? arguments.profile : arguments.words[0];
-    DBK_TRY(std::optional<Profile> found, find_profile(name, profile_folders()));
-    if (!found && is_named)
-        return base::errorf(base::ErrorCode::not_found,
-                            "there is no profile '%s' (daybreak watch --list has all)",
-                            name.c_str());
-    return found;
+    if (!arguments.profile.empty()) {
+        DBK_TRY(std::optional<Profile> named, find_profile(arguments.profile, profile_folders()));
+        if (!named)
+            return base::errorf(base::ErrorCode::not_found,
+                                "there is no profile '%s' (daybreak watch --list has all)",
+                                arguments.profile.c_str());
+        return named;
+    }
+    for (const std::string& word : arguments.words) {
+        DBK_TRY(std::optional<Profile> found, find_profile(word, profile_folders()));
+        if (found && arguments.words.size() == 1 && !arguments.has_details())
+            return found;
+        if (found && description_of(word).starts_with("fbt::"))
+            return base::errorf(
+                base::ErrorCode::invalid,
+                arguments.has_details()
+                    ? "%s is a profile, which says what it prints: -A and -E are for probes"
+                    : "%s is a profile: one at a time, and no probe beside it",
+                word.c_str());
+        if (!found)
+            warn_of_function(word);
+    }
+    return std::optional<Profile>();
 }
 
 base::Result<WatchProgram> make_program(const WatchArguments& arguments) {
@@ -68,6 +101,9 @@ base::Result<WatchProgram> make_program(const WatchArguments& arguments) {
     }
     if (!arguments.time.empty()) {
         DBK_TRY(uint64_t ns, parse_time("-T", arguments.time));
+        if (ns < kTimeNsMin)
+            return base::errorf(base::ErrorCode::invalid, "-T takes at least 200us, got '%s'",
+                                arguments.time.c_str());
         program.text += end_clause(ns);
     }
     return program;
@@ -127,11 +163,20 @@ std::string problem_of(const WatchArguments& arguments) {
         return "-A and -E are for probes: the profile says what it prints";
     if (!arguments.details.code.empty() && !arguments.details.arguments.empty())
         return "-E takes the place of what -A prints: give one of them";
+    for (const std::string& word : arguments.words)
+        if (word.find_first_not_of(":*") == word.npos)
+            return "'" + word + "' is every probe there is: name a profile or a probe";
+    if (arguments.boot && (arguments.simulate || !arguments.kernel.empty()))
+        return "--boot is for the kernels of this machine: no --kernel and no --simulate";
     if (arguments.boot && !arguments.filter.pids.empty())
         return "--boot: -p names a process of this boot";
     if (arguments.boot && (arguments.json || !(arguments.output + arguments.command).empty()))
         return "--boot records: --json, -o and -c are for what runs now";
     return "";
+}
+
+std::string problem_when_empty(const std::string& value) {
+    return value.find_first_not_of(" \t\n") == value.npos ? "needs a value" : "";
 }
 
 void add_filters(Command command, WatchFilter& filter) {
@@ -158,6 +203,7 @@ void add_watch(Command app, int& status) {
     command.add_option("WORD", arguments->words,
                        "A profile, a system call, a kernel function, or a probe");
     command.add_option("-X,--profile", arguments->profile, "The profile of this name")
+        .check(problem_when_empty)
         .type_name("NAME");
     command.add_flag("-l,--list", arguments->list, "Print the profiles");
     add_filters(command, arguments->filter);
@@ -165,19 +211,27 @@ void add_watch(Command app, int& status) {
         .add_option("-A,--argument", arguments->details.arguments,
                     "Of a probe: print this D expression too")
         .one_value_each()
+        .check(problem_when_empty)
         .type_name("EXPR");
     command
         .add_option("-E,--code", arguments->details.code,
                     "Of a probe: run these D statements instead of printing")
+        .check(problem_when_empty)
         .type_name("CODE");
-    command.add_option("-T,--time", arguments->time, "Stop after this time: 10s").type_name("TIME");
+    command.add_option("-T,--time", arguments->time, "Stop after this time: 10s")
+        .check(problem_when_empty)
+        .type_name("TIME");
     command.add_option("-c,--command", arguments->command, "Run this command; stop when it ends")
+        .check(problem_when_empty)
         .type_name("COMMAND");
-    command.add_option("-o,--output", arguments->output, "Append to this file").type_name("FILE");
+    command.add_option("-o,--output", arguments->output, "Append to this file")
+        .check(problem_when_empty)
+        .type_name("FILE");
     command.add_flag("--json", arguments->json, "A line of JSON for each record and each count");
     command.add_flag("--boot", arguments->boot, "Watch the next boot, as daybreak install does");
     command.add_flag("--print", arguments->print, "Print the D program; run nothing");
     command.add_option("--kernel", arguments->kernel, "Kernel whose types are used")
+        .check(problem_when_empty)
         .type_name("REL|FILE");
     command.add_flag("--simulate", arguments->simulate, "Watch a machine that is made up");
     command.footer("\nExample: which files does sshd open?\n"

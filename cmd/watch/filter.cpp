@@ -23,25 +23,26 @@ using base::strprintf;
 
 /// execname holds this much: TASK_COMM_LEN of Linux, without the NUL.
 constexpr size_t kExecnameBytesMax = 15;
+/// Of Docker, Podman, containerd and CRI-O.
+constexpr size_t kContainerIdBytes = 64;
 
+/// Whether it is a number that a pid_t, uid_t or gid_t of a process can be.
 bool is_number(const std::string& text) {
     return !text.empty() && text.size() <= 10 &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+           std::stoull(text) < UINT32_MAX;
 }
 
 Result<std::string> process_test(const std::string& pattern) {
-    for (size_t from = 0; from <= pattern.size();) {
-        size_t end = std::min(pattern.find('*', from), pattern.size());
-        if (end - from > kExecnameBytesMax)
-            return errorf(
-                ErrorCode::invalid,
-                "-k %s never matches: execname is the first %zu bytes of a program's name "
-                "(-k '%s*')",
-                pattern.c_str(), kExecnameBytesMax,
-                pattern.substr(from, kExecnameBytesMax).c_str());
-        from = end + 1;
-    }
-    return pattern_expression("execname", pattern);
+    const auto stars = std::count(pattern.begin(), pattern.end(), '*');
+    if (pattern.size() > kExecnameBytesMax + static_cast<size_t>(stars))
+        return errorf(ErrorCode::invalid,
+                      "-k %s never matches: execname is the first %zu bytes of a program's name "
+                      "(-k '%s*')",
+                      pattern.c_str(), kExecnameBytesMax,
+                      pattern.substr(0, kExecnameBytesMax).c_str());
+    auto test = pattern_expression("execname", pattern);
+    return test.ok() ? std::move(test) : std::move(test).error().with_context("-k");
 }
 
 Result<std::string> pid_test(const std::string& pid) {
@@ -84,16 +85,23 @@ Result<std::string> group_test(const std::string& group) {
 
 /// A path begins with a slash; what does not is a unit.
 Result<std::string> cgroup_test(const std::string& pattern) {
-    return pattern_expression(pattern.starts_with("/") ? "cgroup" : "unit", pattern);
+    auto test = pattern_expression(pattern.starts_with("/") ? "cgroup" : "unit", pattern);
+    return test.ok() ? std::move(test) : std::move(test).error().with_context("--cgroup");
 }
 
 Result<std::string> container_test(const std::string& id) {
-    if (id.empty())
-        return errorf(ErrorCode::invalid, "--container takes a part of a container's ID, got ''");
-    return "index(cgroup, " + compiler::quoted_text(id) + ") >= 0";
+    if (id.empty() || id.size() > kContainerIdBytes ||
+        id.find_first_not_of("0123456789abcdef") != id.npos)
+        return errorf(ErrorCode::invalid,
+                      "--container takes the beginning of a container's ID (hexadecimal), got '%s'",
+                      id.c_str());
+    return "index(container, " + compiler::quoted_text(id) + ") == 0";
 }
 
+/// A line of its own: a comment in it ends there.
 Result<std::string> own_test(const std::string& expression) {
+    if (expression.find_first_not_of(" \t\n") == expression.npos)
+        return errorf(ErrorCode::invalid, "-t takes a D expression, got ''");
     return "(" + expression + ")";
 }
 

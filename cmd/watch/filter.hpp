@@ -17,7 +17,7 @@ struct WatchFilter {
     std::vector<std::string> users;      ///< names or numbers
     std::vector<std::string> groups;     ///< the same
     std::vector<std::string> cgroups;    ///< patterns of cgroup's path, or of the unit's name
-    std::vector<std::string> containers; ///< a part of the cgroup's path: a container's ID
+    std::vector<std::string> containers; ///< the beginnings of IDs, hexadecimal
     std::vector<std::string> tests;      ///< D expressions
 
     bool is_empty() const;

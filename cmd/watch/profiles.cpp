@@ -32,6 +32,9 @@ constexpr const char* kSuffix = ".d";
 constexpr size_t kProfileBytesMax = 1 << 20;
 
 base::Result<Profile> read_profile(const fs::path& path) {
+    std::error_code absent;
+    if (!fs::is_regular_file(path, absent)) // opening a pipe would wait
+        return base::errorf(base::ErrorCode::invalid, "%s: not a regular file", path.c_str());
     DBK_TRY(base::Bytes bytes, base::read_file(path, kProfileBytesMax));
     DBK_TRY(std::string text, script_text(path, bytes));
     return Profile{path.stem(), std::move(text), path};
@@ -55,7 +58,16 @@ std::vector<std::string> profile_folders() {
     return folders;
 }
 
-base::Result<std::vector<Profile>> all_profiles(const std::vector<std::string>& folders) {
+std::string other_names(const std::string& profile) {
+    std::string text;
+    for (const auto& [other, meant] : kOtherNames)
+        if (profile == meant)
+            text += ", " + std::string(other);
+    return text;
+}
+
+Profiles all_profiles(const std::vector<std::string>& folders) {
+    Profiles all;
     std::map<std::string, Profile> by_name;
     for (const std::string& folder : folders) {
         std::error_code absent; // a folder that is not there has none
@@ -64,17 +76,19 @@ base::Result<std::vector<Profile>> all_profiles(const std::vector<std::string>& 
             const fs::path& path = at->path();
             if (path.extension() != kSuffix || by_name.count(path.stem()) != 0)
                 continue;
-            DBK_TRY(Profile profile, read_profile(path));
-            by_name.emplace(profile.name, std::move(profile));
+            auto profile = read_profile(path);
+            if (profile.ok())
+                by_name.emplace(profile->name, std::move(*profile));
+            else
+                all.problems.push_back(profile.error().message());
         }
     }
     for (const analyze::Question& built_in : kProfiles)
         by_name.try_emplace(std::string(built_in.name),
                             Profile{std::string(built_in.name), std::string(built_in.text), ""});
-    std::vector<Profile> profiles;
     for (auto& [name, profile] : by_name)
-        profiles.push_back(std::move(profile));
-    return profiles;
+        all.profiles.push_back(std::move(profile));
+    return all;
 }
 
 base::Result<std::optional<Profile>> find_profile(const std::string& name,
@@ -84,7 +98,7 @@ base::Result<std::optional<Profile>> find_profile(const std::string& name,
     for (const std::string& folder : folders) {
         fs::path path = fs::path(folder) / (name + kSuffix);
         std::error_code absent;
-        if (fs::exists(path, absent)) {
+        if (fs::exists(fs::symlink_status(path, absent))) {
             DBK_TRY(Profile profile, read_profile(path));
             return std::optional<Profile>(std::move(profile));
         }

@@ -26,10 +26,17 @@ struct Profile {
 /// The folders in which a user's own profiles are, the one that counts first first.
 std::vector<std::string> profile_folders();
 
-/// Returns all there are, by name, each once.  Error: io: a file that cannot be read.
-base::Result<std::vector<Profile>> all_profiles(const std::vector<std::string>& folders);
+/// All there are, by name, each once, and what is wrong with files that are none.
+struct Profiles {
+    std::vector<Profile> profiles;
+    std::vector<std::string> problems;
+};
+Profiles all_profiles(const std::vector<std::string>& folders);
 
-/// Returns one; empty when there is none.  Error: io.
+/// Returns what else a profile is called, ", NAME"; "" for most.
+std::string other_names(const std::string& profile);
+
+/// Returns one; empty when there is none.  Errors: io; invalid: not a regular file, or no text.
 base::Result<std::optional<Profile>> find_profile(const std::string& name,
                                                   const std::vector<std::string>& folders);
 

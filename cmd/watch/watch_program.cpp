@@ -6,6 +6,7 @@
 #include "cmd/image_probes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cinttypes>
 
 namespace daybreak::cmd {
@@ -15,8 +16,34 @@ namespace {
 /// What a profile asks in its predicates.
 constexpr const char* kFilterName = "watched";
 
-std::string filter_definition(const std::string& filter) {
-    return std::string("inline int ") + kFilterName + " = " + filter + ";\n";
+/// What stands in front of every program.  Messages of -t name it "filter".
+std::string preamble(const std::string& filter) {
+    return std::string("#pragma D option quiet\n# 1 \"filter\"\ninline int ") + kFilterName +
+           " = " + filter + ";\n";
+}
+
+/// Whether the text names the filter outside of comments and strings.
+bool takes_filter(const std::string& text) {
+    std::string code;
+    for (size_t i = 0; i < text.size(); i++) {
+        if (text.compare(i, 2, "/*") == 0) {
+            i = std::min(text.find("*/", i + 2), text.size() - 1);
+        } else if (text[i] == '"') {
+            for (i++; i < text.size() && text[i] != '"'; i++)
+                i += text[i] == '\\';
+        } else {
+            code += text[i];
+        }
+    }
+    auto is_letter = [&code](size_t at) {
+        return at < code.size() &&
+               (std::isalnum(static_cast<unsigned char>(code[at])) || code[at] == '_');
+    };
+    const std::string_view name = kFilterName;
+    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
+        if (!is_letter(at + name.size()) && (at == 0 || !is_letter(at - 1)))
+            return true;
+    return false;
 }
 
 bool is_system_call(const std::string& word) {
@@ -45,14 +72,14 @@ std::string description_of(const std::string& word) {
 }
 
 base::Result<std::string> profile_program(const Profile& profile, const std::string& filter) {
-    if (filter != "1" && profile.text.find(kFilterName) == profile.text.npos)
+    if (filter != "1" && !takes_filter(profile.text))
         return base::errorf(base::ErrorCode::unsupported,
                             "the profile %s counts for the whole machine and takes no filter: its "
                             "program has no predicate that asks `%s`",
                             profile.name.c_str(), kFilterName);
     // A message about the profile names the profile's own line.
     const std::string& name = profile.path.empty() ? profile.name + ".d" : profile.path;
-    return filter_definition(filter) + "# 1 \"" + name + "\"\n" + profile.text;
+    return preamble(filter) + "# 1 \"" + name + "\"\n" + profile.text;
 }
 
 std::string probe_program(const std::vector<std::string>& words, const std::string& filter,
@@ -60,8 +87,8 @@ std::string probe_program(const std::vector<std::string>& words, const std::stri
     std::string descriptions;
     for (const std::string& word : words)
         descriptions += (descriptions.empty() ? "" : ",\n") + description_of(word);
-    return "#pragma D option quiet\n" + filter_definition(filter) + "\n" + descriptions + "\n/" +
-           kFilterName + "/\n{\n" + details_text(details) + "}\n";
+    return preamble(filter) + "# 1 \"watch.d\"\n" + descriptions + "\n/" + kFilterName + "/\n{\n" +
+           details_text(details) + "}\n";
 }
 
 std::string end_clause(uint64_t ns) {

@@ -17,5 +17,10 @@ syscall::bind:return
 	printf("%Y %d %s[%d]: bind family %d port %d, errno %d\n", walltimestamp, uid, execname, pid,
 	    this->address[0],
 	    this->address[0] == AF_INET || this->address[0] == AF_INET6 ? ntohs(this->address[1]) : 0, errno);
+}
+
+syscall::bind:return
+/self->address/
+{
 	self->address = 0;
 }

@@ -7,7 +7,7 @@
 uint64_t came[int];
 
 sdt:vmlinux::sched_switch
-/came[cpu] && watched/
+/came[cpu] && watched && pid != 0/
 {
 	@[execname] = quantize((timestamp - came[cpu]) / 1000);
 }

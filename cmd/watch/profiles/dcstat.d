@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dcstat.d - looks for a name in the directory cache that had to ask the file system
+ * dcstat.d - names that the directory cache looks up with a lock, and new ones
  */
 #pragma D option quiet
 
@@ -18,5 +18,5 @@ fbt:vmlinux:d_alloc:entry
 
 dtrace:::END
 {
-	printa("%-16s %@10d slow looks %@10d not there\n", @looked, @missed);
+	printa("%-16s %@10d looked up %@10d new\n", @looked, @missed);
 }

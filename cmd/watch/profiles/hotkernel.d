@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotkernel.d - which functions of the kernel have the CPUs, in samples at 97 a second
+ * hotkernel.d - kernel functions that have the CPUs, in samples at 97 a second
  */
 #pragma D option quiet
 
 profile-97
-/arg0 && watched/
+/arg0 && watched && pid != 0/
 {
 	@[func(arg0)] = count();
 }

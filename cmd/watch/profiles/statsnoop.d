@@ -2,7 +2,7 @@
 /*
  * statsnoop.d - files whose attributes are asked for
  *
- * A path is copied at return: at entry its page may not be in memory yet.
+ * A path is copied at return: at entry its page may not be in memory yet. One that cannot be read ends its clause.
  */
 #pragma D option quiet
 
@@ -38,5 +38,18 @@ syscall::readlinkat:return
 {
 	printf("%Y %d %s[%d]: %s %s, errno %d\n", walltimestamp, uid, execname, pid,
 	    probefunc, copyinstr(self->path), errno);
+}
+
+syscall::stat:return,
+syscall::lstat:return,
+syscall::access:return,
+syscall::readlink:return,
+syscall::newfstatat:return,
+syscall::statx:return,
+syscall::faccessat:return,
+syscall::faccessat2:return,
+syscall::readlinkat:return
+/self->path/
+{
 	self->path = 0;
 }

@@ -10,6 +10,14 @@ syscall:::entry
 	self->began = timestamp;
 }
 
+/* They do not return. */
+syscall::exit:entry,
+syscall::exit_group:entry,
+syscall::rt_sigreturn:entry
+{
+	self->began = 0;
+}
+
 syscall:::return
 /self->began/
 {

@@ -2,27 +2,35 @@
 /*
  * tcplife.d - how long TCP connections live, and what went over them
  *
- * TCP counts the start and the end of a stream as a byte each. A filter is of who closes, and of whose call it is.
+ * TCP counts the start and the end of a stream as a byte each. Who, and a filter, are of the thread that ran when the
+ * connection was asked for: of one from outside, any.
  */
 #pragma D option quiet
 
 uint64_t opened[uintptr_t];
+string who[uintptr_t];
+int whose[uintptr_t];
 
 sdt:vmlinux::inet_sock_set_state
 /watched && args[0]->sk_protocol == 6 && (args[2] == 2 || args[2] == 3)/
 {
 	opened[(uintptr_t)args[0]] = timestamp;
+	who[(uintptr_t)args[0]] = execname;
+	whose[(uintptr_t)args[0]] = pid;
 }
 
 sdt:vmlinux::inet_sock_set_state
 /args[2] == 7 && opened[(uintptr_t)args[0]]/
 {
 	this->tcp = (struct tcp_sock *)args[0];
-	printf("%Y %d %s[%d]: port %d, %s port %d: %d bytes in, %d bytes out, %d ms\n", walltimestamp, uid, execname, pid,
+	printf("%Y %s[%d]: port %d, %s port %d: %d bytes in, %d bytes out, %d ms\n", walltimestamp,
+	    who[(uintptr_t)args[0]], whose[(uintptr_t)args[0]],
 	    ntohs(((struct inet_sock *)args[0])->inet_sport),
 	    args[0]->__sk_common.skc_family == AF_INET ? inet_ntoa(&args[0]->__sk_common.skc_daddr) :
 	    inet_ntoa6(&args[0]->__sk_common.skc_v6_daddr), ntohs(args[0]->__sk_common.skc_dport),
 	    this->tcp->bytes_received, this->tcp->bytes_acked,
 	    (timestamp - opened[(uintptr_t)args[0]]) / 1000000);
 	opened[(uintptr_t)args[0]] = 0;
+	who[(uintptr_t)args[0]] = 0;
+	whose[(uintptr_t)args[0]] = 0;
 }

@@ -28,7 +28,7 @@ sdt:vmlinux::inet_sock_set_state
 /watched && args[0]->sk_protocol == 6/
 {
 	printf("%Y %d %s[%d]: port %d, %s port %d: %s to %s\n", walltimestamp, uid, execname, pid,
-	    args[0]->__sk_common.skc_num,
+	    ntohs(((struct inet_sock *)args[0])->inet_sport),
 	    args[0]->__sk_common.skc_family == AF_INET ? inet_ntoa(&args[0]->__sk_common.skc_daddr) :
 	    inet_ntoa6(&args[0]->__sk_common.skc_v6_daddr), ntohs(args[0]->__sk_common.skc_dport),
 	    states[args[1]], states[args[2]]);

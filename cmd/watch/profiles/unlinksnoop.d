@@ -2,7 +2,7 @@
 /*
  * unlinksnoop.d - files that are removed or renamed
  *
- * A path is copied at return: at entry its page may not be in memory yet.
+ * A path is copied at return: at entry its page may not be in memory yet. One that cannot be read ends its clause.
  */
 #pragma D option quiet
 
@@ -32,5 +32,15 @@ syscall::renameat2:return
 {
 	printf("%Y %d %s[%d]: %s %s, errno %d\n", walltimestamp, uid, execname, pid,
 	    probefunc, copyinstr(self->path), errno);
+}
+
+syscall::unlink:return,
+syscall::rmdir:return,
+syscall::rename:return,
+syscall::unlinkat:return,
+syscall::renameat:return,
+syscall::renameat2:return
+/self->path/
+{
 	self->path = 0;
 }

@@ -3,7 +3,9 @@
 ip link set lo up
 mkdir -p /mnt /tmp/out
 echo 'exit 3' >/tmp/exits
+echo 'echo >/tmp/owned; chown :5 /tmp/owned' >/tmp/owns
 echo 'cat /proc/version; true' >/tmp/shows
+echo 'for one in 1 2 3 4 5 6 7 8 9 10; do happenings threads; done' >/tmp/threads
 echo 'happenings connection; happenings file' >/tmp/both
 echo 'echo $$ >/sys/fs/cgroup/watched.service/cgroup.procs; cat /proc/version; true' >/tmp/moves
 holds mount mount -t ext4 /dev/vda /mnt
@@ -40,6 +42,10 @@ watched user 1 'exit_group:entry$' "happenings identity" exit_group -u 34
 watched json 1600 '"kind":"record"' "happenings crowd" unlink -k happenings --json
 watched unit 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup 'watched.*'
 watched cgroup 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup /watched.service
-watched container 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --container watched
-watched other-container 0 /proc/version "sh /tmp/moves" execsnoop --container 0123456789ab
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+mkdir -p "/sys/fs/cgroup/docker-$id.scope"
+echo "echo \$\$ >/sys/fs/cgroup/docker-$id.scope/cgroup.procs; cat /proc/version; true" >/tmp/contained
+watched container 1 ': cat /proc/version$' "sh /tmp/contained" execsnoop --container 0123456789ab
+watched no-container 0 /proc/version "sh /tmp/moves" execsnoop --container 0123456789ab
+watched other-container 0 /proc/version "sh /tmp/contained" execsnoop --container fedcba
 holds unload rmmod daybreak
