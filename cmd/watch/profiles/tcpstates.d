@@ -2,7 +2,8 @@
 /*
  * tcpstates.d - TCP connections that change their state
  *
- * Most changes come with a packet, while another program runs: a filter by process sees its own calls only.
+ * A port of 0 is not chosen yet. Most changes come with a packet, while another program runs: a filter by process sees
+ * its own calls only.
  */
 #pragma D option quiet
 
