@@ -21,6 +21,8 @@ constexpr uint64_t kWaitMinNs = 50'000'000, kWaitMaxNs = 2'000'000'000;
 constexpr uint64_t kLooksPerRound = 4;
 /// Counters and the kernel's log are written this often.
 constexpr uint64_t kRestlessNs = 10'000'000'000;
+/// Maps of processes: so much of a machine that died has addresses without a name.
+constexpr uint64_t kMapsNs = 1'000'000'000;
 
 class Follower {
 public:
@@ -87,7 +89,7 @@ private:
         auto left_ns = [&] { return end_ns - std::min(end_ns, host_.clocks().mono_ns); };
         bool done;
         do {
-            restless_ns_ = 0;
+            restless_ns_ = maps_ns_ = 0;
             look(true);
             end_sync();
             done = queue_.wait_empty(left_ns());
@@ -126,8 +128,12 @@ private:
         said_ = found.ok() ? "" : found.error().message();
         copier_.begin_look();
         uint64_t now_ns = host_.clocks().mono_ns;
-        restless_ = all && now_ns >= restless_ns_;
-        if (restless_)
+        restless_ = !all || now_ns < maps_ns_ ? Restless::none
+                    : now_ns < restless_ns_   ? Restless::maps
+                                              : Restless::all;
+        if (restless_ != Restless::none)
+            maps_ns_ = now_ns + kMapsNs;
+        if (restless_ == Restless::all)
             restless_ns_ = now_ns + kRestlessNs;
         status_.begin_look();
         auto& rings = watch_.rings().rings();
@@ -150,7 +156,7 @@ private:
         if (ring.is_new) {
             copier_.begin(ring, metadata);
             // A file that is cut still explains its segments.
-            copier_.put_metadata(ring, metadata, true);
+            copier_.put_metadata(ring, metadata, Restless::all);
         }
         if (ring.ring_id == 0)
             triggers_.take(metadata, looked_before_);
@@ -161,7 +167,7 @@ private:
         if (ring.aggregates && !last)
             copier_.take_aggregations(ring);
         // After the segments: what a record refers to is in the metadata by then.
-        copier_.put_metadata(ring, ring.regions.metadata(), restless_ || last);
+        copier_.put_metadata(ring, ring.regions.metadata(), last ? Restless::all : restless_);
         status_.note(ring, metadata, counters);
     }
 
@@ -185,8 +191,9 @@ private:
     StatusPublisher status_;
     TriggerKeeper triggers_;
     std::string said_;
-    uint64_t next_sync_ns_ = 0, restless_ns_ = 0;
-    bool restless_ = false, looked_before_ = false;
+    uint64_t next_sync_ns_ = 0, restless_ns_ = 0, maps_ns_ = 0;
+    Restless restless_ = Restless::none;
+    bool looked_before_ = false;
 };
 
 } // namespace

@@ -83,11 +83,11 @@ void RingCopier::copy_segments(FollowedRing& ring, const std::map<uint16_t, dbk_
 }
 
 void RingCopier::put_metadata(const FollowedRing& ring, std::vector<Bytes> blocks,
-                              bool restless_too) {
+                              Restless taken) {
     for (Bytes& block : blocks)
         if (ring.file_id != ring.ring_id)
             set_ring_id(block, ring.file_id);
-    for (Bytes& block : metadata_.changed(blocks, restless_too))
+    for (Bytes& block : metadata_.changed(blocks, taken))
         queue_.add({.kind = WriteJob::Kind::metadata, .bytes = std::move(block)});
 }
 

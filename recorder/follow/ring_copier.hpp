@@ -36,8 +36,8 @@ public:
                        bool open_too);
     /// Takes what was aggregated, when no other process does.
     void take_aggregations(FollowedRing& ring);
-    /// Puts the blocks that have changed, what changes all the time when `restless_too`.
-    void put_metadata(const FollowedRing& ring, std::vector<Bytes> blocks, bool restless_too);
+    /// Puts the blocks that have changed, of what changes all the time what is `taken`.
+    void put_metadata(const FollowedRing& ring, std::vector<Bytes> blocks, Restless taken);
     /// The ring is gone.
     void end(FollowedRing& ring);
     /// What a file lost that could not be synced is copied again while the ring has it.  Returns

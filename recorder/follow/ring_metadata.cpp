@@ -35,13 +35,13 @@ T read_prefix(ByteView bytes) {
 
 } // namespace
 
-std::vector<Bytes> MetadataTail::changed(const std::vector<Bytes>& blocks, bool restless_too) {
+std::vector<Bytes> MetadataTail::changed(const std::vector<Bytes>& blocks, Restless taken) {
     std::vector<Bytes> changed;
     for (const Bytes& block : blocks) {
         dbk_meta_header header = header_of(block);
-        bool restless = header.kind == DBK_META_CPUS || header.kind == DBK_META_LOG ||
-                        header.kind == DBK_META_MAPS;
-        if (restless && !restless_too)
+        bool restless = header.kind == DBK_META_CPUS || header.kind == DBK_META_LOG;
+        if ((restless && taken != Restless::all) ||
+            (header.kind == DBK_META_MAPS && taken == Restless::none))
             continue;
         BlockKey key{header.ring_id, header.kind, header.index, header.part};
         uint32_t checksum = base::crc32c(block);

@@ -15,11 +15,18 @@
 
 namespace daybreak::recorder {
 
+/// Which blocks of those that change all the time are taken.
+enum class Restless : uint8_t {
+    none,
+    maps, ///< those of processes, which name the addresses of records
+    all,  ///< counters and the kernel's log as well
+};
+
 class MetadataTail {
 public:
     /// Returns those of the blocks (copies, headers first) that changed since they were returned
-    /// last, packed; those that always change only when `restless_too`.
-    std::vector<Bytes> changed(const std::vector<Bytes>& blocks, bool restless_too);
+    /// last, packed; of those that change all the time only what is `taken`.
+    std::vector<Bytes> changed(const std::vector<Bytes>& blocks, Restless taken);
 
 private:
     using BlockKey = std::array<uint16_t, 4>; // ring, kind, index, part

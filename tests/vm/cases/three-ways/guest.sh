@@ -34,6 +34,11 @@ equal snapshot-beside $? 0
 kill $load
 wait $load 2>/dev/null
 sleep 1
+# The recorder writes the maps of processes once a second.
+images() {
+	daybreak info "$1" | sed -n 's/^maps *\([0-9]*\) images.*/\1/p'
+}
+until_it eval '[ "$(images /run/recorder)" -ge "$(images /share/out/live.dbrk)" ]'
 echo "GUEST stands still"
 while [ ! -e /share/in/dumped ]; do sleep 0.1; done
 
