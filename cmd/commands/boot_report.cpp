@@ -71,18 +71,18 @@ std::string lines_of(const ProgramAnswer& answer, size_t rows) {
 }
 
 /// Whether a question gave all that is shown of what was counted while it was recorded.
-bool is_told(const analyze::Answer& stored, const BootReport& report) {
+bool is_repeated(const analyze::Answer& stored, const BootReport& report) {
     auto is_in_stored = [&stored](const analyze::AnswerRow& row) {
         return std::ranges::any_of(stored.rows, [&row](const analyze::AnswerRow& one) {
             return one.key_json == row.key_json && one.cells == row.cells;
         });
     };
-    auto tells = [&](const analyze::Answer& told) {
-        return told.function == stored.function && !told.rows.empty() &&
-               std::ranges::all_of(told.rows, is_in_stored);
+    auto repeats = [&](const analyze::Answer& answer) {
+        return answer.function == stored.function && !answer.rows.empty() &&
+               std::ranges::all_of(answer.rows, is_in_stored);
     };
-    return std::ranges::any_of(report.results, [&tells](const QuestionResult& result) {
-        return result.answer && std::ranges::any_of(result.answer->aggregations, tells);
+    return std::ranges::any_of(report.results, [&repeats](const QuestionResult& result) {
+        return result.answer && std::ranges::any_of(result.answer->aggregations, repeats);
     });
 }
 
@@ -93,7 +93,7 @@ void print_text(const AskedRecording& recording, const BootReport& report) {
             parts.push_back({report.questions[i].title,
                              [&answer](size_t rows) { return lines_of(*answer, rows); }});
     for (const analyze::Answer& answer : report.stored.aggregations)
-        if (!is_told(answer, report))
+        if (!is_repeated(answer, report))
             parts.push_back({answer.name + ", counted while it was recorded", [&answer](size_t rows) {
                                  std::string lines;
                                  analyze::print_answer(lines, answer, rows);

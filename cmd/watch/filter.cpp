@@ -123,11 +123,6 @@ constexpr Kind kKinds[] = {
 
 } // namespace
 
-bool WatchFilter::is_empty() const {
-    return std::all_of(std::begin(kKinds), std::end(kKinds),
-                       [this](const Kind& kind) { return (this->*kind.values).empty(); });
-}
-
 Result<std::string> filter_expression(const WatchFilter& filter) {
     std::string all;
     for (const Kind& kind : kKinds) {

@@ -19,8 +19,6 @@ struct WatchFilter {
     std::vector<std::string> cgroups;    ///< patterns of cgroup's path, or of the unit's name
     std::vector<std::string> containers; ///< the beginnings of IDs, hexadecimal
     std::vector<std::string> tests;      ///< D expressions
-
-    bool is_empty() const;
 };
 
 /// Returns the expression, "1" without a filter.  Error: invalid: which value is wrong, and why.
