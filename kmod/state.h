@@ -36,7 +36,7 @@
  *     tracepoints_mutex, ftrace_lock
  *   [H] dbk_host_cpus_lock() which CPUs are up; the engine's list of consumers and their regions
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
- *   [M] lock of maps_log.c   entries about mappings; a raw spinlock, nothing is taken under it.  Its
+ *   [M] lock of maps/log.c   entries about mappings; a raw spinlock, nothing is taken under it.  Its
  *                            hooks run under the kernel's own, mmap_lock among them; under [S]
  *                            mmap_lock is only tried for
  *
@@ -86,7 +86,7 @@ enum {
 	DBK_BLOCK_LOG,
 	DBK_BLOCK_CRASH,
 	DBK_BLOCK_TRIGGERS, /* the engine's, which frees it */
-	DBK_BLOCK_MAPS,	    /* the first of at most DBK_MAP_BLOCKS: maps_log.c */
+	DBK_BLOCK_MAPS,	    /* the first of at most DBK_MAP_BLOCKS: maps/log.c */
 	DBK_MAP_BLOCKS = 16,
 	DBK_BLOCKS = DBK_BLOCK_MAPS + DBK_MAP_BLOCKS
 };

@@ -77,7 +77,7 @@ inline string cgroup = curthread->cgroups->dfl_cgrp->kn->parent == NULL ? "/" :
 inline string unit = cgroup_unit_0[curthread->cgroups->dfl_cgrp->kn];
 
 /*
- * Before the end of start-up, of which the module takes note (kmod/core/phase.h), the first process says it: its root
+ * Before the end of start-up, of which the module takes note (kmod/kernel/phase.h), the first process says it: its root
  * is the kernel's rootfs until it changes to the real one, and its last program is systemd-shutdown.  3: the kernel
  * runs; 4 to 6: it halts, powers off or restarts.
  */

@@ -10,7 +10,7 @@
 #include <linux/uuid.h>
 
 #include "kmod/core/host_meta.h"
-#include "kmod/core/symbols.h"
+#include "kmod/kernel/symbols.h"
 #include "kmod/state.h"
 
 /*

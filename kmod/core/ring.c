@@ -8,12 +8,12 @@
 #include <linux/slab.h>
 #include <linux/utsname.h>
 
-#include "kmod/core/bank.h"
-#include "kmod/core/machine.h"
-#include "kmod/core/maps.h"
-#include "kmod/core/provider.h"
+#include "kmod/bank/bank.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
+#include "kmod/maps/maps.h"
+#include "kmod/providers/provider.h"
+#include "kmod/triggers/machine.h"
 
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
  * cost nothing. */

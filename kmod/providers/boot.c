@@ -35,8 +35,8 @@
 #include <trace/events/syscalls.h>
 #include <uapi/linux/mount.h>
 
-#include "kmod/core/call.h"
-#include "kmod/core/site.h"
+#include "kmod/arch/x86/call.h"
+#include "kmod/providers/site.h"
 
 enum { LOAD, INIT, INIT_DONE, EXEC, MKDIR, RMDIR, CALL_END, BIND, FIRMWARE, SITES };
 

@@ -24,7 +24,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "kmod/core/ftrace_args.h"
+#include "kmod/arch/x86/ftrace_args.h"
 #include "kmod/providers/fbt.h"
 
 /*

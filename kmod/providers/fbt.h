@@ -29,8 +29,8 @@
 #include <linux/preempt.h>
 #include <linux/sched/task_stack.h>
 
-#include "kmod/core/frame.h"
-#include "kmod/core/provider.h"
+#include "kmod/frame.h"
+#include "kmod/providers/provider.h"
 
 struct module;
 

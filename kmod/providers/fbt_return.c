@@ -22,7 +22,7 @@
 #include <linux/rethook.h>
 #include <linux/slab.h>
 
-#include "kmod/core/symbols.h"
+#include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
 
 /*

@@ -15,7 +15,7 @@
 #include <linux/vmalloc.h>
 
 #include "formats/abi/own_path.h"
-#include "kmod/core/symbols.h"
+#include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
 
 static LIST_HEAD(fbt_groups); /* [S] */

@@ -24,8 +24,8 @@
 #include <trace/events/block.h>
 
 #include "formats/abi/io.h"
-#include "kmod/core/site.h"
-#include "kmod/core/symbols.h"
+#include "kmod/kernel/symbols.h"
+#include "kmod/providers/site.h"
 
 enum { QUEUE, SPLIT, COMPLETE, REQUEST, SITES };
 enum { START, DONE, PROBES };

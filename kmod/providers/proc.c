@@ -31,8 +31,8 @@
 #include <asm/unistd.h>
 #include <trace/events/signal.h>
 
-#include "kmod/core/call.h"
-#include "kmod/core/site.h"
+#include "kmod/arch/x86/call.h"
+#include "kmod/providers/site.h"
 
 enum { FORK, EXEC, TASK_EXIT, SIGNAL_SENT, SIGNAL_HANDLED, CALL, CALL_END, SITES };
 

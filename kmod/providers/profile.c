@@ -19,8 +19,8 @@
 #include <linux/slab.h>
 #include <asm/irq_regs.h>
 
-#include "kmod/core/frame.h"
-#include "kmod/core/provider.h"
+#include "kmod/frame.h"
+#include "kmod/providers/provider.h"
 
 /* 200000 ns: a shorter interval does not exist in any DTrace; it would leave no time to work. */
 #define INTERVAL_NS_MIN 200000ull

@@ -12,7 +12,7 @@
  */
 #include <linux/sched.h>
 
-#include "kmod/core/site.h"
+#include "kmod/providers/site.h"
 
 enum { SWITCH, WAKING, SITES };
 enum { OFF_CPU, SLEEP, PREEMPT, WAKEUP, PROBES };

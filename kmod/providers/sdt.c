@@ -16,8 +16,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "kmod/core/provider.h"
-#include "kmod/core/tracepoint.h"
+#include "kmod/kernel/tracepoint.h"
+#include "kmod/providers/provider.h"
 
 /* 6: arguments in registers after the callback's own pointer are five; reading one more word of
  * the stack is harmless, and what a tracepoint without BTF may still have. */

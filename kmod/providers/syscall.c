@@ -20,9 +20,9 @@
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
-#include "kmod/core/call.h"
-#include "kmod/core/provider.h"
-#include "kmod/core/tracepoint.h"
+#include "kmod/arch/x86/call.h"
+#include "kmod/kernel/tracepoint.h"
+#include "kmod/providers/provider.h"
 
 /* 512: x86 has numbers up to 461 today; those of x32 are not in this table. */
 #define NUMBERS_MAX 512u

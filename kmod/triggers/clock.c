@@ -13,8 +13,8 @@
 #include <asm/tsc.h>
 
 #include "engine/trigger/trigger.h"
-#include "kmod/core/host.h"
-#include "kmod/core/machine.h"
+#include "kmod/arch/x86/clock.h"
+#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #define LOOK_INTERVAL HZ

@@ -10,10 +10,9 @@
 #include <linux/reboot.h>
 
 #include "engine/trigger/trigger.h"
-#include "kmod/core/host.h"
-#include "kmod/core/machine.h"
-#include "kmod/core/tracepoint.h"
+#include "kmod/kernel/tracepoint.h"
 #include "kmod/triggers/console.h"
+#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #define INTERVAL_NS    NSEC_PER_SEC /* between two of a name */

@@ -17,6 +17,11 @@
 #ifndef DBK_KMOD_TRIGGERS_H
 #define DBK_KMOD_TRIGGERS_H
 
+#include <linux/types.h>
+
+struct file;
+struct poll_table_struct;
+
 /** dbk_triggers_hook() - from here on they fire.  Context: process, not under [S]. */
 void dbk_triggers_hook(void);
 
@@ -26,5 +31,15 @@ void dbk_triggers_unhook(void);
 /** dbk_clock_watch() and _unwatch() - the last three, clock.c.  Context: process, not under [S]. */
 void dbk_clock_watch(void);
 void dbk_clock_unwatch(void);
+
+/** dbk_triggered_init() - before any trigger fires */
+void dbk_triggered_init(void);
+
+/** dbk_triggered_poll() - EPOLLPRI when a trigger was entered after @seen; until then @table's waiter
+ * is woken when one is */
+__poll_t dbk_triggered_poll(struct file *file, struct poll_table_struct *table, u64 seen);
+
+/** dbk_triggered_drain() - waits until all waiters are woken; no trigger fires any more */
+void dbk_triggered_drain(void);
 
 #endif /* DBK_KMOD_TRIGGERS_H */

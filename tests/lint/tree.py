@@ -6,7 +6,7 @@
   size       no source file over 800 lines
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
-  part       and those between the sub-folders of analyze/ too
+  part       and those between the sub-folders of analyze/ and kmod/ too
   circle     nor do those between the sub-folders of a folder lead back to where they began
   todo       nothing is left marked to be done at once
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
@@ -55,8 +55,8 @@ ARROWS = {
     "bootloader-hooks": ["formats/abi"],
     "bootloader-hooks/install": ["base", "formats"],
 }
-# Of a folder's sub-folders: which others of it each may include.  Files beside them may include all of them, and none
-# of them a file beside them.
+# Of a folder's sub-folders: which others of it each may include, and which files beside them.  Files beside them may
+# include all.
 PART_ARROWS = {
     "analyze": {
         "values": [],
@@ -67,6 +67,18 @@ PART_ARROWS = {
         "session": ["values", "symbols", "aggregate", "decode", "print"],
         "diff": ["values", "symbols", "aggregate", "print", "session"],
         "replay": ["values", "aggregate", "decode", "session", "live_report.hpp"],
+    },
+    "kmod": {
+        "compat": [],
+        "arch": ["frame.h"],
+        "kernel": ["frame.h"],
+        "triggers": ["state.h", "arch", "kernel"],
+        "bank": ["state.h", "triggers"],
+        "host": ["state.h", "bank", "arch"],
+        "maps": ["state.h", "arch", "kernel", "bank"],
+        "providers": ["state.h", "frame.h", "arch", "compat", "kernel"],
+        "core": ["state.h", "kernel", "triggers", "bank", "maps", "providers"],
+        "control": ["triggers", "bank", "providers", "core"],
     },
 }
 LICENCES = {

@@ -2,12 +2,12 @@
 /*
  * access.c - the module's variables, and what it hooks, for the tests
  */
-#include "kmod/core/bank.h"
-#include "kmod/core/bank_state.h"
-#include "kmod/core/host.h"
-#include "kmod/core/tracepoint.h"
+#include "kmod/arch/x86/clock.h"
+#include "kmod/bank/bank.h"
+#include "kmod/bank/state.h"
+#include "kmod/kernel/tracepoint.h"
 #include "kmod/triggers/console.h"
-#include "kmod/core/machine.h"
+#include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
 #include "engine/trigger/trigger.h"

@@ -2,8 +2,8 @@
 /*
  * beside_access.c - beside.c with the test for its files
  */
-#include "tests/support/kernel/shim.h"
 #include "kmod/core/anonymous.h"
+#include "tests/support/kernel/shim.h"
 #include "tests/unit/kmod/access.h"
 
 #define ERR_PTR(error)	     ((void *)(long)(error))

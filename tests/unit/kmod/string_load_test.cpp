@@ -8,7 +8,7 @@
 #include <string>
 
 extern "C" {
-#include "kmod/core/string_load.h"
+#include "kmod/host/string_load.h"
 }
 
 namespace {

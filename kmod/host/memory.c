@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memory.c - the engine's host: memory, and memory that is not ours
+ *
+ * Rings are whole blocks of the page allocator: direct-mapped, so that a record
+ * stored in NMI meets no page fault and no TLB miss of vmalloc's, and physically
+ * contiguous, so that a dump holds a segment in one piece.
+ */
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "engine/host.h"
+#include "formats/abi/meta.h"
+#include "formats/abi/segment.h"
+#include "kmod/bank/bank.h"
+#include "kmod/host/string_load.h"
+
+/* A ring's description, its DOF, probes and ECBs, and the latter once more when they grow. */
+#define DBK_BANK_METADATA_BYTES (384u << 10)
+
+/* May fail, and then does: what a program asks for is not worth another process. */
+void *dbk_host_alloc(size_t bytes)
+{
+	return kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
+void dbk_host_free(void *memory)
+{
+	kvfree(memory);
+}
+
+/* __GFP_COMP: a mapping takes a reference of its own, which outlives the ring (control/mmap.c). */
+bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
+{
+	struct page *page;
+
+	if (bytes == 0 || bytes > DBK_PAGES_BYTES_MAX || bytes % PAGE_SIZE != 0)
+		return false;
+	if (dbk_bank_alloc(bytes, pages_ret))
+		return true;
+	if (dbk_bank_is_only())
+		return false;
+	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
+			   get_order(bytes));
+	if (!page)
+		return false;
+	*pages_ret = (struct dbk_pages){
+		.address = page_address(page),
+		.phys_addr = page_to_phys(page),
+		.bytes = bytes,
+		.host_data = page,
+	};
+	return true;
+}
+
+/* What the machine can give without swapping: who took it all would have others killed later. */
+static uint64_t available_bytes(void)
+{
+	long pages = si_mem_available();
+
+	return pages > 0 ? (uint64_t)pages << PAGE_SHIFT : 0;
+}
+
+/* An eighth of what the machine has left, each time: vmalloc takes all there is before it fails. */
+uint64_t dbk_host_alloc_max(void)
+{
+	return available_bytes() / 8;
+}
+
+/* Half of what the machine has left: the rest must go on.  In the bank: all but what metadata needs. */
+uint64_t dbk_host_pages_max(void)
+{
+	if (dbk_bank_is_only()) {
+		u64 left = dbk_bank_free_bytes();
+		u64 metadata = DBK_BANK_METADATA_BYTES + left / 16;
+
+		return left > metadata ? left - metadata : 0;
+	}
+	return available_bytes() / 2;
+}
+
+/*
+ * What was a ring's must not be taken for one in a dump: after the module was loaded again, ring 1
+ * of the same boot would be there twice.  Pages that a process still maps are left to that reader.
+ */
+static void forget_pieces(const struct dbk_pages *pages)
+{
+	uint32_t offset;
+
+	if (page_count(pages->host_data) != 1)
+		return;
+	for (offset = 0; offset < pages->bytes; offset += PAGE_SIZE) {
+		uint32_t *magic = pages->address + offset;
+
+		if (*magic == DBK_SEGMENT_MAGIC || *magic == DBK_META_MAGIC ||
+		    *magic == DBK_AGGBUF_MAGIC)
+			*magic = 0;
+	}
+}
+
+void dbk_host_pages_free(struct dbk_pages *pages)
+{
+	if (!pages->address)
+		return;
+	if (dbk_bank_has(pages->address)) {
+		dbk_bank_free(pages);
+	} else {
+		forget_pieces(pages);
+		__free_pages(pages->host_data, get_order(pages->bytes));
+	}
+	pages->address = NULL;
+}
+
+__probe_ctx bool dbk_host_load(void *to, uint64_t address, uint32_t bytes)
+{
+	return copy_from_kernel_nofault(to, (const void *)(unsigned long)address, bytes) == 0;
+}
+
+/* Not in the kernel's half: copy_from_user_nofault() checks the range itself. */
+__probe_ctx bool dbk_host_load_user(void *to, uint64_t address, uint32_t bytes)
+{
+	return copy_from_user_nofault(to, (const void __user *)(unsigned long)address, bytes) == 0;
+}
+
+__probe_ctx int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t bytes)
+{
+	return dbk_string_load(to, address, bytes, dbk_host_load);
+}
+
+__probe_ctx int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes)
+{
+	return dbk_string_load(to, address, bytes, dbk_host_load_user);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btf.c - how many arguments a tracepoint has, and how wide they are
+ *
+ * A tracepoint hands its arguments over in registers; of an int the upper half
+ * is whatever was there.  The kernel's BTF has a typedef btf_trace_NAME of a
+ * pointer to each tracepoint's prototype.  One index of the kernel's types is
+ * built when first needed; a module's BTF continues the kernel's numbering.
+ */
+#include <linux/btf.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/vmalloc.h>
+
+#include "kmod/kernel/symbols.h"
+
+#ifdef CONFIG_DEBUG_INFO_BTF
+
+#define TYPEDEF_PREFIX "btf_trace_"
+/* 32: typedefs of typedefs of const; a bound for a circle. */
+#define CHAIN_MAX 32
+/* 16 MiB: the largest module of a distribution has less than one. */
+#define MODULE_BTF_BYTES_MAX (16u << 20)
+
+/* The bytes of one BTF section, and where its types are. */
+struct btf_view {
+	const struct btf_header *header;
+	const char *strings;
+	u32 string_bytes;
+	u32 string_base; /* offsets below belong to the kernel's strings */
+	u32 type_base;	 /* ids below belong to the kernel */
+	u32 type_count;
+	u32 *type_at; /* by id - type_base: offset from the types' start */
+	u32 trace_count;
+	u32 *traces; /* offsets of the typedefs of tracepoints' prototypes */
+};
+
+static struct btf_view kernel_btf; /* [S] */
+
+/* What follows a struct btf_type, by kind. */
+static u32 type_tail_bytes(const struct btf_type *type)
+{
+	u32 count = BTF_INFO_VLEN(type->info);
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+		return sizeof(u32);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return count * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return count * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return count * sizeof(struct btf_enum64);
+	case BTF_KIND_FUNC_PROTO:
+		return count * sizeof(struct btf_param);
+	case BTF_KIND_VAR:
+		return sizeof(struct btf_var);
+	case BTF_KIND_DATASEC:
+		return count * sizeof(struct btf_var_secinfo);
+	case BTF_KIND_DECL_TAG:
+		return sizeof(struct btf_decl_tag);
+	default:
+		return 0;
+	}
+}
+
+static const void *types_of(const struct btf_view *view)
+{
+	return (const void *)view->header + view->header->hdr_len + view->header->type_off;
+}
+
+static const char *string_at(const struct btf_view *view, u32 offset)
+{
+	if (offset < view->string_base)
+		view = &kernel_btf;
+	offset -= view->string_base;
+	return offset < view->string_bytes ? view->strings + offset : "";
+}
+
+static bool is_trace(const struct btf_view *view, const struct btf_type *type)
+{
+	return BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF &&
+	       strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX, strlen(TYPEDEF_PREFIX)) == 0;
+}
+
+/* Notes where every type is, and counts the typedefs named btf_trace_... */
+static void types_index(struct btf_view *view)
+{
+	u32 at = 0;
+
+	while (at + sizeof(struct btf_type) <= view->header->type_len) {
+		const struct btf_type *type = types_of(view) + at;
+
+		view->type_at[view->type_count++] = at;
+		view->trace_count += is_trace(view, type);
+		at += sizeof(*type) + type_tail_bytes(type);
+	}
+}
+
+static void traces_index(struct btf_view *view)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; count < view->trace_count; i++)
+		if (is_trace(view, types_of(view) + view->type_at[i]))
+			view->traces[count++] = view->type_at[i];
+}
+
+static void view_close(struct btf_view *view)
+{
+	vfree(view->type_at);
+	vfree(view->traces);
+	view->type_at = NULL;
+	view->traces = NULL;
+}
+
+static bool view_open(struct btf_view *view, const void *data, u32 bytes,
+		      const struct btf_view *base)
+{
+	const struct btf_header *header = data;
+
+	*view = (struct btf_view){ .header = header, .type_base = 1 };
+	if (!data || bytes < sizeof(*header) || header->magic != BTF_MAGIC ||
+	    (u64)header->hdr_len + header->type_off + header->type_len > bytes ||
+	    (u64)header->hdr_len + header->str_off + header->str_len > bytes)
+		return false;
+	view->strings = data + header->hdr_len + header->str_off;
+	view->string_bytes = header->str_len;
+	if (base) {
+		view->string_base = base->string_bytes;
+		view->type_base = base->type_base + base->type_count;
+	}
+	/* As many as there can be: counting them takes as long as noting them. */
+	view->type_at = vmalloc(array_size(header->type_len / sizeof(struct btf_type) + 1, sizeof(u32)));
+	if (!view->type_at)
+		return false;
+	types_index(view);
+	view->traces = vmalloc(array_size(max(view->trace_count, 1u), sizeof(u32)));
+	if (!view->traces) {
+		view_close(view);
+		return false;
+	}
+	traces_index(view);
+	return true;
+}
+
+static const struct btf_type *type_by_id(const struct btf_view *view, u32 id)
+{
+	if (id < view->type_base)
+		view = &kernel_btf;
+	if (id < view->type_base || id - view->type_base >= view->type_count)
+		return NULL;
+	return types_of(view) + view->type_at[id - view->type_base];
+}
+
+/* Through typedefs and qualifiers to what it is. */
+static const struct btf_type *type_resolve(const struct btf_view *view, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHAIN_MAX; i++) {
+		const struct btf_type *type = type_by_id(view, id);
+
+		if (!type)
+			return NULL;
+		switch (BTF_INFO_KIND(type->info)) {
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_CONST:
+		case BTF_KIND_VOLATILE:
+		case BTF_KIND_RESTRICT:
+		case BTF_KIND_TYPE_TAG:
+			id = type->type;
+			break;
+		default:
+			return type;
+		}
+	}
+	return NULL;
+}
+
+static void argument_describe(const struct btf_type *type, unsigned int index,
+			      struct dbk_tracepoint_args *args)
+{
+	u32 kind = type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN;
+	u32 bytes = sizeof(u64);
+	bool is_signed = false;
+
+	if (kind == BTF_KIND_INT) {
+		u32 encoding = BTF_INT_ENCODING(*(const u32 *)(type + 1));
+
+		bytes = type->size;
+		is_signed = encoding & BTF_INT_SIGNED;
+	} else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) {
+		bytes = type->size;
+		is_signed = kind == BTF_KIND_ENUM && BTF_INFO_KFLAG(type->info);
+	}
+	if (bytes == 0 || bytes >= sizeof(u64))
+		return;
+	args->shift[index] = 64 - bytes * 8;
+	args->narrow = true;
+	if (is_signed)
+		args->is_signed |= 1u << index;
+}
+
+static bool prototype_describe(const struct btf_view *view, const struct btf_type *alias,
+			       struct dbk_tracepoint_args *args_ret)
+{
+	const struct btf_type *pointer = type_resolve(view, alias->type);
+	const struct btf_type *prototype;
+	const struct btf_param *params;
+	u32 count, i;
+
+	if (!pointer || BTF_INFO_KIND(pointer->info) != BTF_KIND_PTR)
+		return false;
+	prototype = type_resolve(view, pointer->type);
+	if (!prototype || BTF_INFO_KIND(prototype->info) != BTF_KIND_FUNC_PROTO)
+		return false;
+	params = (const void *)(prototype + 1);
+	count = BTF_INFO_VLEN(prototype->info);
+	if (count == 0)
+		return false;
+	*args_ret = (struct dbk_tracepoint_args){ .count = count - 1 };
+	/* The first is the probe's own data. */
+	for (i = 1; i < count && i <= DBK_TRACEPOINT_ARGS_MAX; i++)
+		argument_describe(type_resolve(view, params[i].type), i - 1, args_ret);
+	return true;
+}
+
+static bool view_find(const struct btf_view *view, const char *name,
+		      struct dbk_tracepoint_args *args_ret)
+{
+	u32 i;
+
+	for (i = 0; i < view->trace_count; i++) {
+		const struct btf_type *type = types_of(view) + view->traces[i];
+		const char *type_name = string_at(view, type->name_off);
+
+		if (strcmp(type_name + strlen(TYPEDEF_PREFIX), name) == 0)
+			return prototype_describe(view, type, args_ret);
+	}
+	return false;
+}
+
+static bool kernel_btf_open(void)
+{
+	unsigned long start, stop;
+
+	if (kernel_btf.type_at)
+		return true;
+	start = dbk_symbol("__start_BTF");
+	stop = dbk_symbol("__stop_BTF");
+	if (!start || stop <= start)
+		return false;
+	return view_open(&kernel_btf, (const void *)start, stop - start, NULL);
+}
+
+/* The module that was asked about last, and what was read for it. */
+static struct {
+	const struct module *module;
+	struct btf_view view;
+	void *read;
+} last; /* [S] */
+
+static void last_close(void)
+{
+	if (last.module)
+		view_close(&last.view);
+	vfree(last.read);
+	last.module = NULL;
+	last.read = NULL;
+}
+
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+/* Bytes read, or a negative errno; @data_ret is the caller's to vfree() either way. */
+static ssize_t module_file_read(const struct module *module, void **data_ret)
+{
+	char path[MODULE_NAME_LEN + 32];
+	ssize_t bytes = -ENOMEM;
+	struct file *file;
+	loff_t at = 0;
+	u64 size;
+
+	scnprintf(path, sizeof(path), "/sys/kernel/btf/%s", module->name);
+	file = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	size = min_t(u64, i_size_read(file_inode(file)), MODULE_BTF_BYTES_MAX);
+	*data_ret = vmalloc(max_t(u64, size, 1));
+	/* sysfs gives a page at a time. */
+	if (*data_ret) {
+		do
+			bytes = kernel_read(file, *data_ret + at, size - at, &at);
+		while (bytes > 0 && at < size);
+	}
+	filp_close(file, NULL);
+	return bytes < 0 ? bytes : at;
+}
+#endif
+
+/*
+ * A module shows its BTF itself only while it is being loaded; afterwards the kernel has a copy, in
+ * a file of sysfs.
+ */
+static const struct btf_view *module_view(const struct module *module)
+{
+#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
+	const void *data = module->btf_data;
+	ssize_t bytes = module->btf_data_size;
+
+	if (last.module == module)
+		return &last.view;
+	last_close();
+	if (!data) {
+		bytes = module_file_read(module, &last.read);
+		data = last.read;
+	}
+	if (bytes > 0 && view_open(&last.view, data, bytes, &kernel_btf)) {
+		last.module = module;
+		return &last.view;
+	}
+#endif
+	return NULL;
+}
+
+bool dbk_btf_tracepoint(const struct module *module, const char *name,
+			struct dbk_tracepoint_args *args_ret)
+{
+	const struct btf_view *view = &kernel_btf;
+
+	if (!kernel_btf_open())
+		return false;
+	if (module)
+		view = module_view(module);
+	return view && view_find(view, name, args_ret);
+}
+
+void dbk_btf_release(void)
+{
+	last_close();
+	view_close(&kernel_btf);
+}
+
+#else
+
+bool dbk_btf_tracepoint(const struct module *module, const char *name,
+			struct dbk_tracepoint_args *args_ret)
+{
+	return false;
+}
+
+void dbk_btf_release(void)
+{
+}
+
+#endif

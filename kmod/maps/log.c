@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * log.c - the blocks of entries about mappings; see log.h
+ */
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include <linux/vmalloc.h>
+
+#include "engine/host.h"
+#include "kmod/bank/bank.h"
+#include "kmod/kernel/symbols.h"
+#include "kmod/maps/log.h"
+#include "kmod/state.h"
+
+/* 1 MiB in all: some 16000 mappings.  A bank gives a sixteenth of what it has, and two blocks. */
+#define BLOCK_BYTES (64u << 10)
+#define BLOCKS_MIN  2u
+#define BANK_SHARE  16u
+#define FILES_BITS  9 /* of a block at most so many different files are not entered twice */
+/* After a block that had less to give entries are refused for a while: entering all again costs. */
+#define BLOCK_GAIN_MIN (BLOCK_BYTES / 8)
+#define REFUSE_NS      NSEC_PER_SEC
+#define ENTRY_BYTES_MAX                                                                            \
+	ALIGN(sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_file) + DBK_MAP_PATH_BYTES_MAX, \
+	      8)
+#define MAPPING_BYTES (sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_mapping))
+
+/* Where the open block has a file. */
+struct known_file {
+	const void *inode, *dentry;
+	u64 bytes, changed_ns;
+	u64 number; /* of the block */
+	u32 at;
+};
+
+/* [M] the lock: all of these. */
+static DEFINE_RAW_SPINLOCK(lock);
+static bool taking;
+static u32 open_block;	 /* of the blocks, in turn */
+static u64 block_number; /* of the open one */
+static u64 entered;	 /* entries, ever */
+static u64 lost, lost_from_ns, last_gap_ns, refused_until_ns;
+static struct known_file known_files[1 << FILES_BITS];
+static u8 entry_room[ENTRY_BYTES_MAX] __aligned(8); /* the entry that is being made */
+static char path_room[PATH_MAX];
+
+static u32 block_count; /* [C] once taken */
+static u8 *old_block;	/* [M]; the memory [C]: what the block had that is filled anew */
+static int (*build_id_read)(struct vm_area_struct *vma, unsigned char *id, u32 *bytes); /* [C] */
+
+static struct dbk_pages *open_pages(void)
+{
+	return &dbk.blocks[DBK_BLOCK_MAPS + open_block];
+}
+
+static const struct dbk_meta_header *open_header(void)
+{
+	return open_pages()->address;
+}
+
+/* ---- entries ------------------------------------------------------------------------ */
+
+static void append(const void *entry, u32 bytes)
+{
+	dbk_meta_block_append(open_pages(), entry, bytes);
+	entered++;
+}
+
+static struct dbk_map_entry *entry_make(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns)
+{
+	struct dbk_map_entry *entry = (struct dbk_map_entry *)entry_room;
+
+	memset(entry, 0, sizeof(*entry) + more_bytes);
+	entry->entry_bytes = sizeof(*entry) + more_bytes;
+	entry->kind = kind;
+	entry->mono_ns = mono_ns;
+	return entry;
+}
+
+static struct dbk_map_entry *entry_make_of(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns,
+					   const struct task_struct *task)
+{
+	struct dbk_map_entry *entry = entry_make(kind, more_bytes, mono_ns);
+
+	entry->pid = task->tgid;
+	entry->image = READ_ONCE(task->self_exec_id);
+	entry->born_ns = task->group_leader->start_boottime;
+	return entry;
+}
+
+/* ---- blocks ------------------------------------------------------------------------- */
+
+static void block_open(u32 index)
+{
+	struct dbk_meta_header *header;
+	struct dbk_map_entry *entry;
+	struct dbk_map_block *block;
+
+	open_block = index;
+	block_number++;
+	header = open_pages()->address;
+	WRITE_ONCE(header->magic, 0);
+	smp_wmb(); /* a copy that is made meanwhile sees that it is of two blocks */
+	WRITE_ONCE(header->checksum[0], 0);
+	WRITE_ONCE(header->checksum[1], 0);
+	WRITE_ONCE(header->index, (u16)block_number);
+	dbk_meta_block_init(open_pages(), DBK_META_MAPS, dbk.boot_id, 0);
+	entry = entry_make(DBK_MAP_BLOCK, sizeof(*block), ktime_get_mono_fast_ns());
+	block = (struct dbk_map_block *)(entry + 1);
+	block->number = block_number;
+	block->entered_before = entered;
+	append(entry, entry->entry_bytes);
+}
+
+/* Whether the program that an entry is about still runs. */
+static bool lives(const struct dbk_map_entry *entry)
+{
+	struct task_struct *task;
+	bool alive;
+
+	if (entry->mono_ns < last_gap_ns)
+		return false; /* no reader believes it */
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(entry->pid, &init_pid_ns), PIDTYPE_TGID);
+	alive = task && task->start_boottime == entry->born_ns &&
+		(u32)READ_ONCE(task->self_exec_id) == entry->image &&
+		atomic_read(&task->signal->live) != 0;
+	rcu_read_unlock();
+	return alive;
+}
+
+/* The file of an entry of the old block, in the open one; its time says where it is already. */
+static u32 file_again(u32 old_at)
+{
+	struct dbk_map_entry *file = (struct dbk_map_entry *)(old_block + old_at);
+
+	if (file->mono_ns == 0) {
+		u32 at = open_header()->committed_bytes;
+
+		append(file, file->entry_bytes);
+		file->mono_ns = at;
+	}
+	return file->mono_ns;
+}
+
+static void enter_again(u32 old_bytes)
+{
+	bool alive = false;
+	u32 pid = 0, image = 0, at;
+
+	for (at = DBK_META_DATA_OFFSET; at < old_bytes;) {
+		struct dbk_map_entry *entry = (struct dbk_map_entry *)(old_block + at);
+		struct dbk_map_mapping *mapping = (struct dbk_map_mapping *)(entry + 1);
+
+		at += entry->entry_bytes;
+		if (entry->kind != DBK_MAP_IMAGE && entry->kind != DBK_MAP_MAPPING)
+			continue;
+		if (entry->pid != pid || entry->image != image)
+			alive = lives(entry);
+		pid = entry->pid;
+		image = entry->image;
+		/* Memory without a file changes too often to be carried along. */
+		if (!alive || entry->mono_ns < last_gap_ns ||
+		    (entry->kind == DBK_MAP_MAPPING && mapping->file_at == 0))
+			continue;
+		entry->flags |= DBK_MAP_F_AGAIN;
+		if (entry->kind == DBK_MAP_MAPPING)
+			mapping->file_at = file_again(mapping->file_at);
+		append(entry, entry->entry_bytes);
+	}
+}
+
+/* Fills the oldest block anew; all that it has about the living fits into it again. */
+static void next_block(void)
+{
+	u32 index = (open_block + 1) % block_count, old_bytes = 0;
+	const struct dbk_meta_header *header = dbk.blocks[DBK_BLOCK_MAPS + index].address;
+
+	if (header->magic == DBK_META_MAGIC) {
+		old_bytes = header->committed_bytes;
+		memcpy(old_block, header, old_bytes);
+	}
+	block_open(index);
+	enter_again(old_bytes);
+	if (BLOCK_BYTES - header->committed_bytes < BLOCK_GAIN_MIN)
+		refused_until_ns = ktime_get_mono_fast_ns() + REFUSE_NS;
+}
+
+static void gap_enter(u64 count, u64 from_ns, u64 now_ns)
+{
+	struct dbk_map_gap *gap;
+	struct dbk_map_entry *entry = entry_make(DBK_MAP_GAP, sizeof(*gap), now_ns);
+
+	gap = (struct dbk_map_gap *)(entry + 1);
+	gap->lost = count;
+	gap->from_ns = from_ns;
+	append(entry, entry->entry_bytes);
+	last_gap_ns = now_ns;
+}
+
+static bool has_room(u32 bytes)
+{
+	return BLOCK_BYTES - open_header()->committed_bytes >= bytes;
+}
+
+/* Makes room for entries of @bytes; what found none is counted, and entered with the next that
+ * does. */
+static bool room_make(u32 bytes, u64 now_ns)
+{
+	u32 gap_bytes = sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_gap);
+
+	if (lost != 0)
+		bytes += gap_bytes;
+	if (!has_room(bytes) && now_ns >= refused_until_ns)
+		next_block();
+	if (!has_room(bytes)) {
+		if (lost++ == 0)
+			lost_from_ns = now_ns;
+		return false;
+	}
+	if (lost != 0)
+		gap_enter(lost, lost_from_ns, now_ns);
+	lost = 0;
+	return true;
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+static u64 changed_ns(const struct inode *inode)
+{
+#ifdef DBK_HAVE_INODE_GET_MTIME
+	struct timespec64 time = inode_get_mtime(inode);
+#else
+	struct timespec64 time = inode->i_mtime;
+#endif
+	return timespec64_to_ns(&time);
+}
+
+/* Puts path and build id of @vma's file into the entry; the end of a path that is too long. */
+static void file_describe(struct vm_area_struct *vma, const char *path, u16 *flags,
+			  struct dbk_map_file *file)
+{
+	u32 bytes = strlen(path), id_bytes = 0;
+
+	if (bytes > DBK_MAP_PATH_BYTES_MAX) {
+		path += bytes - DBK_MAP_PATH_BYTES_MAX;
+		bytes = DBK_MAP_PATH_BYTES_MAX;
+		*flags |= DBK_MAP_F_CUT;
+	}
+	file->path_bytes = bytes;
+	memcpy(file + 1, path, bytes);
+	if (vma->vm_file && build_id_read && build_id_read(vma, file->build_id, &id_bytes) == 0)
+		file->build_id_bytes = min(id_bytes, DBK_MAP_BUILD_ID_BYTES);
+}
+
+static u32 file_enter(struct vm_area_struct *vma, const char *path)
+{
+	u32 at = open_header()->committed_bytes;
+	u32 more = min_t(u32, strlen(path), DBK_MAP_PATH_BYTES_MAX) + sizeof(struct dbk_map_file);
+	struct dbk_map_entry *entry = entry_make(DBK_MAP_FILE, ALIGN(more, 8), 0);
+
+	file_describe(vma, path, &entry->flags, (struct dbk_map_file *)(entry + 1));
+	append(entry, entry->entry_bytes);
+	return at;
+}
+
+/* Where the open block has @vma's file, which it is entered into when it has not; 0: it has none.
+ */
+static u32 file_at(struct vm_area_struct *vma)
+{
+	struct known_file now = { .number = block_number };
+	const char *path = NULL;
+	struct known_file *known;
+
+	if (vma->vm_file) {
+		now.inode = file_inode(vma->vm_file);
+		now.dentry = vma->vm_file->f_path.dentry;
+		now.bytes = i_size_read(file_inode(vma->vm_file));
+		now.changed_ns = changed_ns(file_inode(vma->vm_file));
+	} else {
+		path = vma->vm_ops && vma->vm_ops->name ? vma->vm_ops->name(vma) : NULL;
+		if (!path || strcmp(path, "[vdso]") != 0)
+			return 0;
+	}
+	known = &known_files[hash_ptr((void *)now.dentry, FILES_BITS)];
+	if (known->number == now.number && known->inode == now.inode &&
+	    known->dentry == now.dentry && known->bytes == now.bytes &&
+	    known->changed_ns == now.changed_ns)
+		return known->at;
+	if (!path)
+		path = file_path(vma->vm_file, path_room, sizeof(path_room));
+	if (IS_ERR(path))
+		return 0;
+	now.at = file_enter(vma, path);
+	*known = now;
+	return now.at;
+}
+
+/* ---- what happens ------------------------------------------------------------------- */
+
+void dbk_maps_log_image(const struct task_struct *task, enum dbk_map_cause cause, u32 parent_pid,
+			u64 mono_ns)
+{
+	struct dbk_map_entry *entry;
+	struct dbk_map_image *image;
+
+	raw_spin_lock(&lock);
+	if (taking && room_make(sizeof(*entry) + sizeof(*image), mono_ns)) {
+		entry = entry_make_of(DBK_MAP_IMAGE, sizeof(*image), mono_ns, task);
+		image = (struct dbk_map_image *)(entry + 1);
+		image->cause = cause;
+		image->parent_pid = parent_pid;
+		append(entry, entry->entry_bytes);
+	}
+	raw_spin_unlock(&lock);
+}
+
+void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct *vma, u64 mono_ns)
+{
+	struct dbk_map_mapping *mapping;
+	struct dbk_map_entry *entry;
+	u32 at;
+
+	raw_spin_lock(&lock);
+	if (taking && room_make(MAPPING_BYTES + ENTRY_BYTES_MAX, mono_ns)) {
+		at = file_at(vma); /* an entry of its own, in the same room */
+		entry = entry_make_of(DBK_MAP_MAPPING, sizeof(*mapping), mono_ns, task);
+		mapping = (struct dbk_map_mapping *)(entry + 1);
+		mapping->begin = vma->vm_start;
+		mapping->end = vma->vm_end;
+		mapping->offset = at && vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
+		mapping->file_at = at;
+		append(entry, entry->entry_bytes);
+	}
+	raw_spin_unlock(&lock);
+}
+
+void dbk_maps_log_exit(const struct task_struct *task, u64 mono_ns)
+{
+	struct dbk_map_entry *entry;
+
+	raw_spin_lock(&lock);
+	if (taking && room_make(sizeof(*entry), mono_ns)) {
+		entry = entry_make_of(DBK_MAP_EXIT, 0, mono_ns, task);
+		append(entry, entry->entry_bytes);
+	}
+	raw_spin_unlock(&lock);
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+static u32 blocks_wanted(void)
+{
+	u64 bank_bytes = dbk_bank_free_bytes();
+
+	if (bank_bytes == 0)
+		return DBK_MAP_BLOCKS;
+	return clamp_t(u64, bank_bytes / BANK_SHARE / BLOCK_BYTES, BLOCKS_MIN, DBK_MAP_BLOCKS);
+}
+
+bool dbk_maps_log_create(void)
+{
+	u32 wanted = blocks_wanted(), count = 0;
+
+	dbk_state_assert();
+	if (block_count != 0)
+		return true;
+	build_id_read =
+		(void *)(dbk_symbol("build_id_parse_nofault") ?: dbk_symbol("build_id_parse"));
+	old_block = vmalloc(BLOCK_BYTES);
+	if (!old_block)
+		return false;
+	while (count < wanted &&
+	       dbk_host_pages_alloc(BLOCK_BYTES, &dbk.blocks[DBK_BLOCK_MAPS + count]))
+		count++;
+	mutex_lock(&dbk.look_mutex);
+	dbk.block_count = DBK_BLOCK_MAPS + count;
+	mutex_unlock(&dbk.look_mutex);
+	block_count = count;
+	if (count >= BLOCKS_MIN)
+		return true;
+	dbk_maps_log_destroy();
+	return false;
+}
+
+/* When no reader can ask for the blocks any more: none of them, or the module goes. */
+void dbk_maps_log_destroy(void)
+{
+	u32 i;
+
+	mutex_lock(&dbk.look_mutex);
+	dbk.block_count = DBK_BLOCK_MAPS;
+	mutex_unlock(&dbk.look_mutex);
+	for (i = 0; i < block_count; i++)
+		dbk_host_pages_free(&dbk.blocks[DBK_BLOCK_MAPS + i]);
+	block_count = 0;
+	vfree(old_block);
+	old_block = NULL;
+}
+
+void dbk_maps_log_begin(void)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	u32 i;
+
+	raw_spin_lock(&lock);
+	/* Numbers of another load of the module in this boot are other ones. */
+	if (block_number == 0)
+		block_number = now >> 20;
+	for (i = 0; i < block_count; i++)
+		WRITE_ONCE(
+			((struct dbk_meta_header *)dbk.blocks[DBK_BLOCK_MAPS + i].address)->magic,
+			0);
+	lost = refused_until_ns = 0;
+	block_open(0);
+	gap_enter(0, now, now);
+	taking = true;
+	raw_spin_unlock(&lock);
+}
+
+void dbk_maps_log_end(void)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	raw_spin_lock(&lock);
+	if (room_make(sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_gap), now))
+		gap_enter(0, now, now);
+	taking = false;
+	raw_spin_unlock(&lock);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * provider.c - all providers at once, and the engine's calls to each
+ */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/wait.h>
+
+#include "kmod/providers/provider.h"
+
+static const struct dbk_provider *const providers[] = {
+	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_sched,	  &dbk_provider_io,
+	&dbk_provider_boot,    &dbk_provider_sdt,  &dbk_provider_profile, &dbk_provider_fbt,
+};
+
+static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
+static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
+static bool is_enabling;			     /* [S] a program's probes are being enabled */
+
+void dbk_providers_init(void)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	dbk_probe_add_begin(dbk.engine);
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err = providers[i]->init();
+
+		provider_works[i] = !err;
+		if (err)
+			pr_warn("provider %s is not available here (error %d)\n",
+				providers[i]->name, -err);
+	}
+	dbk_probe_add_end(dbk.engine);
+}
+
+void dbk_providers_exit(void)
+{
+	int i;
+
+	dbk_state_assert();
+	for (i = ARRAY_SIZE(providers) - 1; i >= 0; i--)
+		if (provider_works[i])
+			providers[i]->exit();
+}
+
+void dbk_providers_book(void)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (provider_works[i] && providers[i]->book)
+			providers[i]->book();
+}
+
+int dbk_providers_provide(const struct dbk_probedesc *description)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err;
+
+		if (!provider_works[i] || !providers[i]->provide ||
+		    !dbk_glob_match(description->provider, providers[i]->name))
+			continue;
+		err = providers[i]->provide(description);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool is_heavy_for(const struct dbk_program *program, const struct dbk_probe *probe)
+{
+	struct dbk_probedesc description;
+	u32 i;
+
+	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+		if (dbk_program_probedesc_is_heavy(program, i) &&
+		    dbk_probedesc_match(&description, probe))
+			return true;
+	return false;
+}
+
+/* For a ring at work, or the one that is being enabled: all of them fire while the others are
+ * patched, and what a light clause hooked is as heavy as its heaviest. */
+static bool is_heavy(const struct dbk_probe *probe)
+{
+	struct dbk_ring *ring;
+
+	list_for_each_entry(ring, &dbk.rings, link)
+		if (dbk_consumer_activity(ring->consumer) < DBK_ACTIVITY_COOLDOWN &&
+		    is_heavy_for(dbk_consumer_program(ring->consumer), probe))
+			return true;
+	return false;
+}
+
+static int heavy_check(const struct dbk_program *program, struct dbk_reason *reason)
+{
+	u32 counts[ARRAY_SIZE(providers)] = { 0 };
+	struct dbk_probedesc description;
+	const struct dbk_probe *probe;
+	bool heavy = false;
+	u32 i;
+
+	for (i = 0; dbk_program_probedesc(program, i, &description); i++)
+		heavy |= dbk_program_probedesc_is_heavy(program, i);
+	for (probe = heavy ? dbk_engine_probe_at(dbk.engine, 0) : NULL; probe; probe = probe->next) {
+		int err = dbk_host_pause();
+
+		if (err)
+			return err;
+		for (i = 0; i < ARRAY_SIZE(providers); i++) {
+			u32 max = providers[i]->heavy_probes_max;
+
+			if (max == 0 || probe->host_data != providers[i] ||
+			    !is_heavy(probe) || ++counts[i] <= max)
+				continue;
+			scnprintf(reason->text, sizeof(reason->text),
+				  "more than %u probes of %s for clauses that walk stacks or read memory "
+				  "that may not be there: name fewer",
+				  max, providers[i]->name);
+			return -E2BIG;
+		}
+	}
+	return 0;
+}
+
+int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason)
+{
+	u32 count = dbk_program_probedesc_count(program);
+	u32 index;
+	int err;
+
+	dbk_state_assert();
+	is_enabling = true;
+	dbk_probe_add_begin(dbk.engine);
+	for (index = 0, err = 0; index < count && !err; index++) {
+		struct dbk_probedesc description;
+
+		/* A probe named by its id exists. */
+		if (dbk_program_probedesc(program, index, &description) && description.id == 0)
+			err = dbk_host_pause() ?: dbk_providers_provide(&description);
+	}
+	if (dbk_probe_add_end(dbk.engine) && !err)
+		err = -ENOMEM;
+	if (err)
+		scnprintf(reason->text, sizeof(reason->text),
+			  "cannot make the probes it names (error %d)", -err);
+	else
+		err = heavy_check(program, reason);
+	if (err)
+		dbk_providers_prepare_end();
+	return err;
+}
+
+void dbk_providers_prepare_end(void)
+{
+	is_enabling = false;
+}
+
+int dbk_host_probe_enable(struct dbk_probe *probe)
+{
+	const struct dbk_provider *provider = probe->host_data;
+
+	dbk_state_assert();
+	return provider ? provider->enable(probe) : 0;
+}
+
+void dbk_host_probe_disable(struct dbk_probe *probe)
+{
+	const struct dbk_provider *provider = probe->host_data;
+
+	dbk_state_assert();
+	if (provider)
+		provider->disable(probe);
+}
+
+int dbk_host_probes_settle(void)
+{
+	int first = 0;
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err = provider_works[i] && providers[i]->settle ? providers[i]->settle() : 0;
+
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}
+
+/*
+ * A firing reads its probe's ECBs with interrupts off, which RCU counts as a
+ * reader where it watches.  Functions traced where it does not (idle, entry
+ * code) are waited for by the rude flavour, which has every CPU schedule.
+ */
+void dbk_host_synchronize(void)
+{
+	tracepoint_synchronize_unregister();
+	synchronize_rcu_tasks_rude();
+}
+
+void dbk_retire_begin(struct dbk_retire *retire, u32 count_max)
+{
+	dbk_state_assert();
+	retire->count = 0;
+	retire->probes = kvcalloc(max(count_max, 1u), sizeof(*retire->probes), GFP_KERNEL);
+}
+
+void dbk_retire_add(struct dbk_retire *retire, struct dbk_probe *probe)
+{
+	if (retire->probes)
+		retire->probes[retire->count++] = probe;
+	else
+		dbk_probe_remove(dbk.engine, probe);
+}
+
+void dbk_retire_end(struct dbk_retire *retire)
+{
+	dbk_state_assert();
+	if (retire->count != 0)
+		dbk_probe_remove_many(dbk.engine, retire->probes, retire->count);
+	kvfree(retire->probes);
+	dbk.probe_generation++;
+}
+
+/* ---- modules that come and go -------------------------------------------------------------- */
+
+/* A notifier that waits, on its own stack. */
+struct module_event {
+	struct list_head link; /* [E] in module_events */
+	unsigned long event;
+	struct module *module;
+	void (*coming)(struct module *module);
+	void (*going)(struct module *module);
+	bool done;
+};
+
+/* 10 ms: how long [S] may be free, or a long operation be over, before a notifier sees it. */
+#define EVENT_POLL msecs_to_jiffies(10)
+
+static DEFINE_SPINLOCK(events_lock);
+static LIST_HEAD(module_events); /* [E] */
+static DECLARE_WAIT_QUEUE_HEAD(events_done);
+static const struct module *event_module; /* [S] the module being taken in or out, or NULL */
+
+static struct module_event *event_next(void)
+{
+	struct module_event *event;
+
+	spin_lock(&events_lock);
+	event = list_first_entry_or_null(&module_events, struct module_event, link);
+	if (event)
+		list_del(&event->link);
+	spin_unlock(&events_lock);
+	return event;
+}
+
+/* Not from within: an event's own settling handles nothing but its module. */
+static void events_run(void)
+{
+	struct module_event *event;
+
+	dbk_state_assert();
+	while (!event_module && (event = event_next()) != NULL) {
+		event_module = event->module;
+		if (event->event == MODULE_STATE_COMING)
+			event->coming(event->module);
+		else
+			event->going(event->module);
+		event_module = NULL;
+		smp_store_release(&event->done, true);
+		wake_up_all(&events_done);
+	}
+}
+
+const struct module *dbk_settling_for(void)
+{
+	dbk_state_assert();
+	return event_module;
+}
+
+int dbk_host_pause(void)
+{
+	dbk_state_assert();
+	cond_resched();
+	return is_enabling && !event_module && fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+int dbk_settle_pause(void)
+{
+	events_run();
+	return dbk_host_pause();
+}
+
+void dbk_module_event(unsigned long what, struct module *module,
+		      void (*coming)(struct module *module), void (*going)(struct module *module))
+{
+	struct module_event event = {
+		.event = what,
+		.module = module,
+		.coming = coming,
+		.going = going,
+	};
+
+	if (what != MODULE_STATE_COMING && what != MODULE_STATE_GOING)
+		return;
+	spin_lock(&events_lock);
+	list_add_tail(&event.link, &module_events);
+	spin_unlock(&events_lock);
+	while (!smp_load_acquire(&event.done)) {
+		if (mutex_trylock(&dbk.mutex)) {
+			events_run();
+			mutex_unlock(&dbk.mutex);
+		} else {
+			wait_event_timeout(events_done, READ_ONCE(event.done), EVENT_POLL);
+		}
+	}
+}
+
+void dbk_providers_watch(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		if (!provider_works[i] || !providers[i]->watch)
+			continue;
+		provider_watches[i] = providers[i]->watch() == 0;
+		if (!provider_watches[i])
+			pr_warn("provider %s will not see modules that are loaded later\n",
+				providers[i]->name);
+	}
+}
+
+void dbk_providers_unwatch(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (provider_watches[i])
+			providers[i]->unwatch();
+}
