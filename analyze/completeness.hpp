@@ -15,7 +15,7 @@ namespace daybreak::analyze {
 constexpr int kStatusComplete = 0;
 constexpr int kStatusLosses = 3;
 
-/// What is said of a program that the deadman ended (engine/engine.h), in DTrace's words.
+/// What is said of a program that the deadman ended (engine/api/engine.h), in DTrace's words.
 inline constexpr const char* kUnresponsive = "Abort due to systemic unresponsiveness";
 
 struct CompletenessNote {

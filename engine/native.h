@@ -18,8 +18,8 @@
 #ifndef DBK_ENGINE_NATIVE_H
 #define DBK_ENGINE_NATIVE_H
 
-#include "engine/dif/dif.h"
-#include "engine/fire/simple.h"
+#include "engine/run/dif.h"
+#include "engine/run/simple.h"
 
 /* A firing, as a translated function sees it. */
 struct dbk_native {

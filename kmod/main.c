@@ -28,7 +28,7 @@
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 
 struct dbk_state dbk = {
 	.mutex = __MUTEX_INITIALIZER(dbk.mutex),

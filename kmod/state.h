@@ -59,7 +59,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 #include "formats/abi/ioctl.h"
 
 struct file;

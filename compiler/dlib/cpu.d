@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What curcpu points to.  The engine keeps it for each CPU: struct dbk_cpuinfo of engine/internal.h.
+ * What curcpu points to.  The engine keeps it for each CPU: struct dbk_cpuinfo of engine/types/internal.h.
  */
 
 typedef int processorid_t;

@@ -8,7 +8,7 @@
 #ifndef DBK_ENGINE_SIM_BARE_HOST_H
 #define DBK_ENGINE_SIM_BARE_HOST_H
 
-#include "engine/platform.h"
+#include "engine/api/platform.h"
 
 struct dbk_bare_host {
 	uint32_t cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of engine/host.h, answered by the SimHost that the calling thread is in.
+// The functions of engine/api/host.h, answered by the SimHost that the calling thread is in.
 #include "engine/sim/process_memory.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"

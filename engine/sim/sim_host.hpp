@@ -3,7 +3,7 @@
 // SimHost: a whole machine for the engine, in one thread and from one seed.
 //
 // It is the third host beside the kernel module and plain unit tests: it answers every
-// dbk_host_*() of engine/host.h (host_calls.cpp) and is otherwise what a provider is in the kernel:
+// dbk_host_*() of engine/api/host.h (host_calls.cpp) and is otherwise what a provider is in the kernel:
 //
 //     SimHost ── engine          probes of provider dtrace are the engine's own
 //        |── probes[]            synthetic ones of a test, tick-N and profile-N of a program
@@ -23,7 +23,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 #include "engine/sim/bare_host.h"
 #include "engine/sim/profile_name.hpp"
 #include "engine/sim/sim_memory.hpp"

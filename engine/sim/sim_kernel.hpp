@@ -3,7 +3,7 @@
 // The simulated kernel: its few functions, their symbols, and the stacks that lead to a probe.
 #pragma once
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "formats/trace/metadata.hpp"
 
 #include <cstdint>

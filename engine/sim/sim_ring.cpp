@@ -4,7 +4,7 @@
 #include "engine/sim/sim_ring.hpp"
 
 #include "engine/sim/sim_kernel.hpp"
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,8 +7,8 @@
 #include "base/result.hpp"
 
 extern "C" {
-#include "engine/dif/dif.h"
-#include "engine/dif/insn.h"
+#include "engine/run/dif.h"
+#include "engine/types/insn.h"
 }
 
 #include <algorithm>

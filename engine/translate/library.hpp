@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 #include <memory>
 #include <string>

@@ -6,7 +6,7 @@
 #include "base/result.hpp"
 
 extern "C" {
-#include "engine/dif/dif.h"
+#include "engine/run/dif.h"
 }
 
 #include <cinttypes>

@@ -9,7 +9,7 @@
 #include "formats/dof/dof_program.hpp"
 
 extern "C" {
-#include "engine/internal.h"
+#include "engine/types/internal.h"
 }
 
 #include <string>

@@ -22,7 +22,7 @@
 #include <linux/utsname.h>
 #include <linux/workqueue.h>
 
-#include "engine/buffer/checksum.h"
+#include "engine/api/crc32c.h"
 #include "kmod/bank/state.h"
 #include "kmod/triggers/machine.h"
 

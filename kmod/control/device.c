@@ -24,7 +24,7 @@
 #include "kmod/providers/provider.h"
 #include "kmod/triggers/triggers.h"
 
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "formats/abi/segment.h"
 
 /* A listing goes through the probes in order, a call each; it goes on where it was. */

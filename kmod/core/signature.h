@@ -8,7 +8,7 @@
 #ifndef DBK_KMOD_SIGNATURE_H
 #define DBK_KMOD_SIGNATURE_H
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 /**
  * dbk_signature_check() - whether a program may be enabled as far as its signature goes

@@ -28,7 +28,7 @@
 #include <linux/uaccess.h>
 #include <asm/special_insns.h>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 #include "kmod/host/host.h"
 
 /* 8: a firing of all clauses seldom notes more than two. */

@@ -2,7 +2,7 @@
 /*
  * dbk_host_inline.h - the hot part of the engine's host, inlined into it
  *
- * engine/host.h includes this in the kernel build (-DDBK_HOST_INLINE).  Each
+ * engine/api/host.h includes this in the kernel build (-DDBK_HOST_INLINE).  Each
  * function here is a handful of instructions on the way of every record; what
  * is asked for rarely is in the .c files beside it.
  */

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 #include "kmod/bank/bank.h"

@@ -9,7 +9,7 @@
 #ifndef DBK_KMOD_STRING_LOAD_H
 #define DBK_KMOD_STRING_LOAD_H
 
-#include "engine/words.h"
+#include "engine/api/words.h"
 
 #define DBK_STRING_FIRST_BYTES 32u /* most strings end in it, and what is read after them costs, too */
 #define DBK_STRING_PIECE_BYTES 64u

@@ -9,7 +9,7 @@
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "kmod/host/host.h"
 
 /* 120: deeper than any tree of processes that a person made, and what DBK_WORK_WALK pays for. */

@@ -11,7 +11,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "kmod/kernel/symbols.h"
 
 /* 16: functions are aligned to it; with IBT the kprobe sits after a 4-byte endbr. */

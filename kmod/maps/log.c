@@ -10,7 +10,7 @@
 #include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "kmod/bank/bank.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/maps/log.h"

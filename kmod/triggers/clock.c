@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 #include <asm/tsc.h>
 
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "kmod/arch/x86/clock.h"
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"

@@ -4,9 +4,9 @@
 #include <linux/poll.h>
 #include <linux/wait.h>
 
-#include "engine/trigger/trigger.h"
-#include "kmod/triggers/triggers.h"
+#include "engine/api/trigger.h"
 #include "kmod/state.h"
+#include "kmod/triggers/triggers.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 

@@ -9,7 +9,7 @@
 #include <linux/ptrace.h>
 #include <linux/reboot.h>
 
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/triggers/console.h"
 #include "kmod/triggers/machine.h"

@@ -7,7 +7,7 @@
 
 #include <linux/thread_info.h>
 
-#include "engine/platform.h"
+#include "engine/api/platform.h"
 
 /** dbk_call_is_32bit() - whether the current system call is a 32-bit program's.  Probe context */
 static __probe_ctx_inline bool dbk_call_is_32bit(void)

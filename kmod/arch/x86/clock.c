@@ -13,7 +13,7 @@
 #include <linux/timekeeping.h>
 #include <asm/tsc.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 #include "kmod/arch/x86/clock.h"
 
 DEFINE_STATIC_KEY_FALSE(dbk_clock_is_tsc);

@@ -7,7 +7,7 @@
 
 #include <linux/ftrace.h>
 
-#include "engine/host.h"
+#include "engine/api/host.h"
 
 /** dbk_ftrace_argument() - the @index-th of the first 6, constant.  Probe context. */
 static __probe_ctx_inline unsigned long dbk_ftrace_argument(struct ftrace_regs *fregs,

@@ -15,7 +15,7 @@
 #include <linux/sched/task_stack.h>
 #include <asm/unwind.h>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 #include "kmod/arch/x86/stack.h"
 #include "kmod/frame.h"
 

@@ -8,8 +8,8 @@
 // names lies in its table.
 #include "tests/fuzz/verifier/accepted.h"
 
-#include "engine/dif/insn.h"
-#include "engine/dif/subr.h"
+#include "engine/types/insn.h"
+#include "engine/run/subr.h"
 
 #include <stddef.h>
 

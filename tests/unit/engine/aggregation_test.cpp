@@ -4,7 +4,8 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/buffer/buffer.h"
+#include "engine/memory/buffer.h"
+#include "engine/shared/cells.h"
 }
 
 #include <catch2/catch.hpp>

@@ -2,11 +2,11 @@
 //
 // Who looks in the middle: readers beside the engine's own writer, NMIs while the control path
 // works, threads that share a variable.
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/dif/dynvar.h"
+#include "engine/memory/dynvar.h"
 }
 
 #include <algorithm>

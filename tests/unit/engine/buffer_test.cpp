@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records and segments: layout, overwriting, policies, time, drops.
-#include "engine/buffer/checksum.h"
+#include "engine/api/crc32c.h"
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/buffer/checksum.h"
+#include "engine/api/crc32c.h"
 
 #include "base/crc32c.hpp"
 

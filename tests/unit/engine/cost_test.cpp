@@ -3,7 +3,7 @@
 // Which clauses may take long: found in what was verified.
 #include "tests/unit/engine/test_host.hpp"
 
-#include "engine/lowered.h"
+#include "engine/types/lowered.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/dif/dynvar.h"
+#include "engine/memory/dynvar.h"
 }
 
 #include <algorithm>

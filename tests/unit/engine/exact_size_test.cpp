@@ -3,7 +3,7 @@
 // Records, keys and speculations that fit exactly, or by one byte do not; and what pads them.
 #include "tests/unit/engine/test_host.hpp"
 
-#include "engine/lowered.h"
+#include "engine/types/lowered.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

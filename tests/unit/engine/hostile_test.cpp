@@ -4,7 +4,7 @@
 // its owner lacks; and names that end nowhere.
 #include "tests/unit/engine/test_host.hpp"
 
-#include "engine/lowered.h"
+#include "engine/types/lowered.h"
 
 #include <catch2/catch.hpp>
 

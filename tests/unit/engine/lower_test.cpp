@@ -4,8 +4,8 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/dif/dif.h"
-#include "engine/program/program.h"
+#include "engine/load/program.h"
+#include "engine/run/dif.h"
 }
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 // what is needed to load one program, fire probes and look at what was recorded.
 #pragma once
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 #include "tests/unit/engine/dof_builder.hpp"
 
 #include <functional>

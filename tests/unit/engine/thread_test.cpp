@@ -5,10 +5,10 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/dif/chunks.h"
-#include "engine/dif/dynvar.h"
-#include "engine/program/program.h"
-#include "engine/speculation/speculation.h"
+#include "engine/load/program.h"
+#include "engine/memory/dynvar.h"
+#include "engine/memory/dynvar_chunks.h"
+#include "engine/memory/speculation.h"
 }
 
 #include <catch2/catch.hpp>

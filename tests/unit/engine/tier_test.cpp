@@ -4,7 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
-#include "engine/internal.h"
+#include "engine/types/internal.h"
 }
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Triggers: entries, their rate limit, and the action that enters them.
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>

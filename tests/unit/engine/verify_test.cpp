@@ -4,7 +4,7 @@
 // limit + 1.
 #include "tests/unit/engine/test_host.hpp"
 
-#include "engine/lowered.h"
+#include "engine/types/lowered.h"
 
 #include <catch2/catch.hpp>
 

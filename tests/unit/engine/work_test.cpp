@@ -3,7 +3,7 @@
 // What a firing may cost: the limit, who pays, what is said, and work left to the cleaner.
 #include "tests/unit/engine/test_host.hpp"
 
-#include "engine/lowered.h"
+#include "engine/types/lowered.h"
 
 #include <catch2/catch.hpp>
 

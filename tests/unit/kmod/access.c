@@ -10,7 +10,7 @@
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "tests/unit/kmod/access.h"
 
 struct dbk_state dbk;

@@ -5,7 +5,7 @@
 #ifndef DBK_TEST_KMOD_ACCESS_H
 #define DBK_TEST_KMOD_ACCESS_H
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/trigger/trigger.h"
+#include "engine/api/trigger.h"
 #include "formats/abi/meta.h"
 #include "tests/unit/engine/test_host.hpp"
 #include "tests/unit/kmod/access.h"

@@ -88,7 +88,7 @@ static uint64_t letters(void)
 	return word;
 }
 
-/* dbk_hash_word() of engine/hash.h with a secret that everybody knows. */
+/* dbk_hash_word() of engine/types/hash.h with a secret that everybody knows. */
 static uint64_t mixed(uint64_t hash, uint64_t word)
 {
 	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15ull;

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* ecbs.c - ECBs: made for the probes that an enabling matches, linked, taken away again */
+#include "engine/control/state.h"
+#include "engine/memory/buffer.h"
+
+/* Whether argument @index is among those that a firing of @probe brings along. */
+static bool has_argument(const struct dbk_probe *probe, uint32_t index)
+{
+	return index < probe->arg_count;
+}
+
+/* Whether the record is nothing but arguments at hand; then the ECB has their places. */
+static bool is_arguments(struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	uint32_t i;
+
+	if (!plan->has_record || plan->variable || plan->step_count > DBK_TIER_WORDS)
+		return false;
+	for (i = 0; i < plan->step_count; i++) {
+		const struct dbk_step *step = &plan->steps[i];
+
+		if (step->kind != DBK_STEP_STORE || step->expr.kind != DBK_EXPR_ARG ||
+		    step->size != 8 || !has_argument(ecb->probe, step->expr.operand))
+			return false;
+		ecb->words[i] = ecb->probe->arg_word[step->expr.operand];
+	}
+	ecb->word_count = (uint8_t)plan->step_count;
+	return true;
+}
+
+/* @before: clauses of the consumer that run before it on the probe. */
+static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
+{
+	bool native = ecb->plan->native != NULL;
+
+	/* A native clause that is general without pays for itself wherever it stands. */
+	if (ecb->plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(ecb->plan))
+		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;
+	if (is_arguments(ecb))
+		return DBK_TIER_ARGUMENTS;
+	if (before >= DBK_SIMPLE_ECBS_MAX)
+		return DBK_TIER_GENERAL;
+	if (ecb->plan->tier == DBK_TIER_TEXTS)
+		return DBK_TIER_TEXTS;
+	if (native)
+		return DBK_TIER_NATIVE;
+	return ecb->plan->aggregation_count != 0 || ecb->plan->stores_threads ? DBK_TIER_CELLS
+									      : DBK_TIER_SIMPLE;
+}
+
+static enum dbk_alone alone_of(const struct dbk_ecb *ecb)
+{
+	const struct dbk_predicate *predicate = &ecb->plan->predicate;
+	uint32_t left = predicate->left.kind;
+
+	/* The engine's own probes are fired for one consumer, and by others in vain. */
+	if (ecb->gate != DBK_GATE_ORDINARY)
+		return DBK_ALONE_NOT;
+	if (ecb->own_kind == DBK_PREDICATE_NONE)
+		return ecb->tier == DBK_TIER_ARGUMENTS ? DBK_ALONE_ARGUMENTS : DBK_ALONE_ALWAYS;
+	if (ecb->own_kind == DBK_PREDICATE_EQUAL_ARG)
+		return DBK_ALONE_EQUAL_ARG;
+	if (ecb->own_kind == DBK_PREDICATE_EQUAL_PID)
+		return DBK_ALONE_EQUAL_PID;
+	if (ecb->own_kind == DBK_PREDICATE_EXECNAME)
+		return DBK_ALONE_EXECNAME;
+	/* It asks a predicate that is not simple itself. */
+	if (ecb->tier == DBK_TIER_NATIVE && !predicate->simple)
+		return DBK_ALONE_ALWAYS;
+	if (!predicate->early)
+		return DBK_ALONE_NOT;
+	if (ecb->own_kind != DBK_PREDICATE_ALL && left == DBK_EXPR_THREAD)
+		return DBK_ALONE_THREAD;
+	if (ecb->own_kind != DBK_PREDICATE_ALL &&
+	    (left == DBK_EXPR_VARIABLE ||
+	     (left == DBK_EXPR_ARG && has_argument(ecb->probe, predicate->left.operand))))
+		return DBK_ALONE_VALUE;
+	return DBK_ALONE_EARLY;
+}
+
+/* What the hot path looks at; see struct dbk_ecb. */
+static void prepare(struct dbk_ecb *ecb, uint32_t before)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	const struct dbk_probe *probe = ecb->probe;
+	const struct dbk_expr *left = &plan->predicate.left;
+
+	ecb->record_bytes = plan->simple_bytes;
+	ecb->tier = (uint8_t)tier_of(ecb, before);
+	ecb->predicate_kind = plan->predicate.kind;
+	ecb->predicate_constant = plan->predicate.constant;
+	if (ecb->predicate_kind == DBK_PREDICATE_EQUAL_ARG) {
+		if (has_argument(probe, left->operand))
+			ecb->predicate_word = probe->arg_word[left->operand];
+		else
+			ecb->predicate_kind = DBK_PREDICATE_OUTCOME;
+	}
+	ecb->own_kind = ecb->predicate_kind;
+	ecb->own_alone = (uint8_t)alone_of(ecb);
+	ecb->alone = DBK_ALONE_NOT;
+}
+
+static uint8_t length_of(const char *name)
+{
+	uint8_t length = 0; /* the host's are checked: at most DBK_PROBE_NAME_BYTES_MAX */
+
+	while (name[length] != '\0')
+		length++;
+	return length;
+}
+
+/* @before: how many ECBs the consumer has on the probe. */
+static struct dbk_ecb *make_ecb(struct dbk_consumer *consumer, struct dbk_probe *probe,
+				const struct dbk_plan *plan, uint32_t before)
+{
+	struct dbk_engine *engine = consumer->engine;
+	struct dbk_ecb *ecb;
+
+	if (consumer->next_epid > DBK_EPID_MAX)
+		return NULL;
+	ecb = dbk_host_alloc(sizeof(*ecb));
+	if (ecb == NULL)
+		return NULL;
+	ecb->consumer = consumer;
+	ecb->buffers = consumer->buffers;
+	ecb->plan = plan;
+	ecb->probe = probe;
+	ecb->name_bytes[0] = length_of(probe->provider);
+	ecb->name_bytes[1] = length_of(probe->module);
+	ecb->name_bytes[2] = length_of(probe->function);
+	ecb->name_bytes[3] = length_of(probe->name);
+	ecb->epid = consumer->next_epid;
+	ecb->gate = probe == &engine->begin   ? DBK_GATE_BEGIN
+		    : probe == &engine->end   ? DBK_GATE_END
+		    : probe == &engine->error ? DBK_GATE_ERROR
+					      : DBK_GATE_ORDINARY;
+	prepare(ecb, before);
+	if (dbk_meta_add_ecb(consumer, ecb, before == 0) != 0) {
+		dbk_host_free(ecb);
+		return NULL;
+	}
+	consumer->next_epid++;
+	consumer->ecb_count++;
+	ecb->sibling = consumer->ecbs;
+	ecb->sibling_link = &consumer->ecbs;
+	if (ecb->sibling != NULL)
+		ecb->sibling->sibling_link = &ecb->sibling;
+	consumer->ecbs = ecb;
+	return ecb;
+}
+
+static void free_ecb(struct dbk_ecb *ecb)
+{
+	*ecb->sibling_link = ecb->sibling;
+	if (ecb->sibling != NULL)
+		ecb->sibling->sibling_link = ecb->sibling_link;
+	ecb->consumer->ecb_count--;
+	dbk_host_free(ecb);
+}
+
+/* The ECBs of this consumer on the probe: they stand together, newest consumer last. */
+static uint32_t ecbs_of(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
+{
+	const struct dbk_ecb *ecb;
+	uint32_t count = 0;
+
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		count += ecb->consumer == consumer;
+	return count;
+}
+
+/* The link at the end of the probe's list: new ECBs run after those that are there. */
+static struct dbk_ecb **end_of_list(struct dbk_probe *probe)
+{
+	struct dbk_ecb **link = &probe->ecbs;
+
+	while (*link != NULL)
+		link = &(*link)->next;
+	return link;
+}
+
+/* Whether what runs last is another consumer's. */
+static bool ends_with_others(const struct dbk_probe *probe, const struct dbk_consumer *consumer)
+{
+	const struct dbk_ecb *ecb, *last = NULL;
+
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		last = ecb;
+	return last != NULL && last->consumer != consumer;
+}
+
+struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
+{
+	struct dbk_ecb *chain = probe->ecbs;
+
+	dbk_store_release(&probe->ecbs, NULL);
+	return chain;
+}
+
+void dbk_ecbs_free_chain(struct dbk_ecb *chain)
+{
+	struct dbk_ecb *next;
+
+	for (; chain != NULL; chain = next) {
+		next = chain->next;
+		free_ecb(chain);
+	}
+}
+
+/* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is
+ * freed. */
+static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *chain)
+{
+	bool was_enabled = probe->ecbs != NULL;
+	int error;
+
+	if (ends_with_others(probe, consumer))
+		chain->predicate_kind = DBK_ECB_AFTER_OTHERS;
+	if (was_enabled)
+		dbk_store_relaxed(&probe->ecbs->alone, DBK_ALONE_NOT);
+	else if (chain->next == NULL)
+		chain->alone = chain->own_alone;
+	dbk_store_release(end_of_list(probe), chain);
+	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
+		return 0;
+	error = dbk_host_probe_enable(probe);
+	if (error != 0) {
+		dbk_store_release(&probe->ecbs, NULL);
+		dbk_host_synchronize();
+		dbk_ecbs_free_chain(chain);
+	}
+	return error;
+}
+
+int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret)
+{
+	struct dbk_ecb *chain = NULL, **link = &chain, *ecb;
+	const struct dbk_program *program = consumer->program;
+	uint32_t i, count = 0;
+	int error = 0, published;
+
+	*matched_ret = false;
+	for (i = 0; i < consumer->plan_count && error == 0; i++) {
+		const struct dbk_plan *plan = &consumer->plans[i];
+
+		if (!dbk_probedesc_match(&program->probedescs[plan->desc->probedesc], probe))
+			continue;
+		if (count == DBK_PROBE_ECBS_MAX) {
+			error = -E2BIG;
+			break;
+		}
+		ecb = make_ecb(consumer, probe, plan, count);
+		if (ecb == NULL) {
+			error = -ENOMEM;
+			break;
+		}
+		*link = ecb;
+		link = &ecb->next;
+		count++;
+	}
+	if (chain == NULL)
+		return error;
+	/* All at once: a firing sees none or all clauses of the enabling. */
+	published = publish(consumer, probe, chain);
+	if (published != 0)
+		return published;
+	*matched_ret = true;
+	return error;
+}
+
+/* ECBs that are made or freed between two pauses. */
+#define ECBS_AT_ONCE 1024u
+
+/* A few clauses on every function are a million ECBs. */
+static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	uint64_t each = sizeof(struct dbk_ecb) + sizeof(struct dbk_meta_ecb);
+	uint64_t most = dbk_host_alloc_max();
+
+	if (consumer->ecb_count * each <= most)
+		return 0;
+	return dbk_refuse(reason, -E2BIG,
+			  "its clauses on all their probes take more than %U bytes of memory",
+			  most);
+}
+
+static int pause_enabling(const struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	int error = dbk_host_pause();
+
+	return error != 0 ? error : check_memory(consumer, reason);
+}
+
+int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
+		      struct dbk_reason *reason, uint32_t *matched)
+{
+	const struct dbk_probedesc *description =
+		&consumer->program->probedescs[plan->desc->probedesc];
+	struct dbk_probe *probe;
+	struct dbk_ecb *ecb;
+	uint32_t count;
+	int error = pause_enabling(consumer, reason);
+
+	if (error != 0)
+		return error;
+	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
+		if (!dbk_probedesc_match(description, probe))
+			continue;
+		if (consumer->ecb_count % ECBS_AT_ONCE == ECBS_AT_ONCE - 1) {
+			error = pause_enabling(consumer, reason);
+			if (error != 0)
+				return error;
+		}
+		count = ecbs_of(probe, consumer);
+		if (count == DBK_PROBE_ECBS_MAX)
+			return dbk_refuse(reason, -E2BIG,
+					  "more than %u clauses on probe %s:%s:%s:%s",
+					  DBK_PROBE_ECBS_MAX, probe->provider, probe->module,
+					  probe->function, probe->name);
+		ecb = make_ecb(consumer, probe, plan, count);
+		error = ecb == NULL ? -ENOMEM : publish(consumer, probe, ecb);
+		if (error != 0)
+			return dbk_refuse(reason, error, "probe %s:%s:%s:%s cannot be enabled",
+					  probe->provider, probe->module, probe->function,
+					  probe->name);
+		*matched += count == 0;
+	}
+	return 0;
+}
+
+/* Takes the consumer's ECBs out of one probe; true when the probe has none left. */
+static bool unlink_consumer(struct dbk_consumer *consumer, struct dbk_probe *probe)
+{
+	struct dbk_ecb **link = &probe->ecbs, *ecb;
+
+	/* Firings that stand on an unlinked ECB still find their way: its next stays. */
+	while ((ecb = *link) != NULL) {
+		if (ecb->consumer == consumer)
+			dbk_store_release(link, ecb->next);
+		else
+			link = &ecb->next;
+	}
+	return probe->ecbs == NULL;
+}
+
+void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
+{
+	struct dbk_ecb *ecb;
+	bool disabled = false;
+	uint32_t count = 0;
+
+	for (ecb = consumer->ecbs; ecb != NULL; ecb = ecb->sibling) {
+		struct dbk_probe *probe = ecb->probe;
+
+		if (++count % ECBS_AT_ONCE == 0)
+			dbk_host_pause();
+		/* Later ECBs of the same probe find that it was done. */
+		if (probe->ecbs == NULL || !unlink_consumer(consumer, probe) ||
+		    dbk_probe_is_own(consumer->engine, probe))
+			continue;
+		dbk_host_probe_disable(probe);
+		disabled = true;
+	}
+	if (disabled)
+		dbk_engine_settle(consumer->engine, 0);
+	dbk_host_synchronize();
+	while ((ecb = consumer->ecbs) != NULL) {
+		struct dbk_ecb *first = ecb->probe->ecbs;
+
+		/* No firing has run other ECBs before it any more. */
+		if (first != NULL) {
+			dbk_store_relaxed(&first->predicate_kind, first->own_kind);
+			if (first->next == NULL)
+				dbk_store_relaxed(&first->alone, first->own_alone);
+		}
+		free_ecb(ecb);
+		if (consumer->ecb_count % ECBS_AT_ONCE == 0)
+			dbk_host_pause();
+	}
+}

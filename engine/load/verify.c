@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * verify.c - nothing runs that was not verified: the instructions of one DIF object
+ *
+ * Control path.  What holds for every struct dbk_difo that leaves here, and
+ * what the interpreter relies on without looking again: each instruction is
+ * known, its registers exist, r0 is never written, branches go forward and stay
+ * inside, the last instruction is a ret, table indices are in bounds, strings
+ * end inside their table, variables are declared with the right scope and kind,
+ * subroutines are offered.  Addresses and sizes are not known here: those
+ * are checked when they are used.
+ */
+#include "engine/load/verify.h"
+#include "engine/run/subr.h"
+#include "engine/types/insn.h"
+
+static const struct {
+	uint8_t form; /* enum dif_form; op 0 and the gaps are not listed */
+	const char *mnemonic;
+} ops[] = {
+#define OP(name, op, mnemonic, form) [op] = {form, mnemonic},
+	DBK_DIF_OPS(OP)
+#undef OP
+};
+
+/* What one instruction's check needs. */
+struct verify {
+	struct dbk_loader *loader;
+	struct dbk_difo *difo;
+	uint32_t pc;
+	uint32_t word;
+	uint32_t op;
+	struct dbk_insn *to;
+	uint32_t tuple_bytes; /* key bytes since the last flushts */
+	uint64_t last_setx;   /* the size operand of a push is one in practice */
+};
+
+static int refuse(struct verify *v, const char *text)
+{
+	return dbk_refuse(v->loader->reason, -EINVAL, "instruction %u (%s): %s", v->pc,
+			  ops[v->op].mnemonic, text);
+}
+
+/* What an operand form does with a register field; OTHER: its bits are part of an index. */
+enum field_use { OTHER, ZERO, READS, WRITES };
+
+static const struct {
+	uint8_t r1, r2, rd;
+} form_fields[] = {
+	[DIF_FORM_NONE] = {ZERO, ZERO, ZERO},
+	[DIF_FORM_RD] = {ZERO, ZERO, READS}, /* ret */
+	[DIF_FORM_R1] = {READS, ZERO, ZERO}, /* tst */
+	[DIF_FORM_R1_RD] = {READS, ZERO, WRITES},
+	[DIF_FORM_R1_R2] = {READS, READS, ZERO},
+	[DIF_FORM_R1_R2_RD] = {READS, READS, WRITES},
+	[DIF_FORM_LOAD] = {READS, ZERO, WRITES},
+	[DIF_FORM_STORE] = {READS, ZERO, READS},
+	[DIF_FORM_INT_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_STR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_VAR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_SUBR_RD] = {OTHER, OTHER, WRITES},
+	[DIF_FORM_VAR_RS] = {OTHER, OTHER, READS},
+	[DIF_FORM_VAR_RI_RD] = {OTHER, READS, WRITES},
+	[DIF_FORM_PUSH] = {OTHER, READS, READS},
+};
+
+/* Checks one field and gives the register that the interpreter may read there: r0 if none. */
+static int check_field(struct verify *v, uint32_t number, uint32_t use, uint8_t *to)
+{
+	*to = DIF_REG_R0;
+	if (use == OTHER || (use == ZERO && number == 0))
+		return 0;
+	if (use == ZERO)
+		return refuse(v, "unused bits are not 0");
+	if (use == WRITES && number == DIF_REG_R0)
+		return refuse(v, "%r0 cannot be written");
+	if (number >= DIF_DIR_NREGS)
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: register %%r%u does not exist", v->pc, number);
+	*to = (uint8_t)number;
+	return 0;
+}
+
+/* The interpreter reads all three registers before it knows which it needs. */
+static int check_fields(struct verify *v)
+{
+	uint32_t form = ops[v->op].form;
+	uint32_t rd = form_fields[form].rd;
+	int error;
+
+	/* copys names memory in rd, as stores do: it is read there. */
+	if (v->op == DIF_OP_COPYS)
+		rd = READS;
+	error = check_field(v, DIF_INSTR_R1(v->word), form_fields[form].r1, &v->to->r1);
+	if (error == 0)
+		error = check_field(v, DIF_INSTR_R2(v->word), form_fields[form].r2, &v->to->r2);
+	if (error == 0)
+		error = check_field(v, DIF_INSTR_RD(v->word), rd, &v->to->rd);
+	return error;
+}
+
+/* A DIF operation that is one of Daybreak's, with a constant argument. */
+struct plain {
+	uint8_t op;
+	uint8_t iop;
+	uint8_t arg;
+};
+
+#define LOADS(sb, sh, sw, ub, uh, uw, x, iop)                                                      \
+	{sb, iop, 1 | DBK_LOAD_SIGNED}, {sh, iop, 2 | DBK_LOAD_SIGNED},                            \
+		{sw, iop, 4 | DBK_LOAD_SIGNED}, {ub, iop, 1}, {uh, iop, 2}, {uw, iop, 4},          \
+		{x, iop, 8},
+
+static const struct plain plain_ops[] = {
+	{DIF_OP_OR, DBK_IOP_OR, 0},
+	{DIF_OP_XOR, DBK_IOP_XOR, 0},
+	{DIF_OP_AND, DBK_IOP_AND, 0},
+	{DIF_OP_SLL, DBK_IOP_SLL, 0},
+	{DIF_OP_SRL, DBK_IOP_SRL, 0},
+	{DIF_OP_SRA, DBK_IOP_SRA, 0},
+	{DIF_OP_SUB, DBK_IOP_SUB, 0},
+	{DIF_OP_ADD, DBK_IOP_ADD, 0},
+	{DIF_OP_MUL, DBK_IOP_MUL, 0},
+	{DIF_OP_SDIV, DBK_IOP_SDIV, 0},
+	{DIF_OP_UDIV, DBK_IOP_UDIV, 0},
+	{DIF_OP_SREM, DBK_IOP_SREM, 0},
+	{DIF_OP_UREM, DBK_IOP_UREM, 0},
+	{DIF_OP_NOT, DBK_IOP_NOT, 0},
+	{DIF_OP_MOV, DBK_IOP_MOV, 0},
+	{DIF_OP_CMP, DBK_IOP_CMP, 0},
+	{DIF_OP_TST, DBK_IOP_TST, 0},
+	{DIF_OP_SCMP, DBK_IOP_SCMP, 0},
+	{DIF_OP_RET, DBK_IOP_RET, 0},
+	{DIF_OP_NOP, DBK_IOP_NOP, 0},
+	{DIF_OP_POPTS, DBK_IOP_POP, 0},
+	{DIF_OP_FLUSHTS, DBK_IOP_FLUSH, 0},
+	{DIF_OP_ALLOCS, DBK_IOP_ALLOCS, 0},
+	{DIF_OP_COPYS, DBK_IOP_COPYS, 0},
+	{DIF_OP_STB, DBK_IOP_STORE, 1},
+	{DIF_OP_STH, DBK_IOP_STORE, 2},
+	{DIF_OP_STW, DBK_IOP_STORE, 4},
+	{DIF_OP_STX, DBK_IOP_STORE, 8},
+	LOADS(DIF_OP_LDSB, DIF_OP_LDSH, DIF_OP_LDSW, DIF_OP_LDUB, DIF_OP_LDUH, DIF_OP_LDUW,
+	      DIF_OP_LDX, DBK_IOP_LOAD)
+	/* Restricted loads are checked like all loads: there is nothing more to restrict. */
+	LOADS(DIF_OP_RLDSB, DIF_OP_RLDSH, DIF_OP_RLDSW, DIF_OP_RLDUB, DIF_OP_RLDUH, DIF_OP_RLDUW,
+	      DIF_OP_RLDX, DBK_IOP_LOAD)
+		LOADS(DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW, DIF_OP_ULDUB, DIF_OP_ULDUH,
+		      DIF_OP_ULDUW, DIF_OP_ULDX, DBK_IOP_LOAD_USER)};
+
+static bool decode_plain(struct verify *v)
+{
+	uint32_t i;
+
+	for (i = 0; i < DBK_ARRAY_COUNT(plain_ops); i++) {
+		if (plain_ops[i].op != v->op)
+			continue;
+		v->to->op = plain_ops[i].iop;
+		v->to->arg = plain_ops[i].arg;
+		if (v->op == DIF_OP_FLUSHTS)
+			v->tuple_bytes = 0;
+		return true;
+	}
+	return false;
+}
+
+static const uint8_t branches[] = {
+	[DIF_OP_BA - DIF_OP_BA] = DBK_IOP_BA,	  [DIF_OP_BE - DIF_OP_BA] = DBK_IOP_BE,
+	[DIF_OP_BNE - DIF_OP_BA] = DBK_IOP_BNE,	  [DIF_OP_BG - DIF_OP_BA] = DBK_IOP_BG,
+	[DIF_OP_BGU - DIF_OP_BA] = DBK_IOP_BGU,	  [DIF_OP_BGE - DIF_OP_BA] = DBK_IOP_BGE,
+	[DIF_OP_BGEU - DIF_OP_BA] = DBK_IOP_BGEU, [DIF_OP_BL - DIF_OP_BA] = DBK_IOP_BL,
+	[DIF_OP_BLU - DIF_OP_BA] = DBK_IOP_BLU,	  [DIF_OP_BLE - DIF_OP_BA] = DBK_IOP_BLE,
+	[DIF_OP_BLEU - DIF_OP_BA] = DBK_IOP_BLEU,
+};
+
+static int decode_branch(struct verify *v)
+{
+	uint32_t label = DIF_INSTR_LABEL(v->word);
+
+	if (label <= v->pc)
+		return refuse(v, "branches may only go forward");
+	if (label >= v->difo->insn_count)
+		return refuse(v, "branches past the last instruction");
+	v->to->op = branches[v->op - DIF_OP_BA];
+	v->to->r1 = v->to->r2 = v->to->rd = 0;
+	v->to->arg = label;
+	return 0;
+}
+
+static int decode_constant(struct verify *v)
+{
+	uint32_t index = DIF_INSTR_INTEGER(v->word);
+
+	v->to->arg = index;
+	if (v->op == DIF_OP_SETX) {
+		if (index >= v->difo->integer_count)
+			return refuse(v, "integer table index out of range");
+		v->last_setx = v->difo->integers[index];
+		v->to->op = DBK_IOP_SETX;
+		return 0;
+	}
+	if (index >= v->difo->string_bytes)
+		return refuse(v, "string table index out of range");
+	v->to->op = DBK_IOP_SETS;
+	return 0;
+}
+
+static int decode_builtin(struct verify *v, uint32_t id)
+{
+	if (v->op != DIF_OP_LDGS)
+		return refuse(v, "a built-in variable cannot be written");
+	if (!dbk_builtin_offered(id))
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: built-in variable 0x%x (%s) is not offered here",
+				  v->pc, (uint64_t)id, dbk_builtin_name(id));
+	v->to->op = DBK_IOP_LOAD_VAR;
+	v->to->arg = id;
+	if (id >= DIF_VAR_ARG0 && id <= DIF_VAR_ARG9) {
+		v->to->op = DBK_IOP_LOAD_ARG;
+		v->to->arg = id - DIF_VAR_ARG0;
+	}
+	return 0;
+}
+
+/* Scope, kind and our operations of the instructions that name a user variable. */
+static const struct {
+	uint8_t op, scope, kind, iop, iop_ref;
+} variable_ops[] = {
+	{DIF_OP_LDGS, DIFV_SCOPE_GLOBAL, DIFV_KIND_SCALAR, DBK_IOP_LOAD_GLOBAL,
+	 DBK_IOP_LOAD_GLOBAL_REF},
+	{DIF_OP_STGS, DIFV_SCOPE_GLOBAL, DIFV_KIND_SCALAR, DBK_IOP_STORE_GLOBAL,
+	 DBK_IOP_STORE_GLOBAL_REF},
+	{DIF_OP_LDLS, DIFV_SCOPE_LOCAL, DIFV_KIND_SCALAR, DBK_IOP_LOAD_LOCAL,
+	 DBK_IOP_LOAD_LOCAL_REF},
+	{DIF_OP_STLS, DIFV_SCOPE_LOCAL, DIFV_KIND_SCALAR, DBK_IOP_STORE_LOCAL,
+	 DBK_IOP_STORE_LOCAL_REF},
+	{DIF_OP_LDTS, DIFV_SCOPE_THREAD, DIFV_KIND_SCALAR, DBK_IOP_LOAD_THREAD,
+	 DBK_IOP_LOAD_THREAD},
+	{DIF_OP_STTS, DIFV_SCOPE_THREAD, DIFV_KIND_SCALAR, DBK_IOP_STORE_THREAD,
+	 DBK_IOP_STORE_THREAD},
+	{DIF_OP_LDGAA, DIFV_SCOPE_GLOBAL, DIFV_KIND_ARRAY, DBK_IOP_LOAD_ARRAY, DBK_IOP_LOAD_ARRAY},
+	{DIF_OP_STGAA, DIFV_SCOPE_GLOBAL, DIFV_KIND_ARRAY, DBK_IOP_STORE_ARRAY,
+	 DBK_IOP_STORE_ARRAY},
+	{DIF_OP_LDTAA, DIFV_SCOPE_THREAD, DIFV_KIND_ARRAY, DBK_IOP_LOAD_THREAD_ARRAY,
+	 DBK_IOP_LOAD_THREAD_ARRAY},
+	{DIF_OP_STTAA, DIFV_SCOPE_THREAD, DIFV_KIND_ARRAY, DBK_IOP_STORE_THREAD_ARRAY,
+	 DBK_IOP_STORE_THREAD_ARRAY},
+};
+
+static int decode_variable(struct verify *v)
+{
+	struct dbk_loader *loader = v->loader;
+	uint32_t id = DIF_INSTR_VAR(v->word), i;
+	const struct dbk_var *var;
+	int32_t index;
+
+	if (id < DIF_VAR_OTHER_UBASE && (v->op == DIF_OP_LDGS || v->op == DIF_OP_STGS))
+		return decode_builtin(v, id);
+	for (i = 0; variable_ops[i].op != v->op; i++)
+		;
+	index = dbk_var_find(loader, variable_ops[i].scope, id);
+	if (index < 0)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "instruction %u: variable 0x%x is not declared with this scope",
+				  v->pc, (uint64_t)id);
+	var = &loader->program->vars[index];
+	if (var->kind != variable_ops[i].kind)
+		return refuse(v, "the variable is declared as the other of scalar and array");
+	v->to->op = var->by_ref ? variable_ops[i].iop_ref : variable_ops[i].iop;
+	/* A by-value scalar's place is known only when all variables are: dbk_vars_layout(). */
+	v->to->arg = (uint32_t)index;
+	if (var->scope == DIFV_SCOPE_LOCAL)
+		v->difo->uses_locals = true;
+	if (var->kind == DIFV_KIND_ARRAY && v->tuple_bytes > v->difo->tuple_bytes)
+		v->difo->tuple_bytes = v->tuple_bytes;
+	return 0;
+}
+
+static int decode_array(struct verify *v)
+{
+	uint32_t id = DIF_INSTR_R1(v->word);
+
+	if (v->op == DIF_OP_LDTA)
+		return refuse(v, "there are no thread-local arrays of this kind");
+	v->to->op = id == DIF_VAR_ARGS ? DBK_IOP_LOAD_ARGS : DBK_IOP_LOAD_UREGS;
+	if (id != DIF_VAR_ARGS && id != DIF_VAR_UREGS)
+		return refuse(v, "only the arrays args and uregs are offered here");
+	return 0;
+}
+
+static int decode_call(struct verify *v)
+{
+	uint32_t id = DIF_INSTR_SUBR(v->word);
+	uint64_t destructive = 0;
+
+	if (id > DIF_SUBR_MAX)
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: subroutine %u does not exist", v->pc, id);
+	if (!dbk_subr_offered(id))
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: subroutine %s() is not offered here", v->pc,
+				  dbk_subr_name(id));
+	dbk_program_option(v->loader->program, DTRACEOPT_DESTRUCTIVE, &destructive);
+	if (dbk_subr_is_destructive(id) && (destructive == 0 || destructive == DTRACEOPT_UNSET))
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: %s() is destructive, and option destructive is "
+				  "not set",
+				  v->pc, dbk_subr_name(id));
+	if (id == DIF_SUBR_SPECULATION)
+		v->loader->program->calls_speculation = true;
+	v->to->op = DBK_IOP_CALL;
+	v->to->arg = id;
+	return 0;
+}
+
+static int decode_push(struct verify *v)
+{
+	uint32_t type = DIF_INSTR_TYPE(v->word);
+	uint64_t bytes = 8;
+
+	if (type != DIF_TYPE_CTF && type != DIF_TYPE_STRING)
+		return refuse(v, "a tuple member is neither an integer nor a string");
+	v->to->op = v->op == DIF_OP_PUSHTR ? DBK_IOP_PUSH_REF : DBK_IOP_PUSH_VALUE;
+	v->to->r1 = (uint8_t)type;
+	/* What the key will take: strings by strsize, other references by their size operand. */
+	if (v->op == DIF_OP_PUSHTR && type == DIF_TYPE_STRING)
+		bytes = v->loader->program->strsize + 1;
+	else if (v->op == DIF_OP_PUSHTR)
+		bytes = v->last_setx < DBK_KEY_BYTES_MAX ? v->last_setx : DBK_KEY_BYTES_MAX;
+	v->tuple_bytes += (uint32_t)DBK_ROUND_UP(bytes, 8);
+	if (v->tuple_bytes > DBK_KEY_BYTES_MAX)
+		v->tuple_bytes = DBK_KEY_BYTES_MAX;
+	return 0;
+}
+
+static int verify_insn(struct verify *v)
+{
+	int error;
+
+	v->op = DIF_INSTR_OP(v->word);
+	if (v->op >= DBK_ARRAY_COUNT(ops) || ops[v->op].mnemonic == NULL)
+		return dbk_refuse(v->loader->reason, -EINVAL,
+				  "instruction %u: opcode %u does not exist", v->pc, v->op);
+	if (ops[v->op].form == DIF_FORM_XLREF_RD)
+		return refuse(v, "translators must be resolved before loading");
+	if (ops[v->op].form == DIF_FORM_LABEL)
+		return decode_branch(v);
+	error = check_fields(v);
+	if (error != 0)
+		return error;
+	switch (ops[v->op].form) {
+	case DIF_FORM_INT_RD:
+	case DIF_FORM_STR_RD:
+		return decode_constant(v);
+	case DIF_FORM_VAR_RD:
+	case DIF_FORM_VAR_RS:
+		return decode_variable(v);
+	case DIF_FORM_VAR_RI_RD:
+		return decode_array(v);
+	case DIF_FORM_SUBR_RD:
+		return decode_call(v);
+	case DIF_FORM_PUSH:
+		return decode_push(v);
+	default:
+		return decode_plain(v) ? 0 : refuse(v, "not offered here");
+	}
+}
+
+/* What the instruction costs, without what its subroutine or memory does. */
+static uint32_t work_of(const struct dbk_insn *insn)
+{
+	if (insn->op == DBK_IOP_CALL ||
+	    (insn->op == DBK_IOP_LOAD_ARG && insn->arg >= DBK_ARGS_AT_HAND))
+		return DBK_WORK_CALL;
+	return insn->op < DBK_IOP_HOT_END && insn->op != DBK_IOP_LOAD_VAR ? DBK_WORK_HOT
+									  : DBK_WORK_INSN;
+}
+
+int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint8_t *code)
+{
+	struct verify v;
+	int error;
+
+	memset(&v, 0, sizeof(v));
+	v.loader = loader;
+	v.difo = difo;
+	for (v.pc = 0; v.pc < difo->insn_count; v.pc++) {
+		memcpy(&v.word, code + (size_t)v.pc * 4, 4);
+		v.to = &difo->insns[v.pc];
+		error = verify_insn(&v);
+		if (error != 0)
+			return error;
+		difo->work += work_of(v.to);
+	}
+	if (difo->insns[difo->insn_count - 1].op != DBK_IOP_RET)
+		return dbk_refuse(loader->reason, -EINVAL, "the last instruction is not ret");
+	return 0;
+}

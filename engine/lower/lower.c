@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * lower.c - recognises DIF objects that need no interpreter
+ *
+ * Control path.  Most expressions of real programs are an argument, a constant, a
+ * built-in variable, or two of them added; most predicates compare such values
+ * with constants, and join a few comparisons by && or ||.
+ * A compiler may write these in many ways, so nothing is matched literally: the
+ * object is run on symbols.  For a predicate it is run once for each combination
+ * of outcomes that its comparisons can have; if all runs end in a constant, the
+ * combinations for which it is true are all there is to know.  That lowered and
+ * interpreted agree is a property test.
+ */
+#include "engine/lower/lower.h"
+#include "engine/run/dif.h"
+#include "engine/types/insn.h"
+
+enum symbol_kind {
+	SYMBOL_UNKNOWN,
+	SYMBOL_CONST,  /* value */
+	SYMBOL_ARG,    /* argument number `value` */
+	SYMBOL_VAR,    /* built-in variable `value` */
+	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
+	SYMBOL_BINARY, /* number `value` of the run's */
+	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
+	SYMBOL_COPYINSTR,   /* the same of copyinstr() */
+	SYMBOL_STRING, /* offset `value` in the string table */
+};
+
+struct symbol {
+	enum symbol_kind kind;
+	uint64_t value;
+};
+
+struct binary {
+	uint32_t op; /* enum dbk_iop */
+	struct symbol left, right;
+};
+
+/* Two values that are compared, and the outcome that is being tried. */
+struct pair {
+	struct symbol left, right;
+	uint32_t outcome;
+};
+
+/* Condition codes: nothing, known operands, or those of a pair. */
+enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED };
+
+#define BINARIES_MAX	 4u
+#define COMBINATIONS_MAX 125u /* DBK_OUTCOMES to the power of DBK_TERMS_MAX */
+#define JOINED_INSNS_MAX 64u  /* a longer object is run for one pair only: loading stays quick */
+
+struct run {
+	const struct dbk_difo *difo;
+	const struct dbk_program *program;
+	struct symbol regs[DIF_DIR_NREGS];
+	struct binary binaries[BINARIES_MAX]; /* of all runs */
+	uint32_t binary_count;
+	struct pair pairs[DBK_TERMS_MAX]; /* likewise */
+	uint32_t pair_count;
+	enum codes_kind codes;
+	uint64_t a, b; /* CODES_CONST */
+	uint32_t pair; /* CODES_TRIED */
+	bool may_store, stored, speculated;
+	bool may_copy, copied;
+	uint32_t push_count;
+	struct symbol pushed; /* last */
+	uint32_t stored_var;
+	struct symbol stored_value;
+};
+
+/* Operands that have the outcome. */
+static const uint64_t outcome_operands[DBK_OUTCOMES][2] = {
+	[DBK_OUTCOME_EQUAL] = {0, 0},		[DBK_OUTCOME_LESS] = {0, 1},
+	[DBK_OUTCOME_GREATER] = {1, 0},		[DBK_OUTCOME_LESS_SIGNED] = {~0ull, 0},
+	[DBK_OUTCOME_LESS_UNSIGN] = {0, ~0ull},
+};
+
+static bool is_branch(uint32_t op)
+{
+	return op == DBK_IOP_BA || op == DBK_IOP_BE || op == DBK_IOP_BNE ||
+	       (op >= DBK_IOP_BG && op <= DBK_IOP_BLEU);
+}
+
+static bool same_symbol(struct symbol a, struct symbol b)
+{
+	return a.kind == b.kind && a.value == b.value;
+}
+
+static bool is_left(struct symbol s)
+{
+	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_THREAD ||
+	       s.kind == SYMBOL_BINARY;
+}
+
+/* The number of the pair, which may be a new one; DBK_TERMS_MAX: there are too many. */
+static uint32_t find_pair(struct run *run, struct symbol left, struct symbol right)
+{
+	uint32_t i, most = run->difo->insn_count > JOINED_INSNS_MAX ? 1 : DBK_TERMS_MAX;
+
+	for (i = 0; i < run->pair_count; i++)
+		if (same_symbol(run->pairs[i].left, left) &&
+		    same_symbol(run->pairs[i].right, right))
+			return i;
+	if (i == most)
+		return DBK_TERMS_MAX;
+	run->pairs[i].left = left;
+	run->pairs[i].right = right;
+	run->pairs[i].outcome = 0;
+	run->pair_count++;
+	return i;
+}
+
+/* Sets the codes for a comparison; false when it is none that can be tried. */
+static bool compare(struct run *run, struct symbol a, struct symbol b, enum symbol_kind right)
+{
+	bool swapped = false;
+
+	if (right == SYMBOL_CONST && a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
+		run->codes = CODES_CONST;
+		run->a = a.value;
+		run->b = b.value;
+		return true;
+	}
+	if (a.kind == right && is_left(b)) {
+		struct symbol s = a;
+
+		a = b;
+		b = s;
+		swapped = true;
+	}
+	if (!is_left(a) || b.kind != right)
+		return false;
+	run->codes = swapped ? CODES_TRIED_SWAPPED : CODES_TRIED;
+	run->pair = find_pair(run, a, b);
+	return run->pair != DBK_TERMS_MAX;
+}
+
+/* Whether it can be an operand: a value that is found without a fault. */
+static bool is_operand(struct symbol s)
+{
+	return s.kind == SYMBOL_CONST || s.kind == SYMBOL_ARG || s.kind == SYMBOL_THREAD ||
+	       (s.kind == SYMBOL_VAR && dbk_is_simple_variable((uint32_t)s.value));
+}
+
+static bool commutes(uint32_t op)
+{
+	return op == DBK_IOP_ADD || op == DBK_IOP_AND || op == DBK_IOP_OR || op == DBK_IOP_XOR ||
+	       op == DBK_IOP_MUL;
+}
+
+/* The result of an instruction of two operands; SYMBOL_UNKNOWN when it has no symbol. */
+static struct symbol combine(struct run *run, uint32_t op, struct symbol a, struct symbol b)
+{
+	struct symbol result = {SYMBOL_UNKNOWN, 0};
+	struct binary *binary = run->binaries;
+
+	if (!is_operand(a) || !is_operand(b))
+		return result;
+	if (a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
+		result.kind = SYMBOL_CONST;
+		result.value = dbk_binary(op, a.value, b.value);
+		return result;
+	}
+	if (a.kind == SYMBOL_CONST) {
+		struct symbol s = a;
+
+		if (!commutes(op))
+			return result;
+		a = b;
+		b = s;
+	}
+	for (; result.value < run->binary_count; result.value++, binary++)
+		if (binary->op == op && same_symbol(binary->left, a) &&
+		    same_symbol(binary->right, b))
+			break;
+	if (result.value == BINARIES_MAX)
+		return result;
+	if (result.value == run->binary_count) {
+		binary->op = op;
+		binary->left = a;
+		binary->right = b;
+		run->binary_count++;
+	}
+	result.kind = SYMBOL_BINARY;
+	return result;
+}
+
+static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *pc)
+{
+	const uint64_t *operands = outcome_operands[run->pairs[run->pair].outcome];
+	bool taken;
+
+	if (insn->op == DBK_IOP_BA)
+		taken = true;
+	else if (run->codes == CODES_CONST)
+		taken = dbk_branch_taken(insn->op, run->a, run->b);
+	else if (run->codes == CODES_TRIED)
+		taken = dbk_branch_taken(insn->op, operands[0], operands[1]);
+	else if (run->codes == CODES_TRIED_SWAPPED)
+		taken = dbk_branch_taken(insn->op, operands[1], operands[0]);
+	else
+		return false;
+	*pc = taken ? insn->arg : *pc + 1;
+	return true;
+}
+
+/* A thread-local scalar, which only its own thread changes: until the object itself stores, it has
+ * one value, however often it is loaded. */
+static bool load_thread(const struct run *run, uint32_t var, struct symbol *s)
+{
+	s->kind = SYMBOL_THREAD;
+	s->value = var;
+	return !run->stored && !run->program->vars[var].by_ref;
+}
+
+/* args[@index], where every firing has it. */
+static bool load_args(const struct run *run, struct symbol index, struct symbol *s)
+{
+	s->kind = SYMBOL_ARG;
+	s->value = index.value;
+	return index.kind == SYMBOL_CONST && index.value < run->program->args_given;
+}
+
+/* The one store that an object may make. */
+static bool store_thread(struct run *run, uint32_t var, struct symbol value)
+{
+	if (!run->may_store || run->stored || run->program->vars[var].by_ref)
+		return false;
+	run->stored = true;
+	run->stored_var = var;
+	run->stored_value = value;
+	return true;
+}
+
+/* The two calls that have a symbol, each once: a speculation's number that is stored, and a string of the
+ * process that the object returns. */
+static bool call(struct run *run, const struct dbk_insn *insn, struct symbol *s)
+{
+	s->value = (uint64_t)(insn - run->difo->insns);
+	if (run->may_store && !run->speculated && insn->arg == DIF_SUBR_SPECULATION) {
+		run->speculated = true;
+		s->kind = SYMBOL_SPECULATION;
+		return true;
+	}
+	if (run->may_copy && !run->copied && insn->arg == DIF_SUBR_COPYINSTR &&
+	    run->push_count == 1) {
+		run->copied = true;
+		s->kind = SYMBOL_COPYINSTR;
+		return true;
+	}
+	return false;
+}
+
+static bool push(struct run *run, struct symbol value)
+{
+	run->pushed = value;
+	run->push_count++;
+	return run->may_copy && !run->copied;
+}
+
+/* Runs one instruction that is not a branch; false when symbols cannot follow it. */
+static bool step(struct run *run, const struct dbk_insn *insn)
+{
+	struct symbol *regs = run->regs;
+	struct symbol s = {SYMBOL_UNKNOWN, 0};
+
+	switch (insn->op) {
+	case DBK_IOP_FLUSH:
+		run->push_count = 0;
+		return true;
+	case DBK_IOP_NOP:
+		return true;
+	case DBK_IOP_PUSH_VALUE:
+		return push(run, regs[insn->rd]);
+	case DBK_IOP_LOAD_ARG:
+		s.kind = SYMBOL_ARG;
+		s.value = insn->arg;
+		break;
+	case DBK_IOP_LOAD_ARGS:
+		if (!load_args(run, regs[insn->r2], &s))
+			return false;
+		break;
+	case DBK_IOP_LOAD_VAR:
+		s.kind = SYMBOL_VAR;
+		s.value = insn->arg;
+		break;
+	case DBK_IOP_LOAD_THREAD:
+		if (!load_thread(run, insn->arg, &s))
+			return false;
+		break;
+	case DBK_IOP_CALL:
+		if (!call(run, insn, &s))
+			return false;
+		break;
+	case DBK_IOP_STORE_THREAD:
+		return store_thread(run, insn->arg, regs[insn->rd]);
+	case DBK_IOP_SETX:
+		s.kind = SYMBOL_CONST;
+		s.value = run->difo->integers[insn->arg];
+		break;
+	case DBK_IOP_SETS:
+		s.kind = SYMBOL_STRING;
+		s.value = insn->arg;
+		break;
+	case DBK_IOP_MOV:
+		s = regs[insn->r1];
+		break;
+	case DBK_IOP_CMP:
+		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_CONST);
+	case DBK_IOP_TST:
+		return compare(run, regs[insn->r1], (struct symbol){SYMBOL_CONST, 0}, SYMBOL_CONST);
+	case DBK_IOP_SCMP:
+		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
+	case DBK_IOP_ADD:
+	case DBK_IOP_SUB:
+	case DBK_IOP_AND:
+	case DBK_IOP_OR:
+	case DBK_IOP_XOR:
+	case DBK_IOP_SLL:
+	case DBK_IOP_SRL:
+	case DBK_IOP_SRA:
+	case DBK_IOP_MUL:
+		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
+		if (s.kind == SYMBOL_UNKNOWN)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	regs[insn->rd] = s;
+	return true;
+}
+
+/* Runs to the ret; false when that is not possible on symbols. */
+static bool run_symbols(struct run *run, struct symbol *result_ret)
+{
+	const struct dbk_insn *insn;
+	uint32_t pc = 0, i;
+
+	for (i = 0; i < DIF_DIR_NREGS; i++) {
+		run->regs[i].kind = SYMBOL_CONST; /* the interpreter starts with zeros, too */
+		run->regs[i].value = 0;
+	}
+	run->codes = CODES_UNKNOWN;
+	run->pair = 0;
+	/* Ends: every step goes forward, and the last instruction is a ret. */
+	for (;;) {
+		insn = &run->difo->insns[pc];
+		if (insn->op == DBK_IOP_RET) {
+			*result_ret = run->regs[insn->rd];
+			return true;
+		}
+		if (is_branch(insn->op)) {
+			if (!take_branch(run, insn, &pc))
+				return false;
+			continue;
+		}
+		if (!step(run, insn))
+			return false;
+		pc++;
+	}
+}
+
+static bool is_name(uint64_t var)
+{
+	return var == DIF_VAR_EXECNAME || (var >= DIF_VAR_PROBEPROV && var <= DIF_VAR_PROBENAME);
+}
+
+static enum dbk_expr_kind operand_kind(struct symbol s)
+{
+	return s.kind == SYMBOL_ARG	 ? DBK_EXPR_ARG
+	       : s.kind == SYMBOL_VAR	 ? DBK_EXPR_VARIABLE
+	       : s.kind == SYMBOL_THREAD ? DBK_EXPR_THREAD
+					 : DBK_EXPR_CONST;
+}
+
+static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_expr *expr)
+{
+	if (s.kind == SYMBOL_BINARY) {
+		const struct binary *binary = &run->binaries[s.value];
+
+		expr->kind = DBK_EXPR_BINARY;
+		expr->op = (uint8_t)binary->op;
+		expr->left = (uint8_t)operand_kind(binary->left);
+		expr->right = (uint8_t)operand_kind(binary->right);
+		expr->operand = (uint32_t)binary->left.value;
+		expr->constant = binary->right.value;
+		return true;
+	}
+	if (s.kind == SYMBOL_ARG) {
+		expr->kind = DBK_EXPR_ARG;
+	} else if (s.kind == SYMBOL_THREAD) {
+		expr->kind = DBK_EXPR_THREAD;
+	} else if (s.kind == SYMBOL_SPECULATION) {
+		expr->kind = DBK_EXPR_SPECULATION;
+	} else if (s.kind == SYMBOL_VAR && is_name(s.value)) {
+		expr->kind = DBK_EXPR_NAME;
+	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME &&
+		   s.value != DIF_VAR_STACKDEPTH && s.value != DIF_VAR_USTACKDEPTH) {
+		/* A depth may fault, and then the interpreter says at which instruction. */
+		expr->kind = DBK_EXPR_VARIABLE;
+	} else if (s.kind == SYMBOL_CONST) {
+		expr->kind = DBK_EXPR_CONST;
+		expr->constant = s.value;
+		return true;
+	} else {
+		return false;
+	}
+	expr->operand = (uint32_t)s.value;
+	return true;
+}
+
+static void begin_run(struct run *run, const struct dbk_program *program,
+		      const struct dbk_difo *difo)
+{
+	memset(run, 0, sizeof(*run));
+	run->difo = difo;
+	run->program = program;
+}
+
+static void lower_expression(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct symbol result;
+	struct run run;
+	bool wants_string = difo->type.kind == DIF_TYPE_STRING;
+
+	begin_run(&run, program, difo);
+	difo->expr.kind = DBK_EXPR_DIF;
+	difo->expr.difo = difo;
+	/* With a comparison the result may depend on its outcome. */
+	if (!run_symbols(&run, &result) || run.pair_count != 0)
+		return;
+	expr_of_symbol(&run, result, &difo->expr);
+	/* A name is a string, and besides only what is at an argument that is given; an address of
+	 * one stays interpreted. */
+	if (wants_string && difo->expr.kind == DBK_EXPR_ARG && program->args_given != 0)
+		return;
+	if ((difo->expr.kind == DBK_EXPR_NAME) != wants_string)
+		difo->expr.kind = DBK_EXPR_DIF;
+	/* What lies after an address is read in one place, dbk_dif_exec()'s callers. */
+	if (!wants_string && (difo->type.flags & DIF_TF_BYREF) != 0)
+		difo->expr.kind = DBK_EXPR_DIF;
+}
+
+/* self->x = value, where the value is simple or speculation(). */
+static void lower_store(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct symbol result;
+	struct run run;
+
+	begin_run(&run, program, difo);
+	run.may_store = true;
+	memset(&difo->stored, 0, sizeof(difo->stored));
+	difo->stores = run_symbols(&run, &result) && run.pair_count == 0 && run.stored &&
+		       expr_of_symbol(&run, run.stored_value, &difo->stored) &&
+		       (run.speculated ? difo->stored.kind == DBK_EXPR_SPECULATION
+				       : dbk_is_simple(&difo->stored));
+	difo->stored_var = run.stored_var;
+}
+
+/* copyinstr(address), where the address is simple: a string of the process that goes where it is
+ * recorded, and nowhere else before. */
+static void lower_copyinstr(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct symbol result;
+	struct run run;
+
+	if (difo->type.kind != DIF_TYPE_STRING || difo->expr.kind != DBK_EXPR_DIF)
+		return;
+	begin_run(&run, program, difo);
+	run.may_copy = true;
+	if (!run_symbols(&run, &result) || run.pair_count != 0 || result.kind != SYMBOL_COPYINSTR ||
+	    !expr_of_symbol(&run, run.pushed, &difo->stored) || !dbk_is_simple(&difo->stored))
+		return;
+	difo->expr.kind = DBK_EXPR_COPYINSTR;
+	difo->expr.operand = (uint32_t)result.value;
+}
+
+static bool lower_execname(const struct run *run, const struct pair *pair, uint32_t holds,
+			   struct dbk_predicate *predicate)
+{
+	uint32_t less = (holds >> DBK_OUTCOME_LESS_SIGNED) & 1;
+	uint32_t greater = (holds >> DBK_OUTCOME_GREATER) & 1;
+	uint32_t equal = (holds >> DBK_OUTCOME_EQUAL) & 1;
+	const char *literal = run->difo->strings + pair->right.value;
+	uint8_t bytes[DBK_EXECNAME_BYTES], mask[DBK_EXECNAME_BYTES];
+	uint32_t i;
+
+	if (pair->left.kind != SYMBOL_VAR || pair->left.value != DIF_VAR_EXECNAME ||
+	    less != greater || less == equal)
+		return false;
+	memset(bytes, 0, sizeof(bytes));
+	memset(mask, 0, sizeof(mask));
+	for (i = 0; i < DBK_EXECNAME_BYTES; i++) {
+		bytes[i] = (uint8_t)literal[i];
+		mask[i] = 0xff;
+		if (literal[i] == '\0')
+			break;
+	}
+	if (i == DBK_EXECNAME_BYTES)
+		return false; /* too long to be a name: rare, and the interpreter knows */
+	memcpy(predicate->name, bytes, sizeof(bytes));
+	memcpy(predicate->name_mask, mask, sizeof(mask));
+	predicate->kind = DBK_PREDICATE_EXECNAME;
+	predicate->simple = predicate->early = true;
+	predicate->inverted = (uint8_t)!equal;
+	return true;
+}
+
+/* A thread-local that has no slot is looked for within the firing: as an operand it is not early. */
+static bool is_early_operand(uint32_t kind, uint64_t number)
+{
+	return kind != DBK_EXPR_THREAD &&
+	       (kind != DBK_EXPR_VARIABLE || dbk_is_early_variable((uint32_t)number));
+}
+
+/* Of the one value of a predicate. */
+static bool is_early(const struct dbk_expr *expr)
+{
+	if (expr->kind == DBK_EXPR_THREAD)
+		return true;
+	if (expr->kind != DBK_EXPR_BINARY)
+		return dbk_is_simple(expr) && is_early_operand(expr->kind, expr->operand);
+	return is_early_operand(expr->left, expr->operand) &&
+	       is_early_operand(expr->right, expr->constant);
+}
+
+static bool lower_integer(const struct run *run, const struct pair *pair, uint32_t holds,
+			  struct dbk_predicate *predicate)
+{
+	if (!expr_of_symbol(run, pair->left, &predicate->left) ||
+	    predicate->left.kind == DBK_EXPR_NAME)
+		return false;
+	predicate->left.difo = NULL;
+	predicate->constant = pair->right.value;
+	predicate->outcomes = (uint8_t)holds;
+	predicate->simple = dbk_is_simple(&predicate->left);
+	predicate->early = is_early(&predicate->left);
+	predicate->kind = DBK_PREDICATE_OUTCOME;
+	if (holds != (1u << DBK_OUTCOME_EQUAL))
+		return true;
+	if (predicate->left.kind == DBK_EXPR_ARG)
+		predicate->kind = DBK_PREDICATE_EQUAL_ARG;
+	else if (predicate->left.kind == DBK_EXPR_VARIABLE &&
+		 predicate->left.operand == DIF_VAR_PID)
+		predicate->kind = DBK_PREDICATE_EQUAL_PID;
+	return true;
+}
+
+static bool lower_term(const struct run *run, const struct pair *pair, uint32_t holds,
+		       struct dbk_predicate *term)
+{
+	memset(term, 0, sizeof(*term));
+	return pair->right.kind == SYMBOL_STRING ? lower_execname(run, pair, holds, term)
+						 : lower_integer(run, pair, holds, term);
+}
+
+/* ---- outcomes: a combination has a digit for each pair, the first one's the lowest ---- */
+
+static uint32_t combinations(uint32_t pairs)
+{
+	uint32_t count = 1;
+
+	while (pairs-- > 0)
+		count *= DBK_OUTCOMES;
+	return count;
+}
+
+static uint32_t digit(uint32_t combination, uint32_t pair)
+{
+	return combination / combinations(pair) % DBK_OUTCOMES;
+}
+
+/* Runs the object for every combination; false when one run does not end in a constant. */
+static bool try_outcomes(struct run *run, bool *holds)
+{
+	struct symbol result;
+	uint32_t i = 0, j, pairs;
+
+	while (i < combinations(run->pair_count)) {
+		pairs = run->pair_count;
+		for (j = 0; j < pairs; j++)
+			run->pairs[j].outcome = digit(i, j);
+		if (!run_symbols(run, &result) || result.kind != SYMBOL_CONST)
+			return false;
+		holds[i] = result.value != 0;
+		/* With one more pair there are other combinations. */
+		i = run->pair_count == pairs ? i + 1 : 0;
+	}
+	return run->pair_count != 0;
+}
+
+/* Whether the predicate is @truth when, and only when, each pair's outcome is one of its own: those
+ * go to @masks. */
+static bool is_conjunction(const struct run *run, const bool *holds, bool truth, uint32_t *masks)
+{
+	uint32_t count = combinations(run->pair_count), i, j;
+
+	memset(masks, 0, DBK_TERMS_MAX * sizeof(*masks));
+	for (i = 0; i < count; i++)
+		for (j = 0; j < run->pair_count && holds[i] == truth; j++)
+			masks[j] |= 1u << digit(i, j);
+	for (i = 0; i < count; i++) {
+		bool all = true;
+
+		for (j = 0; j < run->pair_count; j++)
+			all = all && ((masks[j] >> digit(i, j)) & 1) != 0;
+		if (all != (holds[i] == truth))
+			return false;
+	}
+	return true;
+}
+
+/* Of several comparisons, all of them simple; a || b is the opposite of !a && !b. */
+static bool lower_terms(const struct run *run, const bool *holds, struct dbk_predicate *terms,
+			struct dbk_predicate *predicate)
+{
+	uint32_t masks[DBK_TERMS_MAX], i;
+	bool truth = true;
+
+	if (!is_conjunction(run, holds, true, masks)) {
+		truth = false;
+		if (!is_conjunction(run, holds, false, masks))
+			return false;
+	}
+	predicate->early = true;
+	for (i = 0; i < run->pair_count; i++) {
+		if (!lower_term(run, &run->pairs[i], masks[i], &terms[i]) || !terms[i].simple)
+			return false;
+		predicate->early = predicate->early && terms[i].early &&
+				   terms[i].left.kind != DBK_EXPR_THREAD;
+	}
+	predicate->kind = DBK_PREDICATE_ALL;
+	predicate->simple = true;
+	predicate->inverted = (uint8_t)!truth;
+	predicate->term_count = (uint8_t)run->pair_count;
+	predicate->terms = terms;
+	return true;
+}
+
+static bool lower_comparisons(struct run *run, struct dbk_predicate *terms,
+			      struct dbk_predicate *predicate)
+{
+	bool holds[COMBINATIONS_MAX];
+	uint32_t masks[DBK_TERMS_MAX];
+
+	if (!try_outcomes(run, holds))
+		return false;
+	if (run->pair_count > 1)
+		return lower_terms(run, holds, terms, predicate);
+	is_conjunction(run, holds, true, masks);
+	return lower_term(run, &run->pairs[0], masks[0], predicate);
+}
+
+static void lower_predicate(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct dbk_predicate *predicate = &difo->predicate;
+	struct run run;
+
+	memset(predicate, 0, sizeof(*predicate));
+	begin_run(&run, program, difo);
+	if (lower_comparisons(&run, difo->terms, predicate))
+		return;
+	memset(predicate, 0, sizeof(*predicate));
+	predicate->kind = DBK_PREDICATE_EXPR;
+	predicate->left = difo->expr;
+	/* A string as a predicate is its address, which only the interpreter has. */
+	if (difo->expr.kind == DBK_EXPR_NAME || difo->expr.kind == DBK_EXPR_COPYINSTR)
+		predicate->left.kind = DBK_EXPR_DIF;
+	predicate->simple = dbk_is_simple(&predicate->left);
+	predicate->early = is_early(&predicate->left);
+}
+
+void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	lower_expression(program, difo);
+	lower_store(program, difo);
+	lower_copyinstr(program, difo);
+	lower_predicate(program, difo);
+}
+
+static bool loads_args(const struct dbk_difo *difo)
+{
+	uint32_t i = 0;
+
+	while (i < difo->insn_count && difo->insns[i].op != DBK_IOP_LOAD_ARGS)
+		i++;
+	return i < difo->insn_count;
+}
+
+void dbk_program_give_args(struct dbk_program *program, uint32_t count)
+{
+	uint32_t i;
+
+	program->args_given = count;
+	for (i = 0; i < program->section_count; i++)
+		if (program->difos[i] != NULL && loads_args(program->difos[i]))
+			dbk_difo_lower(program, program->difos[i]);
+}
+
+void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < program->section_count; i++) {
+		struct dbk_difo *difo = program->difos[i];
+
+		if (difo == NULL)
+			continue;
+		difo->expr.consumer = consumer;
+		difo->stored.consumer = consumer;
+		difo->predicate.left.consumer = consumer;
+		for (j = 0; j < DBK_TERMS_MAX; j++)
+			difo->terms[j].left.consumer = consumer;
+	}
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * plan.c - what an enabling's actions store, and where: computed once
+ *
+ * Control path.  A plan is a list of steps for the probe context and a list of
+ * fields for readers; both come from one walk over the actions, so that they
+ * cannot disagree.  segment.md and meta.md say what a record looks like.
+ *
+ *   aggregate=record   an aggregating action is key fields, value, increment in the record
+ *   aggregate=engine   the same key fields make a key of their own, whose offsets count
+ *                      from its start; value and increment go into the cells
+ *
+ * The first member of a tuple is the aggregation's id: known here, never stored.
+ */
+#include "engine/api/trigger.h"
+#include "engine/lower/plan.h"
+#include "engine/memory/speculation.h"
+#include "engine/run/dif.h"
+#include "engine/types/actions.h"
+
+#define AGGREGATIONS_MAX 4096u /* of one program, in their enablings */
+
+struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, uint32_t action)
+{
+	struct dbk_step *step = &p->plan->steps[p->plan->step_count++];
+
+	step->kind = (uint8_t)kind;
+	step->action = (uint16_t)action;
+	if (kind == DBK_STEP_THREAD)
+		p->plan->stores_threads = true;
+	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_EXECNAME &&
+		 kind != DBK_STEP_KEY_BEGIN && kind != DBK_STEP_AGGREGATE)
+		p->plan->tier = DBK_TIER_GENERAL;
+	return step;
+}
+
+static void add_field(struct dbk_planner *p, const struct dbk_step *step, uint32_t bytes,
+		      uint8_t shape, uint8_t flags)
+{
+	struct dbk_meta_field *field = &p->plan->fields[p->plan->field_count++];
+
+	field->offset = step->offset;
+	field->bytes = bytes;
+	field->action = step->action;
+	field->shape = shape;
+	field->flags = flags;
+}
+
+/* Alignment: the largest of 8, 4, 2, 1 that divides the size, as in every port. */
+static uint32_t place(struct dbk_area *area, uint32_t bytes)
+{
+	uint32_t align = 8, offset;
+
+	while ((bytes & (align - 1)) != 0)
+		align >>= 1;
+	offset = (uint32_t)DBK_ROUND_UP(area->at, align);
+	if (offset != area->at)
+		area->has_gaps = true;
+	area->at = offset + bytes;
+	return offset;
+}
+
+static uint32_t place_tail(struct dbk_area *area, uint64_t bytes_max)
+{
+	area->tail_max += DBK_ROUND_UP(bytes_max, 8);
+	return place(area, (uint32_t)sizeof(struct dbk_tail_ref));
+}
+
+/* Fields of up to 8 bytes never lie across two words, so each word begins with one of them, which
+ * can bring the zeros of the padding. */
+static uint64_t word_mask(uint32_t offset, uint32_t bytes)
+{
+	if ((offset & 7) != 0)
+		return 0;
+	return bytes == 8 ? ~0ull : (1ull << bytes * 8) - 1;
+}
+
+void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+		      enum dbk_step_kind kind, const struct dbk_expr *expr, uint32_t bytes,
+		      uint8_t flags)
+{
+	struct dbk_step *step = dbk_plan_step(p, kind, action);
+
+	if (flags == 0 || (flags & DBK_FIELD_F_KEY) != 0)
+		dbk_classic_add(&area->classic, bytes);
+	step->offset = place(area, bytes);
+	step->size = (uint8_t)bytes;
+	step->bytes = bytes;
+	step->word_mask = word_mask(step->offset, bytes);
+	step->expr = *expr;
+	if (!dbk_is_simple(expr))
+		p->plan->tier = DBK_TIER_GENERAL;
+	add_field(p, step, bytes, DBK_FIELD_FIXED, flags);
+}
+
+static void plan_string(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+			uint8_t flags)
+{
+	const struct dbk_expr *expr = &p->desc->actions[action].difo->expr;
+	uint32_t strsize = p->consumer->strsize;
+	bool whole_name = expr->kind == DBK_EXPR_NAME && expr->operand == DIF_VAR_EXECNAME &&
+			  strsize + 1 >= DBK_EXECNAME_BYTES;
+	struct dbk_step *step =
+		dbk_plan_step(p, whole_name ? DBK_STEP_EXECNAME : DBK_STEP_STRING, action);
+
+	dbk_classic_add(&area->classic, strsize);
+	step->offset = place_tail(area, strsize + 1);
+	step->size = (uint8_t)sizeof(struct dbk_tail_ref);
+	step->bytes = strsize + 1;
+	step->word_mask = word_mask(step->offset, step->size);
+	step->expr = *expr;
+	add_field(p, step, strsize, DBK_FIELD_STRING, flags);
+}
+
+static void plan_value(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
+{
+	const struct dbk_difo *difo = p->desc->actions[action].difo;
+	struct dbk_step *step;
+
+	if (difo->type.size == 0 && difo->stores) {
+		step = dbk_plan_step(p, DBK_STEP_THREAD, action);
+		step->expr = difo->stored;
+		step->bytes = difo->stored_var;
+		if (!dbk_is_simple(&step->expr))
+			p->plan->tier = DBK_TIER_GENERAL;
+	} else if (difo->type.size == 0) {
+		step = dbk_plan_step(p, DBK_STEP_EVALUATE, action);
+		step->expr = difo->expr;
+	} else if (difo->type.kind == DIF_TYPE_STRING) {
+		plan_string(p, area, action, flags);
+	} else if ((difo->type.flags & DIF_TF_BYREF) != 0) {
+		dbk_classic_add(&area->classic, difo->type.size);
+		step = dbk_plan_step(p, DBK_STEP_BYTES, action);
+		step->offset = place(area, difo->type.size);
+		step->bytes = difo->type.size;
+		step->expr = difo->expr;
+		add_field(p, step, step->bytes, DBK_FIELD_FIXED, flags);
+	} else {
+		dbk_plan_integer(p, area, action, DBK_STEP_STORE, &difo->expr, difo->type.size,
+				 flags);
+	}
+}
+
+static bool is_kernel_stack(uint32_t kind)
+{
+	return kind == DTRACEACT_STACK || kind == DBK_ACT_CAPTURE_STACK;
+}
+
+static uint32_t stack_depth(const struct dbk_planner *p, const struct dbk_actdesc *action)
+{
+	uint32_t depth = (uint32_t)action->arg;
+
+	if (depth != 0)
+		return depth;
+	if (action->kind == DTRACEACT_JSTACK)
+		return p->consumer->jstackframes;
+	return is_kernel_stack(action->kind) ? p->consumer->stackframes : p->consumer->ustackframes;
+}
+
+static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
+{
+	const struct dbk_actdesc *desc = &p->desc->actions[action];
+	bool user = !is_kernel_stack(desc->kind);
+	struct dbk_step *step = dbk_plan_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
+
+	/* DTrace's ustack() has two words in front, process and thread group. */
+	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8);
+	/* ustack() begins with the process id: its addresses mean nothing without. */
+	step->bytes = (stack_depth(p, desc) + user) * 8;
+	step->offset = place_tail(area, step->bytes + 8);
+	add_field(p, step, step->bytes, DBK_FIELD_STACK, flags);
+}
+
+/* usym() and kin: process id, then the address. */
+static void plan_pid_value(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
+			   uint8_t flags)
+{
+	struct dbk_step *step = dbk_plan_step(p, DBK_STEP_PID_VALUE, action);
+
+	dbk_classic_add(&area->classic, 24);
+	step->offset = place(area, 16);
+	step->bytes = 16;
+	step->expr = p->desc->actions[action].difo->expr;
+	add_field(p, step, 16, DBK_FIELD_FIXED, flags);
+}
+
+/* Nothing is stored: a clause of such actions alone leaves no record. */
+static void plan_act(struct dbk_planner *p, uint32_t action)
+{
+	const struct dbk_actdesc *desc = &p->desc->actions[action];
+	struct dbk_step *step = dbk_plan_step(p, DBK_STEP_ACT, action);
+
+	step->bytes = desc->kind;
+	if (desc->difo != NULL)
+		step->expr = desc->difo->expr;
+	else
+		step->expr.kind = DBK_EXPR_CONST;
+}
+
+void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t action, uint8_t flags)
+{
+	const struct dbk_actdesc *desc = &p->desc->actions[action];
+
+	switch (desc->kind) {
+	case DTRACEACT_STACK:
+	case DTRACEACT_USTACK:
+	case DTRACEACT_JSTACK:
+	case DBK_ACT_CAPTURE_STACK:
+	case DBK_ACT_CAPTURE_USTACK:
+		plan_stack(p, area, action, flags);
+		break;
+	case DTRACEACT_USYM:
+	case DTRACEACT_UMOD:
+	case DTRACEACT_UADDR:
+		plan_pid_value(p, area, action, flags);
+		break;
+	case DTRACEACT_SYM:
+	case DTRACEACT_MOD:
+		dbk_plan_integer(p, area, action, DBK_STEP_STORE, &desc->difo->expr, 8, flags);
+		break;
+	case DTRACEACT_RAISE:
+	case DTRACEACT_STOP:
+	case DTRACEACT_CHILL:
+	case DTRACEACT_BREAKPOINT:
+	case DTRACEACT_PANIC:
+		plan_act(p, action);
+		break;
+	case DTRACEACT_SPECULATE:
+		p->plan->speculates = true;
+		dbk_plan_step(p, DBK_STEP_SPECULATE, action)->expr = desc->difo->expr;
+		break;
+	case DTRACEACT_COMMIT:
+		dbk_plan_step(p, DBK_STEP_COMMIT, action)->expr = desc->difo->expr;
+		break;
+	case DTRACEACT_DISCARD:
+		dbk_plan_step(p, DBK_STEP_DISCARD, action)->expr = desc->difo->expr;
+		break;
+	case DTRACEACT_EXIT:
+		dbk_plan_integer(p, area, action, DBK_STEP_EXIT, &desc->difo->expr,
+				 desc->difo->type.size, flags);
+		break;
+	default:
+		plan_value(p, area, action, flags);
+		break;
+	}
+}
+
+/* The first aggregating action at or after @from; action_count when there is none. */
+static uint32_t next_aggregation(const struct dbk_ecbdesc *desc, uint32_t from)
+{
+	while (from < desc->action_count && !DTRACEACT_IS_AGG(desc->actions[from].kind))
+		from++;
+	return from;
+}
+
+/* Whether @action is in the tuple of the next aggregating action, or is that itself. */
+static bool in_tuple(const struct dbk_ecbdesc *desc, uint32_t action, uint32_t aggregation)
+{
+	return aggregation < desc->action_count &&
+	       aggregation - desc->actions[aggregation].tuple_count <= action;
+}
+
+static int plan_actions(struct dbk_planner *p)
+{
+	const struct dbk_ecbdesc *desc = p->desc;
+	uint32_t i, aggregation = next_aggregation(desc, 0);
+	int error = 0;
+
+	for (i = 0; i < desc->action_count && error == 0; i++) {
+		if (i > aggregation)
+			aggregation = next_aggregation(desc, i);
+		if (desc->actions[i].kind == DBK_ACT_SNAPSHOT) {
+			error = dbk_plan_snapshot(p, &p->record, i, 0);
+			continue;
+		}
+		if (!in_tuple(desc, i, aggregation)) {
+			dbk_plan_action(p, &p->record, i, 0);
+			continue;
+		}
+		i = aggregation;
+		if (p->consumer->aggregate == DBK_AGGREGATE_ENGINE)
+			error = dbk_plan_aggregation_engine(p, i);
+		else
+			dbk_plan_aggregation_record(p, i);
+	}
+	return error;
+}
+
+static bool is_tail(const struct dbk_actdesc *action)
+{
+	if (dbk_action_is_stack(action->kind))
+		return true;
+	return !DTRACEACT_IS_AGG(action->kind) && action->difo != NULL &&
+	       action->difo->type.kind == DIF_TYPE_STRING;
+}
+
+/* Whether the record will have a tail: then its length stands after the header. */
+static bool stores_tail(const struct dbk_planner *p)
+{
+	bool engine = p->consumer->aggregate == DBK_AGGREGATE_ENGINE;
+	uint32_t i, aggregation = next_aggregation(p->desc, 0);
+
+	for (i = 0; i < p->desc->action_count; i++) {
+		if (i > aggregation)
+			aggregation = next_aggregation(p->desc, i);
+		if (engine && in_tuple(p->desc, i, aggregation))
+			i = aggregation;
+		else if (is_tail(&p->desc->actions[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool uses_locals(const struct dbk_ecbdesc *desc)
+{
+	uint32_t i;
+
+	if (desc->predicate != NULL && desc->predicate->uses_locals)
+		return true;
+	for (i = 0; i < desc->action_count; i++)
+		if (desc->actions[i].difo != NULL && desc->actions[i].difo->uses_locals)
+			return true;
+	return false;
+}
+
+static int allocate(struct dbk_plan *plan, const struct dbk_ecbdesc *desc,
+		    struct dbk_reason *reason)
+{
+	uint32_t i, aggregations = 0;
+
+	for (i = 0; i < desc->action_count; i++)
+		aggregations += DTRACEACT_IS_AGG(desc->actions[i].kind);
+	/* One step an action; KEY_BEGIN takes the place of the id, which has none. */
+	plan->steps = dbk_host_alloc((desc->action_count + 1) * sizeof(*plan->steps));
+	plan->fields = dbk_host_alloc((desc->action_count + 1) * sizeof(*plan->fields));
+	plan->aggregations = dbk_host_alloc((aggregations + 1) * sizeof(*plan->aggregations));
+	if (plan->steps == NULL || plan->fields == NULL || plan->aggregations == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the enabling");
+	return 0;
+}
+
+/* What the steps cost besides their expressions, which charge themselves. */
+static uint32_t plan_work(const struct dbk_plan *plan)
+{
+	uint32_t work = DBK_WORK_CALL + plan->fixed_bytes, i;
+
+	for (i = 0; i < plan->step_count; i++) {
+		uint32_t kind = plan->steps[i].kind;
+
+		if (kind == DBK_STEP_EXECNAME)
+			work += 2 * DBK_WORK_INSN;
+		else if (kind == DBK_STEP_STRING) /* a name, by words, is not charged where it is copied */
+			work += 2 * DBK_WORK_CALL;
+		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
+			 kind == DBK_STEP_KEY_BEGIN)
+			work += plan->steps[i].expr.kind == DBK_EXPR_BINARY ? 2 * DBK_WORK_INSN
+									    : DBK_WORK_INSN;
+		else if (kind == DBK_STEP_USTACK) /* the process chooses where it leads */
+			work += DBK_WORK_FAULT;
+		else
+			work += DBK_WORK_CALL;
+	}
+	return work;
+}
+
+/* What the record of a simple plan takes at most. */
+static uint32_t simple_bytes(const struct dbk_plan *plan)
+{
+	uint32_t bytes = plan->fixed_bytes, i;
+	bool in_key = false;
+
+	if (!plan->has_record)
+		return 0;
+	for (i = 0; i < plan->step_count; i++) {
+		uint32_t kind = plan->steps[i].kind;
+
+		if (kind == DBK_STEP_KEY_BEGIN || kind == DBK_STEP_AGGREGATE)
+			in_key = kind == DBK_STEP_KEY_BEGIN;
+		else if (kind == DBK_STEP_EXECNAME && !in_key)
+			bytes += DBK_EXECNAME_BYTES;
+	}
+	return bytes;
+}
+
+/* Whether the text of a step needs nothing but the probe, or an argument that is given. */
+static bool is_text(const struct dbk_consumer *consumer, const struct dbk_step *step)
+{
+	const struct dbk_expr *expr = &step->expr;
+
+	if (step->kind != DBK_STEP_STRING || step->bytes > DBK_SIMPLE_TEXT_MAX)
+		return false;
+	if (expr->kind == DBK_EXPR_NAME)
+		return expr->operand != DIF_VAR_EXECNAME;
+	return expr->kind == DBK_EXPR_ARG && consumer->program->args_given != 0 &&
+	       (consumer->program->lacks & DBK_LACKS_KERNEL) == 0;
+}
+
+/* Whether the plan is one aggregation, all of whose key is simple or a text. */
+static bool is_texts(const struct dbk_consumer *consumer, const struct dbk_plan *plan)
+{
+	const struct dbk_step *step = plan->steps + 1, *last = plan->steps_end - 1;
+	const struct dbk_aggregation *agg = plan->aggregations;
+
+	if (plan->has_record || plan->aggregation_count != 1 ||
+	    plan->steps[0].kind != DBK_STEP_KEY_BEGIN || last->kind != DBK_STEP_AGGREGATE ||
+	    !dbk_is_simple(&agg->increment) || !dbk_is_simple(&agg->value))
+		return false;
+	for (; step != last; step++)
+		if (step->kind != DBK_STEP_EXECNAME && !is_text(consumer, step) &&
+		    (step->kind != DBK_STEP_STORE || !dbk_is_simple(&step->expr)))
+			return false;
+	return true;
+}
+
+static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
+		     struct dbk_plan *plan, struct dbk_reason *reason)
+{
+	uint32_t limit = consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET;
+	struct dbk_planner p = {.consumer = consumer, .plan = plan, .desc = desc, .reason = reason};
+	int error = allocate(plan, desc, reason);
+
+	if (error != 0)
+		return error;
+	plan->desc = desc;
+	plan->tier = DBK_TIER_SIMPLE;
+	plan->uses_locals = uses_locals(desc);
+	if (desc->predicate != NULL)
+		plan->predicate = desc->predicate->predicate;
+	/* A clause without actions records that it fired, and so does one that only speculates. */
+	plan->has_record =
+		desc->action_count == 0 ||
+		(desc->action_count == 1 && desc->actions[0].kind == DTRACEACT_SPECULATE);
+	plan->variable = stores_tail(&p);
+	p.record.at = (uint32_t)sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0);
+	p.record.classic.bytes = p.record.classic.align = 4;
+	error = plan_actions(&p);
+	if (error != 0)
+		return error;
+	plan->fixed_bytes = (uint32_t)DBK_ROUND_UP(p.record.at, DBK_RECORD_ALIGN_BYTES);
+	if (plan->speculates)
+		limit -= DBK_COMMIT_PART_BYTES;
+	if (plan->fixed_bytes > limit || plan->fixed_bytes > DBK_RECORD_BYTES_MAX)
+		return dbk_refuse(reason, -E2BIG,
+				  "its records take %u bytes, a segment has room for %u",
+				  plan->fixed_bytes,
+				  limit < DBK_RECORD_BYTES_MAX ? limit : DBK_RECORD_BYTES_MAX);
+	plan->work = plan_work(plan);
+	plan->zero_fixed = p.record.has_gaps || p.record.at != plan->fixed_bytes;
+	if (p.record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))
+		plan->has_record = true;
+	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
+	plan->classic_align = p.record.classic.align;
+	plan->steps_end = plan->steps + plan->step_count;
+	plan->simple_bytes = simple_bytes(plan);
+	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
+		plan->tier = DBK_TIER_TEXTS;
+	if (plan->uses_locals || consumer->counted || plan->work > DBK_SIMPLE_WORK_MAX ||
+	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)
+		plan->tier = DBK_TIER_GENERAL;
+	return 0;
+}
+
+int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	const struct dbk_program *program = consumer->program;
+	uint32_t i, aggregations = 0;
+	int error;
+
+	consumer->plans = dbk_host_alloc((program->ecbdesc_count + 1) * sizeof(*consumer->plans));
+	if (consumer->plans == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the enabling");
+	for (i = 0; i < program->ecbdesc_count; i++) {
+		consumer->plan_count = i;
+		error = init_plan(consumer, &program->ecbdescs[i], &consumer->plans[i], reason);
+		if (error != 0) {
+			dbk_reason_prefix(reason, "enabling in section",
+					  program->ecbdescs[i].section);
+			return error;
+		}
+		aggregations += consumer->plans[i].aggregation_count;
+		if (aggregations > AGGREGATIONS_MAX)
+			return dbk_refuse(reason, -E2BIG, "more than %u aggregating actions",
+					  AGGREGATIONS_MAX);
+	}
+	consumer->plan_count = program->ecbdesc_count;
+	return 0;
+}
+
+void dbk_plans_deinit(struct dbk_consumer *consumer)
+{
+	uint32_t i;
+
+	for (i = 0; consumer->plans != NULL && i < consumer->program->ecbdesc_count; i++) {
+		dbk_host_free(consumer->plans[i].steps);
+		dbk_host_free(consumer->plans[i].fields);
+		dbk_host_free(consumer->plans[i].aggregations);
+	}
+	dbk_host_free(consumer->plans);
+	dbk_host_free(consumer->triggers);
+	consumer->plans = NULL;
+}
+
+uint32_t dbk_plan_key_bytes(const struct dbk_consumer *consumer)
+{
+	uint32_t i, j, bytes = 0;
+
+	for (i = 0; i < consumer->plan_count; i++)
+		for (j = 0; j < consumer->plans[i].aggregation_count; j++)
+			if (consumer->plans[i].aggregations[j].key_bytes_max > bytes)
+				bytes = consumer->plans[i].aggregations[j].key_bytes_max;
+	/* A CPU whose aggregations have no key still has somewhere to begin one. */
+	return bytes < 8 ? 8 : bytes;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * buffer.h - a consumer's memory on one CPU: segments and aggregation buffers
+ *
+ * One writer: the CPU, with interrupts off and nested firings turned away.  A
+ * record is built after used_bytes and exists once dbk_record_commit() has stored
+ * committed_bytes with release order; an ECB that faults before leaves no trace.
+ *
+ * Opening the next segment is what can lose data, and the policy says when:
+ *   ring    always; the oldest segment goes, once all slots are used
+ *   fill    while there are unused ones; then FILLED drops
+ *   switch  when the reader has released the one that comes next; else PRINCIPAL drops
+ *
+ * The control path tends a ring beside its writer, who never waits and takes no
+ * notice: it seals closed segments (seal.c) and adds slots (grow.c).
+ */
+#ifndef DBK_ENGINE_BUFFER_H
+#define DBK_ENGINE_BUFFER_H
+
+#include "engine/types/internal.h"
+
+/* Where a record is being built. */
+struct dbk_slot {
+	uint8_t *record;
+	uint64_t now_ticks;
+	uint32_t rebase_bytes; /* of the TIME_BASE that precedes it, 0: none */
+	uint32_t room;	       /* from `record` to the segment's end */
+};
+
+/** dbk_slot_at() - the slot with this index, below slot_count */
+static __probe_ctx_inline struct dbk_segment_slot *dbk_slot_at(const struct dbk_buffer *buffer,
+							       uint32_t index)
+{
+	return &buffer->slots[index / DBK_SLOTS_PER_BLOCK][index % DBK_SLOTS_PER_BLOCK];
+}
+
+/** dbk_room_left() - bytes that the open segment can still take; 0: another context closed it */
+static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer)
+{
+	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
+
+	return room > buffer->used_bytes ? room - buffer->used_bytes : 0;
+}
+
+/** dbk_drop() - counts a drop of a consumer on this CPU.  Probe context */
+void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
+
+/** dbk_drops() - counts several */
+void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops);
+
+/** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  @end: those
+ * kept for END may be used.  Probe context */
+bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer, bool end);
+
+/** dbk_segments_free() - how many dbk_segment_open() would make in a row.  Probe context */
+uint32_t dbk_segments_free(const struct dbk_consumer *consumer, const struct dbk_buffer *buffer,
+			   bool end);
+
+/** dbk_full_cause() - what a record is that finds none */
+static __probe_ctx_inline uint32_t dbk_full_cause(const struct dbk_consumer *consumer)
+{
+	return consumer->policy == DBK_POLICY_FILL ? DBK_DROP_FILLED : DBK_DROP_PRINCIPAL;
+}
+
+/** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
+bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer, uint32_t bytes,
+			     struct dbk_slot *slot);
+
+/** dbk_record_rebase() - commits the TIME_BASE before a record whose delta does not fit 32 bits */
+void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
+
+/**
+ * dbk_record_reserve() - claims room for one record
+ * @ecb:   whose record it is
+ * @buffer: its consumer's on this CPU
+ * @bytes: header and fixed part, multiple of 8
+ *
+ * Moves nothing: the record exists only after dbk_record_commit().
+ * Return: true; or false, with the drop counted.
+ */
+static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
+						  struct dbk_buffer *buffer, uint32_t bytes,
+						  struct dbk_slot *slot)
+{
+	uint32_t used = buffer->used_bytes;
+	uint64_t now = dbk_host_ticks();
+	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
+
+	if (unlikely(used + bytes > room || ((now - buffer->base_ticks) >> 32) != 0))
+		return dbk_record_reserve_slow(ecb, buffer, bytes, slot);
+	slot->record = buffer->segment + used;
+	slot->now_ticks = now;
+	slot->rebase_bytes = 0;
+	slot->room = room - used;
+	return true;
+}
+
+/** dbk_record_commit() - publishes the record of @bytes that was built in @slot, by the firing of
+ * @cpu */
+static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+						 const struct dbk_slot *slot, uint32_t epid,
+						 uint32_t bytes)
+{
+	struct dbk_record_header *header = (struct dbk_record_header *)slot->record;
+	uint32_t used;
+
+	if (unlikely(slot->rebase_bytes != 0))
+		dbk_record_rebase(buffer, slot);
+	header->epid = epid | cpu->same_firing;
+	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	header->delta_ticks = (uint32_t)(slot->now_ticks - buffer->base_ticks);
+	used = buffer->used_bytes + bytes;
+	buffer->used_bytes = used;
+	dbk_store_release(&((struct dbk_segment_header *)buffer->segment)->committed_bytes, used);
+	buffer->counters->records++;
+	buffer->counters->bytes += bytes;
+}
+
+/* ---- control path ---------------------------------------------------------------------- */
+
+/** dbk_buffer_fill() - the memory of a CPU that is not there yet: variables, segments, aggregation
+ * buffers; -ENOMEM, with the option that asks for too much in consumer->lacking.  What was got
+ * stays, and the next call goes on from there.  [H] */
+int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer);
+
+/** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
+void dbk_buffers_deinit(struct dbk_consumer *consumer);
+
+/** dbk_slots_add() - [H] memory for @count more segments of a CPU, below slot_max; what there is of
+ * it is published slot by slot.  False: there was not enough */
+bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count);
+
+/** dbk_segments_seal() - seals the segments of a CPU that were closed before the last tending */
+void dbk_segments_seal(struct dbk_buffer *buffer);
+
+/** dbk_place_advance() - moves @place to the next younger segment, or to the oldest when the ring
+ * came over it again, but not beyond number @last; false: it stays */
+bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
+		       struct dbk_segment_place *place);
+
+/** dbk_segments_grow() - more slots while what is to be kept does not fit; see grow.c */
+void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns);
+
+/** dbk_memory_refused() - counts it, and lets some times of tending pass before the next try */
+void dbk_memory_refused(struct dbk_buffer *buffer);
+
+/** dbk_memory_paused() - whether this time of tending is one of those */
+bool dbk_memory_paused(struct dbk_buffer *buffer);
+
+/* ---- aggregation buffers ---------------------------------------------------------------- */
+
+/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM: it may be called again */
+int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
+void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
+
+/** dbk_aggregate() - counts @value with weight @increment under the key; no room is an AGGREGATION
+ * drop.  Probe context */
+void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
+		   const uint8_t *key, uint32_t key_bytes, int64_t value, int64_t increment);
+
+/* ---- metadata ------------------------------------------------------------------------------ */
+
+/** dbk_region_add() - [H] pages of @bytes that the consumer owns and lists; NULL: no memory */
+struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
+				 uint32_t bytes);
+
+/** dbk_regions_free() - all of them */
+void dbk_regions_free(struct dbk_consumer *consumer);
+
+/** dbk_meta_create() - the blocks that a ring has from the start: RING, DOF, CPUS */
+int dbk_meta_create(struct dbk_consumer *consumer, struct dbk_reason *reason);
+
+/** dbk_meta_add_ecb() - publishes an ECB, and its probe if that is new to the ring */
+int dbk_meta_add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb, bool new_probe);
+
+#endif /* DBK_ENGINE_BUFFER_H */

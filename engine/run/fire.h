@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * fire.h - a firing: gate, predicate, record; for every ECB of the probe
+ *
+ * Most programs compare and store a few integers that are known without running
+ * anything, so there are ways that do nothing else: enum dbk_tier, and simple.h.
+ * Everything else goes through dbk_run_plan().
+ *
+ * An ECB that faults stores nothing.  After it, the ERROR probe's ECBs of the same
+ * consumer run, with what went wrong as arguments; a fault in one of those is a
+ * DBLERROR drop and fires nothing.
+ */
+#ifndef DBK_ENGINE_FIRE_H
+#define DBK_ENGINE_FIRE_H
+
+#include "engine/memory/buffer.h"
+#include "engine/run/dif.h"
+
+/** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
+ * meanwhile; with option cpu this CPU is that one, or nothing fires. */
+void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
+
+/** dbk_run_plan() - all steps of cpu->ecb's plan, and its record.  On a fault *action_ret is the
+ * number of the action from 1.  Probe context */
+void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret);
+
+/** dbk_act() - a destructive action of DTRACEACT_ @kind; false after a fault.  Probe context */
+bool dbk_act(struct dbk_cpu *cpu, uint32_t kind, uint64_t value);
+
+/** dbk_turn_off() - from probe context: @activity if the consumer is starting or active, with
+ * @status for its exit status, and only @gates stay open; false if it was neither */
+bool dbk_turn_off(struct dbk_consumer *consumer, enum dbk_activity activity, uint32_t gates,
+		  int32_t status);
+
+/** dbk_deadman() - books a clause of this CPU that ended just now, and ends the consumer if it
+ * takes too much.  Probe context */
+void dbk_deadman(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint64_t began_ticks);
+
+/** dbk_exit() - exit(): no ECB of the consumer runs after this clause.  Probe context */
+void dbk_exit(struct dbk_cpu *cpu, int32_t status);
+
+/** dbk_expr_rest() - the kinds that are not inlined */
+uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr);
+
+/** dbk_expr_value() - an expression's integer, or the address of what it refers to */
+static __probe_ctx_inline uint64_t dbk_expr_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+						  const struct dbk_probe *probe,
+						  const uint64_t *args, void *frame)
+{
+	if (likely(expr->kind == DBK_EXPR_ARG))
+		return dbk_argument(probe, args, frame, expr->operand);
+	return dbk_expr_rest(cpu, expr);
+}
+
+/** dbk_store_integer() - the low @size bytes of @value */
+static __probe_ctx_inline void dbk_store_integer(uint8_t *to, uint64_t value, uint32_t size)
+{
+	if (likely(size == 8))
+		*(uint64_t *)to = value;
+	else if (size == 4)
+		*(uint32_t *)to = (uint32_t)value;
+	else if (size == 2)
+		*(uint16_t *)to = (uint16_t)value;
+	else
+		*to = (uint8_t)value;
+}
+
+/** dbk_zero_words() - @bytes is a multiple of 8 */
+static __probe_ctx_inline void dbk_zero_words(uint8_t *to, uint32_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8)
+		*(uint64_t *)(to + i) = 0;
+}
+
+#endif /* DBK_ENGINE_FIRE_H */

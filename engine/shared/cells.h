@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* cells.h - the cells of an aggregation.  Probe context */
+#ifndef DBK_ENGINE_CELLS_H
+#define DBK_ENGINE_CELLS_H
+
+#include "engine/api/engine.h"
+
+/** dbk_cells_init() - an empty aggregation's cells */
+void dbk_cells_init(uint64_t *cells, uint32_t count, uint32_t kind, uint64_t arg);
+
+/** dbk_cells_add() - one value into the cells */
+void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value, int64_t increment);
+
+#endif /* DBK_ENGINE_CELLS_H */
