@@ -229,9 +229,18 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
     DBK_TRY(const compiler::Btf* btf, kernel.vmlinux());
     for (std::string_view tracepoint : btf->tracepoints())
         probes.push_back({"sdt", "vmlinux", "", std::string(tracepoint)});
-    for (const KernelProbe& probe : kernel_probes())
-        if (probe.is_one)
-            probes.push_back({probe.provider, "", "", probe.name});
+    std::set<std::string, std::less<>> places;
+    for (std::string_view tracepoint : btf->tracepoints())
+        places.emplace(tracepoint);
+    for (const compiler::KernelFunction& function : functions)
+        places.insert(function.name.substr(0, function.name.find(".isra.0")));
+    std::set<std::string> seen;
+    for (const KernelProbe& probe : kernel_probes()) {
+        DofProbeName name{probe.provider, probe.module, probe.function, probe.name};
+        if (probe.is_one && places.count(std::string_view(probe.where)) != 0 &&
+            seen.insert(name.text()).second)
+            probes.push_back(std::move(name));
+    }
     for (const compiler::KernelFunction& function : functions) {
         auto own = std::find(std::begin(kOwnPath), std::end(kOwnPath), function.name);
         if (own == std::end(kOwnPath) && !function.is_alias)

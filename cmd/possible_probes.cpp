@@ -14,43 +14,22 @@ namespace daybreak::cmd {
 
 namespace {
 
+constexpr auto TRACEPOINT = KernelProbe::Place::tracepoint;
+constexpr auto ENTRY = KernelProbe::Place::function;
+
 constexpr KernelProbe kKernelProbes[] = {
     {"syscall", "vmlinux", "*", "entry", false},
     {"syscall", "vmlinux", "*", "return", false},
     {"fbt", "*", "*", "entry", false},
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},
-    {"proc", "", "", "create", true},
-    {"proc", "", "", "start", true},
-    {"proc", "", "", "exec", true},
-    {"proc", "", "", "exec-success", true},
-    {"proc", "", "", "exec-failure", true},
-    {"proc", "", "", "exit", true},
-    {"proc", "", "", "lwp-create", true},
-    {"proc", "", "", "lwp-start", true},
-    {"proc", "", "", "lwp-exit", true},
-    {"proc", "", "", "signal-send", true},
-    {"proc", "", "", "signal-discard", true},
-    {"proc", "", "", "signal-handle", true},
-    {"proc", "", "", "signal-clear", true},
-    {"sched", "", "", "off-cpu", true},
-    {"sched", "", "", "sleep", true},
-    {"sched", "", "", "preempt", true},
-    {"sched", "", "", "wakeup", true},
-    {"io", "", "", "start", true},
-    {"io", "", "", "done", true},
-    {"boot", "", "", "module-load-start", true},
-    {"boot", "", "", "module-load-done", true},
-    {"boot", "", "", "firmware-request", true},
-    {"boot", "", "", "firmware-done", true},
-    {"boot", "", "", "device-probe-start", true},
-    {"boot", "", "", "device-probe-done", true},
-    {"boot", "", "", "rootfs-mounted", true},
-    {"boot", "", "", "switch-root", true},
-    {"boot", "", "", "init-exec", true},
-    {"boot", "", "", "unit-start", true},
-    {"boot", "", "", "unit-ready", true},
-    {"boot", "", "", "unit-stop", true},
+#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)       \
+    {#provider, "vmlinux", function, name, true, kind, #where},
+#define DBK_CODED(provider, name, since, kind, where)                                              \
+    {#provider, "vmlinux", "", name, true, kind, #where},
+#define DBK_ABSENT(provider, name, reason)
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
 };
 
 bool matches(const std::string& pattern, std::string_view name) {

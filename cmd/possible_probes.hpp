@@ -22,11 +22,15 @@ constexpr std::string_view kAnyName = "*";
 
 /// How a provider of the kernel module names its probes (docs/probes.md).
 struct KernelProbe {
+    enum class Place : unsigned char { none, tracepoint, function };
+
     const char* provider;
     const char* module; ///< kAnyName: vmlinux, or a module
     const char* function;
     const char* name;
-    bool is_one; ///< a single probe, in every kernel
+    bool is_one; ///< a single probe, in every kernel that has its place
+    Place kind = Place::none;
+    const char* where = ""; ///< the kernel's name for the place, a function's without a suffix
 };
 
 /// Returns all of them, in the order of providers.

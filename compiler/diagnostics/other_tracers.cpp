@@ -92,14 +92,13 @@ struct MissingProbe {
 };
 
 constexpr MissingProbe kMissing[] = {
-    {"sched", "on-cpu", "sdt:::sched_switch fires when args[2] gets the CPU"},
-    {"sched", "enqueue", "sdt:::sched_wakeup and sdt:::sched_wakeup_new are near it"},
-    {"sched", "dequeue", "sched:::sleep is near it"},
+#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)
+#define DBK_CODED(provider, name, since, kind, where)
+#define DBK_ABSENT(provider, name, reason) {#provider, name, reason},
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
     {"proc", "fault", "sdt:::page_fault_user is near it"},
     {"lockstat", "", "sdt:::contention_begin and contention_end are near it"},
-    {"tcp", "", "fbt::tcp_*:entry and sdt:::tcp_* are near it"},
-    {"udp", "", "fbt::udp_*:entry is near it"},
-    {"ip", "", "fbt::ip_*:entry is near it"},
     {"pid", "", "only functions of a -c command have probes, at entry, where the module is not loaded"},
 };
 

@@ -47,7 +47,7 @@ StabilityRules::StabilityRules() {
     providers_["dtrace"] = {kStable, kPrivate, kPrivate, kStable, kStable};
     providers_["profile"] = {kEvolving, kUnstable, kPrivate, kEvolving, kEvolving};
     providers_["syscall"] = {kEvolving, kPrivate, kEvolvingIsa, kEvolving, kPrivateIsa};
-    for (const char* name : {"proc", "sched", "io", "boot"})
+    for (const char* name : {"proc", "sched", "io", "boot", "ip", "tcp", "udp"})
         providers_[name] = {kEvolving, kPrivate, kPrivate, kEvolving, kEvolvingIsa};
     providers_["fbt"] = {kEvolving, kPrivate, kPrivate, kEvolving, kPrivateIsa};
     providers_["sdt"] = {kEvolving, kPrivate, kPrivate, kPrivate, kPrivateIsa};

@@ -178,14 +178,15 @@ static int on_bank(struct file *file, void *argument)
 	return 0;
 }
 
-/* A caller that lists from the start wants to see the functions as well. */
-static int functions_publish(void)
+/* A caller that lists from the start wants to see what is made when it is named, too: of tables, and functions. */
+static int all_publish(void)
 {
-	static const struct dbk_probedesc functions = { "fbt", "", "", "", 0 };
-	int err;
+	static const struct dbk_probedesc everything = { "", "", "", "", 0 };
+	int err, tables;
 
 	dbk_probe_add_begin(dbk.engine);
-	err = dbk_providers_provide(&functions);
+	tables = dbk_provider_stable.provide(&everything);
+	err = dbk_provider_fbt.provide(&everything) ?: tables;
 	dbk_probe_add_end(dbk.engine);
 	/* Without them the rest can still be listed. */
 	return err == -ENOENT ? 0 : err;
@@ -214,7 +215,7 @@ static int on_probe(struct file *file, void *argument)
 	int err;
 
 	if (index == 0 && entry->probe_id != DBK_PROBE_ONLY_EXISTING) {
-		err = functions_publish();
+		err = all_publish();
 		if (err)
 			return err;
 	}

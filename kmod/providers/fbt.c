@@ -2,6 +2,8 @@
 /*
  * fbt.c - provider fbt: the entry of functions, through ftrace; sets of hooks
  *
+ * The providers of tables (stable.c) have their functions hooked here as well.
+ *
  * Probes that get their first ECB in one control operation become one set: one
  * ftrace_ops with a filter of addresses, and a hash from address to probe.  Sets
  * are per module and kind (returns: fbt_return.c, entries of the same functions with them where that is
@@ -65,7 +67,9 @@ __probe_ctx noinline void fbt_fire_entry(struct fbt_probe *fbt, unsigned long pa
 	args[5] = dbk_ftrace_argument(fregs, 5);
 	flags = dbk_host_enter();
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, &fbt->probe, 1);
+		dbk_probe_missed(dbk.engine, fbt->target, 1);
+	else if (fbt->fire)
+		fbt->fire(fbt, args, &frame);
 	else
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 	dbk_host_leave(flags);
@@ -348,24 +352,24 @@ static void set_narrow(struct fbt_set *set)
 	synchronize_rcu_tasks();
 }
 
+void fbt_hook(struct fbt_probe *fbt)
+{
+	dbk_state_assert();
+	if (fbt->set)
+		fbt->idle = false;
+	else if (list_empty(&fbt->pending))
+		list_add_tail(&fbt->pending, &pending);
+	cond_resched();
+}
+
 static int fbt_enable(struct dbk_probe *probe)
 {
-	struct fbt_probe *fbt = container_of(probe, struct fbt_probe, probe);
-
-	dbk_state_assert();
-	if (fbt->set) {
-		fbt->idle = false;
-		return 0;
-	}
-	list_add_tail(&fbt->pending, &pending);
-	cond_resched();
+	fbt_hook(container_of(probe, struct fbt_probe, probe));
 	return 0;
 }
 
-static void fbt_disable(struct dbk_probe *probe)
+void fbt_unhook(struct fbt_probe *fbt)
 {
-	struct fbt_probe *fbt = container_of(probe, struct fbt_probe, probe);
-
 	dbk_state_assert();
 	if (!list_empty(&fbt->pending)) {
 		list_del_init(&fbt->pending);
@@ -373,6 +377,11 @@ static void fbt_disable(struct dbk_probe *probe)
 		fbt->idle = true;
 		fbt->set->some_idle = true;
 	}
+}
+
+static void fbt_disable(struct dbk_probe *probe)
+{
+	fbt_unhook(container_of(probe, struct fbt_probe, probe));
 }
 
 /* A pause changes both lists, so each search starts anew. */

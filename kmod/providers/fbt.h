@@ -74,8 +74,14 @@ struct fbt_set {
 	struct rethook *rethook; /* [C] FBT_RETURN without fprobe */
 };
 
+/* What a hook does when its function is called or has returned; @args has 6 words, of a return what it
+ * returned and, if the hook keeps them, the first 4 arguments. */
+typedef void fbt_fire(struct fbt_probe *fbt, const u64 *args, const struct dbk_frame *frame);
+
 struct fbt_probe {
 	struct dbk_probe probe;
+	struct dbk_probe *target; /* [C] whose enabling counts: its own, or another provider's */
+	fbt_fire *fire;		  /* [C] another provider's; NULL: its own probe is fired */
 	unsigned long address;	  /* [C] */
 	unsigned long site;	  /* [C] */
 	struct module *module;	  /* [C] */
@@ -98,6 +104,20 @@ void fbt_table_remove_module(struct module *module);
 /** fbt_table_free() - forgets all */
 void fbt_table_free(void);
 
+/**
+ * fbt_hook_init() - makes @fbt, which is zero, a hook of another provider's
+ * @target:  the hook is looked at while this has an ECB
+ * @address: of a function of the kernel
+ *
+ * Context: [S].  Return: whether the function can be hooked so.
+ */
+bool fbt_hook_init(struct fbt_probe *fbt, struct dbk_probe *target, unsigned long address,
+		   enum fbt_kind kind, fbt_fire *fire);
+
+/** fbt_hook() and fbt_unhook() - at the next settle.  Context: [S]. */
+void fbt_hook(struct fbt_probe *fbt);
+void fbt_unhook(struct fbt_probe *fbt);
+
 /** fbt_hooks_drop_module() - unhooks every probe of @module.  Context: [S]. */
 void fbt_hooks_drop_module(const struct module *module);
 
@@ -112,7 +132,7 @@ static __probe_ctx_inline struct fbt_probe *fbt_at(const struct fbt_set *set, un
 
 static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned long ip)
 {
-	return fbt->site == ip && dbk_probe_is_enabled(&fbt->probe);
+	return fbt->site == ip && dbk_probe_is_enabled(fbt->target);
 }
 
 /** fbt_fire_entry() - a function that is probed at its entry was called.  Probe context. */

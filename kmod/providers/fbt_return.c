@@ -49,7 +49,7 @@ static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs)
 	u64 args[2] = { -1, regs->ax };
 
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, &fbt->probe, 1);
+		dbk_probe_missed(dbk.engine, fbt->target, 1);
 	else
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 }
@@ -73,7 +73,7 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 
 	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
 		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
-			dbk_probe_missed(dbk.engine, &fbt->probe, count);
+			dbk_probe_missed(dbk.engine, fbt->target, count);
 	dbk_host_leave(flags);
 }
 
@@ -129,7 +129,7 @@ void fbt_returns_book(struct fbt_set *set)
 
 	for (slot = 0; set->armed && slot < 1u << set->hash_bits; slot++)
 		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
-			if (dbk_probe_is_enabled(&fbt->probe)) {
+			if (dbk_probe_is_enabled(fbt->target)) {
 				count_missed(set, fbt->site, missed_take(set));
 				return;
 			}

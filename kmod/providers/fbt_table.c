@@ -211,20 +211,47 @@ void fbt_table_free(void)
 	table_is_listed = false;
 }
 
+/* Whether functions can be hooked at all. */
+static bool kernel_known(void)
+{
+	if (location_of)
+		return true;
+	kernel_text_start = dbk_symbol("_stext");
+	kernel_text_end = dbk_symbol("_etext");
+	if (!kernel_text_start || !kernel_text_end)
+		return false;
+	location_of = (void *)dbk_symbol("ftrace_location");
+	returns_work = location_of && fbt_returns_init();
+	if (location_of && !returns_work)
+		pr_warn("fbt: this kernel does not let functions be followed to their return\n");
+	return location_of;
+}
+
+bool fbt_hook_init(struct fbt_probe *fbt, struct dbk_probe *target, unsigned long address,
+		   enum fbt_kind kind, fbt_fire *fire)
+{
+	dbk_state_assert();
+	if (!kernel_known() || (kind == FBT_RETURN && !returns_work))
+		return false;
+	fbt->site = location_of(address);
+	if (fbt->site == 0 || fbt->site - address > 16)
+		return false;
+	fbt->target = target;
+	fbt->fire = fire;
+	fbt->address = address;
+	fbt->kind = kind;
+	INIT_LIST_HEAD(&fbt->pending);
+	return true;
+}
+
 static int table_build(void)
 {
 	int err;
 
 	if (table_is_built)
 		return 0;
-	location_of = (void *)dbk_symbol("ftrace_location");
-	kernel_text_start = dbk_symbol("_stext");
-	kernel_text_end = dbk_symbol("_etext");
-	if (!location_of || !kernel_text_start || !kernel_text_end)
+	if (!kernel_known())
 		return -ENOENT;
-	returns_work = fbt_returns_init();
-	if (!returns_work)
-		pr_warn("fbt: this kernel does not let functions be followed to their return\n");
 	err = PTR_ERR_OR_ZERO(group_create(NULL));
 	if (!err)
 		err = modules_add();
@@ -245,6 +272,7 @@ static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol, en
 
 	if (!fbt)
 		return -ENOMEM;
+	fbt->target = &fbt->probe;
 	fbt->address = symbol->address;
 	fbt->site = symbol->site;
 	fbt->module = group->module;

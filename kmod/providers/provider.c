@@ -11,7 +11,7 @@
 #include "kmod/providers/provider.h"
 
 static const struct dbk_provider *const providers[] = {
-	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_sched,	  &dbk_provider_io,
+	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_stable,  &dbk_provider_io,
 	&dbk_provider_boot,    &dbk_provider_sdt,  &dbk_provider_profile, &dbk_provider_fbt,
 };
 
@@ -65,7 +65,8 @@ int dbk_providers_provide(const struct dbk_probedesc *description)
 		int err;
 
 		if (!provider_works[i] || !providers[i]->provide ||
-		    !dbk_glob_match(description->provider, providers[i]->name))
+		    (strcmp(providers[i]->name, "*") != 0 &&
+		     !dbk_glob_match(description->provider, providers[i]->name)))
 			continue;
 		err = providers[i]->provide(description);
 		if (err)

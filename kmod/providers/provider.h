@@ -16,7 +16,7 @@
 #include "kmod/state.h"
 
 struct dbk_provider {
-	const char *name;
+	const char *name; /* "*": its probes are of several providers */
 	/* Probes whose firings may take long (dbk_program_probedesc_is_heavy()), of all rings at
 	 * work; 0: any number. */
 	u32 heavy_probes_max;
@@ -47,7 +47,7 @@ struct dbk_provider {
 extern const struct dbk_provider dbk_provider_syscall;
 extern const struct dbk_provider dbk_provider_sdt;
 extern const struct dbk_provider dbk_provider_proc;
-extern const struct dbk_provider dbk_provider_sched;
+extern const struct dbk_provider dbk_provider_stable;
 extern const struct dbk_provider dbk_provider_io;
 extern const struct dbk_provider dbk_provider_boot;
 extern const struct dbk_provider dbk_provider_profile;

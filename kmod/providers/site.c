@@ -32,7 +32,7 @@ static int publish(const struct dbk_site_provider *own, struct dbk_site_probe *a
 {
 	at->probe = (struct dbk_probe){
 		.provider = own->provider->name,
-		.module = "",
+		.module = "vmlinux",
 		.function = "",
 		.name = at->name,
 		.host_data = (void *)own->provider,

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Provider tcp: segments as tcpinfo_t, connections as tcpsinfo_t.  What Linux does not keep is 0, or -1 where 0 means
+ * something.
+ */
+#pragma D depends_on library ip.d
+
+/* Of a connection: include/net/tcp_states.h of the Linux kernel. */
+inline int TCP_STATE_ESTABLISHED = 1;
+inline int TCP_STATE_SYN_SENT = 2;
+inline int TCP_STATE_SYN_RECEIVED = 3;
+inline int TCP_STATE_FIN_WAIT_1 = 4;
+inline int TCP_STATE_FIN_WAIT_2 = 5;
+inline int TCP_STATE_TIME_WAIT = 6;
+inline int TCP_STATE_CLOSED = 7;
+inline int TCP_STATE_CLOSE_WAIT = 8;
+inline int TCP_STATE_LAST_ACK = 9;
+inline int TCP_STATE_LISTEN = 10;
+inline int TCP_STATE_CLOSING = 11;
+
+inline string tcp_state_string[int32_t S] = S == 1 ? "state-established" : S == 2 ? "state-syn-sent" :
+    S == 3 ? "state-syn-received" : S == 4 ? "state-fin-wait-1" : S == 5 ? "state-fin-wait-2" :
+    S == 6 ? "state-time-wait" : S == 7 ? "state-closed" : S == 8 ? "state-close-wait" : S == 9 ? "state-last-ack" :
+    S == 10 ? "state-listen" : S == 11 ? "state-closing" : "<unknown>";
+
+/* Of a segment. */
+inline uint8_t TH_FIN = 0x01;
+inline uint8_t TH_SYN = 0x02;
+inline uint8_t TH_RST = 0x04;
+inline uint8_t TH_PUSH = 0x08;
+inline uint8_t TH_ACK = 0x10;
+inline uint8_t TH_URG = 0x20;
+inline uint8_t TH_ECE = 0x40;
+inline uint8_t TH_CWR = 0x80;
+
+typedef struct tcpinfo {
+	uint16_t tcp_sport;
+	uint16_t tcp_dport;
+	uint32_t tcp_seq;
+	uint32_t tcp_ack;
+	uint8_t tcp_offset;		/* bytes of the header */
+	uint8_t tcp_flags;
+	uint16_t tcp_window;
+	uint16_t tcp_checksum;
+	uint16_t tcp_urgent;
+	struct tcphdr *tcp_hdr;
+} tcpinfo_t;
+
+typedef struct tcpsinfo {
+	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and all others are 0 */
+	int tcps_local;			/* -1 */
+	int tcps_active;		/* -1 */
+	uint16_t tcps_lport;
+	uint16_t tcps_rport;
+	string tcps_laddr;
+	string tcps_raddr;
+	int32_t tcps_state;
+	uint32_t tcps_iss;
+	uint32_t tcps_suna;		/* first byte that is not acknowledged */
+	uint32_t tcps_snxt;		/* next to send */
+	uint32_t tcps_rack;
+	uint32_t tcps_rnxt;		/* next to receive */
+	uint32_t tcps_swnd;
+	int32_t tcps_snd_ws;
+	uint32_t tcps_rwnd;
+	int32_t tcps_rcv_ws;
+	uint32_t tcps_cwnd;		/* bytes */
+	uint32_t tcps_cwnd_ssthresh;	/* bytes */
+	uint32_t tcps_sack_fack;
+	uint32_t tcps_sack_snxt;
+	uint32_t tcps_rto;		/* jiffies */
+	uint32_t tcps_mss;
+	int tcps_retransmit;		/* repetitions of what is sent first */
+} tcpsinfo_t;
+
+typedef struct tcplsinfo {
+	int32_t tcps_state;		/* the one before */
+} tcplsinfo_t;
+
+/* The byte with the flags is the 13th, the length of the header the upper half of the one before. */
+translator tcpinfo_t < dbk_packet_t *P > {
+	tcp_sport = P->transport == 0 ? 0 : ntohs(((struct tcphdr *)P->transport)->source);
+	tcp_dport = P->transport == 0 ? 0 : ntohs(((struct tcphdr *)P->transport)->dest);
+	tcp_seq = P->transport == 0 ? 0 : ntohl(((struct tcphdr *)P->transport)->seq);
+	tcp_ack = P->transport == 0 ? 0 : ntohl(((struct tcphdr *)P->transport)->ack_seq);
+	tcp_offset = P->transport == 0 ? 0 : (*(uint8_t *)(P->transport + 12) >> 4) * 4;
+	tcp_flags = P->transport == 0 ? 0 : *(uint8_t *)(P->transport + 13);
+	tcp_window = P->transport == 0 ? 0 : ntohs(((struct tcphdr *)P->transport)->window);
+	tcp_checksum = P->transport == 0 ? 0 : ntohs(((struct tcphdr *)P->transport)->check);
+	tcp_urgent = P->transport == 0 ? 0 : ntohs(((struct tcphdr *)P->transport)->urg_ptr);
+	tcp_hdr = (struct tcphdr *)P->transport;
+};
+
+translator tcpsinfo_t < dbk_packet_t *P > {
+	tcps_addr = (uintptr_t)P->sock;
+	tcps_local = -1;
+	tcps_active = -1;
+	tcps_lport = P->sock == 0 ? 0 : ((struct sock *)P->sock)->__sk_common.skc_num;
+	tcps_rport = P->sock == 0 ? 0 : ntohs(((struct sock *)P->sock)->__sk_common.skc_dport);
+	tcps_laddr = P->sock == 0 ? "<none>" : sock_local[(struct sock *)P->sock];
+	tcps_raddr = P->sock == 0 ? "<none>" : sock_remote[(struct sock *)P->sock];
+	tcps_state = P->state;
+	tcps_iss = 0;
+	tcps_suna = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_una;
+	tcps_snxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_nxt;
+	tcps_rack = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_wup;
+	tcps_rnxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_nxt;
+	tcps_swnd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_wnd;
+	tcps_snd_ws = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rx_opt.snd_wscale;
+	tcps_rwnd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_wnd;
+	tcps_rcv_ws = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rx_opt.rcv_wscale;
+	tcps_cwnd = P->sock == 0 ? 0 :
+	    ((struct tcp_sock *)P->sock)->snd_cwnd * ((struct tcp_sock *)P->sock)->mss_cache;
+	tcps_cwnd_ssthresh = P->sock == 0 ? 0 :
+	    ((struct tcp_sock *)P->sock)->snd_ssthresh * ((struct tcp_sock *)P->sock)->mss_cache;
+	tcps_sack_fack = 0;
+	tcps_sack_snxt = 0;
+	tcps_rto = P->sock == 0 ? 0 : ((struct inet_connection_sock *)P->sock)->icsk_rto;
+	tcps_mss = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->mss_cache;
+	tcps_retransmit = P->sock == 0 ? 0 : ((struct inet_connection_sock *)P->sock)->icsk_retransmits;
+};
+
+translator tcplsinfo_t < dbk_packet_t *P > {
+	tcps_state = P->old_state;
+};
+
+provider tcp {
+	probe send(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe receive(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe connect__request(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe connect__established(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe connect__refused(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe accept__established(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe accept__refused(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P);
+	probe state__change(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, tcpsinfo_t *P, tcpinfo_t *P, tcplsinfo_t *P);
+};

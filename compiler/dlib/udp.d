@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Provider udp: datagrams as udpinfo_t, sockets as udpsinfo_t.
+ */
+#pragma D depends_on library ip.d
+
+typedef struct udpinfo {
+	uint16_t udp_sport;
+	uint16_t udp_dport;
+	uint16_t udp_length;		/* with the header */
+	uint16_t udp_checksum;
+	struct udphdr *udp_hdr;
+} udpinfo_t;
+
+typedef struct udpsinfo {
+	uintptr_t udps_addr;		/* of the struct sock; 0: none, and all others are 0 */
+	uint16_t udps_lport;
+	uint16_t udps_rport;
+	string udps_laddr;
+	string udps_raddr;
+} udpsinfo_t;
+
+translator udpinfo_t < dbk_packet_t *P > {
+	udp_sport = ntohs(((struct udphdr *)P->transport)->source);
+	udp_dport = ntohs(((struct udphdr *)P->transport)->dest);
+	udp_length = ntohs(((struct udphdr *)P->transport)->len);
+	udp_checksum = ntohs(((struct udphdr *)P->transport)->check);
+	udp_hdr = (struct udphdr *)P->transport;
+};
+
+translator udpsinfo_t < dbk_packet_t *P > {
+	udps_addr = (uintptr_t)P->sock;
+	udps_lport = P->sock == 0 ? 0 : ((struct sock *)P->sock)->__sk_common.skc_num;
+	udps_rport = P->sock == 0 ? 0 : ntohs(((struct sock *)P->sock)->__sk_common.skc_dport);
+	udps_laddr = P->sock == 0 ? "<none>" : sock_local[(struct sock *)P->sock];
+	udps_raddr = P->sock == 0 ? "<none>" : sock_remote[(struct sock *)P->sock];
+};
+
+provider udp {
+	probe send(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, udpsinfo_t *P, udpinfo_t *P);
+	probe receive(struct sk_buff *B, dbk_packet_t *P) :
+	    (pktinfo_t *P, csinfo_t *P, ipinfo_t *P, udpsinfo_t *P, udpinfo_t *P);
+};

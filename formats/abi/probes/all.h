@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * all.h - the stable providers, a page each (docs/design/0083-providers-as-tables.md)
+ *
+ * Who includes this has defined what a row is to him; it may be included several times.
+ *
+ *   DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)
+ *       The probe provider:vmlinux:function:name fires at the place; a probe may have several places.
+ *       since      the kernels that have the place: "6.1+", "6.12+", or "6.1", which only that has
+ *       kind       TRACEPOINT or ENTRY, of the function
+ *       where      its name in the kernel; the compiler may have appended .isra.0 or .constprop.0
+ *       parameters what the place has
+ *       condition  of theirs: fires only when it holds
+ *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
+ *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet
+ *
+ *   DBK_CODED(provider, name, since, kind, where)
+ *       The same, fired by code in kmod/providers/, as it needs what it saw before.
+ *
+ *   DBK_ABSENT(provider, name, reason)
+ *       A probe that DTrace has elsewhere and Linux has no place for.
+ *
+ * Conditions and what is passed on are C of the module's; user space leaves them out.
+ */
+#include "formats/abi/probes/boot.h"
+#include "formats/abi/probes/io.h"
+#include "formats/abi/probes/ip.h"
+#include "formats/abi/probes/proc.h"
+#include "formats/abi/probes/sched.h"
+#include "formats/abi/probes/tcp.h"
+#include "formats/abi/probes/udp.h"

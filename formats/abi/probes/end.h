@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* end.h - forgets what a row is, after all.h */
+#undef DBK_PLACE
+#undef DBK_CODED
+#undef DBK_ABSENT
+#undef PASS
+#undef PASS_NONE
+#undef PASS_PACKET
+#undef PASS_STATES

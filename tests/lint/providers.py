@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/providers.md is what the tables of the stable providers say.
+
+    tests/lint/providers.py ROOT            checks
+    tests/lint/providers.py --write ROOT    writes it
+    tests/lint/providers.py --self-test     changes a table and fails if that is not found
+
+The tables are formats/abi/probes/*.h; args[] are those of the declarations in compiler/dlib/*.d.
+"""
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TABLES, LIBRARIES, PAGE = "formats/abi/probes", "compiler/dlib", "docs/providers.md"
+KERNELS = ("6.1", "6.12")
+KINDS = {"TRACEPOINT": "tracepoint", "ENTRY": "call of", "RETURN": "return of"}
+
+
+@dataclass
+class Probe:
+    places: list[str] = field(default_factory=list)
+    kernels: set[str] = field(default_factory=set)
+    reason: str = ""
+
+
+def calls(text, names):
+    """Macro, arguments: of each use of a macro, its arguments divided at the commas of its own level."""
+    for match in re.finditer(rf"\b({'|'.join(names)})\(", text):
+        depth, quoted, parts, start = 1, False, [], match.end()
+        for at in range(match.end(), len(text)):
+            c = text[at]
+            quoted ^= c == '"'
+            if quoted:
+                continue
+            depth += (c == "(") - (c == ")")
+            if depth == 0 or (depth == 1 and c == ","):
+                parts.append(" ".join(text[start:at].split()))
+                start = at + 1
+            if depth == 0:
+                break
+        yield match[1], parts
+
+
+def kernels_of(since):
+    if not since.endswith("+"):
+        return {since}
+    return set(KERNELS[KERNELS.index(since[:-1]):])
+
+
+def read_table(text):
+    """Function and name of each probe, in order, and what is known of it."""
+    probes = {}
+    for macro, parts in calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), ("DBK_PLACE", "DBK_CODED", "DBK_ABSENT")):
+        quoted = [part.strip('"') for part in parts]
+        if macro == "DBK_ABSENT":
+            probes.setdefault(("", quoted[1]), Probe()).reason = "".join(re.findall(r'"([^"]*)"', parts[2]))
+            continue
+        function, name, since, kind, where = quoted[1:6] if macro == "DBK_PLACE" else ["", *quoted[1:5]]
+        probe = probes.setdefault((function, name), Probe())
+        place = f"{KINDS[kind]} `{where}`"
+        if place not in probe.places:
+            probe.places.append(place)
+        probe.kernels |= kernels_of(since)
+    return probes
+
+
+def declared(libraries, provider):
+    """Probe's name -> types of its args[], as its declaration has them."""
+    types = {}
+    for text in libraries:
+        for body in re.findall(rf"^provider {provider} {{(.*?)^}};", text, re.DOTALL | re.MULTILINE):
+            for name, own, translated in re.findall(r"probe (\w+)\(([^;]*?)\)(?:\s*:\s*\(([^;]*)\))?;", body):
+                types[name.replace("__", "-")] = [typed(part) for part in split(translated or own)]
+    return types
+
+
+def split(parameters):
+    return [] if parameters.strip() in ("", "void") else re.split(r",\s*(?![^()]*\))", parameters)
+
+
+def typed(parameter):
+    """Without the parameter's name."""
+    text = " ".join(parameter.split())
+    return re.sub(r"\(\*\w+\)", "(*)", text) if "(*" in text else re.sub(r"\s*\b\w+$", "", text) if " " in text else text
+
+
+def page(files):
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# The stable providers", "",
+             "Made by `tests/lint/providers.py` of the tables in `formats/abi/probes/` and the declarations in `compiler/dlib/`;",
+             "how they work is in `docs/design/0083-providers-as-tables.md`, what the other providers have in `docs/probes.md`.", "",
+             "Module is `vmlinux`. Stability is Evolving/Evolving/Common, of arguments Evolving/Evolving/ISA. A probe that is off costs",
+             "nothing; one that is on costs what its place does (a tracepoint, or a function hooked by ftrace) and a condition.", ""]
+    libraries = [text for path, text in sorted(files.items()) if path.startswith(LIBRARIES) and path.endswith(".d")]
+    for path, text in sorted(files.items()):
+        if not path.startswith(TABLES + "/") or not re.search(r"DBK_(PLACE|CODED)\(\w", text) or path.endswith(("/all.h", "/end.h")):
+            continue
+        provider = Path(path).stem
+        probes, types = read_table(text), declared(libraries, provider)
+        about = re.search(rf"provider {provider}: (.*?)(?:\n \*\n|\s*\*/)", text, re.DOTALL)[1]
+        about = " ".join(about.replace("\n *", " ").split()).removesuffix(".")
+        lines += [f"## {provider}", "", about[0].upper() + about[1:] + ".", "",
+                  "| probe | kernels | args[] | fires at |", "|---|---|---|---|"]
+        for (function, name), probe in probes.items():
+            if not probe.places:
+                continue
+            shown = f"`{function}:{name}`" if function else f"`{name}`"
+            arguments = ", ".join(f"`{one}`" for one in types.get(name, [])) or "none"
+            kernels = ", ".join(kernel for kernel in KERNELS if kernel in probe.kernels)
+            lines.append(f"| {shown} | {kernels} | {arguments} | {', '.join(probe.places)} |")
+        lines.append("")
+        absent = [f"- `{name}`: {probe.reason}." for (_, name), probe in probes.items() if probe.reason]
+        lines += ["Not there:", "", *absent, ""] if absent else []
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def read(root):
+    paths = [*root.glob(TABLES + "/*.h"), *root.glob(LIBRARIES + "/*.d"), root / PAGE]
+    return {str(path.relative_to(root)): path.read_text() for path in paths if path.exists()}
+
+
+def self_test(root):
+    files = read(root)
+    table = f"{TABLES}/sched.h"
+    changed = dict(files)
+    changed[table] = files[table].replace('"surrender"', '"yield"')
+    if page(changed) == files[PAGE]:
+        print("providers.py: a renamed probe was not found", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main():
+    root = Path(sys.argv[-1]) if Path(sys.argv[-1]).is_dir() else Path(__file__).resolve().parents[2]
+    if "--self-test" in sys.argv:
+        return self_test(root)
+    files = read(root)
+    text = page(files)
+    if "--write" in sys.argv:
+        (root / PAGE).write_text(text)
+    elif files.get(PAGE) != text:
+        print(f"{PAGE}: is not what the tables say; tests/lint/providers.py --write . makes it")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# What probes say, in files; what the kernel says of the same, beside it.
+in=/share/in
+holds load insmod $in/daybreak.ko
+ifconfig lo up
+mount -t tracefs none /sys/kernel/tracing
+cat /sys/kernel/tracing/enabled_functions >hooked
+
+daybreak dtrace -o said -s $in/sched.d -c 'known sched' >known 2>errors
+equal sched-no-faults "$(cat errors)" ""
+# of NAME: what comes after it in what was said; number NAME: 0 if nothing does
+of() {
+	sed -n "s/^$1 //p" said
+}
+number() {
+	of "$1" | grep . || echo 0
+}
+switches=$(sed -n 's/^SWITCHES //p' known)
+# A switch may come between a getppid() and the look at the counters, and has its end later.
+near() {
+	check_difference=$(($2 - ${3:-0}))
+	if [ "$check_difference" -ge -2 ] && [ "$check_difference" -le 2 ]; then pass "$1" "$2"; else fail "$1" "got '$2', expected '$3'"; fi
+}
+near off-cpu-is-the-kernels-count "$(number OFF)" "$switches"
+near on-cpu-is-the-kernels-count "$(number ON)" "$switches"
+near sleep-and-preempt-are-all $(($(number SLEEP) + $(number PREEMPT))) "$switches"
+at_least slept "$(of SLEEP)" 10
+at_least woken "$(of WAKEUP)" 10
+at_least dequeued "$(of DEQUEUE)" 10
+near enqueued-again "$(number ENQUEUE)" "$(number DEQUEUE)"
+equal on-its-cpu "$(of ENQUEUED | cut -d ' ' -f 1 | sort -u) $(of DEQUEUED | cut -d ' ' -f 1)" "1 1"
+equal surrendered "$(of SURRENDER)" 7
+equal priorities "$(of PRIORITY | tr '\n' ' ')" "120 125 125 92 92 125 "
+# 100 ms of its time, at 250 a second; a firing is not in the clock's time.
+at_least ticks "$(of TICK | cut -d ' ' -f 2)" 10
+equal ticks-are-its-own "$(of TICK | cut -d ' ' -f 1)" 1
+
+daybreak dtrace -o said -s $in/net.d -c 'known net' >known 2>errors
+equal net-no-faults "$(cat errors)" ""
+while read -r name number; do
+	equal "counted-$name" "$(of "COUNT $name")" "$number"
+done <known
+for loopback in 127.0.0.1 ::1; do
+	# saw NAME COUNT LINE
+	saw() {
+		equal "$1-$loopback" "$(grep -cxF "$3" said)" "$2"
+	}
+	saw small-segments-sent 3 "send $loopback:7101>$loopback:7001 10"
+	saw small-segments-received 3 "receive $loopback:7101>$loopback:7001 10"
+	saw large-segment-sent 1 "send $loopback:7001>$loopback:7101 1000"
+	saw large-segment-received 1 "receive $loopback:7001>$loopback:7101 1000"
+	saw connect-request 1 "connect-request $loopback:7101>$loopback:7001"
+	saw connect-established 1 "connect-established $loopback:7001>$loopback:7101"
+	saw accept-established 1 "accept-established $loopback:7101>$loopback:7001"
+	saw connect-refused 1 "connect-refused $loopback:7999>$loopback:7102"
+	saw accept-refused 1 "accept-refused $loopback:7102>$loopback:7999"
+	saw datagrams-sent 4 "udp-send $loopback:7301>$loopback:7201 5"
+	saw datagrams-received 4 "udp-receive $loopback:7301>$loopback:7201 5"
+done
+states="closed>syn-sent syn-sent>established established>fin-wait-1 fin-wait-1>fin-wait-2 fin-wait-2>closed"
+equal states-of-the-client "$(sed -n 's/^state-change 7101:7001 //p' said | sed 's/state-//g' | tr '\n' ' ')" "$states $states "
+equal sockets-are-their-segments "$(of 'OWN ports' | tr '\n' ' ')" "11 16 "
+equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 8 "
+# provider name, or provider function:name, as docs/providers.md has them
+daybreak dtrace -ln 'boot:::,io:::,ip:::,proc:::,sched:::,tcp:::,udp:::' 2>errors | sed 1d | cut -c 7- |
+	awk '{ print $1, NF == 4 ? $3 ":" $4 : $3 }' | LC_ALL=C sort >listed
+equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
+at_least list-has-all "$(grep -c . listed)" 49
+equal nothing-stays-hooked "$(cat /sys/kernel/tracing/enabled_functions)" "$(cat hooked)"
+holds unload rmmod daybreak

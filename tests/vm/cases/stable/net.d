@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that goes over the loopback while the target is there. */
+#pragma D option quiet
+
+tcp:::send { @n["TCP-OUT"] = count(); }
+tcp:::receive { @n["TCP-IN"] = count(); }
+udp:::send { @n[args[2]->ip_ver == 4 ? "UDP4-OUT" : "UDP6-OUT"] = count(); }
+udp:::receive { @n[args[2]->ip_ver == 4 ? "UDP4-IN" : "UDP6-IN"] = count(); }
+
+ip:::send
+{
+	@bytes[args[2]->ip_ver == 4 ? "BYTES4-OUT" : "BYTES6-OUT"] =
+	    sum(args[2]->ip_plength + (args[2]->ip_ver == 4 ? args[4]->ipv4_ihl : 40));
+}
+
+ip:::receive
+{
+	@bytes[args[2]->ip_ver == 4 ? "BYTES4-IN" : "BYTES6-IN"] =
+	    sum(args[2]->ip_plength + (args[2]->ip_ver == 4 ? args[4]->ipv4_ihl : 40));
+}
+
+tcp:::send, tcp:::receive
+/args[4]->tcp_flags & TH_PUSH/
+{
+	printf("%s %s:%d>%s:%d %d\n", probename, args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr,
+	    args[4]->tcp_dport, args[2]->ip_plength - args[4]->tcp_offset);
+	@["ports", args[3]->tcps_lport == (probename == "send" ? args[4]->tcp_sport : args[4]->tcp_dport),
+	    args[3]->tcps_raddr == (probename == "send" ? args[2]->ip_daddr : args[2]->ip_saddr)] = count();
+}
+
+tcp:::connect-request, tcp:::connect-established, tcp:::connect-refused, tcp:::accept-established, tcp:::accept-refused
+{
+	printf("%s %s:%d>%s:%d\n", probename, args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport);
+}
+
+tcp:::state-change
+{
+	printf("state-change %d:%d %s>%s\n", args[3]->tcps_lport, args[3]->tcps_rport,
+	    tcp_state_string[args[5]->tcps_state], tcp_state_string[args[3]->tcps_state]);
+}
+
+udp:::send, udp:::receive
+{
+	printf("udp-%s %s:%d>%s:%d %d\n", probename, args[2]->ip_saddr, args[4]->udp_sport, args[2]->ip_daddr,
+	    args[4]->udp_dport, args[4]->udp_length - 8);
+}
+
+ip:::send
+/args[4]->ipv4_protocol == IPPROTO_UDP/
+{
+	@ttl[args[3]->if_name, args[4]->ipv4_protostr, args[4]->ipv4_ttl] = count();
+}
+
+ip:::send
+/args[5]->ipv6_nexthdr == IPPROTO_UDP/
+{
+	@ttl[args[3]->if_name, args[5]->ipv6_nextstr, args[5]->ipv6_hlim] = count();
+}
+
+END
+{
+	printa("COUNT %s %@d\n", @n);
+	printa("COUNT %s %@d\n", @bytes);
+	printa("OWN %s %d%d %@d\n", @);
+	printa("TTL %s %s %d %@d\n", @ttl);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between two getppid() of the target. */
+#pragma D option quiet
+
+int between;
+
+syscall::getppid:entry /pid == $target/ { between = !between; }
+
+sched:::off-cpu /between && pid == $target/ { @off = count(); }
+sched:::on-cpu /between && pid == $target/ { @on = count(); }
+sched:::sleep /between && pid == $target/ { @sleep = count(); }
+sched:::preempt /between && pid == $target/ { @preempt = count(); }
+sched:::wakeup /between && args[1]->pr_pid == $target/ { @wakeup = count(); }
+sched:::enqueue /between && args[1]->pr_pid == $target/ { @enqueue = count(); @enqueued[args[2]->cpu_id, args[3]] = count(); }
+sched:::dequeue /between && args[1]->pr_pid == $target/ { @dequeue = count(); @dequeued[args[2]->cpu_id] = count(); }
+sched:::change-pri /between && args[1]->pr_pid == $target/ { printf("PRIORITY %d %d\n", args[0]->pr_pri, args[2]); }
+sched:::tick /between && args[1]->pr_pid == $target/ { @tick[args[0]->pr_lwpid == tid] = count(); }
+sched:::surrender /args[1]->pr_pid == $target/ { @surrender = count(); }
+
+END
+{
+	printa("OFF %@d\nON %@d\nSLEEP %@d\nPREEMPT %@d\n", @off, @on, @sleep, @preempt);
+	printa("WAKEUP %@d\nENQUEUE %@d\nDEQUEUE %@d\nSURRENDER %@d\n", @wakeup, @enqueue, @dequeue, @surrender);
+	printa("ENQUEUED %d %d %@d\n", @enqueued);
+	printa("DEQUEUED %d %@d\n", @dequeued);
+	printa("TICK %d %@d\n", @tick);
+}
