@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs translated to C, for dof --native and sim --native.
+// Programs translated to C, for dof --native, embed --native and sim --native.
 #include "cmd/native.hpp"
 
+#include "base/file.hpp"
+#include "base/temporary_folder.hpp"
+#include "cmd/filter.hpp"
 #include "cmd/terminal.hpp"
+#include "daybreak_version.hpp"
 #include "engine/sim/simulation.hpp"
 #include "engine/translate/translate.hpp"
 #include "formats/dof/dof_reader.hpp"
+
+#include <filesystem>
 
 #ifdef DAYBREAK_RUNS_NATIVE
 #include "engine/translate/library.hpp"
@@ -26,19 +32,54 @@ constexpr const char* kTableName = "daybreak_native";
 
 } // namespace
 
-Result<std::string> native_text(base::ByteView untrusted_dof) {
-    DBK_TRY(formats::DofImage image, formats::parse_dof(untrusted_dof));
-    sim::SimulationOptions options;
-    if (image.program.target && image.program.target->typed)
-        options.release = image.program.target->release;
+Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dofs) {
     std::string text = translate::native_file_head();
-    options.created = [&](dbk_consumer* consumer) -> Result<void> {
-        text += translate::translate(*consumer, image.program, kTableName).text;
-        return {};
-    };
-    DBK_TRY(auto host, sim::SimHost::create({}));
-    DBK_TRY(auto simulation, sim::Simulation::load(*host, untrusted_dof, options));
-    return text;
+    std::vector<std::string> names;
+    for (base::ByteView untrusted_dof : untrusted_dofs) {
+        names.push_back(kTableName + std::to_string(names.size()));
+        DBK_TRY(formats::DofImage image, formats::parse_dof(untrusted_dof));
+        sim::SimulationOptions options;
+        options.aggregate_default = DBK_AGGREGATE_RECORD; // an embedded program's
+        if (image.program.target && image.program.target->typed)
+            options.release = image.program.target->release;
+        options.created = [&](dbk_consumer* consumer) -> Result<void> {
+            text += translate::translate(*consumer, image.program, names.back()).text;
+            return {};
+        };
+        DBK_TRY(auto host, sim::SimHost::create({.any_symbol = true}));
+        DBK_TRY(auto simulation, sim::Simulation::load(*host, untrusted_dof, options));
+    }
+    return text + translate::native_file_tail(names);
+}
+
+Result<base::Bytes> native_module(const NativeBuild& build, const std::string& module_path,
+                                  const std::string& release,
+                                  const std::vector<base::ByteView>& untrusted_dofs) {
+    const std::string sources =
+        build.sources.empty() ? "/usr/src/daybreak-" DAYBREAK_VERSION : build.sources;
+    const std::string kernel =
+        build.kernel_build.empty() ? "/lib/modules/" + release + "/build" : build.kernel_build;
+    const std::string script = sources + "/kmod/build";
+    if (!std::filesystem::exists(script))
+        return base::errorf(base::ErrorCode::not_found,
+                            "--native compiles with the module's sources, and %s is not there: install "
+                            "daybreak-dkms, or say --sources FOLDER",
+                            script.c_str());
+    DBK_TRY(std::string text, native_text(untrusted_dofs));
+    DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
+    const std::string programs = folder.at("programs.c");
+    DBK_TRY(auto file, base::OutputFile::create(programs));
+    DBK_TRY_VOID(file.write(base::as_bytes(text)));
+    DBK_TRY_VOID(file.commit());
+    DBK_TRY(Filtered done, run_filter("--native",
+                                      {script, kernel, folder.at("build"), "DBK_NATIVE=" + programs,
+                                       "DBK_MODULE=" + module_path},
+                                      {}));
+    if (!done.ended_well)
+        return base::errorf(base::ErrorCode::unsupported,
+                            "no native programs for kernel %s; without --native they are embedded to be interpreted",
+                            release.c_str());
+    return base::read_file(folder.at("build/daybreak.ko"));
 }
 
 NativeProgram::NativeProgram() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs translated to C: their text, and running it in the simulated machine
+// Programs translated to C: their text, a module with them, and running one in the simulated machine
 #pragma once
 
 #include "base/byte_reader.hpp"
@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 struct dbk_consumer;
 
@@ -18,8 +19,20 @@ class Library;
 
 namespace daybreak::cmd {
 
-/// Returns a program as a C file.  Errors: as Simulation::load().
-base::Result<std::string> native_text(base::ByteView untrusted_dof);
+/// Returns programs as a C file, in the form that they have in the module.  Errors: as Simulation::load().
+base::Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dofs);
+
+/// What a module with native programs is made with.
+struct NativeBuild {
+    std::string sources;      ///< a folder with kmod/build; empty: that of daybreak-dkms
+    std::string kernel_build; ///< the kernel's build tree; empty: /lib/modules/RELEASE/build
+};
+
+/// Returns the module at `module_path`, of kernel `release`, with native forms of programs.  They are not
+/// embedded.  Errors: not_found (sources), unsupported (what the build said is on standard error), as native_text().
+base::Result<base::Bytes> native_module(const NativeBuild& build, const std::string& module_path,
+                                        const std::string& release,
+                                        const std::vector<base::ByteView>& untrusted_dofs);
 
 /// Whether this build of daybreak can run what it translates.
 bool can_run_native();

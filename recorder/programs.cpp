@@ -21,6 +21,10 @@ RunningProgram describe(const formats::RingRecording& ring) {
     program.policy = policy_word(ring.info.facts.policy);
     program.start_wall_ns = ring.info.facts.start_wall_ns;
     program.ecbs = ring.ecbs.all().size();
+    for (const auto& ecb : ring.ecbs.all()) {
+        program.native_ecbs += (ecb.flags & DBK_ECB_F_NATIVE) != 0;
+        program.native_values += (ecb.flags & DBK_ECB_F_NATIVE_VALUES) != 0;
+    }
     for (const formats::CpuInfo& cpu : ring.cpus) {
         if (!cpu.counters)
             continue;

@@ -22,6 +22,7 @@ struct RunningProgram {
     std::string name, activity, policy; ///< the words that people read
     uint64_t start_wall_ns = 0;
     size_t ecbs = 0;
+    size_t native_ecbs = 0, native_values = 0; ///< of these: as a whole, and their expressions
     uint64_t records = 0, errors = 0; ///< of all CPUs, since the start
     formats::DropCounts drops{};
     dbk_ioc_holder holder{}; ///< of a module that cannot say: no flags

@@ -14,33 +14,56 @@
 #include "formats/module/module_file.hpp"
 #include "formats/trace/reader.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> print_image(base::ByteView untrusted_dof, bool native) {
-    if (native) {
-        DBK_TRY(std::string text, native_text(untrusted_dof));
-        put(text);
-        return {};
-    }
+base::Result<void> print_native(const std::vector<base::ByteView>& untrusted_dofs) {
+    DBK_TRY(std::string text, native_text(untrusted_dofs));
+    put(text);
+    return {};
+}
+
+base::Result<void> print_image(base::ByteView untrusted_dof) {
     DBK_TRY(auto image, formats::parse_dof(untrusted_dof));
     put(formats::print_dof(image));
     return {};
 }
 
+/// What of a program is compiled in the module that has it.
+base::Result<void> print_ways(const formats::EmbeddedImage& image, const formats::NativePart& part) {
+    static constexpr const char* kWays[] = {
+#define DBK_WAY(name, value, text) text,
+        DBK_NATIVE_WAYS(DBK_WAY)
+#undef DBK_WAY
+    };
+    DBK_TRY(auto parsed, formats::parse_dof(image.dof));
+    put("\nnative code of enabling " + image.name + "\n");
+    for (size_t i = 0; i < std::min(part.ways.size(), parsed.program.ecbs.size()); i++) {
+        const formats::DofEcb& ecb = parsed.program.ecbs[i];
+        put(base::strprintf("  section %-4u %-12s %s:%s:%s:%s\n", ecb.section, kWays[part.ways[i]],
+                            ecb.probe.provider.c_str(), ecb.probe.module.c_str(), ecb.probe.function.c_str(),
+                            ecb.probe.name.c_str()));
+    }
+    return {};
+}
+
 base::Result<void> print_module(base::ByteView untrusted_module, bool native) {
     DBK_TRY(auto module, formats::read_module(untrusted_module));
-    if (!native)
-        put("module for kernel " + module.release + ", " +
+    if (native)
+        return print_native(formats::views_of(module.images));
+    put("module for kernel " + module.release + ", " +
         base::counted(module.images.size(), "embedded enabling") + "\n");
     for (const formats::EmbeddedImage& image : module.images) {
-        if (!native)
-            put(base::strprintf("\nenabling %s, %zu bytes\n", image.name.c_str(),
-                                image.dof.size()));
-        DBK_TRY_VOID(print_image(image.dof, native));
+        put(base::strprintf("\nenabling %s, %zu bytes\n", image.name.c_str(), image.dof.size()));
+        DBK_TRY_VOID(print_image(image.dof));
+        if (const formats::NativePart* part = module.native_of(image))
+            DBK_TRY_VOID(print_ways(image, *part));
+        else if (!module.natives.empty())
+            put("\nno native code of enabling " + image.name + ": it is interpreted\n");
     }
     return {};
 }
@@ -50,7 +73,7 @@ base::Result<void> print_properties(base::ByteView untrusted_text) {
     for (size_t i = 0; i < images.size(); i++) {
         put(base::strprintf("%sproperty dof-data-%zu, %zu bytes\n", i == 0 ? "" : "\n", i,
                             images[i].size()));
-        DBK_TRY_VOID(print_image(images[i], false));
+        DBK_TRY_VOID(print_image(images[i]));
     }
     return {};
 }
@@ -76,7 +99,7 @@ base::Result<void> print_file(const std::string& path, bool native) {
     if (formats::looks_like_trace(bytes))
         return base::errorf(base::ErrorCode::invalid,
                             "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
-    auto printed = formats::looks_like_dof(bytes)              ? print_image(bytes, native)
+    auto printed = formats::looks_like_dof(bytes)              ? native ? print_native({bytes}) : print_image(bytes)
                    : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
                                                                : print_module(bytes, native);
     if (!printed.ok())

@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/enabling.hpp"
+#include "cmd/native.hpp"
 #include "cmd/program.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
@@ -25,6 +26,8 @@ struct EmbedOptions {
     std::string output_path;
     bool replace = false;
     bool quiet = false;
+    bool native = false;
+    NativeBuild build;
 };
 
 /// Returns "2 programs (boot, net)".
@@ -102,6 +105,9 @@ base::Result<void> embed(const EmbedOptions& options) {
         return base::errorf(base::ErrorCode::invalid,
                             "%s is the module: name another file to write",
                             options.output_path.c_str());
+    if (options.native) {
+        DBK_TRY(module, native_module(options.build, options.module_path, before->release, formats::views_of(images)));
+    }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(embedded));
@@ -124,9 +130,21 @@ void add_embed(Command app, int& status) {
         .required();
     command.add_option("-o,--output", options->output_path, "The module to write").required();
     command.add_flag("--replace", options->replace, "Replace the programs that the module holds");
+    Option native = command.add_flag("--native", options->native,
+                                     "Compile them too: their probes cost less");
+    command.add_option("--sources", options->build.sources,
+                       "Where kmod/build is, for --native (default: of daybreak-dkms)")
+        .type_name("FOLDER")
+        .needs(native);
+    command.add_option("--kernel-build", options->build.kernel_build,
+                       "The kernel's headers, for --native (default: /lib/modules/RELEASE/build)")
+        .type_name("FOLDER")
+        .needs(native);
     command.add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
     command.footer("\nExample: two enablings in one module\n"
-                   "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko");
+                   "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko\n"
+                   "Example: the same, compiled as well\n"
+                   "  daybreak embed --native boot.dof net.dof --module daybreak.ko -o boot.ko");
     command.callback([options, &status] {
         auto done = embed(*options);
         status = done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());

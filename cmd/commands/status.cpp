@@ -140,6 +140,14 @@ std::string holder_text(const dbk_ioc_holder& holder) {
     return holder.flags & DBK_RING_EMBEDDED ? "the module" : "-";
 }
 
+/// "5", or "5+2" with two whose expressions are.
+std::string native_text(const recorder::RunningProgram& program) {
+    if (program.native_ecbs + program.native_values == 0)
+        return "-";
+    return std::to_string(program.native_ecbs) +
+           (program.native_values == 0 ? "" : "+" + std::to_string(program.native_values));
+}
+
 /// The programs at work, when there is a module and it may be asked.  Returns whether it is there.
 bool print_programs() {
     auto device = recorder::open_device();
@@ -154,18 +162,18 @@ bool print_programs() {
         put("no program is at work\n\n");
         return true;
     }
-    put(strprintf("%-20s %5s %-8s %8s %6s %11s %8s  %s\n", "PROGRAM", "RING", "STATE", "SINCE",
-                  "ECBS", "RECORDS", "DROPS", "HELD BY"));
+    put(strprintf("%-20s %5s %-8s %8s %6s %11s %8s %8s  %s\n", "PROGRAM", "RING", "STATE", "SINCE",
+                  "ECBS", "RECORDS", "DROPS", "NATIVE", "HELD BY"));
     double now = now_seconds();
     for (const recorder::RunningProgram& program : *programs) {
         uint64_t drops = 0;
         for (uint64_t count : program.drops)
             drops += count;
         double since = now - static_cast<double>(program.start_wall_ns) / 1e9;
-        put(strprintf("%-20s %5u %-8s %8s %6zu %11" PRIu64 " %8" PRIu64 "  %s\n",
+        put(strprintf("%-20s %5u %-8s %8s %6zu %11" PRIu64 " %8" PRIu64 " %8s  %s\n",
                       program.name.c_str(), unsigned{program.ring_id}, program.activity.c_str(),
                       duration_text(since).c_str(), program.ecbs, program.records, drops,
-                      holder_text(program.holder).c_str()));
+                      native_text(program).c_str(), holder_text(program.holder).c_str()));
     }
     put("\n");
     return true;

@@ -35,6 +35,7 @@
 
 #include "formats/abi/dof.h"
 #include "formats/abi/drops.h"
+#include "formats/abi/embed.h"
 #include "formats/abi/faults.h"
 #include "formats/abi/limits.h"
 #include "formats/abi/meta.h"
@@ -475,13 +476,11 @@ typedef bool dbk_native_clause(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
  * NULL where nothing was translated.
  */
 struct dbk_native_program {
+	const struct dbk_native_part *part; /* its DOF, and how much of each clause it is */
 	/* What its instructions and plans depend on beside the DOF; of a consumer that differs it is not. */
 	uint32_t lacks;	    /* DBK_LACKS_ of its owner */
-	uint32_t strsize;   /* option strsize */
 	uint32_t aggregate; /* DBK_AGGREGATE_ */
 	bool counted;	    /* its buffer is counted in DTrace's bytes */
-	uint32_t section_count;
-	uint32_t clause_count;
 	dbk_native_value *const *values;
 	dbk_native_clause *const *clauses;
 };
@@ -489,11 +488,13 @@ struct dbk_native_program {
 /**
  * dbk_consumer_bind() - lets the consumer run what was translated from its program
  *
- * Between dbk_consumer_create() and dbk_consumer_enable().  @native must be of the same DOF, which
- * the caller knows, and must outlive the consumer.
- * Return: false: it is not of this program or of other options; nothing was bound then.
+ * Between dbk_consumer_create() and dbk_consumer_enable().  @native must outlive the consumer.
+ * Return: false: it is of other DOF or of other options; nothing was bound then.
  */
 bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_program *native);
+
+/** dbk_native_count() - clauses of the program that are native in @way */
+uint32_t dbk_native_count(const struct dbk_native_program *native, enum dbk_native_way way);
 
 /* ---- reading ------------------------------------------------------------------------ */
 

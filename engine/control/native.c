@@ -28,19 +28,42 @@ static void bind_plan(struct dbk_plan *plan, const struct dbk_native_program *na
 	}
 }
 
+static const uint8_t *ways_of(const struct dbk_native_part *part)
+{
+	return (const uint8_t *)(part + 1);
+}
+
+static bool is_of_program(const struct dbk_native_part *part, const struct dbk_program *program)
+{
+	const uint8_t *dof = ways_of(part) + part->clause_count;
+
+	return part->clause_count == program->ecbdesc_count &&
+	       part->dof_bytes == program->image_bytes &&
+	       __builtin_memcmp(dof, program->image, part->dof_bytes) == 0;
+}
+
+uint32_t dbk_native_count(const struct dbk_native_program *native, enum dbk_native_way way)
+{
+	uint32_t count = 0, i;
+
+	for (i = 0; i < native->part->clause_count; i++)
+		count += ways_of(native->part)[i] == way;
+	return count;
+}
+
 bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_program *native)
 {
 	uint32_t i;
 
-	if (native->lacks != consumer->program->lacks || native->strsize != consumer->strsize ||
-	    native->aggregate != consumer->aggregate || native->counted != consumer->counted ||
-	    native->section_count != consumer->program->section_count ||
-	    native->clause_count != consumer->plan_count)
+	if (!is_of_program(native->part, consumer->program) ||
+	    native->lacks != consumer->program->lacks ||
+	    native->aggregate != consumer->aggregate || native->counted != consumer->counted)
 		return false;
 	for (i = 0; i < consumer->plan_count; i++) {
 		bind_plan(&consumer->plans[i], native);
 		consumer->plans[i].native = native->clauses[i];
 		consumer->plans[i].native_pays = !dbk_plan_is_simple(&consumer->plans[i]);
+		consumer->plans[i].native_way = ways_of(native->part)[i];
 	}
 	return true;
 }

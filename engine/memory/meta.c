@@ -312,7 +312,9 @@ static int add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb)
 	entry->ecbdesc = plan->desc->section;
 	entry->flags = (plan->variable ? DBK_ECB_F_VARIABLE : 0) |
 		       (plan->has_record ? 0 : DBK_ECB_F_NO_RECORD) |
-		       (plan->speculates ? DBK_ECB_F_SPECULATES : 0);
+		       (plan->speculates ? DBK_ECB_F_SPECULATES : 0) |
+		       (plan->native_way == DBK_NATIVE_WHOLE ? DBK_ECB_F_NATIVE : 0) |
+		       (plan->native_way == DBK_NATIVE_VALUES ? DBK_ECB_F_NATIVE_VALUES : 0);
 	entry->fixed_bytes = plan->fixed_bytes;
 	if (plan->has_record)
 		entry->classic_bytes =

@@ -14,6 +14,7 @@ namespace daybreak::sim {
 namespace {
 
 constexpr size_t kPageBytes = 4096;
+constexpr uint64_t kAnySymbol = 0xffffffff81000000;
 
 // The one thing per thread that link-time functions need, beside dbk_bare.
 thread_local SimHost* t_host = nullptr;
@@ -190,7 +191,8 @@ int dbk_host_probes_settle(void) {
     return 0;
 }
 uint64_t dbk_host_symbol(const char* name) {
-    return daybreak::sim::kernel_symbol(name);
+    return host().knows_any_symbol() ? daybreak::sim::kAnySymbol
+                                     : daybreak::sim::kernel_symbol(name);
 }
 void dbk_host_synchronize(void) {}
 void dbk_host_on_cpu(uint32_t cpu, void (*run)(void* argument, uint32_t cpu), void* argument) {

@@ -84,6 +84,8 @@ struct SimHostConfig {
     /// Whether there is a simulated kernel: its variables, addresses, stacks, registers, CPU times.
     /// Without one a variable faults, and the others are 0 or empty, not made up.
     bool kernel = true;
+    /// Whether every symbol of the kernel has an address: for programs that are loaded but not run.
+    bool any_symbol = false;
     bool still_clock = false; ///< see VirtualClockConfig
     /// Of the boot that this stands for; zeros: one by the seed.
     std::array<uint8_t, 16> boot_uuid{};
@@ -129,6 +131,7 @@ public:
     uint64_t boot_id() const { return boot_id_; }
     const std::array<uint8_t, 16>& boot_uuid() const { return config_.boot_uuid; }
     bool has_kernel() const { return config_.kernel; }
+    bool knows_any_symbol() const { return config_.any_symbol; }
     VirtualClock& clock() { return clock_; }
     SimMemory& kernel_memory() { return kernel_memory_; }
     SimMemory& user_memory() { return user_memory_; }

@@ -293,8 +293,6 @@ std::string in_comment(std::string_view text) {
 
 bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
     cost.work += difo.work;
-    if (difo.relocated)
-        return false;
     for (const dbk_insn& insn : insns_of(difo)) {
         bool plain = insn.op < DBK_IOP_HOT_END || is_branch(insn.op) || insn.op == DBK_IOP_NOT ||
                      insn.op == DBK_IOP_NOP;

@@ -4,14 +4,12 @@
 #include "engine/translate/library.hpp"
 
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
-#include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 namespace daybreak::translate {
 
@@ -19,29 +17,6 @@ using base::errorf;
 using base::Result;
 
 namespace {
-
-/// A folder for as long as it is needed.
-class TemporaryFolder {
-public:
-    static Result<TemporaryFolder> create() {
-        std::string path = std::filesystem::temp_directory_path() / "daybreak-native-XXXXXX";
-        if (::mkdtemp(path.data()) == nullptr)
-            return base::errno_errorf("cannot make the folder %s", path.c_str());
-        return TemporaryFolder(path);
-    }
-    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        if (!path_.empty())
-            std::filesystem::remove_all(path_, ignored);
-    }
-    std::string at(const char* name) const { return path_ + "/" + name; }
-
-private:
-    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-
-    std::string path_;
-};
 
 Result<void> compile(const std::string& source, const std::string& object, Host host) {
     // Warnings are errors, as they are where the kernel's Kbuild compiles it.
@@ -75,7 +50,7 @@ Result<void> compile(const std::string& source, const std::string& object, Host 
 } // namespace
 
 Result<std::unique_ptr<Library>> Library::build(const std::string& text, Host host) {
-    DBK_TRY(TemporaryFolder folder, TemporaryFolder::create());
+    DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     const std::string source = folder.at("native.c"), object = folder.at("native.so");
     DBK_TRY(auto file, base::OutputFile::create(source));
     DBK_TRY_VOID(file.write(base::as_bytes(text)));

@@ -9,8 +9,10 @@ extern "C" {
 #include "engine/run/dif.h"
 }
 
+#include <algorithm>
 #include <cinttypes>
 #include <set>
+#include <span>
 
 namespace daybreak::translate {
 
@@ -77,10 +79,21 @@ std::string WholeCheck::why_not(const dbk_step& step) {
     }
 }
 
+/// Where a constant may be an address, which only the kernel that loads the program knows.
+bool names_symbols(const dbk_ecbdesc& desc) {
+    const std::span actions{desc.actions, desc.action_count};
+    return (desc.predicate != nullptr && desc.predicate->relocated) ||
+           std::ranges::any_of(actions, [](const dbk_actdesc& action) {
+               return action.difo != nullptr && action.difo->relocated;
+           });
+}
+
 std::string WholeCheck::why_not() {
     const dbk_predicate& predicate = plan_.predicate;
     if (counted_)
         return "a buffer that is counted in DTrace's bytes";
+    if (names_symbols(*plan_.desc))
+        return "a symbol of the kernel";
     cost_.work += plan_.work;
     if (predicate.kind != DBK_PREDICATE_NONE && !predicate.simple) {
         if (std::string why = why_not(predicate.left); !why.empty())
@@ -271,6 +284,7 @@ public:
 private:
     void plan(uint32_t index);
     void table();
+    void part();
 
     const dbk_consumer& consumer_;
     Quotes quotes_;
@@ -283,10 +297,10 @@ private:
 void ProgramWriter::plan(uint32_t index) {
     const dbk_plan& plan = consumer_.plans[index];
     WholeCheck check(consumer_, plan);
-    Clause clause{plan.desc->section, Way::interpreted, check.why_not()};
+    Clause clause{plan.desc->section, DBK_NATIVE_INTERPRETED, check.why_not()};
     made_.text += "/* ---- " + probe_text(consumer_, plan);
     if (!clause.why.empty()) {
-        each_dif(plan, [&](const dbk_difo&) { clause.way = Way::values; });
+        each_dif(plan, [&](const dbk_difo&) { clause.way = DBK_NATIVE_VALUES; });
         made_.text += ": " + describe(clause) + " ---- */\n\n";
         each_dif(plan, [&](const dbk_difo& difo) {
             if (values_.insert(difo.section).second)
@@ -300,7 +314,7 @@ void ProgramWriter::plan(uint32_t index) {
         if (plains_.insert(difo.section).second)
             made_.text += plain_function(*consumer_.program, difo, name_, quotes_);
     });
-    clause.way = Way::whole;
+    clause.way = DBK_NATIVE_WHOLE;
     clauses_.push_back(index);
     made_.text += ClauseWriter(plan, check.work_max(), name_).function(index);
     made_.clauses.push_back(std::move(clause));
@@ -317,13 +331,27 @@ void ProgramWriter::table() {
                             consumer_.program->section_count, values.c_str());
     made_.text += strprintf("static dbk_native_clause *const %s_clauses[%u] = {\n%s};\n\n", name,
                             consumer_.plan_count + 1, clauses.c_str());
-    made_.text += strprintf("const struct dbk_native_program %s = {\n\t.lacks = %u,\n"
-                            "\t.strsize = %u,\n\t.aggregate = %u,\n\t.counted = %u,\n"
-                            "\t.section_count = %u,\n\t.clause_count = %u,\n"
-                            "\t.values = %s_values,\n\t.clauses = %s_clauses,\n};\n",
-                            name, consumer_.program->lacks, consumer_.strsize, consumer_.aggregate,
-                            unsigned{consumer_.counted}, consumer_.program->section_count,
-                            consumer_.plan_count, name, name);
+    part();
+    made_.text += strprintf("const struct dbk_native_program %s = {\n\t.part = &%s_part.head,\n\t.lacks = %u,\n"
+                            "\t.aggregate = %u,\n\t.counted = %u,\n\t.values = %s_values,\n"
+                            "\t.clauses = %s_clauses,\n};\n\n",
+                            name, name, consumer_.program->lacks, consumer_.aggregate, unsigned{consumer_.counted},
+                            name, name);
+}
+
+/// What is said of the program in a module's file.
+void ProgramWriter::part() {
+    const std::span dof{consumer_.program->image, consumer_.program->image_bytes};
+    std::string ways, bytes;
+    for (const Clause& clause : made_.clauses)
+        ways += strprintf("%u,", unsigned{clause.way});
+    for (size_t at = 0; at < dof.size(); at++)
+        bytes += strprintf(at % 24 == 23 ? "%u,\n" : "%u,", unsigned{dof[at]});
+    made_.text += strprintf("static const struct {\n\tstruct dbk_native_part head;\n\tuint8_t ways[%zu], dof[%zu];\n"
+                            "} %s_part __attribute__((__section__(DBK_NATIVE_SECTION), __aligned__(8))) = {\n"
+                            "\t{DBK_NATIVE_MAGIC, %zu, %zu}, {%s}, {\n%s}};\n\n",
+                            made_.clauses.size(), dof.size(), name_.c_str(), dof.size(), made_.clauses.size(),
+                            ways.c_str(), bytes.c_str());
 }
 
 Translation ProgramWriter::translate() {
@@ -347,11 +375,21 @@ std::string native_file_head() {
            "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n\n";
 }
 
+std::string native_file_tail(const std::vector<std::string>& names) {
+    std::string text = "extern const struct dbk_native_program *const dbk_native_programs[];\n"
+                       "const struct dbk_native_program *const dbk_native_programs[] = {";
+    for (const std::string& name : names)
+        text += "&" + name + ", ";
+    return text + "NULL};\n";
+}
+
 std::string describe(const Clause& clause) {
-    if (clause.way == Way::whole)
-        return "whole";
-    return (clause.way == Way::values ? "expressions, because of " : "interpreted, because of ") +
-           clause.why;
+    static constexpr const char* kWays[] = {
+#define DBK_WAY(name, value, text) text,
+        DBK_NATIVE_WAYS(DBK_WAY)
+#undef DBK_WAY
+    };
+    return kWays[clause.way] + (clause.why.empty() ? "" : ", because of " + clause.why);
 }
 
 } // namespace daybreak::translate

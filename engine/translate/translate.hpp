@@ -17,16 +17,13 @@ extern "C" {
 
 namespace daybreak::translate {
 
-/// How much of a clause is translated.
-enum class Way : uint8_t {
-    interpreted, ///< it has no expression that the interpreter would run
-    values,      ///< its expressions; its steps are run by the engine
-    whole,       ///< all of it, from the predicate to the record
-};
+/// How much of a clause is translated: nothing, for it has no expression that the interpreter would run; its
+/// expressions, while its steps are run by the engine; or all of it, from the predicate to the record.
+using Way = dbk_native_way;
 
 struct Clause {
     uint32_t section = 0; ///< of its ECBDESC in the DOF
-    Way way = Way::interpreted;
+    Way way = DBK_NATIVE_INTERPRETED;
     std::string why; ///< not whole: because of what
 };
 
@@ -43,6 +40,9 @@ Translation translate(const dbk_consumer& consumer, const formats::DofProgram& s
 
 /// What stands before the translations in a file.
 std::string native_file_head();
+
+/// What stands after those of a module: the table of tables that kmod/core/native.c looks at.
+std::string native_file_tail(const std::vector<std::string>& names);
 
 /// "whole", "expressions, because of a string": what is said of a clause.
 std::string describe(const Clause& clause);

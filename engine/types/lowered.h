@@ -331,7 +331,8 @@ struct dbk_plan {
 	uint32_t classic_align;
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	dbk_native_clause *native; /* predicate that is not simple, and steps; NULL: interpreted */
-	bool native_pays; /* it is charged, as it would be without */
+	bool native_pays;   /* it is charged, as it would be without */
+	uint8_t native_way; /* enum dbk_native_way */
 	uint32_t step_count;
 	struct dbk_step *steps, *steps_end;   /* owned */
 	struct dbk_aggregation *aggregations; /* owned */

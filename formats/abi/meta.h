@@ -139,6 +139,8 @@ struct dbk_meta_probe {
 #define DBK_ECB_F_VARIABLE   0x1u /* records carry their length after the header */
 #define DBK_ECB_F_NO_RECORD  0x2u /* stores nothing: only side effects, or counts in the engine */
 #define DBK_ECB_F_SPECULATES 0x4u /* its records are in the ring once they were committed */
+#define DBK_ECB_F_NATIVE     0x8u /* the whole clause is native: compiled ahead of time */
+#define DBK_ECB_F_NATIVE_VALUES 0x10u /* of the clause only the expressions are */
 
 /* An ECB: this, then field_count struct dbk_meta_field, then zeros. */
 struct dbk_meta_ecb {

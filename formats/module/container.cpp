@@ -2,9 +2,9 @@
 //
 // The container of embedded DOF: building and parsing its bytes.
 #include "base/padded.hpp"
-#include "formats/abi/embed.h"
 #include "formats/module/module_file.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 
@@ -77,6 +77,43 @@ Result<std::vector<EmbeddedImage>> parse_container(ByteView untrusted_container)
         DBK_TRY_VOID(reader.skip(base::padded_to_8(reader.offset()) - reader.offset()));
     }
     return images;
+}
+
+Result<std::vector<NativePart>> parse_native_parts(ByteView untrusted_section) {
+    ByteReader reader(untrusted_section, "native programs");
+    std::vector<NativePart> parts;
+    while (reader.remaining() != 0) {
+        DBK_TRY(auto magic, reader.read<uint64_t>());
+        if (magic == 0)
+            continue; // between parts
+        if (magic != DBK_NATIVE_MAGIC)
+            return errorf(ErrorCode::corrupt, "native programs: magic is 0x%" PRIx64, magic);
+        DBK_TRY(auto dof_bytes, reader.read<uint32_t>());
+        DBK_TRY(auto clause_count, reader.read<uint32_t>());
+        DBK_TRY(ByteView ways, reader.bytes(clause_count));
+        DBK_TRY(ByteView dof, reader.bytes(dof_bytes));
+        NativePart part;
+        for (std::byte way : ways) {
+            if (static_cast<unsigned>(way) >= DBK_NATIVE_WAY_COUNT)
+                return errorf(ErrorCode::corrupt, "native programs: clause %zu is native in way %u", part.ways.size(),
+                              static_cast<unsigned>(way));
+            part.ways.push_back(static_cast<dbk_native_way>(way));
+        }
+        part.dof.assign(dof.begin(), dof.end());
+        parts.push_back(std::move(part));
+        size_t padding = base::padded_to_8(reader.offset()) - reader.offset();
+        DBK_TRY_VOID(reader.skip(std::min<size_t>(padding, reader.remaining())));
+    }
+    return parts;
+}
+
+// What is embedded may have a signature after it.
+const NativePart* ModuleFileInfo::native_of(const EmbeddedImage& image) const {
+    auto found = std::ranges::find_if(natives, [&](const NativePart& part) {
+        return part.dof.size() <= image.dof.size() &&
+               std::equal(part.dof.begin(), part.dof.end(), image.dof.begin());
+    });
+    return found == natives.end() ? nullptr : &*found;
 }
 
 } // namespace daybreak::formats

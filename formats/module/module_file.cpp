@@ -5,7 +5,6 @@
 
 #include "base/file.hpp"
 #include "base/short_string.hpp"
-#include "formats/abi/embed.h"
 
 #include <cerrno>
 #include <cstring>
@@ -40,6 +39,7 @@ struct OpenModule {
     ElfHandle elf;
     Elf_Scn* dof = nullptr;
     Elf_Scn* modinfo = nullptr;
+    Elf_Scn* native = nullptr;
 };
 
 ByteView section_bytes(Elf_Scn* section) {
@@ -76,6 +76,8 @@ Result<OpenModule> open_module(ByteView untrusted_module) {
                 : "";
         if (name == DBK_EMBED_SECTION)
             module.dof = section;
+        if (name == DBK_NATIVE_SECTION)
+            module.native = section;
         if (name == ".modinfo")
             module.modinfo = section;
     }
@@ -107,6 +109,7 @@ Result<ModuleFileInfo> read_module(ByteView untrusted_module) {
     info.release = fact_of(section_bytes(module.modinfo), "vermagic=");
     info.version = fact_of(section_bytes(module.modinfo), "version=");
     DBK_TRY(info.images, parse_container(section_bytes(module.dof)));
+    DBK_TRY(info.natives, parse_native_parts(section_bytes(module.native)));
     return info;
 }
 

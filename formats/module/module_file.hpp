@@ -9,6 +9,7 @@
 
 #include "base/byte_reader.hpp"
 #include "base/result.hpp"
+#include "formats/abi/embed.h"
 
 #include <string>
 #include <vector>
@@ -21,12 +22,33 @@ struct EmbeddedImage {
     base::Bytes dof;
 };
 
+/// Their DOF, which they must outlive.
+inline std::vector<base::ByteView> views_of(const std::vector<EmbeddedImage>& images) {
+    std::vector<base::ByteView> views;
+    for (const EmbeddedImage& image : images)
+        views.emplace_back(image.dof);
+    return views;
+}
+
+/// What was compiled from a program: struct dbk_native_part.
+struct NativePart {
+    base::Bytes dof;                  ///< of the program that it is of
+    std::vector<dbk_native_way> ways; ///< of its clauses, in their order
+};
+
 /// What a module file says of itself.
 struct ModuleFileInfo {
     std::string release; ///< the kernel it was built for: first word of its vermagic
     std::string version; ///< of the Daybreak that it belongs to
     std::vector<EmbeddedImage> images;
+    std::vector<NativePart> natives;
+
+    /// The part of a program, or nullptr: it is interpreted.
+    const NativePart* native_of(const EmbeddedImage& image) const;
 };
+
+/// Returns the parts of a section DBK_NATIVE_SECTION.  Errors: truncated, corrupt.
+base::Result<std::vector<NativePart>> parse_native_parts(base::ByteView untrusted_section);
 
 /// Returns the container's bytes as embed.h lays them out.
 /// Errors: limit (too many images), invalid (a name that does not fit, an empty image).

@@ -9,6 +9,7 @@
 #include <linux/utsname.h>
 
 #include "kmod/bank/bank.h"
+#include "kmod/core/native.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
 #include "kmod/maps/maps.h"
@@ -271,6 +272,7 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 		kfree(ring);
 		return err;
 	}
+	dbk_native_bind(ring->consumer, name, config.anonymous);
 	dbk_ring_own(ring, owner);
 	ring->anonymous = owner == NULL;
 	ring->memory_bytes = ring_memory_bytes(ring);

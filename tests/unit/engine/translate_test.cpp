@@ -220,12 +220,15 @@ TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][
     dbk_consumer_config config{"test", 1, true, false, 0};
     REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
     const std::vector<dbk_native_value*> values(loaded.program->section_count);
-    dbk_native_program native{0,
-                              consumer->strsize,
+    std::vector<uint8_t> part(sizeof(dbk_native_part) + 1 + loaded.program->image_bytes);
+    const dbk_native_part head{DBK_NATIVE_MAGIC, loaded.program->image_bytes, 1};
+    std::memcpy(part.data(), &head, sizeof(head));
+    part[sizeof(head)] = DBK_NATIVE_WHOLE;
+    std::memcpy(&part[sizeof(head) + 1], loaded.program->image, loaded.program->image_bytes);
+    dbk_native_program native{reinterpret_cast<const dbk_native_part*>(part.data()),
+                              0,
                               consumer->aggregate,
                               consumer->counted,
-                              loaded.program->section_count,
-                              1,
                               values.data(),
                               clause};
     SECTION("of its own program") {
@@ -234,6 +237,8 @@ TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][
         REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
         REQUIRE(dbk_consumer_start(consumer) == 0);
         CHECK(go.ecbs->tier == DBK_TIER_NATIVE);
+        CHECK(ecb_info(consumer, 1)->ecb.flags == DBK_ECB_F_NATIVE);
+        CHECK(dbk_native_count(&native, DBK_NATIVE_WHOLE) == 1);
         can = true;
         engine.fire(go);
         CHECK(records(consumer).empty());
@@ -246,11 +251,11 @@ TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][
     SECTION("of another program it is not bound") {
         const uint32_t which = GENERATE(range(0u, 6u));
         native.lacks += which == 0;
-        native.strsize += which == 1;
-        native.aggregate += which == 2;
-        native.counted ^= which == 3;
-        native.section_count += which == 4;
-        native.clause_count += which == 5;
+        native.aggregate += which == 1;
+        native.counted ^= which == 2;
+        part[offsetof(dbk_native_part, dof_bytes)] -= which == 3;
+        part[offsetof(dbk_native_part, clause_count)] += which == 4;
+        part.back() ^= which == 5;
         CHECK(!dbk_consumer_bind(consumer, &native));
         CHECK(consumer->plans[0].native == nullptr);
     }

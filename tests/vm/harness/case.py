@@ -11,7 +11,7 @@ A case is a folder of tests/vm/cases:
 
 prepare and verify run with the folder of the boot, where console.log lies, as their working folder
 and with DAYBREAK, MODULE (daybreak.ko, nothing embedded), OTHER_MODULE (the other kernel's), SERIES,
-VMLINUZ, ROOT, IN and OUT in their environment.
+VMLINUZ, KERNEL_BUILD, ROOT, IN and OUT in their environment.
 """
 
 import os
@@ -301,6 +301,7 @@ class Boot:
             "DAYBREAK": str(self._programs.daybreak), "MODULE": str(module_of(self._kernel)),
             "OTHER_MODULE": str(module_of(self._kernel.other())), "SERIES": self._kernel.series,
             "VMLINUZ": str(self._kernel.image),
+            "KERNEL_BUILD": str(self._kernel.build),
             "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
             "PYTHONPATH": str(paths.TESTS_VM)} | {name: str(value) for name, value in more.items()}
         limit_s = self._limit_s()

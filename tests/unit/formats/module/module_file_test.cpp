@@ -110,6 +110,28 @@ TEST_CASE("images that do not fit the container are refused", "[formats][module]
     CHECK_FALSE(formats::build_container(many).ok());
 }
 
+TEST_CASE("native parts are of the programs whose DOF they have", "[formats][module]") {
+    const dbk_native_part head = {DBK_NATIVE_MAGIC, 5, 2};
+    const auto* first = reinterpret_cast<const std::byte*>(&head);
+    base::Bytes section = bytes_of(8, '\0'); // a gap
+    section.insert(section.end(), first, first + sizeof(head));
+    section.insert(section.end(), {std::byte{DBK_NATIVE_WHOLE}, std::byte{DBK_NATIVE_VALUES}});
+    base::Bytes dof = bytes_of(5, 'a');
+    section.insert(section.end(), dof.begin(), dof.end());
+    formats::ModuleFileInfo module;
+    module.natives = formats::parse_native_parts(section).value();
+    REQUIRE(module.natives.size() == 1);
+    CHECK(module.natives[0].ways == std::vector{DBK_NATIVE_WHOLE, DBK_NATIVE_VALUES});
+    CHECK(module.native_of({"boot", dof}) == module.natives.data());
+    CHECK(module.native_of({"signed", bytes_of(9, 'a')}) == module.natives.data());
+    CHECK(module.native_of({"short", bytes_of(4, 'a')}) == nullptr);
+    CHECK(module.native_of({"other", bytes_of(5, 'b')}) == nullptr);
+    for (size_t length = 9; length < section.size(); length++)
+        CHECK_FALSE(formats::parse_native_parts(base::ByteView(section).first(length)).ok());
+    section[sizeof(head) + 8] = std::byte{DBK_NATIVE_WAY_COUNT};
+    CHECK_FALSE(formats::parse_native_parts(section).ok());
+}
+
 TEST_CASE("every cut of a module or container is an error, never a crash", "[formats][module]") {
     auto container = formats::build_container({{"boot", bytes_of(40, 'a')}}).value();
     for (size_t length = 0; length < container.size(); length++)

@@ -30,6 +30,35 @@ at_least typed-elsewhere-is-refused "$(kernel_log 'embedded enabling .* refused:
 refuses typed-elsewhere-has-nothing-to-claim "compiled with the types of kernel" daybreak record --claim -o /tmp/none.dbrk
 holds typed-elsewhere-unloads rmmod daybreak
 
+# quickstart's program compiled into the module, beside another one; and interpreted, of the same file.
+record_boot() { # NAME [PARAMETER]
+	holds "$1-loads" insmod /share/in/native.ko $2
+	workload 3
+	daybreak status >"/tmp/$1.status" 2>&1
+	daybreak record --claim -q -o "/tmp/$1.dbrk"
+	at_least "$1-records" $(($? == 0 || $? == 3)) 1 # 3: what stack() could not see is said
+	# Without times, and what others did.
+	daybreak report "/tmp/$1.dbrk" | sed -n -e 's/^ *[0-9.]* *[0-9]*  \(.*workload 3\)$/\1/p' \
+		-e '/^ *workload  *[0-9]*$/p' -e '/^  [a-z ]*()/p' >"/tmp/$1.txt"
+	holds "$1-unloads" rmmod daybreak
+}
+record_boot native
+equal native-is-said "$(kernel_log 'ring boot: [1-9] of [1-9][0-9]* clauses are native, of [1-9] more the expressions')" 1
+at_least native-in-status "$(awk '$1 == "boot" { print int($9) }' /tmp/native.status)" 1
+equal native-second-program "$(kernel_log 'ring busy: [1-9] of [1-9][0-9]* clauses are native')" 1
+record_boot interpreted native=off
+equal interpreted-in-status "$(awk '$1 == "boot" { print $9 }' /tmp/interpreted.status)" -
+equal native-off-is-said "$(kernel_log 'ring boot is interpreted: native=off')" 1
+diff /tmp/native.txt /tmp/interpreted.txt
+holds native-report cmp /tmp/native.txt /tmp/interpreted.txt
+equal native-report-has-all "$(grep -c . /tmp/native.txt)" 4
+echo "native: $(cat /tmp/native.txt)"
+holds native-changed-loads insmod /share/in/changed.ko
+equal native-changed-is-said "$(kernel_log 'ring typed is interpreted: the module has no native program of its DOF and options')" 1
+workload 1
+holds native-changed-records daybreak record --claim -q -o /tmp/changed.dbrk
+holds native-changed-unloads rmmod daybreak
+
 # Unloading while probes fire; what a load takes comes back.
 vmalloc_kib() {
 	sed -n 's/^VmallocUsed: *\([0-9]*\).*/\1/p' /proc/meminfo

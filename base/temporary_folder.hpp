@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder for as long as it is needed.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace daybreak::base {
+
+class TemporaryFolder {
+public:
+    /// Makes one where temporary files lie, with `name` in its name.  Errors: io and its kin.
+    static Result<TemporaryFolder> create(const std::string& name) {
+        std::string path = std::filesystem::temp_directory_path() / (name + "-XXXXXX");
+        if (::mkdtemp(path.data()) == nullptr)
+            return errno_errorf("cannot make the folder %s", path.c_str());
+        return TemporaryFolder(path);
+    }
+    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty())
+            std::filesystem::remove_all(path_, ignored);
+    }
+
+    std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+private:
+    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
+    std::string path_;
+};
+
+} // namespace daybreak::base
