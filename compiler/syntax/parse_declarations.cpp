@@ -145,8 +145,12 @@ std::optional<ProviderProbe> Parser::provider_probe() {
                (accept(TokenKind::paren_close) ||
                 parameters(TokenKind::paren_close, into, variadic));
     };
-    if (!expect(TokenKind::kw_probe, "probe name(types);") ||
-        !expect_identifier(name, "probe name(types);"))
+    if (!expect(TokenKind::kw_probe, "probe name(types);"))
+        return std::nullopt;
+    // A probe may be called so, and those of functions are.
+    if (peek().is(TokenKind::kw_return))
+        name = take();
+    else if (!expect_identifier(name, "probe name(types);"))
         return std::nullopt;
     probe.name = name.text;
     if (peek().is(TokenKind::paren_open) && !list(probe.arguments))

@@ -229,6 +229,7 @@ TEST_CASE("declarations keep every declarator", "[compiler][parser]") {
         {"inline string name = \"x\";", "inline string name = \"x\";\n"},
         {"translator struct out < struct in *p > { a = p->b; probe = 1; };",
          "translator struct out < struct in *p > {\n\ta = p->b;\n\tprobe = 1;\n};\n"},
+        {"provider p { probe return(int); };", "provider p {\n\tprobe return(int);\n};\n"},
         {"provider p { probe a(int); probe b__c(int x, char *y) : (char *y, int x); };",
          "provider p {\n\tprobe a(int);\n\tprobe b__c(int x, char *y) : (char *y, int x);\n};\n"},
         {"#pragma D option quiet\nint x;", "#pragma D option quiet\nint x;\n"},
