@@ -16,6 +16,7 @@ namespace {
 
 constexpr auto TRACEPOINT = KernelProbe::Place::tracepoint;
 constexpr auto ENTRY = KernelProbe::Place::function;
+constexpr auto RETURN = KernelProbe::Place::function;
 
 constexpr KernelProbe kKernelProbes[] = {
     {"syscall", "vmlinux", "*", "entry", false},
@@ -23,8 +24,9 @@ constexpr KernelProbe kKernelProbes[] = {
     {"fbt", "*", "*", "entry", false},
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},
-#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)       \
-    {#provider, "vmlinux", function, name, true, kind, #where},
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+                  pass)                                                                            \
+    {#provider, module, function, name, true, kind, #where},
 #define DBK_CODED(provider, name, since, kind, where)                                              \
     {#provider, "vmlinux", "", name, true, kind, #where},
 #define DBK_ABSENT(provider, name, reason)

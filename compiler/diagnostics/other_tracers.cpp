@@ -92,12 +92,11 @@ struct MissingProbe {
 };
 
 constexpr MissingProbe kMissing[] = {
-#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition, pass)
 #define DBK_CODED(provider, name, since, kind, where)
 #define DBK_ABSENT(provider, name, reason) {#provider, name, reason},
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
-    {"proc", "fault", "sdt:::page_fault_user is near it"},
     {"lockstat", "", "sdt:::contention_begin and contention_end are near it"},
     {"pid", "", "only functions of a -c command have probes, at entry, where the module is not loaded"},
 };

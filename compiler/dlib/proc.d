@@ -5,7 +5,17 @@
  */
 #pragma D depends_on library procfs.d
 
+/* args[0] of fault. */
+inline int FLTILL = 1;
+inline int FLTBPT = 3;
+inline int FLTTRACE = 4;
+inline int FLTACCESS = 5;
+inline int FLTBOUNDS = 6;
+inline int FLTIZDIV = 8;
+inline int FLTFPE = 9;
+
 provider proc {
+	probe fault(int fault, struct kernel_siginfo *info);
 	probe create(struct task_struct *P) : (psinfo_t *P);
 	probe start(void);
 	probe exec(char *path) : (string path);

@@ -47,7 +47,8 @@ StabilityRules::StabilityRules() {
     providers_["dtrace"] = {kStable, kPrivate, kPrivate, kStable, kStable};
     providers_["profile"] = {kEvolving, kUnstable, kPrivate, kEvolving, kEvolving};
     providers_["syscall"] = {kEvolving, kPrivate, kEvolvingIsa, kEvolving, kPrivateIsa};
-    for (const char* name : {"proc", "sched", "io", "boot", "ip", "tcp", "udp"})
+    for (const char* name :
+         {"boot", "io", "ip", "proc", "sched", "sysinfo", "tcp", "udp", "vfs", "vminfo"})
         providers_[name] = {kEvolving, kPrivate, kPrivate, kEvolving, kEvolvingIsa};
     providers_["fbt"] = {kEvolving, kPrivate, kPrivate, kEvolving, kPrivateIsa};
     providers_["sdt"] = {kEvolving, kPrivate, kPrivate, kPrivate, kPrivateIsa};

@@ -74,8 +74,8 @@ struct fbt_set {
 	struct rethook *rethook; /* [C] FBT_RETURN without fprobe */
 };
 
-/* What a hook does when its function is called or has returned; @args has 6 words, of a return what it
- * returned and, if the hook keeps them, the first 4 arguments. */
+/* What a hook does when its function is called, @args being its first 6 arguments, or has returned: -1, what
+ * it returned, its first argument. */
 typedef void fbt_fire(struct fbt_probe *fbt, const u64 *args, const struct dbk_frame *frame);
 
 struct fbt_probe {

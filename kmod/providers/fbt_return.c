@@ -39,29 +39,32 @@ static u32 calls_of(const struct fbt_set *set)
 	return clamp(set->count * CALLS_PER_FUNCTION, CALLS_MIN, CALLS_MAX);
 }
 
-static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs)
+static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs, u64 first)
 {
 	struct dbk_frame frame = {
 		.kind = DBK_FRAME_RETURN,
 		.function = fbt->address,
 		.regs = regs,
 	};
-	u64 args[2] = { -1, regs->ax };
+	u64 args[3] = { -1, regs->ax, first };
 
 	if (unlikely(fbt_is_cramped()))
 		dbk_probe_missed(dbk.engine, fbt->target, 1);
+	else if (fbt->fire)
+		fbt->fire(fbt, args, &frame);
 	else
 		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
 }
 
-static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs)
+static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs,
+				u64 first)
 {
 	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
 	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
 		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
-			fire(fbt, regs);
+			fire(fbt, regs, first);
 	dbk_host_leave(flags);
 }
 
@@ -112,13 +115,14 @@ static __probe_ctx int on_call(struct fprobe *fprobe, unsigned long ip, unsigned
 	missed = missed_take(set);
 	if (unlikely(missed != 0))
 		count_missed(set, ip, missed);
+	*(u64 *)data = regs_get_kernel_argument(regs, 0);
 	return 0;
 }
 
 static __probe_ctx void on_return(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
 				  struct pt_regs *regs, void *data)
 {
-	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs);
+	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs, *(u64 *)data);
 }
 
 /* Of which functions they were is not known: they are the first's that is enabled. */
@@ -153,6 +157,7 @@ int fbt_returns_register(struct fbt_set *set, u32 count)
 	set->fprobe.entry_handler = on_call;
 	set->fprobe.exit_handler = on_return;
 	set->fprobe.nr_maxactive = calls_of(set);
+	set->fprobe.entry_data_size = sizeof(u64);
 	return register_fprobe_ips(&set->fprobe, set->sites, count);
 }
 
@@ -195,6 +200,7 @@ static bool function_is_traced(const char *name)
 struct call {
 	struct rethook_node node; /* first: the kernel frees by its address */
 	unsigned long ip;
+	u64 first; /* argument */
 };
 
 /*
@@ -208,6 +214,7 @@ static __probe_ctx_inline bool follow(struct fbt_set *set, unsigned long ip, str
 
 	if (likely(node)) {
 		container_of(node, struct call, node)->ip = ip;
+		container_of(node, struct call, node)->first = regs_get_kernel_argument(regs, 0);
 		rethook_hook_found(node, regs, true);
 	}
 	dbk_host_leave(flags);
@@ -237,7 +244,9 @@ static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struc
 
 static __probe_ctx void on_return(struct rethook_node *node, void *data, struct pt_regs *regs)
 {
-	fire_at(data, container_of(node, struct call, node)->ip, regs);
+	const struct call *call = container_of(node, struct call, node);
+
+	fire_at(data, call->ip, regs, call->first);
 }
 
 bool fbt_returns_take_entries(void)

@@ -9,6 +9,8 @@
  * Which places there are is found out when a program first names a probe: the functions of all rows
  * in one walk over the kernel's symbols.
  */
+#include <linux/dcache.h>
+#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -20,14 +22,17 @@
 #include <uapi/linux/bpf.h>
 #include <uapi/linux/sched.h>
 #include <uapi/linux/sched/types.h>
+#include <trace/events/lock.h>
+#include <trace/events/module.h>
 #include <trace/events/sched.h>
+#include <trace/events/signal.h>
 #include <trace/events/sock.h>
 
 #include "formats/abi/packet.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/providers/fbt.h"
 
-enum kind { TRACEPOINT, ENTRY };
+enum kind { TRACEPOINT, ENTRY, RETURN };
 
 /* What a callback is called with: one is part of a place, or on the stack while a function fires. */
 struct firing {
@@ -36,8 +41,8 @@ struct firing {
 };
 
 struct place {
-	const char *provider, *function, *name; /* [C] of the probe */
-	const char *where;			/* [C] */
+	const char *provider, *module, *function, *name; /* [C] of the probe */
+	const char *where;				 /* [C] */
 	enum kind kind;				/* [C] */
 	u8 arg_count;				/* [C] */
 	void *callback;				/* [C] */
@@ -69,6 +74,32 @@ static __probe_ctx int dbk_priority_of(const struct sched_attr *attr)
 	default:
 		return NICE_TO_PRIO(attr->sched_nice);
 	}
+}
+
+/* DTrace's number of a machine fault, 0: a signal of another kind. */
+static __probe_ctx int dbk_fault_of(int signal, const struct kernel_siginfo *info)
+{
+	if (info == SEND_SIG_NOINFO || info == SEND_SIG_PRIV || info->si_code <= 0)
+		return 0;
+	switch (signal) {
+	case SIGILL:
+		return 1;
+	case SIGTRAP:
+		return info->si_code == TRAP_TRACE ? 4 : 3;
+	case SIGBUS:
+		return 5;
+	case SIGSEGV:
+		return 6;
+	case SIGFPE:
+		return info->si_code == FPE_INTDIV ? 8 : 9;
+	default:
+		return 0;
+	}
+}
+
+static __probe_ctx const char *dbk_name_of(const struct dentry *entry)
+{
+	return (const char *)READ_ONCE(entry->d_name.name);
 }
 
 /* Whether a packet with its header of IP is of @protocol; extension headers of IPv6 hide it. */
@@ -138,7 +169,6 @@ static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock
 #define WORDS_2(a, ...) WORD(a), WORDS_1(__VA_ARGS__)
 #define WORDS_3(a, ...) WORD(a), WORDS_2(__VA_ARGS__)
 #define WORDS_4(a, ...) WORD(a), WORDS_3(__VA_ARGS__)
-#define WORDS_5(a, ...) WORD(a), WORDS_4(__VA_ARGS__)
 
 static __probe_ctx_inline void fire(const struct firing *firing, const u64 *args)
 {
@@ -148,6 +178,7 @@ static __probe_ctx_inline void fire(const struct firing *firing, const u64 *args
 /* The kernel declares what a tracepoint has: a kernel with other arguments does not build. */
 #define CHECK_TRACEPOINT(where, callback) check_trace_callback_type_##where(callback)
 #define CHECK_ENTRY(where, callback)	  ((void)callback)
+#define CHECK_RETURN(where, callback)	  ((void)callback)
 
 #define PASS_NONE()                                                                                \
 	({                                                                                         \
@@ -175,7 +206,8 @@ static __probe_ctx_inline void fire(const struct firing *firing, const u64 *args
 		packet.state = to;                                                                 \
 		fire(at, words);                                                                   \
 	})
-#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)       \
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
 	static __probe_ctx void CALLBACK(provider) PARAMETERS parameters                           \
 	{                                                                                          \
 		const struct firing *firing = at;                                                  \
@@ -197,8 +229,9 @@ static struct place places[] = {
 #define PASS(...)   COUNT_ARGS(__VA_ARGS__)
 #define PASS_PACKET(sock, skb) 2
 #define PASS_STATES(sock, from, to) 2
-#define DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)       \
-	{ #provider, function, name, #where, kind, pass, CALLBACK(provider) },
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
+	{ #provider, module, function, name, #where, kind, pass, CALLBACK(provider) },
 #define DBK_CODED(provider, name, since, kind, where)
 #define DBK_ABSENT(provider, name, reason)
 #include "formats/abi/probes/all.h"
@@ -215,7 +248,10 @@ static __probe_ctx void on_function(struct fbt_probe *fbt, const u64 *args,
 	void (*callback)(void *at, u64, u64, u64, u64, u64) = place->callback;
 	struct firing firing = { .probe = place->firing.probe, .frame = frame };
 
-	callback(&firing, args[0], args[1], args[2], args[3], args[4]);
+	if (place->kind == RETURN)
+		callback(&firing, args[1], args[2], 0, 0, 0);
+	else
+		callback(&firing, args[0], args[1], args[2], args[3], args[4]);
 }
 
 /* Whether @symbol is @name, or the copy of it that the compiler made of a static function. */
@@ -294,12 +330,14 @@ static bool place_find(struct place *place, struct dbk_probe *probe)
 		return place->tracepoint;
 	}
 	return functions_find() == 0 && place->address != 0 &&
-	       fbt_hook_init(&place->fbt, probe, place->address, FBT_ENTRY, on_function);
+	       fbt_hook_init(&place->fbt, probe, place->address,
+			     place->kind == RETURN ? FBT_RETURN : FBT_ENTRY, on_function);
 }
 
 static bool is_same_probe(const struct place *a, const struct place *b)
 {
 	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0 &&
+	       strcmp(a->module, b->module) == 0 &&
 	       strcmp(a->function, b->function) == 0;
 }
 
@@ -351,7 +389,7 @@ static int stable_init(void)
 
 		place->probe = (struct dbk_probe){
 			.provider = place->provider,
-			.module = "vmlinux",
+			.module = place->module,
 			.function = place->function,
 			.name = place->name,
 			.host_data = (void *)&dbk_provider_stable,

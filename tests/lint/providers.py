@@ -51,15 +51,16 @@ def kernels_of(since):
 
 
 def read_table(text):
-    """Function and name of each probe, in order, and what is known of it."""
+    """Function, with its module if that is not vmlinux, and name of each probe, in order; what is known of it."""
     probes = {}
     for macro, parts in calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), ("DBK_PLACE", "DBK_CODED", "DBK_ABSENT")):
         quoted = [part.strip('"') for part in parts]
         if macro == "DBK_ABSENT":
             probes.setdefault(("", quoted[1]), Probe()).reason = "".join(re.findall(r'"([^"]*)"', parts[2]))
             continue
-        function, name, since, kind, where = quoted[1:6] if macro == "DBK_PLACE" else ["", *quoted[1:5]]
-        probe = probes.setdefault((function, name), Probe())
+        module, function, name, since, kind, where = quoted[1:7] if macro == "DBK_PLACE" else ["vmlinux", "", *quoted[1:5]]
+        path = function if module == "vmlinux" else f"{module}:{function}"
+        probe = probes.setdefault((path, name), Probe())
         place = f"{KINDS[kind]} `{where}`"
         if place not in probe.places:
             probe.places.append(place)
@@ -91,7 +92,7 @@ def page(files):
     lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# The stable providers", "",
              "Made by `tests/lint/providers.py` of the tables in `formats/abi/probes/` and the declarations in `compiler/dlib/`;",
              "how they work is in `docs/design/0083-providers-as-tables.md`, what the other providers have in `docs/probes.md`.", "",
-             "Module is `vmlinux`. Stability is Evolving/Evolving/Common, of arguments Evolving/Evolving/ISA. A probe that is off costs",
+             "The module is `vmlinux` where no other is said. Stability is Evolving/Evolving/Common, of arguments Evolving/Evolving/ISA. A probe that is off costs",
              "nothing; one that is on costs what its place does (a tracepoint, or a function hooked by ftrace) and a condition.", ""]
     libraries = [text for path, text in sorted(files.items()) if path.startswith(LIBRARIES) and path.endswith(".d")]
     for path, text in sorted(files.items()):

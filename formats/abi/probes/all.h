@@ -4,12 +4,12 @@
  *
  * Who includes this has defined what a row is to him; it may be included several times.
  *
- *   DBK_PLACE(provider, function, name, since, kind, where, parameters, condition, pass)
- *       The probe provider:vmlinux:function:name fires at the place; a probe may have several places.
+ *   DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition, pass)
+ *       The probe provider:module:function:name fires at the place; a probe may have several places.
  *       since      the kernels that have the place: "6.1+", "6.12+", or "6.1", which only that has
- *       kind       TRACEPOINT or ENTRY, of the function
+ *       kind       TRACEPOINT, ENTRY of the function, or its RETURN
  *       where      its name in the kernel; the compiler may have appended .isra.0 or .constprop.0
- *       parameters what the place has
+ *       parameters what the place has; of a RETURN what is returned and the function's first argument
  *       condition  of theirs: fires only when it holds
  *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
  *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet
@@ -27,5 +27,8 @@
 #include "formats/abi/probes/ip.h"
 #include "formats/abi/probes/proc.h"
 #include "formats/abi/probes/sched.h"
+#include "formats/abi/probes/sysinfo.h"
 #include "formats/abi/probes/tcp.h"
 #include "formats/abi/probes/udp.h"
+#include "formats/abi/probes/vfs.h"
+#include "formats/abi/probes/vminfo.h"

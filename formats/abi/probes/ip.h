@@ -4,17 +4,17 @@
  *
  * Received are those that are for this machine, before reassembly, or to be forwarded.
  */
-DBK_PLACE(ip, "", "send", "6.1+", ENTRY, ip_finish_output2,
+DBK_PLACE(ip, "vmlinux", "", "send", "6.1+", ENTRY, ip_finish_output2,
 	  (struct net *net, struct sock *sk, struct sk_buff *skb), true, PASS_PACKET(sk, skb))
-DBK_PLACE(ip, "", "send", "6.1+", ENTRY, ip6_finish_output2,
+DBK_PLACE(ip, "vmlinux", "", "send", "6.1+", ENTRY, ip6_finish_output2,
 	  (struct net *net, struct sock *sk, struct sk_buff *skb), true, PASS_PACKET(sk, skb))
-DBK_PLACE(ip, "", "receive", "6.1+", ENTRY, ip_local_deliver, (struct sk_buff *skb), true,
+DBK_PLACE(ip, "vmlinux", "", "receive", "6.1+", ENTRY, ip_local_deliver, (struct sk_buff *skb), true,
 	  PASS_PACKET(skb->sk, skb))
-DBK_PLACE(ip, "", "receive", "6.1+", ENTRY, ip_forward, (struct sk_buff *skb), true,
+DBK_PLACE(ip, "vmlinux", "", "receive", "6.1+", ENTRY, ip_forward, (struct sk_buff *skb), true,
 	  PASS_PACKET(NULL, skb))
-DBK_PLACE(ip, "", "receive", "6.1+", ENTRY, ip6_input, (struct sk_buff *skb), true,
+DBK_PLACE(ip, "vmlinux", "", "receive", "6.1+", ENTRY, ip6_input, (struct sk_buff *skb), true,
 	  PASS_PACKET(skb->sk, skb))
-DBK_PLACE(ip, "", "receive", "6.1+", ENTRY, ip6_forward, (struct sk_buff *skb), true,
+DBK_PLACE(ip, "vmlinux", "", "receive", "6.1+", ENTRY, ip6_forward, (struct sk_buff *skb), true,
 	  PASS_PACKET(NULL, skb))
 
 DBK_ABSENT(ip, "drop-in", "sdt:::kfree_skb says which packet was dropped and why")

@@ -13,3 +13,8 @@ DBK_CODED(proc, "signal-send", "6.1+", TRACEPOINT, signal_generate)
 DBK_CODED(proc, "signal-discard", "6.1+", TRACEPOINT, signal_generate)
 DBK_CODED(proc, "signal-handle", "6.1+", TRACEPOINT, signal_deliver)
 DBK_CODED(proc, "signal-clear", "6.1+", TRACEPOINT, sys_exit)
+
+/* A fault of the thread's own that becomes a signal. */
+DBK_PLACE(proc, "vmlinux", "", "fault", "6.1+", TRACEPOINT, signal_generate,
+	  (int signal, struct kernel_siginfo *info, struct task_struct *task, int group, int result),
+	  task == current && dbk_fault_of(signal, info), PASS(dbk_fault_of(signal, info), info))

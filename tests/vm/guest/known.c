@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// known sched|net: does what probes of the stable providers report, and says what it was and what the kernel counted
+// known sched|net|files: does what probes of the stable providers report, and says what it was and what the kernel counted
 // meanwhile.  getppid() is called before the first and after the last of it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/times.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -210,12 +217,121 @@ static void converse_and_count(void)
 		       number_in(counters[i].path, counters[i].header, counters[i].name) - before[i]);
 }
 
+static void expect(int holds, const char *what)
+{
+	if (!holds)
+		fatal(what);
+}
+
+// Names and what is done to them, in the order of stable/guest.sh.
+static void use_names(void)
+{
+	char text[16];
+	struct stat status;
+
+	expect(mkdir("known-dir", 0700) == 0, "mkdir");
+	expect(mknod("known-dir/a", S_IFREG | 0600, 0) == 0, "mknod");
+	expect(link("known-dir/a", "known-dir/b") == 0, "link");
+	expect(symlink("nowhere", "known-dir/c") == 0, "symlink");
+	expect(rename("known-dir/b", "known-dir/d") == 0, "rename");
+	expect(readlink("known-dir/c", text, sizeof(text)) == 7, "readlink");
+	expect(stat("known-dir/a", &status) == 0 && stat("known-dir/none", &status) < 0, "stat");
+	expect(unlink("known-dir/a") == 0 && unlink("known-dir/c") == 0 && unlink("known-dir/d") == 0, "unlink");
+	expect(rmdir("known-dir") == 0, "rmdir");
+}
+
+static void move_bytes(int zero, int null)
+{
+	static char buffer[100];
+
+	for (int i = 0; i < 12; i++)
+		expect(read(zero, buffer, 100) == 100, "read");
+	for (int i = 0; i < 9; i++)
+		expect(write(null, buffer, 50) == 50, "write");
+}
+
+static void *no_thread(void *argument)
+{
+	return argument;
+}
+
+static void use_others(void)
+{
+	int queue = msgget(IPC_PRIVATE, 0600), semaphore = semget(IPC_PRIVATE, 1, 0600);
+	struct { long type; char text[8]; } message = { 1, "known" };
+	struct sembuf up = { .sem_op = 1 };
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++)
+		expect(msgsnd(queue, &message, 8, 0) == 0 && msgrcv(queue, &message, 8, 0, 0) == 8, "msg");
+	for (int i = 0; i < 3; i++)
+		expect(semop(semaphore, &up, 1) == 0, "semop");
+	msgctl(queue, IPC_RMID, NULL);
+	semctl(semaphore, 0, IPC_RMID);
+	for (int i = 0; i < 2; i++)
+		expect(pthread_create(&thread, NULL, no_thread, NULL) == 0 && pthread_join(thread, NULL) == 0, "thread");
+}
+
+// A child that dies by a fault: of which signal it died is what wait() says.
+static void fault(int divide)
+{
+	volatile int seven = 7, zero = 0;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(divide ? seven / zero : *(volatile int *)(long)zero);
+	expect(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "a fault");
+	printf("FAULT %d\n", WTERMSIG(status));
+}
+
+// Touches pages for the first time, then writes to those that a child has too.
+static void touch(char *pages)
+{
+	int ends[2], status;
+	pid_t child;
+
+	for (int i = 0; i < 64; i++)
+		pages[i * 4096] = 1;
+	expect(pipe(ends) == 0, "pipe");
+	child = fork();
+	if (child == 0)
+		_exit(read(ends[0], &status, 1) != 1);
+	for (int i = 0; i < 10; i++)
+		pages[i * 4096] = 2;
+	expect(write(ends[1], "", 1) == 1 && waitpid(child, &status, 0) == child && status == 0, "a child");
+}
+
+static void use_files(void)
+{
+	int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_WRONLY);
+	char *pages = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rusage before, after;
+
+	madvise(pages, 64 * 4096, MADV_NOHUGEPAGE);
+	getrusage(RUSAGE_SELF, &after);
+	getrusage(RUSAGE_SELF, &before);
+	syscall(SYS_getppid);
+	move_bytes(zero, null);
+	use_names();
+	use_others();
+	touch(pages);
+	fault(0);
+	fault(1);
+	fflush(stdout);
+	syscall(SYS_getppid);
+	getrusage(RUSAGE_SELF, &after);
+	printf("FAULTS %ld\n", after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "sched") == 0)
 		run_and_wait();
 	else if (argc == 2 && strcmp(argv[1], "net") == 0)
 		converse_and_count();
+	else if (argc == 2 && strcmp(argv[1], "files") == 0)
+		use_files();
 	else
 		return 2;
 	return 0;

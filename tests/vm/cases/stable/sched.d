@@ -17,8 +17,13 @@ sched:::change-pri /between && args[1]->pr_pid == $target/ { printf("PRIORITY %d
 sched:::tick /between && args[1]->pr_pid == $target/ { @tick[args[0]->pr_lwpid == tid] = count(); }
 sched:::surrender /args[1]->pr_pid == $target/ { @surrender = count(); }
 
+sysinfo:::pswitch /between && pid == $target/ { @pswitch = sum(args[0]); }
+sysinfo:::inv_swtch /between && pid == $target/ { @involuntary = sum(args[0]); }
+sysinfo:::cpu_ticks_user, sysinfo:::cpu_ticks_kernel /between && pid == $target/ { @cpu = sum(args[0]); }
+
 END
 {
+	printa("PSWITCH %@d\nINVOLUNTARY %@d\nCPU %@d\n", @pswitch, @involuntary, @cpu);
 	printa("OFF %@d\nON %@d\nSLEEP %@d\nPREEMPT %@d\n", @off, @on, @sleep, @preempt);
 	printa("WAKEUP %@d\nENQUEUE %@d\nDEQUEUE %@d\nSURRENDER %@d\n", @wakeup, @enqueue, @dequeue, @surrender);
 	printa("ENQUEUED %d %d %@d\n", @enqueued);

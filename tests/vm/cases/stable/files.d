@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between two getppid() of the target; faults of its children. */
+#pragma D option quiet
+
+int between;
+
+syscall::getppid:entry /pid == $target/ { between = !between; }
+
+vfs::vop_mkdir:entry, vfs::vop_create:entry, vfs::vop_link:entry, vfs::vop_symlink:entry, vfs::vop_rename:entry,
+vfs::vop_readlink:entry, vfs::vop_remove:entry, vfs::vop_rmdir:entry
+/between && pid == $target/
+{
+	printf("NAME %s %s\n", probefunc, args[2]);
+	@module[probemod, stringof(args[1]->d_name.name) == args[2]] = count();
+}
+
+vfs:namei:lookup:entry /between && pid == $target/ { @paths[args[2]] = count(); }
+vfs:namecache:lookup:hit /between && pid == $target/ { @hits[args[1]] = count(); }
+vfs:namecache:lookup:hit-negative, vfs:namecache:lookup:miss /between && pid == $target/ { @n = count(); }
+vfs:vop:vop_read:entry /between && pid == $target/ { @asked = sum(args[3]); }
+vfs:vop:vop_read:return /between && pid == $target/ { @got = sum(args[0]); }
+
+sysinfo:::sysread, sysinfo:::syswrite, sysinfo:::msg, sysinfo:::sema, sysinfo:::nthreads, sysinfo:::sysfork,
+sysinfo:::readch, sysinfo:::writech
+/between && pid == $target/
+{
+	@by[probename] = sum(args[0]);
+}
+
+vminfo::: /between && pid == $target/ { @memory[probename] = sum(arg0); }
+
+proc:::fault /between && ppid == $target/ { printf("FAULT %d %d\n", args[1]->si_signo, args[0]); }
+
+END
+{
+	printa("MODULE %s %d %@d\n", @module);
+	printa("PATH %s %@d\n", @paths);
+	printa("HIT %s %@d\n", @hits);
+	printa("UNKNOWN %@d\n", @n);
+	printa("READ %@d %@d\n", @asked, @got);
+	printa("BY %s %@d\n", @by);
+	printa("MEMORY %s %@d\n", @memory);
+}
