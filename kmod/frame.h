@@ -19,6 +19,8 @@ enum dbk_frame_kind {
 	DBK_FRAME_FUNCTION,   /* at the entry of a function, through ftrace */
 	DBK_FRAME_RETURN,     /* a function has returned to its caller, whose frame is the top */
 	DBK_FRAME_INTERRUPT,  /* on top of what a timer interrupted */
+	DBK_FRAME_USER_FUNCTION, /* at the entry of a function of the process */
+	DBK_FRAME_USER_RETURN,	 /* it has returned to its caller there */
 };
 
 struct dbk_frame {
@@ -33,8 +35,8 @@ struct dbk_frame {
 		struct {
 			unsigned long ip, parent_ip, sp;
 		};
-		/* RETURN: the function, the registers after its return; INTERRUPT: the latter only
-		 */
+		/* RETURN, USER_RETURN: the function, the registers after its return; the
+		 * others: the latter only */
 		struct {
 			unsigned long function;
 			struct pt_regs *regs;

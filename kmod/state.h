@@ -65,6 +65,14 @@
 struct file;
 
 /* One enabling at work. */
+struct pid_probe;
+
+/* Of one ring. */
+struct dbk_places {
+	struct pid_probe **probes; /* NULL: none */
+	u32 count;
+};
+
 struct dbk_ring {
 	struct list_head link;	       /* [L] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
@@ -75,6 +83,7 @@ struct dbk_ring {
 	unsigned long clean_due;       /* [S] jiffies when its speculations are cleaned next */
 	u64 memory_bytes;	       /* [C] segments, metadata, speculations at creation */
 	u32 matched;		       /* [C] probes matched at creation */
+	struct dbk_places places;      /* [S] probes in files that it brought along */
 	bool anonymous;		       /* [C] came with the module */
 	bool wants_maps;	       /* [C] it records addresses of processes */
 	bool abort_said;	       /* [S] that the deadman ended it is in the kernel's log */

@@ -217,7 +217,7 @@ int Dtrace::run() {
     setting.kernel = kernel ? &*kernel : nullptr;
     if (!targets_.empty())
         setting.target = targets_[0].pid();
-    setting.is_command = session_->is_simulated() && !targets_.empty() && targets_[0].is_held();
+    setting.is_simulated = session_->is_simulated();
     std::optional<CompiledPrograms> compiled;
     if (!arguments_.programs.empty() || !arguments_.library_folders.empty()) {
         compiled = compile_programs(arguments_, setting);

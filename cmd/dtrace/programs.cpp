@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace daybreak::cmd {
 
@@ -81,14 +82,18 @@ std::string describe(const DtraceProgram& program) {
 /// What is to be said of a function of the command that has no such probe.
 std::string hint_for_function(compiler::ProbeDescription description,
                               const CompileSetting& setting) {
-    if (!setting.is_command || description.provider != "pid" + std::to_string(*setting.target))
+    if (!setting.target || description.provider != "pid" + std::to_string(*setting.target))
         return "";
-    if (!sim::glob_match(description.name, "entry")) {
-        description.name = "entry";
-        if (exists(*setting.probes, description))
+    if (std::string name = std::exchange(description.name, "entry"); name != "entry") {
+        bool has_function = exists(*setting.probes, description);
+        if (has_function && setting.is_simulated)
             return "functions of a -c command have probes at entry only";
+        if (has_function)
+            return "a function has probes entry, return, and its offsets in hexadecimal, of "
+                   "which there is no " + name;
     }
-    return "the command has no function " + description.function +
+    return std::string("the ") + (setting.is_simulated ? "command" : "process") +
+           " has no function " + description.function +
            (description.module.empty() ? "" : " in " + description.module) +
            ": nm -D shows those of a library, nm those of a program";
 }

@@ -29,7 +29,7 @@ struct CompiledPrograms {
 struct CompileSetting {
     live::ProbeIndex* probes = nullptr; ///< null: any probe may exist
     std::optional<int64_t> target;      ///< $target
-    bool is_command = false;            ///< it is of -c, and its functions have probes
+    bool is_simulated = false;          ///< the module is not there
     compiler::KernelTypes* kernel = nullptr;
 };
 

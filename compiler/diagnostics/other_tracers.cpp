@@ -63,10 +63,18 @@ struct ForeignProbe {
 constexpr std::string_view kNoUserProbes = "";
 
 constexpr ForeignProbe kProbes[] = {
-    {"kprobe", "fbt::$1:entry"}, {"kretprobe", "fbt::$1:return"}, {"fentry", "fbt::$1:entry"},
-    {"fexit", "fbt::$1:return"}, {"kfunc", "fbt::$1:entry"},      {"kretfunc", "fbt::$1:return"},
-    {"tracepoint", "sdt:::$1"},  {"rawtracepoint", "sdt:::$1"},   {"interval", "tick-$2$1"},
-    {"profile", "profile-$2$1"}, {"uprobe", kNoUserProbes},       {"uretprobe", kNoUserProbes},
+    {"kprobe", "fbt::$1:entry"},
+    {"kretprobe", "fbt::$1:return"},
+    {"fentry", "fbt::$1:entry"},
+    {"fexit", "fbt::$1:return"},
+    {"kfunc", "fbt::$1:entry"},
+    {"kretfunc", "fbt::$1:return"},
+    {"tracepoint", "sdt:::$1"},
+    {"rawtracepoint", "sdt:::$1"},
+    {"interval", "tick-$2$1"},
+    {"profile", "profile-$2$1"},
+    {"uprobe", "pid$target::$1:entry"},
+    {"uretprobe", "pid$target::$1:return"},
     {"usdt", kNoUserProbes},
 };
 
@@ -98,7 +106,7 @@ constexpr MissingProbe kMissing[] = {
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
     {"lockstat", "", "sdt:::contention_begin and contention_end are near it"},
-    {"pid", "", "only functions of a -c command have probes, at entry, where the module is not loaded"},
+    {"pid", "", "pid$target is the process of -c or -p: functions have probes entry and return"},
 };
 
 std::vector<std::string> split(std::string_view text, char at) {
@@ -114,7 +122,7 @@ std::vector<std::string> split(std::string_view text, char at) {
 std::string filled(std::string_view form, const std::string& first, const std::string& second) {
     std::string text;
     for (size_t i = 0; i < form.size(); i++)
-        if (form[i] == '$')
+        if (form[i] == '$' && (form[i + 1] == '1' || form[i + 1] == '2')) // $target stays
             text += form[++i] == '1' ? first : second;
         else
             text += form[i];
@@ -145,6 +153,8 @@ std::string bpftrace_probe(std::string_view text) {
         return "";
     if (known->d.empty())
         return words("bpftrace", word, "");
+    if (parts[1].empty() && known->d.starts_with("pid")) // a path follows
+        return words("bpftrace", word, filled(known->d, "FUNCTION", ""));
     if (parts[1].empty() || parts.size() > 3) // "profile:::tick-1s" is D
         return "";
     std::string d;

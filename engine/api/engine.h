@@ -235,6 +235,25 @@ uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
 bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
 			   struct dbk_probedesc *description_ret);
 
+/* A probe that the program wants made in a file that programs map as code: dof.h, struct
+ * dbk_dof_place, whose fields these are, checked.  Strings live as long as the program. */
+struct dbk_place {
+	const char *provider, *module, *function, *name;
+	const char *path;
+	const char *operands;
+	uint32_t kind; /* DBK_PLACE_ */
+	uint32_t pid;
+	uint64_t offset, function_at, semaphore, build_id_at;
+	uint32_t build_id_bytes;
+	uint8_t build_id[DBK_PLACE_BUILD_ID_MAX];
+};
+
+/** dbk_program_place_count() - places that the program brings along */
+uint32_t dbk_program_place_count(const struct dbk_program *program);
+
+/** dbk_program_place() - the @index-th, or NULL */
+const struct dbk_place *dbk_program_place(const struct dbk_program *program, uint32_t index);
+
 /**
  * dbk_program_probedesc_is_heavy() - whether a firing of the @index-th may take long, in some clause
  *

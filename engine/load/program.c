@@ -316,6 +316,8 @@ static int load(struct dbk_loader *loader)
 	if (error == 0)
 		error = load_ecbdescs(loader);
 	if (error == 0)
+		error = dbk_places_load(loader);
+	if (error == 0)
 		error = dbk_cost_find(loader);
 	return error;
 }
@@ -381,6 +383,7 @@ void dbk_program_destroy(struct dbk_program *program)
 	dbk_host_free(program->ecbdescs);
 	dbk_host_free(program->probedescs);
 	dbk_host_free(program->heavy);
+	dbk_host_free(program->places);
 	dbk_host_free(program->vars);
 	dbk_host_free(program->image);
 	dbk_host_free(program);

@@ -59,6 +59,9 @@ const char *dbk_builtin_name(uint32_t id);
  * option destructive is set */
 int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct dbk_reason *reason);
 
+/** dbk_places_load() - the places in files that the program wants probes at */
+int dbk_places_load(struct dbk_loader *loader);
+
 /** dbk_cost_find() - which probe descriptions have a heavy clause, once all are loaded */
 int dbk_cost_find(struct dbk_loader *loader);
 

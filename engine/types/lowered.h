@@ -213,6 +213,8 @@ struct dbk_program {
 	uint32_t ecbdesc_count;
 	struct dbk_probedesc *probedescs;
 	uint32_t probedesc_count;
+	struct dbk_place *places; /* in files */
+	uint32_t place_count;
 	uint8_t *heavy; /* by probedesc: whether a firing may take long; cost.c */
 	struct dbk_actdesc *actions; /* of all ECBDESCs */
 	uint32_t action_count;

@@ -96,6 +96,7 @@ enum dof_sect { DBK_DOF_SECTIONS(DBK_DOF_SECTION_ENUM) };
  *   AGGNAMES u32 string offsets (section 0), by aggregation id - 1
  *   STRINGS  string table of the above
  *   OPTIONS  as OPTDESC: the options that other ports do not have, or that have a text
+ *   PLACES   struct dbk_dof_place: where in programs and libraries there are probes
  */
 #define DBK_DOF_SECT_LINES    0x44420001u
 #define DBK_DOF_SECT_CAPTURE  0x44420002u
@@ -103,6 +104,7 @@ enum dof_sect { DBK_DOF_SECTIONS(DBK_DOF_SECTION_ENUM) };
 #define DBK_DOF_SECT_AGGNAMES 0x44420004u
 #define DBK_DOF_SECT_STRINGS  0x44420005u
 #define DBK_DOF_SECT_OPTIONS  0x44420006u
+#define DBK_DOF_SECT_PLACES   0x44420007u
 
 struct dof_ecbdesc {
 	uint32_t probes;    /* section: probedesc */
@@ -181,6 +183,34 @@ struct dbk_dof_target {
 };
 
 #define DBK_DOF_DIALECT_ORACLE 1u
+
+/* dbk_dof_place.kind */
+#define DBK_PLACE_ENTRY	      0u
+#define DBK_PLACE_RETURN      1u
+#define DBK_PLACE_INSTRUCTION 2u /* of a function */
+#define DBK_PLACE_MARK	      3u /* of the program's own: a .note.stapsdt */
+#define DBK_PLACE_KINDS	      4u
+
+#define DBK_PLACES_MAX		  65536u
+#define DBK_PLACE_PATH_BYTES_MAX  4095u
+#define DBK_PLACE_BUILD_ID_MAX	  20u
+#define DBK_PLACE_OPERANDS_MAX	  10u	/* arg0 .. arg9 */
+#define DBK_PLACE_FUNCTION_BYTES_MAX (1u << 20)
+
+/* A probe in a file that programs map as code.  Strings are offsets in STRINGS. */
+struct dbk_dof_place {
+	uint32_t provider, module, function, name; /* of the probe */
+	uint32_t path;	      /* as the process that enables the program opens it */
+	uint32_t operands;    /* MARK: its arguments, as the note describes them: "8@%rax -4@$5" */
+	uint32_t kind;	      /* DBK_PLACE_ */
+	uint32_t pid;	      /* as that process sees it; 0: whatever process runs it */
+	uint64_t offset;      /* in the file */
+	uint64_t function_at; /* INSTRUCTION: offset of its function, where instructions begin */
+	uint64_t semaphore;   /* MARK: offset of the count of its tracers; 0: none */
+	uint64_t build_id_at; /* offset of the file's build id; the file of another one is not touched */
+	uint8_t build_id[DBK_PLACE_BUILD_ID_MAX];
+	uint32_t build_id_bytes; /* 0: the file is taken as it is found */
+};
 
 /* X(published name, kind) */
 #define DBK_DTRACE_ACTIONS(X)                                                                      \
@@ -351,6 +381,13 @@ DBK_ABI_SIZE(struct dof_optdesc, 16);
 DBK_ABI_SIZE(struct dbk_dof_line, 24);
 DBK_ABI_SIZE(struct dbk_dof_capture, 16);
 DBK_ABI_SIZE(struct dbk_dof_target, 48);
+DBK_ABI_SIZE(struct dbk_dof_place, 88);
+DBK_ABI_AT(struct dbk_dof_place, path, 16);
+DBK_ABI_AT(struct dbk_dof_place, kind, 24);
+DBK_ABI_AT(struct dbk_dof_place, offset, 32);
+DBK_ABI_AT(struct dbk_dof_place, semaphore, 48);
+DBK_ABI_AT(struct dbk_dof_place, build_id, 64);
+DBK_ABI_AT(struct dbk_dof_place, build_id_bytes, 84);
 DBK_ABI_AT(struct dof_header, flags, 16);
 DBK_ABI_AT(struct dof_header, header_bytes, 20);
 DBK_ABI_AT(struct dof_header, section_bytes, 24);

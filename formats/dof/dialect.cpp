@@ -237,6 +237,7 @@ DofProgram join_programs(std::vector<DofProgram> parts) {
         append(whole.relocations, part.relocations);
         append(whole.lines, part.lines);
         append(whole.captures, part.captures);
+        append(whole.places, part.places);
         append(whole.aggregation_names, part.aggregation_names);
         if (part.target && !whole.target)
             whole.target = std::move(part.target);

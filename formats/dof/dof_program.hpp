@@ -127,6 +127,17 @@ struct DofTarget {
     std::string main_file;
 };
 
+/// A probe in a file that programs map as code: struct dbk_dof_place.
+struct DofPlace {
+    DofProbeName probe;
+    std::string path;
+    std::string operands;
+    uint32_t kind = DBK_PLACE_ENTRY;
+    uint32_t pid = 0;
+    uint64_t offset = 0, function_at = 0, semaphore = 0, build_id_at = 0;
+    std::vector<uint8_t> build_id; ///< at most DBK_PLACE_BUILD_ID_MAX bytes
+};
+
 struct DofProgram {
     uint8_t dof_version = DOF_VERSION_2;
     uint8_t dif_version = DIF_VERSION;
@@ -142,6 +153,7 @@ struct DofProgram {
     std::vector<DofCapture> captures;
     std::optional<DofTarget> target;
     std::vector<std::string> aggregation_names; ///< [id - 1]
+    std::vector<DofPlace> places;
     std::optional<std::string> source;
 
     /// Returns the name of an aggregation, "" when the image does not tell.

@@ -28,6 +28,36 @@ Result<void> DofParser::read_extras() {
         DBK_TRY_VOID(read_captures(*captures, *strings));
     if (auto target = find(DBK_DOF_SECT_TARGET))
         DBK_TRY_VOID(read_target(*target, *strings));
+    if (auto places = find(DBK_DOF_SECT_PLACES))
+        DBK_TRY_VOID(read_places(*places, *strings));
+    return {};
+}
+
+Result<void> DofParser::read_places(uint32_t index, uint32_t strings) {
+    DBK_TRY(auto entries, table<dbk_dof_place>(index));
+    for (const dbk_dof_place& entry : entries) {
+        DofPlace place;
+        const std::pair<std::string*, uint32_t> texts[] = {{&place.probe.provider, entry.provider},
+                                                           {&place.probe.module, entry.module},
+                                                           {&place.probe.function, entry.function},
+                                                           {&place.probe.name, entry.name},
+                                                           {&place.path, entry.path},
+                                                           {&place.operands, entry.operands}};
+        for (const auto& [text, offset] : texts) {
+            DBK_TRY(*text, string(index, strings, offset));
+        }
+        if (entry.kind >= DBK_PLACE_KINDS || entry.build_id_bytes > DBK_PLACE_BUILD_ID_MAX)
+            return errorf(ErrorCode::corrupt, "%s: kind %u, build id of %u bytes",
+                          label(index).c_str(), entry.kind, entry.build_id_bytes);
+        place.kind = entry.kind;
+        place.pid = entry.pid;
+        place.offset = entry.offset;
+        place.function_at = entry.function_at;
+        place.semaphore = entry.semaphore;
+        place.build_id_at = entry.build_id_at;
+        place.build_id.assign(entry.build_id, entry.build_id + entry.build_id_bytes);
+        image_.program.places.push_back(std::move(place));
+    }
     return {};
 }
 

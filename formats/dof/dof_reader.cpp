@@ -161,6 +161,8 @@ std::string DofSection::type_name() const {
         return "STRINGS";
     case DBK_DOF_SECT_OPTIONS:
         return "OPTIONS";
+    case DBK_DOF_SECT_PLACES:
+        return "PLACES";
     default:
         return strprintf("type 0x%x", header.type);
     }

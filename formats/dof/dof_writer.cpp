@@ -92,6 +92,7 @@ private:
     void add_lines(StringTable& strings);
     void add_captures(StringTable& strings);
     void add_target(const DofTarget& target, StringTable& strings);
+    void add_places(StringTable& strings);
     Result<Bytes> lay_out();
 
     DofProgram& program_;
@@ -252,6 +253,7 @@ void DofImageWriter::add_extras() {
     add_captures(strings);
     if (program_.target)
         add_target(*program_.target, strings);
+    add_places(strings);
     if (!program_.aggregation_names.empty()) {
         std::string content;
         for (const std::string& name : program_.aggregation_names)
@@ -310,6 +312,30 @@ void DofImageWriter::add_target(const DofTarget& target, StringTable& strings) {
     std::string content;
     append(content, entry);
     add(DBK_DOF_SECT_TARGET, 4, 0, std::move(content), false);
+}
+
+void DofImageWriter::add_places(StringTable& strings) {
+    std::string content;
+    for (const DofPlace& place : program_.places) {
+        dbk_dof_place entry{};
+        entry.provider = strings.add(place.probe.provider);
+        entry.module = strings.add(place.probe.module);
+        entry.function = strings.add(place.probe.function);
+        entry.name = strings.add(place.probe.name);
+        entry.path = strings.add(place.path);
+        entry.operands = strings.add(place.operands);
+        entry.kind = place.kind;
+        entry.pid = place.pid;
+        entry.offset = place.offset;
+        entry.function_at = place.function_at;
+        entry.semaphore = place.semaphore;
+        entry.build_id_at = place.build_id_at;
+        entry.build_id_bytes = static_cast<uint32_t>(place.build_id.size());
+        std::copy(place.build_id.begin(), place.build_id.end(), std::begin(entry.build_id));
+        append(content, entry);
+    }
+    if (!content.empty())
+        add(DBK_DOF_SECT_PLACES, 8, sizeof(dbk_dof_place), std::move(content), false);
 }
 
 Result<Bytes> DofImageWriter::lay_out() {

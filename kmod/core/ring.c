@@ -13,6 +13,7 @@
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
 #include "kmod/maps/maps.h"
+#include "kmod/providers/places.h"
 #include "kmod/providers/provider.h"
 #include "kmod/triggers/machine.h"
 
@@ -290,6 +291,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		    struct dbk_reason *reason, struct dbk_ring **ring_ret)
 {
 	struct dbk_reason remark = { "" };
+	struct dbk_places places = { NULL, 0 };
 	struct dbk_program *program;
 	struct dbk_ring *ring;
 	bool wants_maps;
@@ -303,6 +305,8 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	err = target_check(program, reason);
 	if (!err)
 		err = dbk_rights_restrict(program, &remark, reason);
+	if (!err)
+		err = dbk_places_get(program, &places, reason);
 	wants_maps = !err && dbk_program_names_users(program);
 	if (wants_maps)
 		dbk_maps_get(); /* before the ring: the bank's room is for both */
@@ -311,10 +315,12 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	if (err) {
 		if (wants_maps)
 			dbk_maps_put();
+		dbk_places_put(&places);
 		dbk_program_destroy(program);
 		return err;
 	}
 	ring->wants_maps = wants_maps;
+	ring->places = places;
 	err = ring_enable(ring, reason);
 	if (err) {
 		dbk_ring_destroy(ring);
@@ -322,6 +328,7 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	}
 	lowered_say(ring, name, &remark);
 	waiting_say(ring, name);
+	dbk_places_say(&ring->places, name, &remark);
 	*reason = remark;
 	mutex_lock(&dbk.look_mutex);
 	ring->ready = true;
@@ -361,6 +368,7 @@ void dbk_ring_destroy(struct dbk_ring *ring)
 	/* A CPU that is sealing it now has left before the consumer is freed: that waits. */
 	dbk_dying_remove(ring->consumer);
 	dbk_consumer_destroy(ring->consumer);
+	dbk_places_put(&ring->places);
 	if (ring->wants_maps)
 		dbk_maps_put();
 	kfree(ring);

@@ -59,14 +59,14 @@ bool set_pc(pid_t tid, uint64_t address) {
     return ::ptrace(PTRACE_SETREGS, tid, nullptr, &registers) == 0;
 }
 
-/// Lets a process that is held after its exec run to its first instruction: by then the dynamic
-/// linker has mapped the libraries.  It stays held unless it ended before.  What threads and
-/// children the libraries begin with are traced from then on.
-void run_to_start(pid_t pid) {
-    constexpr uintptr_t kOptions = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+} // namespace
+
+void run_to_start(pid_t pid, bool traces_more) {
+    uintptr_t options =
+        traces_more ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE : 0;
     auto start = start_of(pid);
     auto original = start ? exchange_code(pid, *start, kBreakpoint) : std::nullopt;
-    if (!original || ::ptrace(PTRACE_SETOPTIONS, pid, nullptr, kOptions) != 0 ||
+    if (!original || ::ptrace(PTRACE_SETOPTIONS, pid, nullptr, options) != 0 ||
         ::ptrace(PTRACE_CONT, pid, nullptr, nullptr) != 0)
         return;
     for (;;) {
@@ -84,6 +84,8 @@ void run_to_start(pid_t pid) {
     static_cast<void>(exchange_code(pid, *start, *original));
     static_cast<void>(set_pc(pid, *start));
 }
+
+namespace {
 
 /// The callers, as frame pointers lead to them: the function has not pushed its own yet.
 std::vector<uint64_t> callers(pid_t pid, const user_regs_struct& registers) {
@@ -118,7 +120,7 @@ void FunctionProbes::make_named(const formats::DofProbeName& description) {
             !sim::glob_match(description.name, "entry"))
             continue;
         if (!std::exchange(process.is_ready, true))
-            run_to_start(pid);
+            run_to_start(pid, /*traces_more=*/true);
         process.named.push_back(description);
         publish(pid, process, description);
     }

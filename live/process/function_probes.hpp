@@ -22,6 +22,11 @@
 
 namespace daybreak::live {
 
+/// Lets a process that is held after its exec run to its first instruction: by then the dynamic
+/// linker has mapped the libraries.  It stays held unless it ended before.  With `traces_more` what
+/// threads and children the libraries begin with are traced from then on.
+void run_to_start(pid_t pid, bool traces_more);
+
 /// A thread at the entry of functions that are enabled.
 struct FunctionEntry {
     uint64_t address = 0;

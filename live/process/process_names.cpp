@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <fcntl.h>
+#include <filesystem>
 #include <unistd.h>
 
 namespace daybreak::live {
@@ -35,19 +36,27 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
     return mappings;
 }
 
-ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const std::string& path) {
-    std::unique_ptr<Object>& object = objects_[path];
+/// The file may have been replaced since, which only who has privileges sees past; and the process
+/// may live in another root.
+std::string ProcessNames::path_of(uint64_t pid, const Mapping& mapping) {
+    std::string process = "/proc/" + std::to_string(pid);
+    std::string mapped =
+        process + base::strprintf("/map_files/%" PRIx64 "-%" PRIx64, mapping.begin, mapping.end);
+    return ::access(mapped.c_str(), R_OK) == 0 ? mapped : process + "/root" + mapping.path;
+}
+
+ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const Mapping& mapping) {
+    std::unique_ptr<Object>& object = objects_[mapping.path];
     if (!object) {
-        // The process may live in another root.
-        std::string seen = "/proc/" + std::to_string(pid) + "/root" + path;
+        std::string seen = path_of(pid, mapping);
         object = std::make_unique<Object>();
         object->file = base::ScopedFd(::open(seen.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     }
     return *object;
 }
 
-const analyze::ObjectSymbols& ProcessNames::object_of(uint64_t pid, const std::string& path) {
-    Object& object = open_object(pid, path);
+const analyze::ObjectSymbols& ProcessNames::object_of(uint64_t pid, const Mapping& mapping) {
+    Object& object = open_object(pid, mapping);
     if (object.file.valid()) {
         object.symbols = analyze::ObjectSymbols::read(object.file.get());
         object.file = base::ScopedFd();
@@ -59,7 +68,7 @@ void ProcessNames::remember(uint64_t pid) {
     std::vector<Mapping> now = read_maps(pid);
     for (const Mapping& mapping : now)
         if (mapping.is_code && mapping.path.starts_with('/'))
-            open_object(pid, mapping.path);
+            open_object(pid, mapping);
     if (!now.empty())
         maps_[pid] = std::move(now);
 }
@@ -67,21 +76,29 @@ void ProcessNames::remember(uint64_t pid) {
 std::vector<ProcessNames::Function>
 ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>& wanted) {
     std::vector<Function> found;
+    std::error_code ignored;
+    std::string program =
+        std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored).string();
     for (const Mapping& mapping : read_maps(pid)) {
         if (!mapping.is_code || !mapping.path.starts_with('/'))
             continue;
-        const analyze::ObjectSymbols& object = object_of(pid, mapping.path);
+        Function function;
+        function.object = mapping.path.substr(mapping.path.rfind('/') + 1);
+        function.path = path_of(pid, mapping);
+        function.is_program = mapping.path == program;
+        const analyze::ObjectSymbols& object = object_of(pid, mapping);
         for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols())
             for (const analyze::ObjectSymbols::Segment& segment : object.segments()) {
                 uint64_t in_file = symbol.address - segment.address + segment.file_offset;
-                uint64_t at = in_file - mapping.file_offset + mapping.begin;
+                function.address = in_file - mapping.file_offset + mapping.begin;
                 if (symbol.bytes == 0 || symbol.address - segment.address >= segment.file_bytes ||
-                    in_file < mapping.file_offset || at >= mapping.end)
+                    in_file < mapping.file_offset || function.address >= mapping.end)
                     continue;
-                Function function{mapping.path.substr(mapping.path.rfind('/') + 1), symbol.name,
-                                  at};
+                function.name = symbol.name;
+                function.file_offset = in_file;
+                function.bytes = symbol.bytes;
                 if (wanted(function))
-                    found.push_back(std::move(function));
+                    found.push_back(function);
             }
     }
     return found;
@@ -121,7 +138,7 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
         }
     if (mapping->path[0] != '/')
         return place; // [vdso], [stack]
-    const analyze::ObjectSymbols& object = object_of(pid, mapping->path);
+    const analyze::ObjectSymbols& object = object_of(pid, *mapping);
     place.object_offset = object.address_of(in_file).value_or(in_file);
     if (const analyze::ObjectSymbols::Symbol* symbol = object.find(place.object_offset)) {
         place.symbol = symbol->name;

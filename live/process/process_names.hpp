@@ -26,7 +26,10 @@ public:
     /// A function where it lies in a process now.
     struct Function {
         std::string object, name; ///< "libc.so.6", "malloc"
-        uint64_t address;
+        uint64_t address = 0;
+        std::string path; ///< opens the very file that is mapped there
+        uint64_t file_offset = 0, bytes = 0;
+        bool is_program = false; ///< of the program itself, not of a library
     };
     /// Returns the functions of a process, as its objects' symbols have them, that are wanted.
     std::vector<Function> functions(uint64_t pid,
@@ -44,8 +47,9 @@ private:
     };
 
     static std::vector<Mapping> read_maps(uint64_t pid);
-    Object& open_object(uint64_t pid, const std::string& path);
-    const analyze::ObjectSymbols& object_of(uint64_t pid, const std::string& path);
+    static std::string path_of(uint64_t pid, const Mapping& mapping);
+    Object& open_object(uint64_t pid, const Mapping& mapping);
+    const analyze::ObjectSymbols& object_of(uint64_t pid, const Mapping& mapping);
     const Mapping* mapping_of(uint64_t pid, uint64_t address);
 
     std::map<uint64_t, std::vector<Mapping>> maps_;          // by process

@@ -6,12 +6,18 @@
 // ring belongs to the open device, so whatever ends this process, it goes with it.
 #include "live/session/live_session.hpp"
 
+#include "base/counted.hpp"
+#include "formats/dof/dof_reader.hpp"
+#include "formats/dof/dof_writer.hpp"
 #include "live/process/child_signal.hpp"
+#include "live/process/function_probes.hpp"
+#include "live/process/places.hpp"
 #include "live/ring_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 
 namespace daybreak::live {
 
@@ -42,8 +48,9 @@ public:
     base::Result<std::vector<SessionProbe>> probes() override;
     base::Result<void> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
-    std::string remark() const override { return device_->remark(); }
+    std::string remark() const override;
     base::Result<void> claim() override;
+    void add_target(Target& target) override { targets_.push_back(&target); }
     base::Result<void> start() override { return {}; }
     uint64_t now_ns() const override { return outside_.clocks().mono_ns; }
     base::Result<SessionEvent> wait(uint64_t ns) override;
@@ -53,11 +60,15 @@ public:
 
 private:
     base::Result<void> open_ring(uint16_t ring_id);
+    void find_places(const formats::DofProbeName& description);
 
     std::unique_ptr<recorder::DeviceApi> device_; // destroyed after what is mapped from it
     std::string release_;
     SessionOutside outside_;
     std::optional<formats::SymbolTable> symbols_;
+    Places places_;
+    std::vector<Target*> targets_;
+    std::set<uint32_t> started_; ///< commands whose libraries are mapped
     uint16_t ring_id_ = 0;
     std::optional<RingReader> ring_;
 };
@@ -77,13 +88,30 @@ base::Result<std::vector<SessionProbe>> LiveSession::probes() {
     for (uint32_t index = 0;; index++) {
         DBK_TRY(auto probe, device_->probe(index, /*only_existing=*/true));
         if (!probe)
-            return probes;
+            break;
         probes.push_back(
             {probe->probe_id, probe->provider, probe->module, probe->function, probe->name});
     }
+    // The module makes these with the program, and numbers them so.
+    uint32_t id = probes.empty() ? 0 : probes.back().id;
+    for (const formats::DofPlace& place : places_.all())
+        probes.push_back({++id, place.probe.provider, place.probe.module, place.probe.function,
+                          place.probe.name});
+    return probes;
+}
+
+/// The libraries of a command of -c are there when its first instruction is to come.
+void LiveSession::find_places(const formats::DofProbeName& description) {
+    uint32_t pid = process_named(description);
+    for (const Target* target : targets_)
+        if (pid != 0 && static_cast<uint32_t>(target->pid()) == pid && target->is_held() &&
+            started_.insert(pid).second)
+            run_to_start(target->pid(), /*traces_more=*/false);
+    places_.add_named(description);
 }
 
 base::Result<void> LiveSession::make_named(const formats::DofProbeName& description) {
+    find_places(description);
     dbk_ioc_provide request = {};
     if (description.id != 0 || !put_name(request.provider, description.provider) ||
         !put_name(request.module, description.module) ||
@@ -102,8 +130,24 @@ base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
 
 /// The program itself says whether it is destructive, and the module whether that may be.
 base::Result<void> LiveSession::enable(const EnableRequest& request) {
-    DBK_TRY(uint16_t ring_id, device_->enable(request.dof));
+    if (places_.all().empty()) {
+        DBK_TRY(uint16_t ring_id, device_->enable(request.dof));
+        return open_ring(ring_id);
+    }
+    DBK_TRY(formats::DofImage image, formats::parse_dof(request.dof));
+    image.program.places = places_.all();
+    DBK_TRY(base::Bytes dof, formats::write_dof(image.program));
+    DBK_TRY(uint16_t ring_id, device_->enable(dof));
     return open_ring(ring_id);
+}
+
+std::string LiveSession::remark() const {
+    std::string remark = device_->remark();
+    if (places_.too_long_count() != 0)
+        remark += (remark.empty() ? "" : "\n") +
+                  base::counted(places_.too_long_count(), "function") +
+                  " left out: a probe's name has at most 127 bytes";
+    return remark;
 }
 
 base::Result<void> LiveSession::claim() {

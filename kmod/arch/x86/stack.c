@@ -211,16 +211,35 @@ static __probe_ctx bool user_frame_next(bool is_64bit, uint64_t *fp, uint64_t *p
 	return *pc_ret != 0;
 }
 
+/*
+ * The frames that no chain has: of a function that has returned, and the caller of one that has not
+ * pushed its frame pointer yet.
+ */
+static __probe_ctx uint32_t user_frames_first(const struct dbk_frame *frame, struct pt_regs *regs,
+					      uint64_t *pcs, uint32_t depth_max)
+{
+	uint32_t count = 0;
+
+	if (frame && frame->kind == DBK_FRAME_USER_RETURN)
+		pcs[count++] = frame->function;
+	if (count < depth_max)
+		pcs[count++] = regs->ip;
+	if (frame && frame->kind == DBK_FRAME_USER_FUNCTION && count < depth_max &&
+	    dbk_host_load_user(&pcs[count], regs->sp, sizeof(*pcs)))
+		count++;
+	return count;
+}
+
 __probe_ctx uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max,
 				     uint64_t *bad_ret)
 {
 	struct pt_regs *regs = user_registers();
 	uint64_t fp, bad = 0;
-	uint32_t count = 0;
+	uint32_t count;
 
 	if (!regs || depth_max == 0)
 		return 0;
-	pcs[count++] = regs->ip;
+	count = user_frames_first(frame, regs, pcs, depth_max);
 	fp = regs->bp;
 	while (count < depth_max && user_frame_next(user_64bit_mode(regs), &fp, &pcs[count], &bad))
 		count++;
@@ -289,8 +308,13 @@ __probe_ctx uint64_t dbk_host_arg(const struct dbk_probe *probe, void *untyped_f
 	struct dbk_frame *frame = untyped_frame;
 	uint64_t value = 0;
 
-	if (!frame || frame->kind != DBK_FRAME_FUNCTION || frame->sp == 0 || index < 6)
+	if (!frame || index < 6)
 		return 0;
+	if (frame->kind == DBK_FRAME_USER_FUNCTION)
+		dbk_host_load_user(&value, frame->regs->sp + sizeof(long) * (1 + index - 6),
+				   sizeof(value));
+	if (frame->kind != DBK_FRAME_FUNCTION || frame->sp == 0)
+		return value;
 	dbk_host_load(&value, frame->sp + sizeof(long) * (1 + index - 6), sizeof(value));
 	return value;
 }

@@ -11,6 +11,8 @@ using daybreak::base::ErrorCode;
 
 TEST_CASE("a program survives writing and reading", "[formats][dof]") {
     DofProgram program = sample_program();
+    program.places.push_back({{"pid7", "libc.so.6", "malloc", "return", 0}, "/lib/libc.so.6", "8@%rax",
+                              DBK_PLACE_RETURN, 7, 0x1000, 0xff0, 0x2000, 0x300, {1, 2, 3}});
     auto bytes = write_dof(program);
     REQUIRE(bytes.ok());
     auto image = parse_dof(*bytes);
@@ -48,6 +50,18 @@ TEST_CASE("a program survives writing and reading", "[formats][dof]") {
     CHECK(read.source == "// the text\n");
     CHECK(image->ecb_at(program.ecbs[1].section)->probe.function == "pread64");
     CHECK(image->ecb_at(0) == nullptr);
+
+    REQUIRE(read.places.size() == 1);
+    CHECK(read.places[0].probe.text() == "pid7:libc.so.6:malloc:return");
+    CHECK(read.places[0].path == "/lib/libc.so.6");
+    CHECK(read.places[0].operands == "8@%rax");
+    CHECK(read.places[0].kind == DBK_PLACE_RETURN);
+    CHECK(read.places[0].pid == 7);
+    CHECK(read.places[0].offset == 0x1000);
+    CHECK(read.places[0].function_at == 0xff0);
+    CHECK(read.places[0].semaphore == 0x2000);
+    CHECK(read.places[0].build_id_at == 0x300);
+    CHECK(read.places[0].build_id == std::vector<uint8_t>{1, 2, 3});
 
     DofProgram again = read;
     auto rewritten = write_dof(again);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pid.c - provider pid: functions of programs, through the kernel's uprobes
+ *         (docs/design/0084-pid-and-usdt.md)
+ *
+ * A uprobe is a breakpoint in the memory of the processes that map a file, and
+ * hooks are per file and offset.  A probe of one process is hooked as any other; the filter keeps
+ * the breakpoint out of everyone else's memory.  A child inherits its parent's pages, breakpoints
+ * included: the first that it meets of each is taken out of its memory.
+ *
+ * Handlers run in the process itself, after its breakpoint, with interrupts on: firing turns them
+ * off.  Arguments are the registers of the calling convention; further ones lie on the stack.
+ */
+#include "kmod/arch/x86/user.h"
+#include "kmod/frame.h"
+#include "kmod/providers/pid.h"
+
+static bool unregistered; /* [S] some, and not waited for yet */
+
+/* A vfork's child has its parent's memory for a while, and is another process. */
+static __probe_ctx bool is_meant(const struct pid_probe *pid)
+{
+	return !pid->mm || (current->mm == pid->mm && current->tgid == pid->tgid);
+}
+
+static __probe_ctx void fire(struct pid_probe *pid, const u64 *args, struct dbk_frame *frame)
+{
+	unsigned long flags = dbk_host_enter();
+
+	if (dbk_probe_is_enabled(&pid->probe))
+		dbk_probe_fire(dbk.engine, &pid->probe, args, frame);
+	dbk_host_leave(flags);
+}
+
+static __probe_ctx int on_place(struct uprobe_consumer *consumer, struct pt_regs *regs DBK_UPROBE_DATA)
+{
+	struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+	struct dbk_frame frame = { .kind = DBK_FRAME_USER_FUNCTION, .regs = regs };
+
+	if (pid->mm && current->mm != pid->mm)
+		return UPROBE_HANDLER_REMOVE;
+	if (pid->kind != DBK_PLACE_RETURN && is_meant(pid))
+		fire(pid, (const u64 *)regs, &frame);
+	return 0;
+}
+
+static __probe_ctx int on_return(struct uprobe_consumer *consumer, unsigned long function,
+				 struct pt_regs *regs DBK_UPROBE_DATA)
+{
+	struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+	struct dbk_frame frame = {
+		.kind = DBK_FRAME_USER_RETURN,
+		.function = function,
+		.regs = regs,
+	};
+	/* Which of its returns it was the kernel does not say. */
+	u64 args[2] = { -1, dbk_user_result(regs) };
+
+	if (is_meant(pid))
+		fire(pid, args, &frame);
+	return 0;
+}
+
+static bool wants(struct uprobe_consumer *consumer, DBK_UPROBE_FILTER_CONTEXT struct mm_struct *mm)
+{
+	const struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+
+	return !pid->mm || pid->mm == mm;
+}
+
+void pid_prepare(struct pid_probe *pid)
+{
+	static const u8 words[] = DBK_USER_ARGUMENT_WORDS;
+	struct dbk_probe *probe = &pid->probe;
+
+	probe->host_data = (void *)&dbk_provider_pid;
+	pid->uprobe.consumer.handler = on_place;
+	pid->uprobe.consumer.filter = wants;
+	if (pid->kind == DBK_PLACE_RETURN) {
+		pid->uprobe.consumer.ret_handler = on_return;
+		dbk_probe_args_in_order(probe, 2);
+	} else if (pid->kind == DBK_PLACE_ENTRY) {
+		probe->arg_count = ARRAY_SIZE(words);
+		memcpy(probe->arg_word, words, sizeof(words));
+	}
+}
+
+/* What cannot be stepped over out of line has no probe: the others are worth having. */
+int pid_hook(struct pid_probe *pid)
+{
+	int err;
+
+	dbk_state_assert();
+	err = dbk_uprobe_register(&pid->uprobe, pid->inode, pid->offset, pid->semaphore);
+	pid->refused = err == -ENOTSUPP || err == -EOPNOTSUPP || err == -ENOEXEC;
+	return pid->refused ? 0 : err;
+}
+
+static int pid_enable(struct dbk_probe *probe)
+{
+	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
+	int err;
+
+	dbk_state_assert();
+	err = pid_hook(pid);
+	pid->enabled = !err;
+	return err;
+}
+
+static void pid_disable(struct dbk_probe *probe)
+{
+	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
+
+	dbk_state_assert();
+	pid->enabled = false;
+	if (!pid->uprobe.registered)
+		return;
+	dbk_uprobe_unregister(&pid->uprobe, pid->inode, pid->offset);
+	unregistered = true;
+}
+
+static int pid_settle(void)
+{
+	dbk_state_assert();
+	if (unregistered)
+		dbk_uprobes_synchronize();
+	unregistered = false;
+	return 0;
+}
+
+static int pid_init(void)
+{
+	return 0;
+}
+
+/* With the last ring its places went. */
+static void pid_exit(void)
+{
+	dbk_state_assert();
+}
+
+const struct dbk_provider dbk_provider_pid = {
+	.name = "pid",
+	.init = pid_init,
+	.exit = pid_exit,
+	.enable = pid_enable,
+	.disable = pid_disable,
+	.settle = pid_settle,
+};

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pid_table.c - provider pid: probes made of the places that programs bring along
+ *
+ * Two programs that name the same place share its probe.  A place is taken as the program says, but
+ * for what would break the process: the file is that of the build id that the compiler saw, and an
+ * instruction is one, counted from its function's beginning.
+ */
+#include <linux/file.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+
+#include "kmod/arch/x86/user.h"
+#include "kmod/kernel/symbols.h"
+#include "kmod/providers/pid.h"
+
+/* 16: a line each in the kernel's log. */
+#define REFUSED_SAID_MAX 16
+
+static DEFINE_HASHTABLE(table, 12); /* [S] */
+
+/* What is known of one place while its probe is looked for or made. */
+struct seeker {
+	struct dbk_reason *reason;
+	const char *path;    /* that is open */
+	struct file *file;   /* NULL: none */
+	struct inode *inode; /* of it, held by it */
+	u32 pid;	     /* that is known */
+	struct mm_struct *mm;
+	pid_t tgid;
+};
+
+static int refuse(struct seeker *seeker, const struct dbk_place *place, int err, const char *what)
+{
+	scnprintf(seeker->reason->text, sizeof(seeker->reason->text), "%s:%s:%s:%s: %.96s %s",
+		  place->provider, place->module, place->function, place->name, place->path, what);
+	return err;
+}
+
+static void file_close(struct seeker *seeker)
+{
+	if (seeker->file)
+		fput(seeker->file);
+	seeker->file = NULL;
+}
+
+static int file_open(struct seeker *seeker, const struct dbk_place *place)
+{
+	if (seeker->file && strcmp(seeker->path, place->path) == 0)
+		return 0;
+	file_close(seeker);
+	seeker->file = filp_open(place->path, O_RDONLY | O_NONBLOCK | O_LARGEFILE, 0);
+	if (IS_ERR(seeker->file)) {
+		int err = PTR_ERR(seeker->file);
+
+		seeker->file = NULL;
+		return refuse(seeker, place, err, "cannot be opened");
+	}
+	seeker->path = place->path;
+	/* An overlay's own inode is not what processes map. */
+	seeker->inode = d_real_inode(seeker->file->f_path.dentry);
+	if (!S_ISREG(seeker->inode->i_mode)) {
+		file_close(seeker);
+		return refuse(seeker, place, -EINVAL, "is not a file");
+	}
+	return 0;
+}
+
+static int build_id_check(struct seeker *seeker, const struct dbk_place *place)
+{
+	u8 found[DBK_PLACE_BUILD_ID_MAX];
+	loff_t at = place->build_id_at;
+
+	if (place->build_id_bytes == 0 ||
+	    (kernel_read(seeker->file, found, place->build_id_bytes, &at) == place->build_id_bytes &&
+	     memcmp(found, place->build_id, place->build_id_bytes) == 0))
+		return 0;
+	return refuse(seeker, place, -ESTALE, "is another build than the program was compiled for");
+}
+
+/* Whether decoding from the function's first byte on comes to @bytes. */
+static bool is_boundary(const u8 *code, u32 bytes)
+{
+	unsigned long decode = dbk_symbol("insn_decode");
+	u32 at = 0, length;
+
+	while (at < bytes) {
+		length = dbk_instruction_bytes(decode, code + at, bytes + DBK_INSTRUCTION_BYTES_MAX - at);
+		if (length == 0)
+			return false;
+		at += length;
+		cond_resched();
+	}
+	return at == bytes;
+}
+
+/* A breakpoint inside of an instruction would change it. */
+static int instruction_check(struct seeker *seeker, const struct dbk_place *place)
+{
+	u32 bytes = place->offset - place->function_at;
+	loff_t at = place->function_at;
+	bool good;
+	u8 *code;
+
+	if (place->kind != DBK_PLACE_INSTRUCTION)
+		return 0;
+	code = kvzalloc(bytes + DBK_INSTRUCTION_BYTES_MAX, GFP_KERNEL);
+	if (!code)
+		return -ENOMEM;
+	good = kernel_read(seeker->file, code, bytes + DBK_INSTRUCTION_BYTES_MAX, &at) >= (ssize_t)bytes &&
+	       is_boundary(code, bytes);
+	kvfree(code);
+	return good ? 0 : refuse(seeker, place, -EINVAL, "has no instruction that begins there");
+}
+
+static void process_forget(struct seeker *seeker)
+{
+	if (seeker->mm)
+		mmdrop(seeker->mm);
+	seeker->mm = NULL;
+	seeker->pid = 0;
+}
+
+/* The process of that id in the caller's namespace; its memory is held as a name only. */
+static int process_find(struct seeker *seeker, const struct dbk_place *place)
+{
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct pid *pid;
+
+	if (place->pid == seeker->pid)
+		return 0;
+	process_forget(seeker);
+	pid = find_get_pid(place->pid);
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	put_pid(pid);
+	mm = task ? get_task_mm(task) : NULL;
+	if (mm) {
+		mmgrab(mm);
+		mmput(mm);
+		seeker->mm = mm;
+		seeker->tgid = task->tgid;
+		seeker->pid = place->pid;
+	}
+	if (task)
+		put_task_struct(task);
+	return mm ? 0 : refuse(seeker, place, -ESRCH, "is of a process that is gone");
+}
+
+static u32 key_of(const struct dbk_place *place)
+{
+	return jhash_2words((u32)place->offset, (u32)(place->offset >> 32) ^ place->kind, 0);
+}
+
+static bool is_probe_of(const struct pid_probe *pid, const struct seeker *seeker,
+			const struct dbk_place *place)
+{
+	return pid->kind == place->kind && pid->offset == place->offset &&
+	       pid->semaphore == place->semaphore && pid->inode == seeker->inode &&
+	       pid->mm == seeker->mm && strcmp(pid->probe.provider, place->provider) == 0 &&
+	       strcmp(pid->probe.module, place->module) == 0 &&
+	       strcmp(pid->probe.function, place->function) == 0 &&
+	       strcmp(pid->probe.name, place->name) == 0;
+}
+
+static struct pid_probe *find(const struct seeker *seeker, const struct dbk_place *place)
+{
+	struct pid_probe *pid;
+
+	hash_for_each_possible(table, pid, link, key_of(place))
+		if (is_probe_of(pid, seeker, place))
+			return pid;
+	return NULL;
+}
+
+static const char *name_put(char **at, const char *name)
+{
+	const char *put = *at;
+
+	*at += strlen(name) + 1;
+	return strcpy((char *)put, name);
+}
+
+static void pid_free(struct pid_probe *pid)
+{
+	iput(pid->inode);
+	if (pid->mm)
+		mmdrop(pid->mm);
+	kvfree(pid);
+}
+
+static struct pid_probe *make(const struct seeker *seeker, const struct dbk_place *place)
+{
+	size_t bytes = strlen(place->provider) + strlen(place->module) + strlen(place->function) +
+		       strlen(place->name) + 4;
+	struct pid_probe *pid = kvzalloc(struct_size(pid, names, bytes), GFP_KERNEL);
+	char *at;
+
+	if (!pid)
+		return NULL;
+	at = pid->names;
+	pid->probe.provider = name_put(&at, place->provider);
+	pid->probe.module = name_put(&at, place->module);
+	pid->probe.function = name_put(&at, place->function);
+	pid->probe.name = name_put(&at, place->name);
+	pid->kind = place->kind;
+	pid->offset = place->offset;
+	pid->semaphore = place->semaphore;
+	pid->inode = igrab(seeker->inode);
+	pid->mm = seeker->mm;
+	pid->tgid = seeker->tgid;
+	if (pid->mm)
+		mmgrab(pid->mm);
+	pid_prepare(pid);
+	return pid;
+}
+
+/* The probe of @place, made when there is none. */
+static int take(struct seeker *seeker, const struct dbk_place *place, struct pid_probe **pid_ret)
+{
+	struct pid_probe *pid;
+	int err;
+
+	err = file_open(seeker, place) ?: build_id_check(seeker, place) ?: process_find(seeker, place);
+	if (err)
+		return err;
+	pid = find(seeker, place);
+	if (!pid) {
+		err = instruction_check(seeker, place);
+		if (err)
+			return err;
+		pid = make(seeker, place);
+		if (!pid || !pid->inode) {
+			if (pid)
+				pid_free(pid);
+			return -ENOMEM;
+		}
+		hash_add(table, &pid->link, key_of(place));
+		/* That an older ring's match failed is that ring's: it counts a drop. */
+		err = dbk_probe_add(dbk.engine, &pid->probe);
+		if (err == -EINVAL) {
+			hash_del(&pid->link);
+			pid_free(pid);
+			return err;
+		}
+	}
+	pid->users++;
+	*pid_ret = pid;
+	return 0;
+}
+
+int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_ret,
+		   struct dbk_reason *reason)
+{
+	u32 count = dbk_program_place_count(program);
+	struct seeker seeker = { .reason = reason };
+	int err = 0;
+
+	dbk_state_assert();
+	*places_ret = (struct dbk_places){ NULL, 0 };
+	if (count == 0)
+		return 0;
+	places_ret->probes = kvcalloc(count, sizeof(*places_ret->probes), GFP_KERNEL);
+	if (!places_ret->probes)
+		return -ENOMEM;
+	dbk_probe_add_begin(dbk.engine);
+	while (places_ret->count < count && !err) {
+		err = take(&seeker, dbk_program_place(program, places_ret->count),
+			   &places_ret->probes[places_ret->count]);
+		if (!err)
+			places_ret->count++;
+		err = err ?: dbk_host_pause();
+	}
+	dbk_probe_add_end(dbk.engine);
+	file_close(&seeker);
+	process_forget(&seeker);
+	if (err)
+		dbk_places_put(places_ret);
+	return err;
+}
+
+void dbk_places_put(struct dbk_places *places)
+{
+	struct dbk_retire retire;
+	u32 i;
+
+	dbk_state_assert();
+	if (!places->probes)
+		return;
+	dbk_retire_begin(&retire, places->count);
+	for (i = 0; i < places->count; i++) {
+		if (--places->probes[i]->users == 0)
+			dbk_retire_add(&retire, &places->probes[i]->probe);
+		else
+			places->probes[i] = NULL;
+	}
+	dbk_retire_end(&retire);
+	for (i = 0; i < places->count; i++) {
+		if (!places->probes[i])
+			continue;
+		hash_del(&places->probes[i]->link);
+		pid_free(places->probes[i]);
+	}
+	kvfree(places->probes);
+	*places = (struct dbk_places){ NULL, 0 };
+}
+
+void dbk_places_say(const struct dbk_places *places, const char *name, struct dbk_reason *remark)
+{
+	size_t used = strlen(remark->text);
+	u32 i, count = 0;
+
+	dbk_state_assert();
+	for (i = 0; i < places->count; i++) {
+		const struct dbk_probe *probe = &places->probes[i]->probe;
+
+		if (!places->probes[i]->refused || count++ >= REFUSED_SAID_MAX)
+			continue;
+		pr_warn("ring %s: the kernel puts no probe at %s:%s:%s:%s\n", name, probe->provider,
+			probe->module, probe->function, probe->name);
+	}
+	if (count != 0)
+		scnprintf(remark->text + used, sizeof(remark->text) - used,
+			  "%s%u probes will not fire: the kernel cannot step over the instruction there (its log names them)",
+			  used ? "\n" : "", count);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * places.h - the probes in files that a program brings along
+ */
+#ifndef DBK_KMOD_PLACES_H
+#define DBK_KMOD_PLACES_H
+
+#include "kmod/state.h"
+
+/**
+ * dbk_places_get() - publishes the probes of a program's places, which may be there already
+ *
+ * Paths and process ids are the caller's.
+ *
+ * Context: Process, [S].
+ * Return: 0 or a negative errno, with a reason; then nothing is left.
+ */
+int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_ret,
+		   struct dbk_reason *reason);
+
+/** dbk_places_put() - those that no other program named are gone.  Context: [S]; no consumer of the
+ * program is left. */
+void dbk_places_put(struct dbk_places *places);
+
+/** dbk_places_say() - appends to @remark where the kernel puts no probe.  Context: [S]. */
+void dbk_places_say(const struct dbk_places *places, const char *name, struct dbk_reason *remark);
+
+#endif /* DBK_KMOD_PLACES_H */

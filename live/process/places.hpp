@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Places: the probes in programs' files that descriptions name, for the module to make.
+//
+//     pidN:OBJECT:FUNCTION:entry      a function of process N, as its objects' symbols have them
+//                         :return
+//                         :1f         its instruction at that offset, in hexadecimal
+//
+// OBJECT is a file's name without its folder, or a.out, the program itself; globs may stand for
+// it and for FUNCTION.
+#pragma once
+
+#include "formats/dof/dof_program.hpp"
+#include "live/process/process_names.hpp"
+
+#include <set>
+#include <vector>
+
+namespace daybreak::live {
+
+class Places {
+public:
+    /// Adds what a description names in a process that lives; nothing when it is of another kind.
+    void add_named(const formats::DofProbeName& description);
+    const std::vector<formats::DofPlace>& all() const { return places_; }
+    /// Functions that were left out, as their name is too long for a probe.
+    size_t too_long_count() const { return too_long_.size(); }
+
+private:
+    void add_function(const formats::DofProbeName& description, uint32_t pid,
+                      const ProcessNames::Function& function);
+    void add(formats::DofPlace place);
+
+    ProcessNames names_;
+    std::vector<formats::DofPlace> places_;
+    std::set<std::tuple<std::string, std::string, uint64_t>> known_; // probe, path, offset
+    std::set<std::string> too_long_;
+};
+
+/// Returns the process that a description's provider means: "pid123"; 0: none.
+uint32_t process_named(const formats::DofProbeName& description);
+
+} // namespace daybreak::live

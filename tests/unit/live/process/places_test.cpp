@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/process/places.hpp"
+
+#include "base/file.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace daybreak::live;
+using daybreak::formats::DofPlace;
+using daybreak::formats::DofProbeName;
+
+namespace {
+
+std::string own() {
+    return "pid" + std::to_string(::getpid());
+}
+
+std::vector<DofPlace> places_of(const DofProbeName& description) {
+    Places places;
+    places.add_named(description);
+    return places.all();
+}
+
+} // namespace
+
+extern "C" [[gnu::noinline, gnu::visibility("default")]] long a_function_of_the_test(long number) {
+    asm volatile("" : "+r"(number));
+    return number * 3;
+}
+
+TEST_CASE("a provider names a process by its number alone", "[live]") {
+    CHECK(process_named({"pid123", "", "", "entry", 0}) == 123);
+    CHECK(process_named({"p*d123", "", "", "entry", 0}) == 123);
+    CHECK(process_named({"pid", "", "", "", 0}) == 0);
+    CHECK(process_named({"*", "", "", "", 0}) == 0);
+    CHECK(process_named({"", "", "", "", 0}) == 0);
+    CHECK(process_named({"syscall", "", "", "", 0}) == 0);
+    CHECK(process_named({"profile123", "", "", "", 0}) == 0);
+    CHECK(process_named({"pid99999999999", "", "", "", 0}) == 0);
+    CHECK(process_named({"pid123", "", "", "", 7}) == 0);
+}
+
+TEST_CASE("a function's place is where its instructions are in the file that is mapped", "[live]") {
+    auto found = places_of({own(), "a.out", "a_function_of_the_test", "entry", 0});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].probe.text() == own() + ":a.out:a_function_of_the_test:entry");
+    CHECK(found[0].pid == static_cast<uint32_t>(::getpid()));
+    daybreak::base::ScopedFd file(::open(found[0].path.c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(file.valid());
+    char bytes[8], mapped[8];
+    REQUIRE(::pread(file.get(), bytes, sizeof(bytes), static_cast<off_t>(found[0].offset)) ==
+            sizeof(bytes));
+    std::memcpy(mapped, reinterpret_cast<const void*>(&a_function_of_the_test), sizeof(mapped));
+    CHECK(std::memcmp(bytes, mapped, sizeof(bytes)) == 0);
+    CHECK(a_function_of_the_test(2) == 6);
+}
+
+TEST_CASE("a description's last part is entry, return, or an offset", "[live]") {
+    auto names = [](const std::string& name) {
+        std::string text;
+        for (const DofPlace& place : places_of({own(), "", "a_function_of_the_test", name, 0}))
+            text += place.probe.name + "/" + std::to_string(place.kind) + "+" +
+                    std::to_string(place.offset - place.function_at) + " ";
+        return text;
+    };
+    CHECK(names("entry") == "entry/0+0 ");
+    CHECK(names("return") == "return/1+0 ");
+    CHECK(names("") == "entry/0+0 return/1+0 ");
+    CHECK(names("*r*") == "entry/0+0 return/1+0 ");
+    CHECK(names("0") == "0/2+0 ");
+    CHECK(names("1") == "1/2+1 ");
+    CHECK(names("ffff").empty());
+    CHECK(names("exit").empty());
+}
+
+TEST_CASE("objects and functions are named by globs, and each place is there once", "[live]") {
+    Places places;
+    places.add_named({own(), "libc.so*", "mal?oc", "entry", 0});
+    REQUIRE(places.all().size() == 1);
+    CHECK(places.all()[0].probe.text() == own() + ":libc.so.6:malloc:entry");
+    places.add_named({own(), "libc.so.6", "malloc", "", 0});
+    CHECK(places.all().size() == 2);
+    places.add_named({own(), "libc.so.6", "", "entry", 0});
+    CHECK(places.all().size() > 1000);
+    places.add_named({own(), "libnone.so", "", "", 0});
+    places.add_named({"pid1073741824", "", "", "", 0});
+    size_t before = places.all().size();
+    places.add_named({own(), "libc.so.6", "", "entry", 0});
+    CHECK(places.all().size() == before);
+}

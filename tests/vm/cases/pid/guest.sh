@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# Functions of processes through uprobes, against a library that is loaded before the C library and counts.
+holds load insmod /share/in/daybreak.ko
+cp -r /share/in/root/* /
+export LD_LIBRARY_PATH=/lib COUNTER=/tmp/count
+ln -s "$(command -v daybreak)" /bin/dtrace
+cd /tmp
+
+traced() { # what dtrace prints, on one line; what it says is in the file said
+	dtrace -q "$@" 2>said | tr '\n' ' ' | sed 's/  */ /g; s/^ //; s/ $//'
+}
+
+# Each malloc() of ls, and of four threads at once, from the program's first instruction on.
+for what in 'real-ls -lR /lib /dev' 'target threads 4 2000'; do
+	rm -f count out
+	LD_PRELOAD=/lib/counter.so dtrace -qn 'pid$target:libc.so.6:malloc:entry { @ = count(); } END { printa("%@d", @); }' \
+		-o out -c "$what" >printed 2>said
+	equal "malloc-of-${what%% *}" "$(cat out)" "$(od -A n -t d8 count | tr -d ' ')"
+	at_least "malloc-of-${what%% *}-happened" "$(cat out)" 20
+done
+
+# Arguments, in registers and on the stack, and what was returned; of the target, not of its children.
+equal entries "$(traced -n 'pid$target:target:work:entry { printf("%d %s %d %d\n", arg0, copyinstr(arg1), arg5, arg6); }' -c 'target forks 3')" \
+	"1 parent 6 7 3 parent 6 7"
+equal returns "$(traced -n 'pid$target:a.out:work:return { printf("%s %d %d\n", probemod, (int)arg0, arg1); }' -c 'target forks 3')" \
+	"a.out -1 32 a.out -1 34"
+equal both "$(traced -n 'pid$target::work:entry { self->a = arg0; } pid$target::work:return /self->a/ { printf("%d:%d\n", self->a, arg1); }' -c 'target forks 1')" \
+	"1:32 3:34"
+equal stack "$(traced -n 'pid$target:target:work:entry { ustack(2); exit(0); }' -c 'target forks 1' | sed 's/+0x[0-9a-f]*//g')" 'target`work target`forks'
+
+# Instructions: each that begins in the function, and none inside of another.
+offsets=$(sed 's/^/pid$target:target:work:/' /share/in/begins | tr '\n' ',')
+equal instructions "$(traced -n "${offsets%,}"' { @[probename] = count(); }' -c 'target forks 1' | tr ' ' '\n' | paste -d ' ' - - | sort | tr '\n' ' ')" \
+	"$(sed 's/$/ 2/' /share/in/begins | sort | tr '\n' ' ')"
+inside=1
+while grep -qx "$(printf %x $inside)" /share/in/begins; do inside=$((inside + 1)); done
+refuses inside-of-an-instruction "has no instruction that begins there" dtrace -qn "pid\$target:target:work:$(printf %x $inside) {}" -c 'target forks 1'
+refuses after-the-end "entry, return, and its offsets" dtrace -qn 'pid$target:target:work:fff {}' -c 'target forks 1'
+
+# A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
+# program is left alone.
+for one in a b; do
+	mkfifo in-$one
+	target waits <in-$one >text-$one &
+	eval "pid_$one=$!"
+done
+exec 8>in-a 9>in-b
+says() { # the next sum of a's or b's text
+	lines=$(wc -l <text-$1)
+	if [ $1 = a ]; then echo line >&8; else echo line >&9; fi
+	until_it eval "[ \"\$(wc -l <text-$1)\" -gt $lines ]"
+	tail -n 1 text-$1 | cut -d ' ' -f 2
+}
+before=$(says a)
+armed() { # runs a tracer of a in the background until it has seen a call
+	rm -f calls
+	dtrace -qn "pid$pid_a:a.out:work:entry, pid$pid_a:a.out:work:return"' { printf("%s\n", probename); }' -x switchrate=100hz -o calls 2>said &
+	tracer=$!
+	until_it eval 'echo line >&8; grep -q return calls'
+}
+for round in 1 2 3; do
+	armed
+	if [ "$(says a)" != "$before" ]; then pass "armed-$round"; else fail "armed-$round" "the text has no breakpoint"; fi
+	equal "left-alone-$round" "$(says b)" "$before"
+	if [ $round = 2 ]; then kill -9 $tracer; else kill -INT $tracer; fi
+	wait $tracer
+	until_it eval '[ "$(says a)" = "$before" ]'
+	equal "restored-$round" "$(says a)" "$before"
+done
+
+# The target ends while it is traced; then the module can go.
+armed
+kill -9 $pid_a
+sleep 0.2
+kill -INT $tracer
+wait $tracer
+equal ended-while-armed "$(grep . calls | sort | uniq -c | awk '{ print $2 }' | tr '\n' ' ')" "entry return "
+equal listed "$(dtrace -ln "pid$pid_b:target:work:" | awk 'NR > 1 { print $2, $3, $4, $5 }' | sort | tr '\n' ' ')" \
+	"pid$pid_b target work entry pid$pid_b target work return "
+exec 9>&-
+holds unload rmmod daybreak
