@@ -195,10 +195,12 @@ bool dbk_probedesc_match(const struct dbk_probedesc *description, const struct d
  * @args:  see struct dbk_probe; may be NULL when arg_count is 0
  * @frame: handed back to the host's functions (stack, caller, errno ...)
  *
- * Disables interrupts for its duration.  A probe that fires inside this, on
- * the same CPU, is a NESTED drop of each consumer that enabled it.
+ * Disables interrupts once it knows that something is to be done: a firing that ends with an early
+ * predicate only counts.  The caller keeps preemption off from before it looked whether the probe is
+ * enabled: ECBs are freed after dbk_host_synchronize(), and counters are a CPU's own (dbk_count()).
+ * A probe that fires inside this, on the same CPU, is a NESTED drop of each consumer that enabled it.
  *
- * Context: Any, NMI included.  Bounded time.  Takes no lock.
+ * Context: Any with preemption off, NMI included.  Bounded time.  Takes no lock.
  */
 void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe, const void *args,
 		    void *frame);

@@ -11,6 +11,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
@@ -64,6 +65,33 @@
 
 /** dbk_fetch_add() - adds @v to *@p and gives what it was */
 #define dbk_fetch_add(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+
+/** dbk_count() - adds to a counter that this CPU alone writes, preemption off: an interrupt or an NMI that
+ * counts, too, comes before or after it, on any machine */
+static __probe_ctx_inline void dbk_count(uint64_t *counter, uint64_t count)
+{
+#ifdef __x86_64__
+	__asm__("addq %1, %0" : "+m"(*counter) : "er"(count));
+#else
+	__atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
+#endif
+}
+
+/*
+ * What must hold.  dbk_assert() is the control path's: it ends a program of user space, and warns once
+ * in the kernel's log.  dbk_probe_assert() is for probe context, which cannot report: it is
+ * looked at in user-space builds that are not released, and costs nothing in others.
+ */
+#ifdef __KERNEL__
+#define dbk_assert(condition) ((void)WARN_ON_ONCE(!(condition)))
+#else
+#define dbk_assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
+#if defined(__KERNEL__) || defined(NDEBUG)
+#define dbk_probe_assert(condition) ((void)sizeof(!(condition)))
+#else
+#define dbk_probe_assert(condition) dbk_assert(condition)
+#endif
 
 #define DBK_ARRAY_COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 #define DBK_ROUND_UP(n, align) (((n) + (align)-1) & ~((uint64_t)(align)-1))

@@ -204,6 +204,7 @@ void dbk_ecbs_free_chain(struct dbk_ecb *chain)
 
 	for (; chain != NULL; chain = next) {
 		next = chain->next;
+		dbk_assert(chain->probe->ecbs != chain);
 		free_ecb(chain);
 	}
 }

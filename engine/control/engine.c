@@ -70,6 +70,7 @@ void dbk_engine_destroy(struct dbk_engine *engine)
 
 	if (engine == NULL)
 		return;
+	dbk_assert(engine->consumers == NULL && engine->batch == 0);
 	for (i = 0; engine->cpus != NULL && i < engine->cpu_count; i++) {
 		if (engine->cpus[i] == NULL)
 			continue;
@@ -181,6 +182,7 @@ void dbk_probe_add_begin(struct dbk_engine *engine)
 
 int dbk_probe_add_end(struct dbk_engine *engine)
 {
+	dbk_assert(engine->batch != 0);
 	if (--engine->batch != 0)
 		return 0;
 	return dbk_engine_settle(engine, engine->batch_error);

@@ -104,6 +104,7 @@ static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, struct dbk
 	struct dbk_record_header *header = (struct dbk_record_header *)slot->record;
 	uint32_t used;
 
+	dbk_probe_assert(bytes % 8 == 0 && bytes <= slot->room);
 	if (unlikely(slot->rebase_bytes != 0))
 		dbk_record_rebase(buffer, slot);
 	header->epid = epid | cpu->same_firing;

@@ -63,6 +63,7 @@ bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint
 	struct dbk_meta_header *header = pages->address;
 	uint32_t used = header->committed_bytes;
 
+	dbk_assert(used <= pages->bytes);
 	if (bytes > pages->bytes - used)
 		return false;
 	memcpy((uint8_t *)header + used, data, bytes);

@@ -23,6 +23,7 @@ __probe_ctx void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t d
 	uint8_t *segment = buffer->segment;
 	uint32_t *count;
 
+	dbk_probe_assert(cause < DBK_DROP_SLOTS);
 	__atomic_fetch_add(&buffer->counters->drops[cause], drops, __ATOMIC_RELAXED);
 	/* Before the first segment the counters hold it, and that segment starts from them.  One
 	 * that was closed from outside may be sealed: only the counters hold it. */
@@ -118,6 +119,7 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 		return false;
 	}
 	slot = take_slot(buffer);
+	dbk_probe_assert(slot < buffer->slot_linked);
 	place = dbk_slot_at(buffer, slot);
 	header = (struct dbk_segment_header *)place->segment;
 	/* A reader that sees the old one gone sees also that it was overwritten. */

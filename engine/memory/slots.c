@@ -55,6 +55,7 @@ bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uin
 {
 	uint32_t end = buffer->slot_count + count, index;
 
+	dbk_assert(end <= buffer->slot_max);
 	for (index = buffer->slot_count; index < end; index += DBK_SLOTS_PER_BLOCK)
 		if (!add_block(buffer, index))
 			return false;

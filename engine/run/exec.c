@@ -274,6 +274,7 @@ __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *di
 	for (;;) {
 		const struct dbk_insn *insn = &difo->insns[pc++];
 
+		dbk_probe_assert(pc <= difo->insn_count);
 		if (unlikely(insn->op >= DBK_IOP_HOT_END)) {
 			pc = dbk_dif_exec_rest(&x, insn, pc);
 			if (unlikely(cpu->fault_set))

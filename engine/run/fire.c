@@ -175,7 +175,7 @@ __probe_ctx static void run_error_ecb(struct dbk_cpu *cpu, const struct dbk_ecb 
 	enter_ecb(cpu, probe, cpu->error_args, frame, ecb);
 	if ((dbk_load_relaxed(&cpu->buffer->gate) & DBK_GATE_ERROR) == 0)
 		return;
-	cpu->buffer->counters->firings++;
+	dbk_count(&cpu->buffer->counters->firings, 1);
 	if (predicate->simple && rejected(cpu, predicate, probe, cpu->error_args, frame))
 		return;
 	run_entered(cpu, must_ask(predicate), &action);
@@ -351,7 +351,7 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 		lose(cpu, buffer, ecb, args);
 		return;
 	}
-	counters->firings++;
+	dbk_count(&counters->firings, 1);
 	kind = dbk_load_relaxed(&ecb->predicate_kind);
 	if (kind != DBK_PREDICATE_NONE) {
 		if (quickly_rejected(ecb, kind, args))
@@ -407,6 +407,7 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 		dbk_host_leave(flags);
 		return;
 	}
+	dbk_probe_assert(cpu->index == dbk_host_cpu());
 	cpu->nesting = 1;
 	cpu->same_firing = 0;
 	compiler_barrier();
@@ -450,7 +451,7 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 	else
 		done = dbk_run_texts(cpu, buffer, ecb, args, frame, 1);
 	if ((tier == DBK_TIER_ARGUMENTS || tier == DBK_TIER_NATIVE) && done)
-		buffer->counters->firings++;
+		dbk_count(&buffer->counters->firings, 1);
 	if (tier == DBK_TIER_ARGUMENTS && done)
 		count_record(buffer->counters, ecb);
 	compiler_barrier();
@@ -529,14 +530,13 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 
 _Static_assert(DBK_IS_POWER_OF_TWO(sizeof(struct dbk_buffer)), "a buffer is found by a shift");
 
-/* A firing that ends with its predicate: only this CPU's count of firings is touched, by an
- * addition that an interrupt can only be before or after. */
+/* A firing that ends with its predicate: only this CPU's count of firings is touched. */
 __probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
 {
 	struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
 
 	if ((dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY) != 0)
-		buffer->counters->firings++;
+		dbk_count(&buffer->counters->firings, 1);
 }
 
 __probe_ctx_inline static void fire_unless(bool is_rejected, struct dbk_engine *engine,
@@ -628,7 +628,8 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 	struct dbk_buffer *buffer = &consumer->buffers[cpu->index];
 	const struct dbk_ecb *ecb;
 
-	/* The control path is never inside a firing: nesting is 0 here. */
+	/* The control path is never inside a firing. */
+	dbk_probe_assert(cpu->nesting == 0);
 	cpu->nesting = 1;
 	cpu->same_firing = 0;
 	compiler_barrier();

@@ -252,6 +252,7 @@ static __probe_ctx_inline void dbk_commit_simple(struct dbk_buffer *buffer,
 	struct dbk_meta_cpu *counters = buffer->counters;
 	uint32_t start = buffer->used_bytes, end = start + bytes;
 
+	dbk_probe_assert(bytes % 8 == 0 && bytes <= ecb->record_bytes && end <= buffer->segment_bytes);
 	if (ecb->plan->variable)
 		*(uint32_t *)((uint8_t *)segment + start + sizeof(struct dbk_record_header)) =
 			bytes;
@@ -277,7 +278,8 @@ static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_bu
 
 	if (unlikely(record == NULL))
 		return false;
-	buffer->counters->firings += firings;
+	if (firings != 0)
+		dbk_count(&buffer->counters->firings, firings);
 	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame, false));
 	return true;
 }
@@ -295,7 +297,8 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 		if (unlikely(record == NULL))
 			return false;
 	}
-	buffer->counters->firings += firings;
+	if (firings != 0)
+		dbk_count(&buffer->counters->firings, firings);
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
 	bytes = dbk_simple_steps(cpu, ecb, record, args, frame, true);

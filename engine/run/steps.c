@@ -108,12 +108,13 @@ __probe_ctx static void refer_to_tail(struct build *build, uint32_t offset, uint
 	build->used = (uint32_t)DBK_ROUND_UP(at + bytes, 8);
 }
 
-/* Rounds the tail up to 8 bytes with zeros; always fits: room, used and @at are multiples of 8. */
+/* Rounds the tail up to 8 bytes with zeros, which fit. */
 __probe_ctx static void close_tail(struct build *build, uint32_t offset, uint32_t at,
 				   uint32_t bytes)
 {
 	uint32_t rest = bytes & 7;
 
+	dbk_probe_assert(at % 8 == 0 && build->room % 8 == 0 && at + bytes <= build->room);
 	if (rest != 0)
 		*(uint64_t *)(build->base + at + bytes - rest) &= ~(~0ull << rest * 8);
 	refer_to_tail(build, offset, at, bytes);

@@ -44,6 +44,7 @@ dbk_subr_fn dbk_subr_inet_ntop, dbk_subr_inet_ntoa, dbk_subr_inet_ntoa6, dbk_sub
 /** dbk_subr_argument() - argument @index; the table's least count makes it there */
 static __probe_ctx_inline uint64_t dbk_subr_argument(const struct dbk_cpu *cpu, uint32_t index)
 {
+	dbk_probe_assert(index < cpu->tuple_count);
 	return cpu->tuple[index].value;
 }
 

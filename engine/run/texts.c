@@ -61,7 +61,7 @@ __probe_ctx bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 		dbk_store_step(step, key, used | (uint64_t)length << 16);
 		used += ((uint32_t)length + 7) & ~7u;
 	}
-	buffer->counters->firings += firings;
+	dbk_count(&buffer->counters->firings, firings);
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
 	dbk_simple_aggregate(cpu, last, used, args, frame);

@@ -125,6 +125,7 @@ __probe_ctx bool dbk_thread_store(struct dbk_cpu *cpu, struct dbk_consumer *cons
 	struct dbk_thread_slot *slot = &line->slots[0];
 	uint32_t number;
 
+	dbk_probe_assert(cpu->nesting == 1);
 	if (dbk_load_relaxed(&slot->thread) == thread && slot->var == var) {
 		if (value != 0)
 			slot->value = value;

@@ -4,6 +4,10 @@
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace daybreak::engine_test;
 
@@ -91,6 +95,26 @@ TEST_CASE("an enabling matches what is there and what comes later", "[engine][co
         CHECK(host.enabled.size() == 2);
         CHECK_FALSE(dbk_probe_is_enabled(&more[1]));
     }
+}
+
+TEST_CASE("an engine that is destroyed under its consumer ends the program", "[engine][consumer]") {
+    Engine engine;
+    engine.probe("syscall", "vmlinux", "read", "entry");
+    Dof dof;
+    dof.ecb("syscall::read:entry", {dof.trace(constant(1))});
+    engine.start(dof.build());
+    pid_t child = fork();
+    if (child == 0) {
+        const rlimit none{};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGILL, SIG_DFL);
+        dbk_engine_destroy(engine.get());
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGILL);
 }
 
 TEST_CASE("bad probes are refused", "[engine][consumer]") {
