@@ -18,7 +18,8 @@ MODULE_PARM_DESC(native, "run what embed --native compiled; off: interpret it");
 extern const struct dbk_native_program *const dbk_native_programs[];
 const struct dbk_native_program *const dbk_native_programs[] __weak = { NULL };
 
-/* What is linked later must be compiled with the headers that this module was: the name has their checksum. */
+/* What is linked later must be compiled with the headers that this module was: the name, which kmod/build looks for, has
+ * their checksum. */
 extern const char DBK_NATIVE_INTERFACE;
 const char DBK_NATIVE_INTERFACE = 0;
 
