@@ -76,7 +76,7 @@ ROWS = (
     latency("latency", "system call", "syscall::getppid", target=843.2, wanted=900, native=714.9, native_wanted=480),
     latency("latency-fbt", "function", FBT, target=1191.1, wanted=1300, native=1068.9, native_wanted=800),
     ours("fbt", "function's entry and return, a record each",
-         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=644.8, wanted=480),
+         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=661.2, wanted=480),
     ours("speculate", "speculate, record, commit",
          f"{ENTRY} {{ self->s = speculation(); speculate(self->s); trace(arg1); }}\n"
          f"{RETURN} /self->s/ {{ commit(self->s); self->s = 0; }}", fires=2, target=1728.4, wanted=1400),
