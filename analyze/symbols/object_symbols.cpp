@@ -29,6 +29,7 @@ constexpr uint64_t kTablesBytesMax = 1 << 30;
 constexpr size_t kPackedBytesMax = 64 << 20; ///< of .gnu_debugdata, unpacked
 constexpr uint64_t kLzmaMemoryMax = 128 << 20;
 constexpr size_t kBuildIdBytesMax = 64;
+constexpr size_t kMarksBytesMax = 16 << 20;
 
 ByteView view_of(const Elf_Data* data) {
     if (data == nullptr || data->d_buf == nullptr)
@@ -118,7 +119,8 @@ void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
     size_t names = 0;
     if (::elf_getshdrstrndx(elf, &names) != 0)
         return;
-    uint64_t tables_left = kTablesBytesMax;
+    uint64_t tables_left = kTablesBytesMax, moved_base = 0;
+    Elf_Scn* marks = nullptr;
     for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
         GElf_Shdr header;
         if (!::gelf_getshdr(section, &header))
@@ -128,10 +130,31 @@ void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
             continue;
         }
         const char* name = ::elf_strptr(elf, names, header.sh_name);
+        if (name != nullptr && std::string_view(name) == ".stapsdt.base")
+            moved_base = header.sh_addr;
+        if (name != nullptr && std::string_view(name) == ".note.stapsdt" && depth == 0)
+            marks = section;
         if (name != nullptr && std::string_view(name) == ".gnu_debugdata" &&
             header.sh_type == SHT_PROGBITS && header.sh_size <= kPackedBytesMax)
             read_packed(elf, section, depth);
     }
+    if (marks != nullptr && ::gelf_getclass(elf) == ELFCLASS64)
+        read_marks(elf, marks, moved_base);
+}
+
+void ObjectSymbols::read_marks(void*, void* untyped_section, uint64_t base_address) {
+    auto* section = static_cast<Elf_Scn*>(untyped_section);
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
+        header.sh_size <= kMarksBytesMax)
+        read_object_marks(view_of(::elf_rawdata(section, nullptr)), base_address, marks_);
+}
+
+std::optional<uint64_t> ObjectSymbols::file_offset_of(uint64_t address) const {
+    for (const Segment& segment : segments_)
+        if (address - segment.address < segment.file_bytes)
+            return address - segment.address + segment.file_offset;
+    return std::nullopt;
 }
 
 /// By the program headers, which every file that is mapped has; a file of debug symbols has its

@@ -7,6 +7,7 @@
 // of debug symbols adds its own.
 #pragma once
 
+#include "analyze/symbols/object_marks.hpp"
 #include "base/file.hpp"
 
 #include <cstdint>
@@ -38,6 +39,10 @@ public:
     const std::string& build_id() const { return build_id_; } ///< bytes; empty: it has none
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Symbol>& symbols() const { return symbols_; } ///< ascending by address
+    /// Returns the places that the program's authors have named; of 64-bit files only.
+    const std::vector<ObjectMark>& marks() const { return marks_; }
+    /// Returns where in the file what lies at an address is; empty: nowhere.
+    std::optional<uint64_t> file_offset_of(uint64_t address) const;
     /// Returns the address that the symbols have for an offset in the file; empty: it is not
     /// mapped.
     std::optional<uint64_t> address_of(uint64_t file_offset) const;
@@ -49,10 +54,12 @@ private:
     void read_build_id(void* elf);
     void read_table(void* elf, void* section, uint64_t& bytes_left);
     void read_packed(void* elf, void* section, int depth);
+    void read_marks(void* elf, void* section, uint64_t base_address);
     void sort();
 
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;
+    std::vector<ObjectMark> marks_;
     std::string build_id_;
     size_t names_bytes_ = 0;
 };

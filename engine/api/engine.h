@@ -237,12 +237,30 @@ uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
 bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
 			   struct dbk_probedesc *description_ret);
 
+/* Where an argument of a mark is.  Registers: rax rbx rcx rdx rsi rdi rbp rsp r8 ... r15. */
+enum dbk_operand_kind {
+	DBK_OPERAND_NONE, /* cannot be read: 0 */
+	DBK_OPERAND_REGISTER, /* base */
+	DBK_OPERAND_CONSTANT, /* value */
+	DBK_OPERAND_MEMORY,   /* at base + index * scale + value */
+};
+#define DBK_OPERAND_NO_REGISTER 0xffu
+
+struct dbk_operand {
+	uint8_t kind;
+	uint8_t bytes; /* 1, 2, 4 or 8 */
+	uint8_t base, index, scale;
+	bool is_signed;
+	int64_t value;
+};
+
 /* A probe that the program wants made in a file that programs map as code: dof.h, struct
  * dbk_dof_place, whose fields these are, checked.  Strings live as long as the program. */
 struct dbk_place {
 	const char *provider, *module, *function, *name;
 	const char *path;
-	const char *operands;
+	struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]; /* of a mark */
+	uint32_t operand_count;
 	uint32_t kind; /* DBK_PLACE_ */
 	uint32_t pid;
 	uint64_t offset, function_at, semaphore, build_id_at;

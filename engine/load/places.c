@@ -66,6 +66,7 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 		      struct dbk_place *place)
 {
 	struct dbk_dof_place entry;
+	const char *operands = "";
 	const struct {
 		const char **text;
 		uint32_t offset, bytes_max;
@@ -75,7 +76,7 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 		{ &place->function, offsetof(struct dbk_dof_place, function), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->name, offsetof(struct dbk_dof_place, name), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->path, offsetof(struct dbk_dof_place, path), DBK_PLACE_PATH_BYTES_MAX },
-		{ &place->operands, offsetof(struct dbk_dof_place, operands), DBK_PLACE_PATH_BYTES_MAX },
+		{ &operands, offsetof(struct dbk_dof_place, operands), DBK_PLACE_PATH_BYTES_MAX },
 	};
 	uint32_t i, offset;
 	int error = 0;
@@ -87,6 +88,7 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 	}
 	if (error != 0)
 		return error;
+	place->operand_count = dbk_operands_read(operands, place->operands);
 	place->kind = entry.kind;
 	place->pid = entry.pid;
 	place->offset = entry.offset;

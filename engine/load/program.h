@@ -59,6 +59,10 @@ const char *dbk_builtin_name(uint32_t id);
  * option destructive is set */
 int dbk_actions_check(const struct dbk_ecbdesc *desc, bool destructive, struct dbk_reason *reason);
 
+/** dbk_operands_read() - the arguments of a mark from its note's text; returns how many */
+uint32_t dbk_operands_read(const char *untrusted_text,
+			   struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]);
+
 /** dbk_places_load() - the places in files that the program wants probes at */
 int dbk_places_load(struct dbk_loader *loader);
 

@@ -32,14 +32,31 @@ static __probe_ctx void fire(struct pid_probe *pid, const u64 *args, struct dbk_
 	dbk_host_leave(flags);
 }
 
+static __probe_ctx void fire_mark(struct pid_probe *pid, const struct pt_regs *regs,
+				  struct dbk_frame *frame)
+{
+	u64 args[DBK_PLACE_OPERANDS_MAX];
+	u32 i;
+
+	for (i = 0; i < pid->operand_count; i++)
+		args[i] = dbk_user_operand(regs, &pid->operands[i]);
+	fire(pid, args, frame);
+}
+
 static __probe_ctx int on_place(struct uprobe_consumer *consumer, struct pt_regs *regs DBK_UPROBE_DATA)
 {
 	struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
-	struct dbk_frame frame = { .kind = DBK_FRAME_USER_FUNCTION, .regs = regs };
+	struct dbk_frame frame = { .kind = DBK_FRAME_NONE, .regs = regs };
 
 	if (pid->mm && current->mm != pid->mm)
 		return UPROBE_HANDLER_REMOVE;
-	if (pid->kind != DBK_PLACE_RETURN && is_meant(pid))
+	if (pid->kind == DBK_PLACE_RETURN || !is_meant(pid))
+		return 0;
+	if (pid->kind == DBK_PLACE_ENTRY)
+		frame.kind = DBK_FRAME_USER_FUNCTION;
+	if (pid->kind == DBK_PLACE_MARK)
+		fire_mark(pid, regs, &frame);
+	else
 		fire(pid, (const u64 *)regs, &frame);
 	return 0;
 }
@@ -82,6 +99,8 @@ void pid_prepare(struct pid_probe *pid)
 	} else if (pid->kind == DBK_PLACE_ENTRY) {
 		probe->arg_count = ARRAY_SIZE(words);
 		memcpy(probe->arg_word, words, sizeof(words));
+	} else if (pid->kind == DBK_PLACE_MARK) {
+		dbk_probe_args_in_order(probe, pid->operand_count);
 	}
 }
 

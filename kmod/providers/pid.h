@@ -27,6 +27,8 @@ struct pid_probe {
 	pid_t tgid;		   /* [C] */
 	bool enabled;		   /* [S] */
 	bool refused;		   /* [S] the kernel does not put a probe there */
+	u32 operand_count;	   /* [C] of a mark */
+	struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]; /* [C] */
 	struct dbk_uprobe uprobe;
 	char names[];		   /* [C] */
 };

@@ -209,6 +209,8 @@ static struct pid_probe *make(const struct seeker *seeker, const struct dbk_plac
 	pid->kind = place->kind;
 	pid->offset = place->offset;
 	pid->semaphore = place->semaphore;
+	pid->operand_count = place->operand_count;
+	memcpy(pid->operands, place->operands, sizeof(pid->operands));
 	pid->inode = igrab(seeker->inode);
 	pid->mm = seeker->mm;
 	pid->tgid = seeker->tgid;

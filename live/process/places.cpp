@@ -24,18 +24,36 @@ std::optional<uint64_t> offset_named(const std::string& name) {
 }
 
 constexpr const char* kProgram = "a.out";
+constexpr const char* kKernelProviders[] = {"dtrace", "syscall", "fbt", "sdt", "profile",
+                                            "proc",   "sched",   "io",  "boot"};
+
+/// A name in D has a dash where one in C has two underscores: "function__entry".
+std::string dashed(std::string name) {
+    for (size_t at = 0; (at = name.find("__", at)) != std::string::npos;)
+        name.replace(at, 2, "-");
+    return name;
+}
 
 } // namespace
 
-uint32_t process_named(const formats::DofProbeName& description) {
+uint32_t number_named(const formats::DofProbeName& description) {
     const std::string& provider = description.provider;
     size_t digits = provider.find_last_not_of("0123456789") + 1;
-    uint32_t pid = 0;
-    auto parsed = std::from_chars(provider.data() + digits, provider.data() + provider.size(), pid);
-    if (description.id != 0 || parsed.ec != std::errc{} ||
-        !sim::glob_match(provider, "pid" + provider.substr(digits)))
-        return 0;
-    return pid;
+    uint32_t number = 0;
+    auto parsed =
+        std::from_chars(provider.data() + digits, provider.data() + provider.size(), number);
+    return description.id == 0 && parsed.ec == std::errc{} ? number : 0;
+}
+
+uint32_t process_named(const formats::DofProbeName& description) {
+    uint32_t pid = number_named(description);
+    return sim::glob_match(description.provider, "pid" + std::to_string(pid)) ? pid : 0;
+}
+
+bool is_of_marks(const std::string& provider) {
+    return !provider.empty() && std::ranges::none_of(kKernelProviders, [&](const char* kernel) {
+        return sim::glob_match(provider, kernel);
+    });
 }
 
 void Places::add(formats::DofPlace place) {
@@ -74,6 +92,28 @@ void Places::add_function(const formats::DofProbeName& description, uint32_t pid
         place.kind = kind;
         place.probe.name = name;
         add(place);
+    }
+}
+
+void Places::add_marks(const formats::DofProbeName& description, uint32_t pid) {
+    for (const ProcessNames::Mark& mark : names_.marks(pid)) {
+        formats::DofPlace place;
+        place.probe.provider = mark.mark->provider + std::to_string(pid);
+        place.probe.module = mark.object;
+        place.probe.function = mark.function;
+        place.probe.name = dashed(mark.mark->name);
+        if (!sim::glob_match(description.provider, place.probe.provider) ||
+            !sim::glob_match(description.module, place.probe.module) ||
+            !sim::glob_match(description.function, place.probe.function) ||
+            !sim::glob_match(description.name, place.probe.name))
+            continue;
+        place.path = mark.path;
+        place.operands = mark.mark->operands;
+        place.kind = DBK_PLACE_MARK;
+        place.pid = pid;
+        place.offset = mark.file_offset;
+        place.semaphore = mark.semaphore_offset;
+        add(std::move(place));
     }
 }
 

@@ -5,6 +5,8 @@
 //     pidN:OBJECT:FUNCTION:entry      a function of process N, as its objects' symbols have them
 //                         :return
 //                         :1f         its instruction at that offset, in hexadecimal
+//     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
+//     "gc-start"
 //
 // OBJECT is a file's name without its folder, or a.out, the program itself; globs may stand for
 // it and for FUNCTION.
@@ -22,6 +24,8 @@ class Places {
 public:
     /// Adds what a description names in a process that lives; nothing when it is of another kind.
     void add_named(const formats::DofProbeName& description);
+    /// Adds the marks of a process that a description names.
+    void add_marks(const formats::DofProbeName& description, uint32_t pid);
     const std::vector<formats::DofPlace>& all() const { return places_; }
     /// Functions that were left out, as their name is too long for a probe.
     size_t too_long_count() const { return too_long_.size(); }
@@ -39,5 +43,9 @@ private:
 
 /// Returns the process that a description's provider means: "pid123"; 0: none.
 uint32_t process_named(const formats::DofProbeName& description);
+/// Returns the number that a description's provider ends with: "python123"; 0: none.
+uint32_t number_named(const formats::DofProbeName& description);
+/// Returns whether a provider may be one of marks: no provider of the kernel matches.
+bool is_of_marks(const std::string& provider);
 
 } // namespace daybreak::live

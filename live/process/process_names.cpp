@@ -104,6 +104,32 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
     return found;
 }
 
+std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
+    std::vector<Mark> found;
+    for (const Mapping& mapping : read_maps(pid)) {
+        if (!mapping.is_code || !mapping.path.starts_with('/'))
+            continue;
+        const analyze::ObjectSymbols& object = object_of(pid, mapping);
+        for (const analyze::ObjectMark& mark : object.marks()) {
+            auto in_file = object.file_offset_of(mark.address);
+            auto semaphore = object.file_offset_of(mark.semaphore);
+            if (!in_file || *in_file < mapping.file_offset ||
+                *in_file - mapping.file_offset >= mapping.end - mapping.begin)
+                continue;
+            Mark one;
+            one.object = mapping.path.substr(mapping.path.rfind('/') + 1);
+            if (const auto* symbol = object.find(mark.address))
+                one.function = symbol->name;
+            one.mark = &mark;
+            one.path = path_of(pid, mapping);
+            one.file_offset = *in_file;
+            one.semaphore_offset = mark.semaphore != 0 ? semaphore.value_or(0) : 0;
+            found.push_back(std::move(one));
+        }
+    }
+    return found;
+}
+
 const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
     for (bool again : {false, true}) {
         auto [found, is_new] = maps_.try_emplace(pid);

@@ -35,6 +35,16 @@ public:
     std::vector<Function> functions(uint64_t pid,
                                     const std::function<bool(const Function&)>& wanted);
 
+    /// A mark of an object that a process has mapped.
+    struct Mark {
+        std::string object, function;              ///< function "": between those that have names
+        const analyze::ObjectMark* mark = nullptr; ///< lives as long as this
+        std::string path;
+        uint64_t file_offset = 0, semaphore_offset = 0;
+    };
+    /// Returns the marks of a process's objects.
+    std::vector<Mark> marks(uint64_t pid);
+
 private:
     struct Object {
         base::ScopedFd file; ///< till it is read

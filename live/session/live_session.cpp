@@ -60,6 +60,7 @@ public:
 
 private:
     base::Result<void> open_ring(uint16_t ring_id);
+    void start(uint32_t pid);
     void find_places(const formats::DofProbeName& description);
 
     std::unique_ptr<recorder::DeviceApi> device_; // destroyed after what is mapped from it
@@ -101,13 +102,29 @@ base::Result<std::vector<SessionProbe>> LiveSession::probes() {
 }
 
 /// The libraries of a command of -c are there when its first instruction is to come.
-void LiveSession::find_places(const formats::DofProbeName& description) {
-    uint32_t pid = process_named(description);
+void LiveSession::start(uint32_t pid) {
     for (const Target* target : targets_)
-        if (pid != 0 && static_cast<uint32_t>(target->pid()) == pid && target->is_held() &&
+        if (static_cast<uint32_t>(target->pid()) == pid && target->is_held() &&
             started_.insert(pid).second)
             run_to_start(target->pid(), /*traces_more=*/false);
-    places_.add_named(description);
+}
+
+void LiveSession::find_places(const formats::DofProbeName& description) {
+    if (uint32_t pid = process_named(description)) {
+        start(pid);
+        places_.add_named(description);
+    }
+    if (description.id != 0 || !is_of_marks(description.provider))
+        return;
+    std::set<uint32_t> pids;
+    if (uint32_t pid = number_named(description))
+        pids.insert(pid);
+    for (const Target* target : targets_)
+        pids.insert(static_cast<uint32_t>(target->pid()));
+    for (uint32_t pid : pids) {
+        start(pid);
+        places_.add_marks(description, pid);
+    }
 }
 
 base::Result<void> LiveSession::make_named(const formats::DofProbeName& description) {

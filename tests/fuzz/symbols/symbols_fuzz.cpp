@@ -21,6 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (uint64_t offset : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 40})
         if (auto address = object.address_of(offset))
             object.find(*address);
+    DBK_ASSERT(object.marks().size() <= analyze::kObjectMarksMax);
+    for (const analyze::ObjectMark& mark : object.marks()) {
+        DBK_ASSERT(!mark.provider.empty() && !mark.name.empty() && mark.operands.size() <= 4095);
+        object.file_offset_of(mark.address);
+    }
     DBK_ASSERT(object.build_id().size() <= 64);
     return 0;
 }

@@ -71,7 +71,7 @@ TEST_CASE("the places of a program are read as they were written", "[engine][dof
     CHECK(std::string(place->provider) + place->module + place->function + place->name ==
           "pid7libc.so.6mallocentry");
     CHECK(std::string(place->path) == "/proc/7/map_files/1000-2000");
-    CHECK(std::string(place->operands).empty());
+    CHECK(place->operand_count == 0);
     CHECK(place->kind == DBK_PLACE_INSTRUCTION);
     CHECK(place->pid == 7);
     CHECK(place->offset == 0x1234);

@@ -37,6 +37,25 @@ while grep -qx "$(printf %x $inside)" /share/in/begins; do inside=$((inside + 1)
 refuses inside-of-an-instruction "has no instruction that begins there" dtrace -qn "pid\$target:target:work:$(printf %x $inside) {}" -c 'target forks 1'
 refuses after-the-end "entry, return, and its offsets" dtrace -qn 'pid$target:target:work:fff {}' -c 'target forks 1'
 
+# Marks: Python fires them only while the count of its tracers is not 0.
+cat >calls.py <<'END'
+def inner(n):
+    return n
+def outer(n):
+    for i in range(n):
+        inner(i)
+for i in range(20):
+    outer(5)
+END
+python_command='python -S -I -X frozen_modules=on calls.py'
+export PYTHONHOME=/usr PYTHONDONTWRITEBYTECODE=1
+equal marks-listed "$(dtrace -ln 'python$target:::gc-*' -c "$python_command" 2>/dev/null | awk 'NR > 1 { sub(/[0-9]+$/, "N", $2); print $2, $3, $NF }' | sort | tr '\n' ' ')" \
+	"pythonN python gc-done pythonN python gc-start "
+equal marks "$(traced -n 'python$target:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @[copyinstr(arg1)] = count(); }' -c "$python_command" | tr -s ' ')" \
+	"<module> 1 outer 20 inner 100"
+equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' -c "$python_command")" 121
+refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
+
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
 for one in a b; do

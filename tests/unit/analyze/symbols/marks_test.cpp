@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/symbols/object_marks.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <elf.h>
+
+using namespace daybreak::analyze;
+using daybreak::base::Bytes;
+using daybreak::base::ByteView;
+
+namespace {
+
+void put(Bytes& bytes, const void* data, size_t count) {
+    const auto* from = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), from, from + count);
+}
+
+void put_note(Bytes& bytes, uint64_t address, uint64_t base, uint64_t semaphore,
+              const std::string& texts, const std::string& owner = "stapsdt", uint32_t type = 3) {
+    const uint64_t addresses[] = {address, base, semaphore};
+    Elf64_Nhdr header{static_cast<uint32_t>(owner.size() + 1),
+                      static_cast<uint32_t>(sizeof(addresses) + texts.size()), type};
+    put(bytes, &header, sizeof(header));
+    put(bytes, owner.c_str(), owner.size() + 1);
+    bytes.resize((bytes.size() + 3) / 4 * 4);
+    put(bytes, addresses, sizeof(addresses));
+    put(bytes, texts.data(), texts.size());
+    bytes.resize((bytes.size() + 3) / 4 * 4);
+}
+
+std::vector<ObjectMark> read(const Bytes& bytes, uint64_t base = 0) {
+    std::vector<ObjectMark> marks;
+    read_object_marks(ByteView(bytes), base, marks);
+    return marks;
+}
+
+const std::string kGc("python\0gc__start\0-4@112(%rsp)\0", 30);
+const std::string kPlain("p\0n\0\0", 5);
+
+} // namespace
+
+TEST_CASE("marks are read with their addresses moved as the file was", "[analyze]") {
+    Bytes bytes;
+    put_note(bytes, 0x1000, 0x8000, 0x9000, kGc);
+    put_note(bytes, 0x2000, 0x8000, 0, kPlain);
+    auto marks = read(bytes, 0x8100);
+    REQUIRE(marks.size() == 2);
+    CHECK(marks[0].provider == "python");
+    CHECK(marks[0].name == "gc__start");
+    CHECK(marks[0].operands == "-4@112(%rsp)");
+    CHECK(marks[0].address == 0x1100);
+    CHECK(marks[0].semaphore == 0x9100);
+    CHECK(marks[1].address == 0x2100);
+    CHECK(marks[1].semaphore == 0);
+    CHECK(marks[1].operands.empty());
+    CHECK(read(bytes)[0].address == 0x1000);
+}
+
+TEST_CASE("notes of others, and those that do not hold together, are left out", "[analyze]") {
+    Bytes bytes;
+    put_note(bytes, 1, 0, 0, kPlain, "GNU");
+    put_note(bytes, 1, 0, 0, kPlain, "stapsdt", 4);
+    put_note(bytes, 1, 0, 0, "p");
+    put_note(bytes, 1, 0, 0, std::string("\0n\0\0", 4));
+    put_note(bytes, 1, 0, 0, std::string("p\0n", 3));
+    put_note(bytes, 1, 0, 0, std::string(4096, 'p') + kPlain);
+    CHECK(read(bytes).empty());
+    put_note(bytes, 7, 0, 0, kPlain);
+    CHECK(read(bytes).size() == 1);
+}
+
+TEST_CASE("every beginning of a section of notes is read without harm", "[analyze]") {
+    Bytes bytes;
+    put_note(bytes, 0x1000, 0x8000, 0x9000, kGc);
+    put_note(bytes, 0x2000, 0x8000, 0, kPlain);
+    for (size_t length = 0; length < bytes.size(); length++)
+        CHECK(read(Bytes(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(length))).size() <=
+              2);
+    for (size_t at = 0; at < bytes.size(); at++) { // lengths that lie
+        Bytes wrong = bytes;
+        wrong[at] = std::byte{0xff};
+        CHECK(read(wrong).size() <= 2);
+    }
+    Bytes many;
+    for (size_t i = 0; i < kObjectMarksMax + 1; i++)
+        put_note(many, i, 0, 0, kPlain);
+    CHECK(read(many).size() == kObjectMarksMax);
+}
