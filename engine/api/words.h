@@ -84,4 +84,60 @@ static __probe_ctx_inline uint32_t dbk_text_take(char *to, const char *text, uin
 	return length;
 }
 
+/** dbk_text_tail() - the last @length characters, fewer than 8, of the text that ends at @end and
+ * has @whole of them, as a word with zeros above */
+static __probe_ctx_inline uint64_t dbk_text_tail(const char *end, uint32_t whole, uint32_t length)
+{
+	uint64_t word = 0;
+	uint32_t i;
+
+	if (whole >= 8) {
+		__builtin_memcpy(&word, end - 8, 8);
+		return word >> (8 - length) * 8;
+	}
+	for (i = length; i > 0; i--)
+		word = word << 8 | (uint8_t)end[(int32_t)i - (int32_t)length - 1];
+	return word;
+}
+
+/** dbk_text_copy_padded() - copies @length characters, with zeros to the end of the last word.  A
+ * word is one store: its reader would wait for several.  Returns @length */
+static __probe_ctx_inline uint32_t dbk_text_copy_padded(uint64_t *to, const char *from,
+							uint32_t length)
+{
+	uint32_t rest = length & 7, i;
+
+	for (i = 0; i < length / 8; i++)
+		__builtin_memcpy(&to[i], from + i * 8, 8);
+	if (rest != 0)
+		to[i] = dbk_text_tail(from + length, length, rest);
+	return length;
+}
+
+/** dbk_text_take_padded() - the same of the characters before the first NUL of @text, at most @room
+ * of them. Returns how many */
+static __probe_ctx_inline uint32_t dbk_text_take_padded(uint64_t *to, const char *text,
+							uint64_t room)
+{
+	uint32_t length = 0, rest;
+	uint64_t word, bit;
+
+	for (; length + 8ull <= room; length += 8) {
+		__builtin_memcpy(&word, text + length, 8);
+		bit = dbk_nul_bit(word);
+		if (bit != 0) {
+			word &= (bit >> 7) - 1;
+			if (word != 0)
+				to[length / 8] = word;
+			return length + dbk_nul_at(bit);
+		}
+		to[length / 8] = word;
+	}
+	rest = dbk_text_length(text + length, room - length);
+	if (rest != 0)
+		to[length / 8] = dbk_text_tail(text + length + rest, length + rest, rest);
+	return length + rest;
+}
+
 #endif /* DBK_ENGINE_WORDS_H */
+

@@ -25,6 +25,9 @@
 #define BYTES_PER_SLOT 32u
 /* Random keys in an index that is three quarters full need some 9, hardly ever 100. */
 #define PROBES_MAX 256u
+/* After the index: entries that clauses counted into last, by EPID, each in its round.  The key is
+ * often the same. */
+#define RECENT_COUNT 16u
 
 /* ---- probe context: entries ------------------------------------------------------------- */
 
@@ -55,6 +58,11 @@ __probe_ctx static bool same_key(const struct dbk_agg_slot *slot, const struct d
 			return false;
 	}
 	return true;
+}
+
+__probe_ctx static struct dbk_agg_entry *entry_at(const struct dbk_aggbuf *aggbuf, uint32_t offset)
+{
+	return (struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address + offset);
 }
 
 __probe_ctx static uint64_t *cells_of(struct dbk_agg_entry *entry)
@@ -96,19 +104,19 @@ add_entry(struct dbk_cpu *cpu, struct dbk_agg_slot *slot, uint64_t tag,
 	return entry;
 }
 
-__probe_ctx_inline static struct dbk_agg_entry *
-find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
-	   const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
+__probe_ctx_inline static struct dbk_agg_entry *search(struct dbk_cpu *cpu,
+						       struct dbk_aggbuf *aggbuf,
+						       const struct dbk_aggregation *aggregation,
+						       const uint8_t *key, uint32_t key_bytes)
 {
-	uint64_t hash = dbk_hash(&cpu->secret,
-				 (uint64_t)aggregation->class_id << 32 | key_bytes, key, key_bytes);
+	uint64_t hash = dbk_hash(&cpu->secret, (uint64_t)aggregation->class_id << 32 | key_bytes,
+				 key, key_bytes);
 	uint64_t tag = tag_of(aggbuf, hash);
 	uint32_t mask = aggbuf->slot_count - 1, at = (uint32_t)(hash >> 32), left;
 
 	for (left = PROBES_MAX; left != 0; left--, at++) {
 		struct dbk_agg_slot *slot = &aggbuf->slots[at & mask];
-		struct dbk_agg_entry *entry =
-			(struct dbk_agg_entry *)((uint8_t *)aggbuf->pages.address + slot->offset);
+		struct dbk_agg_entry *entry = entry_at(aggbuf, slot->offset);
 
 		if (likely(slot->tag == tag) &&
 		    same_key(slot, entry, aggregation->class_id, key, key_bytes))
@@ -117,6 +125,27 @@ find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
 			return add_entry(cpu, slot, tag, aggregation, key, key_bytes);
 	}
 	return NULL;
+}
+
+__probe_ctx_inline static struct dbk_agg_entry *
+find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
+	   const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
+{
+	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
+	uint64_t tag = tag_of(aggbuf, epid);
+	struct dbk_agg_slot *recent =
+		&aggbuf->slots[aggbuf->slot_count + ((epid ^ class_id) & (RECENT_COUNT - 1))];
+	struct dbk_agg_entry *entry = entry_at(aggbuf, recent->offset);
+
+	if (recent->tag == tag && same_key(recent, entry, class_id, key, key_bytes))
+		return entry;
+	entry = search(cpu, aggbuf, aggregation, key, key_bytes);
+	if (likely(entry != NULL)) {
+		recent->tag = tag;
+		recent->offset = (uint32_t)((uint8_t *)entry - (uint8_t *)header_of(aggbuf));
+		recent->class_id = class_id;
+	}
+	return entry;
 }
 
 __probe_ctx __attribute__((__noinline__)) static void drop(struct dbk_cpu *cpu,
@@ -185,7 +214,7 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, ui
 	while (slot_count < bytes / BYTES_PER_SLOT)
 		slot_count <<= 1;
 	if (*slots == NULL)
-		*slots = dbk_host_alloc(slot_count * sizeof(**slots));
+		*slots = dbk_host_alloc((slot_count + RECENT_COUNT) * sizeof(**slots));
 	if (*slots == NULL)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {

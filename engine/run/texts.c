@@ -10,29 +10,25 @@
 /* Copies the text of a step to @to, with zeros up to a multiple of 8 bytes.  Returns its length,
  * or -1: it is not at hand. */
 __probe_ctx static int32_t copy_text(const struct dbk_ecb *ecb, const struct dbk_step *step,
-				     const uint64_t *args, void *frame, uint8_t *to)
+				     const uint64_t *args, void *frame, uint64_t *to)
 {
 	const struct dbk_probe *probe = ecb->probe;
 	const char *names[] = {probe->provider, probe->module, probe->function, probe->name};
-	uint32_t most = step->bytes - 1, length;
+	uint32_t most = step->bytes - 1;
+	uint64_t address, bytes;
 
 	if (step->expr.kind == DBK_EXPR_NAME) {
 		uint32_t which = step->expr.operand - DIF_VAR_PROBEPROV;
+		uint32_t length = ecb->name_bytes[which] < most ? ecb->name_bytes[which] : most;
 
-		length = ecb->name_bytes[which] < most ? ecb->name_bytes[which] : most;
-		dbk_text_copy((char *)to, names[which], length);
-	} else {
-		uint64_t address = dbk_argument(probe, args, frame, step->expr.operand);
-		uint64_t bytes = dbk_host_readable(address);
-
-		if (unlikely(bytes == 0))
-			return -1;
-		length = dbk_text_take((char *)to, (const char *)(uintptr_t)address,
-				       bytes < most ? bytes : most);
+		return (int32_t)dbk_text_copy_padded(to, names[which], length);
 	}
-	if ((length & 7) != 0)
-		*(uint64_t *)(to + (length & ~7u)) &= ~(~0ull << (length & 7) * 8);
-	return (int32_t)length;
+	address = dbk_argument(probe, args, frame, step->expr.operand);
+	bytes = dbk_host_readable(address);
+	if (unlikely(bytes == 0))
+		return -1;
+	return (int32_t)dbk_text_take_padded(to, (const char *)(uintptr_t)address,
+					     bytes < most ? bytes : most);
 }
 
 __probe_ctx bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
@@ -54,7 +50,7 @@ __probe_ctx bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 		}
 		length = step->kind == DBK_STEP_EXECNAME
 				 ? (int32_t)dbk_copy_execname((uint64_t *)(key + used))
-				 : copy_text(ecb, step, args, frame, key + used);
+				 : copy_text(ecb, step, args, frame, (uint64_t *)(key + used));
 		if (unlikely(length < 0))
 			return false;
 		/* struct dbk_tail_ref */
