@@ -320,13 +320,14 @@ bool RecordMerge::next(MergedRecord& merged) {
     const Placed& current = stream.current();
     last_stream_ = heap_.front();
     last_sequence_ = current.sequence;
-    merged = {stream.ring,
-              stream.cpu->cpu,
-              current.record,
-              stream.has_following ? stream.following().record.epid : stream.left_epid,
-              current.sequence,
-              current.index,
-              current.same_firing};
+    // One by one: a whole that is put together first is read in larger pieces than it was written.
+    merged.ring = stream.ring;
+    merged.cpu = stream.cpu->cpu;
+    merged.record = current.record;
+    merged.next_epid = stream.has_following ? stream.following().record.epid : stream.left_epid;
+    merged.sequence = current.sequence;
+    merged.index = current.index;
+    merged.same_firing = current.same_firing;
     if (!advance(stream)) {
         heap_.front() = heap_.back();
         heap_.pop_back();

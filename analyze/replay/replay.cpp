@@ -10,6 +10,7 @@
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::analyze {
 
@@ -68,14 +69,16 @@ bool Replay::is_poll_due() const {
     return since_poll_ >= firings_per_poll_ || cpu.counters->bytes - cpu.bytes >= kBytesPerPoll;
 }
 
-void Replay::poll(LiveReport& report) {
+void Replay::poll(LiveReport& report, bool is_last) {
     since_poll_ = 0;
     if (merge_)
         records_ = records_alike_ + merge_->passed();
+    // Where nothing was recorded no segment is looked at: most are far from any cache.
+    formats::Readings wanted = {.status = true, .aggregations = true, .records = is_last};
     for (Polled& cpu : polled_)
-        cpu.bytes = cpu.counters->bytes;
+        wanted.records |= std::exchange(cpu.bytes, cpu.counters->bytes) != cpu.counters->bytes;
     static_cast<void>(has_to_stop());
-    report.add(machine_->simulation().poll(), sim::Simulation::kAll);
+    report.add(machine_->simulation().poll(wanted), wanted);
 }
 
 /// Says how far it is, and asks whether it was interrupted.
@@ -246,7 +249,7 @@ base::Result<void> Replay::run(base::ByteView dof, LiveReport& report) {
     pass_last(report);
     find_end();
     machine_->simulation().finish();
-    poll(report);
+    poll(report, true);
     if (machine_->simulation().exit_called())
         exit_status_ = machine_->simulation().exit_status();
     drops_ = machine_->drops();

@@ -79,7 +79,7 @@ private:
     void choose(const formats::DofProgram& program);
     void pass_last(LiveReport& report);
     bool has_to_stop();
-    void poll(LiveReport& report);
+    void poll(LiveReport& report, bool is_last = false);
     bool is_poll_due() const;
     bool is_over() const {
         return was_interrupted_ || (has_started_ && machine_->simulation().exit_called());
