@@ -6,7 +6,6 @@
 #include "analyze/decode/time_span.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
-#include "analyze/report.hpp"
 #include "analyze/window_completeness.hpp"
 #include "base/counted.hpp"
 #include "base/crc32c.hpp"
@@ -24,25 +23,10 @@ using formats::RingRecording;
 
 constexpr const char* kNoTime = "at a time that is not known";
 
-class DigestSink : public Sink {
-public:
-    void write(std::string_view text) override { add(text); }
-    void message(const Message& message) override {
-        for (const std::string* part : {&message.tag, &message.text, &message.detail}) {
-            add(*part);
-            add("\n");
-        }
-    }
-    const OutputDigest& digest() const { return digest_; }
-
-private:
-    void add(std::string_view text) {
-        digest_.bytes += text.size();
-        digest_.crc32c = base::crc32c(std::as_bytes(std::span(text)), digest_.crc32c);
-    }
-
-    OutputDigest digest_;
-};
+void add(OutputDigest& digest, std::string_view text) {
+    digest.bytes += text.size();
+    digest.crc32c = base::crc32c(std::as_bytes(std::span(text)), digest.crc32c);
+}
 
 /// Returns "between 1.204311 s and 1.310020 s", "before 1.2 s", "after 1.3 s".
 std::string place_text(const RingRecording& ring, uint64_t from_mono_ns, uint64_t to_mono_ns) {
@@ -194,10 +178,16 @@ RecordCount count_records(const formats::Recording& recording) {
     return count;
 }
 
-OutputDigest digest_of_report(const formats::Recording& recording, const ReportOptions& options) {
-    DigestSink sink;
-    render_report(recording, options, sink);
-    return sink.digest();
+void DigestSink::write(std::string_view text) {
+    add(all_, text);
+    add(text_, text);
+}
+
+void DigestSink::message(const Message& message) {
+    for (const std::string* part : {&message.tag, &message.text, &message.detail}) {
+        add(all_, *part);
+        add(all_, "\n");
+    }
 }
 
 uint64_t print_holes(const formats::Recording& recording, const RecordCount& count, Sink& sink) {

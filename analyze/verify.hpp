@@ -5,7 +5,6 @@
 
 #include "analyze/completeness.hpp"
 #include "analyze/print/sink.hpp"
-#include "analyze/session/report_session.hpp"
 
 namespace daybreak::analyze {
 
@@ -24,14 +23,25 @@ struct RecordCount {
 };
 RecordCount count_records(const formats::Recording& recording);
 
-/// What a report printed, messages included, without keeping it.
+/// What was printed, without keeping it.
 struct OutputDigest {
     uint64_t bytes = 0;
     uint32_t crc32c = 0;
 
     bool operator==(const OutputDigest&) const = default;
 };
-OutputDigest digest_of_report(const formats::Recording& recording, const ReportOptions& options);
+
+class DigestSink : public Sink {
+public:
+    void write(std::string_view text) override;
+    void message(const Message& message) override;
+
+    const OutputDigest& all() const { return all_; }   ///< messages included
+    const OutputDigest& text() const { return text_; } ///< without them
+
+private:
+    OutputDigest all_, text_;
+};
 
 /// Prints a line for each place where something is missing, and one for each interval of drops: CPU
 /// (and ring, of several), how many of what, and the time after boot.  What is not a loss says so.

@@ -25,7 +25,8 @@ void put_notes(const analyze::StringSink& sink, ProgramAnswer& answer) {
 
 /// "proc:::exit was not recorded", of what the compiler says of a probe that is not there.
 base::Error in_words_of_recordings(const base::Error& wrong) {
-    constexpr std::string_view kBefore = "probe description ", kAfter = " does not match any probes";
+    constexpr std::string_view kBefore = "probe description ",
+                               kAfter = " does not match any probes";
     std::string_view text = wrong.message();
     if (!text.starts_with(kBefore) || !text.ends_with(kAfter))
         return wrong;
@@ -91,7 +92,8 @@ base::Result<ProgramAnswer> AskedRecording::ask(const ProgramArguments& program,
 }
 
 base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const ProgramArguments& program,
-                                                     const AskOptions& options) const {
+                                                     const AskOptions& options,
+                                                     bool is_stored) const {
     const formats::RingRecording& ring = trace_->recording.rings[index];
     analyze::RingProgram recorded(ring);
     analyze::CaptureSlots slots;
@@ -109,7 +111,10 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     DBK_TRY(CompiledProgram compiled,
             compile_asked(program, {exists, {}, {}, &state}, options.where_possible));
     DBK_TRY_VOID(check_destructive(compiled.program));
-    DBK_TRY(base::Bytes dof, replayed_dof(compiled, {}));
+    std::vector<formats::DofOption> given;
+    if (is_stored) // those of its command line, too
+        given = recorded.options();
+    DBK_TRY(base::Bytes dof, replayed_dof(compiled, given));
 
     analyze::ReportOptions report_options;
     report_options.symbols = &trace_->symbols;
@@ -117,7 +122,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     report_options.users = users.get();
     report_options.totals = options.totals;
     analyze::StringSink sink;
-    analyze::LiveReport report(report_options, sink);
+    analyze::LiveReport report(report_options, options.sink ? *options.sink : sink);
     analyze::ReplayOptions how;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
@@ -150,6 +155,27 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     if (!state.unpaired().empty())
         answer.notes.push_back("not asked about " + base::some_of(state.unpaired()) +
                                ": not all of their returns were recorded");
+    return answer;
+}
+
+base::Result<ProgramAnswer> AskedRecording::ask_stored(const AskOptions& options) const {
+    std::optional<size_t> index;
+    const std::vector<formats::RingRecording>& rings = trace_->recording.rings;
+    for (size_t ring = 0; ring < rings.size(); ring++) {
+        if (rings[ring].ecbs.empty())
+            continue;
+        if (index)
+            return base::errorf(base::ErrorCode::unsupported, "several rings recorded");
+        index = ring;
+    }
+    if (!index)
+        return base::errorf(base::ErrorCode::not_found,
+                            "the recording does not describe its records");
+    ProgramArguments program;
+    DBK_TRY(program.source, stored_source(analyze::RingProgram(rings[*index])));
+    auto answer = ask_ring(*index, program, options, true);
+    if (!answer.ok())
+        return in_words_of_recordings(answer.error());
     return answer;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyze/completeness.hpp"
+#include "analyze/print/sink.hpp"
 #include "analyze/session/answer.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
@@ -28,6 +29,8 @@ struct AskOptions {
     bool where_possible = false; ///< clauses that ask what was not recorded are left out
     bool pairs_entries = false;  ///< entries without recorded returns are left out, and said
     std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
+    /// Gets what is printed and said, instead of the answer; null: the answer has it.
+    analyze::Sink* sink = nullptr;
 };
 
 class AskedRecording {
@@ -42,6 +45,9 @@ public:
     /// Replays a program over the first ring that has all it asks for.
     /// Errors: invalid, what is wrong or was not recorded; not_found, no ring describes its records.
     base::Result<ProgramAnswer> ask(const ProgramArguments& program, const AskOptions& options) const;
+    /// Replays the program that the recording was made with, with the options that it had.
+    /// Errors: as of ask(); not_found, its text is not there.
+    base::Result<ProgramAnswer> ask_stored(const AskOptions& options) const;
     /// What the recorded programs themselves aggregated, in records or in the kernel.
     ProgramAnswer stored(const AskOptions& options) const;
     /// Names of the aggregations of the recorded programs: "@calls".
@@ -56,8 +62,9 @@ public:
 
 private:
     AskedRecording() = default;
+    /// Of one ring; a program that it has the text of has its options, too.
     base::Result<ProgramAnswer> ask_ring(size_t ring, const ProgramArguments& program,
-                                         const AskOptions& options) const;
+                                         const AskOptions& options, bool is_stored = false) const;
 
     std::unique_ptr<formats::Trace> trace_; // where it is: what is in it is referred to
     analyze::TimeWindow window_;

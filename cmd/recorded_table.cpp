@@ -43,7 +43,8 @@ bool is_tick(const compiler::ProbeDescription& probe) {
 RecordedTable::RecordedTable(analyze::ReplayedProbes& probes) : probes_(probes) {
     if (!probes.is_of_several())
         for (const auto& [id, probe] : probes.all())
-            by_name_.try_emplace(name_of(probe.info), &probe);
+            if (std::string name = name_of(probe.info); !by_name_.try_emplace(name, &probe).second)
+                ambiguous_.insert(std::move(name));
 }
 
 /// Whether each return of a function, whose entry this is, was recorded.
@@ -78,7 +79,7 @@ void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
             continue;
         }
         compiler::ProbeDescription match = named(description, probe.info);
-        if (probes_.is_of_several())
+        if (probes_.is_of_several() || ambiguous_.contains(name_of(probe.info)))
             match.id = id;
         if (!std::ranges::all_of(probe.recordings, is_asked)) {
             match.machine_slot = probes_.slot_of_machines(description.machine);
@@ -137,8 +138,8 @@ std::optional<RecordedTable::Value> RecordedTable::find_time(const std::string& 
     return std::nullopt;
 }
 
-std::optional<RecordedTable::Value>
-RecordedTable::find(const compiler::ProbeDescription& probe, const std::string& expression) const {
+std::optional<RecordedTable::Value> RecordedTable::find(const compiler::ProbeDescription& probe,
+                                                        const std::string& expression) const {
     if (auto own = find_own(expression)) {
         if (probe.provider == "dtrace")
             of_ends_.insert(expression);
@@ -183,7 +184,7 @@ std::string RecordedTable::place(const compiler::ProbeDescription& probe) const 
 /// Returns null for what no recording has.
 const analyze::ReplayedProbe*
 RecordedTable::probe_at(const compiler::ProbeDescription& probe) const {
-    if (probes_.is_of_several()) {
+    if (probes_.is_of_several() || probe.id) {
         auto found = probes_.all().find(probe.id.value_or(0));
         return found == probes_.all().end() ? nullptr : &found->second;
     }

@@ -48,6 +48,9 @@ private:
 
     analyze::ReplayedProbes& probes_;
     std::map<std::string, const analyze::ReplayedProbe*> by_name_; // of one recording
+    /// Names that several of its probes have: a module that was loaded twice.  Their clauses are
+    /// bound by id.
+    std::set<std::string> ambiguous_;
     bool pairs_entries_ = false;
     mutable std::set<std::string> partial_, of_ends_, unpaired_;
 };

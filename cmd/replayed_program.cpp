@@ -44,9 +44,6 @@ void complain_of_predicates(const formats::DofProgram& program, const RecordingS
         complain(note);
 }
 
-namespace {
-
-/// Returns the D text that a recording was made with.
 base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program) {
     for (const auto& [index, image] : program.images())
         if (image.program.source) {
@@ -60,8 +57,6 @@ base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& 
     return errorf(base::ErrorCode::not_found,
                   "the recording does not have the text of its program: give one with -s or -n");
 }
-
-} // namespace
 
 base::Result<compiler::CompileSource> stored_source(const RecordingSet& set) {
     DBK_TRY(compiler::CompileSource source, stored_source(*set.all()[0]->program));

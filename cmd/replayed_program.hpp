@@ -18,6 +18,10 @@ std::string note_of_predicates(const formats::DofProgram& program,
 /// Says that of a set.
 void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set);
 
+/// Returns the D text that a recording was made with.
+/// Error: not_found.
+base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program);
+
 /// Returns the D text that all of them were recorded with.
 /// Errors: not_found; invalid, when they differ.
 base::Result<compiler::CompileSource> stored_source(const RecordingSet& set);

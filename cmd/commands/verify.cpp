@@ -3,10 +3,13 @@
 // daybreak verify: a recording read to the last record, and all that it does not have.
 #include "analyze/verify.hpp"
 #include "analyze/info_file.hpp"
+#include "analyze/report.hpp"
 #include "base/counted.hpp"
+#include "cmd/asked_recording.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/user_symbols.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -26,10 +29,60 @@ unsigned threads_to_compare() {
     return std::clamp(std::thread::hardware_concurrency(), 2u, kThreadsMax);
 }
 
-analyze::OutputDigest digest_of(const formats::Trace& trace) {
+/// What two ways of reading the same files printed.
+struct Digests {
+    analyze::OutputDigest all;
+    analyze::OutputDigest text; ///< without messages
+    std::string why_not;        ///< nothing could be printed; "": it was
+};
+
+Digests digests_of_report(const formats::Trace& trace) {
     analyze::ReportOptions options;
     options.symbols = &trace.symbols;
-    return analyze::digest_of_report(trace.recording, options);
+    auto users = user_names_of(trace.recording);
+    options.users = users.get();
+    analyze::DigestSink sink;
+    analyze::render_report(trace.recording, options, sink);
+    return {sink.all(), sink.text(), ""};
+}
+
+Digests digests_of_replay(const AskedRecording& recording) {
+    analyze::DigestSink sink;
+    AskOptions options;
+    options.sink = &sink;
+    auto answer = recording.ask_stored(options);
+    return {sink.all(), sink.text(), answer.ok() ? "" : answer.error().message()};
+}
+
+/// The same twice, or the text that differs.
+struct Readings {
+    std::string reported, replayed;
+    bool are_same = false; ///< with one thread and with many
+};
+
+/// "281 bytes, CRC-32C 1a2b3c4d, with 1 thread; with 2 the same"
+std::string digests_text(const Digests& alone, const Digests& together, unsigned threads) {
+    auto text = [](const analyze::OutputDigest& digest) {
+        return counted(digest.bytes, "byte") + base::strprintf(", CRC-32C %08x", digest.crc32c);
+    };
+    return text(alone.all) + ", with 1 thread; with " + std::to_string(threads) + " " +
+           (alone.all == together.all ? "the same" : text(together.all));
+}
+
+/// Reports and replays both.
+Readings compare(const AskedRecording& alone, const AskedRecording& together, unsigned threads) {
+    Readings readings;
+    Digests report = digests_of_report(alone.trace()),
+            report_again = digests_of_report(together.trace());
+    readings.reported = digests_text(report, report_again, threads);
+    Digests replay = digests_of_replay(alone), replay_again = digests_of_replay(together);
+    readings.replayed =
+        replay.why_not.empty()
+            ? digests_text(replay, replay_again, threads) +
+                  (replay.text == report.text ? ", as reported" : ", not as reported")
+            : "not: " + replay.why_not;
+    readings.are_same = report.all == report_again.all && replay.all == replay_again.all;
+    return readings;
 }
 
 std::string blocks_text(const formats::Trace& trace) {
@@ -74,35 +127,31 @@ int verify(const TraceFiles& files) {
                              : "; " + counted(count.miscounted, "segment has", "segments have") +
                                    " not what the index says"));
     sink.flush();
-    analyze::OutputDigest alone = digest_of(*trace);
-    sink.flush();
+    const unsigned threads = many_threads.options.jobs;
     if (trace->boots.size() > 1) // the first reading has printed which
         many_threads.options.boot = formats::boot_name(trace->recording.boot_id);
     auto again = read_trace_files(many_threads);
     if (!again.ok())
         return fail(again.error());
-    analyze::OutputDigest together = digest_of(*again);
-    bool is_same = alone == together;
-    line("reported", base::strprintf("%" PRIu64 " bytes, CRC-32C %08x, with 1 thread; with %u %s",
-                                     alone.bytes, alone.crc32c, many_threads.options.jobs,
-                                     is_same ? "the same"
-                                             : base::strprintf("%" PRIu64 " bytes, CRC-32C %08x",
-                                                               together.bytes, together.crc32c)
-                                                   .c_str()));
-    formats::Findings findings = trace->recording.all_findings();
+    AskedRecording alone = AskedRecording::of(std::move(*trace));
+    Readings readings = compare(alone, AskedRecording::of(std::move(*again)), threads);
+    line("reported", readings.reported);
+    line("replayed", readings.replayed);
+    const formats::Recording& recording = alone.trace().recording;
+    formats::Findings findings = recording.all_findings();
     for (const formats::Finding& finding : findings.list())
         line("found", finding.where + ": " + finding.text +
                           (formats::finding_is_loss(finding.kind) ? "" : " (no loss)"));
     if (findings.count() > findings.list().size())
         line("found", "and " + counted(findings.count() - findings.list().size(), "more finding"));
-    analyze::print_holes(trace->recording, count, sink);
-    analyze::CompletenessNote note = analyze::completeness_of(trace->recording);
+    analyze::print_holes(recording, count, sink);
+    analyze::CompletenessNote note = analyze::completeness_of(recording);
     sink.write(note.verdict() + "\n");
     sink.flush();
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    if (!is_same) {
-        complain("two reports of the same files differ: a file changed in between, or this is a "
+    if (!readings.are_same) {
+        complain("two readings of the same files differ: a file changed in between, or this is a "
                  "mistake in daybreak");
         return static_cast<int>(Exit::failed);
     }
@@ -116,11 +165,11 @@ void add_verify(Command app, int& status) {
     Command command =
         app.add_subcommand("verify", "Read a trace file to the last record and list all holes");
     add_trace_files(command, *files, true);
-    command.footer(
-        "\nReads every block, every record, and the report twice; prints what is missing,\n"
-        "with CPU, time, cause and count.  Exit status 3 when data was lost.\n"
-        "Example: is this copy whole?\n"
-        "  daybreak verify boot.dbrk");
+    command.footer("\nReads every block and every record, reports and replays the program twice;\n"
+                   "prints what is missing, with CPU, time, cause and count.  Exit status 3 when\n"
+                   "data was lost.\n"
+                   "Example: is this copy whole?\n"
+                   "  daybreak verify boot.dbrk");
     command.callback([files, &status] { status = verify(*files); });
 }
 

@@ -33,7 +33,15 @@ class Recording:
 
     @cache
     def report(self, *options: str) -> str:
+        if not options:
+            self._check_replay()
         return _daybreak("report", *options, self.path)
+
+    def _check_replay(self) -> None:
+        """Of any recording whose program can be replayed the replay prints what the report does."""
+        for line in _daybreak("verify", self.path).splitlines():
+            if line.startswith("replayed") and line.endswith("not as reported"):
+                check(f"replay-as-reported-{self.path.name}", False, line)
 
     @cache
     def info(self, *options: str) -> str:
