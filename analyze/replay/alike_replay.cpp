@@ -68,7 +68,7 @@ bool AlikeReplay::fire_layout(const formats::LayoutColumns& layout) {
     groups_.find_first(counts_, examples_);
     auto groups = static_cast<size_t>(
         std::ranges::count_if(counts_, [](uint64_t count) { return count != 0; }));
-    if (groups > 1 && groups * kRecordsPerGroup > layout.count)
+    if (groups > kGroupsAlways && groups * kRecordsPerGroup > layout.count)
         return false;
     sim::SimProbe& probe = *machine_->probes.at(ecb.probe_id);
     machine_->slots.clear();
@@ -98,32 +98,32 @@ void AlikeReplay::fire(sim::SimProbe& probe, uint64_t records) {
     machine_->simulation.fire(probe, machine_->slots.all(), {});
 }
 
+/// Reads what the records of its machine mean, which no firing changes.
+bool AlikeReplay::describe(std::vector<base::Bytes> metadata) {
+    formats::RecordingBuilder builder;
+    for (base::Bytes& piece : metadata)
+        builder.add_owned(std::move(piece), {.origin = "replay"});
+    description_ = builder.build();
+    if (!description_->rings.empty())
+        meant_.emplace(description_->rings[0]);
+    return meant_.has_value();
+}
+
 /// Takes the records of the block's firings.  False: one of them does not only aggregate.
 bool AlikeReplay::take_records() {
-    formats::RingPieces pieces = machine_->simulation.poll();
-    formats::RecordingBuilder builder;
-    for (auto* group : {&pieces.metadata, &pieces.segments})
-        for (base::Bytes& piece : *group)
-            builder.add_owned(std::move(piece), {.origin = "replay"});
-    formats::Recording recording = builder.build();
-    if (recording.rings.empty())
+    std::vector<base::Bytes> segments = machine_->simulation.poll_segments();
+    if (!meant_ && !describe(machine_->simulation.poll({.status = true}).metadata))
         return false;
-    const formats::Recording* taken = &recording;
-    if (!description_) {
-        taken = &description_.emplace(std::move(recording));
-        meant_.emplace(taken->rings[0]);
-    }
-    const formats::RingRecording& ring = taken->rings[0];
-    for (const formats::CpuInfo& cpu : ring.cpus)
-        for (size_t i = 0; i < cpu.segments.size(); i++) {
-            const formats::SegmentInfo segment = cpu.segments[i];
-            formats::RecordCursor cursor = formats::records_of(segment, ring);
-            for (formats::RecordView record; cursor.next(record);) {
-                uint64_t mono_ns = ring.clock.mono_ns(record.ticks);
-                if (mono_ns >= first_ns_ && !count(record, times_.at(mono_ns - first_ns_)))
-                    return false; // earlier ones were of another block
-            }
+    const formats::RingRecording& ring = description_->rings[0];
+    for (const base::Bytes& segment : segments) {
+        auto header = base::load<dbk_segment_header>(segment.data());
+        formats::RecordCursor cursor(segment, header.base_ticks, ring.ecbs);
+        for (formats::RecordView record; cursor.next(record);) {
+            uint64_t mono_ns = ring.clock.mono_ns(record.ticks);
+            if (mono_ns >= first_ns_ && !count(record, times_.at(mono_ns - first_ns_)))
+                return false; // earlier ones were of another block
         }
+    }
     return true;
 }
 

@@ -46,6 +46,8 @@ public:
 private:
     /// Below this many records of a group, firing by firing costs no more.
     static constexpr uint64_t kRecordsPerGroup = 2;
+    /// And so few groups are worth it whatever they have: the others of the block are alike.
+    static constexpr uint64_t kGroupsAlways = 16;
 
     struct Count {
         Statement* statement;
@@ -59,6 +61,7 @@ private:
     bool fire_layout(const formats::LayoutColumns& layout);
     void fill(const AlikeProgram::Ecb& ecb, size_t record);
     void fire(sim::SimProbe& probe, uint64_t records);
+    bool describe(std::vector<base::Bytes> metadata);
     bool take_records();
     bool count(const formats::RecordView& record, uint64_t times);
     bool count(EcbPlan& plan, Statement& statement, base::ByteView record, uint64_t times);
@@ -69,9 +72,8 @@ private:
     const AlikeProgram program_;
     SegmentWalk walk_;
     ColumnGroups groups_;
-    /// What the records of its machine mean; empty before the first block.
-    std::optional<formats::Recording> description_;
-    std::optional<RingProgram> meant_;
+    std::optional<formats::Recording> description_; // empty before the first block, and
+    std::optional<RingProgram> meant_;              // what its machine's records mean
     std::vector<uint64_t> counts_;
     std::vector<uint32_t> examples_;
     base::Bytes bytes_;

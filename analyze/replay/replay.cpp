@@ -36,7 +36,8 @@ Replay::Replay(const ReplayedProbes& probes, const ReplayOptions& options)
 base::Result<std::unique_ptr<ReplayMachine>> Replay::make_machine(base::ByteView dof) const {
     uint64_t begin_ns = is_of_several() ? covered_.begin_ns() : begin_of(recordings_[0]);
     return ReplayMachine::create(
-        probes_, begin_ns, {options_.release, options_.destructive, options_.timer_firings_max, options_.symbols},
+        probes_, begin_ns,
+        {options_.release, options_.destructive, options_.timer_firings_max, options_.symbols},
         dof);
 }
 
@@ -58,8 +59,7 @@ void Replay::fire_timers(uint64_t common_ns, LiveReport& report) {
         }
         firings_++;
         since_poll_++;
-        if (is_poll_due())
-            poll(report);
+        poll_when_due(report);
     }
     machine_->host().clock().advance_to(common_ns);
 }
@@ -69,15 +69,40 @@ bool Replay::is_poll_due() const {
     return since_poll_ >= firings_per_poll_ || cpu.counters->bytes - cpu.bytes >= kBytesPerPoll;
 }
 
-void Replay::poll(LiveReport& report, bool is_last) {
+/// Whether firings_per_poll_ firings more cannot fill what aggregations are kept in, nor a buffer
+/// of records: most count what they counted before.
+bool Replay::has_room() const {
+    const dbk_consumer* consumer = machine_->simulation().consumer();
+    for (uint32_t cpu = 0; cpu < polled_.size(); cpu++)
+        if (polled_[cpu].counters->bytes != polled_[cpu].bytes ||
+            dbk_consumer_agg_used(consumer, cpu) > kept_bytes_ / 2)
+            return false;
+    return kept_bytes_ != 0;
+}
+
+void Replay::poll_when_due(LiveReport& report) {
+    if (!is_poll_due())
+        return;
+    if (!has_room())
+        return poll(report);
     since_poll_ = 0;
+    look_up();
+}
+
+/// Says how far it is, and asks whether it was interrupted.
+void Replay::look_up() {
     if (merge_)
         records_ = records_alike_ + merge_->passed();
+    static_cast<void>(has_to_stop());
+}
+
+void Replay::poll(LiveReport& report, bool is_last) {
+    since_poll_ = 0;
+    look_up();
     // Where nothing was recorded no segment is looked at: most are far from any cache.
     formats::Readings wanted = {.status = true, .aggregations = true, .records = is_last};
     for (Polled& cpu : polled_)
         wanted.records |= std::exchange(cpu.bytes, cpu.counters->bytes) != cpu.counters->bytes;
-    static_cast<void>(has_to_stop());
     report.add(machine_->simulation().poll(wanted), wanted);
 }
 
@@ -122,8 +147,7 @@ base::Result<void> Replay::fire(LiveReport& report) {
         firings_++;
     }
     since_poll_++;
-    if (is_poll_due())
-        poll(report);
+    poll_when_due(report);
     return {};
 }
 
@@ -156,6 +180,7 @@ base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program)
     base::Bytes counting;
     if (auto counts = EngineCounts::of(program, ReplayMachine::cpus_of(recordings_))) {
         firings_per_poll_ = counts->firings_max;
+        kept_bytes_ = counts->buffer_bytes;
         counts->apply(program);
         DBK_TRY(counting, formats::write_dof(program));
         dof = counting;
@@ -219,8 +244,8 @@ void Replay::pass_last(LiveReport& report) {
     std::optional<uint16_t> cpu;
     for (size_t i = 0; i < recordings_.size(); i++) {
         bool is_passed = asked_[i] || !alike_.empty();
-        auto last = is_passed ? last_record_in(recordings_[i].window, recordings_[i].ring())
-                              : std::nullopt;
+        auto last =
+            is_passed ? last_record_in(recordings_[i].window, recordings_[i].ring()) : std::nullopt;
         if (!last)
             continue;
         last_ns = std::max(last_ns, recordings_[i].common_ns(last->mono_ns));

@@ -81,6 +81,9 @@ private:
     bool has_to_stop();
     void poll(LiveReport& report, bool is_last = false);
     bool is_poll_due() const;
+    bool has_room() const;
+    void poll_when_due(LiveReport& report);
+    void look_up();
     bool is_over() const {
         return was_interrupted_ || (has_started_ && machine_->simulation().exit_called());
     }
@@ -102,6 +105,7 @@ private:
     std::vector<Polled> polled_;            // of each CPU
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
     uint64_t firings_per_poll_ = kFiringsPerPoll;
+    uint32_t kept_bytes_ = 0; // of a CPU's aggregations, where the engine keeps them; else 0
     uint64_t records_alike_ = 0; // read by these
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;

@@ -574,6 +574,10 @@ void dbk_consumer_release(struct dbk_consumer *consumer, uint32_t cpu, uint64_t 
 int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint32_t *bytes_ret,
 			      const void **image_ret);
 
+/** dbk_consumer_agg_used() - bytes of the buffer that @cpu counts into (aggregate=engine) that are taken;
+ * 0: it does not aggregate, or there is no such CPU */
+uint32_t dbk_consumer_agg_used(const struct dbk_consumer *consumer, uint32_t cpu);
+
 /**
  * dbk_consumer_agg_keep() - the snapshot of @cpu numbered @sequence was not used: the next gives it again
  *

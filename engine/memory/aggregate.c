@@ -280,6 +280,14 @@ int dbk_consumer_agg_snapshot(struct dbk_consumer *consumer, uint32_t cpu, uint3
 	return 0;
 }
 
+uint32_t dbk_consumer_agg_used(const struct dbk_consumer *consumer, uint32_t cpu)
+{
+	const struct dbk_aggbuf *aggbuf =
+		cpu < consumer->engine->cpu_count ? consumer->buffers[cpu].aggbuf : NULL;
+
+	return aggbuf == NULL ? 0 : dbk_load_acquire(&header_of(aggbuf)->committed_bytes);
+}
+
 void dbk_consumer_agg_keep(struct dbk_consumer *consumer, uint32_t cpu, uint64_t sequence)
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];

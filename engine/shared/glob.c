@@ -58,12 +58,21 @@ static bool match_one(const char **pattern, char c)
 	return *p == c;
 }
 
+static bool is_special(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\' || c == '\0';
+}
+
 bool dbk_glob_match(const char *pattern, const char *name)
 {
 	const char *star = NULL, *star_name = NULL;
 
 	if (*pattern == '\0')
 		return true;
+	/* Most names differ from a pattern before its first star. */
+	for (; !is_special(*pattern); pattern++, name++)
+		if (*pattern != *name)
+			return false;
 	for (;;) {
 		if (*pattern == '*') {
 			star = ++pattern;
@@ -88,8 +97,9 @@ bool dbk_probedesc_match(const struct dbk_probedesc *description, const struct d
 {
 	if (description->id != 0)
 		return description->id == probe->id;
-	return dbk_glob_match(description->provider, probe->provider) &&
-	       dbk_glob_match(description->module, probe->module) &&
-	       dbk_glob_match(description->function, probe->function) &&
-	       dbk_glob_match(description->name, probe->name);
+	/* By what differs most. */
+	return dbk_glob_match(description->function, probe->function) &&
+	       dbk_glob_match(description->name, probe->name) &&
+	       dbk_glob_match(description->provider, probe->provider) &&
+	       dbk_glob_match(description->module, probe->module);
 }

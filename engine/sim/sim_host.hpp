@@ -71,7 +71,7 @@ constexpr uint64_t kPagesBytesMax = 256u << 20;
 /// What dbk_host_alloc_max() says: no limit but the options' own.
 constexpr uint64_t kAllocBytesMax = uint64_t{1} << 40;
 /// After each allocation so much can be read, as there is always something in a kernel.
-constexpr uint64_t kSlackBytes = 4096;
+constexpr uint64_t kSlackBytes = 256;
 
 struct SimHostConfig {
     uint32_t cpu_count = 1;

@@ -120,6 +120,8 @@ public:
     /// write_trace_file() do not have it any more.  Under a policy that is not switch, segments are
     /// only taken after finish().
     formats::RingPieces poll(const formats::Readings& wanted = kAll);
+    /// Takes the segments only, for who knows the metadata already.
+    std::vector<base::Bytes> poll_segments();
     /// Whether a buffer of policy fill is full.
     bool has_filled();
     /// What the consumer outside goes by: aggrate decides whether snapshots are taken here.

@@ -64,6 +64,13 @@ formats::RingPieces Simulation::poll(const formats::Readings& wanted) {
     return std::move(polled).value();
 }
 
+std::vector<Bytes> Simulation::poll_segments() {
+    must(reader_->update());
+    for (uint32_t cpu : reader_->cpus())
+        must(reader_->take_segments(cpu, true, taken_));
+    return std::exchange(taken_.segments, {});
+}
+
 /// What the ring holds that was not taken yet.
 formats::Recording Simulation::untaken() {
     must(reader_->update());
