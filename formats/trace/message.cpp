@@ -61,6 +61,56 @@ ModuleInfo get_module(wire::Module::Reader in) {
     return module;
 }
 
+void put_units(const BootUnits& boot, wire::BootUnits::Builder out) {
+    auto count = static_cast<unsigned>(boot.units.size());
+    out.setDefaultTarget(wire_text(boot.default_target));
+    auto names = out.initNames(count);
+    auto began = out.initBeganNs(count), ready = out.initReadyNs(count);
+    auto after_counts = out.initAfterCounts(count);
+    unsigned total = 0, at = 0;
+    for (const BootUnit& unit : boot.units)
+        total += static_cast<unsigned>(unit.after.size());
+    auto after = out.initAfter(total);
+    for (unsigned i = 0; i < count; i++) {
+        const BootUnit& unit = boot.units[i];
+        names.set(i, wire_text(unit.name));
+        began.set(i, unit.began_mono_ns);
+        ready.set(i, unit.ready_mono_ns);
+        after_counts.set(i, static_cast<uint32_t>(unit.after.size()));
+        for (uint16_t other : unit.after)
+            after.set(at++, other);
+    }
+}
+
+Result<BootUnits> get_units(wire::BootUnits::Reader in) {
+    auto names = in.getNames();
+    auto began = in.getBeganNs(), ready = in.getReadyNs();
+    auto after_counts = in.getAfterCounts();
+    auto after = in.getAfter();
+    unsigned count = names.size(), at = 0;
+    if (count > kBootUnitsMax || began.size() != count || ready.size() != count ||
+        after_counts.size() != count || after.size() > kBootUnitOrdersMax)
+        return errorf(ErrorCode::corrupt, "%u units and %u orders cannot be", count, after.size());
+    BootUnits boot;
+    boot.default_target = wire_text(in.getDefaultTarget());
+    if (!boot.default_target.empty() && !is_unit_name(boot.default_target))
+        return errorf(ErrorCode::corrupt, "the default target has no unit's name");
+    for (unsigned i = 0; i < count; i++) {
+        BootUnit unit{wire_text(names[i]), began[i], ready[i], {}};
+        if (!is_unit_name(unit.name) || after_counts[i] > after.size() - at)
+            return errorf(ErrorCode::corrupt, "unit %u of %u has no name or too many orders", i,
+                          count);
+        for (uint32_t n = 0; n < after_counts[i]; n++, at++) {
+            if (after[at] >= count)
+                return errorf(ErrorCode::corrupt, "unit %u is after unit %u of %u", i, after[at],
+                              count);
+            unit.after.push_back(after[at]);
+        }
+        boot.units.push_back(std::move(unit));
+    }
+    return boot;
+}
+
 template <typename List>
 void put_counts(const DropCounts& counts, List list) {
     for (unsigned i = 0; i < counts.size(); i++)
@@ -344,6 +394,13 @@ Result<TraceContents::Run> get_run(wire::Contents::Run::Reader in) {
 
 } // namespace
 
+bool is_unit_name(std::string_view name) {
+    constexpr size_t kBytesMax = 255; // systemd: UNIT_NAME_MAX
+    return !name.empty() && name.size() <= kBytesMax &&
+           name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                  ":-_.\\@") == name.npos;
+}
+
 Bytes encode_header(const TraceHeader& header) {
     return encode([&](wire::Message::Builder root) {
         auto out = root.initHeader();
@@ -366,6 +423,8 @@ Bytes encode_header(const TraceHeader& header) {
         out.setWindowFromNs(header.window_from_ns);
         out.setWindowToNs(header.window_to_ns);
         out.setTrigger(wire_text(header.trigger));
+        if (!header.boot_units.units.empty())
+            put_units(header.boot_units, out.initUnits());
     });
 }
 
@@ -400,6 +459,7 @@ Result<TraceHeader> decode_header(ByteView untrusted) {
             header.window_from_ns = in.getWindowFromNs();
             header.window_to_ns = in.getWindowToNs();
             header.trigger = wire_text(in.getTrigger());
+            DBK_TRY(header.boot_units, get_units(in.getUnits()));
             return header;
         });
 }

@@ -31,6 +31,27 @@ struct HostClocks {
     uint64_t mono_ns = 0, boot_ns = 0, wall_ns = 0;
 };
 
+/// One unit of systemd that has begun to start.
+struct BootUnit {
+    std::string name;
+    uint64_t began_mono_ns = 0;  ///< its last start
+    uint64_t ready_mono_ns = 0;  ///< when it was active; 0: never
+    std::vector<uint16_t> after; ///< units that it is ordered after, as indices
+};
+
+/// What systemd said of its units when the recorder asked.
+struct BootUnits {
+    std::string default_target; ///< empty: not known
+    std::vector<BootUnit> units; ///< none: it was not asked
+};
+
+/// The most units of a file, and the most of what they are ordered after, all together: ten times
+/// a large server's.
+constexpr size_t kBootUnitsMax = 8192, kBootUnitOrdersMax = 1u << 17;
+
+/// Whether a unit can be called that: systemd allows few characters.
+bool is_unit_name(std::string_view name);
+
 /// What texts call a host without a name.
 constexpr const char* kNamelessHost = "(no name)";
 
@@ -52,6 +73,7 @@ struct TraceHeader {
     /// CLOCK_MONOTONIC of what was asked for; window_to_ns 0: everything.
     uint64_t window_from_ns = 0, window_to_ns = 0;
     std::string trigger; ///< name of what asked for it; empty: nothing did
+    BootUnits boot_units;
 
     bool has_window() const { return window_to_ns != 0; }
     /// The host's name; empty when it had none: then Linux says "(none)".

@@ -63,6 +63,17 @@ struct Header {
   windowFromNs @14 :UInt64;  # CLOCK_MONOTONIC of what was asked for; windowToNs 0: everything
   windowToNs @15 :UInt64;
   trigger @16 :Text;         # name of what asked for it; empty: nothing did
+  units @17 :BootUnits;      # null: systemd was not asked
+}
+
+# The units of systemd that had begun to start when the recorder asked it; unit n is made of the n-th element of each list.
+struct BootUnits {
+  defaultTarget @0 :Text;        # where the boot went to; empty: not known
+  names @1 :List(Text);
+  beganNs @2 :List(UInt64);      # CLOCK_MONOTONIC of the last start; never 0
+  readyNs @3 :List(UInt64);      # when it was active; 0: never
+  afterCounts @4 :List(UInt32);  # how many of `after` are its, in this order
+  after @5 :List(UInt16);        # which of these units it is ordered after
 }
 
 # A stretch of the symbols, ascending by address; symbol n is made of the n-th element of each list.

@@ -45,6 +45,41 @@ TEST_CASE("the header comes back", "[trace][message]") {
     CHECK(back.modules[1].size_bytes == 0x8000);
 }
 
+TEST_CASE("the units of a header come back", "[trace][message]") {
+    TraceHeader header = test::sample_header();
+    BootUnits back = decode_header(encode_header(header)).value().boot_units;
+    CHECK(back.default_target == "graphical.target");
+    REQUIRE(back.units.size() == 3);
+    for (size_t i = 0; i < back.units.size(); i++) {
+        const BootUnit& unit = header.boot_units.units[i];
+        CHECK(back.units[i].name == unit.name);
+        CHECK(back.units[i].began_mono_ns == unit.began_mono_ns);
+        CHECK(back.units[i].ready_mono_ns == unit.ready_mono_ns);
+        CHECK(back.units[i].after == unit.after);
+    }
+    header.boot_units = {};
+    CHECK(decode_header(encode_header(header)).value().boot_units.units.empty());
+}
+
+TEST_CASE("units that cannot be are refused", "[trace][message]") {
+    auto code = [](auto change) {
+        TraceHeader header = test::sample_header();
+        change(header.boot_units);
+        auto decoded = decode_header(encode_header(header));
+        return decoded.ok() ? std::optional<ErrorCode>() : decoded.error().code();
+    };
+    CHECK_FALSE(code([](BootUnits&) {}));
+    CHECK(code([](BootUnits& boot) { boot.units[1].after = {3}; }) == ErrorCode::corrupt);
+    CHECK(code([](BootUnits& boot) { boot.units[1].name = "a\x1b[2J.service"; }) ==
+          ErrorCode::corrupt);
+    CHECK(code([](BootUnits& boot) { boot.units[1].name = ""; }) == ErrorCode::corrupt);
+    CHECK(code([](BootUnits& boot) { boot.default_target = "a b"; }) == ErrorCode::corrupt);
+    CHECK(code([](BootUnits& boot) { boot.units.resize(kBootUnitsMax + 1, boot.units[0]); }) ==
+          ErrorCode::corrupt);
+    CHECK(code([](BootUnits& boot) { boot.units[0].after.resize(kBootUnitOrdersMax); }) ==
+          ErrorCode::corrupt);
+}
+
 TEST_CASE("the summary comes back", "[trace][message]") {
     TraceSummary summary;
     summary.interrupted = true;

@@ -29,6 +29,10 @@ inline formats::TraceHeader sample_header() {
     header.d_files = {"boot.d", "more.d"};
     header.modules = {{"ext4", 0xffffffffc0100000, 0x40000, base::Bytes(20, std::byte{5})},
                       {"jbd2", 0, 0x8000, {}}};
+    header.boot_units.default_target = "graphical.target";
+    header.boot_units.units = {{"multi-user.target", 9'000'000, 9'000'000, {1, 2}},
+                               {"ssh@1.service", 4'000'000, 8'000'000, {2}},
+                               {"system-a\\x2db.slice", 1'000'000, 0, {}}};
     return header;
 }
 
