@@ -9,6 +9,7 @@
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "formats/trace/file_reader.hpp"
+#include "recorder/boot_units.hpp"
 #include "recorder/follow/series.hpp"
 #include "recorder/host.hpp"
 #include "recorder/output.hpp"
@@ -69,6 +70,19 @@ void print_summary(const RecordArguments& arguments, const recorder::RecordSumma
                      summary.interrupted);
 }
 
+/// How long a claim waits for systemd's answer: 0.1 s are usual.
+constexpr uint64_t kUnitsTimeoutNs = 5'000'000'000;
+
+/// Asks systemd for its units.  It is asked before the claim, as the header is: with its times the
+/// file explains the boot, without them it is whole all the same.
+formats::BootUnits boot_units() {
+    auto units = recorder::ask_boot_units(kUnitsTimeoutNs);
+    if (units.ok())
+        return std::move(*units);
+    complain("without the times of systemd's units: " + units.error().message());
+    return {};
+}
+
 recorder::RecordOptions options_of(const RecordArguments& arguments) {
     recorder::RecordOptions options;
     options.output_path = arguments.output_path;
@@ -76,6 +90,8 @@ recorder::RecordOptions options_of(const RecordArguments& arguments) {
     options.writer.columns = !arguments.follow.rows;
     options.keep = arguments.keep;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
+    if (arguments.claim)
+        options.header.boot_units = boot_units();
     options.clocks = recorder::read_clocks;
     return options;
 }
