@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // daybreak boot-report: what a boot did and where its time went, on one screen.
+#include "analyze/boot_path.hpp"
 #include "analyze/decode/time_span.hpp"
 #include "analyze/diff/answer_print.hpp"
 #include "analyze/print/drop_text.hpp"
@@ -16,10 +17,11 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// What a boot report should have, and what no program records: a unit's first program shows when it
-/// began, not what it waited for.
-constexpr const char* kJobs = "what units waited for, the critical path: systemd's jobs are in no "
-                              "record, systemd-analyze critical-chain has them";
+/// No program records what units waited for: a unit's first program shows when it began.
+constexpr const char* kNotAsked = "the critical path: systemd was not asked, as record --claim does";
+constexpr const char* kNoTarget = "the critical path: the boot had not come to its target";
+
+constexpr size_t kSlowestUnits = 5;
 
 struct BootReportArguments {
     TraceFiles files;
@@ -86,8 +88,38 @@ bool is_repeated(const analyze::Answer& stored, const BootReport& report) {
     });
 }
 
-void print_text(const AskedRecording& recording, const BootReport& report) {
+/// Returns why there is no critical path; empty when there is one.
+std::string path_reason(const formats::BootUnits& units) {
+    if (units.units.empty())
+        return kNotAsked;
+    return analyze::boot_target(units) ? "" : kNoTarget;
+}
+
+/// What systemd said of its units.  The path is whole but on the smallest screens: its end, where
+/// the boot began, says as much as its start.
+std::vector<ScreenPart> unit_parts(const formats::BootUnits& units) {
+    constexpr size_t kRowsOfWhole = 3;
     std::vector<ScreenPart> parts;
+    if (auto target = analyze::boot_target(units))
+        parts.push_back({"the critical path to " + units.units[*target].name +
+                             ", ms after the kernel's start",
+                         [&units, path = analyze::critical_path(units, *target)](size_t rows) {
+                             return first_lines(analyze::path_text(units, path),
+                                                rows < kRowsOfWhole ? rows : path.size());
+                         }});
+    if (!units.units.empty())
+        parts.push_back({"what took longest to be ready, ms, and what it waited for before",
+                         [&units](size_t rows) {
+                             auto slowest = analyze::slowest_units(
+                                 units, std::min(rows, kSlowestUnits));
+                             return analyze::slowest_text(units, slowest);
+                         }});
+    return parts;
+}
+
+void print_text(const AskedRecording& recording, const BootReport& report) {
+    const formats::BootUnits& units = analyze::boot_units_of(recording.trace().files);
+    std::vector<ScreenPart> parts = unit_parts(units);
     for (size_t i = 0; i < report.questions.size(); i++)
         if (const auto& answer = report.results[i].answer)
             parts.push_back({report.questions[i].title,
@@ -100,7 +132,8 @@ void print_text(const AskedRecording& recording, const BootReport& report) {
                                  return lines;
                              }});
     std::string left_out = left_out_text(report.questions, report.results);
-    left_out += (left_out.empty() ? "not recorded\n  " : "  ") + std::string(kJobs) + "\n";
+    if (std::string reason = path_reason(units); !reason.empty())
+        left_out += (left_out.empty() ? "not recorded\n  " : "  ") + reason + "\n";
     put(on_one_screen(heading(recording), parts, left_out, screen_size()));
 }
 
@@ -132,7 +165,11 @@ void print_json(const AskedRecording& recording, const BootReport& report,
     }
     questions.end();
     append_answers(object.key("stored"), report.stored.aggregations);
-    object.put("not_recorded", kJobs);
+    const formats::BootUnits& units = analyze::boot_units_of(recording.trace().files);
+    if (!units.units.empty())
+        analyze::append_json_units(object.key("units"), units, units.units.size());
+    if (std::string reason = path_reason(units); !reason.empty())
+        object.put("not_recorded", reason);
     object.end();
     put(out + "\n");
 }

@@ -50,8 +50,8 @@ class Recording:
     def replay(self, program: str) -> str:
         return _daybreak("replay", "-q", "-n", program, self.path)
 
-    def boot_report(self) -> str:
-        return _daybreak("boot-report", self.path)
+    def boot_report(self, *options: str) -> str:
+        return _daybreak("boot-report", *options, self.path)
 
     def cpus(self) -> list[Cpu]:
         """The CPUs of the recording's only ring."""
