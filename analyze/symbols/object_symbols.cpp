@@ -3,6 +3,7 @@
 // Reading ELF files with libelf, packed tables with liblzma.
 #include "analyze/symbols/object_symbols.hpp"
 
+#include "base/elf_notes.hpp"
 #include "base/short_string.hpp"
 
 #include <algorithm>
@@ -28,7 +29,6 @@ constexpr size_t kNameBytesMax = 4096, kNamesBytesMax = 256 << 20;
 constexpr uint64_t kTablesBytesMax = 1 << 30;
 constexpr size_t kPackedBytesMax = 64 << 20; ///< of .gnu_debugdata, unpacked
 constexpr uint64_t kLzmaMemoryMax = 128 << 20;
-constexpr size_t kBuildIdBytesMax = 64;
 constexpr size_t kMarksBytesMax = 16 << 20;
 
 ByteView view_of(const Elf_Data* data) {
@@ -166,21 +166,11 @@ void ObjectSymbols::read_build_id(void* untyped_elf) {
         if (!::gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
             header.sh_size > (1 << 16))
             continue;
-        Elf_Data* data = ::elf_getdata(section, nullptr);
-        ByteView bytes = view_of(data);
-        size_t name_at = 0, content_at = 0;
-        GElf_Nhdr note;
-        for (size_t at = 0; data != nullptr &&
-                            (at = ::gelf_getnote(data, at, &note, &name_at, &content_at)) != 0;) {
-            bool is_gnu = note.n_namesz == 4 && name_at + 4 <= bytes.size() &&
-                          std::memcmp(bytes.data() + name_at, "GNU", 4) == 0;
-            if (!is_gnu || note.n_type != NT_GNU_BUILD_ID || note.n_descsz > kBuildIdBytesMax ||
-                content_at + note.n_descsz > bytes.size())
-                continue;
-            build_id_.assign(reinterpret_cast<const char*>(bytes.data()) + content_at,
-                             note.n_descsz);
-            return;
-        }
+        ByteView id = base::build_id_of(view_of(::elf_getdata(section, nullptr)));
+        if (id.empty())
+            continue;
+        build_id_.assign(reinterpret_cast<const char*>(id.data()), id.size());
+        return;
     }
 }
 

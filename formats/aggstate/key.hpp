@@ -11,11 +11,12 @@
 // id is known; names come in when it is printed.
 #pragma once
 
+#include "base/elf_notes.hpp"
 #include "formats/aggstate/state.hpp"
 
 namespace daybreak::formats {
 
-constexpr size_t kBuildIdBytesMax = 64;
+using base::kBuildIdBytesMax;
 
 /// Whether a member of this tag is frames, and whether a process id comes before them.
 constexpr bool has_frames(KeyTag tag) {

@@ -7,6 +7,8 @@
 // what two of them claim is read once: a pipe serves as well.
 #include "formats/dump/scan.hpp"
 
+#include "base/elf_notes.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <elf.h>
@@ -162,19 +164,12 @@ private:
                 return std::move(read).error();
             return {}; // nothing is lost by notes
         }
-        base::ByteReader reader(*read, "note");
-        while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
-            Elf64_Nhdr note = reader.read<Elf64_Nhdr>().value();
-            Result<ByteView> name = reader.bytes((uint64_t{note.n_namesz} + 3) & ~uint64_t{3});
-            if (!name.ok())
-                return {};
-            Result<ByteView> text = reader.bytes((uint64_t{note.n_descsz} + 3) & ~uint64_t{3});
-            if (!text.ok())
-                return {};
-            std::string_view name_text(reinterpret_cast<const char*>(name->data()), name->size());
-            if (name_text.starts_with("VMCOREINFO"))
-                read_vmcoreinfo({reinterpret_cast<const char*>(text->data()), text->size()}, scan_);
-        }
+        base::ElfNotes notes(*read);
+        for (base::ElfNote note; notes.next(note);)
+            if (note.name.starts_with("VMCOREINFO"))
+                read_vmcoreinfo(
+                    {reinterpret_cast<const char*>(note.content.data()), note.content.size()},
+                    scan_);
         return {};
     }
 
