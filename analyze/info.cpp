@@ -74,6 +74,9 @@ void print_host(std::string& out, const formats::Recording& recording,
     else if (header && !header->release.empty())
         appendf(out, "%-10s Linux %s %s\n", "kernel", header->release.c_str(),
                 header->machine.c_str());
+    std::string build = header ? build_text(*header) : "";
+    if (!build.empty())
+        appendf(out, "%-10s %s\n", "build id", build.c_str());
     std::string boot = boot_text(recording, header);
     if (!boot.empty())
         appendf(out, "%-10s %s\n", "boot", boot.c_str());

@@ -7,6 +7,8 @@
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
 #include "base/counted.hpp"
+#include "base/elf_notes.hpp"
+#include "formats/trace/shared_symbols.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -81,6 +83,16 @@ void print_cut(std::string& out, const formats::Recording& recording) {
 }
 
 } // namespace
+
+std::string build_text(const formats::TraceHeader& header) {
+    std::string text;
+    for (const formats::ModuleInfo& module : header.modules)
+        if (module.name == formats::kKernelModule &&
+            module.build_id.size() <= base::kBuildIdBytesMax)
+            for (std::byte byte : module.build_id)
+                appendf(text, "%02x", std::to_integer<unsigned>(byte));
+    return text;
+}
 
 LeftOutCounts left_out_of(const formats::Recording& recording) {
     LeftOutCounts counts;

@@ -16,6 +16,9 @@ std::string bytes_text(uint64_t bytes);
 void print_window(std::string& out, const formats::Recording& recording, const char* label,
                   uint64_t from, uint64_t to);
 
+/// Returns the kernel's build id in hexadecimal; "" when it is not known.
+std::string build_text(const formats::TraceHeader& header);
+
 /// What the files do not have because they were cut to a window.
 struct LeftOutCounts {
     uint64_t records = 0, segments = 0;

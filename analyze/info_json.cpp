@@ -108,6 +108,7 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
     object.put("bytes", trace.file.file_bytes);
     object.put("boot", boot_text(recording, &trace.header));
     object.put("host", trace.header.host());
+    object.put("build_id", build_text(trace.header));
     object.put("release", recording.host ? recording.host->release : trace.header.release);
     object.put("symbols", trace.symbols.symbols().size());
     object.put("complete", note.complete);

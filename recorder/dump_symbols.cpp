@@ -3,6 +3,7 @@
 // Keeping the pages of the symbols, and taking them apart (docs/design/0025).
 #include "recorder/dump_symbols.hpp"
 
+#include "base/elf_notes.hpp"
 #include "formats/kallsyms/kallsyms.hpp"
 
 #include <algorithm>
@@ -37,10 +38,26 @@ Number number_at(ByteView bytes, size_t index) {
     return value;
 }
 
+/// Returns the bytes of a build id in hexadecimal; none, when it is none.
+Bytes bytes_of_hex(std::string_view text) {
+    Bytes bytes;
+    if (text.size() % 2 != 0 || text.size() > 2 * base::kBuildIdBytesMax)
+        return bytes;
+    for (; !text.empty(); text.remove_prefix(2)) {
+        uint8_t byte = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + 2, byte, 16);
+        if (error != std::errc() || end != text.data() + 2)
+            return {};
+        bytes.push_back(std::byte{byte});
+    }
+    return bytes;
+}
+
 } // namespace
 
 void DumpSymbols::vmcoreinfo(std::string_view untrusted_text) {
     facts_.clear();
+    build_id_.clear();
     ranges_.clear();
     while (!untrusted_text.empty()) {
         std::string_view line = untrusted_text.substr(0, untrusted_text.find('\n'));
@@ -49,6 +66,10 @@ void DumpSymbols::vmcoreinfo(std::string_view untrusted_text) {
         if (equals == std::string_view::npos)
             continue;
         std::string_view name = line.substr(0, equals), text = line.substr(equals + 1);
+        if (name == "BUILD-ID") {
+            build_id_ = bytes_of_hex(text);
+            continue;
+        }
         bool is_symbol = name.starts_with("SYMBOL(");
         int64_t number = 0;
         uint64_t address = 0;
@@ -181,6 +202,7 @@ Result<DumpKernel> DumpSymbols::kernel() const {
     DBK_TRY(uint64_t uts, fact("SYMBOL(init_uts_ns)"));
     DBK_TRY(uint64_t name, fact("OFFSET(uts_namespace.name)"));
     DumpKernel kernel;
+    kernel.build_id = build_id_;
     DBK_TRY(kernel.symbols, read_table());
     DBK_TRY(Bytes texts, read(uts + name, kUtsTexts * kUtsText));
     auto text = [&](size_t which) {

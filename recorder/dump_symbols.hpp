@@ -26,6 +26,7 @@ using base::Result;
 /// The kernel of a dump.
 struct DumpKernel {
     std::string release, version; ///< as uname(2) said
+    base::Bytes build_id;         ///< empty: VMCOREINFO does not say it, as before 5.9
     formats::SymbolTable symbols; ///< its own, where they lay
 };
 
@@ -55,6 +56,7 @@ private:
     void want(uint64_t from, uint64_t to);
 
     std::map<std::string, uint64_t, std::less<>> facts_; // "SYMBOL(_stext)" and the like
+    base::Bytes build_id_;
     std::vector<Range> ranges_;
     std::map<uint64_t, base::Bytes> pages_; // by physical address
 };

@@ -207,13 +207,13 @@ private:
         return header;
     }
 
-    Result<formats::SymbolTable> dump_symbols(const formats::Recording& recording) const {
+    Result<OldSymbols> dump_symbols(const formats::Recording& recording) const {
         DBK_TRY(DumpKernel kernel, searcher_.symbols.kernel());
         return place_dump_symbols(std::move(kernel), recording);
     }
 
-    Result<formats::SymbolTable> symbols_of(const formats::Recording& recording,
-                                            formats::Findings& findings) const {
+    Result<OldSymbols> symbols_of(const formats::Recording& recording,
+                                  formats::Findings& findings) const {
         if (!options_.symbols_path.empty())
             return read_old_symbols(options_.symbols_path, recording);
         return symbols_or_finding(dump_symbols(recording), findings);
@@ -222,14 +222,15 @@ private:
     Result<void> write(Boot& boot) {
         formats::TraceHeader header = header_of(boot);
         formats::Findings findings = boot.recording.findings;
-        DBK_TRY(formats::SymbolTable symbols, symbols_of(boot.recording, findings));
+        DBK_TRY(OldSymbols old, symbols_of(boot.recording, findings));
+        header.modules = std::move(old.modules);
         DBK_TRY(base::OutputFile file,
                 formats::create_trace_file(options_.output_path, options_.replace));
         DBK_TRY(formats::TraceWriter writer,
                 formats::TraceWriter::create(
                     [&](base::ByteView bytes) { return file.write(bytes); }, header,
                     options_.writer));
-        DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
+        DBK_TRY_VOID(writer.add_symbols(old.symbols)); // first: a file that is cut has them
         std::vector<base::ByteView> pieces;
         for (const DumpPiece* found : boot.pieces)
             if (!found->unusable)

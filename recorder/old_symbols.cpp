@@ -5,6 +5,7 @@
 #include "formats/abi/trace.h"
 #include "formats/trace/file_reader.hpp"
 #include "formats/trace/reader.hpp"
+#include "formats/trace/shared_symbols.hpp"
 #include "recorder/symbols.hpp"
 
 #include <algorithm>
@@ -35,10 +36,19 @@ uint64_t text_start(const formats::SymbolTable& symbols) {
 formats::SymbolTable moved(const formats::SymbolTable& symbols, uint64_t distance) {
     formats::SymbolTable table;
     for (const formats::Symbol& symbol : symbols.symbols())
-        if (symbols.modules()[symbol.module] == "vmlinux")
+        if (symbols.modules()[symbol.module] == formats::kKernelModule)
             table.add(symbol.address + distance, symbol.type, symbol.name, "vmlinux");
     table.finish();
     return table;
+}
+
+/// What is true of the kernel wherever it lay: its build.
+std::vector<formats::ModuleInfo> builds_of(const std::vector<formats::ModuleInfo>& modules) {
+    std::vector<formats::ModuleInfo> kernel;
+    for (const formats::ModuleInfo& module : modules)
+        if (module.name == formats::kKernelModule)
+            kernel = {{module.name, 0, 0, module.build_id}};
+    return kernel;
 }
 
 /// What is known of the boot that symbols are of.
@@ -91,13 +101,13 @@ Result<formats::SymbolTable> parse_text(std::string_view text, const std::string
 
 } // namespace
 
-Result<formats::SymbolTable> read_old_symbols(const std::string& path,
-                                              const formats::Recording& recording) {
+Result<OldSymbols> read_old_symbols(const std::string& path, const formats::Recording& recording) {
     DBK_TRY(base::Bytes bytes, base::read_file(path));
     if (!is_trace(bytes)) {
         DBK_TRY(formats::SymbolTable table,
                 parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
-        return placed(std::move(table), path, recording, SymbolsBoot::unknown);
+        DBK_TRY(table, placed(std::move(table), path, recording, SymbolsBoot::unknown));
+        return OldSymbols{std::move(table), {}};
     }
     DBK_TRY(formats::Trace trace, formats::parse_trace(bytes, path));
     if (trace.shared_symbols) {
@@ -107,25 +117,29 @@ Result<formats::SymbolTable> read_old_symbols(const std::string& path,
     if (same_boot || is_of_boot(trace.header, recording)) {
         if (trace.symbols.empty())
             return errorf(ErrorCode::invalid, "%s has no symbols", path.c_str());
-        return std::move(trace.symbols);
+        return OldSymbols{std::move(trace.symbols), std::move(trace.header.modules)};
     }
     DBK_TRY_VOID(check_build(trace.header, path, recording));
-    return placed(std::move(trace.symbols), path, recording, SymbolsBoot::other);
+    DBK_TRY(formats::SymbolTable table,
+            placed(std::move(trace.symbols), path, recording, SymbolsBoot::other));
+    return OldSymbols{std::move(table), builds_of(trace.header.modules)};
 }
 
-Result<formats::SymbolTable> read_running_symbols(const RunningKernel& kernel,
-                                                  const formats::Recording& recording) {
+Result<OldSymbols> read_running_symbols(const RunningKernel& kernel,
+                                        const formats::Recording& recording) {
     const std::string path = "/proc/kallsyms";
     DBK_TRY_VOID(check_build(kernel.facts, path, recording));
     DBK_TRY(std::string text, kernel.symbols.kallsyms());
     DBK_TRY(formats::SymbolTable table, parse_text(text, path));
+    std::vector<formats::ModuleInfo> modules;
+    (void)read_modules(kernel.symbols, modules); // symbols are of use without them
     if (is_of_boot(kernel.facts, recording))
-        return table;
-    return placed(std::move(table), path, recording, SymbolsBoot::other);
+        return OldSymbols{std::move(table), std::move(modules)};
+    DBK_TRY(table, placed(std::move(table), path, recording, SymbolsBoot::other));
+    return OldSymbols{std::move(table), builds_of(modules)};
 }
 
-formats::SymbolTable symbols_or_finding(Result<formats::SymbolTable> symbols,
-                                        formats::Findings& findings) {
+OldSymbols symbols_or_finding(Result<OldSymbols> symbols, formats::Findings& findings) {
     if (symbols.ok())
         return std::move(*symbols);
     findings.add(formats::FindingKind::no_symbols, "symbols",
@@ -134,14 +148,18 @@ formats::SymbolTable symbols_or_finding(Result<formats::SymbolTable> symbols,
     return {};
 }
 
-Result<formats::SymbolTable> place_dump_symbols(DumpKernel kernel,
-                                                const formats::Recording& recording) {
+Result<OldSymbols> place_dump_symbols(DumpKernel kernel, const formats::Recording& recording) {
     const std::string path = "the dump";
     formats::TraceHeader facts;
     facts.release = std::move(kernel.release);
     facts.version = std::move(kernel.version);
     DBK_TRY_VOID(check_build(facts, path, recording));
-    return placed(std::move(kernel.symbols), path, recording, SymbolsBoot::other);
+    DBK_TRY(formats::SymbolTable table,
+            placed(std::move(kernel.symbols), path, recording, SymbolsBoot::other));
+    OldSymbols symbols{std::move(table), {}};
+    if (!kernel.build_id.empty())
+        symbols.modules = {{std::string(formats::kKernelModule), 0, 0, std::move(kernel.build_id)}};
+    return symbols;
 }
 
 } // namespace daybreak::recorder

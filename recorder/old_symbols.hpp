@@ -10,6 +10,13 @@
 
 namespace daybreak::recorder {
 
+/// Symbols for a recording, and the modules that they are of: of another boot only the kernel's
+/// build id, and of a text nothing.
+struct OldSymbols {
+    formats::SymbolTable symbols;
+    std::vector<formats::ModuleInfo> modules;
+};
+
 /// Returns the symbols that `path` (a trace file, or the text of /proc/kallsyms) has for the kernel
 /// of `recording`.
 ///
@@ -18,8 +25,8 @@ namespace daybreak::recorder {
 /// where those lay is not known. The same holds for a kallsyms text, which does not say its boot:
 /// with _stext at the same place it counts as of the same boot.
 /// Errors: not_found, io; invalid, when it is neither, of another kernel, or has no _stext.
-base::Result<formats::SymbolTable> read_old_symbols(const std::string& path,
-                                                    const formats::Recording& recording);
+base::Result<OldSymbols> read_old_symbols(const std::string& path,
+                                          const formats::Recording& recording);
 
 /// The kernel that runs now.
 struct RunningKernel {
@@ -31,15 +38,13 @@ struct RunningKernel {
 /// trace: all for this boot, the kernel's own, moved, for another boot of the same build.
 /// Errors: invalid, when it is another build (release and version), or one of the two does not say
 ///         where its text began; io.
-base::Result<formats::SymbolTable> read_running_symbols(const RunningKernel& kernel,
-                                                        const formats::Recording& recording);
+base::Result<OldSymbols> read_running_symbols(const RunningKernel& kernel,
+                                              const formats::Recording& recording);
 
 /// The same of the kernel that a dump is of: a dump holds data of other boots, too.
-base::Result<formats::SymbolTable> place_dump_symbols(DumpKernel kernel,
-                                                      const formats::Recording& recording);
+base::Result<OldSymbols> place_dump_symbols(DumpKernel kernel, const formats::Recording& recording);
 
 /// Returns the symbols, or none with a finding that says why and what helps.
-formats::SymbolTable symbols_or_finding(base::Result<formats::SymbolTable> symbols,
-                                        formats::Findings& findings);
+OldSymbols symbols_or_finding(base::Result<OldSymbols> symbols, formats::Findings& findings);
 
 } // namespace daybreak::recorder

@@ -73,20 +73,13 @@ Result<void> RecordOutput::check_room(DeviceApi& device, bool all_rings) const {
 }
 
 Result<void> RecordOutput::begin(formats::TraceHeader header) {
-    header.modules = read_modules();
+    if (Result<void> read = read_modules(symbols_, header.modules); !read.ok())
+        findings_.add(FindingKind::no_symbols, "/proc/modules", read.error().message());
     header_ = header;
     DBK_TRY(formats::TraceWriter writer,
             formats::TraceWriter::create([this](ByteView bytes) { return file_->write(bytes); },
                                          header, options_.writer));
     writer_.emplace(std::move(writer));
-    return {};
-}
-
-std::vector<formats::ModuleInfo> RecordOutput::read_modules() {
-    Result<std::string> text = symbols_.modules();
-    if (text.ok())
-        return parse_modules(text.value());
-    findings_.add(FindingKind::no_symbols, "/proc/modules", text.error().message());
     return {};
 }
 

@@ -46,7 +46,6 @@ public:
 private:
     std::optional<formats::SharedSymbols> shared(const formats::SymbolTable& table);
     Result<void> check_room(DeviceApi& device, bool all_rings) const;
-    std::vector<formats::ModuleInfo> read_modules();
     void tell(RecordStep step) const {
         if (progress_)
             progress_(step, 0, 0);

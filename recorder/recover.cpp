@@ -119,26 +119,26 @@ formats::TraceHeader header_of(const Half& half, const RecoverOptions& options) 
 
 /// The symbols for the half's recording; why there are none becomes a finding, unless the caller
 /// named a file.
-Result<formats::SymbolTable> symbols_of(const formats::Recording& recording,
-                                        const RecoverOptions& options,
-                                        formats::Findings& findings) {
+Result<OldSymbols> symbols_of(const formats::Recording& recording, const RecoverOptions& options,
+                              formats::Findings& findings) {
     if (!options.symbols_path.empty())
         return read_old_symbols(options.symbols_path, recording);
     if (!options.running)
-        return formats::SymbolTable();
+        return OldSymbols();
     return symbols_or_finding(read_running_symbols(*options.running, recording), findings);
 }
 
 Result<void> write(const Half& half, const RecoverOptions& options, RecoverSummary& summary) {
     formats::TraceHeader header = header_of(half, options);
     formats::Findings findings = half.recording.findings;
-    DBK_TRY(formats::SymbolTable symbols, symbols_of(half.recording, options, findings));
+    DBK_TRY(OldSymbols old, symbols_of(half.recording, options, findings));
+    header.modules = std::move(old.modules);
     DBK_TRY(base::OutputFile file,
             formats::create_trace_file(options.output_path, options.replace));
     DBK_TRY(formats::TraceWriter writer,
             formats::TraceWriter::create([&](ByteView bytes) { return file.write(bytes); }, header,
                                          options.writer));
-    DBK_TRY_VOID(writer.add_symbols(symbols)); // first: a file that is cut has them
+    DBK_TRY_VOID(writer.add_symbols(old.symbols)); // first: a file that is cut has them
     for (ByteView piece : half.pieces)
         DBK_TRY_VOID(writer.add_piece(piece));
     formats::TraceSummary end = formats::summary_of(half.recording);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing /proc/kallsyms and /proc/modules.
+// Parsing /proc/kallsyms and /proc/modules, and finding the notes beside them.
 #include "recorder/symbols.hpp"
 
+#include "base/elf_notes.hpp"
 #include "base/file.hpp"
+#include "formats/trace/shared_symbols.hpp"
 #include "formats/trace/writer.hpp"
 
 #include <array>
@@ -47,6 +49,14 @@ Result<std::string> ProcSymbolSource::kallsyms() {
 }
 Result<std::string> ProcSymbolSource::modules() {
     return read_text("/proc/modules");
+}
+
+Result<Bytes> ProcSymbolSource::notes(const std::string& module) {
+    if (module == formats::kKernelModule)
+        return base::read_file("/sys/kernel/notes");
+    if (module.empty() || module.front() == '.' || module.find('/') != std::string::npos)
+        return base::errorf(base::ErrorCode::invalid, "no name of a module");
+    return base::read_file("/sys/module/" + module + "/notes/.note.gnu.build-id");
 }
 
 KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTable& table,
@@ -100,6 +110,23 @@ std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text) 
         modules.push_back(std::move(module));
     }
     return modules;
+}
+
+Result<void> read_modules(SymbolSource& source, std::vector<formats::ModuleInfo>& modules) {
+    auto build_id = [&source](std::string_view module) {
+        Result<Bytes> notes = source.notes(std::string(module));
+        ByteView id = notes.ok() ? base::build_id_of(*notes) : ByteView();
+        return Bytes(id.begin(), id.end());
+    };
+    modules = {{std::string(formats::kKernelModule), 0, 0, build_id(formats::kKernelModule)}};
+    if (modules.front().build_id.empty())
+        modules.clear();
+    DBK_TRY(std::string text, source.modules());
+    for (formats::ModuleInfo& module : parse_modules(text)) {
+        module.build_id = build_id(module.name);
+        modules.push_back(std::move(module));
+    }
+    return {};
 }
 
 Result<Bytes> symbols_file(const formats::TraceHeader& header, const formats::SymbolTable& symbols,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's symbols and modules, from the texts of /proc/kallsyms and /proc/modules.
+// The kernel's symbols and modules, from the texts of /proc/kallsyms and /proc/modules, and their
+// build ids, from the notes in /sys.
 #pragma once
 
 #include "formats/trace/metadata.hpp"
@@ -19,13 +20,16 @@ public:
     virtual ~SymbolSource() = default;
     virtual Result<std::string> kallsyms() = 0;
     virtual Result<std::string> modules() = 0;
+    /// The ELF notes of a loaded module, or of the kernel itself: "vmlinux".
+    virtual Result<Bytes> notes(const std::string& module) = 0;
 };
 
-/// /proc of this kernel.
+/// /proc and /sys of this kernel.
 class ProcSymbolSource : public SymbolSource {
 public:
     Result<std::string> kallsyms() override;
     Result<std::string> modules() override;
+    Result<Bytes> notes(const std::string& module) override;
 };
 
 /// What became of the kernel's list of symbols.
@@ -43,6 +47,12 @@ KallsymsFacts parse_kallsyms(std::string_view untrusted_text, formats::SymbolTab
 
 /// Returns the loaded modules that `untrusted_text` lists; lines of another form are left out.
 std::vector<formats::ModuleInfo> parse_modules(std::string_view untrusted_text);
+
+/// Returns the kernel and the loaded modules with their build ids, as far as the source has them.
+/// The kernel comes first, as "vmlinux", without an address, which its symbols have; it is left out
+/// when its build id is not known.
+/// Error: those of modules(); what is known of the kernel is in `modules` all the same.
+Result<void> read_modules(SymbolSource& source, std::vector<formats::ModuleInfo>& modules);
 
 /// Returns a trace file that holds nothing but symbols: those of one boot, for many files of it.
 Result<Bytes> symbols_file(const formats::TraceHeader& header, const formats::SymbolTable& symbols,

@@ -89,7 +89,7 @@ int report(const ReportArguments& arguments) {
         auto symbols = recorder::read_old_symbols(path, trace->recording);
         if (!symbols.ok())
             return fail(symbols.error());
-        trace->symbols = std::move(*symbols);
+        trace->symbols = std::move(symbols->symbols);
     }
     auto window = apply_window_options(arguments.window, trace->recording);
     if (!window.ok())

@@ -156,6 +156,7 @@ formats::TraceHeader trace_header(const SimArguments& arguments, const SimSettin
     header.version = "daybreak sim";
     header.machine = "x86_64";
     header.cpus_online = setting.host.cpu_count;
+    header.modules = {{"vmlinux", 0, 0, sim::kernel_build_id()}};
     if (!arguments.program.script.empty())
         header.d_files.push_back(arguments.program.script);
     return header;

@@ -3,11 +3,16 @@
 // The simulated kernel.
 #include "engine/sim/sim_kernel.hpp"
 
+#include "base/sha256.hpp"
+
 #include <array>
 
 namespace daybreak::sim {
 
 namespace {
+
+/// As many as a linker makes.
+constexpr size_t kBuildIdBytes = 20;
 
 // X(module, function, address).  The names are those that a person would meet on such a way.
 #define DBK_SIM_FUNCTIONS(X)                                                                       \
@@ -122,6 +127,16 @@ formats::SymbolTable kernel_symbols() {
         table.add(variable.address, 'D', variable.name, "vmlinux");
     table.finish();
     return table;
+}
+
+formats::Bytes kernel_build_id() {
+    std::string text;
+#define DBK_SIM_TEXT(module, name, address) text += #name " " #address "\n";
+    DBK_SIM_FUNCTIONS(DBK_SIM_TEXT)
+#undef DBK_SIM_TEXT
+    auto digest = base::sha256(base::as_bytes(text));
+    base::ByteView id = std::as_bytes(std::span(digest)).first(kBuildIdBytes);
+    return formats::Bytes(id.begin(), id.end());
 }
 
 } // namespace daybreak::sim

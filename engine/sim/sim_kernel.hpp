@@ -30,6 +30,8 @@ std::span<const uint64_t> user_stack();
 
 /// The symbols of all that.
 formats::SymbolTable kernel_symbols();
+/// Its build id: the same as long as its functions lie where they do.
+formats::Bytes kernel_build_id();
 /// Returns the address of a function or variable, "name" or "module`name"; 0 when there is none.
 uint64_t kernel_symbol(std::string_view name);
 

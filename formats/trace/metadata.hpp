@@ -18,11 +18,11 @@ namespace daybreak::formats {
 /// Where a recording was taken from.
 enum class TraceOrigin : uint8_t { device, snapshot, bank, dump, simulator, backfill };
 
-/// One loaded kernel module.
+/// A loaded module; or the kernel, "vmlinux": where it lay only its symbols say.
 struct ModuleInfo {
     std::string name;
     uint64_t base_address = 0; ///< 0 when the kernel did not tell
-    uint64_t size_bytes = 0;
+    uint64_t size_bytes = 0; ///< of all of its memory, which need not be in one
     Bytes build_id; ///< empty when not known
 };
 

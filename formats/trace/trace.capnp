@@ -38,10 +38,11 @@ enum Origin {
   backfill @5;   # what the kernel kept of its start
 }
 
+# The kernel itself is "vmlinux", without address and size: symbols say where it lay, from _text to _end.
 struct Module {
   name @0 :Text;
   baseAddress @1 :UInt64;  # 0: the kernel did not tell
-  sizeBytes @2 :UInt64;
+  sizeBytes @2 :UInt64;    # of all of its memory, which need not be in one
   buildId @3 :Data;        # empty: not known
 }
 

@@ -73,8 +73,7 @@ private:
     formats::TraceHeader make_header() const {
         formats::TraceHeader header = options_.header;
         header.origin = formats::TraceOrigin::snapshot;
-        if (Result<std::string> modules = symbol_source_.modules(); modules.ok())
-            header.modules = parse_modules(modules.value());
+        (void)read_modules(symbol_source_, header.modules); // what cannot be read has no names
         return header;
     }
 

@@ -127,7 +127,9 @@ TEST_CASE("a dump names its own kernel's addresses", "[extract]") {
     KernelTables tables;
     tables.absolute_percpu = GENERATE(true, false); // both ways that kernels count
     std::string facts = tables.put(machine);
-    auto summary = run(elf_dump(machine, facts), {.output_path = folder.file("k.dbrk")});
+    auto [build, bytes] = GENERATE(table<const char*, size_t>(
+        {{"BUILD-ID=00ffa1\n", 3}, {"BUILD-ID=00ffa\n", 0}, {"BUILD-ID=00 fa1\n", 0}, {"", 0}}));
+    auto summary = run(elf_dump(machine, facts + build), {.output_path = folder.file("k.dbrk")});
     REQUIRE(summary.ok());
     CHECK(summary->findings.empty());
     formats::Trace trace = read(folder.file("k.dbrk"));
@@ -136,6 +138,10 @@ TEST_CASE("a dump names its own kernel's addresses", "[extract]") {
     CHECK(match->name == "do_it");
     CHECK(match->offset_bytes == 4);
     CHECK(!trace.symbols.find(KernelTables::kText + 0x2000));
+    REQUIRE(trace.header.modules.size() == (bytes != 0 ? 1 : 0));
+    if (bytes != 0)
+        CHECK(trace.header.modules[0].build_id ==
+              Bytes{std::byte{0}, std::byte{0xff}, std::byte{0xa1}});
 }
 
 TEST_CASE("symbols in a dump that cannot be right are not used, and it is said", "[extract]") {

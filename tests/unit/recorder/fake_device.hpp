@@ -129,8 +129,19 @@ public:
             return base::errorf(base::ErrorCode::not_found, "no modules here");
         return modules_text;
     }
+    base::Result<base::Bytes> notes(const std::string& module) override {
+        auto found = build_ids.find(module);
+        if (found == build_ids.end())
+            return base::errorf(base::ErrorCode::not_found, "no notes here");
+        const char head[] = {char(found->second.size()), 0, 0, 0};
+        std::string notes = std::string("\4\0\0\0", 4) + std::string(head, 4) +
+                            std::string("\3\0\0\0GNU\0", 8) + found->second;
+        base::ByteView bytes = base::as_bytes(notes);
+        return base::Bytes(bytes.begin(), bytes.end());
+    }
     std::string kallsyms_text = "ffffffff81000000 T _text\nffffffff81001000 t do_thing\n";
     std::string modules_text = "ext4 1000 1 - Live 0xffffffffc0100000\n";
+    std::map<std::string, std::string> build_ids; ///< by module
 };
 
 } // namespace daybreak::test

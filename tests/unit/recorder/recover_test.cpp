@@ -226,6 +226,13 @@ TEST_CASE("the running kernel names a boot of the same build, and of no other", 
         REQUIRE(table.find(0xffffffff81000104));
         CHECK(table.find(0xffffffff81000104)->name == "do_it");
         CHECK(!table.find(0xffffffffc0000000));
+        options.replace = true;
+        kallsyms.build_ids = {{"vmlinux", "abcd"}, {"ext4", "ef"}};
+        CHECK(symbols().find(0xffffffff81000104));
+        auto modules = formats::read_trace(output.path)->header.modules;
+        REQUIRE(modules.size() == 1);
+        CHECK(modules[0].name == "vmlinux");
+        CHECK(modules[0].build_id.size() == 4);
     }
     SECTION("that it began at the same place does not place the modules") {
         kallsyms.kallsyms_text = "ffffffff81000000 T _stext\nffffffffc0000000 t gone\t[module]\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/symbols.hpp"
 
+#include "tests/unit/recorder/fake_device.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace daybreak;
@@ -68,4 +70,34 @@ TEST_CASE("modules are read with their addresses", "[recorder][symbols]") {
     CHECK(modules[0].size_bytes == 1130496);
     CHECK(modules[1].base_address == 0xffffffffc04b0000);
     CHECK(modules[2].base_address == 0);
+}
+
+TEST_CASE("the kernel and modules have their build ids", "[recorder][symbols]") {
+    test::FakeSymbols source;
+    source.modules_text = "ext4 1000 1 - Live 0xffffffffc0100000\njbd2 8 1 - Live 0x10\n";
+    source.build_ids = {{"vmlinux", "0123456789"}, {"jbd2", "abc"}};
+    std::vector<formats::ModuleInfo> modules;
+    REQUIRE(read_modules(source, modules).ok());
+    REQUIRE(modules.size() == 3);
+    CHECK(modules[0].name == "vmlinux");
+    CHECK(modules[0].base_address == 0);
+    CHECK(modules[0].build_id.size() == 10);
+    CHECK(modules[1].build_id.empty());
+    CHECK(modules[2].build_id.size() == 3);
+    SECTION("a kernel without a build id is not listed") {
+        source.build_ids.erase("vmlinux");
+        REQUIRE(read_modules(source, modules).ok());
+        CHECK(modules.size() == 2);
+    }
+    SECTION("a kernel that loads no modules has its own") {
+        source.modules_text.clear();
+        CHECK(!read_modules(source, modules).ok());
+        CHECK(modules.size() == 1);
+    }
+}
+
+TEST_CASE("a name that no module can have leads nowhere", "[recorder][symbols]") {
+    ProcSymbolSource source;
+    for (const char* name : {"", ".", "..", "a/../b", "../kernel"})
+        CHECK(source.notes(name).error().code() == base::ErrorCode::invalid);
 }
