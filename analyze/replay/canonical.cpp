@@ -3,6 +3,7 @@
 // Canonical: keys of a table to those of partial states, and back.
 #include "analyze/replay/canonical.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 
@@ -55,12 +56,19 @@ std::string_view text_of(base::ByteView bytes) {
 }
 
 /// Integers may be printed as addresses: %a.
-void note_integer(const Value& member, std::set<uint64_t>& addresses) {
+void note_integer(const Value& member, KernelAddresses& addresses) {
     if (member.data.size() == sizeof(uint64_t) && is_kernel_address(member.unsigned_integer()))
-        addresses.insert(member.unsigned_integer());
+        addresses.integers.insert(member.unsigned_integer());
 }
 
+/// No x86-64 machine has these addresses; a symbol reaches less far than the gap.
+constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlacesGap = 2 * formats::kSymbolBytesMax;
+
 } // namespace
+
+bool is_kernel_place(ValueKind kind) {
+    return is_of_kernel(tag_of(kind));
+}
 
 formats::StateAggregation aggregation_of(const AggregationLayout& layout, const std::string& name) {
     formats::StateAggregation aggregation;
@@ -101,7 +109,7 @@ formats::Frame ImageIndex::frame_of(uint64_t address) const {
 base::Result<void> make_canonical(const std::vector<Value>& members,
                                   const std::vector<formats::StateImage>& images,
                                   const ImageIndex& index, formats::CanonicalKey& key,
-                                  std::set<uint64_t>& addresses) {
+                                  KernelAddresses& addresses) {
     key.clear();
     for (const Value& member : members) {
         KeyTag tag = tag_of(member.type.kind);
@@ -123,7 +131,7 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
         for (size_t i = first; i < words; i++) {
             formats::Frame frame{std::nullopt, word(i)};
             if (is_of_kernel(tag)) {
-                addresses.insert(word(i));
+                addresses.frames.insert(word(i));
                 frame = index.frame_of(word(i));
             }
             if (frame.image)
@@ -135,20 +143,38 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
     return {};
 }
 
-void FramePlaces::add(const std::vector<formats::StateImage>& images) {
+void FramePlaces::add(uint64_t boot_id, const std::vector<formats::StateImage>& images) {
+    has_boots_ |= boot_id_.value_or(boot_id) != boot_id;
+    boot_id_ = boot_id;
     for (const formats::StateImage& image : images) {
-        auto [known, is_new] =
-            bases_.emplace(std::string(text_of(image.build_id)), image.base_address);
-        if (!is_new)
-            known->second = std::min(known->second, image.base_address);
+        auto [known, is_new] = places_.try_emplace(
+            std::string(text_of(image.build_id)), Place{image.base_address, image.size_bytes, 0});
+        Place& place = known->second;
+        place.lowest = std::min(place.lowest, image.base_address);
+        place.size_bytes = std::max(place.size_bytes, image.size_bytes);
+    }
+}
+
+void FramePlaces::finish() {
+    std::vector<std::pair<uint64_t, Place*>> by_address;
+    for (auto& [build_id, place] : places_)
+        by_address.emplace_back(place.lowest, &place);
+    std::stable_sort(by_address.begin(), by_address.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    uint64_t next = kPlacesBegin;
+    for (auto& [lowest, place] : by_address) {
+        place->address = has_boots_ ? next : lowest;
+        next += place->size_bytes + kPlacesGap;
     }
 }
 
 std::optional<uint64_t> FramePlaces::address_of(base::ByteView build_id, uint64_t offset) const {
     if (build_id.empty())
         return offset;
-    auto found = bases_.find(text_of(build_id));
-    return found == bases_.end() ? std::nullopt : std::optional(found->second + offset);
+    auto found = places_.find(text_of(build_id));
+    if (found == places_.end() || offset >= found->second.size_bytes)
+        return std::nullopt;
+    return found->second.address + offset;
 }
 
 base::Result<void> make_table_key(base::ByteView canonical, const AggregationLayout& layout,

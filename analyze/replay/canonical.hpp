@@ -2,14 +2,17 @@
 //
 // Canonical: keys of an AggregationTable to those of partial states, and back.
 //
-//     address --which image?--> build id + offset   (in a part, whose boot it is)
-//     build id + offset --where did it lie?--> address   (merged: of several boots the lowest)
+//     address --which image?--> build id + offset        (in a part, whose boot it is)
+//     build id + offset --where did it lie?--> address   (merged)
 //
 // Of one boot both are each other's inverse, so what is merged sorts and prints as one replay does.
+// Of several boots each image gets a place where no boot has anything: two kernels may have lain at
+// the same address, and an address of one boot in the image of another.
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
 #include "formats/aggstate/key.hpp"
+#include "formats/trace/metadata.hpp"
 
 #include <map>
 #include <optional>
@@ -34,23 +37,40 @@ private:
     std::map<uint64_t, uint32_t> by_address_;
 };
 
-/// Makes the canonical key of an entry.  Addresses of the kernel that it has are added to
-/// `addresses`.
+/// Addresses of the kernel that keys have, whose names are for printing.
+struct KernelAddresses {
+    std::set<uint64_t> frames;   ///< in an image, or not
+    std::set<uint64_t> integers; ///< what %a may print: numbers, whatever lies there
+};
+
+/// Returns whether a member of that kind is addresses of the kernel.
+bool is_kernel_place(ValueKind kind);
+
+/// Makes the canonical key of an entry, and adds the addresses of the kernel that it has.
 /// Error: unsupported, when a member is none that states have.
 base::Result<void> make_canonical(const std::vector<Value>& members,
                                   const std::vector<formats::StateImage>& images,
                                   const ImageIndex& index, formats::CanonicalKey& key,
-                                  std::set<uint64_t>& addresses);
+                                  KernelAddresses& addresses);
 
-/// Where images lie, for those who print: of each build id the lowest address of all parts.
+/// Where images lie, for those who print.
 class FramePlaces {
 public:
-    void add(const std::vector<formats::StateImage>& images);
-    /// Empty: no part has that image.
+    void add(uint64_t boot_id, const std::vector<formats::StateImage>& images);
+    /// Gives each image its place: once, after the last add().
+    void finish();
+    /// Empty: no part has that image, or it ends before.
     std::optional<uint64_t> address_of(base::ByteView build_id, uint64_t offset) const;
 
 private:
-    std::map<std::string, uint64_t, std::less<>> bases_; // by build id
+    struct Place {
+        uint64_t lowest = 0, size_bytes = 0; // of all parts
+        uint64_t address = 0;
+    };
+
+    std::map<std::string, Place, std::less<>> places_; // by build id
+    std::optional<uint64_t> boot_id_;
+    bool has_boots_ = false; // more than one
 };
 
 /// Makes a table's key of a canonical one, which can be taken apart.

@@ -60,7 +60,7 @@ base::Result<void> MergedStates::add(const std::string& path) {
             return false;
         }
         coverage_.add(part, path);
-        places_.add(part.images);
+        places_.add(identity.boot_id, part.images);
         parts_.emplace(identity, std::move(part));
         return false;
     };
@@ -91,7 +91,9 @@ base::Result<void> MergedStates::read_symbols() {
                 symbol.frame.image ? base::ByteView((*images)[*symbol.frame.image].build_id)
                                    : base::ByteView(),
                 symbol.frame.offset);
-            auto [at, is_new] = found.emplace(address.value_or(symbol.frame.offset), symbol);
+            if (!address)
+                return errorf(base::ErrorCode::corrupt, "a symbol lies after its image");
+            auto [at, is_new] = found.emplace(*address, symbol);
             if (!is_new && (at->second.name != symbol.name || at->second.module != symbol.module))
                 contradicted.insert(at->first);
         }
@@ -178,6 +180,7 @@ base::Result<void> MergedStates::add_states(AggregationTable& table,
 
 base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& sink) {
     DBK_ASSERT(!parts_.empty());
+    places_.finish();
     DBK_TRY_VOID(read_symbols());
     const formats::StatePart *first = &parts_.begin()->second, *last = first;
     for (const auto& [identity, part] : parts_) {

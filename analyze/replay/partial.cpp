@@ -5,6 +5,7 @@
 
 #include "analyze/decode/time_span.hpp"
 #include "analyze/replay/canonical.hpp"
+#include "analyze/replay/kernel_images.hpp"
 #include "base/sha256.hpp"
 #include "formats/aggstate/cells.hpp"
 #include "formats/aggstate/coverage.hpp"
@@ -18,7 +19,7 @@ namespace {
 /// Symbols of one message.
 constexpr size_t kSymbolsPerMessage = 4096;
 
-/// Symbols by address, with their modules' names.
+/// Symbols by place, with their modules' names.
 using FoundSymbols = std::map<uint64_t, formats::StateSymbol>;
 
 /// Adds what decides how an address prints: the symbol that it lies in, or an end where the nearest
@@ -34,19 +35,21 @@ void add_symbol_of(uint64_t address, const formats::SymbolTable& symbols, FoundS
     while (below != all.begin() && std::prev(below)->address == below->address)
         --below; // of several at one address the first
     bool is_named = symbols.find(address).has_value();
-    formats::StateSymbol symbol{
-        {}, below->type, is_named ? below->name : "_end", symbols.modules()[below->module]};
+    if (!is_named && address - below->address > formats::kSymbolBytesMax)
+        return; // no reader gives it that name
+    formats::StateSymbol symbol{{std::nullopt, below->address},
+                                below->type,
+                                is_named ? below->name : "_end",
+                                symbols.modules()[below->module]};
     auto [at, is_new] = found.try_emplace(below->address, symbol);
     if (is_named && !is_new)
         at->second = symbol;
 }
 
-base::Result<void> write_symbols(formats::StateWriter& writer, const ImageIndex& index,
-                                 const FoundSymbols& found) {
+base::Result<void> write_symbols(formats::StateWriter& writer, const FoundSymbols& found) {
     formats::StateSymbols message;
     for (auto at = found.begin(); at != found.end();) {
         message.symbols.push_back(at->second);
-        message.symbols.back().frame = index.frame_of(at->first);
         ++at;
         if (message.symbols.size() < kSymbolsPerMessage && at != found.end())
             continue;
@@ -56,15 +59,30 @@ base::Result<void> write_symbols(formats::StateWriter& writer, const ImageIndex&
     return {};
 }
 
-/// The kernel and the modules whose build ids are known.
-std::vector<formats::StateImage> images_of(const formats::Trace& trace) {
-    std::vector<formats::StateImage> images;
-    for (const formats::ModuleInfo& module : trace.header.modules)
-        if (!module.build_id.empty() && module.base_address != 0 &&
-            module.build_id.size() <= formats::kBuildIdBytesMax)
-            images.push_back(
-                {module.name, module.base_address, module.size_bytes, module.build_id});
-    return images;
+/// Writes the names of all addresses: of frames in their images, of integers as they are.
+base::Result<void> write_names(formats::StateWriter& writer, const ImageIndex& index,
+                               const KernelAddresses& addresses,
+                               const formats::SymbolTable& symbols) {
+    FoundSymbols found;
+    for (uint64_t address : addresses.frames)
+        add_symbol_of(address, symbols, found);
+    for (auto& [address, symbol] : found)
+        symbol.frame = index.frame_of(address);
+    DBK_TRY_VOID(write_symbols(writer, found));
+    found.clear();
+    for (uint64_t address : addresses.integers)
+        add_symbol_of(address, symbols, found);
+    return write_symbols(writer, found);
+}
+
+/// Whether keys have places in the kernel: else nothing asks for its images, and the symbols, which
+/// take some time to read, can stay where they are.
+bool has_kernel_places(const AggregationTable& table) {
+    return std::ranges::any_of(table.entries(), [&](const AggregationEntry& entry) {
+        return std::ranges::any_of(table.layout_of(entry).keys, [](const ValueType& type) {
+            return is_kernel_place(type.kind);
+        });
+    });
 }
 
 /// An entry with its canonical key.
@@ -147,28 +165,26 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
     part.release = trace.header.release;
     part.keeps_thread_state = program.keeps_thread_state;
     part.keeps_global_state = program.keeps_global_state;
-    part.images = images_of(trace);
     return part;
 }
 
-base::Result<void> write_part(formats::StateWriter& writer, const formats::StatePart& part,
+base::Result<void> write_part(formats::StateWriter& writer, formats::StatePart part,
                               const AggregationTable& table, const std::vector<std::string>& names,
-                              const formats::SymbolTable& symbols) {
+                              const formats::Trace& trace) {
+    if (has_kernel_places(table))
+        part.images = kernel_images(trace.header.modules, trace.symbols);
     DBK_TRY_VOID(writer.begin_part(part));
     ImageIndex index(part.images);
     std::vector<CanonicalEntry> entries;
     base::Bytes keys;
-    std::set<uint64_t> addresses;
+    KernelAddresses addresses;
     formats::CanonicalKey key;
     for (const AggregationEntry& entry : table.entries()) {
         DBK_TRY_VOID(make_canonical(table.members_of(entry), part.images, index, key, addresses));
         entries.push_back({&entry, keys.size(), key.bytes().size()});
         keys.insert(keys.end(), key.bytes().begin(), key.bytes().end());
     }
-    FoundSymbols found;
-    for (uint64_t address : addresses)
-        add_symbol_of(address, symbols, found);
-    DBK_TRY_VOID(write_symbols(writer, index, found));
+    DBK_TRY_VOID(write_names(writer, index, addresses, trace.symbols));
     sort_entries(table, keys, entries);
     for (const CanonicalEntry& one : entries) {
         const AggregationLayout& layout = table.layout_of(*one.entry);

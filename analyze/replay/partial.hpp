@@ -29,16 +29,16 @@ formats::Digest digest_of(const PartialProgram& program);
 /// is at its end does not belong to it, so that windows which meet count nothing twice.
 TimeWindow window_of_part(const formats::Recording& recording, const TimeWindow& asked);
 
-/// Returns the part that a replay of the ring over that window is, but for what it counted:
-/// records, firings, drops.
+/// Returns the part that a replay of the ring over that window is, but for what it counted
+/// (records, firings, drops) and for its images.
 formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecording& ring,
                            const TimeWindow& window, const PartialProgram& program);
 
-/// Writes the part, and what the replay aggregated.  `names` are those of the program's
-/// aggregations.
+/// Writes the part, with the images that its keys refer to, and what the replay of the trace
+/// aggregated.  `names` are those of the program's aggregations.
 /// Errors: those of the writer; unsupported, when a key has no canonical form.
-base::Result<void> write_part(formats::StateWriter& writer, const formats::StatePart& part,
+base::Result<void> write_part(formats::StateWriter& writer, formats::StatePart part,
                               const AggregationTable& table, const std::vector<std::string>& names,
-                              const formats::SymbolTable& symbols);
+                              const formats::Trace& trace);
 
 } // namespace daybreak::analyze

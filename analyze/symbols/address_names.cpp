@@ -4,6 +4,7 @@
 #include "analyze/symbols/address_names.hpp"
 
 #include "analyze/symbols/demangle.hpp"
+#include "formats/trace/code_symbol.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -51,10 +52,17 @@ uint64_t AddressNames::module_start(uint64_t address) const {
     auto known = module_starts_.find(match->module);
     if (known != module_starts_.end())
         return known->second;
-    uint64_t start = address;
-    for (const formats::Symbol& symbol : symbols_->symbols())
-        if (symbols_->modules()[symbol.module] == match->module)
-            start = std::min(start, symbol.address);
+    // By its code: since 6.4 a module's data lie elsewhere, lower in one boot and higher in the
+    // next.
+    uint64_t code = UINT64_MAX, any = address;
+    for (const formats::Symbol& symbol : symbols_->symbols()) {
+        if (symbols_->modules()[symbol.module] != match->module)
+            continue;
+        any = std::min(any, symbol.address);
+        if (formats::is_code(symbol))
+            code = std::min(code, symbol.address);
+    }
+    uint64_t start = code != UINT64_MAX ? code : any;
     module_starts_.emplace(match->module, start);
     return start;
 }

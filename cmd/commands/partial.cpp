@@ -80,7 +80,7 @@ base::Result<void> write_file(const PartialRequest& request, const formats::Stat
     analyze::Consumer* consumer = report.consumer();
     DBK_TRY_VOID(analyze::write_part(writer, part, consumer ? consumer->aggregations() : kNothing,
                                      request.compiled.program.aggregation_names,
-                                     request.recording.trace.symbols));
+                                     request.recording.trace));
     DBK_TRY_VOID(writer.finish());
     return file.commit();
 }

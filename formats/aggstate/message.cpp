@@ -8,6 +8,7 @@
 #include "formats/trace/wire.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace daybreak::formats {
 
@@ -136,6 +137,9 @@ Result<StatePart> get_part(aggwire::Part::Reader in, ByteView message) {
         if (part.images.back().build_id.size() > kBuildIdBytesMax)
             return errorf(ErrorCode::corrupt, "an image has a build id of %zu bytes",
                           part.images.back().build_id.size());
+        if (part.images.back().size_bytes > kImageBytesMax)
+            return errorf(ErrorCode::corrupt, "an image has %" PRIu64 " bytes",
+                          part.images.back().size_bytes);
     }
     return part;
 }

@@ -28,6 +28,7 @@ std::string digest_text(const Digest& digest);
 /// Limits of what a reader takes.
 constexpr size_t kStateRawBytesMax = 8u << 20; ///< of one message
 constexpr size_t kKeyMembersMax = 64;          ///< D has 8 tuple registers
+constexpr uint64_t kImageBytesMax = 1u << 30;  ///< x86-64 has no room for a longer kernel
 constexpr uint32_t kStateCellsMax = 1u << 17;  ///< of one value, before zeros are left out
 
 /// Which part a state is of: two parts with the same identity are one.

@@ -3,6 +3,8 @@
 // The symbol table: sorted by address, looked up by nearest below.
 #include "formats/trace/metadata.hpp"
 
+#include "formats/trace/code_symbol.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <mutex>
@@ -16,9 +18,9 @@ namespace {
 /// symbols at one address the one that a person would name is kept first.
 auto preference(const Symbol& symbol) {
     char type = symbol.type;
-    bool code = type == 'T' || type == 't' || type == 'W' || type == 'w';
     bool global = std::isupper(static_cast<unsigned char>(type)) != 0 && type != 'W';
-    return std::make_tuple(!code, !global, symbol.name.starts_with("__"), symbol.name.size());
+    return std::make_tuple(!is_code(symbol), !global, symbol.name.starts_with("__"),
+                           symbol.name.size());
 }
 
 } // namespace

@@ -17,7 +17,8 @@ class Taker {
 public:
     Result<bool> part(const StatePart& part) {
         coverage_.add(part, "part");
-        places_.add(part.images);
+        places_.add(part.identity.boot_id, part.images);
+        places_.finish();
         return true;
     }
 

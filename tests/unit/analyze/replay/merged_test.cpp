@@ -240,6 +240,59 @@ TEST_CASE("a stack of two boots is one key where build ids are known", "[replay]
     CHECK(files.unnamed_ == 0);
 }
 
+TEST_CASE(
+    "two kernels at one address are two keys, and so is an address in an image of another boot",
+    "[replay][merge]") {
+    Files files;
+    StateAggregation by_stack = named(DTRACEAGG_COUNT, KeyTag::stack, 0, DTRACEACT_STACK);
+    auto key_at = [](base::ByteView id) {
+        formats::CanonicalKey key;
+        key.begin_frames(KeyTag::stack, 0);
+        if (id.empty())
+            key.add_address(0xffffffff81000110);
+        else
+            key.add_frame(id, 0x110);
+        return base::Bytes(key.bytes().begin(), key.bytes().end());
+    };
+    std::vector<std::string> paths;
+    for (size_t i = 0; i < 3; i++) {
+        StatePart one = part(1);
+        one.identity.boot_id += i;
+        base::Bytes id;
+        if (i < 2) {
+            id.assign(20, std::byte(i + 1));
+            one.images = {{"vmlinux", 0xffffffff81000000, 0x100000, id}};
+        }
+        formats::Frame at =
+            i < 2 ? formats::Frame{0, 0x100} : formats::Frame{std::nullopt, 0xffffffff81000100};
+        std::string name = "f" + std::to_string(i);
+        paths.push_back(files.add(one, {{by_stack, key_at(id), {i + 1}}}, {{at, 'T', name, "m"}}));
+    }
+    std::string text = files.printed(paths);
+    for (int i = 0; i < 3; i++) {
+        INFO(text);
+        CHECK(contains(text, "m`f" + std::to_string(i) + "+0x10\n                " +
+                                 std::to_string(i + 1) + "\n"));
+    }
+    CHECK(files.unnamed_ == 0);
+    CHECK(files.printed({paths[2], paths[0], paths[1]}) == text);
+}
+
+TEST_CASE("a frame after the end of its image is refused", "[replay][merge]") {
+    Files files;
+    base::Bytes id(20, std::byte{7});
+    StatePart one = part(1);
+    one.images = {{"vmlinux", 0xffffffff81000000, 0x100, id}};
+    formats::CanonicalKey key;
+    key.begin_frames(KeyTag::stack, 0);
+    key.add_frame(id, 0x100);
+    State state{named(DTRACEAGG_COUNT, KeyTag::stack, 0, DTRACEACT_STACK),
+                base::Bytes(key.bytes().begin(), key.bytes().end()),
+                {1}};
+    CHECK(!files.merge({files.add(one, {state})}).ok());
+    CHECK(!files.merge({files.add(one, {}, {{{0, 0x100}, 'T', "late", "vmlinux"}})}).ok());
+}
+
 TEST_CASE("an address that two boots name otherwise has no name", "[replay][merge]") {
     Files files;
     StateAggregation by_stack = named(DTRACEAGG_COUNT, KeyTag::stack, 0, DTRACEACT_STACK);
