@@ -217,7 +217,7 @@ Result<DeadRecording> earlier_boot(const DeadPlaces& places) {
 
 Result<DeadRecording> find_dead_recording(const DeadPlaces& places) {
     if (!places.given.empty())
-        return open_path(places, places.given);
+        return open_path(places, places.given == "-" ? "/dev/stdin" : places.given);
     std::vector<std::string> notes;
     auto note = [&notes](const base::Error& error) { notes.push_back(error.message()); };
     auto found = [&notes](Result<DeadRecording> dead) {

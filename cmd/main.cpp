@@ -106,6 +106,18 @@ std::vector<std::string> words_of(int argc, char** argv) {
     return words;
 }
 
+/// What is wrong with the "--" of a diff; "": nothing.  The parser would name --against.
+std::string divider_problem(const std::vector<std::string>& given) {
+    auto divider = std::find(given.begin(), given.end(), "--");
+    if (given.empty() || given[0] != "diff" || divider == given.end())
+        return "";
+    auto next = std::next(divider);
+    if (std::find(next, given.end(), "--") != given.end())
+        return "diff takes one --, between the two sets of boots: A1 A2 -- B1 B2";
+    return next == given.end() || next->starts_with("-") ? "no recording follows --: A1 A2 -- B1 B2"
+                                                         : "";
+}
+
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
     std::string hint = daybreak::base::did_you_mean(daybreak::base::nearest_name(word, names));
     return hint.empty() ? "" : ": " + hint;
@@ -178,6 +190,8 @@ int run(int argc, char** argv) {
     }
     if (is_unknown_command(app, words))
         return static_cast<int>(Exit::usage);
+    if (std::string problem = divider_problem({argv + 1, argv + argc}); !problem.empty())
+        return misuse("diff", problem);
 
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

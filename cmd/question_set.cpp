@@ -4,6 +4,7 @@
 #include "cmd/question_set.hpp"
 
 #include "cmd/terminal.hpp"
+#include "formats/trace/file_reader.hpp"
 
 #include <algorithm>
 #include <set>
@@ -46,6 +47,13 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
             result.reason = answer.error().message();
     }
     return results;
+}
+
+std::string boot_name_of(const formats::Trace& trace) {
+    uint64_t boot_id = trace.recording.boot_id;
+    if (boot_id == 0)
+        boot_id = formats::boot_of(trace.header.boot_uuid);
+    return boot_id == 0 ? "" : formats::boot_name(boot_id);
 }
 
 std::string left_out_text(std::span<const AskedQuestion> questions,

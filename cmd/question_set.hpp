@@ -34,6 +34,9 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
                                                   std::span<const AskedQuestion> questions,
                                                   AskOptions options);
 
+/// Returns how a screen names the boot that was asked; "" when a cut file does not say it.
+std::string boot_name_of(const formats::Trace& trace);
+
 /// Returns the lines that name what the recording has no answer to, by what was not recorded.
 std::string left_out_text(std::span<const AskedQuestion> questions,
                           std::span<const QuestionResult> results);

@@ -123,7 +123,8 @@ std::string hint_for(const compiler::ProbeDescription& description, const Record
     if (!description.machine.empty()) {
         if (std::string hint = machine_hint(description, set); !hint.empty())
             return hint;
-    } else if (names_one(description.provider, set)) {
+    } else if (description.provider.find_first_not_of('*') != std::string::npos &&
+               names_one(description.provider, set)) {
         return "-E names a machine in five parts: machine:provider:module:function:name";
     }
     for (const auto& one : set.all())

@@ -38,7 +38,8 @@ struct BootReport {
 
 std::string heading(const AskedRecording& recording) {
     const formats::Trace& trace = recording.trace();
-    std::string text = trace.path + ": boot " + formats::boot_name(trace.recording.boot_id);
+    std::string boot = boot_name_of(trace);
+    std::string text = trace.path + ": boot " + (boot.empty() ? "not known" : boot);
     if (trace.has_header && !trace.header.release.empty())
         text += ", Linux " + trace.header.release;
     analyze::TimeSpan span = analyze::span_of(trace.recording);
@@ -149,7 +150,7 @@ void print_json(const AskedRecording& recording, const BootReport& report,
     std::string out;
     base::JsonObject object(out);
     object.put("file", recording.trace().path);
-    object.put("boot", formats::boot_name(recording.trace().recording.boot_id));
+    object.put("boot", boot_name_of(recording.trace()));
     object.put("complete", note.complete);
     object.put("verdict", note.verdict());
     base::JsonArray questions(object.key("questions"));

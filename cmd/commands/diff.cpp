@@ -64,7 +64,9 @@ struct Section {
 Recorded described(const AskedRecording& recording, const analyze::CompletenessNote& note) {
     Recorded one;
     one.path = recording.trace().path;
-    one.boot = formats::boot_name(recording.trace().recording.boot_id);
+    one.boot = boot_name_of(recording.trace());
+    if (one.boot.empty())
+        one.boot = "not known";
     one.boot_id = recording.trace().recording.boot_id;
     if (!recording.window().is_set())
         one.records = note.records_present;
@@ -253,6 +255,20 @@ void print_json(const std::vector<Section>& sections, const analyze::DiffLayout&
     put(out + "\n");
 }
 
+/// Why the sides cannot be compared: one recording is on both.
+std::optional<base::Error> same_on_both(const Side& before, const Side& after) {
+    bool is_pair = before.recordings.size() + after.recordings.size() == 2;
+    for (const Recorded& one : before.recordings)
+        for (const Recorded& other : after.recordings)
+            if (one.is_same(other))
+                return errorf(base::ErrorCode::invalid,
+                              is_pair ? "%s and %s are the same, boot %s: nothing can differ"
+                                      : "%s and %s are the same, boot %s, on both sides: leave it "
+                                        "out of one",
+                              one.path.c_str(), other.path.c_str(), one.boot.c_str());
+    return std::nullopt;
+}
+
 std::vector<AskedQuestion> questions_of(const DiffArguments& arguments) {
     const ProgramArguments& program = arguments.program;
     if (arguments.stored)
@@ -270,12 +286,8 @@ int diff(const DiffArguments& arguments) {
         for (const std::string& path : given->paths)
             if (auto failed = ask_recording(arguments, *given, path, questions, *side))
                 return *failed;
-    for (const Recorded& one : before.recordings)
-        for (const Recorded& other : after.recordings)
-            if (one.is_same(other))
-                return fail(errorf(base::ErrorCode::invalid,
-                                   "%s and %s are the same, boot %s: nothing can differ",
-                                   one.path.c_str(), other.path.c_str(), one.boot.c_str()));
+    if (auto same = same_on_both(before, after))
+        return fail(*same);
     std::vector<Section> sections;
     for (size_t i = 0; i < questions.size(); i++)
         sections.push_back(compare_question(questions[i], i, before, after));

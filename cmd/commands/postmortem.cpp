@@ -45,8 +45,9 @@ std::optional<uint64_t> end_of(const formats::Recording& recording) {
 }
 
 std::string heading(const Postmortem& found, const formats::Trace& trace) {
-    std::string text = found.origin + " " + found.path + ": boot " +
-                       formats::boot_name(trace.recording.boot_id);
+    std::string boot = boot_name_of(trace);
+    std::string text =
+        found.origin + " " + found.path + ": boot " + (boot.empty() ? "not known" : boot);
     if (trace.has_header && !trace.header.release.empty())
         text += ", Linux " + trace.header.release;
     return text + "\n";
@@ -56,7 +57,8 @@ void print_text(const Postmortem& found, const formats::Trace& trace) {
     std::string text = heading(found, trace) + "\n";
     std::string end = analyze::end_sentence(trace.recording.machine);
     text += "how it died\n  " +
-            (end.empty() ? "not recorded: it stopped without a word, or the copy was made before" : end) +
+            (end.empty() ? "not recorded: it stopped without a word, or the copy was made before"
+                         : end) +
             "\n";
     if (found.is_asked || end.empty())
         text += std::string("  times are before the ") +
@@ -101,7 +103,7 @@ void print_json(const Postmortem& found, const formats::Trace& trace) {
     base::JsonObject object(out);
     object.put("path", found.path);
     object.put("origin", found.origin);
-    object.put("boot", formats::boot_name(trace.recording.boot_id));
+    object.put("boot", boot_name_of(trace));
     object.put("kernel", trace.header.release);
     put_end(object, trace.recording.machine);
     object.put("end_mono_ns", found.end_mono_ns);
@@ -178,8 +180,8 @@ int postmortem(const PostmortemArguments& arguments) {
 
 void add_postmortem(Command app, int& status) {
     auto arguments = std::make_shared<PostmortemArguments>();
-    Command command = app.add_subcommand(
-        "postmortem", "How a machine died and what it did last, on one screen");
+    Command command =
+        app.add_subcommand("postmortem", "How a machine died and what it did last, on one screen");
     command.add_option("FILE", arguments->places.given,
                        "A trace file or a folder of them, an image of a bank, or a dump (default: "
                        "/proc/vmcore, the bank, the newest crash, the boot before)");
