@@ -184,6 +184,7 @@ private:
         Stream lying, ahead;
         std::vector<uint64_t> earliest; // made in each segment or a later one, and the end
         std::optional<Held> next;       // that was not committed
+        const formats::EcbInfo* last = nullptr; // of the record that was read last
         std::vector<Held> held;         // that were, a heap
     };
 

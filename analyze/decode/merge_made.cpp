@@ -50,14 +50,26 @@ void RecordMerge::begin_made(Stream& stream) {
     read_following(stream);
 }
 
-/// Finds the next record that was not committed.
+/// Finds the next record that was not committed.  A firing that commits goes on after what it
+/// committed, with a record that says that it begins: its clauses come in the order of their EPIDs.
 void RecordMerge::read_lying(MadeOrder& made) {
-    do
+    const formats::EcbInfo* before = made.last;
+    bool divides = false;
+    for (;; divides = true) {
         read_yielded(made.lying);
-    while (made.lying.has_following && is_committed(made.lying.following().record));
+        if (!made.lying.has_following || !is_committed(made.lying.following().record))
+            break;
+    }
     made.next.reset();
-    if (made.lying.has_following)
-        made.next = Held{made.lying.following(), made.lying.cursor->pin()};
+    made.last = nullptr;
+    if (!made.lying.has_following)
+        return;
+    Placed& found = made.lying.following();
+    made.last = found.record.ecb;
+    if (divides && before && before->probe_id == made.last->probe_id &&
+        before->epid < made.last->epid)
+        found.same_firing = true;
+    made.next = Held{found, made.lying.cursor->pin()};
 }
 
 /// Holds what was committed and may have been made up to a time.
