@@ -50,8 +50,9 @@ void append_json_list(std::string& out, const BootUnits& boot, std::span<const s
 
 const BootUnits& boot_units_of(std::span<const formats::TraceFile> files) {
     static const BootUnits none;
-    auto asked = std::ranges::find_if(
-        files, [](const formats::TraceFile& file) { return !file.header.boot_units.units.empty(); });
+    auto asked = std::ranges::find_if(files, [](const formats::TraceFile& file) {
+        return !file.header.boot_units.units.empty();
+    });
     return asked == files.end() ? none : asked->header.boot_units;
 }
 
@@ -103,6 +104,14 @@ std::vector<size_t> slowest_units(const BootUnits& boot, size_t count) {
     });
     units.resize(std::min(units.size(), count));
     return units;
+}
+
+std::vector<size_t> without_moments(const BootUnits& boot, std::span<const size_t> path) {
+    std::vector<size_t> slow;
+    for (size_t index : path)
+        if (slow.empty() || ms_of(took_ns(boot.units[index])) != 0)
+            slow.push_back(index);
+    return slow;
 }
 
 std::string path_text(const BootUnits& boot, std::span<const size_t> path) {

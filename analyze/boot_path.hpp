@@ -32,6 +32,10 @@ std::vector<size_t> critical_path(const formats::BootUnits& boot, size_t target)
 /// that took any time, at most so many.
 std::vector<size_t> slowest_units(const formats::BootUnits& boot, size_t count);
 
+/// Returns what of a path took any time (half a millisecond), and its target: most of its units are targets
+/// and sockets.
+std::vector<size_t> without_moments(const formats::BootUnits& boot, std::span<const size_t> path);
+
 /// Returns a line for each unit of the path: ms after the kernel's start when it was ready, how long
 /// it took, its name.
 std::string path_text(const formats::BootUnits& boot, std::span<const size_t> path);

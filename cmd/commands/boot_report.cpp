@@ -18,7 +18,8 @@ namespace daybreak::cmd {
 namespace {
 
 /// No program records what units waited for: a unit's first program shows when it began.
-constexpr const char* kNotAsked = "the critical path: systemd was not asked, as record --claim does";
+constexpr const char* kNotAsked =
+    "the critical path: systemd was not asked, as record --claim does";
 constexpr const char* kNoTarget = "the critical path: the boot had not come to its target";
 
 constexpr size_t kSlowestUnits = 5;
@@ -57,7 +58,9 @@ std::string trimmed(std::string_view text) {
         from = end + 1;
     }
     size_t last = text.find_last_not_of(" \n");
-    return last == text.npos || last < from ? "" : std::string(text.substr(from, last + 1 - from)) + "\n";
+    return last == text.npos || last < from
+               ? ""
+               : std::string(text.substr(from, last + 1 - from)) + "\n";
 }
 
 /// What a question's program printed, where that is a line for each key; else a line for each key.
@@ -96,23 +99,21 @@ std::string path_reason(const formats::BootUnits& units) {
     return analyze::boot_target(units) ? "" : kNoTarget;
 }
 
-/// What systemd said of its units.  The path is whole but on the smallest screens: its end, where
-/// the boot began, says as much as its start.
+/// What systemd said of its units.  Of the path a person gets the units that took time.
 std::vector<ScreenPart> unit_parts(const formats::BootUnits& units) {
-    constexpr size_t kRowsOfWhole = 3;
     std::vector<ScreenPart> parts;
     if (auto target = analyze::boot_target(units))
-        parts.push_back({"the critical path to " + units.units[*target].name +
-                             ", ms after the kernel's start",
-                         [&units, path = analyze::critical_path(units, *target)](size_t rows) {
-                             return first_lines(analyze::path_text(units, path),
-                                                rows < kRowsOfWhole ? rows : path.size());
-                         }});
+        parts.push_back(
+            {"the critical path to " + units.units[*target].name + ", ms after the kernel's start",
+             [&units, path = analyze::critical_path(units, *target)](size_t rows) {
+                 auto slow = analyze::without_moments(units, path);
+                 return first_lines(analyze::path_text(units, slow), rows);
+             }});
     if (!units.units.empty())
         parts.push_back({"what took longest to be ready, ms, and what it waited for before",
                          [&units](size_t rows) {
-                             auto slowest = analyze::slowest_units(
-                                 units, std::min(rows, kSlowestUnits));
+                             auto slowest =
+                                 analyze::slowest_units(units, std::min(rows, kSlowestUnits));
                              return analyze::slowest_text(units, slowest);
                          }});
     return parts;
@@ -127,11 +128,12 @@ void print_text(const AskedRecording& recording, const BootReport& report) {
                              [&answer](size_t rows) { return lines_of(*answer, rows); }});
     for (const analyze::Answer& answer : report.stored.aggregations)
         if (!is_repeated(answer, report))
-            parts.push_back({answer.name + ", counted while it was recorded", [&answer](size_t rows) {
-                                 std::string lines;
-                                 analyze::print_answer(lines, answer, rows);
-                                 return lines;
-                             }});
+            parts.push_back(
+                {answer.name + ", counted while it was recorded", [&answer](size_t rows) {
+                     std::string lines;
+                     analyze::print_answer(lines, answer, rows);
+                     return lines;
+                 }});
     std::string left_out = left_out_text(report.questions, report.results);
     if (std::string reason = path_reason(units); !reason.empty())
         left_out += (left_out.empty() ? "not recorded\n  " : "  ") + reason + "\n";
@@ -210,8 +212,8 @@ int boot_report(const BootReportArguments& arguments) {
 
 void add_boot_report(Command app, int& status) {
     auto arguments = std::make_shared<BootReportArguments>();
-    Command command = app.add_subcommand(
-        "boot-report", "What a boot did and where its time went, on one screen");
+    Command command =
+        app.add_subcommand("boot-report", "What a boot did and where its time went, on one screen");
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
     command.add_flag("--json", arguments->json, "As one object of JSON, with all rows");
