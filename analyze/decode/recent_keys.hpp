@@ -33,13 +33,14 @@ class RecentKeys {
 public:
     static constexpr size_t kNowhere = SIZE_MAX;
 
-    /// Returns where the cells of a record's key are, or kNowhere.  `slot` is where put() puts it;
-    /// the record has whole words, not more than kRecentWords after its header.
-    size_t find(const Statement& statement, const RecordMask& mask, base::ByteView record,
-                size_t& slot) const {
+    /// Returns where the cells of a record's key are, or kNowhere.  `slot` is where put() puts it,
+    /// by the statement's `number` (its address would be another one in each run); the record has
+    /// whole words, not more than kRecentWords after its header.
+    size_t find(const Statement& statement, uint32_t number, const RecordMask& mask,
+                base::ByteView record, size_t& slot) const {
         size_t count = words_of(record);
         // A product for each word: the processor makes them side by side.
-        uint64_t sum = reinterpret_cast<uintptr_t>(&statement) * kMultiplier;
+        uint64_t sum = number * kMultiplier;
         uint64_t multiplier = kMultiplier;
         for (size_t i = 0; i < count; i++, multiplier += kMultiplierStep)
             sum += word(record, mask, i) * multiplier;

@@ -129,7 +129,8 @@ private:
             return false;
         if (!recent || RecentKeys::words_of(record) > kRecentWords)
             return count_key(statement, record, nullptr, 0);
-        size_t slot = 0, place = recent->find(statement, flat->mask(), record, slot);
+        size_t slot = 0,
+               place = recent->find(statement, statement.source, flat->mask(), record, slot);
         if (place == RecentKeys::kNowhere) [[unlikely]]
             return count_key(statement, record, recent, slot);
         if (statement.layout.function.kind == DTRACEAGG_COUNT) [[likely]]
