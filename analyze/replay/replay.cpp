@@ -86,19 +86,12 @@ void Replay::poll_when_due(LiveReport& report) {
     if (!has_room())
         return poll(report);
     since_poll_ = 0;
-    look_up();
-}
-
-/// Says how far it is, and asks whether it was interrupted.
-void Replay::look_up() {
-    if (merge_)
-        records_ = records_alike_ + merge_->passed();
     static_cast<void>(has_to_stop());
 }
 
 void Replay::poll(LiveReport& report, bool is_last) {
     since_poll_ = 0;
-    look_up();
+    static_cast<void>(has_to_stop());
     // Where nothing was recorded no segment is looked at: most are far from any cache.
     formats::Readings wanted = {.status = true, .aggregations = true, .records = is_last};
     for (Polled& cpu : polled_)
@@ -108,6 +101,8 @@ void Replay::poll(LiveReport& report, bool is_last) {
 
 /// Says how far it is, and asks whether it was interrupted.
 bool Replay::has_to_stop() {
+    if (merge_)
+        records_ = records_alike_ + merge_->passed();
     if (options_.progress)
         options_.progress(records_);
     was_interrupted_ = was_interrupted_ || (options_.interrupted && options_.interrupted());

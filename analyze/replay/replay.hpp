@@ -83,7 +83,6 @@ private:
     bool is_poll_due() const;
     bool has_room() const;
     void poll_when_due(LiveReport& report);
-    void look_up();
     bool is_over() const {
         return was_interrupted_ || (has_started_ && machine_->simulation().exit_called());
     }
