@@ -515,7 +515,7 @@ static void check_listing(int device)
 	check("list-in-order", ordered, previous);
 	check("list-system-calls", counts[0] >= 700, counts[0]);
 	check("list-tracepoints", counts[1] >= 400, counts[1]);
-	check("list-processes", counts[2] == 13, counts[2]);
+	check("list-processes", counts[2] == 14, counts[2]);
 	/* Entry and return of each. */
 	check("list-functions", counts[3] >= 40000, counts[3]);
 	check("list-as-status-says", status_of(device).probe_count == probe.index, probe.index);
