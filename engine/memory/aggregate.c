@@ -25,9 +25,6 @@
 #define BYTES_PER_SLOT 32u
 /* Random keys in an index that is three quarters full need some 9, hardly ever 100. */
 #define PROBES_MAX 256u
-/* After the index: entries that clauses counted into last, by EPID, each in its round.  The key is
- * often the same. */
-#define RECENT_COUNT 16u
 
 /* ---- probe context: entries ------------------------------------------------------------- */
 
@@ -133,8 +130,7 @@ find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
 {
 	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
 	uint64_t tag = tag_of(aggbuf, epid);
-	struct dbk_agg_slot *recent =
-		&aggbuf->slots[aggbuf->slot_count + ((epid ^ class_id) & (RECENT_COUNT - 1))];
+	struct dbk_agg_slot *recent = &aggbuf->recent[(epid ^ class_id) & (DBK_AGG_RECENT - 1)];
 	struct dbk_agg_entry *entry = entry_at(aggbuf, recent->offset);
 
 	if (recent->tag == tag && same_key(recent, entry, class_id, key, key_bytes))
@@ -214,7 +210,7 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, ui
 	while (slot_count < bytes / BYTES_PER_SLOT)
 		slot_count <<= 1;
 	if (*slots == NULL)
-		*slots = dbk_host_alloc((slot_count + RECENT_COUNT) * sizeof(**slots));
+		*slots = dbk_host_alloc(slot_count * sizeof(**slots));
 	if (*slots == NULL)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {

@@ -112,6 +112,8 @@ struct dbk_agg_slot {
 	uint32_t class_id;
 };
 
+#define DBK_AGG_RECENT 16u
+
 struct dbk_aggbuf {
 	struct dbk_pages pages;	    /* [C] */
 	struct dbk_agg_slot *slots; /* [P] the same of a CPU's two */
@@ -121,6 +123,8 @@ struct dbk_aggbuf {
 	uint64_t classic_bytes;	    /* [P] of the entries; see account.h */
 	uint64_t sequence;	    /* [L] */
 	bool kept;		    /* [L] who took it could not use it */
+	/* [P] Entries that clauses counted into last, by EPID: the key is often the same. */
+	struct dbk_agg_slot recent[DBK_AGG_RECENT];
 };
 
 /* Where a segment can lie.  The slots of a CPU form a ring by `next`, in the order of their
