@@ -2,256 +2,33 @@
 /*
  * stable.c - the providers that are tables: formats/abi/probes/ (docs/design/0083-providers-as-tables.md)
  *
- * A row becomes a callback, which asks its condition and fires with what it passes on, and a struct
- * place.  Places of one name are one probe, the first's that this kernel has.  A place is hooked
- * while its probe is enabled: at a tracepoint, or with the functions of provider fbt.
+ * Rows of one name are one probe, which is the first's that this kernel has the place of.  A place is
+ * hooked while its probe is enabled: at a tracepoint, or with the functions of provider fbt.
  *
- * Which places there are is found out when a program first names a probe: the functions of all rows
- * in one walk over the kernel's symbols.
+ * Which places there are is found out when a program first names a probe, the functions of all rows in
+ * one walk over the kernel's symbols; only then there is anything in memory but the constant rows.
  */
-#include <linux/dcache.h>
-#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/sched/prio.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/tcp.h>
-#include <net/tcp.h>
-#include <uapi/linux/bpf.h>
-#include <uapi/linux/sched.h>
-#include <uapi/linux/sched/types.h>
-#include <trace/events/lock.h>
-#include <trace/events/module.h>
-#include <trace/events/sched.h>
-#include <trace/events/signal.h>
-#include <trace/events/sock.h>
+#include <linux/slab.h>
 
-#include "formats/abi/packet.h"
 #include "kmod/kernel/tracepoint.h"
-#include "kmod/providers/fbt.h"
+#include "kmod/providers/stable.h"
 
-enum kind { TRACEPOINT, ENTRY, RETURN };
+static LIST_HEAD(places);	   /* [S] that were found */
+static unsigned long *addresses;   /* [S] of the rows' functions, 0: not there; NULL: not looked for yet */
+static unsigned long *rows_tried;  /* [S] bit of each row that was asked for */
 
-/* What a callback is called with: one is part of a place, or on the stack while a function fires. */
-struct firing {
-	struct dbk_probe *probe;
-	const struct dbk_frame *frame;
-};
-
-struct place {
-	const char *provider, *module, *function, *name; /* [C] of the probe */
-	const char *where;				 /* [C] */
-	enum kind kind;				/* [C] */
-	u8 arg_count;				/* [C] */
-	void *callback;				/* [C] */
-
-	struct dbk_probe probe;	       /* of the first place of the name */
-	struct place *next;	       /* [S] of the same probe */
-	struct firing firing;	       /* [C] once the probe is published */
-	struct tracepoint *tracepoint; /* [C] likewise; NULL: a function */
-	struct dbk_frame frame;	       /* [C] likewise, of the tracepoint */
-	unsigned long address;	       /* [C] of the function, once functions were looked for; 0: not there */
-	struct fbt_probe fbt;
-	bool tried;		       /* [S] it was asked for */
-	bool wanted, hooked;	       /* [S] of a tracepoint */
-};
-
-struct rq;
-
-/* kernel/sched/sched.h */
-#define DBK_ENQUEUE_HEAD 0x10
-
-static __probe_ctx int dbk_priority_of(const struct sched_attr *attr)
+/* The names of a row's probe; returns where the place is in the kernel. */
+static const char *row_read(const struct stable_row *row, struct dbk_probe *names)
 {
-	switch (attr->sched_policy) {
-	case SCHED_DEADLINE:
-		return -1;
-	case SCHED_FIFO:
-	case SCHED_RR:
-		return MAX_RT_PRIO - 1 - (int)attr->sched_priority;
-	default:
-		return NICE_TO_PRIO(attr->sched_nice);
-	}
-}
+	const char *text = stable_texts + row->text;
 
-/* DTrace's number of a machine fault, 0: a signal of another kind. */
-static __probe_ctx int dbk_fault_of(int signal, const struct kernel_siginfo *info)
-{
-	if (info == SEND_SIG_NOINFO || info == SEND_SIG_PRIV || info->si_code <= 0)
-		return 0;
-	switch (signal) {
-	case SIGILL:
-		return 1;
-	case SIGTRAP:
-		return info->si_code == TRAP_TRACE ? 4 : 3;
-	case SIGBUS:
-		return 5;
-	case SIGSEGV:
-		return 6;
-	case SIGFPE:
-		return info->si_code == FPE_INTDIV ? 8 : 9;
-	default:
-		return 0;
-	}
-}
-
-static __probe_ctx const char *dbk_name_of(const struct dentry *entry)
-{
-	return (const char *)READ_ONCE(entry->d_name.name);
-}
-
-/* Whether a packet with its header of IP is of @protocol; extension headers of IPv6 hide it. */
-static __probe_ctx bool dbk_is_of(const struct sk_buff *skb, u8 protocol)
-{
-	return (ip_hdr(skb)->version == 4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr) == protocol;
-}
-
-/* Sockets that wait for a handshake's end, or for old packets, are smaller than a struct sock; resets are
- * sent by a raw one of the kernel's. */
-static __probe_ctx bool is_connection(const struct sock *sk)
-{
-	return sk && sk_fullsock(sk) && sk->sk_type == SOCK_STREAM && sk->sk_protocol == IPPROTO_TCP;
-}
-
-static __probe_ctx bool dbk_is_syn(const struct sk_buff *skb)
-{
-	const struct tcphdr *header = tcp_hdr(skb);
-
-	return header->syn && !header->ack && !header->rst;
-}
-
-static __probe_ctx bool dbk_is_first_syn(const struct sock *sk, const struct sk_buff *skb)
-{
-	return is_connection(sk) && dbk_is_of(skb, IPPROTO_TCP) && dbk_is_syn(skb) &&
-	       inet_csk(sk)->icsk_retransmits == 0;
-}
-
-static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
-				    const struct sk_buff *skb)
-{
-	*packet = (struct dbk_packet){ .skb = (unsigned long)skb };
-	if (sk && sk_fullsock(sk) && (sk->sk_protocol != IPPROTO_TCP || is_connection(sk))) {
-		packet->sock = (unsigned long)sk;
-		packet->state = packet->old_state = sk->sk_state;
-	}
-	if (!skb)
-		return;
-	packet->device = (unsigned long)skb->dev;
-	packet->header = (unsigned long)skb_network_header(skb);
-	packet->version = ip_hdr(skb)->version;
-	packet->transport = packet->header + sizeof(struct ipv6hdr);
-	if (packet->version == 6) {
-		packet->payload_bytes = ntohs(ipv6_hdr(skb)->payload_len);
-	} else {
-		u32 bytes = ip_hdr(skb)->ihl * 4;
-
-		packet->transport = packet->header + bytes;
-		packet->payload_bytes = (ntohs(ip_hdr(skb)->tot_len) ?: skb->len) - bytes;
-	}
-	if (skb_transport_header_was_set(skb))
-		packet->transport = (unsigned long)skb_transport_header(skb);
-}
-
-/* A row's callback is called with its firing and what the place has. */
-#define CALLBACK(provider)	       CALLBACK_AT(provider, __LINE__)
-#define CALLBACK_AT(provider, line)    CALLBACK_NAME(provider, line)
-#define CALLBACK_NAME(provider, line)  on_##provider##_##line
-#define CHECK(provider)		       CHECK_AT(provider, __LINE__)
-#define CHECK_AT(provider, line)       CHECK_NAME(provider, line)
-#define CHECK_NAME(provider, line)     check_##provider##_##line
-#define PARAMETERS(...)		       (void *at, ##__VA_ARGS__)
-
-/* A word is an argument: a pointer, or a number with its sign. */
-#define WORD(value)	(u64)(unsigned long)(value)
-#define WORDS_1(a)	WORD(a)
-#define WORDS_2(a, ...) WORD(a), WORDS_1(__VA_ARGS__)
-#define WORDS_3(a, ...) WORD(a), WORDS_2(__VA_ARGS__)
-#define WORDS_4(a, ...) WORD(a), WORDS_3(__VA_ARGS__)
-
-static __probe_ctx_inline void fire(const struct firing *firing, const u64 *args)
-{
-	dbk_probe_fire(dbk.engine, firing->probe, args, (void *)firing->frame);
-}
-
-/* The kernel declares what a tracepoint has: a kernel with other arguments does not build. */
-#define CHECK_TRACEPOINT(where, callback) check_trace_callback_type_##where(callback)
-#define CHECK_ENTRY(where, callback)	  ((void)callback)
-#define CHECK_RETURN(where, callback)	  ((void)callback)
-
-#define PASS_NONE()                                                                                \
-	({                                                                                         \
-		const u64 words[1] = { 0 };                                                        \
-		fire(at, words);                                                                   \
-	})
-#define PASS(...)                                                                                  \
-	({                                                                                         \
-		const u64 words[] = { CONCATENATE(WORDS_, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__) }; \
-		fire(at, words);                                                                   \
-	})
-#define PASS_PACKET(sock, skb)                                                                     \
-	({                                                                                         \
-		struct dbk_packet packet;                                                          \
-		const u64 words[] = { WORD(skb), WORD(&packet) };                                  \
-		packet_fill(&packet, sock, skb);                                                   \
-		fire(at, words);                                                                   \
-	})
-#define PASS_STATES(sock, from, to)                                                                \
-	({                                                                                         \
-		struct dbk_packet packet;                                                          \
-		const u64 words[] = { 0, WORD(&packet) };                                          \
-		packet_fill(&packet, sock, NULL);                                                  \
-		packet.old_state = from;                                                           \
-		packet.state = to;                                                                 \
-		fire(at, words);                                                                   \
-	})
-#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
-		  pass)                                                                            \
-	static __probe_ctx void CALLBACK(provider) PARAMETERS parameters                           \
-	{                                                                                          \
-		const struct firing *firing = at;                                                  \
-                                                                                                   \
-		if (dbk_probe_is_enabled(firing->probe) && (condition))                            \
-			pass;                                                                      \
-	}                                                                                          \
-	static __maybe_unused void CHECK(provider)(void)                                           \
-	{                                                                                          \
-		CHECK_##kind(where, CALLBACK(provider));                                           \
-	}
-#define DBK_CODED(provider, name, since, kind, where)
-#define DBK_ABSENT(provider, name, reason)
-#include "formats/abi/probes/all.h"
-#include "formats/abi/probes/end.h"
-
-static struct place places[] = {
-#define PASS_NONE() 0
-#define PASS(...)   COUNT_ARGS(__VA_ARGS__)
-#define PASS_PACKET(sock, skb) 2
-#define PASS_STATES(sock, from, to) 2
-#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
-		  pass)                                                                            \
-	{ #provider, module, function, name, #where, kind, pass, CALLBACK(provider) },
-#define DBK_CODED(provider, name, since, kind, where)
-#define DBK_ABSENT(provider, name, reason)
-#include "formats/abi/probes/all.h"
-#include "formats/abi/probes/end.h"
-};
-
-static bool functions_known; /* [S] */
-
-/* Calling conventions pass N integers the same way whatever their types are. */
-static __probe_ctx void on_function(struct fbt_probe *fbt, const u64 *args,
-				    const struct dbk_frame *frame)
-{
-	struct place *place = container_of(fbt, struct place, fbt);
-	void (*callback)(void *at, u64, u64, u64, u64, u64) = place->callback;
-	struct firing firing = { .probe = place->firing.probe, .frame = frame };
-
-	if (place->kind == RETURN)
-		callback(&firing, args[1], args[2], 0, 0, 0);
-	else
-		callback(&firing, args[0], args[1], args[2], args[3], args[4]);
+	names->provider = text;
+	names->module = names->provider + strlen(names->provider) + 1;
+	names->function = names->module + strlen(names->module) + 1;
+	names->name = names->function + strlen(names->function) + 1;
+	return names->name + strlen(names->name) + 1;
 }
 
 /* Whether @symbol is @name, or the copy of it that the compiler made of a static function. */
@@ -264,14 +41,19 @@ static bool is_named(const char *symbol, const char *name)
 		strcmp(symbol + bytes, ".constprop.0") == 0);
 }
 
-/* Places by what their functions' names begin with: a kernel has 150 000 symbols. */
+/* Rows by what their functions' names begin with: a kernel has 150 000 symbols. */
 #define BUCKETS 64
 
+/* A row that waits for its function. */
+struct sought {
+	struct sought *next; /* of the same bucket */
+	const char *where;
+};
+
 struct search {
-	struct {
-		u16 count;
-		struct place *places[ARRAY_SIZE(places)];
-	} buckets[BUCKETS];
+	struct sought *buckets[BUCKETS];
+	struct sought *rows; /* of each row */
+	unsigned long *addresses;
 };
 
 static u32 bucket_of(const char *name)
@@ -281,99 +63,140 @@ static u32 bucket_of(const char *name)
 
 static int search_symbol(void *data, const char *name, unsigned long address)
 {
-	struct search *search = data;
-	u32 bucket = bucket_of(name);
-	u32 i;
+	const struct search *search = data;
+	const struct sought *sought;
 
-	for (i = 0; i < search->buckets[bucket].count; i++) {
-		struct place *place = search->buckets[bucket].places[i];
+	for (sought = search->buckets[bucket_of(name)]; sought; sought = sought->next) {
+		unsigned long *found = &search->addresses[sought - search->rows];
 
-		if (is_named(name, place->where) && place->address == 0)
-			place->address = address;
+		if (*found == 0 && is_named(name, sought->where))
+			*found = address;
 	}
 	return 0;
 }
 
 static int functions_find(void)
 {
-	struct search *search;
-	int err;
+	struct search search = { 0 };
+	struct dbk_probe names;
+	int err = -ENOMEM;
 	u32 i;
 
-	if (functions_known)
+	if (addresses)
 		return 0;
-	search = kvzalloc(sizeof(*search), GFP_KERNEL);
-	if (!search)
-		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		u32 bucket = bucket_of(places[i].where);
+	search.rows = kvcalloc(stable_row_count, sizeof(*search.rows), GFP_KERNEL);
+	search.addresses = kvcalloc(stable_row_count, sizeof(*search.addresses), GFP_KERNEL);
+	if (search.rows && search.addresses) {
+		for (i = 0; i < stable_row_count; i++) {
+			struct sought *sought = &search.rows[i], **bucket;
 
-		if (places[i].kind != TRACEPOINT)
-			search->buckets[bucket].places[search->buckets[bucket].count++] = &places[i];
+			if (stable_rows[i].kind == TRACEPOINT)
+				continue;
+			sought->where = row_read(&stable_rows[i], &names);
+			bucket = &search.buckets[bucket_of(sought->where)];
+			sought->next = *bucket;
+			*bucket = sought;
+		}
+		err = dbk_symbols_walk(search_symbol, &search);
 	}
-	err = dbk_symbols_walk(search_symbol, search);
-	kvfree(search);
-	if (err)
+	if (err) {
 		pr_warn("the stable providers' functions cannot be found (error %d)\n", -err);
-	functions_known = err == 0;
+		kvfree(search.addresses);
+	} else {
+		addresses = search.addresses;
+	}
+	kvfree(search.rows);
 	return err;
 }
 
 /* Whether this kernel has the place; then it is ready to be hooked for @probe. */
-static bool place_find(struct place *place, struct dbk_probe *probe)
+static bool place_find(struct stable_place *place, const char *where, struct dbk_probe *probe)
 {
-	place->firing = (struct firing){ .probe = probe, .frame = &place->frame };
-	if (place->kind == TRACEPOINT) {
-		place->tracepoint = dbk_tracepoint_find(place->where);
+	unsigned long address;
+
+	place->firing = (struct stable_firing){ .probe = probe, .frame = &place->frame };
+	if (place->row->kind == TRACEPOINT) {
+		place->tracepoint = dbk_tracepoint_find(where);
 		if (place->tracepoint)
 			place->frame = dbk_tracepoint_frame(place->tracepoint);
 		return place->tracepoint;
 	}
-	return functions_find() == 0 && place->address != 0 &&
-	       fbt_hook_init(&place->fbt, probe, place->address,
-			     place->kind == RETURN ? FBT_RETURN : FBT_ENTRY, on_function);
+	address = functions_find() == 0 ? addresses[place->row - stable_rows] : 0;
+	return address != 0 && fbt_hook_init(&place->fbt, probe, address,
+					     place->row->kind == RETURN ? FBT_RETURN : FBT_ENTRY,
+					     stable_on_function);
 }
 
-static bool is_same_probe(const struct place *a, const struct place *b)
+/* The place of @row for the probe of @first, or for one of its own; NULL when this kernel has none. */
+static struct stable_place *place_create(const struct stable_row *row, struct stable_place *first)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0 &&
-	       strcmp(a->module, b->module) == 0 &&
-	       strcmp(a->function, b->function) == 0;
+	struct stable_place *place = kzalloc(sizeof(*place), GFP_KERNEL);
+
+	if (!place)
+		return ERR_PTR(-ENOMEM);
+	place->row = row;
+	place->probe.host_data = (void *)&dbk_provider_stable;
+	if (!place_find(place, row_read(row, &place->probe), first ? &first->probe : &place->probe)) {
+		kfree(place);
+		return NULL;
+	}
+	dbk_probe_args_in_order(&place->probe, row->arg_count);
+	list_add_tail(&place->link, &places);
+	return place;
 }
 
-/* Publishes the probe of @place, with all the places of its name that this kernel has. */
-static int probe_publish(struct place *place)
+static bool is_same_probe(const struct dbk_probe *names, const struct stable_row *row)
 {
-	struct place *first = NULL, *last = NULL;
-	struct place *other;
+	struct dbk_probe others;
 
-	for (other = place; other < places + ARRAY_SIZE(places); other++) {
-		if (!is_same_probe(other, place))
+	row_read(row, &others);
+	return strcmp(names->name, others.name) == 0 && strcmp(names->provider, others.provider) == 0 &&
+	       strcmp(names->module, others.module) == 0 && strcmp(names->function, others.function) == 0;
+}
+
+/* Publishes the probe of @row, with all the places of its name that this kernel has. */
+static int probe_publish(const struct stable_row *row, const struct dbk_probe *names)
+{
+	struct stable_place *first = NULL, *last = NULL;
+	int err = 0;
+
+	for (; row < stable_rows + stable_row_count; row++) {
+		struct stable_place *place;
+
+		if (!is_same_probe(names, row))
 			continue;
-		other->tried = true;
-		if (!place_find(other, first ? &first->probe : &other->probe))
+		__set_bit(row - stable_rows, rows_tried);
+		place = place_create(row, first);
+		if (IS_ERR(place))
+			err = PTR_ERR(place);
+		if (IS_ERR_OR_NULL(place))
 			continue;
 		if (last)
-			last->next = other;
+			last->next = place;
 		else
-			first = other;
-		last = other;
+			first = place;
+		last = place;
 	}
-	return first ? dbk_probe_add(dbk.engine, &first->probe) : 0;
+	return (first ? dbk_probe_add(dbk.engine, &first->probe) : 0) ?: err;
 }
 
 static int stable_provide(const struct dbk_probedesc *description)
 {
+	struct dbk_probe names;
 	u32 i;
 
 	dbk_state_assert();
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		struct place *place = &places[i];
+	for (i = 0; i < stable_row_count; i++) {
+		const struct stable_row *row = &stable_rows[i];
 		int err;
 
-		if (place->tried || !dbk_probedesc_match(description, &place->probe))
+		if (test_bit(i, rows_tried) ||
+		    !dbk_glob_match(description->provider, stable_texts + row->text))
 			continue;
-		err = probe_publish(place);
+		row_read(row, &names);
+		if (!dbk_probedesc_match(description, &names))
+			continue;
+		err = probe_publish(row, &names);
 		if (err)
 			return err;
 	}
@@ -382,43 +205,39 @@ static int stable_provide(const struct dbk_probedesc *description)
 
 static int stable_init(void)
 {
-	u32 i;
+	rows_tried = bitmap_zalloc(stable_row_count, GFP_KERNEL);
+	return rows_tried ? 0 : -ENOMEM;
+}
 
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		struct place *place = &places[i];
-
-		place->probe = (struct dbk_probe){
-			.provider = place->provider,
-			.module = place->module,
-			.function = place->function,
-			.name = place->name,
-			.host_data = (void *)&dbk_provider_stable,
-		};
-		dbk_probe_args_in_order(&place->probe, place->arg_count);
-	}
-	return 0;
+static bool is_published(const struct stable_place *place)
+{
+	return place->firing.probe == &place->probe && place->probe.id != 0;
 }
 
 static void stable_exit(void)
 {
+	struct stable_place *place, *next;
 	struct dbk_retire retire;
-	u32 i;
 
 	dbk_state_assert();
-	dbk_retire_begin(&retire, ARRAY_SIZE(places));
-	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if (places[i].probe.id != 0)
-			dbk_retire_add(&retire, &places[i].probe);
+	dbk_retire_begin(&retire, stable_row_count);
+	list_for_each_entry(place, &places, link)
+		if (is_published(place))
+			dbk_retire_add(&retire, &place->probe);
 	dbk_retire_end(&retire);
+	list_for_each_entry_safe(place, next, &places, link)
+		kfree(place);
+	kvfree(addresses);
+	bitmap_free(rows_tried);
 }
 
 static void stable_disable(struct dbk_probe *probe)
 {
-	struct place *place;
+	struct stable_place *place;
 
 	dbk_state_assert();
-	for (place = container_of(probe, struct place, probe); place; place = place->next) {
-		if (place->kind == TRACEPOINT)
+	for (place = container_of(probe, struct stable_place, probe); place; place = place->next) {
+		if (place->tracepoint)
 			place->wanted = false;
 		else
 			fbt_unhook(&place->fbt);
@@ -426,13 +245,13 @@ static void stable_disable(struct dbk_probe *probe)
 }
 
 /* The callbacks of one tracepoint are called in the order of their rows. */
-static int tracepoint_hook(struct place *place)
+static int tracepoint_hook(struct stable_place *place)
 {
-	int priority = TRACEPOINT_DEFAULT_PRIO + (places + ARRAY_SIZE(places) - place);
+	int priority = TRACEPOINT_DEFAULT_PRIO + stable_row_count - (place->row - stable_rows);
 	int err = 0;
 
 	if (!place->hooked)
-		err = tracepoint_probe_register_prio(place->tracepoint, place->callback,
+		err = tracepoint_probe_register_prio(place->tracepoint, place->row->callback,
 						     &place->firing, priority);
 	place->hooked = place->wanted = err == 0;
 	return err;
@@ -440,13 +259,13 @@ static int tracepoint_hook(struct place *place)
 
 static int stable_enable(struct dbk_probe *probe)
 {
-	struct place *place;
+	struct stable_place *place;
 
 	dbk_state_assert();
-	for (place = container_of(probe, struct place, probe); place; place = place->next) {
+	for (place = container_of(probe, struct stable_place, probe); place; place = place->next) {
 		int err = 0;
 
-		if (place->kind == TRACEPOINT)
+		if (place->tracepoint)
 			err = tracepoint_hook(place);
 		else
 			fbt_hook(&place->fbt);
@@ -461,15 +280,13 @@ static int stable_enable(struct dbk_probe *probe)
 /* Functions are settled with those of provider fbt. */
 static int stable_settle(void)
 {
-	u32 i;
+	struct stable_place *place;
 
 	dbk_state_assert();
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		struct place *place = &places[i];
-
+	list_for_each_entry(place, &places, link) {
 		if (!place->hooked || place->wanted)
 			continue;
-		tracepoint_probe_unregister(place->tracepoint, place->callback, &place->firing);
+		tracepoint_probe_unregister(place->tracepoint, place->row->callback, &place->firing);
 		place->hooked = false;
 	}
 	return 0;

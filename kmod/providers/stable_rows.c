@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stable_rows.c - the rows of the stable providers: formats/abi/probes/ (docs/design/0083-providers-as-tables.md)
+ *
+ * A row becomes a callback, which asks its condition and fires with what it passes on, and a row of a table.
+ */
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include <uapi/linux/bpf.h>
+#include <uapi/linux/sched.h>
+#include <uapi/linux/sched/types.h>
+#include <trace/events/lock.h>
+#include <trace/events/module.h>
+#include <trace/events/sched.h>
+#include <trace/events/signal.h>
+#include <trace/events/sock.h>
+
+#include "formats/abi/packet.h"
+#include "kmod/providers/stable.h"
+
+struct rq;
+
+/* kernel/sched/sched.h */
+#define DBK_ENQUEUE_HEAD 0x10
+
+static __probe_ctx int dbk_priority_of(const struct sched_attr *attr)
+{
+	switch (attr->sched_policy) {
+	case SCHED_DEADLINE:
+		return -1;
+	case SCHED_FIFO:
+	case SCHED_RR:
+		return MAX_RT_PRIO - 1 - (int)attr->sched_priority;
+	default:
+		return NICE_TO_PRIO(attr->sched_nice);
+	}
+}
+
+/* DTrace's number of a machine fault, 0: a signal of another kind. */
+static __probe_ctx int dbk_fault_of(int signal, const struct kernel_siginfo *info)
+{
+	if (info == SEND_SIG_NOINFO || info == SEND_SIG_PRIV || info->si_code <= 0)
+		return 0;
+	switch (signal) {
+	case SIGILL:
+		return 1;
+	case SIGTRAP:
+		return info->si_code == TRAP_TRACE ? 4 : 3;
+	case SIGBUS:
+		return 5;
+	case SIGSEGV:
+		return 6;
+	case SIGFPE:
+		return info->si_code == FPE_INTDIV ? 8 : 9;
+	default:
+		return 0;
+	}
+}
+
+static __probe_ctx const char *dbk_name_of(const struct dentry *entry)
+{
+	return (const char *)READ_ONCE(entry->d_name.name);
+}
+
+/* Whether a packet with its header of IP is of @protocol; extension headers of IPv6 hide it. */
+static __probe_ctx bool dbk_is_of(const struct sk_buff *skb, u8 protocol)
+{
+	return (ip_hdr(skb)->version == 4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr) == protocol;
+}
+
+/* Sockets that wait for a handshake's end, or for old packets, are smaller than a struct sock; resets are
+ * sent by a raw one of the kernel's. */
+static __probe_ctx bool is_connection(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk->sk_type == SOCK_STREAM && sk->sk_protocol == IPPROTO_TCP;
+}
+
+static __probe_ctx bool dbk_is_syn(const struct sk_buff *skb)
+{
+	const struct tcphdr *header = tcp_hdr(skb);
+
+	return header->syn && !header->ack && !header->rst;
+}
+
+static __probe_ctx bool dbk_is_first_syn(const struct sock *sk, const struct sk_buff *skb)
+{
+	return is_connection(sk) && dbk_is_of(skb, IPPROTO_TCP) && dbk_is_syn(skb) &&
+	       inet_csk(sk)->icsk_retransmits == 0;
+}
+
+static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
+				    const struct sk_buff *skb)
+{
+	*packet = (struct dbk_packet){ .skb = (unsigned long)skb };
+	if (sk && sk_fullsock(sk) && (sk->sk_protocol != IPPROTO_TCP || is_connection(sk))) {
+		packet->sock = (unsigned long)sk;
+		packet->state = packet->old_state = sk->sk_state;
+	}
+	if (!skb)
+		return;
+	packet->device = (unsigned long)skb->dev;
+	packet->header = (unsigned long)skb_network_header(skb);
+	packet->version = ip_hdr(skb)->version;
+	packet->transport = packet->header + sizeof(struct ipv6hdr);
+	if (packet->version == 6) {
+		packet->payload_bytes = ntohs(ipv6_hdr(skb)->payload_len);
+	} else {
+		u32 bytes = ip_hdr(skb)->ihl * 4;
+
+		packet->transport = packet->header + bytes;
+		packet->payload_bytes = (ntohs(ip_hdr(skb)->tot_len) ?: skb->len) - bytes;
+	}
+	if (skb_transport_header_was_set(skb))
+		packet->transport = (unsigned long)skb_transport_header(skb);
+}
+
+/* A row's callback is called with its firing and what the place has. */
+#define CALLBACK(provider)	       CALLBACK_AT(provider, __LINE__)
+#define CALLBACK_AT(provider, line)    CALLBACK_NAME(provider, line)
+#define CALLBACK_NAME(provider, line)  on_##provider##_##line
+#define CHECK(provider)		       CHECK_AT(provider, __LINE__)
+#define CHECK_AT(provider, line)       CHECK_NAME(provider, line)
+#define CHECK_NAME(provider, line)     check_##provider##_##line
+#define PARAMETERS(...)		       (void *at, ##__VA_ARGS__)
+
+/* A word is an argument: a pointer, or a number with its sign. */
+#define WORD(value)	(u64)(unsigned long)(value)
+#define WORDS_1(a)	WORD(a)
+#define WORDS_2(a, ...) WORD(a), WORDS_1(__VA_ARGS__)
+#define WORDS_3(a, ...) WORD(a), WORDS_2(__VA_ARGS__)
+#define WORDS_4(a, ...) WORD(a), WORDS_3(__VA_ARGS__)
+
+static __probe_ctx_inline void fire(const struct stable_firing *firing, const u64 *args)
+{
+	dbk_probe_fire(dbk.engine, firing->probe, args, (void *)firing->frame);
+}
+
+/* The kernel declares what a tracepoint has: a kernel with other arguments does not build. */
+#define CHECK_TRACEPOINT(where, callback) check_trace_callback_type_##where(callback)
+#define CHECK_ENTRY(where, callback)	  ((void)callback)
+#define CHECK_RETURN(where, callback)	  ((void)callback)
+
+#define PASS_NONE()                                                                                \
+	({                                                                                         \
+		const u64 words[1] = { 0 };                                                        \
+		fire(at, words);                                                                   \
+	})
+#define PASS(...)                                                                                  \
+	({                                                                                         \
+		const u64 words[] = { CONCATENATE(WORDS_, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__) }; \
+		fire(at, words);                                                                   \
+	})
+#define PASS_PACKET(sock, skb)                                                                     \
+	({                                                                                         \
+		struct dbk_packet packet;                                                          \
+		const u64 words[] = { WORD(skb), WORD(&packet) };                                  \
+		packet_fill(&packet, sock, skb);                                                   \
+		fire(at, words);                                                                   \
+	})
+#define PASS_STATES(sock, from, to)                                                                \
+	({                                                                                         \
+		struct dbk_packet packet;                                                          \
+		const u64 words[] = { 0, WORD(&packet) };                                          \
+		packet_fill(&packet, sock, NULL);                                                  \
+		packet.old_state = from;                                                           \
+		packet.state = to;                                                                 \
+		fire(at, words);                                                                   \
+	})
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
+	static __probe_ctx void CALLBACK(provider) PARAMETERS parameters                           \
+	{                                                                                          \
+		const struct stable_firing *firing = at;                                                  \
+                                                                                                   \
+		if (dbk_probe_is_enabled(firing->probe) && (condition))                            \
+			pass;                                                                      \
+	}                                                                                          \
+	static __maybe_unused void CHECK(provider)(void)                                           \
+	{                                                                                          \
+		CHECK_##kind(where, CALLBACK(provider));                                           \
+	}
+#define DBK_CODED(provider, name, since, kind, where)
+#define DBK_ABSENT(provider, name, reason)
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
+
+/* Where each row's text is: a member of the size of each. */
+#define TEXT(provider, module, function, name, where)                                              \
+	#provider "\0" module "\0" function "\0" name "\0" #where
+#define DBK_CODED(provider, name, since, kind, where)
+#define DBK_ABSENT(provider, name, reason)
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
+	char CALLBACK(provider)[sizeof(TEXT(provider, module, function, name, where))];
+static const struct texts {
+#include "formats/abi/probes/all.h"
+} texts = {
+#undef DBK_PLACE
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
+	TEXT(provider, module, function, name, where),
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
+};
+const char *const stable_texts = (const char *)&texts;
+
+#define PASS_NONE() 0
+#define PASS(...)   COUNT_ARGS(__VA_ARGS__)
+#define PASS_PACKET(sock, skb) 2
+#define PASS_STATES(sock, from, to) 2
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+		  pass)                                                                            \
+	{ CALLBACK(provider), offsetof(struct texts, CALLBACK(provider)), kind, pass },
+#define DBK_CODED(provider, name, since, kind, where)
+#define DBK_ABSENT(provider, name, reason)
+const struct stable_row stable_rows[] = {
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
+};
+const u32 stable_row_count = ARRAY_SIZE(stable_rows);
+static_assert(sizeof(texts) <= U16_MAX);
+
+/* Calling conventions pass N integers the same way whatever their types are. */
+__probe_ctx void stable_on_function(struct fbt_probe *fbt, const u64 *args,
+				     const struct dbk_frame *frame)
+{
+	struct stable_place *place = container_of(fbt, struct stable_place, fbt);
+	void (*callback)(void *at, u64, u64, u64, u64, u64) = place->row->callback;
+	struct stable_firing firing = { .probe = place->firing.probe, .frame = frame };
+
+	if (place->row->kind == RETURN)
+		callback(&firing, args[1], args[2], 0, 0, 0);
+	else
+		callback(&firing, args[0], args[1], args[2], args[3], args[4]);
+}
