@@ -50,6 +50,13 @@ std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Recording& 
     return std::make_unique<analyze::RecordedNames>(recording.maps, std::move(places));
 }
 
+void add_user_style_options(Command command, analyze::UserNameStyle& style) {
+    command.add_flag("--lines", style.lines,
+                     "Source lines in user stacks, of files that have DWARF");
+    command.add_flag("--no-demangle", style.mangled,
+                     "Names of C++ and Rust as the linker has them");
+}
+
 void complain_of_missing(const analyze::RecordedNames& names) {
     auto missing = names.missing();
     if (missing.empty())

@@ -3,7 +3,9 @@
 // Names of user addresses in a recording, by the files of this machine.
 #pragma once
 
+#include "analyze/symbols/address_names.hpp"
 #include "analyze/symbols/recorded_names.hpp"
+#include "cmd/command.hpp"
 #include "formats/segment/recording.hpp"
 
 #include <memory>
@@ -16,6 +18,9 @@ namespace daybreak::cmd {
 /// recording has no maps of processes.  `folders` are those of --symbols.
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Recording& recording,
                                                       std::vector<std::string> folders = {});
+
+/// How they are written.
+void add_user_style_options(Command command, analyze::UserNameStyle& style);
 
 /// Says of which files that addresses were in this machine has no such build.
 void complain_of_missing(const analyze::RecordedNames& names);

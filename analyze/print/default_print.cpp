@@ -118,7 +118,7 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
         std::string text = !is_user ? context.names.location(frames[i])
                            : context.options.noresolve
                                ? context.names.user_unresolved(pid, frames[i])
-                               : context.names.user_location(pid, frames[i]);
+                               : context.names.user_location(pid, frames[i], i > 1);
         out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
         print_field(out, text, layout.width, layout.precision, layout.left);
         out += '\n';

@@ -19,8 +19,9 @@ constexpr size_t kHeldBytesMax = 64u << 20;
 
 ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
     : options_(options),
-      names_(options.symbols, options.users), shared_{sink, names_, options_.hooks,
-                                                      options.testing} {
+      names_(options.symbols, options.users, options.user_style), shared_{sink, names_,
+                                                                          options_.hooks,
+                                                                          options.testing} {
     shared_.json = options.json;
     shared_.totals = options.totals;
 }
@@ -126,8 +127,7 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     if (tallied)
         merge_options.tallied = &tallied->tallied();
     if (options_.window.is_set())
-        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks,
-                                         uint64_t max_ticks) {
+        merge_options.is_wanted = [this](const auto& ring, uint64_t min_ticks, uint64_t max_ticks) {
             return options_.window.overlaps(ring.clock.mono_ns(min_ticks),
                                             ring.clock.mono_ns(max_ticks));
         };
@@ -155,7 +155,7 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
 /// Counts what may be counted in any order.  Of a ring that grows nothing is, and of small rings
 /// whose records begin within a segment: the merge alone knows where to go on.
 std::unique_ptr<Tally> ReportSession::tally(const formats::Recording& recording,
-                                          const MergeOptions& options) {
+                                            const MergeOptions& options) {
     if (options_.grows || !options.starts.empty())
         return nullptr;
     std::vector<Consumer*> consumers;

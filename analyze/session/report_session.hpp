@@ -51,6 +51,7 @@ struct ReportOptions {
     const formats::SymbolTable* symbols = nullptr;
     /// Processes that still run; null: their addresses stay numbers.  Must outlive the call.
     UserNames* users = nullptr;
+    UserNameStyle user_style;
     ConsumerHooks hooks;
     /// Memory for aggregations of one ring.
     uint64_t aggregation_bytes_max = kAggregationBytesMax;

@@ -28,8 +28,11 @@ std::optional<UserPlace> AddressNames::find_user(uint64_t pid, uint64_t address)
     unnamed_.user |= !users_;
     if (!users_)
         return std::nullopt;
-    return users_->find(pid, address,
-                        clock_ ? std::optional(clock_->mono_ns(ticks_)) : std::nullopt);
+    return users_->find(pid, address, moment_ns());
+}
+
+std::optional<uint64_t> AddressNames::moment_ns() const {
+    return clock_ ? std::optional(clock_->mono_ns(ticks_)) : std::nullopt;
 }
 
 std::string AddressNames::location(uint64_t address) const {
@@ -85,14 +88,18 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     if (place->symbol.empty())
         return place->by_offset ? place->object + ":" + hexadecimal(place->object_offset)
                                 : place->object + "`" + hexadecimal(address);
-    std::string text = place->object + "`" + demangled(place->symbol);
+    std::string text =
+        place->object + "`" + (style_.mangled ? place->symbol : demangled(place->symbol));
     if (offset && place->symbol_offset != 0)
         text += "+" + hexadecimal(place->symbol_offset);
     return text;
 }
 
-std::string AddressNames::user_location(uint64_t pid, uint64_t address) const {
-    return user_text(pid, address, true);
+std::string AddressNames::user_location(uint64_t pid, uint64_t address, bool is_return) const {
+    std::string text = user_text(pid, address, true);
+    std::string line =
+        style_.lines && users_ ? users_->line(pid, address, is_return, moment_ns()) : "";
+    return line.empty() ? text : text + " (" + line + ")";
 }
 
 std::string AddressNames::user_symbol(uint64_t pid, uint64_t address) const {

@@ -24,11 +24,18 @@ struct UnnamedAddresses {
     explicit operator bool() const { return kernel || user; }
 };
 
+/// How names of user addresses are written.
+struct UserNameStyle {
+    bool mangled = false; ///< of C++ and Rust as the linker has them
+    bool lines = false;   ///< locations with the source line: "prog`main+0x4 (prog.c:12)"
+};
+
 class AddressNames {
 public:
     /// Looks up in `symbols` and `users`, which must outlive this; null when there are none.
-    explicit AddressNames(const formats::SymbolTable* symbols, UserNames* users = nullptr)
-        : symbols_(symbols), users_(users) {}
+    explicit AddressNames(const formats::SymbolTable* symbols, UserNames* users = nullptr,
+                          UserNameStyle style = {})
+        : symbols_(symbols), users_(users), style_(style) {}
 
     /// Returns "module`symbol+0xoffset", "module`symbol" at its start, or "0xaddress".
     std::string location(uint64_t address) const;
@@ -43,9 +50,9 @@ public:
     uint64_t module_start(uint64_t address) const;
 
     /// The same of an address of a process: "object`symbol+0xoffset", "object`0xaddress" where
-    /// there is no symbol, "0xaddress" where there is nothing.  Symbols of C++ and Rust are
-    /// demangled.
-    std::string user_location(uint64_t pid, uint64_t address) const;
+    /// there is no symbol, "0xaddress" where there is nothing.  `is_return`: it is where a call
+    /// returns to, and the line is that of the call.
+    std::string user_location(uint64_t pid, uint64_t address, bool is_return = false) const;
     std::string user_symbol(uint64_t pid, uint64_t address) const;
     std::string user_module(uint64_t pid, uint64_t address) const;
     /// Where the symbol or object of it begins, or the address when it has none.
@@ -79,12 +86,14 @@ public:
     };
 
 private:
+    std::optional<uint64_t> moment_ns() const;
     std::optional<UserPlace> find_user(uint64_t pid, uint64_t address) const;
     std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
     std::optional<formats::SymbolTable::Match> find(uint64_t address) const;
 
     const formats::SymbolTable* symbols_;
     UserNames* users_;
+    UserNameStyle style_;
     mutable const formats::ClockModel* clock_ = nullptr; ///< null: of no known time
     mutable uint64_t ticks_ = 0;
     mutable UnnamedAddresses unnamed_;

@@ -45,21 +45,29 @@ std::string by_build_id(const std::string& build_id) {
 }
 
 /// Nothing when it is not a file that can be read: devices and pipes are not opened for reading.
-ObjectSymbols read_file(const std::string& path) {
+base::ScopedFd open_file(const std::string& path) {
     base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status = {};
     if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-        return {};
-    return ObjectSymbols::read(file.get());
+        return base::ScopedFd();
+    return file;
+}
+
+ObjectSymbols read_file(const std::string& path) {
+    base::ScopedFd file = open_file(path);
+    return file.valid() ? ObjectSymbols::read(file.get()) : ObjectSymbols();
 }
 
 } // namespace
 
-std::unique_ptr<ObjectSymbols> RecordedNames::read_object(const MappedFile& file) const {
-    if (file.path == kVdso)
-        return places_.vdso.empty()
-                   ? nullptr
-                   : std::make_unique<ObjectSymbols>(ObjectSymbols::read(places_.vdso));
+std::unique_ptr<RecordedNames::Object> RecordedNames::read_object(const MappedFile& file) const {
+    auto object = std::make_unique<Object>();
+    if (file.path == kVdso) {
+        if (places_.vdso.empty())
+            return nullptr;
+        object->symbols = ObjectSymbols::read(places_.vdso);
+        return object;
+    }
     if (file.build_id.size() < 2)
         return nullptr;
     std::string path = path_of(file), id = by_build_id(file.build_id);
@@ -73,18 +81,21 @@ std::unique_ptr<ObjectSymbols> RecordedNames::read_object(const MappedFile& file
     if (path.starts_with('/') && !file.path_cut)
         candidates.push_back(path);
     for (const std::string& candidate : candidates) {
-        auto object = std::make_unique<ObjectSymbols>(read_file(candidate));
-        if (object->build_id() != file.build_id)
+        object->symbols = read_file(candidate);
+        if (object->symbols.build_id() != file.build_id)
             continue;
+        object->path = candidate;
         for (const std::string& more : debug)
-            if (object->add_functions_of(read_file(more)))
+            if (object->symbols.add_functions_of(read_file(more))) {
+                object->debug_path = more;
                 break;
+            }
         return object;
     }
     return nullptr;
 }
 
-const ObjectSymbols* RecordedNames::object_of(const MappedFile& file) {
+RecordedNames::Object* RecordedNames::object_of(const MappedFile& file) {
     auto [at, is_new] = objects_.try_emplace(&file);
     if (is_new)
         at->second = read_object(file);
@@ -130,17 +141,35 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
     place.object_offset = match->offset;
     place.object_start = match->begin;
     place.by_offset = true;
-    const ObjectSymbols* object = object_of(*match->file);
-    std::optional<uint64_t> in_object = object ? object->address_of(match->offset) : std::nullopt;
+    const Object* object = object_of(*match->file);
+    std::optional<uint64_t> in_object =
+        object ? object->symbols.address_of(match->offset) : std::nullopt;
     if (!in_object)
         return place;
     place.object_offset = *in_object;
-    if (const ObjectSymbols::Symbol* symbol = object->find(*in_object)) {
+    if (const ObjectSymbols::Symbol* symbol = object->symbols.find(*in_object)) {
         place.symbol = symbol->name;
         place.symbol_offset = *in_object - symbol->address;
         remember_before(place.symbol_offset);
     }
     return place;
+}
+
+std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
+                                std::optional<uint64_t> mono_ns) {
+    auto match = place_of(pid, address, mono_ns);
+    Object* object = match ? object_of(*match->file) : nullptr;
+    std::optional<uint64_t> in_object =
+        object ? object->symbols.address_of(match->offset - is_return) : std::nullopt;
+    if (!in_object)
+        return "";
+    if (!object->lines)
+        object->lines = std::make_unique<ObjectLines>(open_file(object->path));
+    if (object->lines->empty() && !object->debug_path.empty()) {
+        object->lines = std::make_unique<ObjectLines>(open_file(object->debug_path));
+        object->debug_path.clear();
+    }
+    return object->lines->find(*in_object);
 }
 
 std::vector<std::pair<std::string, std::string>> RecordedNames::missing() const {

@@ -6,6 +6,7 @@
 // that build: any other gives wrong names, and then object and offset are the answer.
 #pragma once
 
+#include "analyze/symbols/object_lines.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "formats/segment/process_maps.hpp"
@@ -36,6 +37,8 @@ public:
 
     std::optional<UserPlace> find(uint64_t pid, uint64_t address,
                                   std::optional<uint64_t> mono_ns) override;
+    std::string line(uint64_t pid, uint64_t address, bool is_return,
+                     std::optional<uint64_t> mono_ns) override;
 
     /// Files that addresses were in, of which this machine does not have that build: path and build
     /// id in hexadecimal, "" where the kernel did not know it.
@@ -43,19 +46,24 @@ public:
 
 private:
     using Match = formats::ProcessMaps::Match;
+    /// A file of that build, and the one that debug symbols were in; "": none.
+    struct Object {
+        ObjectSymbols symbols;
+        std::string path, debug_path;
+        std::unique_ptr<ObjectLines> lines; ///< null: not asked for yet
+    };
 
     std::optional<Match> place_of(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns);
     void remember(uint64_t pid, uint64_t address, const Match& match);
-    const ObjectSymbols* object_of(const formats::MappedFile& file);
-    std::unique_ptr<ObjectSymbols> read_object(const formats::MappedFile& file) const;
+    Object* object_of(const formats::MappedFile& file);
+    std::unique_ptr<Object> read_object(const formats::MappedFile& file) const;
 
     const formats::ProcessMaps& maps_;
     ObjectPlaces places_;
     /// What was asked for with a time, and the beginnings of symbol and object, which are keys of
     /// aggregations: there the time is not known any more.  Without a file: there were several.
-    std::map<std::pair<uint64_t, uint64_t>, Match> remembered_; // by pid and address
-    std::map<const formats::MappedFile*, std::unique_ptr<ObjectSymbols>>
-        objects_; // null: none here
+    std::map<std::pair<uint64_t, uint64_t>, Match> remembered_;             // by pid and address
+    std::map<const formats::MappedFile*, std::unique_ptr<Object>> objects_; // null: none here
 };
 
 } // namespace daybreak::analyze

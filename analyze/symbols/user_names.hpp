@@ -29,6 +29,14 @@ public:
     /// was when; empty when it is not known, or nothing is mapped there.
     virtual std::optional<UserPlace> find(uint64_t pid, uint64_t address,
                                           std::optional<uint64_t> mono_ns) = 0;
+    /// Returns the source line there, "malloc.c:3275"; "" when it is not known.  Of a return
+    /// address it is that of the call.
+    virtual std::string line(uint64_t pid, uint64_t address, bool is_return,
+                             std::optional<uint64_t> mono_ns) {
+        static_cast<void>(pid), static_cast<void>(address);
+        static_cast<void>(is_return), static_cast<void>(mono_ns);
+        return "";
+    }
 };
 
 } // namespace daybreak::analyze

@@ -36,6 +36,7 @@ struct ReplayArguments {
     std::string align; ///< a probe description
     bool where_possible = false;
     bool names_machines = false;
+    analyze::UserNameStyle user_style;
     std::string partial; ///< the file for partial states; "": print
 };
 
@@ -109,6 +110,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     if (!set.is_of_several()) // processes of two boots have nothing in common
         users = user_names_of(set.all()[0]->trace.recording);
     options.users = users.get();
+    options.user_style = arguments.user_style;
     OutputFile output;
     TerminalSink sink(
         {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});
@@ -253,6 +255,7 @@ void add_replay(Command app, int& status) {
                     "Several recordings: take the first record of this probe in each as one moment "
                     "(default: their wall clocks)")
         .type_name("PROBE");
+    add_user_style_options(command, arguments->user_style);
     command.add_flag("--where-possible", arguments->where_possible,
                      "Leave out clauses that ask what was not recorded, and say which");
     command

@@ -33,6 +33,7 @@ struct ReportArguments {
     bool system = false;
     bool all = false;
     bool json = false;
+    analyze::UserNameStyle user_style;
     int jobs = 1;
 };
 
@@ -108,6 +109,7 @@ int report(const ReportArguments& arguments) {
     options.symbols = &trace->symbols;
     auto users = user_names_of(trace->recording, std::move(folders));
     options.users = users.get();
+    options.user_style = arguments.user_style;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
@@ -151,6 +153,7 @@ void add_report(Command app, int& status) {
     command.add_option("--symbols", arguments->symbols_paths,
                        "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
                        "folder of programs and libraries");
+    add_user_style_options(command, arguments->user_style);
     command.add_flag("--all", arguments->all,
                      "Of a snapshot or a cut file all it holds, not only its window");
     command.add_flag("--json", arguments->json,

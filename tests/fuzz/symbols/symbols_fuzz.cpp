@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fuzz target: the functions of an ELF file from arbitrary bytes, and those of it packed in itself.
-// Holds: they ascend, and each that is found is the one asked for.
+// Holds: they ascend, and each that is found is the one asked for.  Lines of DWARF are text that a
+// terminal may get.
+#include "analyze/symbols/object_lines.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 
+#include "base/visible.hpp"
+
 #include <span>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace daybreak;
 using daybreak::analyze::ObjectSymbols;
+
+static void ask_lines(const uint8_t* data, size_t size, const ObjectSymbols& object) {
+    base::ScopedFd file(::memfd_create("object", MFD_CLOEXEC));
+    DBK_ASSERT(::write(file.get(), data, size) == static_cast<ssize_t>(size));
+    analyze::ObjectLines lines(std::move(file));
+    for (const ObjectSymbols::Symbol& symbol : object.symbols()) {
+        std::string line = lines.find(symbol.address);
+        DBK_ASSERT(line.size() <= 4 * 255 + 11 && base::visible(line) == line &&
+                   line.find('\n') == std::string::npos);
+    }
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ObjectSymbols object = ObjectSymbols::read(std::as_bytes(std::span(data, size)));
@@ -18,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const ObjectSymbols::Symbol* found = object.find(symbol.address);
         DBK_ASSERT(!found || found->address == symbol.address);
     }
+    ask_lines(data, size, object);
     for (uint64_t offset : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 40})
         if (auto address = object.address_of(offset))
             object.find(*address);

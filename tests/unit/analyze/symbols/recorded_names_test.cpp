@@ -21,8 +21,14 @@
 using namespace daybreak;
 using namespace daybreak::analyze;
 
+constexpr int kWitnessLine = __LINE__ + 1;
 extern "C" __attribute__((noinline, used)) int daybreak_witness_function(int value) {
     return value * 3 + 1;
+}
+
+/// Where it returns to: the line of the call decides, not the one after it.
+extern "C" __attribute__((noinline, used)) void* daybreak_return_address() {
+    return __builtin_return_address(0);
 }
 
 namespace {
@@ -49,6 +55,13 @@ Code code_at(uint64_t address) {
     }
     FAIL("not mapped");
     return {};
+}
+
+std::string hexadecimal(const std::string& bytes) {
+    std::string text;
+    for (char byte : bytes)
+        text += base::strprintf("%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    return text;
 }
 
 std::string build_id_of(const std::string& path) {
@@ -111,6 +124,48 @@ TEST_CASE("a recorded address has the function's name by the file of that build"
     CHECK(names.user_symbol_start(kPid, witness() + 1) == witness());
     CHECK(names.user_module(kPid, witness()) == object);
     CHECK(names.user_location(kPid + 1, witness()) == base::strprintf("0x%" PRIx64, witness()));
+    CHECK(users.missing().empty());
+}
+
+TEST_CASE("with lines a location has its own, and a caller that of its call",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    formats::ProcessMaps maps = maps_of(code, build_id_of(code.path));
+    RecordedNames users(maps, {});
+    AddressNames names(nullptr, &users, {.lines = true});
+    std::string object = code.path.substr(code.path.rfind('/') + 1);
+    CHECK(names.user_location(kPid, witness()) ==
+          object + base::strprintf("`daybreak_witness_function (recorded_names_test.cpp:%d)",
+                                   kWitnessLine));
+    constexpr int kCallLine = __LINE__ + 1;
+    auto back = reinterpret_cast<uint64_t>(daybreak_return_address());
+    CHECK(users.line(kPid, back, true, std::nullopt) ==
+          base::strprintf("recorded_names_test.cpp:%d", kCallLine));
+    // libc is stripped.
+    auto in_libc = reinterpret_cast<uint64_t>(::dlsym(RTLD_DEFAULT, "getppid"));
+    CHECK(users.line(kPid, in_libc, false, std::nullopt).empty());
+    CHECK(users.line(kPid + 1, witness(), false, std::nullopt).empty());
+}
+
+TEST_CASE("lines of a stripped program are in its file of debug symbols", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    std::string build_id = build_id_of(code.path);
+    test::TempFolder temporary;
+    const std::string folder = temporary.path.string(), id = hexadecimal(build_id);
+    std::filesystem::create_directories(folder + "/.build-id/" + id.substr(0, 2));
+    const std::string debug =
+        folder + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+    const std::string strip = "objcopy --strip-all " + code.path + " " + folder + "/program && " +
+                              "objcopy --only-keep-debug " + code.path + " " + debug;
+    REQUIRE(std::system(strip.c_str()) == 0);
+    formats::ProcessMaps maps = maps_of(code, build_id, "/no/such/program");
+    ObjectPlaces places;
+    places.folders = {folder};
+    RecordedNames users(maps, places);
+    AddressNames names(nullptr, &users, {.lines = true});
+    CHECK(names.user_location(kPid, witness()) ==
+          base::strprintf("program`daybreak_witness_function (recorded_names_test.cpp:%d)",
+                          kWitnessLine));
     CHECK(users.missing().empty());
 }
 
@@ -183,9 +238,7 @@ TEST_CASE("a key whose time was known when it was counted keeps what was there t
 TEST_CASE("a file that is elsewhere now is found in a folder, by build id and by name",
           "[analyze][symbols]") {
     Code code = code_at(witness());
-    std::string build_id = build_id_of(code.path), hex;
-    for (char byte : build_id)
-        hex += base::strprintf("%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    std::string build_id = build_id_of(code.path), hex = hexadecimal(build_id);
     test::TempFolder temporary;
     const std::string folder = temporary.path.string();
     std::string by_id = folder + "/id/.build-id/" + hex.substr(0, 2);

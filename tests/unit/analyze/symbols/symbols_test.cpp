@@ -97,6 +97,8 @@ TEST_CASE("addresses of a process are named and have a beginning", "[analyze][sy
     OneProcess processes;
     AddressNames names(nullptr, &processes);
     CHECK(names.user_location(7, 0x401004) == "prog`a::b()+0x4");
+    AddressNames raw(nullptr, &processes, {.mangled = true});
+    CHECK(raw.user_location(7, 0x401004) == "prog`_ZN1a1bEv+0x4");
     CHECK(names.user_symbol(7, 0x401004) == "prog`a::b()");
     CHECK(names.user_symbol_start(7, 0x401004) == 0x401000);
     CHECK(names.user_symbol_start(7, 0x402004) == 0x402004);
