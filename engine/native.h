@@ -29,6 +29,7 @@ struct dbk_native {
 	const uint64_t *args;
 	void *frame;
 	uint32_t work; /* of a clause that is charged: to be taken from the firing at its end */
+	bool quick; /* a constant: the clock is quick, and the probe has all arguments at hand */
 };
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -36,7 +37,7 @@ struct dbk_native {
 /** dbk_native_entered() - the firing of the ECB that was entered */
 static __probe_ctx_inline struct dbk_native dbk_native_entered(struct dbk_cpu *cpu)
 {
-	struct dbk_native n = {cpu, cpu->ecb, cpu->buffer, cpu->args, cpu->frame, 0};
+	struct dbk_native n = {cpu, cpu->ecb, cpu->buffer, cpu->args, cpu->frame, 0, false};
 
 	return n;
 }
@@ -64,7 +65,11 @@ static __probe_ctx_inline bool dbk_native_faulted(struct dbk_cpu *cpu, uint32_t 
 
 static __probe_ctx_inline uint64_t dbk_native_arg(const struct dbk_native *n, uint32_t index)
 {
-	return dbk_argument(n->ecb->probe, n->args, n->frame, index);
+	const struct dbk_probe *probe = n->ecb->probe;
+
+	return n->quick && index < DBK_PROBE_ARGS_MAX
+		       ? n->args[probe->arg_word[index]]
+		       : dbk_argument(probe, n->args, n->frame, index);
 }
 
 /** dbk_native_variable() - a built-in that dbk_is_simple_variable() */
@@ -123,6 +128,13 @@ static __probe_ctx_inline uint64_t dbk_native_thread_paid(const struct dbk_nativ
 
 /* ---- clauses ------------------------------------------------------------------------------- */
 
+/** dbk_native_is_quick() - whether a clause that reads the first @args arguments can do without calls: those of
+ * its two forms that is quick has none, and so saves no registers */
+static __probe_ctx_inline bool dbk_native_is_quick(const struct dbk_ecb *ecb, uint32_t args)
+{
+	return likely(dbk_host_ticks_are_quick() && ecb->probe->arg_count >= args);
+}
+
 /** dbk_native_begin() - names the firing for what looks for it in the dbk_cpu */
 static __probe_ctx_inline void dbk_native_begin(const struct dbk_native *n)
 {
@@ -132,10 +144,13 @@ static __probe_ctx_inline void dbk_native_begin(const struct dbk_native *n)
 }
 
 /** dbk_native_affords() - whether the firing may still cost @most, which a clause that is not
- * simple may be; then its locals are there, if it has @locals */
+ * simple may be; then its locals are there, if it has @locals.  What the deadman times is the
+ * interpreter's */
 static __probe_ctx_inline bool dbk_native_affords(const struct dbk_native *n, uint32_t most,
 						  bool locals)
 {
+	if (unlikely(n->cpu->unsampled == 0))
+		return false;
 	dbk_work_begin(n->cpu, n->ecb->consumer);
 	if (locals && n->buffer->locals_serial != n->cpu->serial) {
 		uint32_t work = n->ecb->consumer->program->locals_work;
@@ -151,19 +166,23 @@ static __probe_ctx_inline bool dbk_native_affords(const struct dbk_native *n, ui
 }
 
 /** dbk_native_record() - where the clause's record is built; NULL: there is no room for it.  @pays:
- * it is general without translation, where the clock is not read before there is room */
-static __probe_ctx_inline uint8_t *dbk_native_record(const struct dbk_native *n, bool pays)
+ * it is general without translation, where the clock is not read before there is room.  @variable:
+ * its records have their length */
+static __probe_ctx_inline uint8_t *dbk_native_record(const struct dbk_native *n, bool pays,
+						     bool variable)
 {
 	if (pays && unlikely(n->buffer->used_bytes + n->ecb->record_bytes >
 			     dbk_load_relaxed(&n->buffer->room_bytes)))
 		return NULL;
-	return dbk_begin_simple(n->cpu, n->buffer, n->ecb, dbk_host_ticks());
+	return dbk_begin_simple(n->cpu, n->buffer, n->ecb,
+				n->quick ? dbk_host_quick_ticks() : dbk_host_ticks(), variable);
 }
 
 /** dbk_native_commit() - publishes the record of @bytes */
-static __probe_ctx_inline void dbk_native_commit(const struct dbk_native *n, uint32_t bytes)
+static __probe_ctx_inline void dbk_native_commit(const struct dbk_native *n, uint32_t bytes,
+						 bool variable)
 {
-	dbk_commit_simple(n->buffer, n->ecb, bytes);
+	dbk_commit_simple(n->buffer, n->ecb, bytes, variable);
 }
 
 /** dbk_native_withdraw() - there will be no such record */
@@ -177,6 +196,7 @@ static __probe_ctx_inline void dbk_native_withdraw(const struct dbk_native *n,
 static __probe_ctx_inline void dbk_native_pay(const struct dbk_native *n)
 {
 	n->cpu->work_left -= n->work;
+	n->cpu->unsampled--;
 }
 
 /** dbk_native_word() - an integer, and zeros in what is left of the 8 bytes that it begins */

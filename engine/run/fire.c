@@ -236,21 +236,6 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 		dbk_deadman(cpu, ecb->consumer, began);
 }
 
-/* A clause of tier NATIVE; false: nothing was done.  What the deadman times is the interpreter's. */
-__probe_ctx_inline static bool run_native(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-					  const struct dbk_ecb *ecb, const uint64_t *args,
-					  void *frame)
-{
-	bool pays = ecb->plan->native_pays;
-
-	if (unlikely(pays && cpu->unsampled == 0))
-		return false;
-	if (unlikely(!ecb->plan->native(cpu, ecb, buffer, args, frame)))
-		return false;
-	cpu->unsampled -= pays;
-	return true;
-}
-
 __probe_ctx_inline static bool is_quick(uint32_t predicate_kind)
 {
 	return predicate_kind <= DBK_PREDICATE_EXECNAME;
@@ -318,7 +303,7 @@ run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb 
 	if (ecb->tier == DBK_TIER_TEXTS)
 		return dbk_run_texts(cpu, buffer, ecb, args, frame, 0);
 	if (ecb->tier == DBK_TIER_NATIVE)
-		return run_native(cpu, buffer, ecb, args, frame);
+		return ecb->plan->native(cpu, ecb, buffer, args, frame);
 	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), 0);
 }
 
@@ -445,7 +430,7 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 	else if (tier == DBK_TIER_SIMPLE)
 		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
 	else if (tier == DBK_TIER_NATIVE)
-		done = run_native(cpu, buffer, ecb, args, frame);
+		done = ecb->plan->native(cpu, ecb, buffer, args, frame);
 	else if (tier == DBK_TIER_CELLS)
 		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
 	else
@@ -516,14 +501,14 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 {
 	if (ecb->tier == DBK_TIER_SIMPLE && dbk_host_ticks_are_quick())
 		fire_simple(engine, probe, args, frame, ecb);
+	else if (ecb->tier == DBK_TIER_NATIVE)
+		fire_native(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
 		fire_arguments(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_CELLS)
 		fire_cells(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_TEXTS)
 		fire_texts(engine, probe, args, frame, ecb);
-	else if (ecb->tier == DBK_TIER_NATIVE)
-		fire_native(engine, probe, args, frame, ecb);
 	else
 		fire(engine, probe, args, frame);
 }

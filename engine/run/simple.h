@@ -224,9 +224,19 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 	return used;
 }
 
-/* Where a record is built that has its header; NULL: there is no room for it, or its time has no base. */
+/* Whether records of the ECB have their length: its plan's `variable`, where that is not a constant. */
+#define DBK_VARIABLE_ASK 2u
+
+static __probe_ctx_inline bool dbk_is_variable(const struct dbk_ecb *ecb, uint32_t variable)
+{
+	return variable == DBK_VARIABLE_ASK ? ecb->plan->variable : variable != 0;
+}
+
+/* Where a record is built that has its header; NULL: there is no room for it, or its time has no base.
+ * @variable: a constant, as dbk_is_variable() has it */
 static __probe_ctx_inline uint8_t *dbk_begin_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-						    const struct dbk_ecb *ecb, uint64_t now)
+						    const struct dbk_ecb *ecb, uint64_t now,
+						    uint32_t variable)
 {
 	uint32_t start = buffer->used_bytes;
 	uint64_t delta = now - buffer->base_ticks;
@@ -239,21 +249,22 @@ static __probe_ctx_inline uint8_t *dbk_begin_simple(struct dbk_cpu *cpu, struct 
 	/* struct dbk_record_header in one store: the EPID is its low half. */
 	*(uint64_t *)record = delta << 32 | ecb->epid | cpu->same_firing;
 	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
-	if (ecb->plan->variable)
+	if (dbk_is_variable(ecb, variable))
 		((uint64_t *)record)[1] = 0;
 	return record;
 }
 
 /* What it needs is read again: to keep it from the beginning would cost more. */
 static __probe_ctx_inline void dbk_commit_simple(struct dbk_buffer *buffer,
-						 const struct dbk_ecb *ecb, uint32_t bytes)
+						 const struct dbk_ecb *ecb, uint32_t bytes,
+						 uint32_t variable)
 {
 	struct dbk_segment_header *segment = (struct dbk_segment_header *)buffer->segment;
 	struct dbk_meta_cpu *counters = buffer->counters;
 	uint32_t start = buffer->used_bytes, end = start + bytes;
 
 	dbk_probe_assert(bytes % 8 == 0 && bytes <= ecb->record_bytes && end <= buffer->segment_bytes);
-	if (ecb->plan->variable)
+	if (dbk_is_variable(ecb, variable))
 		*(uint32_t *)((uint8_t *)segment + start + sizeof(struct dbk_record_header)) =
 			bytes;
 	buffer->used_bytes = end;
@@ -274,13 +285,14 @@ static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_bu
 					      const struct dbk_ecb *ecb, const uint64_t *args,
 					      void *frame, uint64_t now, uint32_t firings)
 {
-	uint8_t *record = dbk_begin_simple(cpu, buffer, ecb, now);
+	uint8_t *record = dbk_begin_simple(cpu, buffer, ecb, now, DBK_VARIABLE_ASK);
 
 	if (unlikely(record == NULL))
 		return false;
 	if (firings != 0)
 		dbk_count(&buffer->counters->firings, firings);
-	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame, false));
+	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame, false),
+			  DBK_VARIABLE_ASK);
 	return true;
 }
 
@@ -293,7 +305,7 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 	uint32_t bytes;
 
 	if (ecb->record_bytes != 0) {
-		record = dbk_begin_simple(cpu, buffer, ecb, dbk_host_ticks());
+		record = dbk_begin_simple(cpu, buffer, ecb, dbk_host_ticks(), DBK_VARIABLE_ASK);
 		if (unlikely(record == NULL))
 			return false;
 	}
@@ -305,7 +317,7 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 	if (ecb->record_bytes == 0)
 		return true;
 	if (likely(bytes != 0))
-		dbk_commit_simple(buffer, ecb, bytes);
+		dbk_commit_simple(buffer, ecb, bytes, DBK_VARIABLE_ASK);
 	else
 		dbk_withdraw_simple(cpu, record);
 	return true;

@@ -296,6 +296,8 @@ bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
     for (const dbk_insn& insn : insns_of(difo)) {
         bool plain = insn.op < DBK_IOP_HOT_END || is_branch(insn.op) || insn.op == DBK_IOP_NOT ||
                      insn.op == DBK_IOP_NOP;
+        if (insn.op == DBK_IOP_LOAD_ARG)
+            cost.args = std::max(cost.args, insn.arg + 1);
         if (insn.op == DBK_IOP_LOAD_VAR)
             plain = dbk_is_simple_variable(insn.arg);
         if (insn.op == DBK_IOP_LOAD_THREAD) {

@@ -26,6 +26,7 @@ std::string in_comment(std::string_view text);
 /// What a clause does at most, as far as it is known before: what it is charged.
 struct Cost {
     uint64_t work = 0; ///< DBK_WORK_ units
+    uint32_t args = 0; ///< how many of the first arguments it may read
 };
 
 /// Whether an object can be part of a whole clause: none of its instructions can fault, or needs

@@ -28,7 +28,7 @@ public:
 
     /// Because of what it cannot; "": it can.
     std::string why_not();
-    uint64_t work_max() const { return cost_.work; }
+    const Cost& cost() const { return cost_; }
 
 private:
     std::string why_not(const dbk_expr& expr);
@@ -43,6 +43,10 @@ private:
 std::string WholeCheck::why_not(const dbk_expr& expr) {
     if (expr.kind == DBK_EXPR_DIF)
         return is_plain(program_, *expr.difo, cost_) ? "" : "an expression that may fault";
+    if (expr.kind == DBK_EXPR_ARG || (expr.kind == DBK_EXPR_BINARY && expr.left == DBK_EXPR_ARG))
+        cost_.args = std::max(cost_.args, expr.operand + 1);
+    if (expr.kind == DBK_EXPR_BINARY && expr.right == DBK_EXPR_ARG)
+        cost_.args = std::max(cost_.args, static_cast<uint32_t>(expr.constant) + 1);
     return dbk_is_simple(&expr) ? "" : "a variable that the engine looks up";
 }
 
@@ -114,8 +118,8 @@ std::string WholeCheck::why_not() {
 /// One whole clause.
 class ClauseWriter {
 public:
-    ClauseWriter(const dbk_plan& plan, uint64_t work_max, const std::string& name)
-        : plan_(plan), work_max_(work_max), name_(name), charged_(!dbk_plan_is_simple(&plan)) {}
+    ClauseWriter(const dbk_plan& plan, const Cost& cost, const std::string& name)
+        : plan_(plan), cost_(cost), name_(name), charged_(!dbk_plan_is_simple(&plan)) {}
 
     std::string function(uint32_t index);
 
@@ -142,7 +146,7 @@ private:
     }
 
     const dbk_plan& plan_;
-    uint64_t work_max_;
+    Cost cost_;
     const std::string& name_;
     bool charged_, in_key_ = false;
     std::string text_;
@@ -221,34 +225,38 @@ void ClauseWriter::step(const dbk_step& step) {
 
 std::string ClauseWriter::function(uint32_t index) {
     bool keys = plan_.aggregation_count != 0;
-    put("struct dbk_native firing = {cpu, ecb, buffer, args, frame, 0}, *n = &firing;");
+    put("struct dbk_native firing = {cpu, ecb, buffer, args, frame, 0, quick}, *n = &firing;");
     if (plan_.has_record)
         put(strprintf("uint32_t used = %u;\n\tuint8_t *record;", plan_.fixed_bytes));
     if (keys)
         put("uint64_t value, increment;\n\tuint32_t key_used;");
     text_ += "\n";
     if (charged_)
-        put(strprintf("if (!dbk_native_affords(n, %" PRIu64 ", %s))\n\t\treturn false;", work_max_,
+        put(strprintf("if (!dbk_native_affords(n, %" PRIu64 ", %s))\n\t\treturn false;", cost_.work,
                       plan_.uses_locals ? "true" : "false"));
     predicate();
     charge(plan_.work);
     if (plan_.has_record)
-        put(strprintf("record = dbk_native_record(n, %s);\n\tif (record == "
+        put(strprintf("record = dbk_native_record(n, %s, %s);\n\tif (record == "
                       "NULL)\n\t\treturn false;",
-                      charged_ ? "true" : "false"));
+                      charged_ ? "true" : "false", plan_.variable ? "true" : "false"));
     if (keys)
         put("dbk_native_begin(n);");
     for (const dbk_step* one = plan_.steps; one != plan_.steps_end; one++)
         step(*one);
     if (plan_.has_record)
-        put("dbk_native_commit(n, used);");
+        put(strprintf("dbk_native_commit(n, used, %s);", plan_.variable ? "true" : "false"));
     pay();
     put("return true;");
-    return strprintf("__probe_ctx static bool %s_clause_%u(struct dbk_cpu *cpu, const struct "
-                     "dbk_ecb *ecb,\n\t\t\tstruct dbk_buffer *buffer, const uint64_t *args, "
-                     "void *frame)\n{\n",
-                     name_.c_str(), index) +
-           text_ + "}\n\n";
+    const std::string own = strprintf("%s_clause_%u", name_.c_str(), index),
+                      with = "(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,\n\t\t\tstruct dbk_buffer *buffer, "
+                             "const uint64_t *args, void *frame";
+    return "static __probe_ctx_inline bool " + own + "_body" + with + ", bool quick)\n{\n" + text_ + "}\n\n" +
+           "__probe_ctx __attribute__((__noinline__)) static bool " + own + "_slow" + with + ")\n{\n\treturn " + own +
+           "_body(cpu, ecb, buffer, args, frame, false);\n}\n\n__probe_ctx static bool " + own + with + ")\n{\n" +
+           strprintf("\tif (dbk_native_is_quick(ecb, %u))\n", cost_.args) + "\t\treturn " + own +
+           "_body(cpu, ecb, buffer, args, frame, true);\n\treturn " + own +
+           "_slow(cpu, ecb, buffer, args, frame);\n}\n\n";
 }
 
 /// Calls `with` for each expression that a plan's interpreter would be asked for.
@@ -316,7 +324,7 @@ void ProgramWriter::plan(uint32_t index) {
     });
     clause.way = DBK_NATIVE_WHOLE;
     clauses_.push_back(index);
-    made_.text += ClauseWriter(plan, check.work_max(), name_).function(index);
+    made_.text += ClauseWriter(plan, check.cost(), name_).function(index);
     made_.clauses.push_back(std::move(clause));
 }
 
