@@ -105,7 +105,6 @@ constexpr MissingProbe kMissing[] = {
 #define DBK_ABSENT(provider, name, reason) {#provider, name, reason},
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
-    {"lockstat", "", "sdt:::contention_begin and contention_end are near it"},
     {"pid", "", "pid$target is the process of -c or -p: functions have probes entry and return"},
 };
 

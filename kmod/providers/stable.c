@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "kmod/kernel/tracepoint.h"
+#include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 
 static LIST_HEAD(places);	   /* [S] that were found */
@@ -131,16 +132,17 @@ static bool place_find(struct stable_place *place, const char *where, struct dbk
 static struct stable_place *place_create(const struct stable_row *row, struct stable_place *first)
 {
 	struct stable_place *place = kzalloc(sizeof(*place), GFP_KERNEL);
+	struct dbk_probe *probe = first ? &first->probe : &place->probe;
 
 	if (!place)
 		return ERR_PTR(-ENOMEM);
 	place->row = row;
 	place->probe.host_data = (void *)&dbk_provider_stable;
-	if (!place_find(place, row_read(row, &place->probe), first ? &first->probe : &place->probe)) {
+	if (!place_find(place, row_read(row, &place->probe), probe)) {
 		kfree(place);
 		return NULL;
 	}
-	dbk_probe_args_in_order(&place->probe, row->arg_count);
+	dbk_probe_args_in_order(probe, max(probe->arg_count, row->arg_count));
 	list_add_tail(&place->link, &places);
 	return place;
 }
@@ -262,6 +264,7 @@ static int stable_enable(struct dbk_probe *probe)
 	struct stable_place *place;
 
 	dbk_state_assert();
+	dbk_waits_forget(probe);
 	for (place = container_of(probe, struct stable_place, probe); place; place = place->next) {
 		int err = 0;
 

@@ -24,6 +24,7 @@
 #include <trace/events/sock.h>
 
 #include "formats/abi/packet.h"
+#include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 
 struct rq;
@@ -174,13 +175,21 @@ static __probe_ctx_inline void fire(const struct stable_firing *firing, const u6
 		packet.state = to;                                                                 \
 		fire(at, words);                                                                   \
 	})
+#define PASS_WAIT(lock, error)                                                                     \
+	({                                                                                         \
+		struct dbk_wait wait;                                                              \
+		if (dbk_wait_ends(probe, lock, &wait) && !(error)) {                               \
+			const u64 words[] = { WORD(lock), wait.ns, wait.is_reader };               \
+			fire(at, words);                                                           \
+		}                                                                                  \
+	})
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
 		  pass)                                                                            \
 	static __probe_ctx void CALLBACK(provider) PARAMETERS parameters                           \
 	{                                                                                          \
-		const struct stable_firing *firing = at;                                                  \
+		struct dbk_probe *probe = ((const struct stable_firing *)at)->probe;               \
                                                                                                    \
-		if (dbk_probe_is_enabled(firing->probe) && (condition))                            \
+		if (dbk_probe_is_enabled(probe) && (condition))                                    \
 			pass;                                                                      \
 	}                                                                                          \
 	static __maybe_unused void CHECK(provider)(void)                                           \
@@ -216,6 +225,7 @@ const char *const stable_texts = (const char *)&texts;
 #define PASS(...)   COUNT_ARGS(__VA_ARGS__)
 #define PASS_PACKET(sock, skb) 2
 #define PASS_STATES(sock, from, to) 2
+#define PASS_WAIT(lock, error) 3
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
 		  pass)                                                                            \
 	{ CALLBACK(provider), offsetof(struct texts, CALLBACK(provider)), kind, pass },

@@ -12,7 +12,8 @@
  *       parameters what the place has; of a RETURN what is returned and the function's first argument
  *       condition  of theirs: fires only when it holds
  *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
- *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet
+ *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet; PASS_WAIT(lock, error) the lock,
+ *                  how long it was waited for and whether for reading, if a wait that was noted ends with no error
  *
  *   DBK_CODED(provider, name, since, kind, where)
  *       The same, fired by code in kmod/providers/, as it needs what it saw before.
@@ -25,6 +26,7 @@
 #include "formats/abi/probes/boot.h"
 #include "formats/abi/probes/io.h"
 #include "formats/abi/probes/ip.h"
+#include "formats/abi/probes/lockstat.h"
 #include "formats/abi/probes/proc.h"
 #include "formats/abi/probes/sched.h"
 #include "formats/abi/probes/sysinfo.h"

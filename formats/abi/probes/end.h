@@ -7,3 +7,4 @@
 #undef PASS_NONE
 #undef PASS_PACKET
 #undef PASS_STATES
+#undef PASS_WAIT

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// known sched|net|files: does what probes of the stable providers report, and says what it was and what the kernel counted
+// known sched|net|files|locks: does what probes of the stable providers report, and says what it was and what the kernel counted
 // meanwhile.  getppid() is called before the first and after the last of it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -324,6 +328,147 @@ static void use_files(void)
 	printf("FAULTS %ld\n", after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
 }
 
+struct call {
+	pthread_t thread;
+	int fd;
+	char *buffer;
+	volatile int started;
+	long result;
+	int error;
+	uint64_t ns; // what it took
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
+static void *call_write(void *data)
+{
+	struct call *call = data;
+	uint64_t began = now_ns();
+
+	call->started = 1;
+	call->result = write(call->fd, call->buffer, 100);
+	call->ns = now_ns() - began;
+	return NULL;
+}
+
+static void *call_read(void *data)
+{
+	static char text[8192];
+	struct call *call = data;
+
+	call->started = 1;
+	call->result = read(call->fd, text, sizeof(text));
+	call->error = errno;
+	return NULL;
+}
+
+static void begin(struct call *call, void *(*function)(void *))
+{
+	expect(pthread_create(&call->thread, NULL, function, call) == 0, "thread");
+	while (!call->started)
+		pause_ms(1);
+}
+
+// A page that nothing reads before it is given.
+static char *page_to_come(int *uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = { .range = { (uintptr_t)page, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	*uffd = syscall(SYS_userfaultfd, 0);
+	expect(*uffd >= 0 && ioctl(*uffd, UFFDIO_API, &api) == 0 && ioctl(*uffd, UFFDIO_REGISTER, &range) == 0,
+	       "userfaultfd");
+	return page;
+}
+
+// One writes, and holds the file's position (a mutex) and its inode (an rw_semaphore) until its page is given; one
+// waits for each of them.
+static void hold_files(int position, int other)
+{
+	static char text[100];
+	int uffd;
+	struct call holder = { .fd = position, .buffer = page_to_come(&uffd) };
+	struct call waiters[] = { { .fd = position, .buffer = text }, { .fd = other, .buffer = text } };
+	struct uffdio_zeropage page = { .range = { (uintptr_t)holder.buffer, 4096 } };
+	struct pollfd wanted = { .fd = uffd, .events = POLLIN };
+
+	begin(&holder, call_write);
+	expect(poll(&wanted, 1, 10000) == 1, "a page that is wanted");
+	begin(&waiters[0], call_write);
+	begin(&waiters[1], call_write);
+	pause_ms(150);
+	expect(ioctl(uffd, UFFDIO_ZEROPAGE, &page) == 0, "a page");
+	pthread_join(holder.thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(waiters[i].thread, NULL);
+		expect(waiters[i].result == 100, "write");
+		printf("%s %llu\n", i == 0 ? "MUTEX" : "RWSEM", (unsigned long long)waiters[i].ns);
+	}
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+// One waits for the kernel's next message, and holds the reader's mutex; another waits for that until a signal comes.
+static void give_up(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	int log = open("/dev/kmsg", O_RDONLY);
+	struct call holder = { .fd = log }, waiter = { .fd = log };
+
+	sigaction(SIGUSR1, &action, NULL);
+	expect(log >= 0 && lseek(log, 0, SEEK_END) == 0, "/dev/kmsg");
+	begin(&holder, call_read);
+	pause_ms(50);
+	begin(&waiter, call_read);
+	pause_ms(50);
+	pthread_kill(waiter.thread, SIGUSR1);
+	pthread_join(waiter.thread, NULL);
+	pthread_kill(holder.thread, SIGUSR1);
+	pthread_join(holder.thread, NULL);
+	expect(waiter.result < 0 && waiter.error == EINTR, "a read that is interrupted");
+}
+
+static void *contend(void *until)
+{
+	while (now_ns() < *(uint64_t *)until)
+		close(dup(0));
+	return NULL;
+}
+
+static void use_locks(void)
+{
+	static char byte;
+	int position = open("known-file", O_RDWR | O_CREAT, 0600), other = open("known-file", O_RDWR);
+	pthread_t thread;
+	uint64_t until;
+
+	expect(position >= 0 && other >= 0 && dup(position) >= 0, "known-file");
+	syscall(SYS_getppid);
+	for (int i = 0; i < 1234; i++)
+		expect(read(position, &byte, 1) == 0, "read");
+	for (int i = 0; i < 5; i++)
+		expect(setpgid(0, 0) == 0, "setpgid");
+	hold_files(position, other);
+	give_up();
+	until = now_ns() + 300000000;
+	pthread_create(&thread, NULL, contend, &until);
+	contend(&until);
+	pthread_join(thread, NULL);
+	fflush(stdout);
+	syscall(SYS_getppid);
+	unlink("known-file");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "sched") == 0)
@@ -332,6 +477,8 @@ int main(int argc, char **argv)
 		converse_and_count();
 	else if (argc == 2 && strcmp(argv[1], "files") == 0)
 		use_files();
+	else if (argc == 2 && strcmp(argv[1], "locks") == 0)
+		use_locks();
 	else
 		return 2;
 	return 0;

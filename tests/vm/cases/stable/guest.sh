@@ -93,8 +93,23 @@ esac
 equal faults "$(of FAULT | tr '\n' ' ')" "11 6 8 8 "
 equal faults-are-their-ends "$(of FAULT | cut -d ' ' -f 1 | tr '\n' ' ')" "$(sed -n 's/^FAULT //p' known | tr '\n' ' ')"
 
+daybreak dtrace -o said -s $in/locks.d -c 'known locks' >known 2>errors
+equal locks-no-faults "$(cat errors)" ""
+equal mutex-of-a-file "$(of 'LOCK adaptive-acquire' | grep -c ' 1236$') $(of 'LOCK adaptive-release' | grep -c ' 1236$')" "1 1"
+equal mutex-given-up "$(of ERROR)" "-4"
+# waited NAME NS ELAPSED_NS: nearly as long as its call took, and at least 100 of its 150 ms.
+waited() {
+	if [ "${2:-0}" -ge 100000000 ] && [ "$2" -le "$3" ]; then pass "$1" "$2"; else fail "$1" "'$2' of '$3'"; fi
+}
+waited mutex-slept-for "$(of MUTEX | sort -n | tail -n 1)" "$(sed -n 's/^MUTEX //p' known)"
+waited rwsem-slept-for "$(of RWSEM-WRITER | sort -n | tail -n 1)" "$(sed -n 's/^RWSEM //p' known)"
+equal tasklist-written "$(of 'RW rw-.*`tasklist_lock writer' | tr '\n' ' ')" "5 5 "
+at_least spinlocks-taken "$(of 'SPIN spin-acquire')" 5000
+at_least spinlocks-spun-for "$(of SPUN | cut -d ' ' -f 1)" 1
+equal spun-is-contended "$(of SPUN | cut -d ' ' -f 1)" "$(of SPUN | cut -d ' ' -f 2)"
+
 # provider name, or provider function:name, as docs/providers.md has them
-daybreak dtrace -ln 'boot:::,io:::,ip:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
+daybreak dtrace -ln 'boot:::,io:::,ip:::,lockstat:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
 	awk '{ print $1, (NF == 4 ? ($2 == "vmlinux" ? "" : $2 ":") $3 ":" : "") $NF }' | LC_ALL=C sort >listed
 equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
 at_least list-has-all "$(grep -c . listed)" 120
