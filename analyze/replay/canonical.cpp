@@ -17,8 +17,8 @@ using formats::KeyTag;
 /// X(ValueKind and KeyTag alike)
 #define DBK_SAME_KINDS(X)                                                                          \
     X(integer)                                                                                     \
-    X(string) X(bytes) X(memory) X(stack) X(ustack) X(symbol) X(module) X(uaddress) X(usymbol)     \
-        X(umodule)
+    X(string)                                                                                      \
+    X(bytes) X(memory) X(stack) X(ustack) X(symbol) X(module) X(uaddress) X(usymbol) X(umodule)
 
 KeyTag tag_of(ValueKind kind) {
     switch (kind) {
@@ -92,7 +92,8 @@ AggregationLayout layout_of(const formats::StateAggregation& aggregation, uint32
 
 ImageIndex::ImageIndex(const std::vector<formats::StateImage>& images) : images_(images) {
     for (size_t i = 0; i < images.size(); i++)
-        by_address_.emplace(images[i].base_address, static_cast<uint32_t>(i));
+        if (!images[i].is_file)
+            by_address_.emplace(images[i].base_address, static_cast<uint32_t>(i));
 }
 
 formats::Frame ImageIndex::frame_of(uint64_t address) const {
@@ -109,7 +110,7 @@ formats::Frame ImageIndex::frame_of(uint64_t address) const {
 base::Result<void> make_canonical(const std::vector<Value>& members,
                                   const std::vector<formats::StateImage>& images,
                                   const ImageIndex& index, formats::CanonicalKey& key,
-                                  KernelAddresses& addresses) {
+                                  KernelAddresses& addresses, MappedFiles& files) {
     key.clear();
     for (const Value& member : members) {
         KeyTag tag = tag_of(member.type.kind);
@@ -133,6 +134,9 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
             if (is_of_kernel(tag)) {
                 addresses.frames.insert(word(i));
                 frame = index.frame_of(word(i));
+            } else if (auto in_file = files.find(word(0), word(i))) {
+                key.add_frame(base::as_bytes(in_file->build_id), in_file->offset);
+                continue;
             }
             if (frame.image)
                 key.add_frame(images[*frame.image].build_id, frame.offset);
@@ -147,8 +151,9 @@ void FramePlaces::add(uint64_t boot_id, const std::vector<formats::StateImage>& 
     has_boots_ |= boot_id_.value_or(boot_id) != boot_id;
     boot_id_ = boot_id;
     for (const formats::StateImage& image : images) {
-        auto [known, is_new] = places_.try_emplace(
-            std::string(text_of(image.build_id)), Place{image.base_address, image.size_bytes, 0});
+        auto [known, is_new] =
+            places_.try_emplace(std::string(text_of(image.build_id)),
+                                Place{image.base_address, image.size_bytes, 0, image.is_file});
         Place& place = known->second;
         place.lowest = std::min(place.lowest, image.base_address);
         place.size_bytes = std::max(place.size_bytes, image.size_bytes);
@@ -163,7 +168,7 @@ void FramePlaces::finish() {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     uint64_t next = kPlacesBegin;
     for (auto& [lowest, place] : by_address) {
-        place->address = has_boots_ ? next : lowest;
+        place->address = has_boots_ || place->is_file ? next : lowest;
         next += place->size_bytes + kPlacesGap;
     }
 }

@@ -5,12 +5,15 @@
 //     address --which image?--> build id + offset        (in a part, whose boot it is)
 //     build id + offset --where did it lie?--> address   (merged)
 //
+// Addresses of processes are places in files where the maps of the recording know them.
+//
 // Of one boot both are each other's inverse, so what is merged sorts and prints as one replay does.
 // Of several boots each image gets a place where no boot has anything: two kernels may have lain at
 // the same address, and an address of one boot in the image of another.
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
+#include "analyze/replay/file_frames.hpp"
 #include "formats/aggstate/key.hpp"
 #include "formats/trace/metadata.hpp"
 
@@ -25,7 +28,7 @@ formats::StateAggregation aggregation_of(const AggregationLayout& layout, const 
 /// Returns the layout that an aggregation of states has in a table.
 AggregationLayout layout_of(const formats::StateAggregation& aggregation, uint32_t variable);
 
-/// Images of one boot, found by address.
+/// Images of one boot, found by address; files are none.
 class ImageIndex {
 public:
     /// The images must outlive it.
@@ -46,12 +49,13 @@ struct KernelAddresses {
 /// Returns whether a member of that kind is addresses of the kernel.
 bool is_kernel_place(ValueKind kind);
 
-/// Makes the canonical key of an entry, and adds the addresses of the kernel that it has.
+/// Makes the canonical key of an entry, and adds the addresses of the kernel and the files that it
+/// has.
 /// Error: unsupported, when a member is none that states have.
 base::Result<void> make_canonical(const std::vector<Value>& members,
                                   const std::vector<formats::StateImage>& images,
                                   const ImageIndex& index, formats::CanonicalKey& key,
-                                  KernelAddresses& addresses);
+                                  KernelAddresses& addresses, MappedFiles& files);
 
 /// Where images lie, for those who print.
 class FramePlaces {
@@ -66,6 +70,7 @@ private:
     struct Place {
         uint64_t lowest = 0, size_bytes = 0; // of all parts
         uint64_t address = 0;
+        bool is_file = false;
     };
 
     std::map<std::string, Place, std::less<>> places_; // by build id

@@ -81,6 +81,9 @@ base::Result<void> MergedStates::read_symbols() {
         if (known == parts_.end())
             return errorf(base::ErrorCode::invalid, "the file has changed while it was read");
         images = &known->second.images;
+        for (const formats::StateImage& image : *images)
+            if (auto place = places_.address_of(image.build_id, 0); place && image.is_file)
+                files_.add_file(*place, image.size_bytes, image.name);
         return true;
     };
     visitor.symbols = [&](const formats::StateSymbols& symbols) -> base::Result<void> {
@@ -93,6 +96,10 @@ base::Result<void> MergedStates::read_symbols() {
                 symbol.frame.offset);
             if (!address)
                 return errorf(base::ErrorCode::corrupt, "a symbol lies after its image");
+            if (symbol.frame.image && (*images)[*symbol.frame.image].is_file) {
+                files_.add_function(*address, symbol.bytes, symbol.name);
+                continue;
+            }
             auto [at, is_new] = found.emplace(*address, symbol);
             if (!is_new && (at->second.name != symbol.name || at->second.module != symbol.module))
                 contradicted.insert(at->first);
@@ -200,6 +207,7 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     DBK_TRY(std::unique_ptr<sim::Simulation> simulation,
             sim::Simulation::load(*host, first->dof, how));
     options.symbols = &symbols_;
+    options.users = files_.empty() ? nullptr : &files_;
     LiveReport report(options, sink);
     host->set_cpu(first->begin_cpu);
     DBK_TRY_VOID(simulation->start());

@@ -12,6 +12,7 @@
 
 #include "analyze/live_report.hpp"
 #include "analyze/replay/canonical.hpp"
+#include "analyze/replay/file_frames.hpp"
 #include "formats/aggstate/coverage.hpp"
 #include "formats/aggstate/reader.hpp"
 
@@ -53,6 +54,7 @@ private:
     uint64_t repeated_ = 0, unnamed_ = 0;
     FramePlaces places_;
     formats::SymbolTable symbols_;
+    FileNames files_;
 };
 
 } // namespace daybreak::analyze

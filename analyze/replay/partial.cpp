@@ -11,6 +11,7 @@
 #include "formats/aggstate/coverage.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace daybreak::analyze {
 
@@ -46,17 +47,21 @@ void add_symbol_of(uint64_t address, const formats::SymbolTable& symbols, FoundS
         at->second = symbol;
 }
 
-base::Result<void> write_symbols(formats::StateWriter& writer, const FoundSymbols& found) {
-    formats::StateSymbols message;
-    for (auto at = found.begin(); at != found.end();) {
-        message.symbols.push_back(at->second);
-        ++at;
-        if (message.symbols.size() < kSymbolsPerMessage && at != found.end())
-            continue;
-        DBK_TRY_VOID(writer.add_symbols(message));
-        message.symbols.clear();
+base::Result<void> write_symbols(formats::StateWriter& writer,
+                                 std::span<const formats::StateSymbol> symbols) {
+    while (!symbols.empty()) {
+        auto some = symbols.first(std::min(symbols.size(), kSymbolsPerMessage));
+        DBK_TRY_VOID(writer.add_symbols({{some.begin(), some.end()}}));
+        symbols = symbols.subspan(some.size());
     }
     return {};
+}
+
+base::Result<void> write_symbols(formats::StateWriter& writer, const FoundSymbols& found) {
+    std::vector<formats::StateSymbol> symbols;
+    for (const auto& [address, symbol] : found)
+        symbols.push_back(symbol);
+    return write_symbols(writer, symbols);
 }
 
 /// Writes the names of all addresses: of frames in their images, of integers as they are.
@@ -170,21 +175,26 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
 
 base::Result<void> write_part(formats::StateWriter& writer, formats::StatePart part,
                               const AggregationTable& table, const std::vector<std::string>& names,
-                              const formats::Trace& trace) {
+                              const formats::Trace& trace, UserNames* users) {
     if (has_kernel_places(table))
         part.images = kernel_images(trace.header.modules, trace.symbols);
-    DBK_TRY_VOID(writer.begin_part(part));
     ImageIndex index(part.images);
     std::vector<CanonicalEntry> entries;
     base::Bytes keys;
     KernelAddresses addresses;
+    MappedFiles files(users);
     formats::CanonicalKey key;
     for (const AggregationEntry& entry : table.entries()) {
-        DBK_TRY_VOID(make_canonical(table.members_of(entry), part.images, index, key, addresses));
+        DBK_TRY_VOID(
+            make_canonical(table.members_of(entry), part.images, index, key, addresses, files));
         entries.push_back({&entry, keys.size(), key.bytes().size()});
         keys.insert(keys.end(), key.bytes().begin(), key.bytes().end());
     }
+    std::vector<formats::StateSymbol> functions;
+    files.put(part.images, functions);
+    DBK_TRY_VOID(writer.begin_part(part));
     DBK_TRY_VOID(write_names(writer, index, addresses, trace.symbols));
+    DBK_TRY_VOID(write_symbols(writer, functions));
     sort_entries(table, keys, entries);
     for (const CanonicalEntry& one : entries) {
         const AggregationLayout& layout = table.layout_of(*one.entry);

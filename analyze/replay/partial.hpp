@@ -9,6 +9,7 @@
 #include "analyze/aggregate/table.hpp"
 #include "analyze/decode/window.hpp"
 #include "analyze/replay/mergeable.hpp"
+#include "analyze/symbols/user_names.hpp"
 #include "formats/aggstate/writer.hpp"
 #include "formats/trace/reader.hpp"
 
@@ -36,9 +37,10 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
 
 /// Writes the part, with the images that its keys refer to, and what the replay of the trace
 /// aggregated.  `names` are those of the program's aggregations.
+/// `users` knows the files of processes; null: nothing does.
 /// Errors: those of the writer; unsupported, when a key has no canonical form.
 base::Result<void> write_part(formats::StateWriter& writer, formats::StatePart part,
                               const AggregationTable& table, const std::vector<std::string>& names,
-                              const formats::Trace& trace);
+                              const formats::Trace& trace, UserNames* users);
 
 } // namespace daybreak::analyze

@@ -140,6 +140,8 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
     place.object = name_of(*match->file);
     place.object_offset = match->offset;
     place.object_start = match->begin;
+    place.build_id = match->file->build_id;
+    place.file_offset = match->offset;
     place.by_offset = true;
     const Object* object = object_of(*match->file);
     std::optional<uint64_t> in_object =

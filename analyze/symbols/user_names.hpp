@@ -19,6 +19,8 @@ struct UserPlace {
     std::string symbol;         ///< as the object has it, mangled; "" when none is known there
     uint64_t symbol_offset = 0; ///< from the symbol's start
     uint64_t object_start = 0;  ///< address of the object's first byte in the process
+    std::string build_id;       ///< bytes, of the object's file; empty: not known
+    uint64_t file_offset = 0;   ///< in that file
     bool by_offset = false; ///< without a symbol the offset says more than the address: it is gone
 };
 

@@ -12,6 +12,7 @@
 #include "base/file.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/user_symbols.hpp"
 #include "formats/abi/trace.h"
 #include "formats/dof/dof_writer.hpp"
 
@@ -72,7 +73,7 @@ base::Result<void> check_replaced(const std::string& path) {
 }
 
 base::Result<void> write_file(const PartialRequest& request, const formats::StatePart& part,
-                              analyze::LiveReport& report) {
+                              analyze::LiveReport& report, analyze::UserNames* users) {
     DBK_TRY(base::OutputFile file,
             base::OutputFile::create(request.path, base::OutputFile::kSecretMode));
     formats::StateWriter writer([&file](base::ByteView bytes) { return file.write(bytes); });
@@ -80,7 +81,7 @@ base::Result<void> write_file(const PartialRequest& request, const formats::Stat
     analyze::Consumer* consumer = report.consumer();
     DBK_TRY_VOID(analyze::write_part(writer, part, consumer ? consumer->aggregations() : kNothing,
                                      request.compiled.program.aggregation_names,
-                                     request.recording.trace));
+                                     request.recording.trace, users));
     DBK_TRY_VOID(writer.finish());
     return file.commit();
 }
@@ -114,6 +115,8 @@ int replay_partial(const PartialRequest& request) {
     analyze::ReportOptions options;
     options.testing = is_testing();
     options.symbols = &request.recording.trace.symbols;
+    auto users = user_names_of(request.recording.trace.recording);
+    options.users = users.get();
     TerminalSink sink({.details = !options.testing});
     MessageSink messages(sink);
     analyze::LiveReport report(options, messages);
@@ -152,8 +155,10 @@ int replay_partial(const PartialRequest& request) {
         part.records += window.is_set() ? analyze::records_in(window, ring, cpu).records : 0;
     part.firings = replay.firings();
     part.drops = replay.drops();
-    if (auto written = write_file(request, part, report); !written.ok())
+    if (auto written = write_file(request, part, report, users.get()); !written.ok())
         return fail(written.error());
+    if (users && !options.testing)
+        complain_of_missing(*users);
     return end(request, replay);
 }
 

@@ -62,15 +62,16 @@ struct Run {
   toNs @5 :UInt64;          # its last record
 }
 
-# Something with code: the kernel, or a module, as it lay in memory.
+# Something with code: the kernel, or a module, as it lay in memory; or a file that processes had mapped.
 struct Image {
   name @0 :Text;
   baseAddress @1 :UInt64;
   sizeBytes @2 :UInt64;
   buildId @3 :Data;
+  isFile @4 :Bool;     # no address: offsets are those in the file
 }
 
-# Names of the kernel's addresses in the keys that follow; for printing only.
+# Names of the addresses in the keys that follow; for printing only.
 struct Symbols {
   struct Symbol {
     image @0 :UInt32;    # index into the part's images, plus 1; 0: an address
@@ -78,6 +79,7 @@ struct Symbols {
     type @2 :UInt8;      # a letter, as in /proc/kallsyms
     name @3 :Text;
     module @4 :Text;     # "vmlinux" is the kernel
+    bytes @5 :UInt64;    # of a function of a file: it reaches no further
   }
   symbols @0 :List(Symbol);
 }

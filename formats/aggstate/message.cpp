@@ -133,7 +133,8 @@ Result<StatePart> get_part(aggwire::Part::Reader in, ByteView message) {
     DBK_TRY_VOID(check_list(in.getImages().size(), kImageBytes, message, "images"));
     for (auto image : in.getImages()) {
         part.images.push_back({wire_text(image.getName()), image.getBaseAddress(),
-                               image.getSizeBytes(), bytes_of(image.getBuildId())});
+                               image.getSizeBytes(), bytes_of(image.getBuildId()),
+                               image.getIsFile()});
         if (part.images.back().build_id.size() > kBuildIdBytesMax)
             return errorf(ErrorCode::corrupt, "an image has a build id of %zu bytes",
                           part.images.back().build_id.size());
@@ -155,6 +156,7 @@ Result<StateSymbols> get_symbols(aggwire::Symbols::Reader in, ByteView message) 
         one.type = static_cast<char>(symbol.getType());
         one.name = wire_text(symbol.getName());
         one.module = wire_text(symbol.getModule());
+        one.bytes = symbol.getBytes();
         symbols.symbols.push_back(std::move(one));
     }
     return symbols;
@@ -293,6 +295,7 @@ Bytes encode_part(const StatePart& part) {
             images[i].setBaseAddress(part.images[i].base_address);
             images[i].setSizeBytes(part.images[i].size_bytes);
             images[i].setBuildId(wire_data(part.images[i].build_id));
+            images[i].setIsFile(part.images[i].is_file);
         }
     });
 }
@@ -307,6 +310,7 @@ Bytes encode_symbols(const StateSymbols& symbols) {
             list[i].setType(static_cast<uint8_t>(symbol.type));
             list[i].setName(wire_text(symbol.name));
             list[i].setModule(wire_text(symbol.module));
+            list[i].setBytes(symbol.bytes);
         }
     });
 }

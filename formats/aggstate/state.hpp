@@ -66,11 +66,13 @@ struct CoveredCpu {
     std::vector<CoveredRun> runs; ///< ascending
 };
 
-/// The kernel or a module, as it lay in memory.
+/// The kernel or a module, as it lay in memory; or a file that processes had mapped, which lies
+/// elsewhere in each: its offsets are those in the file, and it ends with the last one in a key.
 struct StateImage {
     std::string name;
     uint64_t base_address = 0, size_bytes = 0;
     Bytes build_id;
+    bool is_file = false;
 };
 
 struct StatePart {
@@ -92,7 +94,7 @@ std::vector<CoveredCpu> coverage_of(const RingRecording& ring);
 /// The digest of which segments these are, whatever file and form they came in.
 Digest digest_of(uint64_t boot_id, uint16_t ring_id, const std::vector<CoveredCpu>& cpus);
 
-/// An address of the kernel: in an image, or as such.
+/// An address: in an image, or as such.
 struct Frame {
     std::optional<uint32_t> image; ///< index into StatePart::images
     uint64_t offset = 0;           ///< in it; else the address
@@ -102,6 +104,7 @@ struct StateSymbol {
     Frame frame;
     char type = '?';
     std::string name, module;
+    uint64_t bytes = 0; ///< of a function of a file
 };
 
 struct StateSymbols {

@@ -67,7 +67,7 @@ PART_ARROWS = {
         "print": ["values", "symbols", "aggregate"],
         "session": ["values", "symbols", "aggregate", "decode", "print"],
         "diff": ["values", "symbols", "aggregate", "print", "session"],
-        "replay": ["values", "aggregate", "decode", "session", "live_report.hpp"],
+        "replay": ["values", "aggregate", "symbols", "decode", "session", "live_report.hpp"],
     },
     "engine": {
         "api": [],

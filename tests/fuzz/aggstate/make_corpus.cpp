@@ -20,6 +20,7 @@ StatePart sample_part() {
     part.identity.ring_id = 1;
     part.source = "BEGIN\n";
     part.images.push_back({"vmlinux", 0xffffffff81000000, 0x100000, Bytes(20, std::byte{9})});
+    part.images.push_back({"libc.so.6", 0, 0x100000, Bytes(20, std::byte{8}), true});
     CoveredCpu cpu;
     cpu.newest = 9;
     cpu.committed = 95;
@@ -35,12 +36,15 @@ StateBlock sample_block() {
                          DTRACEAGG_STDDEV,
                          0,
                          {{KeyTag::string, 256, DTRACEACT_DIFEXPR, false},
-                          {KeyTag::stack, 0, DTRACEACT_STACK, false}}};
+                          {KeyTag::stack, 0, DTRACEACT_STACK, false},
+                          {KeyTag::ustack, 0, DTRACEACT_USTACK, false}}};
     CanonicalKey key;
     key.append(KeyTag::string, base::as_bytes("cat"));
     key.begin_frames(KeyTag::stack, 0);
     key.add_frame(Bytes(20, std::byte{9}), 0x123);
     key.add_address(0xffffffffc0000000);
+    key.begin_frames(KeyTag::ustack, 711);
+    key.add_frame(Bytes(20, std::byte{8}), 0x94d10);
     uint64_t cells[] = {3, 5, 0xffffffffffff, 2};
     append_state(block, key.bytes(), cells);
     cells[0] = 0;

@@ -50,7 +50,8 @@ struct Boot {
         std::vector<StateImage> all = images();
         formats::CanonicalKey key;
         KernelAddresses addresses;
-        REQUIRE(make_canonical({member}, all, ImageIndex(all), key, addresses).ok());
+        MappedFiles files(nullptr);
+        REQUIRE(make_canonical({member}, all, ImageIndex(all), key, addresses, files).ok());
         return base::Bytes(key.bytes().begin(), key.bytes().end());
     }
 };

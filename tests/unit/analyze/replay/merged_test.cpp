@@ -278,6 +278,37 @@ TEST_CASE(
     CHECK(files.printed({paths[2], paths[0], paths[1]}) == text);
 }
 
+TEST_CASE("a function of a library is one key in all boots, with its name", "[replay][merge]") {
+    Files files;
+    base::Bytes id(20, std::byte{8});
+    StateAggregation by_stack = named(DTRACEAGG_COUNT, KeyTag::ustack, 0, DTRACEACT_USTACK);
+    formats::CanonicalKey key;
+    key.begin_frames(KeyTag::ustack, 711);
+    key.add_frame(id, 0x110);
+    key.add_frame(id, 0x90);
+    key.add_address(0x401000);
+    base::Bytes bytes(key.bytes().begin(), key.bytes().end());
+    std::vector<std::string> paths;
+    for (uint64_t i = 0; i < 2; i++) {
+        StatePart one = part(1);
+        one.identity.boot_id += i;
+        one.images = {{"vmlinux", 0xffffffff81000000, 0x100000, base::Bytes(20, std::byte{7})},
+                      {"libc.so.6", 0, 0x111, id, true}};
+        // One machine has the symbols, the other does not.
+        std::vector<formats::StateSymbol> symbols;
+        if (i == 0)
+            symbols.push_back({{1, 0x100}, 'T', "_ZN1a1bEv", "libc.so.6", 0x11});
+        paths.push_back(files.add(one, {{by_stack, bytes, {1}}}, symbols));
+    }
+    std::string text = files.printed(paths);
+    CHECK(contains(text, "libc.so.6`a::b()+0x10\n"));
+    CHECK(contains(text, "libc.so.6:0x90\n"));
+    CHECK(contains(text, " 0x401000\n                2\n"));
+    CHECK(files.printed({paths[1], paths[0]}) == text);
+    CHECK(contains(files.printed({paths[1]}), "libc.so.6:0x110\n"));
+    CHECK(files.unnamed_ == 0);
+}
+
 TEST_CASE("a frame after the end of its image is refused", "[replay][merge]") {
     Files files;
     base::Bytes id(20, std::byte{7});

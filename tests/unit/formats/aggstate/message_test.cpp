@@ -28,6 +28,7 @@ StatePart sample() {
     part.cpus[0].faults = 7;
     part.cpus[0].drops[DBK_DROP_NESTED] = 8;
     part.images.push_back({"vmlinux", 0xffffffff81000000, 0x1000, Bytes(20, std::byte{9})});
+    part.images.push_back({"libc.so.6", 0, 0x20, Bytes(20, std::byte{8}), true});
     return part;
 }
 
@@ -82,7 +83,9 @@ TEST_CASE("a part comes back", "[aggstate]") {
     CHECK(back.cpus[0].runs[1].first_sequence == 7);
     CHECK(back.cpus[0].runs[1].records_before == 90);
     CHECK(back.cpus[0].runs[1].to_ns == 7999);
-    REQUIRE(back.images.size() == 1);
+    REQUIRE(back.images.size() == 2);
+    CHECK(back.images[1].is_file);
+    CHECK(!back.images[0].is_file);
     CHECK(back.images[0].name == "vmlinux");
     CHECK(back.images[0].build_id == part.images[0].build_id);
 }
@@ -96,11 +99,13 @@ TEST_CASE("states and symbols come back", "[aggstate]") {
     CHECK(back.keys == block.keys);
     CHECK(back.indexes == std::vector<uint32_t>{0, 1});
     CHECK(back.values == std::vector<uint64_t>{3, UINT64_MAX});
-    StateSymbols symbols{{{{0, 16}, 'T', "start", "vmlinux"}, {{std::nullopt, 99}, 't', "x", "m"}}};
+    StateSymbols symbols{
+        {{{0, 16}, 'T', "start", "vmlinux", 7}, {{std::nullopt, 99}, 't', "x", "m"}}};
     StateSymbols symbols_back = decoded<StateSymbols>(encode_symbols(symbols));
     REQUIRE(symbols_back.symbols.size() == 2);
     CHECK(symbols_back.symbols[0].frame.image == 0u);
     CHECK(symbols_back.symbols[0].name == "start");
+    CHECK(symbols_back.symbols[0].bytes == 7);
     CHECK(!symbols_back.symbols[1].frame.image);
     CHECK(symbols_back.symbols[1].frame.offset == 99);
 }

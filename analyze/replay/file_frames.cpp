@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses of processes to files, and back to names.
+#include "analyze/replay/file_frames.hpp"
+
+#include "base/elf_notes.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace daybreak::analyze {
+
+std::optional<MappedFiles::Frame> MappedFiles::find(uint64_t pid, uint64_t address) {
+    auto place = users_ ? users_->find(pid, address, std::nullopt) : std::nullopt;
+    if (!place || place->build_id.empty() || place->build_id.size() > base::kBuildIdBytesMax ||
+        place->file_offset >= formats::kImageBytesMax)
+        return std::nullopt;
+    auto at = files_.try_emplace(place->build_id).first;
+    File& file = at->second;
+    file.names.insert(place->object);
+    file.end = std::max(file.end, place->file_offset + 1);
+    if (!place->symbol.empty() && place->symbol_offset <= place->file_offset) {
+        Function& function = file.functions[place->file_offset - place->symbol_offset];
+        function.name = place->symbol;
+        function.bytes = std::max(function.bytes, place->symbol_offset + 1);
+    }
+    return Frame{at->first, place->file_offset};
+}
+
+void MappedFiles::put(std::vector<formats::StateImage>& images,
+                      std::vector<formats::StateSymbol>& symbols) const {
+    for (const auto& [build_id, file] : files_) {
+        base::ByteView id = base::as_bytes(build_id);
+        auto number = static_cast<uint32_t>(images.size());
+        images.push_back({*file.names.begin(), 0, file.end, {id.begin(), id.end()}, true});
+        for (const auto& [offset, function] : file.functions)
+            symbols.push_back(
+                {{number, offset}, 'T', function.name, *file.names.begin(), function.bytes});
+    }
+}
+
+/// Of two names the same one stays, whichever comes first.
+void FileNames::add(NamedPlaces& places, uint64_t place, uint64_t bytes, const std::string& name) {
+    auto [at, is_new] = places.try_emplace(place, Named{name, bytes});
+    at->second.name = std::min(at->second.name, name);
+    at->second.bytes = std::max(at->second.bytes, bytes);
+}
+
+FileNames::NamedPlaces::const_iterator FileNames::find_in(const NamedPlaces& places,
+                                                          uint64_t address) {
+    auto above = places.upper_bound(address);
+    if (above == places.begin() ||
+        address - std::prev(above)->first >= std::prev(above)->second.bytes)
+        return places.end();
+    return std::prev(above);
+}
+
+void FileNames::add_file(uint64_t place, uint64_t bytes, const std::string& name) {
+    add(files_, place, bytes, name);
+}
+
+void FileNames::add_function(uint64_t place, uint64_t bytes, const std::string& name) {
+    add(functions_, place, bytes, name);
+}
+
+std::optional<UserPlace> FileNames::find(uint64_t, uint64_t address, std::optional<uint64_t>) {
+    auto file = find_in(files_, address);
+    if (file == files_.end())
+        return std::nullopt;
+    UserPlace place;
+    place.object = file->second.name;
+    place.object_offset = place.file_offset = address - file->first;
+    place.object_start = file->first;
+    place.by_offset = true;
+    auto function = find_in(functions_, address);
+    if (function != functions_.end()) {
+        place.symbol = function->second.name;
+        place.symbol_offset = address - function->first;
+    }
+    return place;
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// File frames: addresses of processes as files have them, build id and offset in the file.
+//
+//     pid 711, 0x7f3a10020d10 --maps of the recording--> libc.so.6, its build id, 0x94d10
+//     (MappedFiles) build id, 0x94d10 --symbols of the part--> libc.so.6`malloc+0x10 (FileNames)
+//
+// The loader puts a library elsewhere in each process, so only there a function is one in all
+// boots.
+#pragma once
+
+#include "analyze/symbols/user_names.hpp"
+#include "formats/aggstate/state.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace daybreak::analyze {
+
+/// The files that the keys of a part have addresses in.
+class MappedFiles {
+public:
+    /// `users` must outlive it; null: no file is known.
+    explicit MappedFiles(UserNames* users) : users_(users) {}
+
+    struct Frame {
+        std::string_view build_id; ///< lives as long as this
+        uint64_t offset = 0;
+    };
+    /// Returns where an address of a process was, and remembers it; empty: not known.
+    std::optional<Frame> find(uint64_t pid, uint64_t address);
+    /// Appends the files as images, and the functions that were met as symbols of these: in an
+    /// order that says nothing of that of the addresses.
+    void put(std::vector<formats::StateImage>& images,
+             std::vector<formats::StateSymbol>& symbols) const;
+
+private:
+    struct Function {
+        std::string name;
+        uint64_t bytes = 0;
+    };
+    struct File {
+        std::set<std::string> names; ///< the same build may have several
+        uint64_t end = 0;            ///< the last offset that was met, plus 1
+        std::map<uint64_t, Function> functions;
+    };
+
+    UserNames* users_;
+    std::map<std::string, File, std::less<>> files_; // by build id
+};
+
+/// Names of what is merged: at the places that files have there, whichever the process.
+class FileNames : public UserNames {
+public:
+    void add_file(uint64_t place, uint64_t bytes, const std::string& name);
+    void add_function(uint64_t place, uint64_t bytes, const std::string& name);
+    bool empty() const { return files_.empty(); }
+
+    std::optional<UserPlace> find(uint64_t pid, uint64_t address,
+                                  std::optional<uint64_t> mono_ns) override;
+
+private:
+    struct Named {
+        std::string name;
+        uint64_t bytes = 0;
+    };
+    using NamedPlaces = std::map<uint64_t, Named>;
+    static void add(NamedPlaces& places, uint64_t place, uint64_t bytes, const std::string& name);
+    static NamedPlaces::const_iterator find_in(const NamedPlaces& places, uint64_t address);
+
+    NamedPlaces files_, functions_;
+};
+
+} // namespace daybreak::analyze
