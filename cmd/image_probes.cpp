@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace daybreak::cmd {
@@ -236,10 +237,13 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
         places.insert(function.name.substr(0, function.name.find(".isra.0")));
     std::set<std::string> seen;
     for (const KernelProbe& probe : kernel_probes()) {
-        DofProbeName name{probe.provider, probe.module, probe.function, probe.name};
-        if (probe.is_one && places.count(std::string_view(probe.where)) != 0 &&
-            seen.insert(name.text()).second)
-            probes.push_back(std::move(name));
+        std::istringstream words(probe.where);
+        for (std::string place; probe.is_one && words >> place;) {
+            DofProbeName name{probe.provider, probe.module,
+                              probe.function == kAnyName ? place : probe.function, probe.name};
+            if (places.count(place) != 0 && seen.insert(name.text()).second)
+                probes.push_back(std::move(name));
+        }
     }
     for (const compiler::KernelFunction& function : functions) {
         auto own = std::find(std::begin(kOwnPath), std::end(kOwnPath), function.name);

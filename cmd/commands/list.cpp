@@ -2,12 +2,14 @@
 //
 // daybreak list: the probes of the running kernel, of a trace file, or of a kernel's image.
 #include "analyze/list.hpp"
+#include "base/json.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/image_probes.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/window_options.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 #include "recorder/device.hpp"
 
 #include <memory>
@@ -77,6 +79,26 @@ base::Result<void> list_image(const std::string& image, bool json, TerminalSink&
     return {};
 }
 
+void list_unavailable(bool json, TerminalSink& sink) {
+    std::string text;
+    if (!json)
+        text = base::strprintf("%15s %17s  %s\n", "PROVIDER", "NAME", "REASON");
+    for (const compiler::MissingProbe& probe : compiler::missing_probes()) {
+        const std::string provider(probe.provider), name(probe.name), reason(probe.reason);
+        if (json) {
+            base::JsonObject object(text);
+            object.put("provider", provider);
+            object.put("name", name);
+            object.put("reason", reason);
+            object.end();
+            text += '\n';
+        } else {
+            text += base::strprintf("%15s %17s  %s\n", provider.c_str(), name.c_str(), reason.c_str());
+        }
+    }
+    sink.write(text);
+}
+
 } // namespace
 
 void add_list(Command app, int& status) {
@@ -94,18 +116,28 @@ void add_list(Command app, int& status) {
         .add_option("--kernel", *image,
                     "List those that a kernel will have: a release, or the path of its image")
         .excludes("FILE");
+    auto unavailable = std::make_shared<bool>(false);
+    command
+        .add_flag("--unavailable", *unavailable,
+                  "List probes that DTrace has elsewhere and Linux has no place for, with the reason")
+        .excludes("FILE")
+        .excludes("--kernel");
     command.add_flag("--json", *json, "A line of JSON for each probe");
     command.footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                    "can be traced here (as root)\n"
                    "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
                    "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
-    command.callback([files, window, image, json, &status] {
+    command.callback([files, window, image, unavailable, json, &status] {
         if (!files->paths.empty()) {
             status = list_trace(*files, *window, *json);
             return;
         }
         TerminalSink sink({});
-        auto done = image->empty() ? list_kernel(*json, sink) : list_image(*image, *json, sink);
+        base::Result<void> done;
+        if (*unavailable)
+            list_unavailable(*json, sink);
+        else
+            done = image->empty() ? list_kernel(*json, sink) : list_image(*image, *json, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

@@ -6,6 +6,7 @@
 #include "analyze/list.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/stability.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 
 #include <utility>
 
@@ -81,9 +82,12 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
             for (const live::SessionProbe* probe : found)
                 lines.add(*probe, types);
             lines.flush();
-            if (found.empty())
-                say(arguments.name,
-                    "failed to match " + ecb->probe.text() + ": No probe matches description");
+            if (!found.empty())
+                continue;
+            std::string why = compiler::hint_for_missing_probe(ecb->probe.provider, ecb->probe.name);
+            say(arguments.name, "failed to match " + ecb->probe.text() +
+                                    ": No probe matches description" +
+                                    (why.empty() ? "" : " (" + why + ")"));
         }
     }
 }

@@ -94,17 +94,13 @@ constexpr ForeignProbe kPoints[] = {
     {"process", kNoUserProbes},
 };
 
-/// Probes that DTrace has elsewhere, and what to use here; without a name all of the provider.
-struct MissingProbe {
-    std::string_view provider, name, instead;
-};
-
 constexpr MissingProbe kMissing[] = {
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition, pass)
 #define DBK_CODED(provider, name, since, kind, where)
 #define DBK_ABSENT(provider, name, reason) {#provider, name, reason},
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
+    // Last: it is there, but not what it is elsewhere.
     {"pid", "", "pid$target is the process of -c or -p: functions have probes entry and return"},
 };
 
@@ -218,13 +214,17 @@ std::string hint_for_foreign_name(std::string_view name) {
     return "";
 }
 
+std::span<const MissingProbe> missing_probes() {
+    return std::span(kMissing).first(std::size(kMissing) - 1);
+}
+
 std::string hint_for_missing_probe(std::string_view provider, std::string_view name) {
     std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
     for (const MissingProbe& probe : kMissing)
         if (probe.provider == is && (probe.name.empty() || probe.name == name))
             return "Daybreak has no " + std::string(is) +
                    (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
-                   std::string(probe.instead);
+                   std::string(probe.reason);
     return hint_for_timer(provider, name);
 }
 

@@ -3,6 +3,7 @@
 // What bpftrace and SystemTap call things, and what D calls them; what other DTraces have.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,14 @@ std::string hint_for_foreign_name(std::string_view name);
 /// Returns what to write in D for a probe as bpftrace ("kprobe:vfs_read") or SystemTap
 /// ("kernel.function("vfs_read")") has it, as a hint; "" for one that neither has.
 std::string hint_for_foreign_probe(std::string_view text);
+
+/// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider.
+struct MissingProbe {
+    std::string_view provider, name, reason;
+};
+
+/// Returns all of them, by provider (formats/abi/probes/).
+std::span<const MissingProbe> missing_probes();
 
 /// Returns what there is in place of a probe that DTrace has elsewhere ("sched:::on-cpu"), as a
 /// hint; "" for any other.

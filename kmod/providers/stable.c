@@ -5,8 +5,8 @@
  * Rows of one name are one probe, which is the first's that this kernel has the place of.  A place is
  * hooked while its probe is enabled: at a tracepoint, or with the functions of provider fbt.
  *
- * Which places there are is found out when a program first names a probe, the functions of all rows in
- * one walk over the kernel's symbols; only then there is anything in memory but the constant rows.
+ * Which places there are is found out when a program first names one of their providers, the functions of
+ * all rows in one walk over the kernel's symbols; only then there is anything in memory but the constant rows.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -16,20 +16,78 @@
 #include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 
-static LIST_HEAD(places);	   /* [S] that were found */
-static unsigned long *addresses;   /* [S] of the rows' functions, 0: not there; NULL: not looked for yet */
-static unsigned long *rows_tried;  /* [S] bit of each row that was asked for */
+/* A place that a row names, which this kernel may have. */
+struct candidate {
+	const struct stable_row *row;
+	const char *names[4]; /* provider, module, function and name of its probe */
+	const char *where;
+	unsigned long address;	/* of the function, once functions were looked for; 0: not there */
+	bool tried;
+	struct candidate *next; /* of the same bucket, while functions are looked for */
+};
 
-/* The names of a row's probe; returns where the place is in the kernel. */
-static const char *row_read(const struct stable_row *row, struct dbk_probe *names)
+static LIST_HEAD(places);		    /* [S] that were found */
+static struct candidate *candidates;	    /* [S] NULL until a program names a provider of them */
+static u32 candidate_count;		    /* [S] */
+static char *candidate_texts;		    /* [S] */
+static bool functions_known;		    /* [S] */
+
+static char *text_next(char *text)
 {
-	const char *text = stable_texts + row->text;
+	return text + strlen(text) + 1;
+}
 
-	names->provider = text;
-	names->module = names->provider + strlen(names->provider) + 1;
-	names->function = names->module + strlen(names->module) + 1;
-	names->name = names->function + strlen(names->function) + 1;
-	return names->name + strlen(names->name) + 1;
+static u32 words_of(const char *text)
+{
+	u32 count = 1;
+
+	while ((text = strchr(text, ' ')) != NULL) {
+		count++;
+		text++;
+	}
+	return count;
+}
+
+/* One for each of the row's places, of which function "*" takes its name. */
+static void row_unfold(const struct stable_row *row)
+{
+	char *provider = candidate_texts + row->text, *module = text_next(provider);
+	char *function = text_next(module), *name = text_next(function), *where = text_next(name);
+	char *word;
+
+	while ((word = strsep(&where, " ")) != NULL) {
+		candidates[candidate_count++] = (struct candidate){
+			.row = row,
+			.names = { provider, module, strcmp(function, "*") == 0 ? word : function, name },
+			.where = word,
+		};
+	}
+}
+
+static int rows_unfold(void)
+{
+	u32 count = 0;
+	u32 i, part;
+
+	if (candidates)
+		return 0;
+	for (i = 0; i < stable_row_count; i++) {
+		const char *text = stable_texts + stable_rows[i].text;
+
+		for (part = 0; part < 4; part++)
+			text += strlen(text) + 1;
+		count += words_of(text);
+	}
+	candidate_texts = kvmalloc(stable_text_bytes, GFP_KERNEL);
+	candidates = candidate_texts ? kvcalloc(count, sizeof(*candidates), GFP_KERNEL) : NULL;
+	if (!candidates) {
+		kvfree(candidate_texts);
+		return -ENOMEM;
+	}
+	memcpy(candidate_texts, stable_texts, stable_text_bytes);
+	for (i = 0; i < stable_row_count; i++)
+		row_unfold(&stable_rows[i]);
+	return 0;
 }
 
 /* Whether @symbol is @name, or the copy of it that the compiler made of a static function. */
@@ -42,19 +100,11 @@ static bool is_named(const char *symbol, const char *name)
 		strcmp(symbol + bytes, ".constprop.0") == 0);
 }
 
-/* Rows by what their functions' names begin with: a kernel has 150 000 symbols. */
+/* Candidates by what their functions' names begin with: a kernel has 150 000 symbols. */
 #define BUCKETS 64
 
-/* A row that waits for its function. */
-struct sought {
-	struct sought *next; /* of the same bucket */
-	const char *where;
-};
-
 struct search {
-	struct sought *buckets[BUCKETS];
-	struct sought *rows; /* of each row */
-	unsigned long *addresses;
+	struct candidate *buckets[BUCKETS];
 };
 
 static u32 bucket_of(const char *name)
@@ -65,110 +115,97 @@ static u32 bucket_of(const char *name)
 static int search_symbol(void *data, const char *name, unsigned long address)
 {
 	const struct search *search = data;
-	const struct sought *sought;
+	struct candidate *candidate;
 
-	for (sought = search->buckets[bucket_of(name)]; sought; sought = sought->next) {
-		unsigned long *found = &search->addresses[sought - search->rows];
-
-		if (*found == 0 && is_named(name, sought->where))
-			*found = address;
-	}
+	for (candidate = search->buckets[bucket_of(name)]; candidate; candidate = candidate->next)
+		if (candidate->address == 0 && is_named(name, candidate->where))
+			candidate->address = address;
 	return 0;
 }
 
 static int functions_find(void)
 {
 	struct search search = { 0 };
-	struct dbk_probe names;
-	int err = -ENOMEM;
+	int err;
 	u32 i;
 
-	if (addresses)
+	if (functions_known)
 		return 0;
-	search.rows = kvcalloc(stable_row_count, sizeof(*search.rows), GFP_KERNEL);
-	search.addresses = kvcalloc(stable_row_count, sizeof(*search.addresses), GFP_KERNEL);
-	if (search.rows && search.addresses) {
-		for (i = 0; i < stable_row_count; i++) {
-			struct sought *sought = &search.rows[i], **bucket;
+	for (i = 0; i < candidate_count; i++) {
+		struct candidate *candidate = &candidates[i];
+		struct candidate **bucket = &search.buckets[bucket_of(candidate->where)];
 
-			if (stable_rows[i].kind == TRACEPOINT)
-				continue;
-			sought->where = row_read(&stable_rows[i], &names);
-			bucket = &search.buckets[bucket_of(sought->where)];
-			sought->next = *bucket;
-			*bucket = sought;
-		}
-		err = dbk_symbols_walk(search_symbol, &search);
+		if (candidate->row->kind == TRACEPOINT)
+			continue;
+		candidate->next = *bucket;
+		*bucket = candidate;
 	}
-	if (err) {
+	err = dbk_symbols_walk(search_symbol, &search);
+	if (err)
 		pr_warn("the stable providers' functions cannot be found (error %d)\n", -err);
-		kvfree(search.addresses);
-	} else {
-		addresses = search.addresses;
-	}
-	kvfree(search.rows);
+	functions_known = err == 0;
 	return err;
 }
 
 /* Whether this kernel has the place; then it is ready to be hooked for @probe. */
-static bool place_find(struct stable_place *place, const char *where, struct dbk_probe *probe)
+static bool place_find(struct stable_place *place, const struct candidate *candidate,
+		       struct dbk_probe *probe)
 {
-	unsigned long address;
-
 	place->firing = (struct stable_firing){ .probe = probe, .frame = &place->frame };
 	if (place->row->kind == TRACEPOINT) {
-		place->tracepoint = dbk_tracepoint_find(where);
+		place->tracepoint = dbk_tracepoint_find(candidate->where);
 		if (place->tracepoint)
 			place->frame = dbk_tracepoint_frame(place->tracepoint);
 		return place->tracepoint;
 	}
-	address = functions_find() == 0 ? addresses[place->row - stable_rows] : 0;
-	return address != 0 && fbt_hook_init(&place->fbt, probe, address,
-					     place->row->kind == RETURN ? FBT_RETURN : FBT_ENTRY,
-					     stable_on_function);
+	return functions_find() == 0 && candidate->address != 0 &&
+	       fbt_hook_init(&place->fbt, probe, candidate->address,
+			     place->row->kind == RETURN ? FBT_RETURN : FBT_ENTRY, stable_on_function);
 }
 
-/* The place of @row for the probe of @first, or for one of its own; NULL when this kernel has none. */
-static struct stable_place *place_create(const struct stable_row *row, struct stable_place *first)
+/* Its place for the probe of @first, or for one of its own; NULL when this kernel has none. */
+static struct stable_place *place_create(const struct candidate *candidate, struct stable_place *first)
 {
 	struct stable_place *place = kzalloc(sizeof(*place), GFP_KERNEL);
 	struct dbk_probe *probe = first ? &first->probe : &place->probe;
 
 	if (!place)
 		return ERR_PTR(-ENOMEM);
-	place->row = row;
+	place->row = candidate->row;
+	place->probe.provider = candidate->names[0];
+	place->probe.module = candidate->names[1];
+	place->probe.function = candidate->names[2];
+	place->probe.name = candidate->names[3];
 	place->probe.host_data = (void *)&dbk_provider_stable;
-	if (!place_find(place, row_read(row, &place->probe), probe)) {
+	if (!place_find(place, candidate, probe)) {
 		kfree(place);
 		return NULL;
 	}
-	dbk_probe_args_in_order(probe, max(probe->arg_count, row->arg_count));
+	dbk_probe_args_in_order(probe, max(probe->arg_count, place->row->arg_count));
 	list_add_tail(&place->link, &places);
 	return place;
 }
 
-static bool is_same_probe(const struct dbk_probe *names, const struct stable_row *row)
+static bool is_same_probe(const struct candidate *a, const struct candidate *b)
 {
-	struct dbk_probe others;
-
-	row_read(row, &others);
-	return strcmp(names->name, others.name) == 0 && strcmp(names->provider, others.provider) == 0 &&
-	       strcmp(names->module, others.module) == 0 && strcmp(names->function, others.function) == 0;
+	return strcmp(a->names[3], b->names[3]) == 0 && strcmp(a->names[0], b->names[0]) == 0 &&
+	       strcmp(a->names[1], b->names[1]) == 0 && strcmp(a->names[2], b->names[2]) == 0;
 }
 
-/* Publishes the probe of @row, with all the places of its name that this kernel has. */
-static int probe_publish(const struct stable_row *row, const struct dbk_probe *names)
+/* Publishes the probe of @candidate, with all the places of its name that this kernel has. */
+static int probe_publish(struct candidate *candidate)
 {
 	struct stable_place *first = NULL, *last = NULL;
+	struct candidate *other;
 	int err = 0;
 
-	for (; row < stable_rows + stable_row_count; row++) {
+	for (other = candidate; other < candidates + candidate_count; other++) {
 		struct stable_place *place;
 
-		if (!is_same_probe(names, row))
+		if (!is_same_probe(other, candidate))
 			continue;
-		__set_bit(row - stable_rows, rows_tried);
-		place = place_create(row, first);
+		other->tried = true;
+		place = place_create(other, first);
 		if (IS_ERR(place))
 			err = PTR_ERR(place);
 		if (IS_ERR_OR_NULL(place))
@@ -182,33 +219,42 @@ static int probe_publish(const struct stable_row *row, const struct dbk_probe *n
 	return (first ? dbk_probe_add(dbk.engine, &first->probe) : 0) ?: err;
 }
 
+static bool names_provider(const struct dbk_probedesc *description)
+{
+	u32 i;
+
+	for (i = 0; i < stable_row_count; i++)
+		if (dbk_glob_match(description->provider, stable_texts + stable_rows[i].text))
+			return true;
+	return false;
+}
+
+static bool is_asked_for(const struct candidate *candidate, const struct dbk_probedesc *description)
+{
+	return dbk_glob_match(description->provider, candidate->names[0]) &&
+	       dbk_glob_match(description->module, candidate->names[1]) &&
+	       dbk_glob_match(description->function, candidate->names[2]) &&
+	       dbk_glob_match(description->name, candidate->names[3]);
+}
+
 static int stable_provide(const struct dbk_probedesc *description)
 {
-	struct dbk_probe names;
+	int err;
 	u32 i;
 
 	dbk_state_assert();
-	for (i = 0; i < stable_row_count; i++) {
-		const struct stable_row *row = &stable_rows[i];
-		int err;
-
-		if (test_bit(i, rows_tried) ||
-		    !dbk_glob_match(description->provider, stable_texts + row->text))
-			continue;
-		row_read(row, &names);
-		if (!dbk_probedesc_match(description, &names))
-			continue;
-		err = probe_publish(row, &names);
-		if (err)
-			return err;
-	}
-	return 0;
+	if (!names_provider(description))
+		return 0;
+	err = rows_unfold();
+	for (i = 0; i < candidate_count && !err; i++)
+		if (!candidates[i].tried && is_asked_for(&candidates[i], description))
+			err = probe_publish(&candidates[i]);
+	return err;
 }
 
 static int stable_init(void)
 {
-	rows_tried = bitmap_zalloc(stable_row_count, GFP_KERNEL);
-	return rows_tried ? 0 : -ENOMEM;
+	return 0;
 }
 
 static bool is_published(const struct stable_place *place)
@@ -222,15 +268,15 @@ static void stable_exit(void)
 	struct dbk_retire retire;
 
 	dbk_state_assert();
-	dbk_retire_begin(&retire, stable_row_count);
+	dbk_retire_begin(&retire, candidate_count);
 	list_for_each_entry(place, &places, link)
 		if (is_published(place))
 			dbk_retire_add(&retire, &place->probe);
 	dbk_retire_end(&retire);
 	list_for_each_entry_safe(place, next, &places, link)
 		kfree(place);
-	kvfree(addresses);
-	bitmap_free(rows_tried);
+	kvfree(candidates);
+	kvfree(candidate_texts);
 }
 
 static void stable_disable(struct dbk_probe *probe)

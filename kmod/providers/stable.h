@@ -20,6 +20,7 @@ struct stable_row {
 extern const struct stable_row stable_rows[];
 extern const u32 stable_row_count;
 extern const char *const stable_texts;
+extern const u32 stable_text_bytes;
 
 /* What a callback is called with: one is part of a place, or on the stack while a function fires. */
 struct stable_firing {

@@ -10,18 +10,28 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
+#include <linux/hrtimer.h>
+#include <linux/icmp.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/slab.h>
 #include <linux/tcp.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <asm/trace/fpu.h>
 #include <net/tcp.h>
 #include <uapi/linux/bpf.h>
 #include <uapi/linux/sched.h>
 #include <uapi/linux/sched/types.h>
+#include <trace/events/kmem.h>
 #include <trace/events/lock.h>
 #include <trace/events/module.h>
 #include <trace/events/sched.h>
 #include <trace/events/signal.h>
 #include <trace/events/sock.h>
+#include <trace/events/tcp.h>
+#include <trace/events/timer.h>
+#include <trace/events/workqueue.h>
 
 #include "formats/abi/packet.h"
 #include "kmod/providers/lock_wait.h"
@@ -138,6 +148,7 @@ static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock
 #define WORDS_2(a, ...) WORD(a), WORDS_1(__VA_ARGS__)
 #define WORDS_3(a, ...) WORD(a), WORDS_2(__VA_ARGS__)
 #define WORDS_4(a, ...) WORD(a), WORDS_3(__VA_ARGS__)
+#define WORDS_5(a, ...) WORD(a), WORDS_4(__VA_ARGS__)
 
 static __probe_ctx_inline void fire(const struct stable_firing *firing, const u64 *args)
 {
@@ -220,6 +231,7 @@ static const struct texts {
 #include "formats/abi/probes/end.h"
 };
 const char *const stable_texts = (const char *)&texts;
+const u32 stable_text_bytes = sizeof(texts);
 
 #define PASS_NONE() 0
 #define PASS(...)   COUNT_ARGS(__VA_ARGS__)

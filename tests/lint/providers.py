@@ -59,12 +59,13 @@ def read_table(text):
             probes.setdefault(("", quoted[1]), Probe()).reason = "".join(re.findall(r'"([^"]*)"', parts[2]))
             continue
         module, function, name, since, kind, where = quoted[1:7] if macro == "DBK_PLACE" else ["vmlinux", "", *quoted[1:5]]
-        path = function if module == "vmlinux" else f"{module}:{function}"
-        probe = probes.setdefault((path, name), Probe())
-        place = f"{KINDS[kind]} `{where}`"
-        if place not in probe.places:
-            probe.places.append(place)
-        probe.kernels |= kernels_of(since)
+        for one in where.split():
+            named = one if function == "*" else function
+            probe = probes.setdefault((named if module == "vmlinux" else f"{module}:{named}", name), Probe())
+            place = f"{KINDS[kind]} `{one}`"
+            if place not in probe.places:
+                probe.places.append(place)
+            probe.kernels |= kernels_of(since)
     return probes
 
 
@@ -95,10 +96,14 @@ def page(files):
              "The module is `vmlinux` where no other is said. Stability is Evolving/Evolving/Common, of arguments Evolving/Evolving/ISA. A probe that is off costs",
              "nothing; one that is on costs what its place does (a tracepoint, or a function hooked by ftrace) and a condition.", ""]
     libraries = [text for path, text in sorted(files.items()) if path.startswith(LIBRARIES) and path.endswith(".d")]
+    nowhere = []
     for path, text in sorted(files.items()):
-        if not path.startswith(TABLES + "/") or not re.search(r"DBK_(PLACE|CODED)\(\w", text) or path.endswith(("/all.h", "/end.h")):
+        if not path.startswith(TABLES + "/") or path.endswith(("/all.h", "/end.h")):
             continue
         provider = Path(path).stem
+        if not re.search(r"DBK_(PLACE|CODED)\(\w", text):
+            nowhere.append(f"- `{provider}`: {read_table(text)['', ''].reason}.")
+            continue
         probes, types = read_table(text), declared(libraries, provider)
         about = re.search(rf"provider {provider}: (.*?)(?:\n \*\n|\s*\*/)", text, re.DOTALL)[1]
         about = " ".join(about.replace("\n *", " ").split()).removesuffix(".")
@@ -114,6 +119,7 @@ def page(files):
         lines.append("")
         absent = [f"- `{name}`: {probe.reason}." for (_, name), probe in probes.items() if probe.reason]
         lines += ["Not there:", "", *absent, ""] if absent else []
+    lines += ["## Not there", "", *nowhere, ""]
     return "\n".join(lines[:-1]) + "\n"
 
 

@@ -8,7 +8,8 @@
  *       The probe provider:module:function:name fires at the place; a probe may have several places.
  *       since      the kernels that have the place: "6.1+", "6.12+", or "6.1", which only that has
  *       kind       TRACEPOINT, ENTRY of the function, or its RETURN
- *       where      its name in the kernel; the compiler may have appended .isra.0 or .constprop.0
+ *       where      its name in the kernel; the compiler may have appended .isra.0 or .constprop.0.  Several functions, with spaces
+ *                  between them, are as many places; function "*" stands for the name of the place, each has a probe then
  *       parameters what the place has; of a RETURN what is returned and the function's first argument
  *       condition  of theirs: fires only when it holds
  *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
@@ -24,11 +25,19 @@
  * Conditions and what is passed on are C of the module's; user space leaves them out.
  */
 #include "formats/abi/probes/boot.h"
+#include "formats/abi/probes/callout_execute.h"
+#include "formats/abi/probes/dtaudit.h"
+#include "formats/abi/probes/dtmalloc.h"
+#include "formats/abi/probes/fpuinfo.h"
+#include "formats/abi/probes/fsinfo.h"
 #include "formats/abi/probes/io.h"
 #include "formats/abi/probes/ip.h"
 #include "formats/abi/probes/lockstat.h"
+#include "formats/abi/probes/mac_framework.h"
+#include "formats/abi/probes/mib.h"
 #include "formats/abi/probes/proc.h"
 #include "formats/abi/probes/sched.h"
+#include "formats/abi/probes/sctp.h"
 #include "formats/abi/probes/sysinfo.h"
 #include "formats/abi/probes/tcp.h"
 #include "formats/abi/probes/udp.h"

@@ -6,8 +6,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/netlink.h>
 #include <linux/userfaultfd.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <pthread.h>
 #include <poll.h>
 #include <sched.h>
@@ -164,6 +167,38 @@ static void pass_bytes(int from, int to, size_t bytes)
 		fatal("write and read");
 }
 
+// A connection that its client ends by a reset.
+static void reset(int family)
+{
+	int listener = bound(family, SOCK_STREAM, 7003), client, server;
+	struct linger none = { .l_onoff = 1 };
+
+	if (listen(listener, 1) < 0)
+		fatal("listen");
+	client = connected(family, SOCK_STREAM, 7103, 7003);
+	server = accept(listener, NULL, NULL);
+	setsockopt(client, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	close(client);
+	pause_ms(50);
+	close(server);
+	close(listener);
+}
+
+// A datagram to a closed port, and an echo: both are answered by ICMP.
+static void ask_icmp(void)
+{
+	struct icmphdr echo = { .type = ICMP_ECHO, .checksum = (uint16_t)~ICMP_ECHO };
+	int datagrams = bound(AF_INET, SOCK_DGRAM, 7302), raw = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+	union address address;
+	socklen_t bytes = loopback(AF_INET, 7999, &address);
+
+	if (sendto(datagrams, "", 1, 0, &address.any, bytes) != 1 ||
+	    sendto(raw, &echo, sizeof(echo), 0, &address.any, bytes) != sizeof(echo))
+		fatal("sendto");
+	close(datagrams);
+	close(raw);
+}
+
 static void converse(int family)
 {
 	int listener = bound(family, SOCK_STREAM, 7001), client, server;
@@ -183,6 +218,7 @@ static void converse(int family)
 	close(listener);
 	if (connected(family, SOCK_STREAM, 7102, 7999) >= 0)
 		fatal("a closed port");
+	reset(family);
 	server = bound(family, SOCK_DGRAM, 7201);
 	client = connected(family, SOCK_DGRAM, 7301, 7201);
 	for (int i = 0; i < 4; i++)
@@ -203,22 +239,47 @@ static const struct counter {
 	{ "/proc/net/netstat", "IpExt", "OutOctets", "BYTES4-OUT" },
 	{ "/proc/net/netstat", "IpExt", "InOctets", "BYTES4-IN" },
 	{ "/proc/net/snmp6", NULL, "Ip6OutOctets", "BYTES6-OUT" },
+	{ "/proc/net/snmp", "Tcp", "ActiveOpens", "tcpActiveOpens" },
+	{ "/proc/net/snmp", "Tcp", "PassiveOpens", "tcpPassiveOpens" },
+	{ "/proc/net/snmp", "Tcp", "AttemptFails", "tcpAttemptFails" },
+	{ "/proc/net/snmp", "Tcp", "EstabResets", "tcpEstabResets" },
+	{ "/proc/net/snmp", "Tcp", "InSegs", "tcpInSegs" },
+	{ "/proc/net/snmp", "Tcp", "OutSegs", "tcpOutSegs" },
+	{ "/proc/net/snmp", "Tcp", "OutRsts", "tcpOutRsts" },
+	{ "/proc/net/snmp", "Udp", "InDatagrams", "udpInDatagrams" },
+	{ "/proc/net/snmp6", NULL, "Udp6InDatagrams", "udpInDatagrams" },
+	{ "/proc/net/snmp", "Udp", "OutDatagrams", "udpOutDatagrams" },
+	{ "/proc/net/snmp6", NULL, "Udp6OutDatagrams", "udpOutDatagrams" },
+	{ "/proc/net/snmp", "Ip", "InReceives", "ipInReceives" },
+	{ "/proc/net/snmp", "Ip", "InDelivers", "ipInDelivers" },
+	{ "/proc/net/snmp", "Ip", "OutRequests", "ipOutRequests" },
+	{ "/proc/net/snmp", "Icmp", "InMsgs", "icmpInMsgs" },
+	{ "/proc/net/snmp", "Icmp", "InDestUnreachs", "icmpInDestUnreachs" },
+	{ "/proc/net/snmp", "Icmp", "InEchos", "icmpInEchos" },
+	{ "/proc/net/snmp", "Icmp", "OutMsgs", "icmpOutMsgs" },
+	{ "/proc/net/snmp", "Icmp", "OutDestUnreachs", "icmpOutDestUnreachs" },
+	{ "/proc/net/snmp", "Icmp", "OutEchoReps", "icmpOutEchoReps" },
 	{ "/proc/net/snmp6", NULL, "Ip6InOctets", "BYTES6-IN" },
 };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
 static void converse_and_count(void)
 {
-	long before[COUNTERS];
+	long before[COUNTERS], sum = 0;
 
 	for (size_t i = 0; i < COUNTERS; i++)
 		before[i] = number_in(counters[i].path, counters[i].header, counters[i].name);
 	converse(AF_INET);
 	converse(AF_INET6);
+	ask_icmp();
 	pause_ms(300);
-	for (size_t i = 0; i < COUNTERS; i++)
-		printf("%s %ld\n", counters[i].shown,
-		       number_in(counters[i].path, counters[i].header, counters[i].name) - before[i]);
+	for (size_t i = 0; i < COUNTERS; i++) {
+		sum += number_in(counters[i].path, counters[i].header, counters[i].name) - before[i];
+		if (i + 1 < COUNTERS && strcmp(counters[i].shown, counters[i + 1].shown) == 0)
+			continue;
+		printf("%s %ld\n", counters[i].shown, sum);
+		sum = 0;
+	}
 }
 
 static void expect(int holds, const char *what)
@@ -252,6 +313,8 @@ static void move_bytes(int zero, int null)
 		expect(read(zero, buffer, 100) == 100, "read");
 	for (int i = 0; i < 9; i++)
 		expect(write(null, buffer, 50) == 50, "write");
+	for (int i = 0; i < 20; i++)
+		expect(close(open("/dev/null", O_RDONLY)) == 0, "open");
 }
 
 static void *no_thread(void *argument)
@@ -306,6 +369,17 @@ static void touch(char *pages)
 	expect(write(ends[1], "", 1) == 1 && waitpid(child, &status, 0) == child && status == 0, "a child");
 }
 
+// A child that asks for what its user may not do.
+static void be_refused(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(setuid(65534) != 0 || sethostname("known", 5) == 0 || errno != EPERM);
+	expect(waitpid(child, &status, 0) == child && status == 0, "a refusal");
+}
+
 static void use_files(void)
 {
 	int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_WRONLY);
@@ -320,6 +394,7 @@ static void use_files(void)
 	use_names();
 	use_others();
 	touch(pages);
+	be_refused();
 	fault(0);
 	fault(1);
 	fflush(stdout);
@@ -438,6 +513,22 @@ static void give_up(void)
 	expect(waiter.result < 0 && waiter.error == EINTR, "a read that is interrupted");
 }
 
+// The audit subsystem is switched on, and off again, of which it makes a record.
+static void audit(uint32_t enabled)
+{
+	struct {
+		struct nlmsghdr header;
+		struct audit_status status;
+	} message = { { .nlmsg_len = sizeof(message), .nlmsg_type = AUDIT_SET, .nlmsg_flags = NLM_F_REQUEST },
+		      { .mask = AUDIT_STATUS_ENABLED, .enabled = enabled } };
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_AUDIT);
+
+	expect(fd >= 0 && sendto(fd, &message, sizeof(message), 0, (struct sockaddr *)&kernel, sizeof(kernel)) ==
+				 sizeof(message), "audit");
+	close(fd);
+}
+
 static void *contend(void *until)
 {
 	while (now_ns() < *(uint64_t *)until)
@@ -460,6 +551,8 @@ static void use_locks(void)
 		expect(setpgid(0, 0) == 0, "setpgid");
 	hold_files(position, other);
 	give_up();
+	audit(1);
+	audit(0);
 	until = now_ns() + 300000000;
 	pthread_create(&thread, NULL, contend, &until);
 	contend(&until);

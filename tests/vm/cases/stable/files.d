@@ -31,6 +31,25 @@ vminfo::: /between && pid == $target/ { @memory[probename] = sum(arg0); }
 
 proc:::fault /between && ppid == $target/ { printf("FAULT %d %d\n", args[1]->si_signo, args[0]); }
 
+fsinfo:::create, fsinfo:::link, fsinfo:::symlink, fsinfo:::rename, fsinfo:::readlink, fsinfo:::remove, fsinfo:::mkdir, fsinfo:::rmdir
+/between && pid == $target/
+{
+	printf("FS %s %s\n", probename, args[0]->fi_name);
+}
+
+fsinfo:::read, fsinfo:::write /between && pid == $target/ { @moved[probename, args[0]->fi_pathname] = sum(args[1]); }
+fsinfo:::open /between && pid == $target/ { @opened[args[0]->fi_name] = count(); }
+
+syscall::openat:entry /between && pid == $target/ { self->opening = 1; }
+syscall::openat:return { self->opening = 0; }
+dtmalloc::kmem_cache:malloc, dtmalloc::kmem_cache:free /self->opening/ { @caches[probename, args[0]->ks_shortdesc] = count(); }
+dtmalloc::kmalloc: /between && pid == $target/ { @kmallocs[probename] = count(); }
+dtmalloc::kmem_cache:malloc /self->opening/ { @sizes[args[0]->ks_shortdesc] = max(args[3]); }
+
+mac_framework:::mac-check-ok /between && pid == $target/ { @allowed[probefunc] = count(); }
+mac_framework:::mac-check-err /between && ppid == $target/ { printf("REFUSED %s %d\n", probefunc, args[0]); }
+fpuinfo::: /between && (pid == $target || ppid == $target)/ { @registers[probename] = count(); }
+
 END
 {
 	printa("MODULE %s %d %@d\n", @module);
@@ -40,4 +59,11 @@ END
 	printa("READ %@d %@d\n", @asked, @got);
 	printa("BY %s %@d\n", @by);
 	printa("MEMORY %s %@d\n", @memory);
+	printa("MOVED %s %s %@d\n", @moved);
+	printa("OPENED %s %@d\n", @opened);
+	printa("CACHE %s %s %@d\n", @caches);
+	printa("SIZE %s %@d\n", @sizes);
+	printa("KMALLOC %s %@d\n", @kmallocs);
+	printa("ALLOWED %s %@d\n", @allowed);
+	printa("REGISTERS %s %@d\n", @registers);
 }

@@ -37,10 +37,22 @@ equal priorities "$(of PRIORITY | tr '\n' ' ')" "120 125 125 92 92 125 "
 at_least ticks "$(of TICK | cut -d ' ' -f 2)" 1
 equal ticks-are-its-own "$(of TICK | cut -d ' ' -f 1)" 1
 
+at_least nanosleep-is-a-timer "$(of 'TIMER .*`hrtimer_wakeup')" 10
+while read -r kind name place; do
+	near "callout-$place" "$(number "CALLOUT $kind $name")" "$(number "PLACE $place")"
+done <<EOF
+timer callout-start timer_expire_entry
+timer callout-end timer_expire_exit
+hrtimer callout-start hrtimer_expire_entry
+hrtimer callout-end hrtimer_expire_exit
+work callout-start workqueue_execute_start
+work callout-end workqueue_execute_end
+EOF
+
 daybreak dtrace -o said -s $in/net.d -c 'known net' >known 2>errors
 equal net-no-faults "$(cat errors)" ""
 while read -r name number; do
-	equal "counted-$name" "$(of "COUNT $name")" "$number"
+	equal "counted-$name" "$(number "COUNT $name")" "$number"
 done <known
 for loopback in 127.0.0.1 ::1; do
 	# saw NAME COUNT LINE
@@ -62,7 +74,7 @@ done
 states="closed>syn-sent syn-sent>established established>fin-wait-1 fin-wait-1>fin-wait-2 fin-wait-2>closed"
 equal states-of-the-client "$(sed -n 's/^state-change 7101:7001 //p' said | sed 's/state-//g' | tr '\n' ' ')" "$states $states "
 equal sockets-are-their-segments "$(of 'OWN ports' | tr '\n' ' ')" "11 16 "
-equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 8 "
+equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 9 "
 daybreak dtrace -o said -s $in/files.d -c 'known files' >known 2>errors
 equal files-no-faults "$(cat errors)" ""
 equal names "$(of NAME | sed 's/^vop_//' | tr '\n' ' ')" \
@@ -82,8 +94,17 @@ writech $((9 * 50 + 1 + $(grep FAULT known | grep -v FAULTS | wc -c)))
 msg 4
 sema 3
 nthreads 2
-sysfork 3
+sysfork 4
 EOF
+equal fs-names "$(of FS | tr '\n' ' ')" \
+	"mkdir known-dir create a link b symlink c rename b readlink c remove a remove c remove d rmdir known-dir "
+equal fs-bytes "$(of 'MOVED read /dev/zero') $(of 'MOVED write /dev/null') $(of 'OPENED null')" "1200 450 20"
+equal allocated "$(of 'CACHE malloc filp') $(of 'CACHE malloc names_cache') $(of 'CACHE free names_cache') $(of 'SIZE names_cache')" \
+	"20 20 20 4096"
+at_least kmallocs "$(of 'KMALLOC malloc')" 1
+equal allowed "$(of 'ALLOWED security_inode_mkdir') $(of 'ALLOWED security_inode_rename')" "1 1"
+equal refused "$(of REFUSED | sort -u)" "security_capable -1"
+equal registers-copied "$(of 'REGISTERS copy-src') $(of 'REGISTERS copy-dst')" "6 6"
 equal page-faults "$(of 'MEMORY as_fault')" "$(sed -n 's/^FAULTS //p' known)"
 at_least copied-on-write "$(of 'MEMORY cow_fault')" 10
 case $(uname -r) in
@@ -108,8 +129,10 @@ at_least spinlocks-taken "$(of 'SPIN spin-acquire')" 5000
 at_least spinlocks-spun-for "$(of SPUN | cut -d ' ' -f 1)" 1
 equal spun-is-contended "$(of SPUN | cut -d ' ' -f 1)" "$(of SPUN | cut -d ' ' -f 2)"
 
+equal audit-record "$(of 'AUDIT 1305' | sed 's/.* op=set \(audit_enabled=. old=.\) .*/\1/')" "audit_enabled=0 old=1"
+
 # provider name, or provider function:name, as docs/providers.md has them
-daybreak dtrace -ln 'boot:::,io:::,ip:::,lockstat:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
+daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
 	awk '{ print $1, (NF == 4 ? ($2 == "vmlinux" ? "" : $2 ":") $3 ":" : "") $NF }' | LC_ALL=C sort >listed
 equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
 at_least list-has-all "$(grep -c . listed)" 120

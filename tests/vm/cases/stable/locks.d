@@ -25,6 +25,8 @@ lockstat:::spin-spin /between && pid == $target/ { @spun = count(); @longest = m
 
 fbt::native_queued_spin_lock_slowpath:entry /between && pid == $target/ { @contended = count(); }
 
+dtaudit:::commit /between && pid == $target/ { printf("AUDIT %d %s\n", args[0]->ar_type, args[0]->ar_text); }
+
 END
 {
 	printa("LOCK %s %x %@d\n", @mutexes);

@@ -7,6 +7,8 @@ tcp:::receive { @n["TCP-IN"] = count(); }
 udp:::send { @n[args[2]->ip_ver == 4 ? "UDP4-OUT" : "UDP6-OUT"] = count(); }
 udp:::receive { @n[args[2]->ip_ver == 4 ? "UDP4-IN" : "UDP6-IN"] = count(); }
 
+mib::: { @mib[probename] = sum(arg0); }
+
 ip:::send
 {
 	@bytes[args[2]->ip_ver == 4 ? "BYTES4-OUT" : "BYTES6-OUT"] =
@@ -60,6 +62,7 @@ ip:::send
 END
 {
 	printa("COUNT %s %@d\n", @n);
+	printa("COUNT %s %@d\n", @mib);
 	printa("COUNT %s %@d\n", @bytes);
 	printa("OWN %s %d%d %@d\n", @);
 	printa("TTL %s %s %d %@d\n", @ttl);

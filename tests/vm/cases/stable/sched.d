@@ -21,6 +21,15 @@ sysinfo:::pswitch /between && pid == $target/ { @pswitch = sum(args[0]); }
 sysinfo:::inv_swtch /between && pid == $target/ { @involuntary = sum(args[0]); }
 sysinfo:::cpu_ticks_user, sysinfo:::cpu_ticks_kernel /between && pid == $target/ { @cpu = sum(args[0]); }
 
+callout_execute::hrtimer:callout-start /between/ { @timers[func(args[1])] = count(); }
+callout_execute:::callout-start, callout_execute:::callout-end /between/ { @callouts[probefunc, probename] = count(); }
+sdt:::timer_expire_entry, sdt:::timer_expire_exit, sdt:::hrtimer_expire_entry, sdt:::hrtimer_expire_exit,
+sdt:::workqueue_execute_start, sdt:::workqueue_execute_end
+/between/
+{
+	@places[probename] = count();
+}
+
 END
 {
 	printa("PSWITCH %@d\nINVOLUNTARY %@d\nCPU %@d\n", @pswitch, @involuntary, @cpu);
@@ -29,4 +38,7 @@ END
 	printa("ENQUEUED %d %d %@d\n", @enqueued);
 	printa("DEQUEUED %d %@d\n", @dequeued);
 	printa("TICK %d %@d\n", @tick);
+	printa("TIMER %a %@d\n", @timers);
+	printa("CALLOUT %s %s %@d\n", @callouts);
+	printa("PLACE %s %@d\n", @places);
 }
