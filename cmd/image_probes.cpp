@@ -131,8 +131,9 @@ Match match(const ProbeParts& parts, Places& places) {
             !fits(parts.module, module) || !fits(parts.function, probe.function) ||
             !fits(parts.name, probe.name))
             continue;
-        const std::string& place = probe.name == kAnyName ? parts.name : parts.function;
-        best = std::max(best, probe.is_one ? Match::yes : places.match(probe.provider, place));
+        const std::string& place = probe.function == kAnyName ? parts.function : parts.name;
+        const char* provider = probe.provider == std::string_view("kinst") ? "fbt" : probe.provider;
+        best = std::max(best, probe.is_one ? Match::yes : places.match(provider, place));
     }
     return best;
 }

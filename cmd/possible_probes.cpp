@@ -24,6 +24,7 @@ constexpr KernelProbe kKernelProbes[] = {
     {"fbt", "*", "*", "entry", false},
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},
+    {"kinst", "vmlinux", "*", "*", false},
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
                   pass)                                                                            \
     {#provider, module, function, name, true, kind, #where},

@@ -98,6 +98,28 @@ std::string hint_for_function(compiler::ProbeDescription description,
            ": nm -D shows those of a library, nm those of a program";
 }
 
+/// What is to be said of an offset of a function at which there is no instruction that can be probed.
+std::string hint_for_instruction(compiler::ProbeDescription description,
+                                 const CompileSetting& setting) {
+    const std::string offset = std::exchange(description.name, "");
+    auto number = [](const std::string& text) { return std::strtoul(text.c_str(), nullptr, 10); };
+    std::string before, after;
+    if (!exists(*setting.probes, description))
+        return "the kernel has no function " + description.function + " with instructions that can be probed";
+    for (const live::SessionProbe& probe : setting.probes->all()) {
+        if (probe.provider != "kinst" || probe.function != description.function)
+            continue;
+        if (number(probe.name) < number(offset) && (before.empty() || number(before) < number(probe.name)))
+            before = probe.name;
+        if (number(probe.name) > number(offset) && (after.empty() || number(after) > number(probe.name)))
+            after = probe.name;
+    }
+    return "no instruction that can be probed begins at " + offset +
+           (before.empty() ? "" : ", one does at " + before) +
+           (after.empty() ? "" : (before.empty() ? ", one does at " : " and ") + after) + " (kinst::" +
+           description.function + ": has all)";
+}
+
 } // namespace
 
 bool has_setting(const DtraceArguments& arguments, std::string_view name) {
@@ -155,7 +177,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
             return nearest_probe(description, probes);
         };
         options.hint_for_probe = [&setting](const compiler::ProbeDescription& description) {
-            return hint_for_function(description, setting);
+            return description.provider == "kinst" ? hint_for_instruction(description, setting)
+                                                   : hint_for_function(description, setting);
         };
     }
     // Libraries alone, as with -L FOLDER -e, are worth compiling.

@@ -50,7 +50,7 @@ StabilityRules::StabilityRules() {
     for (const char* name :
          {"boot", "callout_execute", "dtaudit", "dtmalloc", "fpuinfo", "fsinfo", "io", "ip", "lockstat", "mac_framework", "mib", "proc", "sched", "sysinfo", "tcp", "udp", "vfs", "vminfo"})
         providers_[name] = {kEvolving, kPrivate, kPrivate, kEvolving, kEvolvingIsa};
-    providers_["fbt"] = {kEvolving, kPrivate, kPrivate, kEvolving, kPrivateIsa};
+    providers_["fbt"] = providers_["kinst"] = {kEvolving, kPrivate, kPrivate, kEvolving, kPrivateIsa};
     providers_["sdt"] = {kEvolving, kPrivate, kPrivate, kPrivate, kPrivateIsa};
 }
 

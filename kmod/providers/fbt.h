@@ -104,6 +104,9 @@ void fbt_table_remove_module(struct module *module);
 /** fbt_table_free() - forgets all */
 void fbt_table_free(void);
 
+/** fbt_is_own_path() - whether the probe path calls the function @name itself: it is not probed */
+bool fbt_is_own_path(const char *name);
+
 /**
  * fbt_hook_init() - makes @fbt, which is zero, a hook of another provider's
  * @target:  the hook is looked at while this has an ECB

@@ -31,7 +31,7 @@ static const char *const own_path[] = {
 #undef DBK_NAME
 };
 
-static bool is_own_path(const char *name)
+bool fbt_is_own_path(const char *name)
 {
 	unsigned int i;
 
@@ -57,7 +57,7 @@ static int fill_symbol(void *data, const char *name, unsigned long address)
 
 	/* Only what starts there: an address inside of a function is not its entry. */
 	if (site == 0 || site - address > 16 || bytes > DBK_PROBE_NAME_BYTES_MAX ||
-	    is_own_path(name))
+	    fbt_is_own_path(name))
 		return 0;
 	if (fill->symbols_max != 0) {
 		struct fbt_symbol *symbol = &fill->group->symbols[fill->symbols];

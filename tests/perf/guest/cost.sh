@@ -19,8 +19,8 @@ case_none() {
 	events "$1" 0
 }
 
-case_bare() { # record=0 or record=1
-	insmod $modules/bare.ko record="$2" || return
+case_bare() { # record=0 or record=1, more of the module's parameters
+	insmod $modules/bare.ko record="$2" $3 || return
 	cost "$1"
 	rmmod bare
 	events "$1" "$(dmesg | sed -n 's/.*bare: \([0-9]*\) records/\1/p' | tail -n 1)"
@@ -70,6 +70,7 @@ case_daybreak() {
 case_none none
 case_bare bare-empty 0
 case_bare bare-record 1
+case_bare bare-kprobe 1 at=__do_sys_getppid+5
 case_ebpf ebpf
 case_ftrace ftrace
 case_disabled disabled

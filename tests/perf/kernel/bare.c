@@ -9,9 +9,12 @@
  *   record=1  stores 24 bytes {time, number, first argument} into a per-CPU
  *             overwriting ring, interrupts off, with a CLOCK_MONOTONIC time
  *
+ * With at=FUNCTION+OFFSET it is on a kprobe there instead.
+ *
  * Nothing is filtered, decoded or read.  On unloading it logs how many calls
  * it saw, so that a measurement can prove that it measured.
  */
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -37,6 +40,10 @@ static bool record;
 module_param(record, bool, 0444);
 MODULE_PARM_DESC(record, "store a record, else do nothing");
 
+static char *at;
+module_param(at, charp, 0444);
+MODULE_PARM_DESC(at, "where the kprobe is: FUNCTION+OFFSET");
+
 static DEFINE_PER_CPU(struct bare_ring, rings);
 static struct tracepoint *sys_enter;
 
@@ -57,6 +64,26 @@ static void handle_record(void *data, struct pt_regs *regs, long number)
 	slot->number = number;
 	slot->argument = regs->di;
 	local_irq_restore(flags);
+}
+
+static int handle_kprobe(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	if (record)
+		handle_record(NULL, regs, 0);
+	return 0;
+}
+
+static struct kprobe kprobe = { .pre_handler = handle_kprobe };
+
+static int kprobe_begin(void)
+{
+	char *plus = strchr(at, '+');
+
+	if (!plus || kstrtouint(plus + 1, 0, &kprobe.offset) != 0)
+		return -EINVAL;
+	*plus = '\0';
+	kprobe.symbol_name = at;
+	return register_kprobe(&kprobe);
 }
 
 static void *handler(void)
@@ -92,7 +119,7 @@ static int __init bare_init(void)
 			goto out_free;
 		}
 	}
-	err = tracepoint_probe_register(sys_enter, handler(), NULL);
+	err = at ? kprobe_begin() : tracepoint_probe_register(sys_enter, handler(), NULL);
 	if (err)
 		goto out_free;
 	return 0;
@@ -107,7 +134,10 @@ static void __exit bare_exit(void)
 	u64 seen = 0;
 	int cpu;
 
-	tracepoint_probe_unregister(sys_enter, handler(), NULL);
+	if (at)
+		unregister_kprobe(&kprobe);
+	else
+		tracepoint_probe_unregister(sys_enter, handler(), NULL);
 	tracepoint_synchronize_unregister();
 	for_each_possible_cpu(cpu)
 		seen += per_cpu(rings, cpu).seen;

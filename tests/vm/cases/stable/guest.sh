@@ -131,6 +131,27 @@ equal spun-is-contended "$(of SPUN | cut -d ' ' -f 1)" "$(of SPUN | cut -d ' ' -
 
 equal audit-record "$(of 'AUDIT 1305' | sed 's/.* op=set \(audit_enabled=. old=.\) .*/\1/')" "audit_enabled=0 old=1"
 
+# Instructions: where the kernel takes a kprobe, and nowhere else.
+offsets=$(daybreak dtrace -ln 'kinst::ksys_read:' 2>errors | awk '$2 == "kinst" { printf "%d ", $NF; last = $NF } END { print last }')
+taken= offset=0
+while [ $offset -le "${offsets##* }" ]; do
+	if echo "p:known/at_$offset ksys_read+$offset" >>/sys/kernel/tracing/kprobe_events 2>/dev/null; then taken="$taken$offset "; fi
+	offset=$((offset + 1))
+done
+echo >/sys/kernel/tracing/kprobe_events
+equal instructions "${offsets% *} $(cat errors)" "$taken"
+at_least instructions-are-some "$(echo "$offsets" | wc -w)" 20
+equal no-instruction "$(daybreak dtrace -n 'kinst::ksys_read:1 { @ = count(); }' 2>&1 | grep -o 'no instruction.*')" \
+	"no instruction that can be probed begins at 1, one does at 0 and $(echo "$offsets" | cut -d ' ' -f 2) (kinst::ksys_read: has all)"
+daybreak dtrace -qo said -c 'known files' -n 'kinst::ksys_read: /pid == $target/ { @at[probename] = count(); }
+	kinst::ksys_read:0 /pid == $target/ { @asked = sum(arg2); } syscall::read:entry /pid == $target/ { @calls = count(); @bytes = sum(arg2); }
+	END { printa("AT %s %@d\n", @at); printa("CALLS %@d\n", @calls); printa("ASKED %@d %@d\n", @asked, @bytes); }' >known 2>errors
+equal instructions-no-faults "$(cat errors)" ""
+equal instruction-runs-at-each-call "$(of 'AT 0') $(of "AT $(echo "$offsets" | cut -d ' ' -f 2)")" "$(of CALLS) $(of CALLS)"
+equal registers-before-it "$(of ASKED | cut -d ' ' -f 1)" "$(of ASKED | cut -d ' ' -f 2)"
+equal no-instruction-runs-twice "$(of AT | awk -v calls="$(of CALLS)" '$2 > calls')" ""
+at_least instructions-that-ran "$(of AT | wc -l)" 15
+
 # provider name, or provider function:name, as docs/providers.md has them
 daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
 	awk '{ print $1, (NF == 4 ? ($2 == "vmlinux" ? "" : $2 ":") $3 ":" : "") $NF }' | LC_ALL=C sort >listed
@@ -138,3 +159,5 @@ equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
 at_least list-has-all "$(grep -c . listed)" 120
 equal nothing-stays-hooked "$(cat /sys/kernel/tracing/enabled_functions)" "$(cat hooked)"
 holds unload rmmod daybreak
+mount -t debugfs none /sys/kernel/debug 2>/dev/null
+equal no-kprobe-stays "$(cat /sys/kernel/debug/kprobes/list)" ""

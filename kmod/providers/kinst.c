@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kinst.c - provider kinst: any instruction of a function of the kernel (docs/design/0085-instructions-and-counters.md)
+ *
+ *   kinst:vmlinux:FUNCTION:OFFSET
+ *
+ * OFFSET is of an instruction, in bytes from the function's beginning.  The kernel's own decoder
+ * finds where instructions begin; whether one can be probed is what its kprobes say, with which the
+ * probe is registered, disabled, when a program names it: one at a time, or all of a function. arg0
+ * and following are the registers before the instruction: rdi rsi rdx rcx r8 r9, as a function is
+ * called with; rax rsp rbp rbx.
+ */
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <asm/insn.h>
+
+#include "kmod/kernel/symbols.h"
+#include "kmod/providers/fbt.h"
+
+/* Each needs memory for a copy of its instruction; a large function has 5000. */
+#define KINST_PROBES_MAX 10000
+
+struct kinst_probe {
+	struct dbk_probe probe;
+	struct list_head link; /* [S] in kinst_probes */
+	struct kprobe kprobe;
+	unsigned long missed_seen; /* [S] of the kprobe's count, what is counted as drops */
+	char name[12];		   /* [C] the offset */
+	char function[];	   /* [C] */
+};
+
+static LIST_HEAD(kinst_probes); /* [S] */
+static u32 kinst_count;		/* [S] */
+
+static typeof(insn_decode) *decode; /* [C] */
+/* [C] Where an instruction's bytes are, without kprobes in them: in @room, or at @address. */
+static unsigned long (*text_of)(u8 *room, unsigned long address);
+static unsigned long text_start, text_end; /* [C] of the kernel */
+
+static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	struct kinst_probe *kinst = container_of(kprobe, struct kinst_probe, kprobe);
+	struct dbk_frame frame = { .kind = DBK_FRAME_INTERRUPT, .regs = regs };
+	const u64 args[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8,
+			     regs->r9, regs->ax, regs->sp, regs->bp, regs->bx };
+	unsigned long flags = dbk_host_enter();
+
+	if (dbk_probe_is_enabled(&kinst->probe))
+		dbk_probe_fire(dbk.engine, &kinst->probe, args, &frame);
+	dbk_host_leave(flags);
+	return 0;
+}
+
+/* Bytes of the instruction at @address; 0: there is none. */
+static u32 instruction_bytes(unsigned long address)
+{
+	u8 room[MAX_INSN_SIZE];
+	struct insn insn;
+	unsigned long text = text_of(room, address);
+
+	return text != 0 && decode(&insn, (void *)text, MAX_INSN_SIZE, INSN_MODE_KERN) >= 0
+		       ? insn.length
+		       : 0;
+}
+
+static bool kinst_exists(const char *function, const char *name)
+{
+	struct kinst_probe *kinst;
+
+	list_for_each_entry(kinst, &kinst_probes, link)
+		if (strcmp(kinst->name, name) == 0 && strcmp(kinst->function, function) == 0)
+			return true;
+	return false;
+}
+
+/* An instruction that cannot be probed is left out. */
+static int kinst_publish(const char *function, unsigned long address, const char *name)
+{
+	struct kinst_probe *kinst;
+	int err;
+
+	if (kinst_exists(function, name))
+		return 0;
+	if (kinst_count == KINST_PROBES_MAX)
+		return -E2BIG;
+	kinst = kzalloc(struct_size(kinst, function, strlen(function) + 1), GFP_KERNEL);
+	if (!kinst)
+		return -ENOMEM;
+	strcpy(kinst->function, function);
+	strscpy(kinst->name, name, sizeof(kinst->name));
+	kinst->kprobe.addr = (kprobe_opcode_t *)address;
+	kinst->kprobe.pre_handler = on_instruction;
+	kinst->kprobe.flags = KPROBE_FLAG_DISABLED;
+	if (register_kprobe(&kinst->kprobe) != 0) {
+		kfree(kinst);
+		return 0;
+	}
+	kinst->probe.provider = "kinst";
+	kinst->probe.module = "vmlinux";
+	kinst->probe.function = kinst->function;
+	kinst->probe.name = kinst->name;
+	kinst->probe.host_data = (void *)&dbk_provider_kinst;
+	dbk_probe_args_in_order(&kinst->probe, 10);
+	list_add_tail(&kinst->link, &kinst_probes);
+	kinst_count++;
+	err = dbk_probe_add(dbk.engine, &kinst->probe);
+	if (err == -EINVAL) {
+		unregister_kprobe(&kinst->kprobe);
+		list_del(&kinst->link);
+		kfree(kinst);
+		kinst_count--;
+	}
+	return err;
+}
+
+/* To look a symbol up takes milliseconds in some kernels: a boot that names no instruction has no part in it. */
+static bool kernel_known(void)
+{
+	if (decode)
+		return true;
+	text_of = (void *)dbk_symbol("recover_probed_instruction");
+	text_start = dbk_symbol("_stext");
+	text_end = dbk_symbol("_etext");
+	if (text_of && text_start && text_end)
+		decode = (void *)dbk_symbol("insn_decode");
+	if (!decode)
+		pr_warn_once("provider kinst is not available here: the kernel has no kprobes\n");
+	return decode;
+}
+
+/* Provider and function are named as they are; a glob would be most of the kernel's instructions. */
+static int kinst_provide(const struct dbk_probedesc *description)
+{
+	unsigned long start, end, address;
+	int err = 0;
+
+	dbk_state_assert();
+	if (strcmp(description->provider, "kinst") != 0 ||
+	    !dbk_glob_match(description->module, "vmlinux") ||
+	    fbt_is_own_path(description->function) || description->function[0] == '\0' || !kernel_known())
+		return 0;
+	start = dbk_symbol(description->function);
+	if (start < text_start || start >= text_end)
+		return 0;
+	end = start + dbk_symbol_bytes(start);
+	for (address = start; address < end && !err;) {
+		u32 bytes = instruction_bytes(address);
+		char name[12];
+
+		if (bytes == 0)
+			break;
+		scnprintf(name, sizeof(name), "%lu", address - start);
+		if (dbk_glob_match(description->name, name))
+			err = dbk_host_pause() ?:
+			      kinst_publish(description->function, address, name);
+		address += bytes;
+	}
+	return err;
+}
+
+static int kinst_enable(struct dbk_probe *probe)
+{
+	dbk_state_assert();
+	return enable_kprobe(&container_of(probe, struct kinst_probe, probe)->kprobe);
+}
+
+static void kinst_disable(struct dbk_probe *probe)
+{
+	dbk_state_assert();
+	disable_kprobe(&container_of(probe, struct kinst_probe, probe)->kprobe);
+}
+
+/* A kprobe within another's handler does not fire. */
+static void kinst_book(void)
+{
+	struct kinst_probe *kinst;
+
+	dbk_state_assert();
+	list_for_each_entry(kinst, &kinst_probes, link) {
+		unsigned long missed = READ_ONCE(kinst->kprobe.nmissed);
+		unsigned long flags;
+
+		if (missed == kinst->missed_seen)
+			continue;
+		flags = dbk_host_enter();
+		if (dbk_probe_is_enabled(&kinst->probe))
+			dbk_probe_missed(dbk.engine, &kinst->probe, missed - kinst->missed_seen);
+		dbk_host_leave(flags);
+		kinst->missed_seen = missed;
+	}
+}
+
+static int kinst_init(void)
+{
+	return 0;
+}
+
+/* With one wait for all of them, if there is memory to note them. */
+static void kprobes_unregister(void)
+{
+	struct kprobe **kprobes = kvcalloc(max(kinst_count, 1u), sizeof(*kprobes), GFP_KERNEL);
+	struct kinst_probe *kinst;
+	u32 count = 0;
+
+	list_for_each_entry(kinst, &kinst_probes, link) {
+		if (kprobes)
+			kprobes[count++] = &kinst->kprobe;
+		else
+			unregister_kprobe(&kinst->kprobe);
+	}
+	if (kprobes)
+		unregister_kprobes(kprobes, count);
+	kvfree(kprobes);
+}
+
+static void kinst_exit(void)
+{
+	struct kinst_probe *kinst, *next;
+	struct dbk_retire retire;
+
+	dbk_state_assert();
+	dbk_retire_begin(&retire, kinst_count);
+	list_for_each_entry(kinst, &kinst_probes, link)
+		dbk_retire_add(&retire, &kinst->probe);
+	dbk_retire_end(&retire);
+	kprobes_unregister();
+	list_for_each_entry_safe(kinst, next, &kinst_probes, link)
+		kfree(kinst);
+}
+
+const struct dbk_provider dbk_provider_kinst = {
+	.name = "kinst",
+	.init = kinst_init,
+	.exit = kinst_exit,
+	.provide = kinst_provide,
+	.enable = kinst_enable,
+	.disable = kinst_disable,
+	.book = kinst_book,
+};
