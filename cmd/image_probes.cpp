@@ -9,6 +9,7 @@
 #include "cmd/terminal.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "formats/abi/own_path.h"
+#include "live/process/places.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -262,7 +263,7 @@ std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
     Places places(kernel);
     for (const formats::DofEcb& ecb : program.ecbs) {
         const DofProbeName& probe = ecb.probe;
-        if (probe.id != 0 || !seen.insert(probe.text()).second)
+        if (probe.id != 0 || live::is_by_path(probe) || !seen.insert(probe.text()).second)
             continue;
         std::string line =
             judge({probe.provider, probe.module, probe.function, probe.name}, places, &unknown);

@@ -35,6 +35,8 @@
  *     the kernel's own, taken by what we call under [S]: cpu hotplug, module_mutex,
  *     tracepoints_mutex, ftrace_lock
  *   [H] dbk_host_cpus_lock() which CPUs are up; the engine's list of consumers and their regions
+ *   [F] pid_mutex            hooks of provider pid, and files that come later; also taken by a process
+ *                            that has mapped one, before it is back in user space, without [S]
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
  *   [M] lock of maps/log.c   entries about mappings; a raw spinlock, nothing is taken under it.  Its
  *                            hooks run under the kernel's own, mmap_lock among them; under [S]

@@ -114,8 +114,10 @@ void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
             if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
                 segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
         }
-    if (depth == 0)
+    if (depth == 0) {
+        is_64_bit_ = ::gelf_getclass(elf) == ELFCLASS64;
         read_build_id(elf);
+    }
     size_t names = 0;
     if (::elf_getshdrstrndx(elf, &names) != 0)
         return;
@@ -166,9 +168,10 @@ void ObjectSymbols::read_build_id(void* untyped_elf) {
         if (!::gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
             header.sh_size > (1 << 16))
             continue;
-        ByteView id = base::build_id_of(view_of(::elf_getdata(section, nullptr)));
+        ByteView notes = view_of(::elf_getdata(section, nullptr)), id = base::build_id_of(notes);
         if (id.empty())
             continue;
+        build_id_offset_ = header.sh_offset + static_cast<uint64_t>(id.data() - notes.data());
         build_id_.assign(reinterpret_cast<const char*>(id.data()), id.size());
         return;
     }

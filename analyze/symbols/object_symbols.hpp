@@ -37,6 +37,9 @@ public:
     bool add_functions_of(const ObjectSymbols& other);
 
     const std::string& build_id() const { return build_id_; } ///< bytes; empty: it has none
+    /// Returns where in the file its bytes are.
+    uint64_t build_id_offset() const { return build_id_offset_; }
+    bool is_64_bit() const { return is_64_bit_; }
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Symbol>& symbols() const { return symbols_; } ///< ascending by address
     /// Returns the places that the program's authors have named; of 64-bit files only.
@@ -61,6 +64,8 @@ private:
     std::vector<Symbol> symbols_;
     std::vector<ObjectMark> marks_;
     std::string build_id_;
+    uint64_t build_id_offset_ = 0;
+    bool is_64_bit_ = false;
     size_t names_bytes_ = 0;
 };
 

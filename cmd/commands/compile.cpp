@@ -4,8 +4,8 @@
 #include "base/file.hpp"
 #include "base/visible.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/image_probes.hpp"
-#include "cmd/possible_probes.hpp"
 #include "cmd/program.hpp"
 #include "formats/dof/dof_printer.hpp"
 #include "formats/dof/properties.hpp"
@@ -36,7 +36,7 @@ base::Result<void> write_image(const std::string& script, const std::string& pat
 }
 
 int compile(const CompileArguments& arguments) {
-    auto compiled = compile_program(arguments.program, {probe_is_possible, similar_possible_probe});
+    auto compiled = compile_for_machine(arguments.program);
     if (!compiled)
         return static_cast<int>(Exit::failed);
     if (auto checked = check_kernel(arguments.program, *compiled); !checked.ok())

@@ -5,7 +5,7 @@
 
 #include "base/file.hpp"
 #include "cmd/dof_files.hpp"
-#include "cmd/possible_probes.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/terminal.hpp"
 #include "formats/abi/dof.h"
 
@@ -45,7 +45,7 @@ std::optional<base::Bytes> compile_script(ProgramArguments program) {
     constexpr const char* kTypes = "/sys/kernel/btf/vmlinux";
     if (::access(kTypes, R_OK) == 0)
         program.btf = kTypes;
-    auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
+    auto compiled = compile_for_machine(program);
     if (!compiled)
         return std::nullopt;
     Result<void> checked = check_program(compiled->program, program.script);

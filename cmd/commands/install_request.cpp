@@ -7,8 +7,8 @@
 #include "base/file.hpp"
 #include "bootloader-hooks/install/cpio.hpp"
 #include "cmd/commands/enabling.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/image_probes.hpp"
-#include "cmd/possible_probes.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/types/decompress.hpp"
@@ -155,7 +155,7 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         // The same archive comes of the file that was named and of its copy.
         program.label = arguments.names[images.size()] + ".d";
         program.kernel = host.at(kernel.image);
-        auto compiled = compile_program(program, {probe_is_possible, similar_possible_probe});
+        auto compiled = compile_for_machine(program);
         if (!compiled)
             return std::optional<std::string>();
         if (!check_destructive(compiled->program).ok()) // the boot would refuse it

@@ -140,10 +140,29 @@ char Lexer::skip_to_character() {
     return at();
 }
 
-Lexer::WordAhead Lexer::probe_word_ahead() const {
+/// Of "pid*:/usr/bin/prog:main:entry" a path is the second part: no other part has a slash, with
+/// which a predicate begins.
+size_t Lexer::probe_word_end() const {
     size_t end = offset_;
-    while (end < text_.size() && is_probe_letter(text_[end]))
-        end++;
+    auto skip_letters = [&] {
+        while (end < text_.size() && is_probe_letter(text_[end]))
+            end++;
+    };
+    skip_letters();
+    std::string_view word = text_.substr(offset_, end - offset_);
+    if (!word.starts_with("pid") || word.find(':') != word.size() - 1 ||
+        !text_.substr(end).starts_with('/'))
+        return end;
+    size_t path_end = text_.find_first_of(": \t\n\"{};,", end);
+    if (path_end == std::string_view::npos || text_[path_end] != ':')
+        return end;
+    end = path_end;
+    skip_letters();
+    return end;
+}
+
+Lexer::WordAhead Lexer::probe_word_ahead() const {
+    size_t end = probe_word_end();
     size_t follower = after_blanks(end);
     return {text_.substr(offset_, end - offset_), follower < text_.size() ? text_[follower] : '\0'};
 }
@@ -153,7 +172,8 @@ Token Lexer::probe_word() {
     Mark start = mark();
     // A word that begins with a digit is a probe's id and ends with its digits.
     bool is_id = !at_end() && at() >= '0' && at() <= '9';
-    while (!at_end() && is_probe_letter(at()) && (!is_id || (at() >= '0' && at() <= '9')))
+    size_t end = probe_word_end();
+    while (offset_ < end && (!is_id || (at() >= '0' && at() <= '9')))
         advance();
     Token token;
     token.kind = TokenKind::identifier;

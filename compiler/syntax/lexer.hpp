@@ -80,6 +80,7 @@ private:
     void skip_comment();
     bool is_first_in_line() const;
     size_t after_blanks(size_t from) const;
+    size_t probe_word_end() const;
 
     // control lines, see control_lines.cpp
     struct Word {

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "kmod/arch/x86/ftrace_args.h"
+#include "kmod/kernel/function_hook.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/maps/log.h"
 #include "kmod/maps/maps.h"
@@ -144,16 +145,9 @@ static void list_processes(void)
 
 /* ---- hooks ----------------------------------------------------------------------------- */
 
-static struct ftrace_ops exec_ops = { .func = on_exec };
-static struct ftrace_ops mmap_ops = { .func = on_mmap };
-
-static struct function_hook {
-	const char *name;
-	struct ftrace_ops *ops;
-	bool filtered; /* [S] has its filter, for as long as the module is loaded */
-} function_hooks[] = {
-	{ "setup_new_exec", &exec_ops },
-	{ "perf_event_mmap", &mmap_ops },
+static struct dbk_function_hook function_hooks[] = {
+	{ "setup_new_exec", { .func = on_exec } },
+	{ "perf_event_mmap", { .func = on_mmap } },
 };
 
 static struct tracepoint_hook {
@@ -163,22 +157,6 @@ static struct tracepoint_hook {
 	{ "sched_process_fork", on_fork },
 	{ "sched_process_exit", on_exit },
 };
-
-/* A filter that was freed must not be set again: the kernel keeps pointing to what is gone. */
-static int function_hook(struct function_hook *hook)
-{
-	unsigned long address = dbk_symbol(hook->name);
-	int err = 0;
-
-	if (!address)
-		return -ENOENT;
-	if (!hook->filtered)
-		err = ftrace_set_filter_ip(hook->ops, address, 0, 1);
-	if (err)
-		return err;
-	hook->filtered = true;
-	return register_ftrace_function(hook->ops);
-}
 
 static int tracepoint_hook(const struct tracepoint_hook *hook)
 {
@@ -190,7 +168,7 @@ static int tracepoint_hook(const struct tracepoint_hook *hook)
 static void unhook(u32 functions, u32 tracepoints)
 {
 	while (functions-- > 0)
-		unregister_ftrace_function(function_hooks[functions].ops);
+		dbk_function_unhook(&function_hooks[functions]);
 	while (tracepoints-- > 0)
 		tracepoint_probe_unregister(dbk_tracepoint_find(tracepoint_hooks[tracepoints].name),
 					    tracepoint_hooks[tracepoints].callback, NULL);
@@ -204,7 +182,7 @@ static int hook(void)
 	int err = 0;
 
 	while (!err && functions < ARRAY_SIZE(function_hooks))
-		err = function_hook(&function_hooks[functions++]);
+		err = dbk_function_hook(&function_hooks[functions++]);
 	if (err)
 		functions--;
 	while (!err && tracepoints < ARRAY_SIZE(tracepoint_hooks))
@@ -251,7 +229,6 @@ void dbk_maps_destroy(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(function_hooks); i++)
-		if (function_hooks[i].filtered)
-			ftrace_free_filter(function_hooks[i].ops);
+		dbk_function_hook_free(&function_hooks[i]);
 	dbk_maps_log_destroy();
 }

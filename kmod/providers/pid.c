@@ -13,9 +13,16 @@
  */
 #include "kmod/arch/x86/user.h"
 #include "kmod/frame.h"
-#include "kmod/providers/pid.h"
+#include "kmod/providers/pid_files.h"
+
+DEFINE_MUTEX(pid_mutex);
 
 static bool unregistered; /* [S] some, and not waited for yet */
+
+static __probe_ctx struct pid_probe *pid_of(struct uprobe_consumer *consumer)
+{
+	return container_of(consumer, struct pid_hook, uprobe.consumer)->pid;
+}
 
 /* A vfork's child has its parent's memory for a while, and is another process. */
 static __probe_ctx bool is_meant(const struct pid_probe *pid)
@@ -45,7 +52,7 @@ static __probe_ctx void fire_mark(struct pid_probe *pid, const struct pt_regs *r
 
 static __probe_ctx int on_place(struct uprobe_consumer *consumer, struct pt_regs *regs DBK_UPROBE_DATA)
 {
-	struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+	struct pid_probe *pid = pid_of(consumer);
 	struct dbk_frame frame = { .kind = DBK_FRAME_NONE, .regs = regs };
 
 	if (pid->mm && current->mm != pid->mm)
@@ -64,7 +71,7 @@ static __probe_ctx int on_place(struct uprobe_consumer *consumer, struct pt_regs
 static __probe_ctx int on_return(struct uprobe_consumer *consumer, unsigned long function,
 				 struct pt_regs *regs DBK_UPROBE_DATA)
 {
-	struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+	struct pid_probe *pid = pid_of(consumer);
 	struct dbk_frame frame = {
 		.kind = DBK_FRAME_USER_RETURN,
 		.function = function,
@@ -80,7 +87,7 @@ static __probe_ctx int on_return(struct uprobe_consumer *consumer, unsigned long
 
 static bool wants(struct uprobe_consumer *consumer, DBK_UPROBE_FILTER_CONTEXT struct mm_struct *mm)
 {
-	const struct pid_probe *pid = container_of(consumer, struct pid_probe, uprobe.consumer);
+	const struct pid_probe *pid = pid_of(consumer);
 
 	return !pid->mm || pid->mm == mm;
 }
@@ -91,10 +98,7 @@ void pid_prepare(struct pid_probe *pid)
 	struct dbk_probe *probe = &pid->probe;
 
 	probe->host_data = (void *)&dbk_provider_pid;
-	pid->uprobe.consumer.handler = on_place;
-	pid->uprobe.consumer.filter = wants;
 	if (pid->kind == DBK_PLACE_RETURN) {
-		pid->uprobe.consumer.ret_handler = on_return;
 		dbk_probe_args_in_order(probe, 2);
 	} else if (pid->kind == DBK_PLACE_ENTRY) {
 		probe->arg_count = ARRAY_SIZE(words);
@@ -105,24 +109,47 @@ void pid_prepare(struct pid_probe *pid)
 }
 
 /* What cannot be stepped over out of line has no probe: the others are worth having. */
-int pid_hook(struct pid_probe *pid)
+int pid_hook(struct pid_hook *hook)
 {
+	const struct pid_probe *pid = hook->pid;
 	int err;
 
-	dbk_state_assert();
-	err = dbk_uprobe_register(&pid->uprobe, pid->inode, pid->offset, pid->semaphore);
-	pid->refused = err == -ENOTSUPP || err == -EOPNOTSUPP || err == -ENOEXEC;
-	return pid->refused ? 0 : err;
+	lockdep_assert_held(&pid_mutex);
+	hook->uprobe.consumer.handler = on_place;
+	hook->uprobe.consumer.filter = wants;
+	if (pid->kind == DBK_PLACE_RETURN)
+		hook->uprobe.consumer.ret_handler = on_return;
+	err = dbk_uprobe_register(&hook->uprobe, hook->inode, pid->offset, pid->semaphore);
+	hook->refused = err == -ENOTSUPP || err == -EOPNOTSUPP || err == -ENOEXEC;
+	return hook->refused ? 0 : err;
+}
+
+static void unhook(struct pid_probe *pid)
+{
+	struct pid_hook *hook;
+
+	list_for_each_entry(hook, &pid->hooks, link) {
+		if (!hook->uprobe.registered)
+			continue;
+		dbk_uprobe_unregister(&hook->uprobe, hook->inode, pid->offset);
+		unregistered = true;
+	}
 }
 
 static int pid_enable(struct dbk_probe *probe)
 {
 	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
-	int err;
+	struct pid_hook *hook;
+	int err = 0;
 
 	dbk_state_assert();
-	err = pid_hook(pid);
+	mutex_lock(&pid_mutex);
+	list_for_each_entry(hook, &pid->hooks, link)
+		err = err ?: pid_hook(hook);
 	pid->enabled = !err;
+	if (err)
+		unhook(pid);
+	mutex_unlock(&pid_mutex);
 	return err;
 }
 
@@ -131,11 +158,10 @@ static void pid_disable(struct dbk_probe *probe)
 	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
 
 	dbk_state_assert();
+	mutex_lock(&pid_mutex);
 	pid->enabled = false;
-	if (!pid->uprobe.registered)
-		return;
-	dbk_uprobe_unregister(&pid->uprobe, pid->inode, pid->offset);
-	unregistered = true;
+	unhook(pid);
+	mutex_unlock(&pid_mutex);
 }
 
 static int pid_settle(void)
@@ -156,6 +182,7 @@ static int pid_init(void)
 static void pid_exit(void)
 {
 	dbk_state_assert();
+	pid_files_exit();
 }
 
 const struct dbk_provider dbk_provider_pid = {

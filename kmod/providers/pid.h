@@ -16,25 +16,47 @@
 #include "kmod/providers/places.h"
 #include "kmod/providers/provider.h"
 
+struct pid_file;
+struct pid_probe;
+
+/* [F] hooks of all probes, and what files by path have; under [S], or in a process that has mapped a
+ * file.  The kernel's locks for uprobes are taken under it. */
+extern struct mutex pid_mutex;
+
+/* A probe in one file. */
+struct pid_hook {
+	struct list_head link; /* [F] of the probe's */
+	struct pid_probe *pid; /* [C] */
+	struct inode *inode;   /* [C] of a file that is held */
+	bool refused;	       /* [F] the kernel does not put a probe there */
+	struct dbk_uprobe uprobe; /* [F] */
+};
+
 struct pid_probe {
 	struct dbk_probe probe;
 	struct hlist_node link;	   /* [S] in the table */
 	u32 users;		   /* [S] programs whose place it is */
 	u32 kind;		   /* [C] DBK_PLACE_ */
 	u64 offset, semaphore;	   /* [C] */
-	struct inode *inode;	   /* [S] held */
+	u64 function_at;	   /* [C] of an instruction */
+	struct list_head hooks;	   /* [F] one; by path in each copy of the file */
+	struct pid_hook first;	   /* of a process's file, which is */
+	struct file *file;	   /* [C] held: what has it cannot be unmounted */
+	struct pid_file *by_path;  /* [C] NULL: of a process */
+	struct list_head file_link; /* [F] of the probes of that */
 	struct mm_struct *mm;	   /* [C] the memory of whom it is for; NULL: everyone's.  Only compared */
 	pid_t tgid;		   /* [C] */
-	bool enabled;		   /* [S] */
-	bool refused;		   /* [S] the kernel does not put a probe there */
+	bool enabled;		   /* [F] */
 	u32 operand_count;	   /* [C] of a mark */
 	struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]; /* [C] */
-	struct dbk_uprobe uprobe;
 	char names[];		   /* [C] */
 };
 
-/** pid_hook() - puts a probe that is enabled into its file.  Context: [S]. */
-int pid_hook(struct pid_probe *pid);
+/** pid_hook() - puts a probe that is enabled into a file.  Context: [F]. */
+int pid_hook(struct pid_hook *hook);
+
+/** pid_instruction_is_there() - whether what is an instruction of a function begins one.  May sleep. */
+bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid);
 
 /** pid_prepare() - the handlers of a new probe, and its arguments */
 void pid_prepare(struct pid_probe *pid);

@@ -15,7 +15,7 @@
 
 #include "kmod/arch/x86/user.h"
 #include "kmod/kernel/symbols.h"
-#include "kmod/providers/pid.h"
+#include "kmod/providers/pid_files.h"
 
 /* 16: a line each in the kernel's log. */
 #define REFUSED_SAID_MAX 16
@@ -28,6 +28,7 @@ struct seeker {
 	const char *path;    /* that is open */
 	struct file *file;   /* NULL: none */
 	struct inode *inode; /* of it, held by it */
+	struct pid_file *by_path; /* [S] of a place of no process, held */
 	u32 pid;	     /* that is known */
 	struct mm_struct *mm;
 	pid_t tgid;
@@ -45,6 +46,7 @@ static void file_close(struct seeker *seeker)
 	if (seeker->file)
 		fput(seeker->file);
 	seeker->file = NULL;
+	seeker->inode = NULL;
 }
 
 static int file_open(struct seeker *seeker, const struct dbk_place *place)
@@ -98,22 +100,22 @@ static bool is_boundary(const u8 *code, u32 bytes)
 }
 
 /* A breakpoint inside of an instruction would change it. */
-static int instruction_check(struct seeker *seeker, const struct dbk_place *place)
+bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid)
 {
-	u32 bytes = place->offset - place->function_at;
-	loff_t at = place->function_at;
+	u32 bytes = pid->offset - pid->function_at;
+	loff_t at = pid->function_at;
 	bool good;
 	u8 *code;
 
-	if (place->kind != DBK_PLACE_INSTRUCTION)
-		return 0;
+	if (pid->kind != DBK_PLACE_INSTRUCTION)
+		return true;
 	code = kvzalloc(bytes + DBK_INSTRUCTION_BYTES_MAX, GFP_KERNEL);
 	if (!code)
-		return -ENOMEM;
-	good = kernel_read(seeker->file, code, bytes + DBK_INSTRUCTION_BYTES_MAX, &at) >= (ssize_t)bytes &&
+		return false;
+	good = kernel_read(file, code, bytes + DBK_INSTRUCTION_BYTES_MAX, &at) >= (ssize_t)bytes &&
 	       is_boundary(code, bytes);
 	kvfree(code);
-	return good ? 0 : refuse(seeker, place, -EINVAL, "has no instruction that begins there");
+	return good;
 }
 
 static void process_forget(struct seeker *seeker)
@@ -159,8 +161,8 @@ static bool is_probe_of(const struct pid_probe *pid, const struct seeker *seeker
 			const struct dbk_place *place)
 {
 	return pid->kind == place->kind && pid->offset == place->offset &&
-	       pid->semaphore == place->semaphore && pid->inode == seeker->inode &&
-	       pid->mm == seeker->mm && strcmp(pid->probe.provider, place->provider) == 0 &&
+	       pid->semaphore == place->semaphore && pid->by_path == seeker->by_path &&
+	       pid->first.inode == seeker->inode && pid->mm == seeker->mm && strcmp(pid->probe.provider, place->provider) == 0 &&
 	       strcmp(pid->probe.module, place->module) == 0 &&
 	       strcmp(pid->probe.function, place->function) == 0 &&
 	       strcmp(pid->probe.name, place->name) == 0;
@@ -186,13 +188,34 @@ static const char *name_put(char **at, const char *name)
 
 static void pid_free(struct pid_probe *pid)
 {
-	iput(pid->inode);
+	if (pid->by_path) {
+		pid_file_remove(pid);
+		pid_file_put(pid->by_path);
+	} else {
+		fput(pid->file);
+	}
 	if (pid->mm)
 		mmdrop(pid->mm);
 	kvfree(pid);
 }
 
-static struct pid_probe *make(const struct seeker *seeker, const struct dbk_place *place)
+/* In the file that its process has mapped, or in each of a path. */
+static void hooks_make(struct pid_probe *pid, struct seeker *seeker)
+{
+	INIT_LIST_HEAD(&pid->hooks);
+	pid->by_path = seeker->by_path;
+	if (pid->by_path) {
+		seeker->by_path = NULL; /* the probe holds it now */
+		pid_file_add(pid->by_path, pid);
+		return;
+	}
+	pid->file = get_file(seeker->file);
+	pid->first.pid = pid;
+	pid->first.inode = seeker->inode;
+	list_add(&pid->first.link, &pid->hooks);
+}
+
+static struct pid_probe *make(struct seeker *seeker, const struct dbk_place *place)
 {
 	size_t bytes = strlen(place->provider) + strlen(place->module) + strlen(place->function) +
 		       strlen(place->name) + 4;
@@ -208,37 +231,56 @@ static struct pid_probe *make(const struct seeker *seeker, const struct dbk_plac
 	pid->probe.name = name_put(&at, place->name);
 	pid->kind = place->kind;
 	pid->offset = place->offset;
+	pid->function_at = place->function_at;
 	pid->semaphore = place->semaphore;
 	pid->operand_count = place->operand_count;
 	memcpy(pid->operands, place->operands, sizeof(pid->operands));
-	pid->inode = igrab(seeker->inode);
 	pid->mm = seeker->mm;
 	pid->tgid = seeker->tgid;
 	if (pid->mm)
 		mmgrab(pid->mm);
 	pid_prepare(pid);
+	hooks_make(pid, seeker);
 	return pid;
+}
+
+static void by_path_forget(struct seeker *seeker)
+{
+	if (seeker->by_path)
+		pid_file_put(seeker->by_path);
+	seeker->by_path = NULL;
+}
+
+/* Finds what the place is in: a file of a process that lives, or one by its path. */
+static int locate(struct seeker *seeker, const struct dbk_place *place)
+{
+	int err;
+
+	if (place->pid != 0)
+		return file_open(seeker, place) ?: build_id_check(seeker, place) ?:
+		       process_find(seeker, place);
+	file_close(seeker);
+	process_forget(seeker);
+	err = pid_file_get(place, &seeker->by_path);
+	return err ? refuse(seeker, place, err, "cannot be waited for") : 0;
 }
 
 /* The probe of @place, made when there is none. */
 static int take(struct seeker *seeker, const struct dbk_place *place, struct pid_probe **pid_ret)
 {
 	struct pid_probe *pid;
-	int err;
+	int err = locate(seeker, place);
 
-	err = file_open(seeker, place) ?: build_id_check(seeker, place) ?: process_find(seeker, place);
 	if (err)
 		return err;
 	pid = find(seeker, place);
 	if (!pid) {
-		err = instruction_check(seeker, place);
-		if (err)
-			return err;
 		pid = make(seeker, place);
-		if (!pid || !pid->inode) {
-			if (pid)
-				pid_free(pid);
+		if (!pid)
 			return -ENOMEM;
+		if (!pid->by_path && !pid_instruction_is_there(seeker->file, pid)) {
+			pid_free(pid);
+			return refuse(seeker, place, -EINVAL, "has no instruction that begins there");
 		}
 		hash_add(table, &pid->link, key_of(place));
 		/* That an older ring's match failed is that ring's: it counts a drop. */
@@ -272,6 +314,7 @@ int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_
 	while (places_ret->count < count && !err) {
 		err = take(&seeker, dbk_program_place(program, places_ret->count),
 			   &places_ret->probes[places_ret->count]);
+		by_path_forget(&seeker);
 		if (!err)
 			places_ret->count++;
 		err = err ?: dbk_host_pause();
@@ -319,7 +362,7 @@ void dbk_places_say(const struct dbk_places *places, const char *name, struct db
 	for (i = 0; i < places->count; i++) {
 		const struct dbk_probe *probe = &places->probes[i]->probe;
 
-		if (!places->probes[i]->refused || count++ >= REFUSED_SAID_MAX)
+		if (!places->probes[i]->first.refused || count++ >= REFUSED_SAID_MAX)
 			continue;
 		pr_warn("ring %s: the kernel puts no probe at %s:%s:%s:%s\n", name, probe->provider,
 			probe->module, probe->function, probe->name);

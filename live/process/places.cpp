@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 namespace daybreak::live {
 
@@ -50,6 +51,11 @@ uint32_t process_named(const formats::DofProbeName& description) {
     return sim::glob_match(description.provider, "pid" + std::to_string(pid)) ? pid : 0;
 }
 
+bool is_by_path(const formats::DofProbeName& description) {
+    return description.id == 0 && description.module.starts_with('/') &&
+           sim::glob_match(description.provider, "pid");
+}
+
 bool is_of_marks(const std::string& provider) {
     return !provider.empty() && std::ranges::none_of(kKernelProviders, [&](const char* kernel) {
         return sim::glob_match(provider, kernel);
@@ -67,20 +73,15 @@ void Places::add(formats::DofPlace place) {
         places_.push_back(std::move(place));
 }
 
-void Places::add_function(const formats::DofProbeName& description, uint32_t pid,
-                          const ProcessNames::Function& function) {
-    formats::DofPlace place;
-    place.probe.provider = "pid" + std::to_string(pid);
-    place.probe.module = description.module == kProgram ? kProgram : function.object;
-    place.probe.function = function.name;
-    place.path = function.path;
-    place.pid = pid;
-    place.offset = place.function_at = function.file_offset;
+/// Adds what the last part of a description names of the function at whose beginning the place is.
+void Places::add_function(const formats::DofProbeName& description, formats::DofPlace place,
+                          uint64_t function_bytes) {
+    place.function_at = place.offset;
     if (auto offset = offset_named(description.name)) {
         place.kind = DBK_PLACE_INSTRUCTION;
         place.probe.name = description.name;
         place.offset += *offset;
-        if (*offset < function.bytes)
+        if (*offset < function_bytes)
             add(std::move(place));
         return;
     }
@@ -127,8 +128,53 @@ void Places::add_named(const formats::DofProbeName& description) {
                              : sim::glob_match(description.module, function.object);
         return is_object && sim::glob_match(description.function, function.name);
     };
-    for (const auto& function : names_.functions(pid, wanted))
-        add_function(description, pid, function);
+    for (const auto& function : names_.functions(pid, wanted)) {
+        formats::DofPlace place;
+        place.probe.provider = "pid" + std::to_string(pid);
+        place.probe.module = description.module == kProgram ? kProgram : function.object;
+        place.probe.function = function.name;
+        place.path = function.path;
+        place.pid = pid;
+        place.offset = function.file_offset;
+        add_function(description, std::move(place), function.bytes);
+    }
+}
+
+bool Places::has(const formats::DofProbeName& description) const {
+    return std::ranges::any_of(places_, [&](const formats::DofPlace& place) {
+        return sim::glob_match(description.provider, place.probe.provider) &&
+               description.module == place.probe.module &&
+               sim::glob_match(description.function, place.probe.function) &&
+               sim::glob_match(description.name, place.probe.name);
+    });
+}
+
+base::Result<void> Places::add_by_path(const formats::DofProbeName& description) {
+    std::error_code failed;
+    std::string path = std::filesystem::canonical(description.module, failed).string();
+    DBK_TRY(base::ScopedFd file,
+            base::open_for_reading(failed ? description.module : std::move(path)));
+    path = std::filesystem::canonical(description.module, failed).string();
+    analyze::ObjectSymbols object = analyze::ObjectSymbols::read(file.get());
+    if (object.segments().empty() || !object.is_64_bit())
+        return base::errorf(base::ErrorCode::invalid, "%s is not a program or library of 64 bits",
+                            description.module.c_str());
+    formats::DofPlace place;
+    place.probe = {"pid", description.module, "", "", 0};
+    place.path = path;
+    place.build_id.assign(object.build_id().begin(), object.build_id().end());
+    place.build_id_at = object.build_id_offset();
+    if (place.build_id.size() > DBK_PLACE_BUILD_ID_MAX)
+        place.build_id.clear();
+    for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols()) {
+        auto offset = object.file_offset_of(symbol.address);
+        if (!offset || symbol.bytes == 0 || !sim::glob_match(description.function, symbol.name))
+            continue;
+        place.probe.function = symbol.name;
+        place.offset = *offset;
+        add_function(description, place, symbol.bytes);
+    }
+    return {};
 }
 
 } // namespace daybreak::live

@@ -5,6 +5,8 @@
 //     pidN:OBJECT:FUNCTION:entry      a function of process N, as its objects' symbols have them
 //                         :return
 //                         :1f         its instruction at that offset, in hexadecimal
+//     pid*:/PATH:FUNCTION:entry       the same of every process that maps that file, also of those
+//                                     that do not exist yet; the probes are of provider "pid"
 //     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
 //     "gc-start"
 //
@@ -26,13 +28,18 @@ public:
     void add_named(const formats::DofProbeName& description);
     /// Adds the marks of a process that a description names.
     void add_marks(const formats::DofProbeName& description, uint32_t pid);
+    /// Adds what a description names in the file of its path; is_by_path() holds.
+    /// Errors: not_found, io: the file cannot be read; invalid: it is not a program of 64 bits.
+    base::Result<void> add_by_path(const formats::DofProbeName& description);
     const std::vector<formats::DofPlace>& all() const { return places_; }
+    /// Returns whether some place is one that a description names.
+    bool has(const formats::DofProbeName& description) const;
     /// Functions that were left out, as their name is too long for a probe.
     size_t too_long_count() const { return too_long_.size(); }
 
 private:
-    void add_function(const formats::DofProbeName& description, uint32_t pid,
-                      const ProcessNames::Function& function);
+    void add_function(const formats::DofProbeName& description, formats::DofPlace place,
+                      uint64_t function_bytes);
     void add(formats::DofPlace place);
 
     ProcessNames names_;
@@ -43,6 +50,8 @@ private:
 
 /// Returns the process that a description's provider means: "pid123"; 0: none.
 uint32_t process_named(const formats::DofProbeName& description);
+/// Returns whether a description is of a file, in whatever process: "pid*:/usr/bin/cat:main:entry".
+bool is_by_path(const formats::DofProbeName& description);
 /// Returns the number that a description's provider ends with: "python123"; 0: none.
 uint32_t number_named(const formats::DofProbeName& description);
 /// Returns whether a provider may be one of marks: no provider of the kernel matches.

@@ -61,7 +61,7 @@ public:
 private:
     base::Result<void> open_ring(uint16_t ring_id);
     void start(uint32_t pid);
-    void find_places(const formats::DofProbeName& description);
+    base::Result<void> find_places(const formats::DofProbeName& description);
 
     std::unique_ptr<recorder::DeviceApi> device_; // destroyed after what is mapped from it
     std::string release_;
@@ -109,13 +109,15 @@ void LiveSession::start(uint32_t pid) {
             run_to_start(target->pid(), /*traces_more=*/false);
 }
 
-void LiveSession::find_places(const formats::DofProbeName& description) {
+base::Result<void> LiveSession::find_places(const formats::DofProbeName& description) {
+    if (is_by_path(description))
+        return places_.add_by_path(description);
     if (uint32_t pid = process_named(description)) {
         start(pid);
         places_.add_named(description);
     }
     if (description.id != 0 || !is_of_marks(description.provider))
-        return;
+        return {};
     std::set<uint32_t> pids;
     if (uint32_t pid = number_named(description))
         pids.insert(pid);
@@ -125,10 +127,11 @@ void LiveSession::find_places(const formats::DofProbeName& description) {
         start(pid);
         places_.add_marks(description, pid);
     }
+    return {};
 }
 
 base::Result<void> LiveSession::make_named(const formats::DofProbeName& description) {
-    find_places(description);
+    DBK_TRY_VOID(find_places(description));
     dbk_ioc_provide request = {};
     if (description.id != 0 || !put_name(request.provider, description.provider) ||
         !put_name(request.module, description.module) ||

@@ -82,6 +82,29 @@ TEST_CASE("every form of probe description is understood", "[compiler][parser]")
     CHECK(parsed.clause().statements.empty());
 }
 
+TEST_CASE("the module of a provider pid may be a path, and a predicate is none",
+          "[compiler][parser]") {
+    auto first = [](const char* text) {
+        Parsed parsed(text);
+        REQUIRE(parsed.error().empty());
+        const Clause& clause = parsed.clause();
+        return clause.probes[0].text + (clause.predicate ? " if" : "");
+    };
+    CHECK(first("pid*:/usr/bin/c++-12:main:entry { }") == "pid*:/usr/bin/c++-12:main:entry");
+    CHECK(first("pid*:/a:f: /x/ { }") == "pid*:/a:f: if");
+    CHECK(first("pid*:/a:f:/x/ { }") == "pid*:/a:f: if");
+    CHECK(first("pid12:/x/ { }") == "pid12: if");
+    CHECK(first("pid12:::/x/ { }") == "pid12::: if");
+    CHECK(first("syscall:/x/ { }") == "syscall: if");
+    Parsed parsed("pid*:/usr/bin/cat:ma*n:return, pid:/lib/x.so:f:1f { }");
+    REQUIRE(parsed.error().empty());
+    REQUIRE(parsed.clause().probes.size() == 2);
+    CHECK(parsed.clause().probes[0].module == "/usr/bin/cat");
+    CHECK(parsed.clause().probes[0].function == "ma*n");
+    CHECK(parsed.clause().probes[1].module == "/lib/x.so");
+    CHECK(parsed.clause().probes[1].name == "1f");
+}
+
 TEST_CASE("a predicate ends at the slash before its body, others divide", "[compiler][parser]") {
     auto predicate = [](const char* text) {
         Parsed parsed(text);

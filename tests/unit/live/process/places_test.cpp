@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace daybreak::live;
@@ -76,6 +77,36 @@ TEST_CASE("a description's last part is entry, return, or an offset", "[live]") 
     CHECK(names("1") == "1/2+1 ");
     CHECK(names("ffff").empty());
     CHECK(names("exit").empty());
+}
+
+TEST_CASE("a file is named by its path, for every process that will map it", "[live]") {
+    CHECK(is_by_path({"pid*", "/bin/cat", "main", "entry", 0}));
+    CHECK(is_by_path({"", "/bin/cat", "", "", 0}));
+    CHECK(!is_by_path({"pid*", "cat", "main", "entry", 0}));
+    CHECK(!is_by_path({"pid1", "/bin/cat", "main", "entry", 0}));
+    CHECK(!is_by_path({"fbt", "/bin/cat", "main", "entry", 0}));
+    CHECK(!is_by_path({"pid*", "/bin/cat", "main", "entry", 7}));
+    auto mapped = places_of({own(), "a.out", "a_function_of_the_test", "entry", 0});
+    REQUIRE(mapped.size() == 1);
+    Places places;
+    const DofProbeName name{"pid*", "/proc/self/exe", "a_function_of_*", "entry", 0};
+    CHECK(!places.has(name));
+    REQUIRE(places.add_by_path(name).ok());
+    REQUIRE(places.all().size() == 1);
+    const DofPlace& place = places.all()[0];
+    CHECK(place.probe.text() == "pid:/proc/self/exe:a_function_of_the_test:entry");
+    CHECK(place.path == std::filesystem::canonical("/proc/self/exe").string());
+    CHECK(place.pid == 0);
+    CHECK(place.offset == mapped[0].offset);
+    REQUIRE(place.build_id.size() == 20);
+    daybreak::base::ScopedFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    std::vector<uint8_t> id(20);
+    CHECK(::pread(file.get(), id.data(), 20, static_cast<off_t>(place.build_id_at)) == 20);
+    CHECK(id == place.build_id);
+    CHECK(places.has(name));
+    CHECK(!places.has({"pid*", "/proc/self/exe", "none", "entry", 0}));
+    CHECK(!places.add_by_path({"pid*", "/no/such/file", "main", "", 0}).ok());
+    CHECK(!places.add_by_path({"pid*", "/proc/self/cmdline", "main", "", 0}).ok());
 }
 
 TEST_CASE("objects and functions are named by globs, and each place is there once", "[live]") {

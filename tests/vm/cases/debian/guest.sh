@@ -11,7 +11,7 @@ chain() {
 	systemd-analyze critical-chain --no-pager multi-user.target >/share/out/chain.txt 2>&1
 }
 until_it chain
-for number in 0 1 2; do
+for number in 0 1 2 3; do
 	daybreak record --claim -o "/share/out/$number.dbrk"
 	status=$?
 	# 3: recorded, with losses that info names

@@ -8,10 +8,12 @@ mkdir /tmp/small
 mount -t tmpfs -o size=600k small /tmp/small
 refuses record-needs-room "are needed; nothing was claimed" daybreak record --claim -o /tmp/small/life.dbrk
 holds record-life daybreak record --claim -o /share/out/life.dbrk
-# What the program itself needs to start, to 200 KiB, is not enough to read a recording.  Whatever is
+# What the program itself needs to start, to 10 KiB, is not enough to read a recording.  Whatever is
 # short on the way from there to enough says so.
 kib=20000
-while (ulimit -v $((kib - 200)); exec daybreak --version) >/dev/null 2>&1; do kib=$((kib - 200)); done
+for step in 200 10; do
+	while (ulimit -v $((kib - step)); exec daybreak --version) >/dev/null 2>&1; do kib=$((kib - step)); done
+done
 refuses out-of-memory-says-so '^daybreak: out of memory' \
 	sh -c "ulimit -v $kib; daybreak report /share/out/life.dbrk"
 # report_in KIB OPTION...: whether so much is enough; what is not and says something else goes into $other.

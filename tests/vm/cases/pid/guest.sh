@@ -56,6 +56,34 @@ equal marks "$(traced -n 'python$target:::function-return /basename(copyinstr(ar
 equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' -c "$python_command")" 121
 refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
 
+# Files that are not there when the program starts: armed when a process maps them, in each copy, also by dlopen().
+mkdir later hidden other fs
+cp /bin/target /lib/plugin.so later
+cat >later.d <<'END'
+#pragma D option quiet
+pid*:/tmp/later/target:work:entry { printf("%s-%d\n", execname, arg0); }
+pid*:/tmp/later/plugin.so:plugged:entry { printf("plugged-%d", arg0); ustack(2); }
+END
+daybreak compile -s later.d -x bufpolicy=ring -o later.dof
+mv later/target later/plugin.so hidden
+holds later-starts daybreak start --dof later.dof
+hidden/target forks 1
+cp hidden/* later
+later/target forks 1
+later/target opens /tmp/later/plugin.so
+cp /bin/real-ls other/target
+other/target >/dev/null
+mount -t tmpfs none fs
+cp hidden/target fs
+fs/target forks 0
+if umount fs 2>/dev/null; then fail held-while-armed "the file system could be unmounted"; else pass held-while-armed; fi
+holds later-stops daybreak stop later -o later.dbrk
+holds unmounts umount fs
+fs_target_gone=$(ls fs)
+equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//' | tr -s ' \n' ' ')" \
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 "
+equal nothing-left "$fs_target_gone" ""
+
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
 for one in a b; do

@@ -5,8 +5,10 @@
  *   target threads N COUNT   N threads call work() COUNT times each, and malloc() as often
  *   target forks N           work(), and N children that call it too; the last one by vfork()
  *   target waits             work() for each line it reads, whose text it is; then says "done"
+ *   target opens LIBRARY     calls plugged() of a library that it opens
  *   target text              the bytes of its text, as they are in memory, as a number
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +82,14 @@ static void waits(void)
 	puts("done");
 }
 
+__attribute__((noinline)) static int opens(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	int (*plugged)(int) = library ? (int (*)(int))dlsym(library, "plugged") : NULL;
+
+	return plugged ? plugged(7) != 8 : 3;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -88,6 +98,8 @@ int main(int argc, char **argv)
 		threads(atoi(argv[2]));
 	} else if (argc == 3 && strcmp(argv[1], "forks") == 0) {
 		forks(atoi(argv[2]));
+	} else if (argc == 3 && strcmp(argv[1], "opens") == 0) {
+		return opens(argv[2]);
 	} else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
 		waits();
 	} else {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs for a machine that is not asked while they are compiled: for its next boot, or to go on
+// by themselves.
+#pragma once
+
+#include "cmd/program.hpp"
+
+#include <optional>
+
+namespace daybreak::cmd {
+
+/// Compiles with all probes that a kernel can have, and functions of the files that descriptions
+/// name by path ("pid*:/usr/lib/systemd/systemd:main:entry"), as they are on this machine.  Empty:
+/// as compile_program().
+std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& arguments);
+
+} // namespace daybreak::cmd

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pid_files.c - provider pid: files that come later, and their copies; see pid_files.h
+ */
+#include <linux/atomic.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/wait.h>
+
+#include "kmod/arch/x86/ftrace_args.h"
+#include "kmod/kernel/function_hook.h"
+#include "kmod/kernel/symbols.h"
+#include "kmod/providers/pid_files.h"
+
+struct build {
+	u64 at;	   /* offset in the file */
+	u32 bytes; /* 0: any */
+	u8 id[DBK_PLACE_BUILD_ID_MAX];
+};
+
+struct pid_file {
+	struct list_head link;	 /* changed under [S] and [F], read under RCU */
+	struct list_head copies; /* changed under [F], read under RCU */
+	struct list_head probes; /* [F] */
+	u64 number;		 /* [C] */
+	u32 users;		 /* [S] */
+	bool other_build_said;	 /* [F] */
+	struct build build;	 /* [C] */
+	const char *path, *name; /* [C] the name is its end */
+};
+
+struct pid_copy {
+	struct list_head link;
+	struct file *file;
+	const struct inode *inode;
+};
+
+/* What a process has mapped and is looked at before it goes on. */
+struct look {
+	struct callback_head head;
+	struct file *mapped; /* held */
+	u64 number;	     /* of the file that it may be */
+	struct build build;
+};
+
+static LIST_HEAD(files);
+static u64 last_number; /* [S] */
+static atomic_t looks = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(looks_done);
+static int (*work_add)(struct task_struct *task, struct callback_head *work,
+		       enum task_work_notify_mode mode); /* [S] */
+
+static bool is_build(struct file *mapped, const struct build *build)
+{
+	u8 found[DBK_PLACE_BUILD_ID_MAX];
+	loff_t at = build->at;
+
+	return build->bytes == 0 ||
+	       (kernel_read(mapped, found, build->bytes, &at) == build->bytes &&
+		memcmp(found, build->id, build->bytes) == 0);
+}
+
+/* As the process sees it that runs. */
+static bool is_path(const struct pid_file *file, struct file *mapped)
+{
+	char *room = kmalloc(PATH_MAX, GFP_KERNEL);
+	const char *path = room ? d_path(&mapped->f_path, room, PATH_MAX) : NULL;
+	bool same = path && !IS_ERR(path) && strcmp(path, file->path) == 0;
+
+	kfree(room);
+	return same;
+}
+
+static bool has_copy(const struct pid_file *file, const struct inode *inode)
+{
+	const struct pid_copy *copy;
+
+	list_for_each_entry_rcu(copy, &file->copies, link,
+				lockdep_is_held(&pid_mutex)) if (copy->inode == inode) return true;
+	return false;
+}
+
+static void hook_add(struct pid_probe *pid, const struct pid_copy *copy)
+{
+	struct pid_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+
+	if (!hook)
+		return;
+	hook->pid = pid;
+	hook->inode = (struct inode *)copy->inode;
+	list_add_tail(&hook->link, &pid->hooks);
+	if (!pid_instruction_is_there(copy->file, pid))
+		hook->refused = true;
+	else if (pid->enabled)
+		pid_hook(hook);
+	if (hook->refused)
+		pr_warn("no probe at %s:%s:%s:%s\n", pid->probe.provider, pid->probe.module,
+			pid->probe.function, pid->probe.name);
+}
+
+static void copy_add(struct pid_file *file, struct file *mapped)
+{
+	struct pid_copy *copy = kzalloc(sizeof(*copy), GFP_KERNEL);
+	struct pid_probe *pid;
+
+	if (!copy)
+		return;
+	copy->file = get_file(mapped);
+	copy->inode = file_inode(mapped);
+	list_add_tail_rcu(&copy->link, &file->copies);
+	list_for_each_entry(pid, &file->probes, file_link)
+		hook_add(pid, copy);
+}
+
+static struct pid_file *file_numbered(u64 number)
+{
+	struct pid_file *file;
+
+	list_for_each_entry(file, &files, link)
+		if (file->number == number)
+			return file;
+	return NULL;
+}
+
+/* In the process, whose mapping is done, without locks. */
+static void on_look(struct callback_head *head)
+{
+	struct look *look = container_of(head, struct look, head);
+	bool fits = is_build(look->mapped, &look->build);
+	struct pid_file *file;
+
+	mutex_lock(&pid_mutex);
+	file = file_numbered(look->number);
+	if (file && !has_copy(file, file_inode(look->mapped))) {
+		if (fits && (look->build.bytes != 0 || is_path(file, look->mapped))) {
+			copy_add(file, look->mapped);
+		} else if (!fits && !file->other_build_said && is_path(file, look->mapped)) {
+			pr_warn("%s is another build than the program was compiled for\n",
+				file->path);
+			file->other_build_said = true;
+		}
+	}
+	mutex_unlock(&pid_mutex);
+	fput(look->mapped);
+	kfree(look);
+	if (atomic_dec_and_test(&looks))
+		wake_up_all(&looks_done);
+}
+
+static void look_later(const struct pid_file *file, struct file *mapped)
+{
+	struct look *look = kmalloc(sizeof(*look), GFP_NOWAIT | __GFP_NOWARN);
+
+	if (!look)
+		return;
+	init_task_work(&look->head, on_look);
+	look->mapped = get_file(mapped);
+	look->number = file->number;
+	look->build = file->build;
+	atomic_inc(&looks);
+	if (!work_add(current, &look->head, TWA_RESUME))
+		return;
+	atomic_dec(&looks); /* it is ending */
+	fput(mapped);
+	kfree(look);
+}
+
+/* perf_event_mmap(vma), under the write side of mmap_lock. */
+static void on_mmap(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		    struct ftrace_regs *fregs)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)dbk_ftrace_argument(fregs, 0);
+	const struct pid_file *file;
+	const struct qstr *name;
+
+	if (!(vma->vm_flags & VM_EXEC) || !vma->vm_file || vma->vm_mm != current->mm)
+		return;
+	name = &vma->vm_file->f_path.dentry->d_name;
+	rcu_read_lock();
+	list_for_each_entry_rcu(file, &files, link) if (strcmp(name->name, file->name) == 0 &&
+							!has_copy(file, file_inode(vma->vm_file)))
+		look_later(file, vma->vm_file);
+	rcu_read_unlock();
+}
+
+static struct dbk_function_hook mmap_hook = { "perf_event_mmap", { .func = on_mmap } };
+
+/* A file that is there already is mapped by processes that do not map it again. */
+static void first_copy_add(struct pid_file *file)
+{
+	struct file *found = filp_open(file->path, O_RDONLY | O_NONBLOCK | O_LARGEFILE, 0);
+
+	if (IS_ERR(found))
+		return;
+	mutex_lock(&pid_mutex);
+	if (S_ISREG(file_inode(found)->i_mode) && is_build(found, &file->build))
+		copy_add(file, found);
+	mutex_unlock(&pid_mutex);
+	fput(found);
+}
+
+static bool is_of_place(const struct pid_file *file, const struct dbk_place *place)
+{
+	return strcmp(file->path, place->path) == 0 && file->build.bytes == place->build_id_bytes &&
+	       memcmp(file->build.id, place->build_id, place->build_id_bytes) == 0;
+}
+
+static struct pid_file *make(const struct dbk_place *place)
+{
+	struct pid_file *file = kzalloc(sizeof(*file), GFP_KERNEL);
+
+	if (!file)
+		return NULL;
+	file->path = kstrdup(place->path, GFP_KERNEL);
+	if (!file->path) {
+		kfree(file);
+		return NULL;
+	}
+	file->name = kbasename(file->path);
+	file->number = ++last_number;
+	file->build.at = place->build_id_at;
+	file->build.bytes = place->build_id_bytes;
+	memcpy(file->build.id, place->build_id, sizeof(file->build.id));
+	INIT_LIST_HEAD(&file->copies);
+	INIT_LIST_HEAD(&file->probes);
+	return file;
+}
+
+int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
+{
+	struct pid_file *file;
+	bool first = list_empty(&files);
+	int err = 0;
+
+	dbk_state_assert();
+	list_for_each_entry(file, &files, link)
+		if (is_of_place(file, place))
+			goto found;
+	work_add = (void *)dbk_symbol("task_work_add");
+	if (!work_add)
+		return -ENOENT;
+	file = make(place);
+	if (!file)
+		return -ENOMEM;
+	mutex_lock(&pid_mutex);
+	list_add_tail_rcu(&file->link, &files);
+	mutex_unlock(&pid_mutex);
+	if (first)
+		err = dbk_function_hook(&mmap_hook);
+	if (err) {
+		list_del(&file->link);
+		kfree(file->path);
+		kfree(file);
+		return err;
+	}
+	first_copy_add(file);
+found:
+	file->users++;
+	*file_ret = file;
+	return 0;
+}
+
+void pid_file_put(struct pid_file *file)
+{
+	struct pid_copy *copy, *next;
+
+	dbk_state_assert();
+	if (--file->users != 0)
+		return;
+	mutex_lock(&pid_mutex);
+	list_del_rcu(&file->link);
+	mutex_unlock(&pid_mutex);
+	if (list_empty(&files))
+		dbk_function_unhook(&mmap_hook);
+	wait_event(looks_done, atomic_read(&looks) == 0);
+	synchronize_rcu_tasks(); /* on_look() has returned; and nothing looks at the file */
+	list_for_each_entry_safe(copy, next, &file->copies, link) {
+		fput(copy->file);
+		kfree(copy);
+	}
+	kfree(file->path);
+	kfree(file);
+}
+
+void pid_file_add(struct pid_file *file, struct pid_probe *pid)
+{
+	struct pid_copy *copy;
+
+	dbk_state_assert();
+	mutex_lock(&pid_mutex);
+	list_add_tail(&pid->file_link, &file->probes);
+	list_for_each_entry(copy, &file->copies, link)
+		hook_add(pid, copy);
+	mutex_unlock(&pid_mutex);
+}
+
+void pid_file_remove(struct pid_probe *pid)
+{
+	struct pid_hook *hook, *next;
+
+	dbk_state_assert();
+	mutex_lock(&pid_mutex);
+	list_del(&pid->file_link);
+	list_for_each_entry_safe(hook, next, &pid->hooks, link)
+		kfree(hook);
+	mutex_unlock(&pid_mutex);
+}
+
+void pid_files_exit(void)
+{
+	dbk_state_assert();
+	dbk_function_hook_free(&mmap_hook);
+}
