@@ -25,6 +25,7 @@ constexpr KernelProbe kKernelProbes[] = {
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},
     {"kinst", "vmlinux", "*", "*", false},
+    {"cpc", "", "", "*", true},
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
                   pass)                                                                            \
     {#provider, module, function, name, true, kind, #where},
@@ -96,7 +97,7 @@ bool probe_is_possible(const compiler::ProbeDescription& description) {
            std::any_of(std::begin(kKernelProbes), std::end(kKernelProbes),
                        [&](const KernelProbe& probe) {
                            return matches(description.provider, probe.provider) &&
-                                  (probe.name == kAnyName ? name_is_free
+                                  (probe.name == kAnyName ? name_is_free || probe.is_one
                                                           : matches(description.name, probe.name));
                        });
 }

@@ -12,6 +12,7 @@
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "engine/sim/sim_host.hpp"
+#include "formats/abi/counters.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -120,6 +121,34 @@ std::string hint_for_instruction(compiler::ProbeDescription description,
            description.function + ": has all)";
 }
 
+/// What is to be said of a counter that has no probe.
+std::string hint_for_counter(const std::string& name) {
+    static constexpr struct {
+        std::string_view event;
+        uint64_t least;
+    } kCounters[] = {
+#define COUNTER(event, type, config, least) {#event, least},
+        DBK_COUNTERS(COUNTER)
+#undef COUNTER
+    };
+    std::string events;
+    for (const auto& counter : kCounters) {
+        events += (events.empty() ? "" : ", ") + std::string(counter.event);
+        if (!name.starts_with(std::string(counter.event) + "-"))
+            continue;
+        std::string rest = name.substr(counter.event.size() + 1);
+        const size_t dash = rest.find('-');
+        const std::string mode = rest.substr(0, dash);
+        const uint64_t number = dash == rest.npos ? 0 : std::strtoull(rest.c_str() + dash + 1, nullptr, 10);
+        if ((mode == "kernel" || mode == "user" || mode == "all") && number >= counter.least)
+            return "this machine does not count " + std::string(counter.event) +
+                   ": a virtual machine may have no counters";
+        return "cpc:::" + std::string(counter.event) + "-MODE-N takes kernel, user or all for MODE and at least " +
+               std::to_string(counter.least) + " for N";
+    }
+    return "cpc has " + events;
+}
+
 } // namespace
 
 bool has_setting(const DtraceArguments& arguments, std::string_view name) {
@@ -178,6 +207,7 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         };
         options.hint_for_probe = [&setting](const compiler::ProbeDescription& description) {
             return description.provider == "kinst" ? hint_for_instruction(description, setting)
+                   : description.provider == "cpc" ? hint_for_counter(description.name)
                                                    : hint_for_function(description, setting);
         };
     }

@@ -53,6 +53,7 @@ extern const struct dbk_provider dbk_provider_boot;
 extern const struct dbk_provider dbk_provider_profile;
 extern const struct dbk_provider dbk_provider_fbt;
 extern const struct dbk_provider dbk_provider_kinst;
+extern const struct dbk_provider dbk_provider_cpc;
 extern const struct dbk_provider dbk_provider_pid;
 
 /** dbk_providers_init() - publishes all; one that cannot work here is left out with a line in

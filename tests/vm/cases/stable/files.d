@@ -50,6 +50,9 @@ mac_framework:::mac-check-ok /between && pid == $target/ { @allowed[probefunc] =
 mac_framework:::mac-check-err /between && ppid == $target/ { printf("REFUSED %s %d\n", probefunc, args[0]); }
 fpuinfo::: /between && (pid == $target || ppid == $target)/ { @registers[probename] = count(); }
 
+cpc:::page_faults-user-1 /between && pid == $target/ { @faults = count(); }
+cpc:::page_faults-all-1 /between && pid == $target/ { @all_faults = count(); }
+
 END
 {
 	printa("MODULE %s %d %@d\n", @module);
@@ -59,6 +62,7 @@ END
 	printa("READ %@d %@d\n", @asked, @got);
 	printa("BY %s %@d\n", @by);
 	printa("MEMORY %s %@d\n", @memory);
+	printa("FAULTS %@d %@d\n", @faults, @all_faults);
 	printa("MOVED %s %s %@d\n", @moved);
 	printa("OPENED %s %@d\n", @opened);
 	printa("CACHE %s %s %@d\n", @caches);

@@ -25,6 +25,7 @@ near off-cpu-is-the-kernels-count "$(number OFF)" "$switches"
 near on-cpu-is-the-kernels-count "$(number ON)" "$switches"
 near sleep-and-preempt-are-all $(($(number SLEEP) + $(number PREEMPT))) "$switches"
 equal sysinfo-switches "$(of PSWITCH) $(number INVOLUNTARY)" "$(of OFF) $(number PREEMPT)"
+near counted-switches "$(number COUNTED)" "$switches"
 near sysinfo-ticks "$(of CPU)" "$(of TICK | cut -d ' ' -f 2)"
 at_least slept "$(of SLEEP)" 10
 at_least woken "$(of WAKEUP)" 10
@@ -96,6 +97,7 @@ sema 3
 nthreads 2
 sysfork 4
 EOF
+equal counted-faults "$(of FAULTS | cut -d ' ' -f 2)" "$(sed -n 's/^FAULTS //p' known)"
 equal fs-names "$(of FS | tr '\n' ' ')" \
 	"mkdir known-dir create a link b symlink c rename b readlink c remove a remove c remove d rmdir known-dir "
 equal fs-bytes "$(of 'MOVED read /dev/zero') $(of 'MOVED write /dev/null') $(of 'OPENED null')" "1200 450 20"
@@ -151,6 +153,15 @@ equal instruction-runs-at-each-call "$(of 'AT 0') $(of "AT $(echo "$offsets" | c
 equal registers-before-it "$(of ASKED | cut -d ' ' -f 1)" "$(of ASKED | cut -d ' ' -f 2)"
 equal no-instruction-runs-twice "$(of AT | awk -v calls="$(of CALLS)" '$2 > calls')" ""
 at_least instructions-that-ran "$(of AT | wc -l)" 15
+
+# refused NAME: why a counter is
+refused() {
+	daybreak dtrace -n "cpc:::$1 { @ = count(); }" 2>&1 | grep -o "$2"
+}
+equal no-counter "$(refused cycles-all-1000000 'this machine does not count.*')" \
+	"this machine does not count cycles: a virtual machine may have no counters"
+equal not-so-often "$(refused cycles-all-100 'at least .*')" "at least 5000 for N"
+equal no-event "$(refused nothing-all-1 'cpc has cycles,')" "cpc has cycles,"
 
 # provider name, or provider function:name, as docs/providers.md has them
 daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |

@@ -30,6 +30,8 @@ sdt:::workqueue_execute_start, sdt:::workqueue_execute_end
 	@places[probename] = count();
 }
 
+cpc:::context_switches-all-1 /between && pid == $target/ { @counted = count(); }
+
 END
 {
 	printa("PSWITCH %@d\nINVOLUNTARY %@d\nCPU %@d\n", @pswitch, @involuntary, @cpu);
@@ -38,6 +40,7 @@ END
 	printa("ENQUEUED %d %d %@d\n", @enqueued);
 	printa("DEQUEUED %d %@d\n", @dequeued);
 	printa("TICK %d %@d\n", @tick);
+	printa("COUNTED %@d\n", @counted);
 	printa("TIMER %a %@d\n", @timers);
 	printa("CALLOUT %s %s %@d\n", @callouts);
 	printa("PLACE %s %@d\n", @places);
