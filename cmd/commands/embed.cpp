@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// daybreak embed: put compiled programs into the kernel module.
+// daybreak embed: put programs into the kernel module.
 #include "base/counted.hpp"
 #include "base/file.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/enabling.hpp"
+#include "cmd/file_places.hpp"
+#include "cmd/image_probes.hpp"
 #include "cmd/native.hpp"
-#include "cmd/program.hpp"
 #include "formats/dof/dialect.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "formats/dof/dof_writer.hpp"
@@ -21,9 +22,10 @@ namespace daybreak::cmd {
 namespace {
 
 struct EmbedOptions {
-    std::vector<std::string> dof_paths;
+    std::vector<std::string> program_paths; ///< compiled, or D text
     std::string module_path;
     std::string output_path;
+    std::string kernel; ///< whose types D text is compiled with; empty: the module's
     bool replace = false;
     bool quiet = false;
     bool native = false;
@@ -80,26 +82,54 @@ base::Result<base::Bytes> read_image(const std::string& path) {
     return formats::write_dof(joined);
 }
 
-base::Result<void> embed(const EmbedOptions& options) {
-    DBK_TRY(std::vector<std::string> names, program_names(options.dof_paths));
+/// Compiles a D program.  Empty: what is wrong was said.
+base::Result<base::Bytes> compile_for(const std::string& kernel, const std::string& path) {
+    ProgramArguments program;
+    program.script = path;
+    program.kernel = kernel;
+    auto compiled = compile_for_machine(program);
+    if (!compiled)
+        return base::Bytes();
+    DBK_TRY_VOID(check_kernel(program, *compiled));
+    return std::move(compiled->dof);
+}
+
+/// Returns the programs as images.  Empty: what is wrong with one was said.
+base::Result<std::vector<formats::EmbeddedImage>> read_programs(const EmbedOptions& options,
+                                                                const std::string& release) {
+    DBK_TRY(std::vector<std::string> names, program_names(options.program_paths));
+    std::vector<formats::EmbeddedImage> images;
+    for (const std::string& path : options.program_paths) {
+        formats::EmbeddedImage image;
+        image.name = names[images.size()];
+        if (path.ends_with(".d")) {
+            DBK_TRY(image.dof, compile_for(options.kernel.empty() ? release : options.kernel, path));
+            if (image.dof.empty())
+                return std::vector<formats::EmbeddedImage>();
+        } else {
+            DBK_TRY(image.dof, read_image(path));
+        }
+        auto dof = formats::parse_dof(image.dof);
+        if (!dof.ok())
+            return std::move(dof).error().with_context(path);
+        DBK_TRY_VOID(check_target(path, dof->program, release));
+        if (auto allowed = check_destructive(dof->program); !allowed.ok())
+            return std::move(allowed).error().with_context(path); // the boot would refuse it
+        images.push_back(std::move(image));
+    }
+    return images;
+}
+
+/// False: what is wrong with a program was said.
+base::Result<bool> embed(const EmbedOptions& options) {
     DBK_TRY(base::Bytes module, base::read_file(options.module_path));
     auto before = formats::read_module(module);
     if (!before.ok())
         return std::move(before).error().with_context(options.module_path);
     DBK_TRY_VOID(check_replaced(options, before->images));
-    std::vector<formats::EmbeddedImage> images;
-    for (const std::string& path : options.dof_paths) {
-        formats::EmbeddedImage image;
-        image.name = names[images.size()];
-        DBK_TRY(image.dof, read_image(path));
-        auto dof = formats::parse_dof(image.dof);
-        if (!dof.ok())
-            return std::move(dof).error().with_context(path);
-        DBK_TRY_VOID(check_target(path, dof->program, before->release));
-        if (auto allowed = check_destructive(dof->program); !allowed.ok())
-            return std::move(allowed).error().with_context(path); // the boot would refuse it
-        images.push_back(std::move(image));
-    }
+    DBK_TRY(std::vector<formats::EmbeddedImage> images, read_programs(options, before->release));
+    if (images.empty())
+        return false;
     std::error_code none;
     if (std::filesystem::equivalent(options.module_path, options.output_path, none))
         return base::errorf(base::ErrorCode::invalid,
@@ -116,20 +146,26 @@ base::Result<void> embed(const EmbedOptions& options) {
         complain(options.output_path + ": " + list_of(images) +
                  (before->images.empty() ? "" : " in place of " + list_of(before->images)) +
                  (before->release.empty() ? "" : ", for kernel " + before->release));
-    return {};
+    return true;
 }
 
 } // namespace
 
 void add_embed(Command app, int& status) {
     auto options = std::make_shared<EmbedOptions>();
-    Command command = app.add_subcommand("embed", "Put compiled programs into the kernel module");
-    command.add_option("DOF", options->dof_paths, "Compiled programs; each gets its own ring")
+    Command command = app.add_subcommand("embed", "Put programs into the kernel module");
+    command
+        .add_option("PROGRAM", options->program_paths,
+                    "Compiled programs, or D programs (.d); each gets its own ring")
         .required();
     command.add_option("--module", options->module_path, "The daybreak.ko to start from")
         .required();
     command.add_option("-o,--output", options->output_path, "The module to write").required();
     command.add_flag("--replace", options->replace, "Replace the programs that the module holds");
+    command
+        .add_option("--kernel", options->kernel,
+                    "Whose types D programs use (default: the module's kernel)")
+        .type_name("RELEASE");
     Option native = command.add_flag("--native", options->native,
                                      "Compile them too: their probes cost less");
     command.add_option("--sources", options->build.sources,
@@ -141,13 +177,13 @@ void add_embed(Command app, int& status) {
         .type_name("FOLDER")
         .needs(native);
     command.add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
-    command.footer("\nExample: two enablings in one module\n"
-                   "  daybreak embed boot.dof net.dof --module daybreak.ko -o boot.ko\n"
-                   "Example: the same, compiled as well\n"
-                   "  daybreak embed --native boot.dof net.dof --module daybreak.ko -o boot.ko");
+    command.footer("\nExample: two enablings in one module, one that was compiled before\n"
+                   "  daybreak embed boot.d net.dof --module daybreak.ko -o boot.ko\n"
+                   "Example: the same, native\n"
+                   "  daybreak embed --native boot.d net.dof --module daybreak.ko -o boot.ko");
     command.callback([options, &status] {
         auto done = embed(*options);
-        status = done.ok() ? static_cast<int>(Exit::ok) : fail(done.error());
+        status = !done.ok() ? fail(done.error()) : static_cast<int>(*done ? Exit::ok : Exit::failed);
     });
 }
 

@@ -53,15 +53,16 @@ _daybreak() {
 	case $command in
 	boot-report | diff | replay | report | info | list | verify | pack) _daybreak_files '*.dbrk' ;;
 	merge) _daybreak_files '*.states' ;;
-	embed) _daybreak_files '*.dof' ;;
-	sign) _daybreak_files '*.[dk]o*' ;;
+	embed) _daybreak_files '*.d' '*.dof' ;;
+	sign) _daybreak_files '*.dof' '*.ko' ;;
 	install) _daybreak_files '*.d' ;;
 	watch) _daybreak_offer daybreak complete --profiles ;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
 }
-# Files of a pattern, and the folders that may hold some.
+# Files of some patterns, and the folders that may hold them.
 _daybreak_files() {
-	mapfile -t COMPREPLY < <(compgen -f -X "!$1" -- "$word"; compgen -d -- "$word")
+	local pattern
+	mapfile -t COMPREPLY < <(for pattern; do compgen -f -X "!$pattern" -- "$word"; done; compgen -d -- "$word")
 }
 complete -o filenames -F _daybreak daybreak dtrace

@@ -28,7 +28,7 @@ function __daybreak_words
             else if test "$command" = sign
                 __fish_complete_suffix .dof .ko
             else if test "$command" = embed
-                __fish_complete_suffix .dof
+                __fish_complete_suffix .d .dof
             else if test "$command" = watch
                 daybreak complete --profiles
             else if test "$command" = install

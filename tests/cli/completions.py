@@ -24,7 +24,7 @@ LINES = [
     ("daybreak report b", ["boot.dbrk"], ["boot.d"]),
     ("daybreak report ", ["boot.dbrk", "folder"], ["boot.d", "boot.dof"]),
     ("daybreak merge ", ["boot.states", "folder"], ["boot.d", "boot.dbrk"]),
-    ("daybreak embed ", ["boot.dof", "folder"], ["boot.d", "boot.dbrk"]),
+    ("daybreak embed ", ["boot.d", "boot.dof", "folder"], ["boot.dbrk", "boot.ko"]),
     ("daybreak sign ", ["boot.dof", "boot.ko", "folder"], ["boot.d", "boot.dbrk"]),
     ("daybreak install ", ["boot.d", "folder"], ["boot.dof", "boot.dbrk"]),
     ("daybreak watch exec", ["execsnoop"], ["biolatency"]),
