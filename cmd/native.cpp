@@ -30,6 +30,20 @@ namespace {
 
 constexpr const char* kTableName = "daybreak_native";
 
+Result<void> write_file(const std::string& path, base::ByteView content) {
+    DBK_TRY(auto file, base::OutputFile::create(path));
+    DBK_TRY_VOID(file.write(content));
+    return file.commit();
+}
+
+Result<void> run_openly(const std::vector<std::string>& words) {
+    DBK_TRY(Filtered done, run_filter("--native", words, {}));
+    if (done.ended_well)
+        return {};
+    return base::errorf(base::ErrorCode::unsupported,
+                        "no native programs for that kernel; without --native they are embedded to be interpreted");
+}
+
 } // namespace
 
 Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dofs) {
@@ -52,8 +66,7 @@ Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dof
     return text + translate::native_file_tail(names);
 }
 
-Result<base::Bytes> native_module(const NativeBuild& build, const std::string& module_path,
-                                  const std::string& release,
+Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module, const std::string& release,
                                   const std::vector<base::ByteView>& untrusted_dofs) {
     const std::string sources =
         build.sources.empty() ? "/usr/src/daybreak-" DAYBREAK_VERSION : build.sources;
@@ -67,18 +80,11 @@ Result<base::Bytes> native_module(const NativeBuild& build, const std::string& m
                             script.c_str());
     DBK_TRY(std::string text, native_text(untrusted_dofs));
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
-    const std::string programs = folder.at("programs.c");
-    DBK_TRY(auto file, base::OutputFile::create(programs));
-    DBK_TRY_VOID(file.write(base::as_bytes(text)));
-    DBK_TRY_VOID(file.commit());
-    DBK_TRY(Filtered done, run_filter("--native",
-                                      {script, kernel, folder.at("build"), "DBK_NATIVE=" + programs,
-                                       "DBK_MODULE=" + module_path},
-                                      {}));
-    if (!done.ended_well)
-        return base::errorf(base::ErrorCode::unsupported,
-                            "no native programs for kernel %s; without --native they are embedded to be interpreted",
-                            release.c_str());
+    DBK_TRY_VOID(write_file(folder.at("programs.c"), base::as_bytes(text)));
+    DBK_TRY_VOID(write_file(folder.at("module.ko"), module));
+    const std::vector<std::string> words = {script, kernel, folder.at("build"), "DBK_NATIVE=" + folder.at("programs.c"),
+                                            "DBK_MODULE=" + folder.at("module.ko")};
+    DBK_TRY_VOID(build.run ? build.run(words) : run_openly(words));
     return base::read_file(folder.at("build/daybreak.ko"));
 }
 

@@ -26,12 +26,13 @@ base::Result<std::string> native_text(const std::vector<base::ByteView>& untrust
 struct NativeBuild {
     std::string sources;      ///< a folder with kmod/build; empty: that of daybreak-dkms
     std::string kernel_build; ///< the kernel's build tree; empty: /lib/modules/RELEASE/build
+    /// Runs kmod/build; empty: what it says goes to standard error.
+    std::function<base::Result<void>(const std::vector<std::string>& words)> run = {};
 };
 
-/// Returns the module at `module_path`, of kernel `release`, with native forms of programs.  They are not
-/// embedded.  Errors: not_found (sources), unsupported (what the build said is on standard error), as native_text().
-base::Result<base::Bytes> native_module(const NativeBuild& build, const std::string& module_path,
-                                        const std::string& release,
+/// Returns a module, of kernel `release`, with native forms of programs.  They are not embedded.
+/// Errors: not_found (sources), unsupported, as native_text(), as build.run.
+base::Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module, const std::string& release,
                                         const std::vector<base::ByteView>& untrusted_dofs);
 
 /// Whether this build of daybreak can run what it translates.

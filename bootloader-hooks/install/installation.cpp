@@ -66,6 +66,8 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
     manifest.module = request.module;
     manifest.sign_key = request.sign_key;
     manifest.certificate = request.certificate;
+    manifest.native = request.native;
+    manifest.sources = request.sources;
     manifest.programs = request.programs;
     manifest.kernels_named = request.kernels_named;
     // In the order in which uninstall removes them: no entry without its archive.
@@ -74,6 +76,8 @@ Result<Manifest> wanted_manifest(const Request& request, const std::string& load
     for (const KernelCpio& kernel : request.kernels) {
         manifest.kernels.push_back(kernel.release);
         manifest.files.push_back(placed_file(loader.cpio_path(kernel.release), kernel.cpio));
+        if (!kernel.why_interpreted.empty())
+            manifest.interpreted.push_back(kernel.release + " " + kernel.why_interpreted);
     }
     for (const OwnFile& file : request.helpers)
         manifest.files.push_back(placed_file(file.path, file.content, true));

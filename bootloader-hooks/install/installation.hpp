@@ -18,6 +18,7 @@ constexpr const char* kLastBootPath = "/var/lib/daybreak/last-boot";
 struct KernelCpio {
     std::string release, cpio;
     bool is_placed = false; ///< it is what lies at its place, which may have the archive inside
+    std::string why_interpreted = {}; ///< see Manifest
 };
 
 /// Returns an image of a kernel with a signature for the firmware.
@@ -32,6 +33,8 @@ struct Request {
     std::string version;               ///< of the Daybreak that made the archives
     std::string module;                ///< of the one kernel, where it was named
     std::string sign_key, certificate; ///< files; "" where modules are not signed
+    bool native = false;               ///< programs are compiled into the modules
+    std::string sources;               ///< with these, where they were named
     SignImage sign_image;              ///< empty: images are not signed
     bool kernels_named = false;        ///< people named them: one alone need not be the default
     std::string running_release;       ///< traced when the boot loader's default is not known

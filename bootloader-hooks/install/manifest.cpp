@@ -46,14 +46,18 @@ bool read_line(const std::string& line, Manifest& manifest) {
         return read_mode(rest_of(words), manifest.mode);
     if (key == "named")
         return manifest.kernels_named = true;
+    if (key == "native")
+        return manifest.native = true;
     for (auto [name, to] :
          {std::pair("loader", &manifest.loader), std::pair("version", &manifest.version),
           std::pair("bank", &manifest.bank), std::pair("module", &manifest.module),
-          std::pair("sign", &manifest.sign_key), std::pair("certificate", &manifest.certificate)})
+          std::pair("sign", &manifest.sign_key), std::pair("certificate", &manifest.certificate),
+          std::pair("sources", &manifest.sources)})
         if (key == name)
             return !(*to = rest_of(words)).empty();
     for (auto [name, to] :
-         {std::pair("program", &manifest.programs), std::pair("kernel", &manifest.kernels)})
+         {std::pair("program", &manifest.programs), std::pair("kernel", &manifest.kernels),
+          std::pair("interpreted", &manifest.interpreted)})
         if (key == name)
             return !to->emplace_back(rest_of(words)).empty();
     if (key == "file" || key == "helper") {
@@ -113,6 +117,12 @@ std::string Manifest::text() const {
         text += "module " + module + "\n";
     if (!sign_key.empty())
         text += "sign " + sign_key + "\ncertificate " + certificate + "\n";
+    if (native)
+        text += "native\n";
+    if (!sources.empty())
+        text += "sources " + sources + "\n";
+    for (const std::string& kernel : interpreted)
+        text += "interpreted " + kernel + "\n";
     for (const PlacedFile& file : files)
         text += strprintf("%s %" PRIu64 " %08x %s\n", file.is_helper ? "helper" : "file",
                           file.bytes, file.crc, file.path.c_str());
@@ -141,6 +151,13 @@ bool Manifest::placed_part(const std::string& path, const std::string& part) con
 bool Manifest::names(const std::string& path) const {
     return std::any_of(files.begin(), files.end(),
                        [&path](const PlacedFile& file) { return file.path == path; });
+}
+
+std::string Manifest::why_interpreted(const std::string& release) const {
+    for (const std::string& kernel : interpreted)
+        if (kernel.starts_with(release + " "))
+            return kernel.substr(release.size() + 1);
+    return "";
 }
 
 Result<Manifest> parse_manifest(const std::string& untrusted_text) {

@@ -16,6 +16,9 @@
 //     module FILE                          of the one kernel, where it was named
 //     sign FILE                            the key that signs the modules with the programs
 //     certificate FILE                     and its certificate
+//     native                               the programs are compiled into the modules
+//     sources FOLDER                       with the module's sources there, where they were named
+//     interpreted RELEASE WHY              but not into that kernel's
 //     file BYTES CRC32C PATH               it was not there before
 //     helper BYTES CRC32C PATH             the same, and a boot does not need it
 //     part CRC32C made | kept PATH         our part of a file; made: the file was not there before
@@ -61,9 +64,9 @@ struct Variable {
 
 struct Manifest {
     Mode mode = Mode::every;
-    std::string loader, version, bank, module, sign_key, certificate;
-    std::vector<std::string> programs, kernels;
-    bool kernels_named = false;
+    std::string loader, version, bank, module, sign_key, certificate, sources;
+    std::vector<std::string> programs, kernels, interpreted;
+    bool kernels_named = false, native = false;
     std::vector<PlacedFile> files;
     std::vector<PlacedPart> parts;
     std::vector<Variable> variables;
@@ -74,6 +77,8 @@ struct Manifest {
     /// The same of our part of a file.
     bool placed_part(const std::string& path, const std::string& part) const;
     bool names(const std::string& path) const;
+    /// Returns why the programs are not compiled into a kernel's module that were to be; "" when they are.
+    std::string why_interpreted(const std::string& release) const;
 };
 
 const char* mode_word(Mode mode);

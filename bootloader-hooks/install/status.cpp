@@ -47,6 +47,10 @@ std::string install_command(const Host& host, const Manifest& placed, const std:
     if (!placed.sign_key.empty())
         command += " --sign " + shell_word(placed.sign_key) + " --certificate " +
                    shell_word(placed.certificate);
+    if (placed.native)
+        command += " --native";
+    if (!placed.sources.empty())
+        command += " --sources " + shell_word(placed.sources);
     for (const std::string& name : placed.programs)
         command += " " + (file_trouble(host, placed, program_path(name)).empty()
                               ? shell_word(program_path(name))
@@ -200,6 +204,13 @@ std::string refused_path(const Host& host, const Manifest& placed) {
     return "";
 }
 
+std::string as_installed_text(const Manifest& placed, const std::string& release) {
+    if (!placed.native)
+        return "as installed";
+    std::string why = placed.why_interpreted(release);
+    return why.empty() ? "as installed, native" : "as installed, interpreted: " + why;
+}
+
 void add_loader_lines(Host& host, const Manifest& placed, std::vector<StatusLine>& lines) {
     if (std::string refused = refused_path(host, placed); !refused.empty()) {
         lines.push_back({"next boot", "not known: only root may read " + refused});
@@ -216,7 +227,7 @@ void add_loader_lines(Host& host, const Manifest& placed, std::vector<StatusLine
         lines.push_back(
             {"kernel",
              release + ": " +
-                 (trouble.empty() ? "as installed" : trouble + ": " + installation.repair),
+                 (trouble.empty() ? as_installed_text(placed, release) : trouble + ": " + installation.repair),
              !trouble.empty()});
     }
     std::string demand = signature_demand(host);

@@ -136,7 +136,7 @@ base::Result<bool> embed(const EmbedOptions& options) {
                             "%s is the module: name another file to write",
                             options.output_path.c_str());
     if (options.native) {
-        DBK_TRY(module, native_module(options.build, options.module_path, before->release, formats::views_of(images)));
+        DBK_TRY(module, native_module(options.build, module, before->release, formats::views_of(images)));
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));

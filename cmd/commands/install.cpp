@@ -273,10 +273,17 @@ void add_install(Command app, int& status) {
                     "The key's certificate (default: KEY with .pub in place of .key)")
         .type_name("FILE")
         .needs(sign);
+    Option native = command.add_flag("--native", arguments->native,
+                                     "Compile the programs into the modules: their probes cost less");
+    command
+        .add_option("--sources", arguments->sources,
+                    "Where kmod/build is, for --native (default: of daybreak-dkms)")
+        .type_name("FOLDER")
+        .needs(native);
     Option again = command.add_flag("--again", arguments->again,
                                     "What was installed, for the kernels and the Daybreak that "
                                     "are there now");
-    for (Option other : {programs, once, menu, kernels, module, bank, sign})
+    for (Option other : {programs, once, menu, kernels, module, bank, sign, native})
         again.excludes(other);
     add_common(command, *arguments);
     command

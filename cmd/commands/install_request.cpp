@@ -9,6 +9,7 @@
 #include "cmd/commands/enabling.hpp"
 #include "cmd/file_places.hpp"
 #include "cmd/image_probes.hpp"
+#include "cmd/native.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/types/decompress.hpp"
@@ -143,12 +144,34 @@ std::string text_of(const base::Bytes& bytes) {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Returns the archive for a kernel; empty when a program is wrong, which was said.
-Result<std::optional<std::string>> make_archive(const Host& host, const InstallArguments& arguments,
-                                                const InstalledKernel& kernel,
-                                                const std::string& early_init) {
+/// Has the programs compiled into a module.  Returns why they are not, which was said; "" when they are.
+std::string make_native(const Host& host, const InstallArguments& arguments, const std::string& release,
+                        const std::vector<formats::EmbeddedImage>& images, base::Bytes& module) {
+    NativeBuild build{arguments.sources, host.at("/lib/modules/" + release + "/build")};
+    build.run = [&host](const std::vector<std::string>& words) -> Result<void> {
+        auto ran = host.run(words);
+        if (ran.ok())
+            return {};
+        const std::string& said = ran.error().message(); // the last line is its reason
+        const size_t at = said.rfind("kmod/build: ");
+        return errorf(ErrorCode::unsupported, "%s", said.c_str() + (at == std::string::npos ? 0 : at));
+    };
+    auto native = native_module(build, module, release, formats::views_of(images));
+    if (native.ok()) {
+        module = *std::move(native);
+        return "";
+    }
+    complain("kernel " + release + ": its programs are interpreted: " + native.error().message());
+    return native.error().message();
+}
+
+/// Returns a kernel with its archive; empty when a program is wrong, which was said.
+Result<std::optional<install::KernelCpio>> make_archive(const Host& host, const InstallArguments& arguments,
+                                                        const InstalledKernel& kernel,
+                                                        const std::string& early_init) {
     DBK_TRY(base::Bytes module, read_kernel_module(host, kernel, !arguments.module.empty()));
     std::vector<formats::EmbeddedImage> images;
+    install::KernelCpio made{.release = kernel.release};
     for (const std::string& path : arguments.programs) {
         ProgramArguments program;
         program.script = path;
@@ -157,7 +180,7 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         program.kernel = host.at(kernel.image);
         auto compiled = compile_for_machine(program);
         if (!compiled)
-            return std::optional<std::string>();
+            return std::optional<install::KernelCpio>();
         if (!check_destructive(compiled->program).ok()) // the boot would refuse it
             return errorf(ErrorCode::invalid,
                           "%s: destructive actions are not allowed: say `#pragma D option "
@@ -166,16 +189,21 @@ Result<std::optional<std::string>> make_archive(const Host& host, const InstallA
         if (!arguments.again)
             for (const std::string& line : unmatched_probes(compiled->program, *compiled->kernel))
                 complain("warning: kernel " + kernel.release + ": " + line);
-        DBK_TRY(base::Bytes dof, signed_bytes(std::move(compiled->dof), arguments.signer));
-        if (dof.size() > DBK_DOF_BYTES_MAX)
+        images.push_back({arguments.names[images.size()], std::move(compiled->dof)});
+    }
+    if (arguments.native)
+        made.why_interpreted = make_native(host, arguments, kernel.release, images, module);
+    for (formats::EmbeddedImage& image : images) {
+        DBK_TRY(image.dof, signed_bytes(std::move(image.dof), arguments.signer));
+        if (image.dof.size() > DBK_DOF_BYTES_MAX)
             return errorf(ErrorCode::limit,
-                          "%s: with its signature it has %zu bytes, at most %u are taken",
-                          path.c_str(), dof.size(), DBK_DOF_BYTES_MAX);
-        images.push_back({arguments.names[images.size()], std::move(dof)});
+                          "%s.d: with its signature it has %zu bytes, at most %u are taken",
+                          image.name.c_str(), image.dof.size(), DBK_DOF_BYTES_MAX);
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(embedded, signed_bytes(std::move(embedded), arguments.signer));
-    return std::optional(install::make_boot_cpio(early_init, text_of(embedded)));
+    made.cpio = install::make_boot_cpio(early_init, text_of(embedded));
+    return std::optional(std::move(made));
 }
 
 /// Returns "64M@0x20000000": where it is already for a bank of that size, else a new place.
@@ -238,10 +266,10 @@ struct Renewal {
 };
 
 /// Returns the archive of a kernel as it should be now.  The error says why there is none.
-Result<std::string> new_archive(const Renewal& renewal, const InstalledKernel& kernel) {
+Result<install::KernelCpio> new_archive(const Renewal& renewal, const InstalledKernel& kernel) {
     if (kernel.module.empty())
         return errorf(ErrorCode::not_found, "%s", no_module_text(kernel.release).c_str());
-    DBK_TRY(std::optional<std::string> archive,
+    DBK_TRY(std::optional<install::KernelCpio> archive,
             make_archive(renewal.host, renewal.arguments, kernel, renewal.early_init));
     if (!archive)
         return errorf(ErrorCode::invalid, "kernel %s: a program does not compile for it",
@@ -250,12 +278,12 @@ Result<std::string> new_archive(const Renewal& renewal, const InstalledKernel& k
 }
 
 /// Returns the archive of a kernel as it was placed; empty when that is not there.
-std::optional<std::string> placed_archive(const Renewal& renewal, const std::string& release) {
+std::optional<install::KernelCpio> placed_archive(const Renewal& renewal, const std::string& release) {
     std::string path = renewal.loader.cpio_path(release);
     auto content = renewal.host.read(path);
     if (!content.ok() || !*content || !renewal.placed.placed(path, **content))
         return std::nullopt;
-    return *std::move(content);
+    return install::KernelCpio{release, **std::move(content), true, renewal.placed.why_interpreted(release)};
 }
 
 bool contains(const std::vector<std::string>& list, const std::string& one) {
@@ -275,7 +303,7 @@ void add_kernels(const Renewal& renewal, bool is_at_work, install::Request& requ
         auto entry = renewal.loader.entries({install::traced_kernel(kernel.release, placed.bank)},
                                             placed.mode != install::Mode::menu, placed);
         std::string why = entry.ok() ? "" : entry.error().message();
-        std::optional<std::string> archive;
+        std::optional<install::KernelCpio> archive;
         if (is_at_work && entry.ok()) {
             auto made = new_archive(renewal, kernel);
             if (made.ok())
@@ -283,15 +311,14 @@ void add_kernels(const Renewal& renewal, bool is_at_work, install::Request& requ
             else
                 why = made.error().message();
         }
-        bool is_placed = !archive && entry.ok() && was_there;
-        if (is_placed)
+        if (!archive && entry.ok() && was_there)
             archive = placed_archive(renewal, kernel.release);
         if (!why.empty()) {
             complain(why + (archive ? "; what was installed for it stays" : "; it is not traced"));
             request.version = placed.version;
         }
         if (archive)
-            request.kernels.push_back({kernel.release, *std::move(archive), is_placed});
+            request.kernels.push_back(*std::move(archive));
     }
 }
 
@@ -371,6 +398,9 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     request.sign_key = arguments.signer.key;
     request.certificate = arguments.signer.certificate;
     request.sign_image = image_signer(arguments.signer);
+    request.native = arguments.native;
+    if (!arguments.sources.empty())
+        request.sources = arguments.sources = std::filesystem::absolute(arguments.sources);
     if (!arguments.module.empty())
         request.module = std::filesystem::absolute(arguments.module);
     DBK_TRY(request.helpers, make_helpers(host, arguments));
@@ -379,11 +409,11 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     }
     request.running_release = running_release(host);
     for (const InstalledKernel& kernel : kernels) {
-        DBK_TRY(std::optional<std::string> archive,
+        DBK_TRY(std::optional<install::KernelCpio> archive,
                 make_archive(host, arguments, kernel, early_init));
         if (!archive)
             return std::optional<install::Request>();
-        request.kernels.push_back({kernel.release, *std::move(archive)});
+        request.kernels.push_back(*std::move(archive));
     }
     return std::optional(std::move(request));
 }
@@ -398,21 +428,22 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     if (is_at_work)
         DBK_TRY_VOID(check_signatures(host, arguments.signer));
     DBK_TRY_VOID(check_placed_programs(host, placed));
+    install::Request request;
     arguments.names = placed.programs;
     arguments.programs.clear();
     for (const std::string& name : placed.programs)
         arguments.programs.push_back(host.at(install::program_path(name)));
-    arguments.module = placed.module;
+    arguments.module = request.module = placed.module;
+    arguments.native = request.native = placed.native;
+    arguments.sources = request.sources = placed.sources;
     arguments.again = true;
     DBK_TRY(std::string early_init, read_early_init(arguments.early_init));
-    install::Request request;
     request.mode = placed.mode;
     request.again = true;
     request.force = arguments.force;
     request.kernels_named = placed.kernels_named;
     request.programs = placed.programs;
     request.bank = placed.bank;
-    request.module = placed.module;
     request.sign_key = placed.sign_key;
     request.certificate = placed.certificate;
     request.sign_image = image_signer(arguments.signer);

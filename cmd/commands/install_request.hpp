@@ -12,9 +12,10 @@ namespace daybreak::cmd {
 struct InstallArguments {
     std::vector<std::string> programs, names, kernels;
     std::string module, bank, root, early_init;
+    std::string sources; ///< of the module, for `native`; "": those of daybreak-dkms
     Signer signer; ///< of programs, modules and images; empty: they are not signed
     bool once = false, menu = false, dry_run = false, force = false, booted = false, again = false,
-         signs = false;
+         signs = false, native = false;
 };
 
 /// Returns the first program of a boot: that file, or with "" the one that comes with this program.

@@ -20,6 +20,9 @@ Manifest example() {
     manifest.version = "0.1.0";
     manifest.kernels_named = true;
     manifest.module = "/home/a b/daybreak.ko";
+    manifest.native = true;
+    manifest.sources = "/home/a b";
+    manifest.interpreted = {"6.1.0-5-amd64 gcc is missing"};
     manifest.files = {placed_file("/boot/daybreak a.cpio", "123456789"),
                       placed_file("/etc/kernel/postinst.d/zzz-daybreak", "", true)};
     manifest.parts = {{"/boot/grub/custom.cfg", 0x1234, true}, {"/boot/x", 1, false}};
@@ -36,6 +39,7 @@ TEST_CASE("a manifest is read as it was written", "[install][manifest]") {
                   "boot\nprogram net\nbank "
                   "64M@0x10000000\n"
                   "kernel 6.1.0-5-amd64\nnamed\nmodule /home/a b/daybreak.ko\n"
+                  "native\nsources /home/a b\ninterpreted 6.1.0-5-amd64 gcc is missing\n"
                   "file 9 e3069283 /boot/daybreak a.cpio\n"
                   "helper 0 00000000 /etc/kernel/postinst.d/zzz-daybreak\n"
                   "part 00001234 made /boot/grub/custom.cfg\n"
@@ -55,6 +59,8 @@ TEST_CASE("a manifest is read as it was written", "[install][manifest]") {
     CHECK(read->files[1].is_helper);
     CHECK(read->placed("/etc/kernel/postinst.d/zzz-daybreak", ""));
     CHECK(read->names("/boot/daybreak a.cpio"));
+    CHECK(read->why_interpreted("6.1.0-5-amd64") == "gcc is missing");
+    CHECK(read->why_interpreted("6.1.0-5").empty());
     CHECK(!read->names("/boot/x"));
 }
 
