@@ -9,11 +9,13 @@
 #include <linux/wait.h>
 
 #include "kmod/providers/provider.h"
+#include "kmod/providers/stable.h"
 
 static const struct dbk_provider *const providers[] = {
 	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_stable,  &dbk_provider_io,
 	&dbk_provider_boot,    &dbk_provider_sdt,  &dbk_provider_profile, &dbk_provider_fbt,
 	&dbk_provider_kinst,   &dbk_provider_cpc,  &dbk_provider_pid,
+	&dbk_provider_foreign,
 };
 
 static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
@@ -35,6 +37,17 @@ void dbk_providers_init(void)
 				providers[i]->name, -err);
 	}
 	dbk_probe_add_end(dbk.engine);
+}
+
+bool dbk_provider_is_ours(const char *name)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (strcmp(providers[i]->name, name) == 0)
+			return true;
+	return strcmp(name, "dtrace") == 0 || stable_has_provider(name);
 }
 
 void dbk_providers_exit(void)

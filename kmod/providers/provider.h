@@ -55,10 +55,14 @@ extern const struct dbk_provider dbk_provider_fbt;
 extern const struct dbk_provider dbk_provider_kinst;
 extern const struct dbk_provider dbk_provider_cpc;
 extern const struct dbk_provider dbk_provider_pid;
+extern const struct dbk_provider dbk_provider_foreign;
 
 /** dbk_providers_init() - publishes all; one that cannot work here is left out with a line in
  * the log.  Context: [S]. */
 void dbk_providers_init(void);
+
+/** dbk_provider_is_ours() - whether Daybreak has a provider @name.  Context: [S]. */
+bool dbk_provider_is_ours(const char *name);
 
 /** dbk_providers_exit() - takes all out.  Context: [S], no ring left. */
 void dbk_providers_exit(void);

@@ -237,6 +237,16 @@ static bool is_asked_for(const struct candidate *candidate, const struct dbk_pro
 	       dbk_glob_match(description->name, candidate->names[3]);
 }
 
+bool stable_has_provider(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < stable_row_count; i++)
+		if (strcmp(stable_texts + stable_rows[i].text, name) == 0)
+			return true;
+	return false;
+}
+
 static int stable_provide(const struct dbk_probedesc *description)
 {
 	int err;

@@ -41,6 +41,9 @@ struct stable_place {
 	bool wanted, hooked;	      /* [S] of a tracepoint */
 };
 
+/** stable_has_provider() - whether a row is of a provider @name */
+bool stable_has_provider(const char *name);
+
 /** stable_on_function() - a function that is hooked for a place was called, or returned */
 fbt_fire stable_on_function;
 

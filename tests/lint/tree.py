@@ -83,13 +83,14 @@ PART_ARROWS = {
     },
     "kmod": {
         "compat": [],
+        "include": [],
         "arch": ["frame.h"],
         "kernel": ["frame.h"],
         "triggers": ["state.h", "arch", "kernel"],
         "bank": ["state.h", "triggers"],
         "host": ["state.h", "bank", "arch"],
         "maps": ["state.h", "arch", "kernel", "bank"],
-        "providers": ["state.h", "frame.h", "arch", "compat", "kernel"],
+        "providers": ["state.h", "frame.h", "include", "arch", "compat", "kernel"],
         "core": ["state.h", "kernel", "triggers", "bank", "maps", "providers"],
         "control": ["triggers", "bank", "providers", "core"],
     },
@@ -99,7 +100,10 @@ LICENCES = {
     "tests/perf/kernel": "GPL-2.0-only",
     "tests/vm/crashes/kernel": "GPL-2.0-only",
     "tests/vm/trust": "GPL-2.0-only",
+    "tests/vm/misuse": "GPL-2.0-only",
     "engine": "GPL-2.0-only OR MIT",
+    "kmod/include": "GPL-2.0-only OR MIT",
+    "examples/provider": "GPL-2.0-only OR MIT",
     "formats/abi": "GPL-2.0-only OR MIT",
 }
 

@@ -49,6 +49,7 @@ class Case:
     arguments: tuple[str, ...] = ()
     crash_module: bool = False  # tests/vm/crashes/kernel, as /share/in/crash.ko
     trust_module: bool = False  # tests/vm/trust, as /share/in/trust.ko
+    own_providers: bool = False  # examples/provider and tests/vm/misuse, as /share/in/sample.ko and misuse.ko
     nmi_at: str = ""  # when the guest prints this, each of its CPUs gets an NMI
     dump_at: str = ""  # when the guest prints this, its memory is dumped into ./dump, then /share/in/dumped is there
     expected: tuple[str, ...] = ()  # kernel trouble that the test provokes, as regular expressions
@@ -196,6 +197,9 @@ class Boot:
             shutil.copy(crash_module(self._kernel), self._in)
         if case.trust_module:
             shutil.copy(test_module(self._kernel, paths.TESTS_VM / "trust"), self._in)
+        if case.own_providers:
+            for source in (paths.ROOT / "examples/provider", paths.TESTS_VM / "misuse"):
+                shutil.copy(test_module(self._kernel, source, module), self._in)
 
     def _early_archive(self) -> Path | None:
         """What early-init loads, and itself."""
@@ -335,16 +339,18 @@ def crash_module(kernel: kernels.Kernel) -> Path:
     return test_module(kernel, paths.TESTS_VM / "crashes/kernel")
 
 
-def test_module(kernel: kernels.Kernel, source: Path) -> Path:
-    """The module of a folder for a kernel, built when it is older than its source."""
+def test_module(kernel: kernels.Kernel, source: Path, daybreak: Path | None = None) -> Path:
+    """The module of a folder for a kernel, built when it is older than its source, or than the Daybreak that it needs."""
     name = next(source.glob("*.c")).stem
     folder = paths.BUILD / "vm" / name / kernel.release
     module = folder / f"{name}.ko"
     with paths.locked(folder):
-        if paths.is_older(module, source / f"{name}.c"):
+        needed = [daybreak, paths.ROOT / "kmod/include/daybreak_provider.h"] if daybreak else []
+        if paths.is_older(module, source / f"{name}.c", *needed):
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(source, folder)
             # Without BTF, as kmod/build: making it takes pahole.
-            paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"],
-                      f"building {name}.ko failed")
+            paths.run(["make", "-s", "-C", kernel.build, f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=",
+                       *([f"DAYBREAK={paths.ROOT}", f"KBUILD_EXTRA_SYMBOLS={daybreak.parent}/tree/Module.symvers"]
+                         if daybreak else []), "modules"], f"building {name}.ko failed")
     return module

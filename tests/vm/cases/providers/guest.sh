@@ -28,6 +28,33 @@ equal types-of-an-earlier-module "$(daybreak dtrace -Zqn 'sdt:::9p_client_req { 
 holds module-goes-under-us rmmod jbd2
 holds unload-after-it rmmod daybreak
 
+# Probes of other modules.
+holds load-for-others insmod /share/in/hotplug.ko
+holds load-sample insmod /share/in/sample.ko
+equal kept-by-it "$(rmmod daybreak 2>&1 | grep -c 'in use\|temporarily unavailable')" 1
+equal own-probes "$(daybreak dtrace -ln 'sample:::' | awk '$2 == "sample" { print $3, $4, $5 }' | tr '\n' ' ')" "sample work start sample work done "
+cat >/tmp/own.d <<EOF
+provider sample { probe done(unsigned int rounds, unsigned long all); };
+sample::work:start { printf("%d ", arg0); }
+sample::work:done { printf("%d %d ", args[0], args[1]); stack(1); }
+EOF
+for rounds in 3 4; do echo "echo $rounds >/sys/module/sample/parameters/work"; done >/tmp/rounds
+equal own-probes-fire "$(daybreak dtrace -qs /tmp/own.d -c 'sh /tmp/rounds' 2>&1 | tr -s ' \n' ' ' | sed 's/+0x[0-9a-f]*//g')" \
+	"3 3 3 sample\`work 4 4 7 sample\`work "
+holds load-misuse insmod /share/in/misuse.ko
+equal names-that-cannot-be "$(dmesg | sed -n 's/.*misuse: names //p')" "-22 -22 -22 -22 -22 -22"
+equal providers-that-cannot-be "$(dmesg | sed -n 's/.*misuse: providers //p')" "-22 -22 -17 -17 -17"
+equal arguments-that-cannot-be "$(dmesg | sed -n 's/.*misuse: arguments //p') $(dmesg | sed -n 's/.*misuse: twice //p')" "-22 -17"
+echo 'echo 1 >/sys/module/misuse/parameters/fire' >/tmp/fires
+equal fired-wrongly "$(daybreak dtrace -qn 'misuse:::kept { @[arg0, arg1] = count(); } END { printa("%d %d %@d ", @); }' \
+	-c 'sh /tmp/fires' 2>/dev/null | tr -s ' \n' ' ')" "0 0 2 1 2 2 "
+equal not-where-none-may-sleep "$(dmesg | sed -n 's/.*misuse: atomic //p')" -11
+holds misuse-goes rmmod misuse
+equal its-probes-went "$(daybreak dtrace -ln 'misuse:::' 2>/dev/null | grep -c kept)" 0
+equal others-stay "$(daybreak dtrace -ln 'sample:::' | grep -c work)" 2
+holds sample-goes rmmod sample
+holds unload-after-them rmmod daybreak
+
 # Everything, 20 times, under load.
 while true; do workload 20; done >/dev/null 2>&1 &
 load=$!

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * foreign.c - probes of other modules (kmod/include/daybreak_provider.h)
+ *
+ * What another module does wrong harms itself alone.  So nothing of its is kept but the address
+ * that says who it is: names are copied, through loads that may fault, before any lock is taken;
+ * what it fires is named by a number, which is looked up; and when it goes, its probes go.
+ */
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "engine/api/host.h"
+#include "kmod/frame.h"
+#include "kmod/include/daybreak_provider.h"
+#include "kmod/kernel/symbols.h"
+#include "kmod/providers/provider.h"
+
+/* Probes that are registered at once, of all modules; a power of two. */
+#define SLOTS 4096u
+/* A name with its NUL. */
+#define NAME_BYTES 64
+
+struct foreign_probe {
+	struct dbk_probe probe;
+	struct list_head link; /* of those that are taken out */
+	struct module *owner;  /* [C] */
+	u32 handle;	       /* [C] */
+	char provider[NAME_BYTES], function[NAME_BYTES], name[NAME_BYTES]; /* [C] */
+};
+
+static struct foreign_probe *
+	*slots;	 /* [R] by the handle's low bits; NULL until a module registers one */
+static u32 turn; /* [S] of the next handle, above those bits: none is used again soon */
+static unsigned long fire_bytes; /* [S] of the text of __daybreak_fire() */
+
+__probe_ctx void __daybreak_fire(u32 handle, const u64 *args, u32 count)
+{
+	struct dbk_frame frame = {
+		.kind = DBK_FRAME_TRACEPOINT,
+		.iterator_start = (unsigned long)__daybreak_fire,
+		.iterator_end = (unsigned long)__daybreak_fire + READ_ONCE(fire_bytes),
+	};
+	struct foreign_probe **table = smp_load_acquire(&slots);
+	u64 words[DAYBREAK_ARGS_MAX] = { 0 };
+	unsigned long flags = dbk_host_enter();
+	struct foreign_probe *foreign = table ? READ_ONCE(table[handle % SLOTS]) : NULL;
+
+	if (foreign && foreign->handle == handle && dbk_probe_is_enabled(&foreign->probe)) {
+		count = min_t(u32, count, foreign->probe.arg_count);
+		if (count == 0 ||
+		    copy_from_kernel_nofault(words, args, count * sizeof(*words)) == 0)
+			dbk_probe_fire(dbk.engine, &foreign->probe, words, &frame);
+		else
+			dbk_probe_missed(dbk.engine, &foreign->probe, 1);
+	}
+	dbk_host_leave(flags);
+}
+EXPORT_SYMBOL_GPL(__daybreak_fire);
+
+/* A word of letters, digits, '_' and '-', as untrusted as its address; @to has NAME_BYTES. */
+static bool name_copy(char *to, const char *untrusted, bool may_be_empty)
+{
+	u32 i;
+
+	for (i = 0; i < NAME_BYTES; i++) {
+		if (copy_from_kernel_nofault(&to[i], untrusted + i, 1) != 0)
+			return false;
+		if (to[i] == '\0')
+			return i != 0 || may_be_empty;
+		if (!isalnum(to[i]) && to[i] != '_' && to[i] != '-')
+			return false;
+	}
+	return false;
+}
+
+/* Names that end in a number are those of processes' providers. */
+static bool provider_copy(char *to, const char *untrusted)
+{
+	return name_copy(to, untrusted, false) && isalpha(to[0]) && !isdigit(to[strlen(to) - 1]) &&
+	       !strchr(to, '-');
+}
+
+static bool is_of_another(const char *provider, const struct module *owner)
+{
+	const struct dbk_probe *probe;
+
+	if (dbk_provider_is_ours(provider))
+		return true;
+	for (probe = dbk_engine_probe_at(dbk.engine, 0); probe; probe = probe->next)
+		if (strcmp(probe->provider, provider) == 0 &&
+		    (probe->host_data != &dbk_provider_foreign ||
+		     container_of(probe, struct foreign_probe, probe)->owner != owner))
+			return true;
+	return false;
+}
+
+static bool is_there(const struct foreign_probe *foreign)
+{
+	u32 i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (slots[i] && strcmp(slots[i]->name, foreign->name) == 0 &&
+		    strcmp(slots[i]->function, foreign->function) == 0 &&
+		    strcmp(slots[i]->provider, foreign->provider) == 0)
+			return true;
+	return false;
+}
+
+static struct foreign_probe *foreign_create(struct module *owner, const char *provider,
+					    const char *function, const char *name, u32 arg_count)
+{
+	struct foreign_probe *foreign;
+
+	if (!owner || arg_count > DAYBREAK_ARGS_MAX)
+		return ERR_PTR(-EINVAL);
+	foreign = kzalloc(sizeof(*foreign), GFP_KERNEL);
+	if (!foreign)
+		return ERR_PTR(-ENOMEM);
+	if (!provider_copy(foreign->provider, provider) ||
+	    !name_copy(foreign->function, function, true) ||
+	    !name_copy(foreign->name, name, false)) {
+		kfree(foreign);
+		return ERR_PTR(-EINVAL);
+	}
+	foreign->owner = owner;
+	foreign->probe = (struct dbk_probe){
+		.provider = foreign->provider,
+		.module = owner->name,
+		.function = foreign->function,
+		.name = foreign->name,
+		.host_data = (void *)&dbk_provider_foreign,
+	};
+	dbk_probe_args_in_order(&foreign->probe, arg_count);
+	return foreign;
+}
+
+/* Takes out those of @owner (NULL: all), or of them the one of @handle. */
+static void foreign_remove(const struct module *owner, u32 handle)
+{
+	struct foreign_probe *foreign, *next;
+	struct dbk_retire retire;
+	LIST_HEAD(gone);
+	u32 count = 0, i;
+
+	dbk_state_assert();
+	for (i = 0; slots && i < SLOTS; i++) {
+		foreign = slots[i];
+		if (!foreign || (owner && foreign->owner != owner) ||
+		    (handle && foreign->handle != handle))
+			continue;
+		WRITE_ONCE(slots[i], NULL);
+		list_add_tail(&foreign->link, &gone);
+		count++;
+	}
+	if (count == 0)
+		return;
+	dbk_retire_begin(&retire, count);
+	list_for_each_entry(foreign, &gone, link)
+		if (foreign->probe.id != 0)
+			dbk_retire_add(&retire, &foreign->probe);
+	dbk_retire_end(&retire);
+	dbk_host_synchronize();
+	list_for_each_entry_safe(foreign, next, &gone, link)
+		kfree(foreign);
+}
+
+static int slots_make(void)
+{
+	struct foreign_probe **table;
+
+	if (slots)
+		return 0;
+	table = kvcalloc(SLOTS, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	fire_bytes = dbk_symbol_bytes((unsigned long)__daybreak_fire);
+	smp_store_release(&slots, table);
+	return 0;
+}
+
+static int foreign_publish(struct foreign_probe *foreign)
+{
+	u32 i;
+
+	if (is_of_another(foreign->provider, foreign->owner) || is_there(foreign))
+		return -EEXIST;
+	for (i = 0; i < SLOTS && slots[i]; i++)
+		;
+	if (i == SLOTS)
+		return -ENOSPC;
+	if (++turn > INT_MAX / SLOTS - 1)
+		turn = 1;
+	foreign->handle = turn * SLOTS + i;
+	/* Without memory for an ECB it is there all the same. */
+	if (dbk_probe_add(dbk.engine, &foreign->probe) == -EINVAL)
+		return -EINVAL;
+	WRITE_ONCE(slots[i], foreign);
+	return 0;
+}
+
+int __daybreak_probe_register(struct module *owner, const char *provider, const char *function,
+			      const char *name, u32 arg_count)
+{
+	struct foreign_probe *foreign;
+	int err;
+
+	if (in_atomic() || irqs_disabled())
+		return -EWOULDBLOCK;
+	foreign = foreign_create(owner, provider, function, name, arg_count);
+	if (IS_ERR(foreign))
+		return PTR_ERR(foreign);
+	err = mutex_lock_killable(&dbk.mutex);
+	if (!err) {
+		err = slots_make() ?: foreign_publish(foreign);
+		dbk.probe_generation++;
+		mutex_unlock(&dbk.mutex);
+	}
+	if (!err)
+		return foreign->handle;
+	kfree(foreign);
+	return err;
+}
+EXPORT_SYMBOL_GPL(__daybreak_probe_register);
+
+void __daybreak_probe_unregister(struct module *owner, u32 handle)
+{
+	/* Its probes go when it does. */
+	if (!owner || handle == 0 || in_atomic() || irqs_disabled())
+		return;
+	mutex_lock(&dbk.mutex);
+	foreign_remove(owner, handle);
+	mutex_unlock(&dbk.mutex);
+}
+EXPORT_SYMBOL_GPL(__daybreak_probe_unregister);
+
+static void module_comes(struct module *module)
+{
+}
+
+static void module_goes(struct module *module)
+{
+	foreign_remove(module, 0);
+}
+
+static int module_notify(struct notifier_block *block, unsigned long event, void *module)
+{
+	if (event == MODULE_STATE_GOING && READ_ONCE(slots))
+		dbk_module_event(event, module, module_comes, module_goes);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_notify };
+
+static int foreign_watch(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+
+static void foreign_unwatch(void)
+{
+	unregister_module_notifier(&module_notifier);
+}
+
+static int foreign_init(void)
+{
+	return 0;
+}
+
+/* No module that registered one is left: it would have kept this one. */
+static void foreign_exit(void)
+{
+	foreign_remove(NULL, 0);
+	kvfree(slots);
+}
+
+/* To fire is the module's affair. */
+static int foreign_enable(struct dbk_probe *probe)
+{
+	return 0;
+}
+
+static void foreign_disable(struct dbk_probe *probe)
+{
+}
+
+const struct dbk_provider dbk_provider_foreign = {
+	.name = "*",
+	.init = foreign_init,
+	.exit = foreign_exit,
+	.enable = foreign_enable,
+	.disable = foreign_disable,
+	.watch = foreign_watch,
+	.unwatch = foreign_unwatch,
+};

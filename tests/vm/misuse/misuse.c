@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * misuse.c - does wrong with probes of its own what can be done wrong, says what each call returned, and goes
+ * without taking its probes back
+ */
+#include <linux/module.h>
+
+#include "daybreak_provider.h"
+
+static const char *const nowhere = (const char *)0x100; /* no address of the kernel's */
+
+static int try(const char *provider, const char *function, const char *name, u32 arg_count)
+{
+	struct daybreak_probe probe = { .function = function, .name = name, .arg_count = arg_count };
+	int err = daybreak_provider_register(provider, &probe, 1);
+
+	if (!err)
+		daybreak_provider_unregister(&probe, 1);
+	return err;
+}
+
+static struct daybreak_probe kept[] = {
+	{ .function = "", .name = "kept", .arg_count = 2 },
+	{ .function = "", .name = "kept", .arg_count = 2 },
+};
+
+/* Its caller fires as well, in the middle of it. */
+static void fire_wrongly(void)
+{
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		__daybreak_fire(i * 977 * 4096 + i, NULL, 10); /* no such probe */
+	__daybreak_fire(kept[0].handle, (const u64 *)nowhere, 2);
+	__daybreak_fire(kept[0].handle, NULL, U32_MAX);
+	daybreak_fire(&kept[0]);
+	daybreak_fire(&kept[0], 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+	daybreak_fire(&kept[1], 1); /* not registered */
+}
+
+static int fire(const char *text, const struct kernel_param *parameter)
+{
+	struct daybreak_probe old = kept[0];
+	int err;
+
+	fire_wrongly();
+	preempt_disable();
+	err = try("misuse", "", "atomic", 0);
+	daybreak_provider_unregister(&old, 1); /* not here: it stays */
+	preempt_enable();
+	fire_wrongly();
+	pr_info("misuse: atomic %d\n", err);
+	return 0;
+}
+
+static const struct kernel_param_ops fire_ops = { .set = fire };
+module_param_cb(fire, &fire_ops, NULL, 0200);
+
+static int __init misuse_init(void)
+{
+	char name[200];
+
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	pr_info("misuse: names %d %d %d %d %d %d\n", try(nowhere, "", "a", 0), try("misuse", nowhere, "a", 0),
+		try("misuse", "", NULL, 0), try("misuse", "", "", 0), try("misuse", "", name, 0),
+		try("misuse", "", "a*", 0));
+	pr_info("misuse: providers %d %d %d %d %d\n", try("", "", "a", 0), try("misuse1", "", "a", 0),
+		try("fbt", "", "a", 0), try("vminfo", "", "a", 0), try("sample", "", "a", 0));
+	pr_info("misuse: arguments %d\n", try("misuse", "", "a", 11));
+	pr_info("misuse: twice %d\n", daybreak_provider_register("misuse", kept, 2));
+	return daybreak_provider_register("misuse", kept, 1);
+}
+
+static void __exit misuse_exit(void)
+{
+}
+
+module_init(misuse_init);
+module_exit(misuse_exit);
+MODULE_DESCRIPTION("For tests: what another module can do wrong");
+MODULE_LICENSE("GPL");
