@@ -7,11 +7,22 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
 
 namespace daybreak::live {
+
+bool runs_32_bits(uint64_t pid) {
+    base::ScopedFd program(
+        ::open(("/proc/" + std::to_string(pid) + "/exe").c_str(), O_RDONLY | O_CLOEXEC));
+    char identity[EI_NIDENT] = {};
+    return program.valid() &&
+           ::pread(program.get(), identity, sizeof(identity), 0) == sizeof(identity) &&
+           std::memcmp(identity, ELFMAG, SELFMAG) == 0 && identity[EI_CLASS] == ELFCLASS32;
+}
 
 std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
     std::vector<Mapping> mappings;

@@ -14,6 +14,10 @@
 
 namespace daybreak::live {
 
+/// Returns whether a process runs a program of 32 bits: what its registers and stack mean is
+/// another convention.
+bool runs_32_bits(uint64_t pid);
+
 /// Reads a process's maps when it is first asked for, and again when an address lies in none of
 /// them; an object's symbols when one in it is looked up.
 class ProcessNames : public analyze::UserNames {

@@ -113,6 +113,11 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
     if (is_by_path(description))
         return places_.add_by_path(description);
     if (uint32_t pid = process_named(description)) {
+        if (runs_32_bits(pid))
+            return base::errorf(base::ErrorCode::unsupported,
+                                "process %u runs a program of 32 bits: functions of programs of 64 "
+                                "bits have probes",
+                                pid);
         start(pid);
         places_.add_named(description);
     }

@@ -57,7 +57,7 @@ equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(
 refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
 
 # Files that are not there when the program starts: armed when a process maps them, in each copy, also by dlopen().
-mkdir later hidden other fs
+mkdir later hidden other fs inside
 cp /bin/target /lib/plugin.so later
 cat >later.d <<'END'
 #pragma D option quiet
@@ -77,11 +77,21 @@ mount -t tmpfs none fs
 cp hidden/target fs
 fs/target forks 0
 if umount fs 2>/dev/null; then fail held-while-armed "the file system could be unmounted"; else pass held-while-armed; fi
+# Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
+later/target moves /tmp/later/plugin.so
+equal moves "$?" 0
+later/target sealed
+equal sealed "$?" 0
+export LD_BIND_NOW=1 # fewer steps
+equal traced "$(later/target traced 0; echo $?) $(later/target traced 1; echo $?)" "0 0"
+unset LD_BIND_NOW
+unshare -m -p -f sh -c 'mount -t tmpfs inside /tmp/inside && cp /tmp/hidden/target /tmp/inside && exec /tmp/inside/target forks 0'
+equal in-namespaces "$?" 0
 holds later-stops daybreak stop later -o later.dbrk
 holds unmounts umount fs
 fs_target_gone=$(ls fs)
-equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//' | tr -s ' \n' ' ')" \
-	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 "
+equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/' | tr -s ' \n' ' ')" \
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
@@ -114,6 +124,25 @@ for round in 1 2 3; do
 	until_it eval '[ "$(says a)" = "$before" ]'
 	equal "restored-$round" "$(says a)" "$before"
 done
+
+# Armed and disarmed while it runs, with returns under way.
+daybreak compile -n 'pid*:/tmp/hidden/target:work:entry, pid*:/tmp/hidden/target:work:return { @[probename] = count(); }' -x bufsize=64k -o arms.dof
+mkfifo in-runs
+target runs <in-runs &
+runs=$!
+exec 7>in-runs
+rounds=4
+case $(uname -r) in 6.1.*) rounds=60 ;; esac # at night
+equal arms "$(arms arms.dof $rounds)" $rounds
+exec 7>&-
+wait $runs
+equal arms-harmless $? 0
+equal arms-restored "$(says a) $(says b)" "$before $before"
+
+small &
+refuses small "runs a program of 32 bits" dtrace -qn 'pid$target:small:work:entry {}' -p $!
+kill $!
+refuses small-by-path "is not a program or library of 64 bits" daybreak compile -n 'pid*:/bin/small:work:entry {}' -o small.dof
 
 # The target ends while it is traced; then the module can go.
 armed

@@ -6,13 +6,26 @@
  *   target forks N           work(), and N children that call it too; the last one by vfork()
  *   target waits             work() for each line it reads, whose text it is; then says "done"
  *   target opens LIBRARY     calls plugged() of a library that it opens
+ *   target moves LIBRARY     the same, moves its code elsewhere and calls it there, closes it, and all that again
+ *   target sealed            work() where no other system call than exit() is allowed (seccomp)
+ *   target traced STEPS      a child that its parent traces calls work(), stepping if STEPS is not 0
+ *   target runs              work() until its input ends
  *   target text              the bytes of its text, as they are in memory, as a number
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +103,60 @@ __attribute__((noinline)) static int opens(const char *path)
 	return plugged ? plugged(7) != 8 : 3;
 }
 
+__attribute__((noinline)) static int moves(const char *path)
+{
+	for (int i = 0; i < 3; i++) {
+		void *library = dlopen(path, RTLD_NOW);
+		int (*plugged)(int) = library ? (int (*)(int))dlsym(library, "plugged") : NULL;
+		uintptr_t page = (uintptr_t)plugged & ~4095ul;
+		void *moved;
+
+		if (!plugged || plugged(i) != i + 1)
+			return 3;
+		/* The loader does not look at the old place any more: it is mapped anew before the library is closed. */
+		moved = mremap((void *)page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(0x700000000000 + i * 8192));
+		if (moved == MAP_FAILED ||
+		    ((int (*)(int))((uintptr_t)moved + ((uintptr_t)plugged & 4095)))(i) != i + 1)
+			return 4;
+		if (mremap(moved, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)page) == MAP_FAILED || plugged(i) != i + 1)
+			return 5;
+		dlclose(library);
+	}
+	return 0;
+}
+
+static int sealed(void)
+{
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+		return 3;
+	syscall(SYS_exit, work(5, "sealed", 0, 0, 0, 0, 0) != 11);
+	return 4;
+}
+
+static int traced(int steps)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		_exit(work(6, "traced", 0, 0, 0, 0, 0) != 12);
+	}
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status))
+		ptrace(steps ? PTRACE_SINGLESTEP : PTRACE_CONT, child, NULL, NULL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 5;
+}
+
+static void runs(void)
+{
+	struct pollfd input = { .fd = 0, .events = POLLIN };
+
+	while (poll(&input, 1, 0) == 0)
+		for (int i = 0; i < 1000; i++)
+			work(i, "runs", 3, 4, 5, 6, 7);
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -100,6 +167,14 @@ int main(int argc, char **argv)
 		forks(atoi(argv[2]));
 	} else if (argc == 3 && strcmp(argv[1], "opens") == 0) {
 		return opens(argv[2]);
+	} else if (argc == 3 && strcmp(argv[1], "moves") == 0) {
+		return moves(argv[2]);
+	} else if (argc == 2 && strcmp(argv[1], "sealed") == 0) {
+		return sealed();
+	} else if (argc == 3 && strcmp(argv[1], "traced") == 0) {
+		return traced(atoi(argv[2]));
+	} else if (argc == 2 && strcmp(argv[1], "runs") == 0) {
+		runs();
 	} else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
 		waits();
 	} else {
