@@ -44,9 +44,13 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 	const u64 args[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8,
 			     regs->r9, regs->ax, regs->sp, regs->bp, regs->bx };
 	unsigned long flags = dbk_host_enter();
+	unsigned long ip = regs->ip;
 
+	/* As if the breakpoint were not there: it is one byte ahead. */
+	regs->ip = (unsigned long)kprobe->addr;
 	if (dbk_probe_is_enabled(&kinst->probe))
 		dbk_probe_fire(dbk.engine, &kinst->probe, args, &frame);
+	regs->ip = ip;
 	dbk_host_leave(flags);
 	return 0;
 }

@@ -30,8 +30,8 @@ lockstat:::spin-spin
 {
 	contended = 1;
 	@contentions = count();
-	@contention[sym(arg0), func(caller)] = count();
-	@contention_ns[sym(arg0), func(caller)] = avg(args[1]);
+	@contention[sym(arg0), stack(3)] = count();
+	@contention_ns[sym(arg0), stack(3)] = avg(args[1]);
 }
 
 lockstat:::rw-spin
@@ -39,8 +39,8 @@ lockstat:::rw-spin
 {
 	rw_spun = 1;
 	@rw_spins = count();
-	@rw_spin[sym(arg0), func(caller)] = count();
-	@rw_spin_ns[sym(arg0), func(caller)] = avg(args[1]);
+	@rw_spin[sym(arg0), stack(3)] = count();
+	@rw_spin_ns[sym(arg0), stack(3)] = avg(args[1]);
 }
 
 lockstat:::rw-block
@@ -85,7 +85,7 @@ dtrace:::END
 	printa("\nSpin lock spin: %@d events in ", @contentions);
 	printf("%d.%03d seconds\n\n%8s %12s  %-32s %s\n", (timestamp - began) / 1000000000,
 	    (timestamp - began) / 1000000 % 1000, "Count", "nsec", "Lock", "Caller");
-	printa("%@8d %@12d  %-32a %a\n", @contention, @contention_ns);
+	printa("%@8d %@12d  %-32a%k\n", @contention, @contention_ns);
 }
 
 dtrace:::END
@@ -94,7 +94,7 @@ dtrace:::END
 	printa("\nR/W lock spin: %@d events in ", @rw_spins);
 	printf("%d.%03d seconds\n\n%8s %12s  %-32s %s\n", (timestamp - began) / 1000000000,
 	    (timestamp - began) / 1000000 % 1000, "Count", "nsec", "Lock", "Caller");
-	printa("%@8d %@12d  %-32a %a\n", @rw_spin, @rw_spin_ns);
+	printa("%@8d %@12d  %-32a%k\n", @rw_spin, @rw_spin_ns);
 }
 
 dtrace:::END

@@ -145,11 +145,14 @@ equal instructions "${offsets% *} $(cat errors)" "$taken"
 at_least instructions-are-some "$(echo "$offsets" | wc -w)" 20
 equal no-instruction "$(daybreak dtrace -n 'kinst::ksys_read:1 { @ = count(); }' 2>&1 | grep -o 'no instruction.*')" \
 	"no instruction that can be probed begins at 1, one does at 0 and $(echo "$offsets" | cut -d ' ' -f 2) (kinst::ksys_read: has all)"
+second=$(echo "$offsets" | cut -d ' ' -f 2)
 daybreak dtrace -qo said -c 'known files' -n 'kinst::ksys_read: /pid == $target/ { @at[probename] = count(); }
+	kinst::ksys_read:'"$second"' /pid == $target/ { @where[stack(1)] = count(); }
 	kinst::ksys_read:0 /pid == $target/ { @asked = sum(arg2); } syscall::read:entry /pid == $target/ { @calls = count(); @bytes = sum(arg2); }
-	END { printa("AT %s %@d\n", @at); printa("CALLS %@d\n", @calls); printa("ASKED %@d %@d\n", @asked, @bytes); }' >known 2>errors
+	END { printa("AT %s %@d\n", @at); printa("CALLS %@d\n", @calls); printa("ASKED %@d %@d\n", @asked, @bytes); printa("%k %@d\n", @where); }' >known 2>errors
 equal instructions-no-faults "$(cat errors)" ""
 equal instruction-runs-at-each-call "$(of 'AT 0') $(of "AT $(echo "$offsets" | cut -d ' ' -f 2)")" "$(of CALLS) $(of CALLS)"
+equal instruction-is-its-own "$(grep -c "^ *vmlinux.ksys_read+0x$second\$" said)" 1
 equal registers-before-it "$(of ASKED | cut -d ' ' -f 1)" "$(of ASKED | cut -d ' ' -f 2)"
 equal no-instruction-runs-twice "$(of AT | awk -v calls="$(of CALLS)" '$2 > calls')" ""
 at_least instructions-that-ran "$(of AT | wc -l)" 15
