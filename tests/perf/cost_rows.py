@@ -27,6 +27,7 @@ class Row:
     native: float | None = None  # the target of the same program compiled (embed --native): measured with --all, if there is one
     native_wanted: int | None = None
     always: bool = False  # else with --all alone
+    base: str = "none"  # the row without tracing that it is compared with
 
 
 def ours(name: str, text: str, program: str, **more) -> Row:
@@ -48,6 +49,15 @@ def latency(name: str, text: str, probe: str, **more) -> Row:
 
 ROWS = (
     Row("none", "no tracing", fires=0, always=True),
+    Row("send-none", "send() of a datagram, no tracing", fires=0, always=True, base="send-none"),
+    ours("send-sdt", "sdt:::net_dev_queue { trace(arg0); } of it", "sdt:::net_dev_queue { trace(arg0); }",
+         target=114.9, base="send-none"),
+    ours("send-fbt", "fbt::ip_output:entry { trace(arg2); } of it", "fbt::ip_output:entry { trace(arg2); }",
+         base="send-none"),
+    ours("send-udp", "udp:::send { trace(arg0); } of it", "udp:::send { trace(arg0); }", target=335.2, wanted=225,
+         base="send-none"),
+    ours("send-udp-port", "udp:::send { trace(args[4]->udp_dport); } of it", "udp:::send { trace(args[4]->udp_dport); }",
+         target=1520.3, wanted=225, always=True, base="send-none"),
     Row("bare-empty", "empty handler on sys_enter", fires=0, always=True),
     Row("bare-record", "bare handler, 24 bytes and a clock: the floor", always=True),
     Row("bare-kprobe", "the same by a kprobe, on an instruction", always=True),

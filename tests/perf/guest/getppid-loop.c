@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// getppid-loop CALLS: makes system calls and prints what one takes, in ticks of the TSC.  Under
-// `-icount shift=0` one tick is one executed instruction.
+// getppid-loop CALLS [send]: makes system calls and prints what one takes, in ticks of the TSC.  Under
+// `-icount shift=0` one tick is one executed instruction.  The calls are getppid(), or send() of a datagram to a
+// socket of the loopback that is full.
 //
 // The calls are timed in blocks, and the median block counts: it has no timer tick in it, so
 // that two runs of the same work print the same figure.
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -23,13 +26,28 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int sender = -1;
+
+static int open_sender(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(7001),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int receiver = socket(AF_INET, SOCK_DGRAM, 0);
+
+	sender = socket(AF_INET, SOCK_DGRAM, 0);
+	return bind(receiver, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	       connect(sender, (struct sockaddr *)&address, sizeof(address)) == 0;
+}
+
 static unsigned long long block(void)
 {
 	static const char text[] = "twenty-five characters ..";
 	unsigned long long start = __rdtsc();
 
-	for (int call = 0; call < BLOCK_CALLS; call++)
+	for (int call = 0; sender < 0 && call < BLOCK_CALLS; call++)
 		syscall(SYS_getppid, text);
+	for (int call = 0; sender >= 0 && call < BLOCK_CALLS; call++)
+		send(sender, text, sizeof(text), 0);
 	return __rdtsc() - start;
 }
 
@@ -40,6 +58,8 @@ int main(int argc, char **argv)
 
 	if (blocks < 1 || blocks > BLOCKS_MAX)
 		return 2;
+	if (argc > 2 && !open_sender())
+		return 3;
 	block();
 	for (long i = 0; i < blocks; i++)
 		ticks[i] = block();
