@@ -7,7 +7,7 @@
 #include "base/nearest_name.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/abi/own_path.h"
 #include "live/process/places.hpp"
 

@@ -60,7 +60,7 @@ Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dof
             text += translate::translate(*consumer, image.program, names.back()).text;
             return {};
         };
-        DBK_TRY(auto host, sim::SimHost::create({.any_symbol = true}));
+        DBK_TRY(auto host, sim::BareHost::create({}));
         DBK_TRY(auto simulation, sim::Simulation::load(*host, untrusted_dof, options));
     }
     return text + translate::native_file_tail(names);

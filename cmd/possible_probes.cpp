@@ -4,7 +4,7 @@
 #include "cmd/possible_probes.hpp"
 
 #include "base/nearest_name.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -5,7 +5,7 @@
 #include "cmd/recorded_table.hpp"
 
 #include "base/result.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/dof/dof_program.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "base/counted.hpp"
 #include "cmd/terminal.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // What the simulated machine takes from the real one: this process, the CPUs and the clocks.
 #pragma once
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <ctime>
 

@@ -11,7 +11,7 @@
 #include "cmd/moment_text.hpp"
 #include "cmd/terminal.hpp"
 #include "compiler/syntax/parser.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/dof/dof_program.hpp"
 
 #include <algorithm>

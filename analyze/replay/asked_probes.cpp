@@ -3,7 +3,7 @@
 // Which of the recorded probes the clauses of a replayed program are of.
 #include "analyze/replay/asked_probes.hpp"
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 namespace daybreak::analyze {
 

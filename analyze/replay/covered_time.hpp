@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analyze/replay/replayed_recording.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <span>
 #include <utility>

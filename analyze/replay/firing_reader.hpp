@@ -6,7 +6,7 @@
 #include "analyze/decode/merge.hpp"
 #include "analyze/decode/window.hpp"
 #include "analyze/replay/capture_table.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 namespace daybreak::analyze {
 

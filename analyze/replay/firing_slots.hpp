@@ -8,7 +8,7 @@
 
 #include "analyze/decode/merge.hpp"
 #include "analyze/replay/capture_table.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
 

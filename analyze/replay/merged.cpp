@@ -24,16 +24,15 @@ base::Result<void> read_file(const std::string& path, const formats::StateVisito
 }
 
 /// A machine on which nothing happens but BEGIN and END.
-base::Result<std::unique_ptr<sim::SimHost>> bare_host(const formats::StatePart& begin,
-                                                      const formats::StatePart& end) {
-    sim::SimHostConfig config;
+base::Result<std::unique_ptr<sim::BareHost>> bare_host(const formats::StatePart& begin,
+                                                       const formats::StatePart& end) {
+    sim::BareHostConfig config;
     config.cpu_count = uint32_t{std::max(begin.begin_cpu, end.end_cpu)} + 1;
     config.start_mono_ns = begin.begin_ns;
     config.start_wall_ns = begin.begin_wall_ns;
-    config.kernel = false;
     config.still_clock = true;
     config.thread = {0, 0, 0, 0, 0, {}, 1, false};
-    return sim::SimHost::create(config);
+    return sim::BareHost::create(config);
 }
 
 /// Of a copy of a machine that does not go on all is here.
@@ -197,7 +196,7 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
             last = &part;
     }
     DBK_TRY(formats::DofImage image, formats::parse_dof(first->dof));
-    DBK_TRY(std::unique_ptr<sim::SimHost> host, bare_host(*first, *last));
+    DBK_TRY(std::unique_ptr<sim::BareHost> host, bare_host(*first, *last));
     sim::SimulationOptions how;
     how.name = "merge";
     how.release = first->release;

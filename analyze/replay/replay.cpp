@@ -149,7 +149,7 @@ base::Result<void> Replay::fire(LiveReport& report) {
 /// After exit() END finds what was recorded of it, if it is not far: other CPUs went on a while.
 /// END of several recordings is of none of them.
 void Replay::find_end() {
-    sim::SimHost& host = machine_->host();
+    sim::BareHost& host = machine_->host();
     if (is_of_several()) {
         machine_->slots().clear();
         machine_->leave(host.clock().now_mono_ns());

@@ -62,16 +62,15 @@ uint32_t ReplayMachine::cpus_of(std::span<const ReplayedRecording> recordings) {
 }
 
 base::Result<void> ReplayMachine::make_host(uint64_t begin_ns) {
-    sim::SimHostConfig config;
+    sim::BareHostConfig config;
     config.cpu_count = cpus_of(recordings_);
     config.start_mono_ns = begin_ns;
     // The wall clock of no machine is that of the recording whose own time is the common one.
     const ReplayedRecording& common =
         *std::ranges::min_element(recordings_, {}, &ReplayedRecording::shift_ns);
     config.start_wall_ns = common.ring().clock.wall_ns(common.own_ns(begin_ns));
-    config.kernel = false;
     config.still_clock = true;
-    DBK_TRY(host_, sim::SimHost::create(config));
+    DBK_TRY(host_, sim::BareHost::create(config));
     set_no_thread();
     host_->kernel_memory().add_own(slots_.arena().data(), slots_.arena().size());
     host_->kernel_memory().add_own(names_.data(), names_.size());
@@ -115,7 +114,7 @@ base::Result<void> ReplayMachine::load(const Options& options, base::ByteView do
         for (const auto& [id, probe] : probes_[i])
             if (replayed_.is_of_several() ||
                 !RecordedTicks::is_filled_in(*recordings_[i].table, id, *probe))
-                sim::SimHost::disarm(*probe); // recorded timers fire when their records say
+                sim::BareHost::disarm(*probe); // recorded timers fire when their records say
     return {};
 }
 

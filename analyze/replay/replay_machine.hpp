@@ -43,7 +43,7 @@ public:
     /// An idle CPU is what the replay's own timers find.
     void set_no_thread();
 
-    sim::SimHost& host() { return *host_; }
+    sim::BareHost& host() { return *host_; }
     sim::Simulation& simulation() { return *simulation_; }
     FiringSlots& slots() { return slots_; }
     /// The probes of each recording.
@@ -72,7 +72,7 @@ private:
     std::vector<Names> names_at_;
     FiringSlots slots_;
     bool has_site_ = false; // the host has stacks of it
-    std::unique_ptr<sim::SimHost> host_;
+    std::unique_ptr<sim::BareHost> host_;
     std::unique_ptr<sim::Simulation> simulation_;
     std::vector<ReplayedProbesById> probes_;
     std::vector<sim::SimProbe*> timers_;

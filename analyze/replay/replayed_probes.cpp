@@ -3,7 +3,7 @@
 // ReplayedProbes: the probes of a replay's machine, made of those that its recordings have.
 #include "analyze/replay/replayed_probes.hpp"
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <tuple>
 

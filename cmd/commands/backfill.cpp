@@ -80,7 +80,7 @@ std::optional<CompiledProgram> compile(const ProgramArguments& program) {
 }
 
 void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& event) {
-    sim::SimHost& host = simulation.host();
+    sim::BareHost& host = simulation.host();
     sim::SimThread thread{.pid = static_cast<uint32_t>(event.tid),
                           .tid = static_cast<uint32_t>(event.tid),
                           .ppid = 0,
@@ -99,7 +99,7 @@ void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& e
 }
 
 /// From BEGIN to END.
-Result<void> fire_all(const KernelStart& start, sim::SimHost& host, sim::Simulation& simulation,
+Result<void> fire_all(const KernelStart& start, sim::BareHost& host, sim::Simulation& simulation,
                       const std::vector<sim::SimProbe*>& probes) {
     DBK_TRY_VOID(simulation.start());
     for (const StartLoss& loss : start.losses)
@@ -135,7 +135,7 @@ std::optional<int> print(const formats::Recording& recording) {
 /// A program that ran over the kernel's start.
 struct FinishedRun {
     formats::TraceHeader header;
-    std::unique_ptr<sim::SimHost> host;
+    std::unique_ptr<sim::BareHost> host;
     std::unique_ptr<sim::Simulation> simulation;
 };
 
@@ -143,16 +143,15 @@ Result<FinishedRun> run_over(const KernelStart& start, const CompiledProgram& co
     FinishedRun made;
     made.header = recorder::read_host_facts(DAYBREAK_VERSION);
     made.header.origin = formats::TraceOrigin::backfill;
-    sim::SimHostConfig config;
+    sim::BareHostConfig config;
     for (const StartEvent& event : start.events)
         config.cpu_count = std::max(config.cpu_count, event.cpu + 1);
     config.start_mono_ns = std::max<uint64_t>(start.events.front().mono_ns, 2) - 1;
     config.start_wall_ns =
         made.header.clocks.wall_ns - made.header.clocks.boot_ns + config.start_mono_ns;
-    config.kernel = false;
     config.still_clock = true;
     config.boot_uuid = made.header.boot_uuid;
-    DBK_TRY(made.host, sim::SimHost::create(config));
+    DBK_TRY(made.host, sim::BareHost::create(config));
     std::vector<sim::SimProbe*> probes(std::size(kProbes));
     for (const StartProbe& known : kProbes) {
         DBK_TRY(sim::SimProbe * probe,

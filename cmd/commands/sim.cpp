@@ -16,6 +16,7 @@
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
 #include "daybreak_version.hpp"
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "engine/sim/simulation.hpp"
 #include "formats/dof/dialect.hpp"
@@ -49,7 +50,8 @@ struct SimArguments {
 
 /// What the arguments say beyond the program.
 struct SimSetting {
-    sim::SimHostConfig host;
+    sim::BareHostConfig host;
+    sim::SimFaults faults;
     sim::SimulationOptions run;
 };
 
@@ -113,7 +115,7 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
             return "--time " + arguments.time + ": expected a time as 35ms, 10s or 2min";
         setting.run.time_limit_ns = *limit_ns;
     }
-    if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.host.faults))
+    if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.faults))
         return "--inject " + arguments.injection +
                ": expected nested=N, load=N, slow=N, alloc=N, missed=N or stack=N";
     if (!arguments.privileges.empty() && !parse_privileges(arguments.privileges, setting.run.lacks))
@@ -146,7 +148,7 @@ std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program,
 }
 
 formats::TraceHeader trace_header(const SimArguments& arguments, const SimSetting& setting,
-                                  const sim::SimHost& host) {
+                                  const sim::BareHost& host) {
     formats::TraceHeader header;
     header.boot_uuid = host.boot_uuid();
     header.tool_version = DAYBREAK_VERSION;
@@ -265,7 +267,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
     if (typed || !compiled->release.empty())
         setting.run.release = compiled->release;
 
-    auto host = sim::SimHost::create(setting.host);
+    auto host = sim::SimHost::create(setting.host, setting.faults);
     if (!host.ok())
         return fail(host.error());
     setting.run.matched = [&](uint32_t matched) {

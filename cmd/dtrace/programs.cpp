@@ -11,7 +11,7 @@
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/abi/counters.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 /*
  * bare_host.h - what a firing asks of user space's host most often: where it is, the time, memory
  *
- * SimHost keeps it, and a HostScope says whose it is; the engine reads it without a call
+ * BareHost keeps it, and a HostScope says whose it is; the engine reads it without a call
  * (inline/dbk_host_inline.h).  It is all the host that a replay has while it fires.
  */
 #ifndef DBK_ENGINE_SIM_BARE_HOST_H
@@ -11,6 +11,7 @@
 #include "engine/api/platform.h"
 
 struct dbk_bare_host {
+	void *owner;		 /* the BareHost */
 	uint32_t cpu;
 	uint32_t depth;		 /* of dbk_host_enter() */
 	bool still;		 /* both clocks are *now_ns; else reading them takes time */

@@ -1,36 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of engine/api/host.h, answered by the SimHost that the calling thread is in.
-#include "engine/sim/process_memory.hpp"
-#include "engine/sim/sim_host.hpp"
-#include "engine/sim/sim_kernel.hpp"
+// The functions of engine/api/host.h, answered by the BareHost that the calling thread is in.
+#include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
+
+__thread dbk_bare_host* dbk_bare = nullptr;
 
 namespace daybreak::sim {
 
 namespace {
 
 constexpr size_t kPageBytes = 4096;
-constexpr uint64_t kAnySymbol = 0xffffffff81000000;
-
-// The one thing per thread that link-time functions need, beside dbk_bare.
-thread_local SimHost* t_host = nullptr;
-
-SimHost& host() {
-    DBK_ASSERT(t_host != nullptr);
-    return *t_host;
+BareHost& host() {
+    DBK_ASSERT(dbk_bare != nullptr);
+    return *static_cast<BareHost*>(dbk_bare->owner);
 }
 
+/// BEGIN, END and ERROR are fired by the engine, without a frame.
 const SimSite& site_of(const void* frame) {
-    // BEGIN, END and ERROR are fired by the engine, without a frame: inside the consumer's
-    // ioctl.
-    static const SimSite kConsumer{0, 0, syscall_stack(), user_stack()};
-    if (frame != nullptr)
-        return *static_cast<const SimSite*>(frame);
-    return host().has_kernel() ? kConsumer : host().own_site();
+    return frame != nullptr ? *static_cast<const SimSite*>(frame) : host().own_site();
 }
 
 uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t depth_max) {
@@ -41,21 +32,15 @@ uint32_t copy_stack(std::span<const uint64_t> stack, uint64_t* pcs, uint32_t dep
 
 } // namespace
 
-HostScope::HostScope(SimHost& host) : before_(t_host) {
-    enter(&host);
-}
-HostScope::~HostScope() {
-    enter(before_);
-}
-void HostScope::enter(SimHost* host) {
-    t_host = host;
-    dbk_bare = host ? &host->bare_ : nullptr;
-}
-
-/// What the C functions below may touch of a SimHost.
+/// What the C functions below may touch of a BareHost.
 struct HostCalls {
+    static bool refuses() {
+        DBK_ASSERT(host().bare_.depth == 0); // nothing is allocated while a probe fires
+        host().allocations_++;
+        return host().allocation_fails();
+    }
     static void* alloc(size_t bytes) {
-        if (host().allocation_fails())
+        if (refuses())
             return nullptr;
         void* memory = std::calloc(1, bytes + kSlackBytes);
         if (memory == nullptr)
@@ -74,7 +59,7 @@ struct HostCalls {
     }
     static bool pages_alloc(uint32_t bytes, dbk_pages* pages) {
         DBK_ASSERT(bytes != 0 && bytes % kPageBytes == 0 && bytes <= DBK_PAGES_BYTES_MAX);
-        if (host().allocation_fails() || bytes > kPagesBytesMax - host().pages_bytes_)
+        if (refuses() || bytes > kPagesBytesMax - host().pages_bytes_)
             return false;
         // Zeroed when it is touched: a buffer that stays empty costs nothing.
         void* memory =
@@ -97,12 +82,11 @@ struct HostCalls {
         ::munmap(pages.address, pages.bytes);
     }
     static int probe_enable(dbk_probe* probe) {
-        SimHost& h = host();
-        DBK_ASSERT(h.bare_.depth == 0);
-        if (h.faults_.enable_at != 0 && ++h.fault_enables_ == h.faults_.enable_at)
+        DBK_ASSERT(host().bare_.depth == 0);
+        if (host().enable_fails())
             return -EBUSY;
         if (probe->host_data != nullptr)
-            h.arm(*static_cast<SimProbe*>(probe->host_data));
+            host().arm(*static_cast<SimProbe*>(probe->host_data));
         return 0;
     }
     static void probe_disable(dbk_probe* probe) {
@@ -110,18 +94,12 @@ struct HostCalls {
         if (probe->host_data != nullptr)
             static_cast<SimProbe*>(probe->host_data)->due_mono_ns = 0;
     }
-    // The place where an ordered nested firing happens: inside the first reading of the clock.
     static uint64_t ticks() {
-        SimHost& h = host();
-        if (h.nested_probe_ != nullptr && h.bare_.depth != 0) {
-            static const uint64_t kNoArgs[DBK_PROBE_ARGS_MAX] = {};
-            dbk_probe* probe = std::exchange(h.nested_probe_, nullptr);
-            dbk_probe_fire(h.engine_, probe, kNoArgs, nullptr);
-        }
-        return h.clock_.read_ticks();
+        host().before_clock_reading();
+        return host().clock_.read_ticks();
     }
     static void on_cpu(uint32_t cpu, void (*run)(void*, uint32_t), void* argument) {
-        SimHost& h = host();
+        BareHost& h = host();
         DBK_ASSERT(h.bare_.depth == 0);
         uint32_t before = std::exchange(h.bare_.cpu, cpu);
         h.bare_.depth++;
@@ -137,8 +115,6 @@ struct HostCalls {
     static uint32_t ipl() { return host().ipl_; }
     static uint64_t random() { return host().random_.next(); }
     static uint64_t secret() { return host().secrets_.next(); }
-    static bool load_fails() { return host().load_fails(); }
-    static bool stack_is_bad() { return host().stack_is_bad(); }
     static void act(SimAct act) { host().acts_.push_back(std::move(act)); }
     static void act_at(SimAct::Kind kind, const dbk_probe* probe) {
         act({kind, 0,
@@ -153,8 +129,6 @@ using daybreak::sim::host;
 using daybreak::sim::HostCalls;
 using daybreak::sim::SimAct;
 using daybreak::sim::site_of;
-
-__thread dbk_bare_host* dbk_bare = nullptr;
 
 extern "C" {
 
@@ -191,8 +165,7 @@ int dbk_host_probes_settle(void) {
     return 0;
 }
 uint64_t dbk_host_symbol(const char* name) {
-    return host().knows_any_symbol() ? daybreak::sim::kAnySymbol
-                                     : daybreak::sim::kernel_symbol(name);
+    return host().symbol(name);
 }
 void dbk_host_synchronize(void) {}
 void dbk_host_on_cpu(uint32_t cpu, void (*run)(void* argument, uint32_t cpu), void* argument) {
@@ -233,7 +206,7 @@ uint32_t dbk_host_tid(void) {
     return host().thread().tid;
 }
 uint64_t dbk_host_curthread(void) {
-    return host().has_kernel() ? daybreak::sim::kCurthreadAddress : 0;
+    return host().curthread();
 }
 const char* dbk_host_execname(void) {
     return host().thread().execname.data();
@@ -247,9 +220,8 @@ uint32_t dbk_host_gid(void) {
 uint32_t dbk_host_ppid(void) {
     return host().thread().ppid;
 }
-// The one thread has run since the simulated boot.
 uint64_t dbk_host_vtimestamp(void) {
-    return host().has_kernel() ? host().clock().read_mono_ns() : 0;
+    return host().vtimestamp();
 }
 bool dbk_host_progenyof(uint32_t pid) {
     const auto& thread = host().thread();
@@ -277,43 +249,31 @@ uint32_t dbk_host_stack(void* frame, uint64_t* pcs, uint32_t depth_max) {
     return daybreak::sim::copy_stack(site_of(frame).kernel_stack, pcs, depth_max);
 }
 uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max, uint64_t* bad_ret) {
-    if (HostCalls::stack_is_bad())
-        *bad_ret = daybreak::sim::kBadFrameAddress;
+    if (uint64_t bad = host().bad_user_frame(); bad != 0)
+        *bad_ret = bad;
     return daybreak::sim::copy_stack(site_of(frame).user_stack, pcs, depth_max);
 }
-// A register holds its own index: enough to see that the right one was read.
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
-    if (index >= daybreak::sim::kUserRegisterCount || !host().has_kernel())
-        return false;
-    *value_ret = index;
-    return true;
+    return host().user_register(index, *value_ret);
 }
 
 bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {
-    return !HostCalls::load_fails() && host().kernel_memory().load(to, address, bytes);
+    return host().load(to, address, bytes);
 }
 int32_t dbk_host_load_string(char* to, uint64_t address, uint32_t bytes) {
-    return HostCalls::load_fails() ? -1 : host().kernel_memory().load_string(to, address, bytes);
+    return host().load_string(to, address, bytes);
 }
 bool dbk_host_load_user(void* to, uint64_t address, uint32_t bytes) {
-    if (HostCalls::load_fails())
-        return false;
-    if (host().thread().is_real)
-        return daybreak::sim::load_process(host().thread().pid, to, address, bytes);
-    return host().user_memory().load(to, address, bytes);
+    return host().load_user(to, address, bytes);
 }
 int32_t dbk_host_load_user_string(char* to, uint64_t address, uint32_t bytes) {
-    if (HostCalls::load_fails())
-        return -1;
-    if (host().thread().is_real)
-        return daybreak::sim::load_process_string(host().thread().pid, to, address, bytes);
-    return host().user_memory().load_string(to, address, bytes);
+    return host().load_user_string(to, address, bytes);
 }
 bool dbk_host_store_user(uint64_t address, const void* from, uint32_t bytes) {
     return host().user_memory().store(address, from, bytes);
 }
 const struct dbk_kernel_layout* dbk_host_layout(void) {
-    return &daybreak::sim::kernel_layout();
+    return &host().layout();
 }
 
 bool dbk_host_raise(int32_t signal) {

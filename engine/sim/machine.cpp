@@ -53,7 +53,7 @@ constexpr Process kProcesses[] = {{1, 0, "init"}, {611, 1, "sshd"}, {1033, 611, 
 
 } // namespace
 
-Result<std::unique_ptr<SimMachine>> SimMachine::create(SimHost& host, uint64_t seed) {
+Result<std::unique_ptr<SimMachine>> SimMachine::create(BareHost& host, uint64_t seed) {
     std::unique_ptr<SimMachine> machine(new SimMachine(host, seed));
     DBK_TRY_VOID(machine->publish());
     host.user_memory().map(kBufferAddress, std::vector<std::byte>(4096));
@@ -104,12 +104,8 @@ void SimMachine::fire(Simulation& simulation, SimProbe* probe, const SimThread& 
         return;
     SimThread before = host_.thread();
     host_.set_thread(thread);
-    SimSite site;
+    SimSite site = host_.own_site();
     site.error_number = error_number;
-    if (host_.has_kernel()) {
-        site.kernel_stack = syscall_stack();
-        site.user_stack = user_stack();
-    }
     simulation.fire(*probe, args, site);
     host_.set_thread(before);
 }

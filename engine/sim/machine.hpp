@@ -26,7 +26,7 @@ enum class SimProcEvent : uint8_t { create, exec_success, exit, start };
 class SimMachine {
 public:
     /// Publishes the probes on the host, which must outlive the machine.  Errors: as add_probe().
-    static Result<std::unique_ptr<SimMachine>> create(SimHost& host, uint64_t seed);
+    static Result<std::unique_ptr<SimMachine>> create(BareHost& host, uint64_t seed);
 
     /// Whether a probe of the provider syscall, or of proc, has an ECB.
     bool wants_calls() const;
@@ -43,12 +43,12 @@ public:
     uint64_t step(Simulation& simulation);
 
 private:
-    explicit SimMachine(SimHost& host, uint64_t seed) : host_(host), random_(seed) {}
+    explicit SimMachine(BareHost& host, uint64_t seed) : host_(host), random_(seed) {}
     Result<void> publish();
     void fire(Simulation& simulation, SimProbe* probe, const SimThread& thread,
               std::span<const uint64_t> args, int32_t error_number);
 
-    SimHost& host_;
+    BareHost& host_;
     SeededRandom random_;
     std::array<SimProbe*, kSyscallNumbers> entries_{}, returns_{};
     std::array<SimProbe*, 4> processes_{};

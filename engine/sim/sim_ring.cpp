@@ -3,7 +3,6 @@
 // The ring of a simulated machine.
 #include "engine/sim/sim_ring.hpp"
 
-#include "engine/sim/sim_kernel.hpp"
 #include "engine/api/trigger.h"
 
 #include <algorithm>
@@ -24,11 +23,11 @@ void copy_text(char* to, size_t room, const std::string& text) {
     std::memcpy(to, text.data(), std::min(text.size(), room - 1));
 }
 
-Bytes host_block(SimHost& host, const std::string& release) {
+Bytes host_block(BareHost& host, const std::string& release) {
     Bytes block(DBK_META_ALIGN_BYTES);
     dbk_meta_host facts{};
     std::memcpy(facts.boot_uuid, host.boot_uuid().data(), sizeof(facts.boot_uuid));
-    facts.kernel_text_start = host.has_kernel() ? kKernelTextStart : 0;
+    facts.kernel_text_start = host.kernel_text_start();
     facts.cpu_count = host.cpu_count();
     facts.page_bytes = DBK_META_ALIGN_BYTES;
     copy_text(facts.release, sizeof(facts.release), release);
@@ -46,7 +45,7 @@ live::Mapping mapping_of(const void* address, uint64_t bytes) {
 
 } // namespace
 
-SimRing::SimRing(SimHost& host, dbk_consumer& consumer, uint16_t ring_id,
+SimRing::SimRing(BareHost& host, dbk_consumer& consumer, uint16_t ring_id,
                  const std::string& release)
     : host_(host), consumer_(consumer), ring_id_(ring_id), host_block_(host_block(host, release)) {}
 

@@ -6,7 +6,7 @@
 // its triggers.  All runs in one thread: no CPU writes while a reader looks.
 #pragma once
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "live/ring_memory.hpp"
 
 namespace daybreak::sim {
@@ -14,7 +14,7 @@ namespace daybreak::sim {
 class SimRing : public live::RingMemory {
 public:
     /// Both must outlive it.  `release` is what the machine says its kernel is.
-    SimRing(SimHost& host, dbk_consumer& consumer, uint16_t ring_id, const std::string& release);
+    SimRing(BareHost& host, dbk_consumer& consumer, uint16_t ring_id, const std::string& release);
 
     base::Result<std::vector<dbk_ioc_region>> regions() override;
     base::Result<live::Mapping> map(const dbk_ioc_region& region) override;
@@ -23,7 +23,7 @@ public:
     base::Result<void> release(uint16_t ring_id, uint32_t cpu, uint64_t sequence) override;
 
 private:
-    SimHost& host_;
+    BareHost& host_;
     dbk_consumer& consumer_;
     uint16_t ring_id_;
     base::Bytes host_block_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulation: one D program from BEGIN to END on a SimHost.
+// Simulation: one D program from BEGIN to END on a BareHost.
 #include "engine/sim/simulation.hpp"
 
 #include "engine/sim/sim_kernel.hpp"
@@ -36,7 +36,7 @@ bool calls_exit(const formats::DofProgram& program) {
 
 } // namespace
 
-Result<std::unique_ptr<Simulation>> Simulation::load(SimHost& host, ByteView untrusted_dof,
+Result<std::unique_ptr<Simulation>> Simulation::load(BareHost& host, ByteView untrusted_dof,
                                                      const SimulationOptions& options) {
     std::unique_ptr<Simulation> simulation(new Simulation(host, options));
     HostScope scope(host);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulation: one D program from BEGIN to END on a SimHost, and what it recorded.
+// Simulation: one D program from BEGIN to END on a BareHost, and what it recorded.
 //
 //     load()    verifies the DOF, makes tick-N and profile-N probes it names, a ring, the ECBs
 //     start()   BEGIN
@@ -43,7 +43,7 @@ struct SimulationOptions {
     std::string name = "sim"; ///< of the enabling
     uint16_t ring_id = 1;
     bool destructive = true; ///< option destructive is allowed
-    uint32_t args = 0;       ///< that every firing has: those of SimHost::set_more_args()
+    uint32_t args = 0;       ///< that every firing has: those of BareHost::set_more_args()
     uint32_t lacks = 0;      ///< DBK_LACKS_: privileges that the program's owner has not
     uint32_t aggregate_default = DBK_AGGREGATE_ENGINE;
     uint64_t time_limit_ns = 0; ///< 0: the rule above
@@ -67,13 +67,13 @@ public:
     /// `host` must outlive the simulation.  Errors: invalid (what the verifier refused, an
     /// option out of bounds), limit (no memory), unsupported (needs kernel types of a real
     /// kernel).
-    static Result<std::unique_ptr<Simulation>> load(SimHost& host, ByteView untrusted_dof,
+    static Result<std::unique_ptr<Simulation>> load(BareHost& host, ByteView untrusted_dof,
                                                     const SimulationOptions& options = {});
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
     ~Simulation();
 
-    SimHost& host() { return host_; }
+    BareHost& host() { return host_; }
     dbk_consumer* consumer() { return consumer_; }
     /// Probes that the program is enabled on.
     uint32_t matched() const { return matched_; }
@@ -135,7 +135,7 @@ public:
                                                    formats::TraceWriterOptions options = {});
 
 private:
-    Simulation(SimHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
+    Simulation(BareHost& host, const SimulationOptions& options) : host_(host), options_(options) {}
     Result<void> create(ByteView untrusted_dof);
     uint32_t count_matches(const formats::DofProgram& program) const;
     void catch_up(uint64_t now_ns);
@@ -151,7 +151,7 @@ private:
     void take_aggregations();
     formats::Recording untaken();
 
-    SimHost& host_;
+    BareHost& host_;
     SimulationOptions options_;
     dbk_program* program_ = nullptr; // until the consumer owns it
     dbk_consumer* consumer_ = nullptr;

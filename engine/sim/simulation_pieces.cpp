@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Simulation: what was recorded, taken piece by piece as the consumer of a running ring does.
-#include "engine/sim/sim_kernel.hpp"
 #include "engine/sim/simulation.hpp"
 
 #include <utility>
@@ -99,7 +98,7 @@ Result<formats::TraceSummary> Simulation::write_trace_file(base::OutputFile& fil
         for (const Bytes& piece : *group)
             regions.push_back({piece, "simulation"});
     return formats::write_trace(file, header, regions, taken_.aggregations,
-                                host_.has_kernel() ? kernel_symbols() : formats::SymbolTable(),
+                                host_.symbols(),
                                 options);
 }
 

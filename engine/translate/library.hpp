@@ -14,7 +14,7 @@
 
 namespace daybreak::translate {
 
-/// Whose functions it calls: SimHost's, part of them inline, or a test's own.
+/// Whose functions it calls: BareHost's, part of them inline, or a test's own.
 enum class Host : uint8_t { simulated, own };
 
 class Library {

@@ -9,7 +9,7 @@
 // and the process's other threads have to be held.
 #pragma once
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/dof/dof_program.hpp"
 #include "live/process/process_names.hpp"
 #include "live/process/target.hpp"
@@ -36,7 +36,7 @@ struct FunctionEntry {
 
 class FunctionProbes {
 public:
-    explicit FunctionProbes(sim::SimHost& host) : host_(host) {}
+    explicit FunctionProbes(sim::BareHost& host) : host_(host) {}
 
     /// A process of -p, which is not held, has no such probes.
     void add(const Target& target);
@@ -77,7 +77,7 @@ private:
     void publish(pid_t pid, Process& process, const formats::DofProbeName& description);
     const Breakpoint* armed_at(uint64_t address) const;
 
-    sim::SimHost& host_;
+    sim::BareHost& host_;
     ProcessNames names_;
     std::map<pid_t, Process> processes_;
 };

@@ -3,7 +3,7 @@
 // Places: the probes in programs' files that descriptions name, for the module to make.
 #include "live/process/places.hpp"
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/abi/limits.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // ProbeIndex: the probes of a session, looked up by description.
 #include "live/session/probe_index.hpp"
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
 

@@ -7,6 +7,7 @@
 #include "live/session/simulated_session.hpp"
 
 #include "engine/sim/machine.hpp"
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/dof/dof_reader.hpp"
 #include "live/process/cpu_sampler.hpp"
@@ -27,7 +28,7 @@ constexpr uint32_t kCpusMax = 64;
 
 class SimulatedSession : public Session {
 public:
-    SimulatedSession(std::unique_ptr<sim::SimHost> host, std::unique_ptr<sim::SimMachine> machine,
+    SimulatedSession(std::unique_ptr<sim::BareHost> host, std::unique_ptr<sim::SimMachine> machine,
                      const SimulatedSessionOptions& options, SessionOutside outside)
         : host_(std::move(host)), machine_(std::move(machine)), outside_(std::move(outside)),
           made_up_(options.made_up), virtual_time_(options.virtual_time) {}
@@ -62,7 +63,7 @@ private:
     SessionEvent jump(uint64_t ns);
     uint64_t next_due_ns() const;
 
-    std::unique_ptr<sim::SimHost> host_;
+    std::unique_ptr<sim::BareHost> host_;
     std::unique_ptr<sim::SimMachine> machine_;
     SessionOutside outside_;
     bool made_up_, virtual_time_;
@@ -125,7 +126,7 @@ base::Result<void> SimulatedSession::start_samplers() {
             return base::errorf(sampler.error().code(),
                                 "%s: %s; root may, and whom kernel.perf_event_paranoid lets",
                                 probe->text.name.c_str(), sampler.error().message().c_str());
-        sim::SimHost::disarm(*probe);
+        sim::BareHost::disarm(*probe);
         samplers_.emplace_back(probe, std::move(*sampler));
     }
     return {};
@@ -290,10 +291,9 @@ base::Result<void> SimulatedSession::stop() {
 
 base::Result<std::unique_ptr<Session>>
 open_simulated_session(const SimulatedSessionOptions& options, SessionOutside outside) {
-    sim::SimHostConfig config;
+    sim::BareHostConfig config;
     config.thread = options.thread;
     config.thread.is_real = true;
-    config.kernel = options.made_up;
     if (options.virtual_time) {
         config.cpu_count = kVirtualCpus;
     } else {
@@ -302,7 +302,12 @@ open_simulated_session(const SimulatedSessionOptions& options, SessionOutside ou
         config.start_mono_ns = now.mono_ns;
         config.start_wall_ns = now.wall_ns;
     }
-    DBK_TRY(auto host, sim::SimHost::create(config));
+    std::unique_ptr<sim::BareHost> host;
+    if (options.made_up) {
+        DBK_TRY(host, sim::SimHost::create(config));
+    } else {
+        DBK_TRY(host, sim::BareHost::create(config));
+    }
     DBK_TRY(auto machine, sim::SimMachine::create(*host, config.seed));
     return std::unique_ptr<Session>(std::make_unique<SimulatedSession>(
         std::move(host), std::move(machine), options, std::move(outside)));

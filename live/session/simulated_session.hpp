@@ -3,7 +3,7 @@
 // The sessions without the module (docs/design/0045-nothing-made-up.md).
 #pragma once
 
-#include "engine/sim/sim_host.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "live/session/session.hpp"
 
 #include <memory>

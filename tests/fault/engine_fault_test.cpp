@@ -2,6 +2,7 @@
 //
 // Whichever allocation fails, the engine says so, keeps what it had, and leaks nothing: SimHost
 // aborts when it is destroyed with memory still in use, and ASan sees the rest.
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/sim_programs.hpp"
 
@@ -51,10 +52,8 @@ SimulationOptions short_run() {
 
 /// Runs with the n-th allocation refused.  Returns whether all went well all the same.
 bool run_with_failure(const Bytes& dof, uint64_t n, bool ever_after, uint64_t& allocations) {
-    SimHostConfig config{.cpu_count = 2};
-    config.faults.alloc_at = n;
-    config.faults.alloc_ever_after = ever_after;
-    auto host = SimHost::create(config);
+    auto host =
+        SimHost::create({.cpu_count = 2}, {.alloc_at = n, .alloc_ever_after = ever_after});
     if (!host.ok()) {
         CHECK(host.error().code() == ErrorCode::limit);
         return false;

@@ -2,6 +2,7 @@
 //
 // Whatever a ring's size and however often it wrapped: the newest records of every CPU are
 // there, without a hole and in order, and what is not there was counted.
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/sim_programs.hpp"
 

@@ -12,6 +12,7 @@
 #include "analyze/info.hpp"
 #include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/block.hpp"
@@ -91,12 +92,13 @@ struct Machines {
     std::unique_ptr<sim::Simulation> simulation;
 
     Machines(ByteView dof, uint64_t seed) {
-        sim::SimHostConfig config;
+        sim::BareHostConfig config;
+        sim::SimFaults faults;
         config.cpu_count = 1 + seed % 3;
         config.seed = seed;
         if (seed % 4 == 0)
-            config.faults.nest_every = 50;
-        auto made = sim::SimHost::create(config);
+            faults.nest_every = 50;
+        auto made = sim::SimHost::create(config, faults);
         REQUIRE(made.ok());
         host = std::move(*made);
         sim::SimulationOptions options;

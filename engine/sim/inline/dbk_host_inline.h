@@ -2,7 +2,7 @@
 /*
  * dbk_host_inline.h - the hot part of user space's host, inlined into the engine
  *
- * engine/api/host.h includes this where the engine is built for SimHost (-DDBK_HOST_INLINE).  With a
+ * engine/api/host.h includes this where the engine is built for BareHost (-DDBK_HOST_INLINE).  With a
  * clock that stands still, as a replay's does, no call is left: reading a simulated one takes time,
  * and nested firings happen within (host_calls.cpp).
  */

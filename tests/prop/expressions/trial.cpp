@@ -4,6 +4,7 @@
 #include "tests/prop/expressions/trial.hpp"
 
 #include "compiler/compiler.hpp"
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
 #include "engine/translate/library.hpp"
 #include "engine/translate/translate.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/sim_programs.hpp"
 
@@ -24,7 +25,7 @@ base::Bytes program() {
 }
 
 std::unique_ptr<SimHost> make_host() {
-    SimHostConfig config;
+    BareHostConfig config;
     config.cpu_count = 2;
     auto host = SimHost::create(config);
     REQUIRE(host.ok());

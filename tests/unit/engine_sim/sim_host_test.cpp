@@ -13,13 +13,37 @@ dbk_probedesc describe(const char* provider, const char* module, const char* fun
     return {provider, module, function, name, 0};
 }
 
-std::unique_ptr<SimHost> make_host(SimHostConfig config = {}) {
+std::unique_ptr<SimHost> make_host(BareHostConfig config = {}) {
     auto host = SimHost::create(config);
     REQUIRE(host.ok());
     return std::move(host).value();
 }
 
 } // namespace
+
+TEST_CASE("a bare host makes nothing up", "[sim_host]") {
+    auto made = BareHost::create({.cpu_count = 2, .still_clock = true});
+    REQUIRE(made.ok());
+    BareHost& host = **made;
+    auto whole = make_host();
+    uint64_t value = 0;
+    uint64_t variable = whole->symbol("nr_cpu_ids");
+    REQUIRE(variable != 0);
+    CHECK(whole->load(&value, variable, 4));
+    CHECK_FALSE(host.load(&value, variable, 4));
+    CHECK_FALSE(host.load(&value, host.symbol("nr_cpu_ids"), 4));
+    CHECK(whole->curthread() != 0);
+    CHECK(host.curthread() == 0);
+    CHECK(whole->user_register(3, value));
+    CHECK_FALSE(host.user_register(3, value));
+    CHECK(whole->vtimestamp() != 0);
+    CHECK(host.vtimestamp() == 0);
+    CHECK(whole->layout().has_locks);
+    CHECK_FALSE(host.layout().has_locks);
+    CHECK_FALSE(whole->own_site().kernel_stack.empty());
+    CHECK(host.own_site().kernel_stack.empty());
+    CHECK(host.kernel_text_start() == 0);
+}
 
 TEST_CASE("a host starts with the engine's three probes", "[sim][host]") {
     auto host = make_host();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "engine/sim/simulation.hpp"
 #include "formats/trace/reader.hpp"
@@ -20,7 +21,7 @@ struct Run {
     std::unique_ptr<Simulation> simulation;
 };
 
-Run load(const Bytes& dof, SimHostConfig config = {}, SimulationOptions options = {}) {
+Run load(const Bytes& dof, BareHostConfig config = {}, SimulationOptions options = {}) {
     Run run;
     auto host = SimHost::create(config);
     REQUIRE(host.ok());
