@@ -127,9 +127,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
     how.interrupted = [] { return interrupted.load(); };
-    uint64_t all = 0;
-    for (const formats::CpuInfo& cpu : ring.cpus)
-        all += cpu.completeness.present;
+    const uint64_t all = ring.completeness().present;
     if (options.progress)
         how.progress = [&](uint64_t records) { options.progress(records, all); };
     analyze::Replay replay(probes, how);

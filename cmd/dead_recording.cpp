@@ -5,6 +5,7 @@
 
 #include "base/byte_source.hpp"
 #include "base/file.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "formats/abi/bank.h"
@@ -118,7 +119,7 @@ Result<DeadRecording> extract(const DeadPlaces& places, const std::string& dump)
         options.tool_version = DAYBREAK_VERSION;
         options.output_path = file;
         options.boot = places.boot;
-        Progress progress("daybreak: looking through the dump");
+        Progress progress("looking through the dump", ProgressUnit::bytes);
         options.scan.progress = [&progress](uint64_t done, uint64_t total) {
             progress.update(done, total);
             return !interrupted.load();

@@ -3,6 +3,7 @@
 // A set of questions for one recording.
 #include "cmd/question_set.hpp"
 
+#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "formats/trace/file_reader.hpp"
 
@@ -32,7 +33,7 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
                                                   std::span<const AskedQuestion> questions,
                                                   AskOptions options) {
     std::vector<QuestionResult> results;
-    Progress progress("daybreak: replaying");
+    Progress progress("daybreak: replaying", ProgressUnit::records);
     for (const AskedQuestion& question : questions) {
         options.progress = [&](uint64_t records, uint64_t all) {
             progress.step(question.name, records, all);

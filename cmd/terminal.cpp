@@ -90,35 +90,4 @@ Exit finish_stdout() {
     return stdout_failed ? Exit::failed : Exit::ok;
 }
 
-void Progress::step(std::string_view name, uint64_t done, uint64_t total) {
-    what_ = name;
-    update(done, total);
-}
-
-void Progress::update(uint64_t done, uint64_t total) {
-    Clock::time_point now = Clock::now();
-    if (!::isatty(STDERR_FILENO) || now - start_ < std::chrono::milliseconds(500) ||
-        now - last_ < std::chrono::milliseconds(100))
-        return;
-    last_ = now;
-    shown_ = true;
-    if (total == 0) {
-        std::string size = done == 0 ? "" : base::strprintf(": %" PRIu64 " KiB", done >> 10);
-        std::fprintf(stderr, "\r%s%s\033[K", what_.c_str(), size.c_str());
-        return;
-    }
-    constexpr int kWidth = 30;
-    int filled = static_cast<int>(kWidth * (done < total ? done : total) / total);
-    std::string bar(static_cast<size_t>(filled), '#');
-    bar.resize(kWidth, '.');
-    std::fprintf(stderr, "\r%s [%s] %3d %%\033[K", what_.c_str(), bar.c_str(),
-                 static_cast<int>(100 * (done < total ? done : total) / total));
-}
-
-void Progress::clear() {
-    if (shown_)
-        std::fputs("\r\033[K", stderr);
-    shown_ = false;
-}
-
 } // namespace daybreak::cmd

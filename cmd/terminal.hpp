@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,24 +27,28 @@ bool wants_colour(int fd);
 /// and words, and none of Daybreak's.
 bool is_testing();
 
-/// Returns the text as the stream may have it: for a terminal what would drive it is made visible, as
+/// Returns the text as the stream may have it: for a terminal what would drive it is made visible,
+/// as
 /// "\033" in four characters; files and pipes get the bytes.  Recordings and names are not trusted.
 std::string for_stream(int fd, std::string_view text);
 
-/// Writes "NAME: MESSAGE\n" to stderr, made visible wherever stderr goes: logs are read on terminals.
+/// Writes "NAME: MESSAGE\n" to stderr, made visible wherever stderr goes: logs are read on
+/// terminals.
 void say(std::string_view name, std::string_view message);
 
 /// The same of "daybreak".
 void complain(std::string_view message);
 
-/// Writes what is wrong with the arguments of a command, and where its help is; returns Exit::usage.
+/// Writes what is wrong with the arguments of a command, and where its help is; returns
+/// Exit::usage.
 int misuse(const std::string& command, const std::string& what);
 
 /// Writes the error's message with complain() and returns Exit::failed.
 int fail(const base::Error& error);
 
-/// Writes all of the text to stdout, as for_stream() has it.  False when there is no reader any more (a closed pipe): stop quietly.
-/// Any other failure (a full disk) is complained about once; finish_stdout() then says failed.
+/// Writes all of the text to stdout, as for_stream() has it.  False when there is no reader any
+/// more (a closed pipe): stop quietly. Any other failure (a full disk) is complained about once;
+/// finish_stdout() then says failed.
 bool put(std::string_view untrusted_text);
 
 /// Returns ok, or failed when something could not be written to stdout.
@@ -54,24 +57,5 @@ Exit finish_stdout();
 /// Set by Ctrl-C and SIGTERM once install_interrupt() was called; long work polls it.
 extern const std::atomic<bool>& interrupted;
 void install_interrupt();
-
-/// A line on stderr that shows how far a long piece of work is; silent when stderr is not a terminal,
-/// and for work that is over within half a second.
-class Progress {
-public:
-    explicit Progress(std::string what) : what_(std::move(what)) {}
-    ~Progress() { clear(); }
-    void update(uint64_t done, uint64_t total);
-    /// The same, for work of several steps: names the one under way.
-    void step(std::string_view name, uint64_t done, uint64_t total);
-    void clear();
-
-private:
-    using Clock = std::chrono::steady_clock;
-    std::string what_;
-    Clock::time_point start_ = Clock::now();
-    Clock::time_point last_ = start_;
-    bool shown_ = false;
-};
 
 } // namespace daybreak::cmd

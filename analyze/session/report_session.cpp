@@ -15,6 +15,8 @@ namespace {
 /// Snapshots that may wait for their records; more than that are merged before their time.
 constexpr size_t kHeldBytesMax = 64u << 20;
 
+constexpr uint64_t kRecordsAStep = 1u << 16; // between two calls of ReportOptions::progress
+
 } // namespace
 
 ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
@@ -133,7 +135,9 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
         };
     RecordMerge merge(recording, merge_options);
     MergedRecord merged;
-    while (merge.next(merged)) {
+    for (uint64_t read = 1; merge.next(merged); read++) {
+        if (read % kRecordsAStep == 0 && options_.progress)
+            options_.progress(read + (tallied ? tallied->records() : 0));
         if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
             consume_firing();
         if (firing_.empty())

@@ -57,6 +57,8 @@ struct ReportOptions {
     uint64_t aggregation_bytes_max = kAggregationBytesMax;
     /// A ring is fed as it grows, and what was fed before may be there again.
     bool grows = false;
+    /// Gets how many records were read, now and then; may be empty.
+    std::function<void(uint64_t records)> progress;
 };
 
 /// What a session has printed.

@@ -4,6 +4,7 @@
 #include "recorder/extract.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 
@@ -96,7 +97,7 @@ int extract(const ExtractArguments& arguments) {
     if (!options.ok())
         return misuse("extract", options.error().message());
     install_interrupt();
-    Progress progress("daybreak: looking through the dump");
+    Progress progress("looking through the dump", ProgressUnit::bytes);
     options->scan.progress = [&progress](uint64_t done, uint64_t total) {
         progress.update(done, total);
         return !interrupted.load();

@@ -10,6 +10,7 @@
 #include "base/byte_source.hpp"
 #include "base/counted.hpp"
 #include "base/file.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
@@ -120,15 +121,13 @@ int replay_partial(const PartialRequest& request) {
     TerminalSink sink({.details = !options.testing});
     MessageSink messages(sink);
     analyze::LiveReport report(options, messages);
-    Progress progress("daybreak: replaying");
+    Progress progress("daybreak: replaying", ProgressUnit::records);
     analyze::ReplayOptions how;
     how.release = request.compiled.release;
     how.destructive = true; // the machine is the replay's
     install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
-    uint64_t all = 0;
-    for (const formats::CpuInfo& cpu : ring.cpus)
-        all += cpu.completeness.present;
+    const uint64_t all = ring.completeness().present;
     how.progress = [&](uint64_t records) { progress.update(records, all); };
     analyze::Replay replay(request.probes, how);
     auto done = replay.run(programs->part, report);

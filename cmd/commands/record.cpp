@@ -6,6 +6,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
 #include "cmd/commands/record.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "formats/trace/file_reader.hpp"

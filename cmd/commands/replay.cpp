@@ -12,6 +12,7 @@
 #include "cmd/recorded_table.hpp"
 #include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
@@ -69,29 +70,10 @@ int complain_of_gaps(const RecordingSet& set, bool has_records) {
     return status;
 }
 
-/// Takes the line that shows how far it is away before anything else is written.
-class CleanSink : public analyze::Sink {
-public:
-    CleanSink(TerminalSink& sink, Progress& progress) : sink_(sink), progress_(progress) {}
-    void write(std::string_view text) override {
-        progress_.clear();
-        sink_.write(text);
-    }
-    void message(const analyze::Message& message) override {
-        progress_.clear();
-        sink_.message(message);
-    }
-
-private:
-    TerminalSink& sink_;
-    Progress& progress_;
-};
-
 uint64_t records_of(const RecordingSet& set) {
     uint64_t all = 0;
     for (const auto& one : set.all())
-        for (const formats::CpuInfo& cpu : one->ring().cpus)
-            all += cpu.completeness.present;
+        all += one->ring().completeness().present;
     return all;
 }
 
@@ -116,7 +98,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         {.drop_tags = arguments.program.has_option("droptags"), .details = !options.testing});
     if (arguments.program.destructive)
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
-    Progress progress("daybreak: replaying");
+    Progress progress("daybreak: replaying", ProgressUnit::records);
     CleanSink clean(sink, progress);
     analyze::LiveReport report(options, clean);
     analyze::ReplayOptions how;

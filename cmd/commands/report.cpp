@@ -6,6 +6,7 @@
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
@@ -72,6 +73,17 @@ bool counts_in_engine(const formats::RingRecording& ring) {
     return ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE;
 }
 
+analyze::ReportOptions options_of(const ReportArguments& arguments) {
+    analyze::ReportOptions options;
+    options.json = arguments.json;
+    options.output.quiet = arguments.quiet;
+    options.output.flowindent = arguments.flowindent;
+    options.output.temporal = arguments.temporal;
+    options.testing = is_testing();
+    options.user_style = arguments.user_style;
+    return options;
+}
+
 int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
@@ -98,23 +110,23 @@ int report(const ReportArguments& arguments) {
     auto probes = probes_asked_for(arguments.window, trace->recording);
     if (!probes.ok())
         return fail_window("report", probes.error());
-    analyze::ReportOptions options;
-    options.json = arguments.json;
-    options.output.quiet = arguments.quiet;
-    options.output.flowindent = arguments.flowindent;
-    options.output.temporal = arguments.temporal;
-    options.testing = is_testing();
+    analyze::ReportOptions options = options_of(arguments);
     options.window = window_of(trace->recording, *window, arguments.all);
     options.probes = *probes;
     options.symbols = &trace->symbols;
     auto users = user_names_of(trace->recording, std::move(folders));
     options.users = users.get();
-    options.user_style = arguments.user_style;
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
-    analyze::Report result = analyze::render_report(trace->recording, options, sink);
+    Progress progress("daybreak: reporting", ProgressUnit::records);
+    CleanSink clean(sink, progress);
+    // How many of the records are in a window shows only in the end.
+    const uint64_t all = options.window.is_set() ? 0 : trace->recording.records_present();
+    options.progress = [&](uint64_t records) { progress.update(records, all); };
+    analyze::Report result = analyze::render_report(trace->recording, options, clean);
+    progress.clear();
     sink.finish();
     const analyze::CompletenessNote& note = result.completeness;
     bool is_reported = !note.complete || !note.until.empty() || !note.end.empty() ||

@@ -6,6 +6,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/commands/follow.hpp"
 #include "cmd/quantity.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"

@@ -7,6 +7,7 @@
 #include "base/counted.hpp"
 #include "cmd/asked_recording.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
@@ -36,8 +37,10 @@ struct Digests {
     std::string why_not;        ///< nothing could be printed; "": it was
 };
 
-Digests digests_of_report(const formats::Trace& trace) {
+Digests digests_of_report(const formats::Trace& trace, Progress& progress, std::string_view step) {
     analyze::ReportOptions options;
+    const uint64_t all = trace.recording.records_present();
+    options.progress = [&](uint64_t records) { progress.step(step, records, all); };
     options.symbols = &trace.symbols;
     auto users = user_names_of(trace.recording);
     options.users = users.get();
@@ -46,10 +49,12 @@ Digests digests_of_report(const formats::Trace& trace) {
     return {sink.all(), sink.text(), ""};
 }
 
-Digests digests_of_replay(const AskedRecording& recording) {
+Digests digests_of_replay(const AskedRecording& recording, Progress& progress,
+                          std::string_view step) {
     analyze::DigestSink sink;
     AskOptions options;
     options.sink = &sink;
+    options.progress = [&](uint64_t records, uint64_t all) { progress.step(step, records, all); };
     auto answer = recording.ask_stored(options);
     return {sink.all(), sink.text(), answer.ok() ? "" : answer.error().message()};
 }
@@ -70,12 +75,14 @@ std::string digests_text(const Digests& alone, const Digests& together, unsigned
 }
 
 /// Reports and replays both.
-Readings compare(const AskedRecording& alone, const AskedRecording& together, unsigned threads) {
+Readings compare(const AskedRecording& alone, const AskedRecording& together, unsigned threads,
+                 Progress& progress) {
     Readings readings;
-    Digests report = digests_of_report(alone.trace()),
-            report_again = digests_of_report(together.trace());
+    Digests report = digests_of_report(alone.trace(), progress, "reporting"),
+            report_again = digests_of_report(together.trace(), progress, "reporting again");
     readings.reported = digests_text(report, report_again, threads);
-    Digests replay = digests_of_replay(alone), replay_again = digests_of_replay(together);
+    Digests replay = digests_of_replay(alone, progress, "replaying"),
+            replay_again = digests_of_replay(together, progress, "replaying again");
     readings.replayed =
         replay.why_not.empty()
             ? digests_text(replay, replay_again, threads) +
@@ -134,7 +141,9 @@ int verify(const TraceFiles& files) {
     if (!again.ok())
         return fail(again.error());
     AskedRecording alone = AskedRecording::of(std::move(*trace));
-    Readings readings = compare(alone, AskedRecording::of(std::move(*again)), threads);
+    Progress progress("", ProgressUnit::records);
+    Readings readings = compare(alone, AskedRecording::of(std::move(*again)), threads, progress);
+    progress.clear();
     line("reported", readings.reported);
     line("replayed", readings.replayed);
     const formats::Recording& recording = alone.trace().recording;

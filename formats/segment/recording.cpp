@@ -17,6 +17,13 @@ const DofBytes* RingRecording::find_dof(uint16_t index) const {
     return found == dof.end() ? nullptr : &*found;
 }
 
+uint64_t Recording::records_present() const {
+    uint64_t sum = 0;
+    for (const RingRecording& ring : rings)
+        sum += ring.completeness().present;
+    return sum;
+}
+
 Completeness RingRecording::completeness() const {
     Completeness sum;
     for (const CpuInfo& cpu : cpus) {

@@ -192,6 +192,8 @@ struct Recording {
     const RingRecording* find_ring(uint16_t ring_id) const;
     /// Returns the findings, and those of pieces that were looked at since.
     Findings all_findings() const;
+    /// How many records are here, of all rings.
+    uint64_t records_present() const;
     /// Reports a segment that does not have the records that its file's index says.
     void add_miscount(const RingRecording& ring, const CpuInfo& cpu, const SegmentInfo& segment,
                       uint64_t found) const;
