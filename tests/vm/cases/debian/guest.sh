@@ -46,3 +46,22 @@ holds states-of-user-stacks daybreak replay -n "$by_stack" --partial /share/out/
 equal stacks-as-replayed "$(daybreak merge -q /share/out/users.states | grep libc | sort)" "$(cat /tmp/replayed.txt)"
 equal stacks-replayed "$(wc -l </tmp/replayed.txt)" 2
 equal maps-in-info "$(daybreak info /share/out/users.dbrk | grep -c '^maps  *[0-9]* images of processes, [0-9]* mappings of [0-9]* files$')" 1
+
+# The machine ends as one of Debian does, and what is executed on the way is said on the console, by a program that
+# lives until systemd-shutdown ends all that is left.
+cat >/tmp/last.d <<'END'
+#pragma D option quiet
+#pragma D option destructive
+BEGIN { system("touch /tmp/last-begins"); }
+proc:::exec-success { printf("LAST %s %s\n", bootphase, execname); }
+END
+systemd-run -q -p DefaultDependencies=no -p KillMode=none -p SendSIGKILL=no sh -c \
+	"exec $(command -v daybreak) dtrace -s /tmp/last.d >/dev/console 2>&1"
+until_it test -e /tmp/last-begins
+end_guest() {
+	dmesg >/share/out/dmesg.txt
+	sync
+	echo "GUEST done" >/dev/console
+	systemctl poweroff
+	sleep 600
+}
