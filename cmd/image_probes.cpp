@@ -128,7 +128,7 @@ Match match(const ProbeParts& parts, Places& places) {
     Match best = Match::no;
     for (const KernelProbe& probe : kernel_probes()) {
         std::string_view module = probe.module == kAnyName ? "vmlinux" : probe.module;
-        if (best == Match::yes || !fits(parts.provider, probe.provider) ||
+        if (best == Match::yes || !probe.is_of(parts.provider) ||
             !fits(parts.module, module) || !fits(parts.function, probe.function) ||
             !fits(parts.name, probe.name))
             continue;
@@ -142,7 +142,7 @@ Match match(const ProbeParts& parts, Places& places) {
 /// Whether a module could bring a probe that fits.
 bool module_may_bring(const ProbeParts& parts) {
     auto is_of_modules = [&parts](const KernelProbe& probe) {
-        return probe.module == kAnyName && fits(parts.provider, probe.provider) &&
+        return probe.module == kAnyName && probe.is_of(parts.provider) &&
                fits(parts.function, probe.function) && fits(parts.name, probe.name);
     };
     return parts.module != "vmlinux" && parts.module != "kernel" &&

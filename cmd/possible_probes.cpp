@@ -24,8 +24,8 @@ constexpr KernelProbe kKernelProbes[] = {
     {"fbt", "*", "*", "entry", false},
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},
-    {"kinst", "vmlinux", "*", "*", false},
-    {"cpc", "", "", "*", true},
+    {"kinst", "vmlinux", "*", "*", false, KernelProbe::Place::none, "", true},
+    {"cpc", "", "", "*", true, KernelProbe::Place::none, "", true},
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
                   pass)                                                                            \
     {#provider, module, function, name, true, kind, #where},
@@ -73,6 +73,10 @@ bool is_misspelt(const compiler::ProbeDescription& description) {
 
 } // namespace
 
+bool KernelProbe::is_of(const std::string& pattern) const {
+    return is_made ? pattern == provider : matches(pattern, provider);
+}
+
 std::span<const KernelProbe> kernel_probes() {
     return kKernelProbes;
 }
@@ -96,7 +100,7 @@ bool probe_is_possible(const compiler::ProbeDescription& description) {
            can_be_part(description.function) &&
            std::any_of(std::begin(kKernelProbes), std::end(kKernelProbes),
                        [&](const KernelProbe& probe) {
-                           return matches(description.provider, probe.provider) &&
+                           return probe.is_of(description.provider) &&
                                   (probe.name == kAnyName ? name_is_free || probe.is_one
                                                           : matches(description.name, probe.name));
                        });

@@ -31,6 +31,10 @@ struct KernelProbe {
     bool is_one; ///< a single probe, in every kernel that has its place
     Place kind = Place::none;
     const char* where = ""; ///< the kernel's name for the place, a function's without a suffix
+    bool is_made = false;   ///< for a description that names its provider, and for no other
+
+    /// Whether a description with that provider can mean it.
+    bool is_of(const std::string& pattern) const;
 };
 
 /// Returns all of them, in the order of providers.

@@ -95,9 +95,9 @@ base::Result<base::Bytes> compile_for(const std::string& kernel, const std::stri
 }
 
 /// Returns the programs as images.  Empty: what is wrong with one was said.
-base::Result<std::vector<formats::EmbeddedImage>> read_programs(const EmbedOptions& options,
-                                                                const std::string& release) {
-    DBK_TRY(std::vector<std::string> names, program_names(options.program_paths));
+base::Result<std::vector<formats::EmbeddedImage>>
+read_programs(const EmbedOptions& options, const std::vector<std::string>& names,
+              const std::string& release) {
     std::vector<formats::EmbeddedImage> images;
     for (const std::string& path : options.program_paths) {
         formats::EmbeddedImage image;
@@ -122,12 +122,13 @@ base::Result<std::vector<formats::EmbeddedImage>> read_programs(const EmbedOptio
 
 /// False: what is wrong with a program was said.
 base::Result<bool> embed(const EmbedOptions& options) {
+    DBK_TRY(std::vector<std::string> names, program_names(options.program_paths));
     DBK_TRY(base::Bytes module, base::read_file(options.module_path));
     auto before = formats::read_module(module);
     if (!before.ok())
         return std::move(before).error().with_context(options.module_path);
     DBK_TRY_VOID(check_replaced(options, before->images));
-    DBK_TRY(std::vector<formats::EmbeddedImage> images, read_programs(options, before->release));
+    DBK_TRY(std::vector<formats::EmbeddedImage> images, read_programs(options, names, before->release));
     if (images.empty())
         return false;
     std::error_code none;
