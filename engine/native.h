@@ -11,6 +11,7 @@
  *   clause  a whole ECBDESC (DBK_TIER_NATIVE), if none of it can fault: predicate, record, keys
  *           and cells in one straight way.  It does nothing before it knows that all of it can
  *           be done; what cannot (no room, no work left) is interpreted from the start.
+ *   firing  that clause and what is around it, for a probe that is enabled once.
  *
  * So a recording does not say which of its clauses were native.  The decision:
  * docs/design/0082-native-programs.md.
@@ -133,6 +134,35 @@ static __probe_ctx_inline uint64_t dbk_native_thread_paid(const struct dbk_nativ
 static __probe_ctx_inline bool dbk_native_is_quick(const struct dbk_ecb *ecb, uint32_t args)
 {
 	return likely(dbk_host_ticks_are_quick() && ecb->probe->arg_count >= args);
+}
+
+/** dbk_native_enter() - begins a firing of one clause; false: it is within another, or the gate is closed */
+static __probe_ctx_inline bool dbk_native_enter(struct dbk_cpu *cpu, const struct dbk_buffer *buffer)
+{
+	if (unlikely(cpu->nesting != 0 || !(dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY)))
+		return false;
+	cpu->nesting = 1;
+	cpu->same_firing = 0;
+	compiler_barrier();
+	cpu->serial++;
+	return true;
+}
+
+/** dbk_native_leave() - ends it; if it was not @done, the engine does it all */
+static __probe_ctx_inline bool dbk_native_leave(struct dbk_cpu *cpu, const struct dbk_buffer *buffer, bool done)
+{
+	if (likely(done))
+		dbk_count(&buffer->counters->firings, 1);
+	compiler_barrier();
+	cpu->nesting = 0;
+	return likely(done);
+}
+
+/** dbk_native_fire() - the engine's own way of firing the probe; what it takes is not kept until then */
+static __probe_ctx_inline void dbk_native_fire(const struct dbk_ecb *ecb, const uint64_t *args,
+					       void *frame)
+{
+	dbk_fire(ecb->consumer->engine, ecb->probe, args, frame);
 }
 
 /** dbk_native_begin() - names the firing for what looks for it in the dbk_cpu */

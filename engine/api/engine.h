@@ -504,11 +504,14 @@ struct dbk_cpu;
 struct dbk_difo;
 struct dbk_buffer;
 
-/* An expression, with the interpreter's contract; and a clause from its predicate to its record.  The clause is
- * done, or false: nothing was done, and it is to be interpreted. */
+/* An expression, with the interpreter's contract; a clause from its predicate to its record, which is done, or
+ * false: nothing was done, and it is to be interpreted; and a firing of a probe that has no other ECB, whose
+ * predicate holds if it is simple. */
 typedef uint64_t dbk_native_value(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 typedef bool dbk_native_clause(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
 			       struct dbk_buffer *buffer, const uint64_t *args, void *frame);
+typedef void dbk_native_firing(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+			       void *frame, const struct dbk_ecb *ecb);
 
 /*
  * A program translated to C (engine/translate) and compiled: by section of its DIFOs and by number of its ECBDESCs,
@@ -522,6 +525,7 @@ struct dbk_native_program {
 	bool counted;	    /* its buffer is counted in DTrace's bytes */
 	dbk_native_value *const *values;
 	dbk_native_clause *const *clauses;
+	dbk_native_firing *const *firings;
 };
 
 /**

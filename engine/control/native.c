@@ -62,6 +62,7 @@ bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_pr
 	for (i = 0; i < consumer->plan_count; i++) {
 		bind_plan(&consumer->plans[i], native);
 		consumer->plans[i].native = native->clauses[i];
+		consumer->plans[i].native_firing = native->firings[i];
 		consumer->plans[i].native_pays = !dbk_plan_is_simple(&consumer->plans[i]);
 		consumer->plans[i].native_way = ways_of(native->part)[i];
 	}

@@ -4,8 +4,6 @@
 #include "engine/run/fire.h"
 #include "engine/run/simple.h"
 
-#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
-
 /* ---- expressions --------------------------------------------------------------------- */
 
 __probe_ctx __attribute__((__noinline__)) uint64_t
@@ -74,13 +72,6 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 	return dbk_simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 }
 
-/* What the ECB's consumer has on this CPU; index times size is computed once, not here. */
-__probe_ctx_inline static struct dbk_buffer *buffer_here(const struct dbk_cpu *cpu,
-							 const struct dbk_ecb *ecb)
-{
-	return (void *)((uint8_t *)ecb->buffers + cpu->buffer_offset);
-}
-
 /* ---- the firing's state ------------------------------------------------------------------ */
 
 /* What a plan or predicate that is not simple finds in the dbk_cpu. */
@@ -92,7 +83,7 @@ __probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *p
 	cpu->frame = frame;
 	cpu->ecb = ecb;
 	cpu->consumer = ecb->consumer;
-	cpu->buffer = buffer_here(cpu, ecb);
+	cpu->buffer = dbk_buffer_here(cpu, ecb);
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
@@ -328,7 +319,7 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
 				       const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
-	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
+	struct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);
 	struct dbk_meta_cpu *counters = buffer->counters;
 	uint32_t kind;
 
@@ -380,8 +371,8 @@ __probe_ctx void dbk_probe_missed(struct dbk_engine *engine, struct dbk_probe *p
 }
 
 /* Not inlined: what dbk_probe_fire() does before it then needs no stack frame. */
-__probe_ctx __attribute__((__noinline__)) static void
-fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, void *frame)
+__probe_ctx __attribute__((__noinline__)) void
+dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, void *frame)
 {
 	unsigned long flags = dbk_host_enter();
 	struct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];
@@ -412,7 +403,7 @@ fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, v
 __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
 					 const uint64_t *args, void *frame, enum dbk_tier tier)
 {
-	struct dbk_buffer *buffer = buffer_here(cpu, ecb);
+	struct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);
 	bool done;
 
 	if (unlikely(cpu->nesting != 0))
@@ -429,16 +420,14 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
 	else if (tier == DBK_TIER_SIMPLE)
 		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
-	else if (tier == DBK_TIER_NATIVE)
-		done = ecb->plan->native(cpu, ecb, buffer, args, frame);
 	else if (tier == DBK_TIER_CELLS)
 		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
 	else
 		done = dbk_run_texts(cpu, buffer, ecb, args, frame, 1);
-	if ((tier == DBK_TIER_ARGUMENTS || tier == DBK_TIER_NATIVE) && done)
+	if (tier == DBK_TIER_ARGUMENTS && done) {
 		dbk_count(&buffer->counters->firings, 1);
-	if (tier == DBK_TIER_ARGUMENTS && done)
 		count_record(buffer->counters, ecb);
+	}
 	compiler_barrier();
 	cpu->nesting = 0;
 	return done;
@@ -456,7 +445,7 @@ __probe_ctx_inline static void fire_alone(struct dbk_engine *engine, struct dbk_
 		return;
 	}
 	dbk_host_leave(flags);
-	fire(ecb->consumer->engine, probe, args, frame);
+	dbk_fire(ecb->consumer->engine, probe, args, frame);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
@@ -487,13 +476,6 @@ fire_texts(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *a
 	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_TEXTS);
 }
 
-__probe_ctx __attribute__((__noinline__)) static void
-fire_native(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	    void *frame, const struct dbk_ecb *ecb)
-{
-	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_NATIVE);
-}
-
 /* The only ECB of its probe, whose predicate holds. */
 __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_probe *probe,
 					const uint64_t *args, void *frame,
@@ -502,7 +484,7 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 	if (ecb->tier == DBK_TIER_SIMPLE && dbk_host_ticks_are_quick())
 		fire_simple(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_NATIVE)
-		fire_native(engine, probe, args, frame, ecb);
+		ecb->plan->native_firing(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
 		fire_arguments(engine, probe, args, frame, ecb);
 	else if (ecb->tier == DBK_TIER_CELLS)
@@ -510,7 +492,7 @@ __probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_pr
 	else if (ecb->tier == DBK_TIER_TEXTS)
 		fire_texts(engine, probe, args, frame, ecb);
 	else
-		fire(engine, probe, args, frame);
+		dbk_fire(engine, probe, args, frame);
 }
 
 _Static_assert(DBK_IS_POWER_OF_TWO(sizeof(struct dbk_buffer)), "a buffer is found by a shift");
@@ -568,7 +550,7 @@ fire_if_thread_holds(struct dbk_engine *engine, struct dbk_probe *probe, const u
 	if (likely(dbk_thread_peek(&ecb->consumer->dynvars, predicate->left.operand, &value)))
 		fire_unless(!dbk_value_holds(predicate, value), engine, probe, args, frame, ecb);
 	else
-		fire(engine, probe, args, frame);
+		dbk_fire(engine, probe, args, frame);
 }
 
 /* Most firings of a probe that is enabled once end with its predicate. */
@@ -587,7 +569,7 @@ __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *pro
 	else if (alone == DBK_ALONE_ARGUMENTS && dbk_host_ticks_are_quick())
 		fire_arguments(engine, probe, args, frame, ecb);
 	else if (alone <= DBK_ALONE_NOT)
-		fire(engine, probe, args, frame);
+		dbk_fire(engine, probe, args, frame);
 	else if (alone == DBK_ALONE_ALWAYS)
 		fire_one(engine, probe, args, frame, ecb);
 	else if (alone == DBK_ALONE_VALUE)

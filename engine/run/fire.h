@@ -16,9 +16,23 @@
 #include "engine/memory/buffer.h"
 #include "engine/run/dif.h"
 
+#define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
 /** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
  * meanwhile; with option cpu this CPU is that one, or nothing fires. */
 void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
+
+/** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */
+void dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
+	      void *frame);
+
+/** dbk_buffer_here() - what the ECB's consumer has on this CPU; index times size is computed once, not
+ * here */
+static __probe_ctx_inline struct dbk_buffer *dbk_buffer_here(const struct dbk_cpu *cpu,
+							     const struct dbk_ecb *ecb)
+{
+	return (struct dbk_buffer *)(void *)((uint8_t *)ecb->buffers + cpu->buffer_offset);
+}
 
 /** dbk_run_plan() - all steps of cpu->ecb's plan, and its record.  On a fault *action_ret is the
  * number of the action from 1.  Probe context */

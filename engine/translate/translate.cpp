@@ -252,11 +252,17 @@ std::string ClauseWriter::function(uint32_t index) {
                       with = "(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,\n\t\t\tstruct dbk_buffer *buffer, "
                              "const uint64_t *args, void *frame";
     return "static __probe_ctx_inline bool " + own + "_body" + with + ", bool quick)\n{\n" + text_ + "}\n\n" +
-           "__probe_ctx __attribute__((__noinline__)) static bool " + own + "_slow" + with + ")\n{\n\treturn " + own +
-           "_body(cpu, ecb, buffer, args, frame, false);\n}\n\n__probe_ctx static bool " + own + with + ")\n{\n" +
-           strprintf("\tif (dbk_native_is_quick(ecb, %u))\n", cost_.args) + "\t\treturn " + own +
-           "_body(cpu, ecb, buffer, args, frame, true);\n\treturn " + own +
-           "_slow(cpu, ecb, buffer, args, frame);\n}\n\n";
+           "__probe_ctx static bool " + own + with + ")\n{\n\treturn " + own +
+           "_body(cpu, ecb, buffer, args, frame, false);\n}\n\n__probe_ctx static void " + own +
+           "_firing(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,\n"
+           "\t\t\tvoid *frame, const struct dbk_ecb *ecb)\n{\n"
+           "\tunsigned long flags = dbk_host_enter();\n"
+           "\tstruct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];\n"
+           "\tstruct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);\n\n\t(void)probe;\n" +
+           strprintf("\tif (dbk_native_is_quick(ecb, %u) && dbk_native_enter(cpu, buffer) &&\n", cost_.args) +
+           "\t    dbk_native_leave(cpu, buffer, " + own + "_body(cpu, ecb, buffer, args, frame, true))) {\n"
+           "\t\tdbk_host_leave(flags);\n\t\treturn;\n\t}\n\tdbk_host_leave(flags);\n"
+           "\tdbk_native_fire(ecb, args, frame);\n}\n\n";
 }
 
 /// Calls `with` for each expression that a plan's interpreter would be asked for.
@@ -330,21 +336,25 @@ void ProgramWriter::plan(uint32_t index) {
 
 void ProgramWriter::table() {
     const char* name = name_.c_str();
-    std::string values, clauses;
+    std::string values, clauses, firings;
     for (uint32_t section : values_)
         values += strprintf("\t[%u] = %s_value_%u,\n", section, name, section);
-    for (uint32_t index : clauses_)
+    for (uint32_t index : clauses_) {
         clauses += strprintf("\t[%u] = %s_clause_%u,\n", index, name, index);
+        firings += strprintf("\t[%u] = %s_clause_%u_firing,\n", index, name, index);
+    }
     made_.text += strprintf("static dbk_native_value *const %s_values[%u] = {\n%s};\n\n", name,
                             consumer_.program->section_count, values.c_str());
     made_.text += strprintf("static dbk_native_clause *const %s_clauses[%u] = {\n%s};\n\n", name,
                             consumer_.plan_count + 1, clauses.c_str());
+    made_.text += strprintf("static dbk_native_firing *const %s_firings[%u] = {\n%s};\n\n", name,
+                            consumer_.plan_count + 1, firings.c_str());
     part();
     made_.text += strprintf("const struct dbk_native_program %s = {\n\t.part = &%s_part.head,\n\t.lacks = %u,\n"
                             "\t.aggregate = %u,\n\t.counted = %u,\n\t.values = %s_values,\n"
-                            "\t.clauses = %s_clauses,\n};\n\n",
+                            "\t.clauses = %s_clauses,\n\t.firings = %s_firings,\n};\n\n",
                             name, name, consumer_.program->lacks, consumer_.aggregate, unsigned{consumer_.counted},
-                            name, name);
+                            name, name, name);
 }
 
 /// What is said of the program in a module's file.

@@ -333,6 +333,7 @@ struct dbk_plan {
 	uint32_t classic_align;
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	dbk_native_clause *native; /* predicate that is not simple, and steps; NULL: interpreted */
+	dbk_native_firing *native_firing; /* the same where it is alone on its probe */
 	bool native_pays;   /* it is charged, as it would be without */
 	uint8_t native_way; /* enum dbk_native_way */
 	uint32_t step_count;

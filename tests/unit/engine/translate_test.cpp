@@ -12,6 +12,8 @@
 using namespace daybreak;
 using namespace daybreak::engine_test;
 
+extern "C" void dbk_fire(dbk_engine* engine, dbk_probe* probe, const uint64_t* args, void* frame); // engine/run/fire.h
+
 namespace {
 
 constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
@@ -150,7 +152,9 @@ Left run(const std::vector<uint8_t>& image, uint32_t aggregate, const Bind& bind
     REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
     REQUIRE(dbk_consumer_start(consumer) == 0);
     std::mt19937 random(7);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 3100; i++) {
+        if (i == 3000) // what fires after it leaves nothing
+            REQUIRE(dbk_consumer_stop(consumer) == 0);
         host.pid = random() % 50;
         host.execname[random() % 15] = static_cast<char>('a' + random() % 3);
         host.mono_ns += random() % 100;
@@ -211,6 +215,8 @@ TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][
     static bool can;
     static dbk_native_clause* const clause[] = {
         [](dbk_cpu*, const dbk_ecb*, dbk_buffer*, const uint64_t*, void*) { return can; }};
+    static dbk_native_firing* const firing[] = {[](dbk_engine* engine, dbk_probe* probe, const uint64_t* args,
+                                                    void* frame, const dbk_ecb*) { dbk_fire(engine, probe, args, frame); }};
     Dof dof;
     dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PID, 1), ret(1)}})});
     Engine engine(1);
@@ -232,7 +238,8 @@ TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][
                               consumer->aggregate,
                               consumer->counted,
                               values.data(),
-                              clause};
+                              clause,
+                              firing};
     SECTION("of its own program") {
         REQUIRE(dbk_consumer_bind(consumer, &native));
         uint32_t matched;
