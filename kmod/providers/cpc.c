@@ -24,6 +24,9 @@
 /* A program can name any number of them, and each stays until the module goes. */
 #define CPC_PROBES_MAX 1000
 
+/* kernel/events/core.c: MAX_INTERRUPTS */
+#define THROTTLED (~0ULL)
+
 static const struct event {
 	const char *name;
 	u32 type;
@@ -62,6 +65,9 @@ static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_samp
 		dbk_probe_missed(dbk.engine, &cpc->probe, 1);
 	else if (dbk_probe_is_enabled(&cpc->probe))
 		dbk_probe_fire(dbk.engine, &cpc->probe, args, &frame);
+	/* Throttled, it is stopped until the next tick, and does not count meanwhile. */
+	if (unlikely(counter->hw.interrupts == THROTTLED))
+		dbk_probe_missed(dbk.engine, &cpc->probe, 1);
 	dbk_host_leave(flags);
 }
 

@@ -14,7 +14,7 @@
 #include "kmod/frame.h"
 #include "kmod/include/daybreak_provider.h"
 #include "kmod/kernel/symbols.h"
-#include "kmod/providers/provider.h"
+#include "kmod/providers/fbt.h"
 
 /* Probes that are registered at once, of all modules; a power of two. */
 #define SLOTS 4096u
@@ -48,7 +48,9 @@ __probe_ctx void __daybreak_fire(u32 handle, const u64 *args, u32 count)
 
 	if (foreign && foreign->handle == handle && dbk_probe_is_enabled(&foreign->probe)) {
 		count = min_t(u32, count, foreign->probe.arg_count);
-		if (count == 0 ||
+		if (fbt_is_cramped())
+			dbk_probe_missed(dbk.engine, &foreign->probe, 1);
+		else if (count == 0 ||
 		    copy_from_kernel_nofault(words, args, count * sizeof(*words)) == 0)
 			dbk_probe_fire(dbk.engine, &foreign->probe, words, &frame);
 		else

@@ -12,6 +12,7 @@
  */
 #include <linux/kprobes.h>
 #include <linux/slab.h>
+#include <asm/cpu_entry_area.h>
 #include <asm/insn.h>
 
 #include "kmod/kernel/symbols.h"
@@ -37,6 +38,13 @@ static typeof(insn_decode) *decode; /* [C] */
 static unsigned long (*text_of)(u8 *room, unsigned long address);
 static unsigned long text_start, text_end; /* [C] of the kernel */
 
+/* A breakpoint's handler counts as an NMI whatever it interrupted (exc_int3()); one that is called by a
+ * jump or ftrace does not.  An NMI of the kernel's has a stack of its own, in the CPU's entry area. */
+static __probe_ctx_inline bool is_trapped(void)
+{
+	return in_nmi() && current_stack_pointer - CPU_ENTRY_AREA_BASE >= P4D_SIZE;
+}
+
 static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	struct kinst_probe *kinst = container_of(kprobe, struct kinst_probe, kprobe);
@@ -45,11 +53,18 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 			     regs->r9, regs->ax, regs->sp, regs->bp, regs->bx };
 	unsigned long flags = dbk_host_enter();
 	unsigned long ip = regs->ip;
+	bool trapped = is_trapped();
 
 	/* As if the breakpoint were not there: it is one byte ahead. */
 	regs->ip = (unsigned long)kprobe->addr;
-	if (dbk_probe_is_enabled(&kinst->probe))
+	if (trapped) /* the level is what was interrupted; interrupts are off */
+		__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	if (unlikely(fbt_is_cramped()))
+		dbk_probe_missed(dbk.engine, &kinst->probe, 1);
+	else if (dbk_probe_is_enabled(&kinst->probe))
 		dbk_probe_fire(dbk.engine, &kinst->probe, args, &frame);
+	if (trapped)
+		__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
 	regs->ip = ip;
 	dbk_host_leave(flags);
 	return 0;
@@ -60,11 +75,15 @@ static u32 instruction_bytes(unsigned long address)
 {
 	u8 room[MAX_INSN_SIZE];
 	struct insn insn;
-	unsigned long text = text_of(room, address);
+	unsigned long text;
+	u32 bytes = 0;
 
-	return text != 0 && decode(&insn, (void *)text, MAX_INSN_SIZE, INSN_MODE_KERN) >= 0
-		       ? insn.length
-		       : 0;
+	preempt_disable(); /* kprobes of others are freed after a grace period */
+	text = text_of(room, address);
+	if (text != 0 && decode(&insn, (void *)text, MAX_INSN_SIZE, INSN_MODE_KERN) >= 0)
+		bytes = insn.length;
+	preempt_enable();
+	return bytes;
 }
 
 static bool kinst_exists(const char *function, const char *name)

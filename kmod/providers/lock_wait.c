@@ -55,6 +55,7 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 				 unsigned int kind)
 {
 	struct note *note;
+	unsigned long irq;
 	u32 i;
 
 	if (flags != kind) {
@@ -64,8 +65,13 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 			note->since_ns = 0;
 		return false;
 	}
-	if (note_find(probe, lock))
+	note = note_find(probe, lock);
+	if (note) {
+		/* Only a mutex's wait begins several times; of another one the end was not seen. */
+		if (!(kind & LCB_F_MUTEX))
+			note->since_ns = dbk_host_mono_ns();
 		return false;
+	}
 	for (i = 0; i < NEAR; i++) {
 		note = note_near(probe, lock, i);
 		if (READ_ONCE(note->thread) || cmpxchg(&note->thread, NULL, current) != NULL)
@@ -76,7 +82,9 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 		WRITE_ONCE(note->lock, lock);
 		return false;
 	}
+	irq = dbk_host_enter();
 	dbk_probe_missed(dbk.engine, probe, 1);
+	dbk_host_leave(irq);
 	return false;
 }
 

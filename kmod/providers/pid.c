@@ -144,8 +144,10 @@ static int pid_enable(struct dbk_probe *probe)
 
 	dbk_state_assert();
 	mutex_lock(&pid_mutex);
+	/* What pid_instruction_is_there() refused stays refused: a breakpoint would be in the middle of one. */
 	list_for_each_entry(hook, &pid->hooks, link)
-		err = err ?: pid_hook(hook);
+		if (!hook->refused)
+			err = err ?: pid_hook(hook);
 	pid->enabled = !err;
 	if (err)
 		unhook(pid);

@@ -4,16 +4,20 @@
  */
 #include <linux/atomic.h>
 #include <linux/file.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
-#include <linux/wait.h>
 
 #include "kmod/arch/x86/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/pid_files.h"
+
+/* Any user can make files of that name, build id and path. */
+#define COPIES_MAX 64
 
 struct build {
 	u64 at;	   /* offset in the file */
@@ -28,6 +32,8 @@ struct pid_file {
 	u64 number;		 /* [C] */
 	u32 users;		 /* [S] */
 	bool other_build_said;	 /* [F] */
+	bool left_alone_said;	 /* [F] */
+	u32 copy_count;		 /* [F] */
 	struct build build;	 /* [C] */
 	const char *path, *name; /* [C] the name is its end */
 };
@@ -48,8 +54,6 @@ struct look {
 
 static LIST_HEAD(files);
 static u64 last_number; /* [S] */
-static atomic_t looks = ATOMIC_INIT(0);
-static DECLARE_WAIT_QUEUE_HEAD(looks_done);
 static int (*work_add)(struct task_struct *task, struct callback_head *work,
 		       enum task_work_notify_mode mode); /* [S] */
 
@@ -86,6 +90,7 @@ static bool has_copy(const struct pid_file *file, const struct inode *inode)
 static void hook_add(struct pid_probe *pid, const struct pid_copy *copy)
 {
 	struct pid_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	int err = 0;
 
 	if (!hook)
 		return;
@@ -95,13 +100,15 @@ static void hook_add(struct pid_probe *pid, const struct pid_copy *copy)
 	if (!pid_instruction_is_there(copy->file, pid))
 		hook->refused = true;
 	else if (pid->enabled)
-		pid_hook(hook);
-	if (hook->refused)
-		pr_warn("no probe at %s:%s:%s:%s\n", pid->probe.provider, pid->probe.module,
-			pid->probe.function, pid->probe.name);
+		err = pid_hook(hook);
+	if (hook->refused || err)
+		pr_warn("no probe at %s:%s:%s:%s in a copy, %pD: %s (error %d)\n", pid->probe.provider,
+			pid->probe.module, pid->probe.function, pid->probe.name, copy->file,
+			err ? "it cannot be registered" : "no instruction that can be probed begins there",
+			-err);
 }
 
-static void copy_add(struct pid_file *file, struct file *mapped)
+static void copy_add(struct pid_file *file, struct file *mapped, const struct inode *inode)
 {
 	struct pid_copy *copy = kzalloc(sizeof(*copy), GFP_KERNEL);
 	struct pid_probe *pid;
@@ -109,10 +116,26 @@ static void copy_add(struct pid_file *file, struct file *mapped)
 	if (!copy)
 		return;
 	copy->file = get_file(mapped);
-	copy->inode = file_inode(mapped);
+	copy->inode = inode;
 	list_add_tail_rcu(&copy->link, &file->copies);
+	file->copy_count++;
 	list_for_each_entry(pid, &file->probes, file_link)
 		hook_add(pid, copy);
+}
+
+/* A file's server in user space may never answer, and the kernel reads the instruction with pid_mutex
+ * and what each fork() needs held. */
+static bool is_left_alone(struct pid_file *file, struct file *mapped)
+{
+	bool foreign = file_inode(mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+
+	if (!foreign && file->copy_count < COPIES_MAX)
+		return false;
+	if (!file->left_alone_said)
+		pr_warn("%s: a copy is not probed: %s\n", file->path,
+			foreign ? "its file system is a process (FUSE)" : "there are " __stringify(COPIES_MAX));
+	file->left_alone_said = true;
+	return true;
 }
 
 static struct pid_file *file_numbered(u64 number)
@@ -129,14 +152,18 @@ static struct pid_file *file_numbered(u64 number)
 static void on_look(struct callback_head *head)
 {
 	struct look *look = container_of(head, struct look, head);
-	bool fits = is_build(look->mapped, &look->build);
-	struct pid_file *file;
+	bool fuse = file_inode(look->mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	bool fits = !fuse && is_build(look->mapped, &look->build);
+	struct pid_file *file = NULL;
 
 	mutex_lock(&pid_mutex);
-	file = file_numbered(look->number);
-	if (file && !has_copy(file, file_inode(look->mapped))) {
+	/* A helper of the kernel's whose exec failed late comes here without a root folder (d_path()). */
+	if (!(current->flags & PF_EXITING))
+		file = file_numbered(look->number);
+	if (file && !has_copy(file, file_inode(look->mapped)) &&
+	    !((fuse || fits) && is_left_alone(file, look->mapped))) {
 		if (fits && (look->build.bytes != 0 || is_path(file, look->mapped))) {
-			copy_add(file, look->mapped);
+			copy_add(file, look->mapped, file_inode(look->mapped));
 		} else if (!fits && !file->other_build_said && is_path(file, look->mapped)) {
 			pr_warn("%s is another build than the program was compiled for\n",
 				file->path);
@@ -146,8 +173,7 @@ static void on_look(struct callback_head *head)
 	mutex_unlock(&pid_mutex);
 	fput(look->mapped);
 	kfree(look);
-	if (atomic_dec_and_test(&looks))
-		wake_up_all(&looks_done);
+	module_put(THIS_MODULE);
 }
 
 static void look_later(const struct pid_file *file, struct file *mapped)
@@ -156,14 +182,17 @@ static void look_later(const struct pid_file *file, struct file *mapped)
 
 	if (!look)
 		return;
+	if (!try_module_get(THIS_MODULE)) {
+		kfree(look);
+		return;
+	}
 	init_task_work(&look->head, on_look);
 	look->mapped = get_file(mapped);
 	look->number = file->number;
 	look->build = file->build;
-	atomic_inc(&looks);
 	if (!work_add(current, &look->head, TWA_RESUME))
 		return;
-	atomic_dec(&looks); /* it is ending */
+	module_put(THIS_MODULE); /* it is ending */
 	fput(mapped);
 	kfree(look);
 }
@@ -197,7 +226,8 @@ static void first_copy_add(struct pid_file *file)
 		return;
 	mutex_lock(&pid_mutex);
 	if (S_ISREG(file_inode(found)->i_mode) && is_build(found, &file->build))
-		copy_add(file, found);
+		/* An overlay's own inode is not what processes map. */
+		copy_add(file, found, d_real_inode(found->f_path.dentry));
 	mutex_unlock(&pid_mutex);
 	fput(found);
 }
@@ -275,8 +305,9 @@ void pid_file_put(struct pid_file *file)
 	mutex_unlock(&pid_mutex);
 	if (list_empty(&files))
 		dbk_function_unhook(&mmap_hook);
-	wait_event(looks_done, atomic_read(&looks) == 0);
-	synchronize_rcu_tasks(); /* on_look() has returned; and nothing looks at the file */
+	/* No mapping looks at the file.  What is to be looked at has its number alone: it may stay for ever in
+	 * a process that waits, and must not keep [S] with it. */
+	synchronize_rcu();
 	list_for_each_entry_safe(copy, next, &file->copies, link) {
 		fput(copy->file);
 		kfree(copy);
@@ -312,5 +343,6 @@ void pid_file_remove(struct pid_probe *pid)
 void pid_files_exit(void)
 {
 	dbk_state_assert();
+	synchronize_rcu_tasks(); /* each on_look() that gave the module back has returned */
 	dbk_function_hook_free(&mmap_hook);
 }

@@ -353,6 +353,18 @@ void dbk_places_put(struct dbk_places *places)
 	*places = (struct dbk_places){ NULL, 0 };
 }
 
+static bool is_refused(const struct pid_probe *pid)
+{
+	const struct pid_hook *hook;
+	bool refused = false;
+
+	mutex_lock(&pid_mutex);
+	list_for_each_entry(hook, &pid->hooks, link)
+		refused |= hook->refused;
+	mutex_unlock(&pid_mutex);
+	return refused;
+}
+
 void dbk_places_say(const struct dbk_places *places, const char *name, struct dbk_reason *remark)
 {
 	size_t used = strlen(remark->text);
@@ -362,7 +374,7 @@ void dbk_places_say(const struct dbk_places *places, const char *name, struct db
 	for (i = 0; i < places->count; i++) {
 		const struct dbk_probe *probe = &places->probes[i]->probe;
 
-		if (!places->probes[i]->first.refused || count++ >= REFUSED_SAID_MAX)
+		if (!is_refused(places->probes[i]) || count++ >= REFUSED_SAID_MAX)
 			continue;
 		pr_warn("ring %s: the kernel puts no probe at %s:%s:%s:%s\n", name, probe->provider,
 			probe->module, probe->function, probe->name);

@@ -82,6 +82,7 @@ static int rows_unfold(void)
 	candidates = candidate_texts ? kvcalloc(count, sizeof(*candidates), GFP_KERNEL) : NULL;
 	if (!candidates) {
 		kvfree(candidate_texts);
+		candidate_texts = NULL;
 		return -ENOMEM;
 	}
 	memcpy(candidate_texts, stable_texts, stable_text_bytes);

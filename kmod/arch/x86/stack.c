@@ -137,8 +137,15 @@ static __probe_ctx uint32_t stack_of_return(struct dbk_frame *frame, uint64_t *p
 static __probe_ctx uint32_t stack_of_interrupted(struct dbk_frame *frame, uint64_t *pcs,
 						 uint32_t depth_max)
 {
+	struct unwind_state state;
+
 	if (!frame->regs || user_mode(frame->regs))
 		return 0;
+	/* Of perf_fetch_caller_regs(), without flags: ip is the caller's, sp not (perf_hw_regs()). */
+	if (!(frame->regs->flags & X86_EFLAGS_FIXED)) {
+		unwind_start(&state, current, NULL, (unsigned long *)frame->regs->sp);
+		return unwind_rest(&state, pcs, 0, depth_max);
+	}
 	return stack_of_registers(frame->regs, pcs, 0, depth_max);
 }
 

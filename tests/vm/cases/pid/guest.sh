@@ -94,10 +94,20 @@ equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a
 	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
+# A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.
+mkdir replaced
+cp /bin/build-a replaced/it
+holds replaced-compiles daybreak compile -n 'pid*:/tmp/replaced/it:work:1 { @ = count(); }' -x bufpolicy=ring -o replaced.dof
+cp /bin/build-b replaced/it
+daybreak start --dof replaced.dof --name replaced 2>&1
+holds replaced-runs-as-it-is replaced/it
+holds replaced-stops daybreak stop replaced -o replaced.dbrk
+at_least replaced-is-said "$(dmesg | grep -c 'no probe at pid.*it:work:1')" 1
+
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
 for one in a b; do
-	mkfifo in-$one
+	mkfifo in-$one; : >text-$one
 	target waits <in-$one >text-$one &
 	eval "pid_$one=$!"
 done
