@@ -66,12 +66,13 @@ struct Readings {
 };
 
 /// "281 bytes, CRC-32C 1a2b3c4d, with 1 thread; with 2 the same"
-std::string digests_text(const Digests& alone, const Digests& together, unsigned threads) {
+std::string digests_text(const analyze::OutputDigest& alone, const analyze::OutputDigest& together,
+                         unsigned threads) {
     auto text = [](const analyze::OutputDigest& digest) {
         return counted(digest.bytes, "byte") + base::strprintf(", CRC-32C %08x", digest.crc32c);
     };
-    return text(alone.all) + ", with 1 thread; with " + std::to_string(threads) + " " +
-           (alone.all == together.all ? "the same" : text(together.all));
+    return text(alone) + ", with 1 thread; with " + std::to_string(threads) + " " +
+           (alone == together ? "the same" : text(together));
 }
 
 /// Reports and replays both.
@@ -80,15 +81,16 @@ Readings compare(const AskedRecording& alone, const AskedRecording& together, un
     Readings readings;
     Digests report = digests_of_report(alone.trace(), progress, "reporting"),
             report_again = digests_of_report(together.trace(), progress, "reporting again");
-    readings.reported = digests_text(report, report_again, threads);
+    readings.reported = digests_text(report.all, report_again.all, threads);
     Digests replay = digests_of_replay(alone, progress, "replaying"),
             replay_again = digests_of_replay(together, progress, "replaying again");
     readings.replayed =
         replay.why_not.empty()
-            ? digests_text(replay, replay_again, threads) +
+            ? digests_text(replay.text, replay_again.text, threads) +
                   (replay.text == report.text ? ", as reported" : ", not as reported")
             : "not: " + replay.why_not;
-    readings.are_same = report.all == report_again.all && replay.all == replay_again.all;
+    // Messages of a replay have addresses of this process in them: "invalid address (0x...)".
+    readings.are_same = report.all == report_again.all && replay.text == replay_again.text;
     return readings;
 }
 
@@ -176,7 +178,8 @@ void add_verify(Command app, int& status) {
     add_trace_files(command, *files, true);
     command.footer("\nReads every block and every record, reports and replays the program twice;\n"
                    "prints what is missing, with CPU, time, cause and count.  Exit status 3 when\n"
-                   "data was lost.\n"
+                   "data was lost.  A replay is \"not as reported\" where what the program printed\n"
+                   "depended on when its consumer looked, as with a rate or a clean-up in between.\n"
                    "Example: is this copy whole?\n"
                    "  daybreak verify boot.dbrk");
     command.callback([files, &status] { status = verify(*files); });
