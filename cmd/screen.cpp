@@ -3,6 +3,8 @@
 // One screen: how many rows of each part fit.
 #include "cmd/screen.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,6 +17,7 @@ namespace daybreak::cmd {
 namespace {
 
 constexpr size_t kRowsMax = 6, kRowsWithSpace = 3;
+constexpr size_t kRowsFirst = 2; ///< more than one, of the first part on a small screen
 
 size_t lines_of(const std::string& text, size_t columns) {
     size_t lines = 0;
@@ -46,7 +49,7 @@ std::string laid_out(const std::string& above, const std::vector<ScreenPart>& pa
                      const std::string& below, PartLines& made, const std::vector<size_t>& rows,
                      const char* space) {
     std::string text = above;
-    for (size_t i = 0; i < parts.size(); i++) {
+    for (size_t i = 0; i < rows.size(); i++) {
         const ScreenPart& part = parts[i];
         const std::string& lines = made.of(i, rows[i]);
         text += space + (part.title.empty() ? "" : part.title + "\n") +
@@ -68,8 +71,9 @@ ScreenSize screen_size() {
 std::string on_one_screen(const std::string& above, const std::vector<ScreenPart>& parts,
                           const std::string& below, ScreenSize size) {
     PartLines made(parts);
+    std::string end = below;
     auto with = [&](const std::vector<size_t>& rows, const char* space) {
-        return laid_out(above, parts, below, made, rows, space);
+        return laid_out(above, parts, end, made, rows, space);
     };
     auto fits = [&size](const std::string& text) {
         return lines_of(text, size.columns) <= size.lines;
@@ -79,6 +83,21 @@ std::string on_one_screen(const std::string& above, const std::vector<ScreenPart
             return text;
     // Without lines between the parts.  The first part goes first, the others take turns.
     std::vector<size_t> rows(parts.size(), 1);
+    auto drop = [&](bool is_part) {
+        if (is_part)
+            rows.pop_back();
+        size_t dropped = parts.size() - rows.size();
+        end = "no room here for " + (dropped == 0 ? "" : base::counted(dropped, "part") + " and ") +
+              (below.empty() ? "the rest" : "what is " + below.substr(0, below.find('\n'))) +
+              ": a pipe shows more\n";
+    };
+    // A screen that is too small has the first parts, and says how many it has not.
+    if (!rows.empty() && !fits(with(rows, ""))) {
+        drop(false);
+        for (rows[0] += kRowsFirst; rows.size() > 1 && !fits(with(rows, "")); drop(true))
+            ;
+        rows[0] = 1;
+    }
     auto raise = [&](size_t part) {
         rows[part]++;
         bool has_room = fits(with(rows, ""));
@@ -88,7 +107,7 @@ std::string on_one_screen(const std::string& above, const std::vector<ScreenPart
     while (!rows.empty() && rows[0] < kRowsMax && raise(0))
         ;
     for (size_t count = 1; count < kRowsMax; count++)
-        for (size_t part = 1; part < parts.size(); part++)
+        for (size_t part = 1; part < rows.size(); part++)
             raise(part);
     return with(rows, "");
 }

@@ -26,8 +26,9 @@ ScreenSize screen_size();
 
 constexpr size_t kScreenLines = 40;
 
-/// Returns `above`, the parts and `below`, with as many rows of each part as fit on the screen; one
-/// of each at least, whatever its size.
+/// Returns `above`, the parts and `below` (whose first line is a title), with as many rows of each
+/// part as fit on the screen. Where one of each does not, `below` and the last parts become a line
+/// that says how many are not there.
 std::string on_one_screen(const std::string& above, const std::vector<ScreenPart>& parts,
                           const std::string& below, ScreenSize size);
 
