@@ -169,8 +169,26 @@ Section compare_question(const AskedQuestion& question, size_t index, const Side
     return section;
 }
 
-/// What the recorded programs aggregated: of those aggregations that all of them have.
-Section compare_stored(const Side& before, const Side& after) {
+/// Whether an answer of a question has the same rows.
+bool is_repeated(const analyze::ComparedAnswer& stored, const std::vector<Section>& sections) {
+    auto is_same = [](const analyze::ComparedRow& one, const analyze::ComparedRow& other) {
+        return one.key_json == other.key_json && one.before == other.before &&
+               one.after == other.after && one.cells_before == other.cells_before &&
+               one.cells_after == other.cells_after;
+    };
+    auto repeats = [&](const analyze::ComparedAnswer& answer) {
+        return answer.function == stored.function &&
+               std::ranges::equal(answer.rows, stored.rows, is_same);
+    };
+    return std::ranges::any_of(sections, [&repeats](const Section& section) {
+        return std::ranges::any_of(section.answers, repeats);
+    });
+}
+
+/// What the recorded programs aggregated: of those aggregations that all of them have, what no
+/// question gave.
+Section compare_stored(const Side& before, const Side& after,
+                       const std::vector<Section>& sections) {
     Section section{"stored", "what the recorded programs aggregated", "", {}};
     section.answers = analyze::compare(before.stored, after.stored);
     std::string missing;
@@ -183,6 +201,9 @@ Section compare_stored(const Side& before, const Side& after) {
                                side->recordings[i].path + ")";
                 return !is_known;
             });
+    std::erase_if(section.answers, [&sections](const analyze::ComparedAnswer& answer) {
+        return is_repeated(answer, sections);
+    });
     if (!missing.empty())
         section.reason = "not aggregated by every recorded program: " + missing;
     return section;
@@ -292,7 +313,7 @@ int diff(const DiffArguments& arguments) {
     for (size_t i = 0; i < questions.size(); i++)
         sections.push_back(compare_question(questions[i], i, before, after));
     if (!before.stored.empty())
-        sections.push_back(compare_stored(before, after));
+        sections.push_back(compare_stored(before, after, sections));
     analyze::DiffLayout layout{before.recordings.size(), after.recordings.size(),
                                arguments.rows_max};
     if (arguments.json) {
