@@ -184,7 +184,7 @@ struct dbk_buffer {
 	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
 	uint32_t busy_kiloticks; /* [P] in the consumer's clauses, since ...; see run/deadman.c */
 	uint64_t deadman_ticks;	 /* [P] ... this CPU's window began */
-	/* 512 bytes: a CPU's is found by a shift, and a firing that its predicate ends does little else. */
+	/* 1024 bytes: a CPU's is found by a shift, and a firing that its predicate ends does little else. */
 	uint64_t unused[8];
 } __attribute__((aligned(64)));
 

@@ -57,6 +57,24 @@ using daybreak::engine_test::host;
 using daybreak::engine_test::host_cpu;
 using daybreak::engine_test::note;
 
+namespace {
+
+std::mutex memory_mutex;
+
+void* noted(void* memory, size_t bytes) {
+    std::lock_guard lock(memory_mutex);
+    host.memory[static_cast<const uint8_t*>(memory)] = bytes;
+    return std::memset(memory, 0, bytes);
+}
+
+void free_noted(void* memory) {
+    std::lock_guard lock(memory_mutex);
+    host.memory.erase(static_cast<const uint8_t*>(memory));
+    std::free(memory);
+}
+
+} // namespace
+
 extern "C" {
 
 void* dbk_host_alloc(size_t bytes) {
@@ -66,13 +84,11 @@ void* dbk_host_alloc(size_t bytes) {
         host.allocations_left--;
     // Alignment of struct dbk_buffer; the kernel's large allocations have page alignment.
     size_t rounded = (std::max<size_t>(bytes, 1) + 63) & ~size_t{63};
-    void* memory = std::aligned_alloc(64, rounded);
-    std::memset(memory, 0, rounded);
-    return memory;
+    return noted(std::aligned_alloc(64, rounded), rounded);
 }
 
 void dbk_host_free(void* memory) {
-    std::free(memory);
+    free_noted(memory);
 }
 
 uint64_t dbk_host_alloc_max(void) {
@@ -85,8 +101,7 @@ bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
         return false;
     if (host.allocations_left > 0)
         host.allocations_left--;
-    pages->address = std::aligned_alloc(4096, bytes);
-    std::memset(pages->address, 0, bytes);
+    pages->address = noted(std::aligned_alloc(4096, bytes), bytes);
     pages->phys_addr = 0x40000000 + host.pages_allocated;
     pages->bytes = bytes;
     host.pages_allocated += bytes;
@@ -97,7 +112,7 @@ uint64_t dbk_host_pages_max(void) {
     return host.pages_max;
 }
 void dbk_host_pages_free(dbk_pages* pages) {
-    std::free(pages->address);
+    free_noted(pages->address);
     pages->address = nullptr;
 }
 
