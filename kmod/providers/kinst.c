@@ -39,10 +39,14 @@ static unsigned long (*text_of)(u8 *room, unsigned long address);
 static unsigned long text_start, text_end; /* [C] of the kernel */
 
 /* A breakpoint's handler counts as an NMI whatever it interrupted (exc_int3()); one that is called by a
- * jump or ftrace does not.  An NMI of the kernel's has a stack of its own, in the CPU's entry area. */
-static __probe_ctx_inline bool is_trapped(void)
+ * jump or ftrace does not.  An NMI of the kernel's has a stack of its own, in the CPU's entry area.
+ * Returns what the trap has added to the preemption count, which is taken off for the level to be that
+ * of what was interrupted; 0: this is none. */
+static __probe_ctx_inline unsigned int trap_count(void)
 {
-	return in_nmi() && current_stack_pointer - CPU_ENTRY_AREA_BASE >= P4D_SIZE;
+	return in_nmi() && current_stack_pointer - CPU_ENTRY_AREA_BASE >= P4D_SIZE ?
+		       NMI_OFFSET + HARDIRQ_OFFSET :
+		       0;
 }
 
 static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *regs)
@@ -51,22 +55,23 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 	struct dbk_frame frame = { .kind = DBK_FRAME_INTERRUPT, .regs = regs };
 	const u64 args[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8,
 			     regs->r9, regs->ax, regs->sp, regs->bp, regs->bx };
-	unsigned long flags = dbk_host_enter();
-	unsigned long ip = regs->ip;
-	bool trapped = is_trapped();
+	const unsigned int trap = trap_count(); /* then interrupts are off */
+	unsigned long flags, ip = regs->ip;
 
+	if (!dbk_probe_is_enabled(&kinst->probe))
+		return 0;
+	flags = trap ? 0 : dbk_host_enter();
 	/* As if the breakpoint were not there: it is one byte ahead. */
 	regs->ip = (unsigned long)kprobe->addr;
-	if (trapped) /* the level is what was interrupted; interrupts are off */
-		__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
-	if (unlikely(fbt_is_cramped()))
+	__preempt_count_sub(trap);
+	if (trap == 0 && fbt_is_cramped())
 		dbk_probe_missed(dbk.engine, &kinst->probe, 1);
-	else if (dbk_probe_is_enabled(&kinst->probe))
+	else
 		dbk_probe_fire(dbk.engine, &kinst->probe, args, &frame);
-	if (trapped)
-		__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	__preempt_count_add(trap);
 	regs->ip = ip;
-	dbk_host_leave(flags);
+	if (!trap)
+		dbk_host_leave(flags);
 	return 0;
 }
 
