@@ -9,10 +9,10 @@
 #include "cmd/commands/partial.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/recorded_table.hpp"
 #include "cmd/recording_set.hpp"
 #include "cmd/replayed_program.hpp"
-#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
 #include "cmd/trace_sink.hpp"
@@ -89,7 +89,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     analyze::CommonSymbols common(tables); // addresses of two boots are not one kernel's
     options.symbols = set.is_of_several() ? &common.symbols() : tables[0];
     std::unique_ptr<analyze::RecordedNames> users;
-    if (!set.is_of_several()) // processes of two boots have nothing in common
+    if (!set.is_of_several()) // what is at an address of a process is known by pid and time of one boot
         users = user_names_of(set.all()[0]->trace.recording);
     options.users = users.get();
     options.user_style = arguments.user_style;

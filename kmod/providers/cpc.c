@@ -185,11 +185,6 @@ static int cpc_provide(const struct dbk_probedesc *description)
 	return dbk_probe_add(dbk.engine, &cpc->probe);
 }
 
-static int cpc_init(void)
-{
-	return 0;
-}
-
 static void cpc_exit(void)
 {
 	struct cpc_probe *cpc, *next;
@@ -206,7 +201,6 @@ static void cpc_exit(void)
 
 const struct dbk_provider dbk_provider_cpc = {
 	.name = "cpc",
-	.init = cpc_init,
 	.exit = cpc_exit,
 	.provide = cpc_provide,
 	.enable = cpc_enable,

@@ -264,11 +264,6 @@ static void foreign_unwatch(void)
 	unregister_module_notifier(&module_notifier);
 }
 
-static int foreign_init(void)
-{
-	return 0;
-}
-
 /* No module that registered one is left: it would have kept this one. */
 static void foreign_exit(void)
 {
@@ -288,7 +283,6 @@ static void foreign_disable(struct dbk_probe *probe)
 
 const struct dbk_provider dbk_provider_foreign = {
 	.name = "*",
-	.init = foreign_init,
 	.exit = foreign_exit,
 	.enable = foreign_enable,
 	.disable = foreign_disable,

@@ -218,11 +218,6 @@ static void kinst_book(void)
 	}
 }
 
-static int kinst_init(void)
-{
-	return 0;
-}
-
 /* With one wait for all of them, if there is memory to note them. */
 static void kprobes_unregister(void)
 {
@@ -258,7 +253,6 @@ static void kinst_exit(void)
 
 const struct dbk_provider dbk_provider_kinst = {
 	.name = "kinst",
-	.init = kinst_init,
 	.exit = kinst_exit,
 	.provide = kinst_provide,
 	.enable = kinst_enable,

@@ -21,7 +21,7 @@ struct dbk_provider {
 	 * work; 0: any number. */
 	u32 heavy_probes_max;
 
-	/* init() - publishes what exists.  Context: [S].  0 or a negative errno */
+	/* init() - publishes what exists; may be NULL.  Context: [S].  0 or a negative errno */
 	int (*init)(void);
 	/* exit() - takes everything out; no probe is enabled any more.  Context: [S]. */
 	void (*exit)(void);
