@@ -118,7 +118,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
 
     analyze::ReportOptions report_options;
     report_options.symbols = &trace_->symbols;
-    auto users = user_names_of(trace_->recording);
+    auto users = user_names_of(*trace_);
     report_options.users = users.get();
     report_options.totals = options.totals;
     analyze::StringSink sink;
@@ -180,7 +180,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_stored(const AskOptions& options
 ProgramAnswer AskedRecording::stored(const AskOptions& options) const {
     analyze::ReportOptions report_options;
     report_options.symbols = &trace_->symbols;
-    auto users = user_names_of(trace_->recording);
+    auto users = user_names_of(*trace_);
     report_options.users = users.get();
     report_options.totals = options.totals;
     report_options.window = window_;

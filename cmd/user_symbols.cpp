@@ -40,14 +40,15 @@ base::Bytes running_vdso(const formats::Recording& recording) {
 
 } // namespace
 
-std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Recording& recording,
+std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
                                                       std::vector<std::string> folders) {
-    if (recording.maps.empty())
+    if (trace.recording.maps.empty())
         return nullptr;
     analyze::ObjectPlaces places;
     places.folders = std::move(folders);
-    places.vdso = running_vdso(recording);
-    return std::make_unique<analyze::RecordedNames>(recording.maps, std::move(places));
+    places.vdso = running_vdso(trace.recording);
+    return std::make_unique<analyze::RecordedNames>(trace.recording.maps, std::move(places),
+                                                    trace.jit_names);
 }
 
 void add_user_style_options(Command command, analyze::UserNameStyle& style) {

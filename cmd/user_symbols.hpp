@@ -6,7 +6,7 @@
 #include "analyze/symbols/address_names.hpp"
 #include "analyze/symbols/recorded_names.hpp"
 #include "cmd/command.hpp"
-#include "formats/segment/recording.hpp"
+#include "formats/trace/reader.hpp"
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace daybreak::cmd {
 
 /// Returns what names the user addresses of a recording, which must outlive it; null when the
 /// recording has no maps of processes.  `folders` are those of --symbols.
-std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Recording& recording,
+std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
                                                       std::vector<std::string> folders = {});
 
 /// How they are written.

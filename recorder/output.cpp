@@ -4,6 +4,7 @@
 #include "recorder/output.hpp"
 
 #include "base/counted.hpp"
+#include "formats/trace/message.hpp"
 #include "formats/trace/shared_symbols.hpp"
 
 #include <algorithm>
@@ -159,6 +160,12 @@ std::vector<RecordedRing> recorded_rings(const formats::Recording& recording) {
 Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, bool interrupted) {
     tell(RecordStep::finishing);
     formats::Findings findings = findings_;
+    if (options_.jit_texts && !recording.maps.empty()) {
+        JitTexts made = options_.jit_texts();
+        findings.append(made.findings);
+        for (const formats::JitText& text : made.texts)
+            DBK_TRY_VOID(writer_->add_block(DBK_TRACE_JIT_NAMES, formats::encode_jit_text(text)));
+    }
     findings.append(recording.findings);
     formats::TraceSummary summary = formats::summary_of(recording);
     summary.findings = findings.list();

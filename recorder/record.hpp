@@ -12,6 +12,7 @@
 #include "formats/segment/coverage.hpp"
 #include "formats/trace/writer.hpp"
 #include "recorder/device.hpp"
+#include "recorder/jit_texts.hpp"
 #include "recorder/symbols.hpp"
 
 #include <functional>
@@ -26,6 +27,9 @@ struct RecordOptions {
     bool with_symbols = true;    ///< false: they lie in a file of their own
     formats::TraceHeader header; ///< host facts; origin and modules are filled in
     formats::TraceWriterOptions writer;
+    /// What runtimes call the code that they make, asked when the recording has maps of processes;
+    /// may be empty.
+    std::function<JitTexts()> jit_texts;
     std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty
 };
 

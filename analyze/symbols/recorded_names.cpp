@@ -125,11 +125,25 @@ std::optional<RecordedNames::Match> RecordedNames::place_of(uint64_t pid, uint64
     return match;
 }
 
+/// What is in no file the process's runtime may have made, and named.
+std::optional<UserPlace> RecordedNames::find_made(uint64_t pid, uint64_t address) {
+    auto match = jit_names_.find(pid, address);
+    if (!match)
+        return std::nullopt;
+    UserPlace place;
+    place.object = "perf-" + std::to_string(pid) + ".map";
+    place.object_offset = address;
+    place.symbol = match->name;
+    place.symbol_offset = match->offset;
+    place.object_start = address - match->offset;
+    return place;
+}
+
 std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
                                              std::optional<uint64_t> mono_ns) {
     auto match = place_of(pid, address, mono_ns);
     if (!match)
-        return std::nullopt;
+        return find_made(pid, address);
     auto remember_before = [&](uint64_t bytes) {
         if (mono_ns)
             remember(pid, address - bytes, {match->file, match->offset - bytes, match->begin});

@@ -10,6 +10,7 @@
 #include "analyze/symbols/object_symbols.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "formats/segment/process_maps.hpp"
+#include "formats/trace/jit_names.hpp"
 
 #include <map>
 #include <memory>
@@ -32,8 +33,9 @@ struct ObjectPlaces {
 class RecordedNames : public UserNames {
 public:
     /// `maps` must outlive it.
-    RecordedNames(const formats::ProcessMaps& maps, ObjectPlaces places)
-        : maps_(maps), places_(std::move(places)) {}
+    RecordedNames(const formats::ProcessMaps& maps, ObjectPlaces places,
+                  formats::JitNames jit_names = {})
+        : maps_(maps), places_(std::move(places)), jit_names_(std::move(jit_names)) {}
 
     std::optional<UserPlace> find(uint64_t pid, uint64_t address,
                                   std::optional<uint64_t> mono_ns) override;
@@ -55,11 +57,13 @@ private:
 
     std::optional<Match> place_of(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns);
     void remember(uint64_t pid, uint64_t address, const Match& match);
+    std::optional<UserPlace> find_made(uint64_t pid, uint64_t address);
     Object* object_of(const formats::MappedFile& file);
     std::unique_ptr<Object> read_object(const formats::MappedFile& file) const;
 
     const formats::ProcessMaps& maps_;
     ObjectPlaces places_;
+    formats::JitNames jit_names_;
     /// What was asked for with a time, and the beginnings of symbol and object, which are keys of
     /// aggregations: there the time is not known any more.  Without a file: there were several.
     std::map<std::pair<uint64_t, uint64_t>, Match> remembered_;             // by pid and address

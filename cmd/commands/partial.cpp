@@ -116,7 +116,7 @@ int replay_partial(const PartialRequest& request) {
     analyze::ReportOptions options;
     options.testing = is_testing();
     options.symbols = &request.recording.trace.symbols;
-    auto users = user_names_of(request.recording.trace.recording);
+    auto users = user_names_of(request.recording.trace);
     options.users = users.get();
     TerminalSink sink({.details = !options.testing});
     MessageSink messages(sink);

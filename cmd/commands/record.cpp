@@ -13,6 +13,7 @@
 #include "recorder/boot_units.hpp"
 #include "recorder/follow/series.hpp"
 #include "recorder/host.hpp"
+#include "recorder/jit_texts.hpp"
 #include "recorder/output.hpp"
 #include "recorder/programs.hpp"
 
@@ -94,6 +95,7 @@ recorder::RecordOptions options_of(const RecordArguments& arguments) {
     if (arguments.claim)
         options.header.boot_units = boot_units();
     options.clocks = recorder::read_clocks;
+    options.jit_texts = [] { return recorder::read_jit_texts(); };
     return options;
 }
 

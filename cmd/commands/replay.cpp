@@ -90,7 +90,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     options.symbols = set.is_of_several() ? &common.symbols() : tables[0];
     std::unique_ptr<analyze::RecordedNames> users;
     if (!set.is_of_several()) // what is at an address of a process is known by pid and time of one boot
-        users = user_names_of(set.all()[0]->trace.recording);
+        users = user_names_of(set.all()[0]->trace);
     options.users = users.get();
     options.user_style = arguments.user_style;
     OutputFile output;

@@ -114,7 +114,7 @@ int report(const ReportArguments& arguments) {
     options.window = window_of(trace->recording, *window, arguments.all);
     options.probes = *probes;
     options.symbols = &trace->symbols;
-    auto users = user_names_of(trace->recording, std::move(folders));
+    auto users = user_names_of(*trace, std::move(folders));
     options.users = users.get();
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});

@@ -7,6 +7,7 @@
 #include "cmd/recording_summary.hpp"
 #include "daybreak_version.hpp"
 #include "recorder/host.hpp"
+#include "recorder/jit_texts.hpp"
 #include "recorder/record.hpp"
 
 #include <cinttypes>
@@ -67,6 +68,7 @@ Result<bool> stop_to_file(recorder::DeviceApi& device, const StopArguments& argu
     options.ring_id = program.ring_id;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
+    options.jit_texts = [] { return recorder::read_jit_texts(); };
     DBK_TRY(recorder::RecordSummary summary, recorder::claim_and_record(device, symbols, options));
     if (!arguments.quiet) {
         complain_of_rings(summary.rings);

@@ -42,7 +42,7 @@ Digests digests_of_report(const formats::Trace& trace, Progress& progress, std::
     const uint64_t all = trace.recording.records_present();
     options.progress = [&](uint64_t records) { progress.step(step, records, all); };
     options.symbols = &trace.symbols;
-    auto users = user_names_of(trace.recording);
+    auto users = user_names_of(trace);
     options.users = users.get();
     analyze::DigestSink sink;
     analyze::render_report(trace.recording, options, sink);

@@ -36,13 +36,14 @@
 	X(WINDOW, 12, "message: the window that the file was cut to, and what it left out")        \
 	X(CONTENTS, 13, "message: what the index blocks of the file have, and where the rest is")  \
 	X(PART, 14, "message: what partial states are of (formats/aggstate/aggstate.md)")          \
-	X(STATES, 15, "message: partial states, or names for their addresses")
+	X(STATES, 15, "message: partial states, or names for their addresses")                     \
+	X(JIT_NAMES, 16, "a process, and the names that its runtime gave to code that it made")
 
 #define DBK_TRACE_ENUM(name, type, what) DBK_TRACE_##name = type,
 enum dbk_trace_type { DBK_TRACE_BLOCKS(DBK_TRACE_ENUM) };
 #undef DBK_TRACE_ENUM
 
-#define DBK_TRACE_TYPE_MAX DBK_TRACE_STATES
+#define DBK_TRACE_TYPE_MAX DBK_TRACE_JIT_NAMES
 
 struct dbk_trace_block {
 	uint32_t magic;		 /* DBK_TRACE_MAGIC */

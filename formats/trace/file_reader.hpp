@@ -15,6 +15,7 @@ struct FileContent {
     SymbolTable symbols;
     std::optional<SharedSymbols> shared_symbols;
     std::optional<TraceSummary> summary;
+    JitNames jit_names;
     Findings findings; ///< about the file itself
 
     /// Returns the file's number in its row, as it says itself or as its name does; 0: none.

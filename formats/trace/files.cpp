@@ -368,6 +368,7 @@ private:
             trace_.header = content.file.header;
             trace_.has_header = true;
         }
+        trace_.jit_names.add(std::move(content.jit_names));
         if (content.summary)
             add_summary(std::move(*content.summary));
         trace_.files.push_back(std::move(content.file));

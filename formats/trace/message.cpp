@@ -627,6 +627,23 @@ Result<std::vector<SkippedSegments>> decode_skipped(ByteView untrusted) {
     });
 }
 
+Bytes encode_jit_text(const JitText& text) {
+    const uint32_t head[] = {text.pid, 0};
+    Bytes raw(sizeof(head) + text.text.size());
+    std::memcpy(raw.data(), head, sizeof(head));
+    std::memcpy(raw.data() + sizeof(head), text.text.data(), text.text.size());
+    return raw;
+}
+
+Result<JitText> decode_jit_text(ByteView untrusted) {
+    uint32_t head[2] = {};
+    if (untrusted.size() < sizeof(head) || untrusted.size() - sizeof(head) > kJitTextBytesMax)
+        return errorf(ErrorCode::corrupt, "names of a runtime have %zu bytes", untrusted.size());
+    std::memcpy(head, untrusted.data(), sizeof(head));
+    ByteView text = untrusted.subspan(sizeof(head));
+    return JitText{head[0], {reinterpret_cast<const char*>(text.data()), text.size()}};
+}
+
 Bytes encode_window(const TraceWindow& window) {
     return encode([&](wire::Message::Builder root) {
         auto out = root.initWindow();

@@ -5,6 +5,7 @@
 // message.cpp is the one place that knows Cap'n Proto; its exceptions end there as Errors.
 #pragma once
 
+#include "formats/trace/jit_names.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <span>
@@ -30,6 +31,9 @@ Bytes encode_shared_symbols(const SharedSymbols& shared);
 Bytes encode_index(const TraceIndex& index);
 Bytes encode_summary(const TraceSummary& summary);
 Bytes encode_skipped(std::span<const SkippedSegments> skipped);
+/// A JIT_NAMES block, which is not a message.
+Bytes encode_jit_text(const JitText& text);
+Result<JitText> decode_jit_text(ByteView untrusted);
 Bytes encode_window(const TraceWindow& window);
 Bytes encode_contents(const TraceContents& contents);
 Bytes encode_end(const TraceEnd& end);

@@ -291,6 +291,11 @@ private:
         }
         case DBK_TRACE_SKIPPED:
             return take_skipped(raw);
+        case DBK_TRACE_JIT_NAMES: {
+            DBK_TRY(JitText text, decode_jit_text(raw));
+            content_.jit_names.add(std::move(text));
+            return {};
+        }
         case DBK_TRACE_PART:
         case DBK_TRACE_STATES:
             has_states_ = true;
@@ -478,6 +483,7 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
     trace.symbols = std::move(content.symbols);
     trace.shared_symbols = std::move(content.shared_symbols);
     trace.summary = std::move(content.summary);
+    trace.jit_names = std::move(content.jit_names);
     trace.files.push_back(std::move(content.file));
     trace.recording = builder.build();
     trace.recording.cut_window = trace.files[0].window;

@@ -16,6 +16,7 @@
 
 #include "base/byte_source.hpp"
 #include "formats/segment/piece.hpp"
+#include "formats/trace/jit_names.hpp"
 #include "formats/trace/metadata.hpp"
 
 #include <optional>
@@ -64,6 +65,7 @@ struct Trace {
     SymbolTable symbols;
     /// Of a single file that has no symbols: those that read_traces() looks for beside it.
     std::optional<SharedSymbols> shared_symbols;
+    JitNames jit_names;                  ///< of the newest file that has any of a process
     std::optional<TraceSummary> summary; ///< as the recorder saw it; empty when cut off
     Recording recording;                 ///< its findings hold the file's too
 

@@ -127,6 +127,21 @@ TEST_CASE("a recorded address has the function's name by the file of that build"
     CHECK(users.missing().empty());
 }
 
+TEST_CASE("code in no file has the name that its runtime gave it", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    formats::ProcessMaps maps = maps_of(code, build_id_of(code.path));
+    formats::JitNames made;
+    // What lies in a file is that file's, whatever the runtime says.
+    made.add(formats::JitText{kPid, base::strprintf("100 10 compiled method\n%" PRIx64 " 10 liar\n",
+                                                    witness())});
+    RecordedNames users(maps, {}, made);
+    AddressNames names(nullptr, &users);
+    CHECK(names.user_location(kPid, 0x104) == "perf-4711.map`compiled method+0x4");
+    CHECK(names.user_symbol_start(kPid, 0x104) == 0x100);
+    CHECK(names.user_location(kPid, 0x110) == "0x110");
+    CHECK(names.user_symbol(kPid, witness()).ends_with("`daybreak_witness_function"));
+}
+
 TEST_CASE("with lines a location has its own, and a caller that of its call",
           "[analyze][symbols]") {
     Code code = code_at(witness());

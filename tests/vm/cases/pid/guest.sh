@@ -62,6 +62,7 @@ cp /bin/target /lib/plugin.so later
 cat >later.d <<'END'
 #pragma D option quiet
 pid*:/tmp/later/target:work:entry { printf("%s-%d\n", execname, arg0); }
+pid*:/tmp/later/target:work:entry /arg0 == 9/ { ustack(2); }
 pid*:/tmp/later/plugin.so:plugged:entry { printf("plugged-%d", arg0); ustack(2); }
 END
 daybreak compile -s later.d -x bufpolicy=ring -o later.dof
@@ -80,6 +81,8 @@ if umount fs 2>/dev/null; then fail held-while-armed "the file system could be u
 # Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
 later/target moves /tmp/later/plugin.so
 equal moves "$?" 0
+later/target makes
+equal makes "$?" 0
 later/target sealed
 equal sealed "$?" 0
 export LD_BIND_NOW=1 # fewer steps
@@ -90,8 +93,8 @@ equal in-namespaces "$?" 0
 holds later-stops daybreak stop later -o later.dbrk
 holds unmounts umount fs
 fs_target_gone=$(ls fs)
-equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/' | tr -s ' \n' ' ')" \
-	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-5 target-6 target-6 target-1 target-3 "
+equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
 # A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.

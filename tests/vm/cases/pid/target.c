@@ -10,6 +10,7 @@
  *   target sealed            work() where no other system call than exit() is allowed (seccomp)
  *   target traced STEPS      a child that its parent traces calls work(), stepping if STEPS is not 0
  *   target runs              work() until its input ends
+ *   target makes             work() from code that it has made, and named as a runtime does
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
@@ -125,6 +126,27 @@ __attribute__((noinline)) static int moves(const char *path)
 	return 0;
 }
 
+static int makes(void)
+{
+	/* mov $work,%rax; sub $8,%rsp; call *%rax; add $8,%rsp; ret */
+	unsigned char code[] = "\x48\xb8........\x48\x83\xec\x08\xff\xd0\x48\x83\xc4\x08\xc3";
+	long (*function)(long, const char *, long, long, long, long, long) = work;
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[32];
+	FILE *map;
+
+	memcpy(code + 2, &function, sizeof(function));
+	memcpy(page, code, sizeof(code));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	if (!map)
+		return 3;
+	fprintf(map, "%lx %zx made in a hurry\n", (unsigned long)page, sizeof(code));
+	fclose(map);
+	memcpy(&function, &page, sizeof(page));
+	return function(9, "made", 0, 0, 0, 0, 0) == 0;
+}
+
 static int sealed(void)
 {
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
@@ -169,6 +191,8 @@ int main(int argc, char **argv)
 		return opens(argv[2]);
 	} else if (argc == 3 && strcmp(argv[1], "moves") == 0) {
 		return moves(argv[2]);
+	} else if (argc == 2 && strcmp(argv[1], "makes") == 0) {
+		return makes();
 	} else if (argc == 2 && strcmp(argv[1], "sealed") == 0) {
 		return sealed();
 	} else if (argc == 3 && strcmp(argv[1], "traced") == 0) {

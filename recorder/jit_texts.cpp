@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking for the files of runtimes.
+#include "recorder/jit_texts.hpp"
+
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cinttypes>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace daybreak::recorder {
+
+namespace {
+
+using base::ScopedFd;
+using base::strprintf;
+
+std::optional<uint32_t> number_of(std::string_view text) {
+    uint32_t number = 0;
+    auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
+        return std::nullopt;
+    return number;
+}
+
+/// Opens a folder or file for looking at it only, a link as itself: not even a device notices.
+ScopedFd look_at(int folder, const char* name, int flags = 0) {
+    return ScopedFd(::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags));
+}
+
+/// Who a process is, by its file "status".
+struct Process {
+    std::string number; ///< in its own namespace: the last of "NSpid:"
+    uid_t user = 0;     ///< the second of "Uid:", which files that it makes get
+};
+
+std::optional<Process> read_process(const std::string& folder) {
+    auto bytes = base::read_file(folder + "/status");
+    if (!bytes.ok())
+        return std::nullopt;
+    std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    auto words_of = [&](const char* key) {
+        std::vector<std::string> words;
+        size_t at = text.find(key);
+        if (at == std::string::npos)
+            return words;
+        size_t begin = at + std::strlen(key), end = std::min(text.find('\n', begin), text.size());
+        while ((begin = text.find_first_not_of("\t ", begin)) < end) {
+            size_t stop = std::min(text.find_first_of("\t ", begin), end);
+            words.push_back(text.substr(begin, stop - begin));
+            begin = stop;
+        }
+        return words;
+    };
+    std::vector<std::string> numbers = words_of("\nNSpid:"), users = words_of("\nUid:");
+    auto user = users.size() < 2 ? std::nullopt : number_of(users[1]);
+    if (numbers.empty() || !number_of(numbers.back()) || !user)
+        return std::nullopt;
+    return Process{numbers.back(), *user};
+}
+
+class Collector {
+public:
+    /// Takes a file of `folder` once, if it is of user `owner`; empty: of any.
+    void take(uint32_t pid, int folder, const std::string& name, std::optional<uid_t> owner) {
+        ScopedFd file = look_at(folder, name.c_str());
+        if (!file.valid() && errno == ENOENT)
+            return; // this process makes no code
+        const std::string where = strprintf("%s of process %u", name.c_str(), pid);
+        struct stat status = {};
+        if (!file.valid() || ::fstat(file.get(), &status) != 0)
+            return refuse(where, "could not be looked at");
+        if (const char* why = why_not(status, owner))
+            return refuse(where, why);
+        if (!seen_.emplace(status.st_dev, status.st_ino).second)
+            return;
+        const std::string same = strprintf("/proc/self/fd/%d", file.get());
+        ScopedFd opened(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (!opened.valid())
+            return refuse(where, "could not be opened");
+        read(pid, opened.get(), static_cast<uint64_t>(status.st_size), where);
+    }
+
+    JitTexts result() {
+        for (const auto& [why, files] : refused_)
+            result_.findings.add(formats::FindingKind::no_symbols, files.first_where,
+                                 files.count == 1 ? why
+                                                  : strprintf("%s, like %" PRIu64 " more",
+                                                              why.c_str(), files.count - 1));
+        return std::move(result_);
+    }
+
+private:
+    struct Files {
+        std::string first_where;
+        uint64_t count = 0;
+    };
+
+    static const char* why_not(const struct stat& status, std::optional<uid_t> owner) {
+        if (S_ISLNK(status.st_mode))
+            return "a symbolic link is not followed";
+        if (!S_ISREG(status.st_mode))
+            return "not a regular file";
+        if (status.st_nlink != 1)
+            return "a file that has another name, too";
+        if (owner && status.st_uid != *owner)
+            return "of another user than its process";
+        return nullptr;
+    }
+
+    void refuse(const std::string& where, const char* why) {
+        Files& files = refused_[why];
+        if (files.count++ == 0)
+            files.first_where = where;
+    }
+
+    /// Its runtime may write on, and others cut it: what is there is taken, in whole lines.
+    void read(uint32_t pid, int file, uint64_t file_bytes, const std::string& where) {
+        const uint64_t room = std::min(formats::kJitTextBytesMax, bytes_left_);
+        std::string text(std::min(file_bytes, room), '\0');
+        size_t done = 0;
+        for (ssize_t got = 0;
+             done < text.size() && (got = ::pread(file, text.data() + done, text.size() - done,
+                                                  static_cast<off_t>(done))) > 0;)
+            done += static_cast<size_t>(got);
+        text.resize(text.rfind('\n', done) + 1); // npos + 1 is 0
+        if (file_bytes > room)
+            refuse(where, "more bytes than are taken: only its beginning is");
+        if (text.empty() || result_.texts.size() >= formats::kJitTextsMax)
+            return;
+        bytes_left_ -= text.size();
+        result_.texts.push_back({pid, std::move(text)});
+    }
+
+    JitTexts result_;
+    std::map<std::string, Files> refused_; // by reason
+    std::set<std::pair<dev_t, ino_t>> seen_;
+    size_t bytes_left_ = formats::kJitTextsBytesMax;
+};
+
+} // namespace
+
+JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
+    Collector collector;
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(proc, failed)) {
+        auto pid = number_of(entry.path().filename().string());
+        auto process = pid ? read_process(entry.path().string()) : std::nullopt;
+        if (!process)
+            continue;
+        // The process's root is a link of the kernel's; a link in it would lead out of it.
+        ScopedFd root(::open((entry.path() / "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        ScopedFd folder = look_at(root.get(), "tmp", O_DIRECTORY);
+        if (root.valid() && folder.valid())
+            collector.take(*pid, folder.get(), "perf-" + process->number + ".map", process->user);
+    }
+    ScopedFd folder = look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY);
+    for (const auto& entry : std::filesystem::directory_iterator(tmp, failed)) {
+        std::string name = entry.path().filename().string();
+        constexpr std::string_view kBegin = "perf-", kEnd = ".map";
+        if (!name.starts_with(kBegin) || !name.ends_with(kEnd))
+            continue;
+        auto pid = number_of(std::string_view(name).substr(
+            kBegin.size(), name.size() - kBegin.size() - kEnd.size()));
+        std::error_code none;
+        if (pid && folder.valid() &&
+            !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
+            collector.take(*pid, folder.get(), name, std::nullopt);
+    }
+    return collector.result();
+}
+
+} // namespace daybreak::recorder

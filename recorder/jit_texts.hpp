@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that runtimes give to the code that they make: /tmp/perf-PID.map, read while a recording is
+// written.
+//
+// Any user writes such files, and the recorder is root.  So no link is followed, not that of a
+// folder either; what is not a regular file with one name, of the user whom its process runs as, is
+// not read.  Nothing waits: not for a FIFO's writer, not for who holds a lease of the file.
+#pragma once
+
+#include "formats/segment/finding.hpp"
+#include "formats/trace/jit_names.hpp"
+
+#include <string>
+#include <vector>
+
+namespace daybreak::recorder {
+
+struct JitTexts {
+    std::vector<formats::JitText> texts;
+    formats::Findings
+        findings; ///< files that were refused or cut: one of each reason, with a count
+};
+
+/// Returns the files of the processes below `proc` that are there, each as its process sees it (in
+/// a container by its own number), and those in `tmp` of processes that are gone: of these the user
+/// is not known, and the file may be anyone's.
+JitTexts read_jit_texts(const std::string& proc = "/proc", const std::string& tmp = "/tmp");
+
+} // namespace daybreak::recorder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/trace/jit_names.hpp"
+
+#include "formats/trace/message.hpp"
+#include "formats/trace/reader.hpp"
+#include "formats/trace/writer.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace daybreak;
+using namespace daybreak::formats;
+
+namespace {
+
+/// Returns "name+offset", "" where nothing is.
+std::string at(JitNames& names, uint64_t pid, uint64_t address) {
+    auto match = names.find(pid, address);
+    return match ? std::string(match->name) + "+" + std::to_string(match->offset) : "";
+}
+
+} // namespace
+
+TEST_CASE("lines of perf-PID.map name functions, those that do not hold are left out", "[trace]") {
+    JitNames names;
+    CHECK(names.empty());
+    names.add(JitText{7, "1000 20 Lcom/x/Main;::main (String[])\n"
+                         "0x1020 10 LazyCompile:~foo a.js:3\n"
+                         "1020 8 again\n"
+                         "2000 0 empty\n"
+                         "xyz 10 not a number\n"
+                         "3000\n"
+                         "\n"
+                         "3000 10 \n"
+                         "fffffffffffffff0 20 wraps\n"
+                         "4000 10 last"});
+    CHECK(!names.empty());
+    CHECK(at(names, 7, 0x1000) == "Lcom/x/Main;::main (String[])+0");
+    CHECK(at(names, 7, 0x101f) == "Lcom/x/Main;::main (String[])+31");
+    CHECK(at(names, 7, 0x1021) == "again+1");
+    CHECK(at(names, 7, 0x1028).empty());
+    CHECK(at(names, 7, 0x400f) == "last+15");
+    for (uint64_t address : {0x0, 0xfff, 0x2000, 0x3000, 0x4010})
+        CHECK(at(names, 7, address).empty());
+    CHECK(at(names, 7, UINT64_MAX).empty());
+    CHECK(at(names, 8, 0x1000).empty());
+}
+
+TEST_CASE("names of runtimes come back from a trace file, of several the newest's", "[trace]") {
+    Bytes file;
+    auto writer = TraceWriter::create(
+        [&file](ByteView bytes) {
+            file.insert(file.end(), bytes.begin(), bytes.end());
+            return base::Result<void>();
+        },
+        {});
+    REQUIRE(writer.ok());
+    for (const char* name : {"old", "new"})
+        REQUIRE(writer->add_block(DBK_TRACE_JIT_NAMES,
+                                  encode_jit_text({9, std::string("1000 10 ") + name + "\n"}))
+                    .ok());
+    REQUIRE(writer->finish({}).ok());
+    auto trace = parse_trace(file, "memory");
+    REQUIRE(trace.ok());
+    CHECK(at(trace->jit_names, 9, 0x1004) == "new+4");
+    CHECK(!decode_jit_text(base::as_bytes("1234567")).ok());
+    CHECK(!decode_jit_text(Bytes(kJitTextBytesMax + 9)).ok());
+}

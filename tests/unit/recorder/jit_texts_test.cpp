@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/jit_texts.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace daybreak;
+
+namespace {
+
+void write(const std::filesystem::path& path, const std::string& text) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+}
+
+/// A folder /proc with processes that have a root of their own, and a /tmp.
+struct Machine {
+    test::TempFolder folder;
+    std::filesystem::path proc = folder.path / "proc", tmp = folder.path / "tmp";
+
+    Machine() { std::filesystem::create_directories(tmp); }
+    /// Returns where the process's file would be.
+    std::filesystem::path process(const std::string& pid, uid_t user,
+                                  const std::string& own = "") const {
+        std::string number = own.empty() ? pid : own;
+        write(proc / pid / "status", "Name:\tx\nUid:\t0\t" + std::to_string(user) +
+                                         "\t0\t0\nNSpid:\t" + (own.empty() ? "" : pid + "\t") +
+                                         number + "\nPPid:\t1\n");
+        std::filesystem::create_directories(proc / pid / "root/tmp");
+        return proc / pid / "root/tmp" / ("perf-" + number + ".map");
+    }
+    recorder::JitTexts read() const {
+        auto texts = recorder::read_jit_texts(proc.string(), tmp.string());
+        std::ranges::sort(texts.texts, {}, &formats::JitText::pid);
+        return texts;
+    }
+    /// Returns the reasons, sorted.
+    static std::vector<std::string> reasons(const recorder::JitTexts& texts) {
+        std::vector<std::string> reasons;
+        for (const formats::Finding& finding : texts.findings.list())
+            reasons.push_back(finding.where + ": " + finding.text);
+        std::ranges::sort(reasons);
+        return reasons;
+    }
+};
+
+} // namespace
+
+TEST_CASE("files of runtimes are found where their processes see them, and of those that are gone",
+          "[recorder]") {
+    Machine machine;
+    write(machine.process("100", ::getuid()), "1000 10 own\n");
+    write(machine.process("200", ::getuid(), "7"),
+          "2000 10 contained\n2010 10 not whol"); // of a container
+    machine.process("300", ::getuid());
+    write(machine.proc / "self/status", "NSpid:\t100\n");
+    write(machine.tmp / "perf-42.map", "3000 10 gone\n");
+    write(machine.tmp / "perf-100.map", "4000 10 of a process that is there\n");
+    write(machine.tmp / "perf-x.map", "5000 10 no number\n");
+    write(machine.tmp / "perf-43.map", "");
+    auto [texts, findings] = machine.read();
+    REQUIRE(texts.size() == 3);
+    CHECK(texts[0].pid == 42);
+    CHECK(texts[0].text == "3000 10 gone\n");
+    CHECK(texts[1].pid == 100);
+    CHECK(texts[1].text == "1000 10 own\n");
+    CHECK(texts[2].pid == 200);
+    CHECK(texts[2].text == "2000 10 contained\n");
+    CHECK(findings.count() == 0);
+    CHECK(recorder::read_jit_texts("/no/such/folder", "/no/such/folder").texts.empty());
+}
+
+TEST_CASE("a recorder that is root reads no file that a user leads it to", "[recorder]") {
+    Machine machine;
+    auto secret = machine.folder.path / "secret";
+    write(secret, "1000 10 secret\n");
+    // A link, a link in place of the folder, another name of a file.
+    std::filesystem::create_symlink(secret, machine.process("100", ::getuid()));
+    auto folder = machine.process("200", ::getuid()).parent_path();
+    std::filesystem::remove(folder);
+    std::filesystem::create_symlink(machine.tmp, folder);
+    write(machine.tmp / "perf-200.map", "2000 10 by a folder that is a link\n");
+    std::filesystem::create_hard_link(secret, machine.process("300", ::getuid()));
+    // Neither is a file: opening the FIFO would wait for ever.
+    REQUIRE(::mkfifo(machine.process("400", ::getuid()).c_str(), 0666) == 0);
+    std::filesystem::create_directory(machine.tmp / "perf-44.map");
+    // Of another user; root's is not the process's either.
+    write(machine.process("500", ::getuid() + 1), "5000 10 not its own\n");
+    std::filesystem::create_symlink("/dev/zero", machine.tmp / "perf-45.map");
+    recorder::JitTexts texts = machine.read();
+    CHECK(texts.texts.empty());
+    CHECK(Machine::reasons(texts) ==
+          std::vector<std::string>{
+              "perf-100.map of process 100: a symbolic link is not followed, like 1 more",
+              "perf-300.map of process 300: a file that has another name, too",
+              "perf-400.map of process 400: not a regular file, like 1 more",
+              "perf-500.map of process 500: of another user than its process"});
+}
+
+TEST_CASE("of a runtime's file as large as one likes the beginning is taken", "[recorder]") {
+    Machine machine;
+    auto path = machine.process("100", ::getuid());
+    write(path, "1000 10 first\n");
+    std::filesystem::resize_file(path, uint64_t{1} << 40); // a hole
+    write(machine.process("200", ::getuid()), "2000 10 second\n");
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 2);
+    CHECK(texts.texts[0].text == "1000 10 first\n");
+    CHECK(texts.texts[1].text == "2000 10 second\n");
+    CHECK(Machine::reasons(texts) ==
+          std::vector<std::string>{
+              "perf-100.map of process 100: more bytes than are taken: only its beginning is"});
+}
