@@ -16,6 +16,13 @@ std::optional<Value> value_of(const FieldPlan& field, base::ByteView record) {
         auto end = std::find(data->begin(), data->end(), std::byte{0});
         value.data = data->first(static_cast<size_t>(end - data->begin()));
     }
+    if (field.info.flags & DBK_FIELD_F_MEMORY) {
+        formats::UserStackParts parts = formats::split_user_stack(*data);
+        value.data = parts.frames;
+        value.registers = parts.registers;
+        value.stack = parts.stack;
+        value.depth = parts.depth;
+    }
     return value;
 }
 

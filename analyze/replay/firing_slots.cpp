@@ -84,7 +84,9 @@ void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::Rec
         } else if (captured.kind != CapturedKind::string ||
                    (value = keep_tail(record.bytes, field)) == 0) {
             if (std::optional<base::ByteView> bytes = record.data(captured.field))
-                fill(captured, *bytes);
+                fill(captured, field.flags & DBK_FIELD_F_MEMORY
+                                   ? formats::split_user_stack(*bytes).frames
+                                   : *bytes);
             continue;
         }
         slots_[captured.slot] = value;

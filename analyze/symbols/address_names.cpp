@@ -35,6 +35,10 @@ std::optional<uint64_t> AddressNames::moment_ns() const {
     return clock_ ? std::optional(clock_->mono_ns(ticks_)) : std::nullopt;
 }
 
+UnwoundStack AddressNames::unwind(uint64_t pid, const RecordedThread& thread) const {
+    return users_ ? users_->unwind(pid, thread, moment_ns()) : UnwoundStack{};
+}
+
 std::string AddressNames::location(uint64_t address) const {
     auto match = find(address);
     if (!match)

@@ -58,6 +58,8 @@ public:
     /// Where the symbol or object of it begins, or the address when it has none.
     uint64_t user_symbol_start(uint64_t pid, uint64_t address) const;
     uint64_t user_module_start(uint64_t pid, uint64_t address) const;
+    /// Returns the program counters that a recorded piece of a process's stack leads to.
+    UnwoundStack unwind(uint64_t pid, const RecordedThread& thread) const;
     /// Returns "object:0xoffset", for option noresolve.
     std::string user_unresolved(uint64_t pid, uint64_t address) const;
 

@@ -3,6 +3,8 @@
 // Finding the files of a build, and the names in them.
 #include "analyze/symbols/recorded_names.hpp"
 
+#include "analyze/symbols/unwind.hpp"
+
 #include <fcntl.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -186,6 +188,25 @@ std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
         object->debug_path.clear();
     }
     return object->lines->find(*in_object);
+}
+
+UnwoundStack RecordedNames::unwind(uint64_t pid, const RecordedThread& thread,
+                                   std::optional<uint64_t> mono_ns) {
+    return analyze::unwind(thread, [&](uint64_t address) -> UnwindPlace {
+        auto match = place_of(pid, address, mono_ns);
+        if (!match)
+            return {};
+        Object* object = object_of(*match->file);
+        std::optional<uint64_t> in_object =
+            object ? object->symbols.address_of(match->offset) : std::nullopt;
+        if (!in_object)
+            return {nullptr, match->offset, name_of(*match->file)};
+        if (!object->frames)
+            object->frames = object->path.empty()
+                                 ? std::make_unique<ObjectFrames>(places_.vdso)
+                                 : std::make_unique<ObjectFrames>(open_file(object->path));
+        return {object->frames.get(), *in_object, name_of(*match->file)};
+    });
 }
 
 std::vector<std::pair<std::string, std::string>> RecordedNames::missing() const {

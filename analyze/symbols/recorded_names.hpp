@@ -6,6 +6,7 @@
 // that build: any other gives wrong names, and then object and offset are the answer.
 #pragma once
 
+#include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_lines.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 #include "analyze/symbols/user_names.hpp"
@@ -41,6 +42,8 @@ public:
                                   std::optional<uint64_t> mono_ns) override;
     std::string line(uint64_t pid, uint64_t address, bool is_return,
                      std::optional<uint64_t> mono_ns) override;
+    UnwoundStack unwind(uint64_t pid, const RecordedThread& thread,
+                        std::optional<uint64_t> mono_ns) override;
 
     /// Files that addresses were in, of which this machine does not have that build: path and build
     /// id in hexadecimal, "" where the kernel did not know it.
@@ -52,7 +55,8 @@ private:
     struct Object {
         ObjectSymbols symbols;
         std::string path, debug_path;
-        std::unique_ptr<ObjectLines> lines; ///< null: not asked for yet
+        std::unique_ptr<ObjectLines> lines;   ///< null: not asked for yet
+        std::unique_ptr<ObjectFrames> frames; ///< the same
     };
 
     std::optional<Match> place_of(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns);

@@ -6,9 +6,12 @@
 // (recorded_names.hpp).
 #pragma once
 
+#include "base/byte_reader.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace daybreak::analyze {
 
@@ -22,6 +25,18 @@ struct UserPlace {
     std::string build_id;       ///< bytes, of the object's file; empty: not known
     uint64_t file_offset = 0;   ///< in that file
     bool by_offset = false; ///< without a symbol the offset says more than the address: it is gone
+};
+
+/// Registers and stack of a thread as a record has them.
+struct RecordedThread {
+    base::ByteView registers; ///< as struct dbk_user_memory orders them
+    base::ByteView stack;     ///< from rsp on
+    uint32_t depth = 0;       ///< frames that were asked for
+};
+
+struct UnwoundStack {
+    std::vector<uint64_t> frames; ///< innermost first; none: nothing was known
+    std::string why_short;        ///< why it ends before the outermost; "": it does not
 };
 
 class UserNames {
@@ -38,6 +53,12 @@ public:
         static_cast<void>(pid), static_cast<void>(address);
         static_cast<void>(is_return), static_cast<void>(mono_ns);
         return "";
+    }
+    /// Returns the program counters that a thread's stack leads to.
+    virtual UnwoundStack unwind(uint64_t pid, const RecordedThread& thread,
+                                std::optional<uint64_t> mono_ns) {
+        static_cast<void>(pid), static_cast<void>(thread), static_cast<void>(mono_ns);
+        return {};
     }
 };
 

@@ -296,6 +296,12 @@ uint32_t dbk_host_stack(void *frame, uint64_t *pcs, uint32_t depth_max);
  */
 uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_max, uint64_t *bad_ret);
 
+/**
+ * dbk_host_user_registers() - DBK_USER_REGISTERS registers of user space at the probe, as DWARF
+ * numbers them; false in a kernel thread, or a program of 32 bits
+ */
+bool dbk_host_user_registers(void *frame, uint64_t *registers);
+
 /** dbk_host_ureg() - uregs[@index]; false when there is no such register */
 bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret);
 

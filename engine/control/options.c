@@ -69,7 +69,7 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 	o->dynvarsize = DBK_DYNVARSIZE_DEFAULT;
 	o->bufresize = DBK_BUFRESIZE_AUTO;
 	o->cpu = DBK_CPU_ALL;
-	o->ringtime_ns = o->ringmax = 0;
+	o->ringtime_ns = o->ringmax = o->ustackbytes = 0;
 	error = read_option(program, DTRACEOPT_BUFSIZE, "bufsize", 0, ~0ull, &o->bufsize, reason);
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_BUFPOLICY, "bufpolicy", DBK_POLICY_RING,
@@ -96,6 +96,11 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_JSTACKFRAMES, "jstackframes", 1,
 				    DBK_STACKFRAMES_MAX, &o->jstackframes, reason);
+	if (error == 0)
+		error = read_option(program, DBK_OPT_USTACKBYTES, "ustackbytes", 0,
+				    o->segmentsize / 2 < DBK_USTACKBYTES_MAX ? o->segmentsize / 2
+									     : DBK_USTACKBYTES_MAX,
+				    &o->ustackbytes, reason);
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_DYNVARSIZE, "dynvarsize", 0, ~0ull,
 				    &o->dynvarsize, reason);
@@ -170,6 +175,7 @@ int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_c
 	consumer->strsize = consumer->program->strsize;
 	consumer->stackframes = (uint32_t)o->stackframes;
 	consumer->ustackframes = (uint32_t)o->ustackframes;
+	consumer->ustackbytes = (uint32_t)o->ustackbytes & ~7u;
 	consumer->jstackframes = (uint32_t)o->jstackframes;
 	consumer->only_cpu = (uint32_t)o->cpu;
 	/* Lives here until META_RING has its memory. */

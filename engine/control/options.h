@@ -14,7 +14,7 @@
 struct dbk_options {
 	uint64_t bufsize, bufpolicy, segmentsize, aggsize, aggregate, stackframes, ustackframes,
 		jstackframes, dynvarsize, bufresize, cpu;
-	uint64_t ringtime_ns, ringmax; /* 0: not set */
+	uint64_t ringtime_ns, ringmax, ustackbytes; /* 0: not set */
 };
 
 /** dbk_options_read() - the program's options, in bounds; -EINVAL with the reason when one is not

@@ -163,12 +163,21 @@ static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 	bool user = !is_kernel_stack(desc->kind);
 	struct dbk_step *step = dbk_plan_step(p, user ? DBK_STEP_USTACK : DBK_STEP_STACK, action);
 
+	uint32_t memory = 0;
+
+	/* A key is what is equal: memory is not. */
+	if (flags == 0 && (desc->kind == DTRACEACT_USTACK || desc->kind == DTRACEACT_JSTACK) &&
+	    p->consumer->ustackbytes != 0) {
+		step->aggregation = p->consumer->ustackbytes;
+		memory = step->aggregation + (DBK_USER_REGISTERS + 2) * 8;
+		flags = DBK_FIELD_F_MEMORY;
+	}
 	/* DTrace's ustack() has two words in front, process and thread group. */
-	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8);
+	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8 + memory);
 	/* ustack() begins with the process id: its addresses mean nothing without. */
 	step->bytes = (stack_depth(p, desc) + user) * 8;
-	step->offset = place_tail(area, step->bytes + 8);
-	add_field(p, step, step->bytes, DBK_FIELD_STACK, flags);
+	step->offset = place_tail(area, step->bytes + memory + 8);
+	add_field(p, step, step->bytes + memory, DBK_FIELD_STACK, flags);
 }
 
 /* usym() and kin: process id, then the address. */

@@ -250,14 +250,53 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
+/* Stores what there is of a user stack's first @bytes_max bytes, page by page: its end may come
+ * first, and of pages that are not in memory there is nothing. */
+__probe_ctx static uint32_t load_user_stack(uint8_t *to, uint64_t address, uint32_t bytes_max)
+{
+	uint32_t done = 0, bytes;
+
+	for (; done < bytes_max; done += bytes) { /* at most DBK_USTACKBYTES_MAX / 4096 + 2 times */
+		bytes = (uint32_t)(4096 - ((address + done) & 4095));
+		if (bytes > bytes_max - done)
+			bytes = bytes_max - done;
+		if (!dbk_host_load_user(to + done, address + done, bytes))
+			break;
+	}
+	return done & ~7u;
+}
+
+/* What an unwinder needs of the user's stack, after @at: struct dbk_user_memory.  Returns its
+ * bytes. */
+__probe_ctx static uint32_t store_user_memory(struct run *run, const struct dbk_step *step,
+					      uint64_t *at)
+{
+	struct dbk_user_memory memory = {0};
+	uint64_t *registers = at + 1;
+	uint8_t *stack = (uint8_t *)(registers + DBK_USER_REGISTERS);
+	uint32_t used = 0;
+
+	if (dbk_host_user_registers(run->cpu->frame, registers)) {
+		at[0] = 0;
+		memory.registers = DBK_USER_REGISTERS;
+		memory.depth = (uint16_t)(step->bytes / 8 - 1);
+		memory.bytes =
+			load_user_stack(stack, registers[DBK_USER_REGISTER_SP], step->aggregation);
+		used = (1 + DBK_USER_REGISTERS) * 8 + memory.bytes;
+	}
+	memcpy((uint8_t *)at + used, &memory, sizeof(memory));
+	return used + (uint32_t)sizeof(memory);
+}
+
 __probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step)
 {
 	struct build *build = run->build;
 	bool user = step->kind == DBK_STEP_USTACK;
-	uint32_t at, count, room = step->bytes / 8;
+	uint32_t memory = step->aggregation ? step->aggregation + (DBK_USER_REGISTERS + 2) * 8 : 0;
+	uint32_t at, bytes, count, room = step->bytes / 8;
 	uint64_t *pcs, bad = 0;
 
-	if (!want(run, build, step->bytes))
+	if (!want(run, build, step->bytes + memory))
 		return false;
 	at = build->used;
 	pcs = (uint64_t *)(build->base + at);
@@ -273,9 +312,12 @@ __probe_ctx static bool store_stack(struct run *run, const struct dbk_step *step
 		dbk_fault(run->cpu, DTRACEFLT_BADSTACK, bad);
 		return false;
 	}
-	if (!dbk_spend(run->cpu, (uint64_t)count * DBK_WORK_FRAME))
+	if (!dbk_spend(run->cpu, (uint64_t)count * DBK_WORK_FRAME + memory))
 		return false;
-	close_tail(build, step->offset, at, (count < room ? count : room) * 8);
+	bytes = (count < room ? count : room) * 8;
+	if (memory != 0)
+		bytes += store_user_memory(run, step, pcs + bytes / 8);
+	close_tail(build, step->offset, at, bytes);
 	return true;
 }
 

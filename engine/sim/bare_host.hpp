@@ -89,6 +89,7 @@ struct SimSite {
     int32_t error_number = 0;
     uint32_t ipl = 0;
     std::span<const uint64_t> kernel_stack, user_stack;
+    std::span<const uint64_t> user_registers; ///< none, or as DWARF numbers them
 };
 
 struct SimProbeName {

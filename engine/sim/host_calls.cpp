@@ -253,6 +253,11 @@ uint32_t dbk_host_ustack(void* frame, uint64_t* pcs, uint32_t depth_max, uint64_
         *bad_ret = bad;
     return daybreak::sim::copy_stack(site_of(frame).user_stack, pcs, depth_max);
 }
+bool dbk_host_user_registers(void* frame, uint64_t* registers) {
+    auto known = site_of(frame).user_registers;
+    std::ranges::copy(known, registers);
+    return !known.empty();
+}
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
     return host().user_register(index, *value_ret);
 }

@@ -266,6 +266,7 @@ struct dbk_consumer {
 	uint32_t strsize;      /* [C] */
 	uint32_t stackframes;  /* [C] */
 	uint32_t ustackframes; /* [C] */
+	uint32_t ustackbytes;  /* [C] multiple of 8 */
 	uint32_t jstackframes; /* [C] */
 	uint32_t only_cpu;     /* [C] option cpu, or DBK_CPU_ALL */
 	bool immortal;	       /* [C] the deadman leaves it alone: option destructive */

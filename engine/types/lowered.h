@@ -271,7 +271,7 @@ struct dbk_step {
 	uint32_t bytes;	 /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind; THREAD:
 			  * variable */
 	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
-	 * triggers */
+	 * triggers; USTACK: bytes of the stack itself, at most */
 	uint32_t aggregation;
 	/* STORE, EXECNAME: not 0 if what is stored is the first of its 8 bytes, and then the bits that
 	 * are its own: they are stored as one word, and what follows in it is zero until it comes. */

@@ -362,6 +362,7 @@ enum dtrace_option { DBK_DTRACE_OPTIONS(DBK_DTRACE_OPTION_ENUM) };
 	0x44420005u /* ns between two triggers of a name and ring, 0: no limit                     \
 		     */
 #define DBK_OPT_RINGMAX	    0x44420006u /* bytes per CPU that such a ring may have */
+#define DBK_OPT_USTACKBYTES 0x44420007u /* bytes of the user's stack beside ustack(), 0: none */
 
 #define DTRACE_QUANTIZE_CELLS	     127
 #define DTRACE_QUANTIZE_ZERO	     63

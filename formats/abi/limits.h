@@ -12,6 +12,7 @@
 #define DBK_STRSIZE_MIN		 2u
 #define DBK_STRSIZE_MAX		 8192u
 #define DBK_STACKFRAMES_MAX	 512u
+#define DBK_USTACKBYTES_MAX	 32768u /* half of what a record can have */
 #define DBK_CLEANRATE_MIN_NS	 200000ull
 #define DBK_CLEANRATE_MAX_NS	 60000000000ull
 

@@ -173,6 +173,22 @@ struct dbk_meta_field {
 #define DBK_FIELD_F_KEY	      0x1u /* member of an aggregation's key tuple */
 #define DBK_FIELD_F_VALUE     0x2u /* the aggregated value */
 #define DBK_FIELD_F_INCREMENT 0x4u /* the weight of quantize() and its kin */
+#define DBK_FIELD_F_MEMORY    0x8u /* of a STACK: registers and stack follow (dbk_user_memory) */
+
+/*
+ * What the tail of such a STACK ends with: a 0 after the last program counter, the registers as DWARF
+ * numbers them (rax rdx rcx rbx rsi rdi rbp rsp r8...r15 rip), `bytes` of the stack from rsp on, this.
+ * All is 0, and nothing but this is there, when there was nothing to take.
+ */
+struct dbk_user_memory {
+	uint16_t registers; /* DBK_USER_REGISTERS */
+	uint16_t depth;	    /* program counters that were asked for */
+	uint32_t bytes;	    /* multiple of 8 */
+};
+
+#define DBK_USER_REGISTERS   17u
+#define DBK_USER_REGISTER_SP 7u
+#define DBK_USER_REGISTER_IP 16u
 
 #define DBK_META_RING_BYTES_MIN 112u /* up to ringtime_ns: what the first writers stored */
 
@@ -320,6 +336,10 @@ DBK_ABI_AT(struct dbk_meta_probe, provider_bytes, 8);
 DBK_ABI_AT(struct dbk_meta_probe, module_bytes, 10);
 DBK_ABI_AT(struct dbk_meta_probe, function_bytes, 12);
 DBK_ABI_AT(struct dbk_meta_probe, name_bytes, 14);
+DBK_ABI_SIZE(struct dbk_user_memory, 8);
+DBK_ABI_AT(struct dbk_user_memory, registers, 0);
+DBK_ABI_AT(struct dbk_user_memory, depth, 2);
+DBK_ABI_AT(struct dbk_user_memory, bytes, 4);
 DBK_ABI_SIZE(struct dbk_meta_ecb, 32);
 DBK_ABI_AT(struct dbk_meta_ecb, entry_bytes, 0);
 DBK_ABI_AT(struct dbk_meta_ecb, epid, 4);

@@ -75,6 +75,8 @@ std::string option_name(uint32_t option) {
         return "ringtime";
     case DBK_OPT_RINGMAX:
         return "ringmax";
+    case DBK_OPT_USTACKBYTES:
+        return "ustackbytes";
     default:
         return strprintf("option 0x%x", option);
     }

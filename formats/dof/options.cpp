@@ -127,6 +127,7 @@ Values values_of(uint32_t id) {
     case DTRACEOPT_PCAPSIZE:
     case DBK_OPT_SEGMENTSIZE:
     case DBK_OPT_RINGMAX:
+    case DBK_OPT_USTACKBYTES:
         return Values::size;
     case DBK_OPT_RINGTIME:
         return Values::duration;
@@ -304,6 +305,7 @@ constexpr RuntimeOption kRuntimeOptions[] = {
     {"segmentsize", DBK_OPT_SEGMENTSIZE},
     {"snapshotrate", DBK_OPT_SNAPSHOTRATE},
     {"temporal", DBK_OPT_TEMPORAL},
+    {"ustackbytes", DBK_OPT_USTACKBYTES},
 };
 
 } // namespace

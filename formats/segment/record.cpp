@@ -33,7 +33,7 @@ Result<void> check_field(const EcbInfo& ecb, const FieldInfo& field) {
     if (field.shape > DBK_FIELD_STACK)
         return errorf(ErrorCode::unsupported, "ECB %u has a field of unknown shape %u", ecb.epid,
                       field.shape);
-    if (ecb.no_record() || field.flags != 0)
+    if (ecb.no_record() || (field.flags & ~DBK_FIELD_F_MEMORY) != 0)
         return {};
     uint64_t bytes = field.shape == DBK_FIELD_FIXED ? field.bytes : sizeof(dbk_tail_ref);
     uint32_t first = ecb.variable() ? 12 : sizeof(dbk_record_header);
@@ -111,6 +111,23 @@ std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field) {
     return bytes.subspan(offset, length);
 }
 
+UserStackParts split_user_stack(ByteView untrusted) {
+    constexpr size_t kHead = sizeof(uint64_t), kEnd = sizeof(dbk_user_memory);
+    constexpr size_t kRegisters = DBK_USER_REGISTERS * sizeof(uint64_t);
+    if (untrusted.size() < kEnd)
+        return {untrusted, {}, {}, 0};
+    ByteView before = untrusted.first(untrusted.size() - kEnd);
+    auto end = load<dbk_user_memory>(before.data() + before.size());
+    if (end.registers == 0)
+        return {before, {}, {}, 0};
+    if (end.registers != DBK_USER_REGISTERS || end.bytes > before.size() ||
+        before.size() - end.bytes < kHead + kRegisters)
+        return {untrusted, {}, {}, 0};
+    size_t frames = before.size() - end.bytes - kRegisters - kHead;
+    return {before.first(frames), before.subspan(frames + kHead, kRegisters),
+            before.last(end.bytes), end.depth};
+}
+
 std::optional<std::string_view> RecordView::string(size_t field) const {
     if (field >= ecb->fields.size() || ecb->fields[field].shape != DBK_FIELD_STRING)
         return std::nullopt;
@@ -126,7 +143,8 @@ std::optional<StackView> RecordView::stack(size_t field) const {
     std::optional<ByteView> view = field_bytes(bytes, ecb->fields[field]);
     if (!view || view->size() % sizeof(uint64_t) != 0)
         return std::nullopt;
-    return StackView(*view);
+    return StackView(ecb->fields[field].flags & DBK_FIELD_F_MEMORY ? split_user_stack(*view).frames
+                                                                   : *view);
 }
 
 bool RecordCursor::says_firing(ByteView segment) {
@@ -196,9 +214,9 @@ bool RecordCursor::stop_short(size_t left) {
 }
 
 bool RecordCursor::stop_unknown(uint32_t epid, const EcbInfo* ecb) {
-    return stop(FindingKind::unknown_epid,
-                strprintf("EPID %u %s", epid,
-                          ecb ? "stores no records" : "is not in the metadata"));
+    return stop(
+        FindingKind::unknown_epid,
+        strprintf("EPID %u %s", epid, ecb ? "stores no records" : "is not in the metadata"));
 }
 
 bool RecordCursor::stop_length(const EcbInfo& ecb, uint32_t length, size_t left) {

@@ -88,6 +88,15 @@ std::optional<uint64_t> field_integer(ByteView bytes, const FieldInfo& field);
 /// they do not lie inside.
 std::optional<ByteView> field_bytes(ByteView bytes, const FieldInfo& field);
 
+/// A user stack that was recorded with flag MEMORY: frames, and what an unwinder needs.
+struct UserStackParts {
+    ByteView frames;           ///< the process id, then program counters
+    ByteView registers, stack; ///< both empty: there was nothing to take
+    uint16_t depth = 0;        ///< program counters that were asked for
+};
+/// Takes the untrusted tail of such a field apart; one that contradicts itself is frames alone.
+UserStackParts split_user_stack(ByteView untrusted);
+
 /// What a record says about its firing.
 enum class Firing : uint8_t {
     begins, ///< none of the records before it is known to be of it

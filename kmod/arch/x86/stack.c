@@ -7,7 +7,8 @@
  * So the frames of this module are passed over, and then what lies between the
  * module and the site: a tracepoint's iterator, ftrace's trampoline.
  *
- * User stacks follow frame pointers, of which Debian's programs have few.
+ * User stacks follow frame pointers, of which Debian's programs have few; for these the engine
+ * takes registers and memory along (docs/design/0087-recorded-stacks.md).
  */
 #include <linux/module.h>
 #include <linux/ptrace.h>
@@ -16,6 +17,7 @@
 #include <asm/unwind.h>
 
 #include "engine/api/engine.h"
+#include "formats/abi/meta.h"
 #include "kmod/arch/x86/stack.h"
 #include "kmod/frame.h"
 
@@ -257,6 +259,27 @@ __probe_ctx uint32_t dbk_host_ustack(void *frame, uint64_t *pcs, uint32_t depth_
 	if (bad != 0 && count > 2)
 		*bad_ret = bad;
 	return count;
+}
+
+/* Words of struct pt_regs, as DWARF numbers registers. */
+#define WORD(name) (offsetof(struct pt_regs, name) / sizeof(long))
+static const u8 dwarf_registers[DBK_USER_REGISTERS] = {
+	WORD(ax),  WORD(dx),  WORD(cx),	 WORD(bx),  WORD(si),  WORD(di),
+	WORD(bp),  WORD(sp),  WORD(r8),	 WORD(r9),  WORD(r10), WORD(r11),
+	WORD(r12), WORD(r13), WORD(r14), WORD(r15), WORD(ip),
+};
+#undef WORD
+
+__probe_ctx bool dbk_host_user_registers(void *frame, uint64_t *registers)
+{
+	struct pt_regs *regs = user_registers();
+	unsigned int i;
+
+	if (!regs || !user_64bit_mode(regs))
+		return false;
+	for (i = 0; i < DBK_USER_REGISTERS; i++)
+		registers[i] = ((unsigned long *)regs)[dwarf_registers[i]];
+	return true;
 }
 
 __probe_ctx uint64_t dbk_host_ucaller(void *frame)

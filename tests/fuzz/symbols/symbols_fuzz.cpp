@@ -3,6 +3,7 @@
 // Fuzz target: the functions of an ELF file from arbitrary bytes, and those of it packed in itself.
 // Holds: they ascend, and each that is found is the one asked for.  Lines of DWARF are text that a
 // terminal may get.
+#include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_lines.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 
@@ -26,6 +27,22 @@ static void ask_lines(const uint8_t* data, size_t size, const ObjectSymbols& obj
     }
 }
 
+/// Rules of callers: each step ends, and what it cannot know it does not say.
+static void ask_frames(std::span<const std::byte> image, const ObjectSymbols& object) {
+    static const std::byte stack[512] = {};
+    analyze::ObjectFrames frames(image);
+    for (const ObjectSymbols::Symbol& symbol : object.symbols())
+        for (uint64_t address : {symbol.address, symbol.address + symbol.bytes / 2}) {
+            analyze::FrameState state{{}, stack, 0x1000};
+            for (auto& value : state.registers)
+                value = 0x1080;
+            const auto before = state.registers;
+            auto step = frames.step(address, state);
+            using Step = analyze::ObjectFrames::Step;
+            DBK_ASSERT(step == Step::caller || step == Step::signal || state.registers == before);
+        }
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ObjectSymbols object = ObjectSymbols::read(std::as_bytes(std::span(data, size)));
     uint64_t before = 0;
@@ -36,6 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         DBK_ASSERT(!found || found->address == symbol.address);
     }
     ask_lines(data, size, object);
+    ask_frames(std::as_bytes(std::span(data, size)), object);
     for (uint64_t offset : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 40})
         if (auto address = object.address_of(offset))
             object.find(*address);

@@ -372,6 +372,40 @@ TEST_CASE("stacks are words after the fixed part", "[engine][record]") {
     CHECK(all[0].u64(32) == 0x401234);
 }
 
+TEST_CASE("with ustackbytes a user stack has registers, and the stack as far as it can be read",
+          "[engine][record]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_USTACKBYTES, 44); // 40
+    dof.ecb("test:::go", {Action{DTRACEACT_USTACK, DOF_SECIDX_NONE, 5}, dof.trace(arg(0))});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, {1});
+    constexpr uint64_t kPage = 0x7ffe00001000, kSp = kPage - 16;
+    for (uint64_t i = 0; i < DBK_USER_REGISTERS; i++)
+        host.user_registers.push_back(i == DBK_USER_REGISTER_SP ? kSp : 100 + i);
+    engine.fire(go, {2}); // there is not even its first page
+    host.user_memory[kSp] = std::string(16, 'a');
+    engine.fire(go, {3}); // the stack ends, or what comes is not in memory
+    host.user_memory[kPage] = std::string(64, 'b');
+    engine.fire(go, {4});
+    auto all = records(consumer);
+    REQUIRE(all.size() == 4);
+    const std::string frames = all[0].tail(12).substr(0, 16);
+    CHECK(all[0].tail(12) == frames + std::string(8, '\0'));
+    std::string head = frames + std::string(8, '\0');
+    head.append(reinterpret_cast<const char*>(host.user_registers.data()),
+                host.user_registers.size() * 8);
+    const std::string stacks[] = {"", std::string(16, 'a'),
+                                  std::string(16, 'a') + std::string(24, 'b')};
+    for (size_t i = 0; i < 3; i++) {
+        dbk_user_memory end = {DBK_USER_REGISTERS, 5, static_cast<uint32_t>(stacks[i].size())};
+        CHECK(all[i + 1].tail(12) ==
+              head + stacks[i] + std::string(reinterpret_cast<const char*>(&end), sizeof(end)));
+        CHECK(all[i + 1].u64(16) == i + 2);
+    }
+}
+
 TEST_CASE("a record of one stack, of any kind, says how long it is", "[engine][record]") {
     for (uint32_t kind : {DTRACEACT_STACK, DTRACEACT_USTACK, DTRACEACT_JSTACK}) {
         Engine engine;

@@ -297,4 +297,6 @@ TEST_CASE("ringtime and what goes with it", "[engine][grow]") {
           "option ringtime is 999999, it must be 1000000 to 31622400000000000");
     CHECK(refusal({{DBK_OPT_RINGTIME, kSecond}, {DBK_OPT_RINGMAX, 1}}) ==
           "option ringmax is 1, it must be 32768 to 68719476736");
+    CHECK(refusal({{DBK_OPT_USTACKBYTES, 8193}}) ==
+          "option ustackbytes is 8193, it must be 0 to 8192"); // half a segment
 }

@@ -267,6 +267,10 @@ uint32_t dbk_host_ustack(void*, uint64_t* pcs, uint32_t most, uint64_t*) {
     host.silent_reads++;
     return give(host.ustack, pcs, most);
 }
+bool dbk_host_user_registers(void*, uint64_t* registers) {
+    std::ranges::copy(host.user_registers, registers);
+    return !host.user_registers.empty();
+}
 bool dbk_host_ureg(void*, uint64_t index, uint64_t* value) {
     *value = 1000 + index;
     return index < 16;

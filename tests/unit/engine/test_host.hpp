@@ -27,6 +27,7 @@ struct HostState {
     int32_t error = 0;
     char execname[16] = "tester";
     std::vector<uint64_t> stack{0xffffffff81000001, 0xffffffff81000002}, ustack{0x401001};
+    std::vector<uint64_t> user_registers; // DBK_USER_REGISTERS of them, or none
     std::map<uint64_t, std::string> kernel_memory, user_memory; ///< by address
     uint64_t triggered = 0;                                     ///< calls of dbk_host_triggered()
     size_t acts_max = ~size_t{0};  ///< so many acts can be noted

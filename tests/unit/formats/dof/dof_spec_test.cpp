@@ -94,5 +94,6 @@ TEST_CASE("the numbers of dof.md are those of dof.h", "[formats][dof][spec]") {
                                                           {DBK_OPT_TEMPORAL, "temporal"},
                                                           {DBK_OPT_RINGTIME, "ringtime"},
                                                           {DBK_OPT_SNAPSHOTRATE, "snapshotrate"},
-                                                          {DBK_OPT_RINGMAX, "ringmax"}});
+                                                          {DBK_OPT_RINGMAX, "ringmax"},
+                                                          {DBK_OPT_USTACKBYTES, "ustackbytes"}});
 }

@@ -78,6 +78,13 @@ mount -t tmpfs none fs
 cp hidden/target fs
 fs/target forks 0
 if umount fs 2>/dev/null; then fail held-while-armed "the file system could be unmounted"; else pass held-while-armed; fi
+# Neither target nor libc has frame pointers: the stack itself is recorded, and unwound when the process is gone.
+daybreak compile -n 'pid*:/tmp/later/target:work:entry /arg0 == 7/ { ustack(); }' -x bufpolicy=ring -x ustackbytes=4k -o whole.dof
+holds whole-starts daybreak start --dof whole.dof --name whole
+holds sorts later/target sorts
+holds whole-stops daybreak stop whole -o whole.dbrk
+equal whole "$(daybreak report whole.dbrk | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
 # Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
 later/target moves /tmp/later/plugin.so
 equal moves "$?" 0
@@ -94,7 +101,7 @@ holds later-stops daybreak stop later -o later.dbrk
 holds unmounts umount fs
 fs_target_gone=$(ls fs)
 equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
-	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-5 target-6 target-6 target-1 target-3 "
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
 # A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.

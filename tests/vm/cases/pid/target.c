@@ -11,6 +11,7 @@
  *   target traced STEPS      a child that its parent traces calls work(), stepping if STEPS is not 0
  *   target runs              work() until its input ends
  *   target makes             work() from code that it has made, and named as a runtime does
+ *   target sorts             work(7) from a function that libc's qsort() calls
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
@@ -126,6 +127,19 @@ __attribute__((noinline)) static int moves(const char *path)
 	return 0;
 }
 
+static int compare(const void *one, const void *other)
+{
+	return work(7, "sorted", 0, 0, 0, 0, 0) == 0 ? 0 : *(const char *)one - *(const char *)other;
+}
+
+__attribute__((noinline)) static int sorts(void)
+{
+	char text[] = "ba";
+
+	qsort(text, 2, 1, compare);
+	return text[0] != 'a';
+}
+
 static int makes(void)
 {
 	/* mov $work,%rax; sub $8,%rsp; call *%rax; add $8,%rsp; ret */
@@ -191,6 +205,8 @@ int main(int argc, char **argv)
 		return opens(argv[2]);
 	} else if (argc == 3 && strcmp(argv[1], "moves") == 0) {
 		return moves(argv[2]);
+	} else if (argc == 2 && strcmp(argv[1], "sorts") == 0) {
+		return sorts();
 	} else if (argc == 2 && strcmp(argv[1], "makes") == 0) {
 		return makes();
 	} else if (argc == 2 && strcmp(argv[1], "sealed") == 0) {

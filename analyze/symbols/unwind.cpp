@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/symbols/unwind.hpp"
+
+#include "formats/abi/limits.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace daybreak::analyze {
+
+namespace {
+
+using Step = ObjectFrames::Step;
+
+constexpr size_t kBp = 6;
+
+/// The frame pointer leads to the caller's, and the return address lies above it.
+Step step_by_frame_pointer(FrameState& state) {
+    auto bp = state.registers[kBp];
+    auto sp = state.registers[FrameState::kSp];
+    if (!bp || !sp || *bp < *sp)
+        return Step::no_rule;
+    auto next = state.load(*bp), ip = state.load(*bp + 8);
+    if (!next || !ip)
+        return Step::no_memory;
+    if (*ip == 0)
+        return Step::outermost;
+    state.registers = {};
+    state.registers[kBp] = *next;
+    state.registers[FrameState::kSp] = *bp + 16;
+    state.registers[FrameState::kIp] = *ip;
+    return Step::caller;
+}
+
+std::string why(Step step, const UnwindPlace& place, const RecordedThread& thread) {
+    std::string at = place.object.empty()
+                         ? "code of no file"
+                         : base::strprintf("%s`0x%" PRIx64, place.object.c_str(), place.address);
+    if (step == Step::no_memory)
+        return base::strprintf("the %zu bytes of stack end", thread.stack.size());
+    if (!place.object.empty() && !place.frames)
+        return "no file of that build for " + place.object;
+    return step == Step::no_rule ? "no .eh_frame for " + at : "an unknown rule for " + at;
+}
+
+} // namespace
+
+UnwoundStack unwind(const RecordedThread& thread,
+                    const std::function<UnwindPlace(uint64_t address)>& place_of) {
+    FrameState state;
+    if (thread.registers.size() != FrameState::kCount * sizeof(uint64_t))
+        return {};
+    for (size_t i = 0; i < FrameState::kCount; i++)
+        state.registers[i] = base::load<uint64_t>(thread.registers.data() + i * sizeof(uint64_t));
+    state.stack = thread.stack;
+    state.stack_begin = *state.registers[FrameState::kSp];
+
+    UnwoundStack result;
+    result.frames.push_back(*state.registers[FrameState::kIp]);
+    bool is_return = false;
+    while (result.frames.size() < std::min<size_t>(thread.depth, DBK_STACKFRAMES_MAX)) {
+        const uint64_t sp = *state.registers[FrameState::kSp];
+        // What follows a call may be of another function.
+        UnwindPlace place = place_of(result.frames.back() - is_return);
+        Step step = place.frames           ? place.frames->step(place.address, state)
+                    : place.object.empty() ? step_by_frame_pointer(state)
+                                           : Step::no_rule;
+        if (step == Step::outermost)
+            return result;
+        auto next = state.registers[FrameState::kSp];
+        if ((step == Step::caller || step == Step::signal) && (!next || *next <= sp))
+            step = Step::unknown_rule; // stacks grow down: this would not end
+        if (step != Step::caller && step != Step::signal) {
+            result.why_short = why(step, place, thread);
+            return result;
+        }
+        is_return = step == Step::caller;
+        result.frames.push_back(*state.registers[FrameState::kIp]);
+    }
+    return result;
+}
+
+} // namespace daybreak::analyze

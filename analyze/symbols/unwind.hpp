@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unwinding of a recorded piece of stack: each function's caller by the tables of the file it is
+// in, in code of no file, which runtimes make, by the frame pointer
+// (docs/design/0087-recorded-stacks.md).
+#pragma once
+
+#include "analyze/symbols/object_frames.hpp"
+#include "analyze/symbols/user_names.hpp"
+
+#include <functional>
+
+namespace daybreak::analyze {
+
+/// What an address of a process is in.
+struct UnwindPlace {
+    const ObjectFrames* frames = nullptr; ///< null: no such file is here, or it is in no file
+    uint64_t address = 0;                 ///< in the object
+    std::string object;                   ///< its name; "": code of no file
+};
+
+/// Returns the callers that `thread` leads to, with the first address itself.
+UnwoundStack unwind(const RecordedThread& thread,
+                    const std::function<UnwindPlace(uint64_t address)>& place_of);
+
+} // namespace daybreak::analyze

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The witness is this program: backtrace(3) walks the same stack by the same tables.
+#include "analyze/symbols/unwind.hpp"
+
+#include "analyze/print/context.hpp"
+#include "analyze/print/default_print.hpp"
+#include "analyze/symbols/address_names.hpp"
+#include "formats/abi/meta.h"
+#include "formats/segment/record.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <map>
+#include <memory>
+
+using namespace daybreak;
+using namespace daybreak::analyze;
+
+extern "C" void* __libc_stack_end;
+
+namespace {
+
+struct Snapshot {
+    std::array<uint64_t, FrameState::kCount> registers{};
+    std::vector<uint64_t> stack;
+    std::vector<uint64_t> callers; ///< as backtrace(3) sees them
+    RecordedThread thread(size_t bytes = SIZE_MAX, uint32_t depth = 200) const {
+        auto all = std::as_bytes(std::span(stack));
+        return {std::as_bytes(std::span(registers)), all.first(std::min(bytes, all.size())), depth};
+    }
+};
+
+/// What a probe here would record; the address sanitizer would have no one look at others' frames.
+__attribute__((noinline, no_sanitize_address)) int take(Snapshot& to) {
+    void* callers[200];
+    int count = ::backtrace(callers, 200);
+    for (int i = 0; i < count; i++)
+        to.callers.push_back(reinterpret_cast<uint64_t>(callers[i]));
+    uint64_t* r = to.registers.data();
+    asm volatile("mov %%rbx, 24(%0)\n\tmov %%rbp, 48(%0)\n\tmov %%rsp, 56(%0)\n\t"
+                 "mov %%r12, 96(%0)\n\tmov %%r13, 104(%0)\n\tmov %%r14, 112(%0)\n\t"
+                 "mov %%r15, 120(%0)\n\tlea (%%rip), %%rcx\n\tmov %%rcx, 128(%0)"
+                 :
+                 : "a"(r)
+                 : "rcx", "memory");
+    const auto* end = static_cast<const volatile uint64_t*>(__libc_stack_end);
+    for (const auto* at = reinterpret_cast<const volatile uint64_t*>(r[FrameState::kSp]); at < end;
+         at++)
+        to.stack.push_back(uint64_t{*at});
+    return count;
+}
+
+__attribute__((noinline)) int middle(Snapshot& to, int more) {
+    volatile char room[100] = {};
+    room[0] = static_cast<char>(more > 0 ? middle(to, more - 1) : take(to));
+    return room[0] + 1;
+}
+
+/// Where the loader put what.
+class Loaded {
+public:
+    UnwindPlace operator()(uint64_t address) {
+        Dl_info info = {};
+        if (::dladdr(reinterpret_cast<void*>(address), &info) == 0)
+            return {};
+        auto& frames = files_[info.dli_fname];
+        if (!frames) {
+            const char* path = std::strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
+            frames = std::make_unique<ObjectFrames>(base::ScopedFd(::open(path, O_RDONLY)));
+        }
+        return {frames.get(), address - reinterpret_cast<uint64_t>(info.dli_fbase), "object"};
+    }
+
+private:
+    std::map<std::string, std::unique_ptr<ObjectFrames>> files_;
+};
+
+} // namespace
+
+TEST_CASE("a recorded stack leads to the program's first function", "[analyze][symbols]") {
+    Snapshot snapshot;
+    middle(snapshot, 5);
+    Loaded loaded;
+    auto place_of = [&](uint64_t address) { return loaded(address); };
+    UnwoundStack unwound = unwind(snapshot.thread(), place_of);
+    CHECK(unwound.why_short.empty());
+    REQUIRE(unwound.frames.size() > 10);
+    // take() is at another instruction there, and a sanitizer's backtrace() may come before it.
+    const std::vector callers(unwound.frames.begin() + 1, unwound.frames.end());
+    REQUIRE(snapshot.callers.size() > callers.size());
+    CHECK(snapshot.callers.size() <= callers.size() + 2);
+    CHECK(callers == std::vector(snapshot.callers.end() - static_cast<ptrdiff_t>(callers.size()),
+                                 snapshot.callers.end()));
+
+    SECTION("as many as were asked for are enough") {
+        UnwoundStack two = unwind(snapshot.thread(SIZE_MAX, 2), place_of);
+        CHECK(two.frames.size() == 2);
+        CHECK(two.why_short.empty());
+    }
+    SECTION("a piece that is too short leads as far as it does") {
+        UnwoundStack piece = unwind(snapshot.thread(512), place_of);
+        CHECK(piece.why_short == "the 512 bytes of stack end");
+        REQUIRE(piece.frames.size() < unwound.frames.size());
+        CHECK(std::equal(piece.frames.begin(), piece.frames.end(), unwound.frames.begin()));
+    }
+    SECTION("without the file it is said which is missing") {
+        auto nothing = [](uint64_t) { return UnwindPlace{nullptr, 16, "libx.so"}; };
+        UnwoundStack none = unwind(snapshot.thread(), nothing);
+        CHECK(none.frames.size() == 1);
+        CHECK(none.why_short == "no file of that build for libx.so");
+    }
+    SECTION("code of no file is followed by its frame pointer") {
+        Snapshot made;
+        made.stack = {0, 0, 0x7000, 0x401000, 0};
+        made.registers[FrameState::kSp] = 0x1000;
+        made.registers[6] = 0x1010;
+        UnwoundStack walked = unwind(made.thread(), [](uint64_t) { return UnwindPlace{}; });
+        CHECK(walked.frames == std::vector<uint64_t>{0, 0x401000});
+        CHECK(walked.why_short == "the 40 bytes of stack end");
+    }
+}
+
+namespace {
+
+struct Canned : UserNames {
+    UnwoundStack answer;
+    std::optional<UserPlace> find(uint64_t, uint64_t, std::optional<uint64_t>) override {
+        return std::nullopt;
+    }
+    UnwoundStack unwind(uint64_t, const RecordedThread&, std::optional<uint64_t>) override {
+        return answer;
+    }
+};
+
+std::string printed(std::vector<uint64_t> pointers, UnwoundStack answer) {
+    Canned users;
+    users.answer = std::move(answer);
+    AddressNames names(nullptr, &users);
+    OutputOptions options;
+    PrintContext context{options, names};
+    pointers.insert(pointers.begin(), 42);
+    Value value;
+    value.type.kind = ValueKind::ustack;
+    value.data = std::as_bytes(std::span(pointers));
+    value.registers = value.data; // there are some
+    value.depth = 3;
+    std::string out;
+    print_stack(out, value, context, {.indent = 1});
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("a stack says how it was found where that makes a difference", "[analyze][print]") {
+    CHECK(printed({1, 2}, {{1, 2}, ""}) == "\n 0x1\n 0x2\n");
+    CHECK(printed({1, 2}, {}) == "\n 0x1\n 0x2\n");
+    CHECK(printed({1, 2}, {{1, 3, 4, 5}, ""}) ==
+          "\n 0x1\n 0x3\n 0x4\n (by .eh_frame; frame pointers: 2)\n");
+    CHECK(printed({1, 2}, {{1, 3, 4}, "why"}) ==
+          "\n 0x1\n 0x3\n 0x4\n (by .eh_frame; frame pointers: 2; why)\n");
+    CHECK(printed({1, 2, 3}, {{1}, "why"}) ==
+          "\n 0x1\n 0x2\n 0x3\n (by frame pointers; .eh_frame: 1; why)\n");
+    CHECK(printed({1}, {{1}, "why"}) == "\n 0x1\n (why)\n");
+    // The function that has returned stays before the one that it returned to.
+    CHECK(printed({9, 1}, {{1, 3}, ""}) ==
+          "\n 0x9\n 0x1\n 0x3\n (by .eh_frame; frame pointers: 2)\n");
+}
+
+TEST_CASE("the tail of a user stack is taken apart as it holds", "[analyze][symbols]") {
+    std::vector<uint64_t> words = {42, 1, 2, 0};
+    words.resize(words.size() + DBK_USER_REGISTERS, 7);
+    words.insert(words.end(), {8, 8});
+    auto with_end = [&](uint16_t registers, uint32_t bytes) {
+        const dbk_user_memory end = {registers, 5, bytes};
+        auto copy = words;
+        copy.push_back(0);
+        std::memcpy(&copy.back(), &end, sizeof(end));
+        auto parts = formats::split_user_stack(std::as_bytes(std::span(copy)));
+        return std::array{parts.frames.size(), parts.registers.size(), parts.stack.size(),
+                          size_t{parts.depth}};
+    };
+    const size_t all = (words.size() + 1) * 8;
+    CHECK(with_end(DBK_USER_REGISTERS, 16) ==
+          std::array<size_t, 4>{24, DBK_USER_REGISTERS * 8, 16, 5});
+    CHECK(with_end(0, 0) == std::array<size_t, 4>{all - 8, 0, 0, 0});
+    CHECK(with_end(DBK_USER_REGISTERS, 1000) == std::array<size_t, 4>{all, 0, 0, 0});
+    CHECK(with_end(DBK_USER_REGISTERS, UINT32_MAX) == std::array<size_t, 4>{all, 0, 0, 0});
+    CHECK(with_end(16, 16) == std::array<size_t, 4>{all, 0, 0, 0});
+    CHECK(formats::split_user_stack({}).frames.empty());
+}
