@@ -62,9 +62,10 @@ UnwoundStack unwind(const RecordedThread& thread,
         const uint64_t sp = *state.registers[FrameState::kSp];
         // What follows a call may be of another function.
         UnwindPlace place = place_of(result.frames.back() - is_return);
-        Step step = place.frames           ? place.frames->step(place.address, state)
-                    : place.object.empty() ? step_by_frame_pointer(state)
-                                           : Step::no_rule;
+        Step step = place.frames ? place.frames->step(place.address, state) : Step::no_rule;
+        // What runtimes make, and bring along made in a file, has no tables.
+        if (step == Step::no_rule && (place.frames || place.object.empty()))
+            step = step_by_frame_pointer(state);
         if (step == Step::outermost)
             return result;
         auto next = state.registers[FrameState::kSp];

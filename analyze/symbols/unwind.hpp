@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unwinding of a recorded piece of stack: each function's caller by the tables of the file it is
-// in, in code of no file, which runtimes make, by the frame pointer
+// in; in code without tables, which runtimes make, by the frame pointer
 // (docs/design/0087-recorded-stacks.md).
 #pragma once
 

@@ -115,7 +115,7 @@ TEST_CASE("a recorded stack leads to the program's first function", "[analyze][s
         CHECK(none.frames.size() == 1);
         CHECK(none.why_short == "no file of that build for libx.so");
     }
-    SECTION("code of no file is followed by its frame pointer") {
+    SECTION("code without tables is followed by its frame pointer") {
         Snapshot made;
         made.stack = {0, 0, 0x7000, 0x401000, 0};
         made.registers[FrameState::kSp] = 0x1000;
@@ -123,6 +123,9 @@ TEST_CASE("a recorded stack leads to the program's first function", "[analyze][s
         UnwoundStack walked = unwind(made.thread(), [](uint64_t) { return UnwindPlace{}; });
         CHECK(walked.frames == std::vector<uint64_t>{0, 0x401000});
         CHECK(walked.why_short == "the 40 bytes of stack end");
+        const ObjectFrames empty{base::ScopedFd()};
+        auto in_file = [&](uint64_t) { return UnwindPlace{&empty, 16, "libx.so"}; };
+        CHECK(unwind(made.thread(), in_file).frames == walked.frames);
     }
 }
 
