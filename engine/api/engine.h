@@ -513,11 +513,16 @@ typedef bool dbk_native_clause(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
 typedef void dbk_native_firing(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
 			       void *frame, const struct dbk_ecb *ecb);
 
+/* 1: of struct dbk_native_program and of the three above, more with each change of what they mean.  The translator writes
+ * its own as a number, and the table may be compiled with the headers of another one. */
+#define DBK_NATIVE_VERSION 1u
+
 /*
  * A program translated to C (engine/translate) and compiled: by section of its DIFOs and by number of its ECBDESCs,
  * NULL where nothing was translated.
  */
 struct dbk_native_program {
+	uint32_t version; /* DBK_NATIVE_VERSION */
 	const struct dbk_native_part *part; /* its DOF, and how much of each clause it is */
 	/* What its instructions and plans depend on beside the DOF; of a consumer that differs it is not. */
 	uint32_t lacks;	    /* DBK_LACKS_ of its owner */
@@ -532,9 +537,13 @@ struct dbk_native_program {
  * dbk_consumer_bind() - lets the consumer run what was translated from its program
  *
  * Between dbk_consumer_create() and dbk_consumer_enable().  @native must outlive the consumer.
- * Return: false: it is of other DOF or of other options; nothing was bound then.
+ * Return: false: it is of other DOF or of other options, or not dbk_native_is_whole(); nothing was bound then.
  */
 bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_program *native);
+
+/** dbk_native_is_whole() - whether all is there that a table of this engine has; if not, it was translated by an older or a
+ * newer daybreak than the sources are with which it was compiled */
+bool dbk_native_is_whole(const struct dbk_native_program *native);
 
 /** dbk_native_count() - clauses of the program that are native in @way */
 uint32_t dbk_native_count(const struct dbk_native_program *native, enum dbk_native_way way);

@@ -51,11 +51,28 @@ uint32_t dbk_native_count(const struct dbk_native_program *native, enum dbk_nati
 	return count;
 }
 
+bool dbk_native_is_whole(const struct dbk_native_program *native)
+{
+	const struct dbk_native_part *part = native->part;
+	uint32_t i;
+
+	if (native->version != DBK_NATIVE_VERSION || part == NULL || part->magic != DBK_NATIVE_MAGIC ||
+	    native->values == NULL || native->clauses == NULL || native->firings == NULL)
+		return false;
+	for (i = 0; i < part->clause_count; i++) {
+		bool whole = ways_of(part)[i] == DBK_NATIVE_WHOLE;
+
+		if ((native->clauses[i] != NULL) != whole || (native->firings[i] != NULL) != whole)
+			return false;
+	}
+	return true;
+}
+
 bool dbk_consumer_bind(struct dbk_consumer *consumer, const struct dbk_native_program *native)
 {
 	uint32_t i;
 
-	if (!is_of_program(native->part, consumer->program) ||
+	if (!dbk_native_is_whole(native) || !is_of_program(native->part, consumer->program) ||
 	    native->lacks != consumer->program->lacks ||
 	    native->aggregate != consumer->aggregate || native->counted != consumer->counted)
 		return false;

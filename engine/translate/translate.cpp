@@ -350,11 +350,11 @@ void ProgramWriter::table() {
     made_.text += strprintf("static dbk_native_firing *const %s_firings[%u] = {\n%s};\n\n", name,
                             consumer_.plan_count + 1, firings.c_str());
     part();
-    made_.text += strprintf("const struct dbk_native_program %s = {\n\t.part = &%s_part.head,\n\t.lacks = %u,\n"
-                            "\t.aggregate = %u,\n\t.counted = %u,\n\t.values = %s_values,\n"
+    made_.text += strprintf("const struct dbk_native_program %s = {\n\t.version = %u,\n\t.part = &%s_part.head,\n"
+                            "\t.lacks = %u,\n\t.aggregate = %u,\n\t.counted = %u,\n\t.values = %s_values,\n"
                             "\t.clauses = %s_clauses,\n\t.firings = %s_firings,\n};\n\n",
-                            name, name, consumer_.program->lacks, consumer_.aggregate, unsigned{consumer_.counted},
-                            name, name, name);
+                            name, DBK_NATIVE_VERSION, name, consumer_.program->lacks, consumer_.aggregate,
+                            unsigned{consumer_.counted}, name, name, name);
 }
 
 /// What is said of the program in a module's file.

@@ -27,8 +27,9 @@ static const struct dbk_native_program *bound(struct dbk_consumer *consumer)
 {
 	const struct dbk_native_program *const *program = dbk_native_programs;
 
-	while (*program && !dbk_consumer_bind(consumer, *program))
-		program++;
+	for (; *program && !dbk_consumer_bind(consumer, *program); program++)
+		if (!dbk_native_is_whole(*program))
+			pr_warn("a native program is left out: another version of daybreak translated it\n");
 	return *program;
 }
 

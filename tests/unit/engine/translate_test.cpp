@@ -211,64 +211,104 @@ TEST_CASE("a native program leaves what the interpreted one does", "[engine][tra
     }
 }
 
-TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][translate]") {
-    static bool can;
-    static dbk_native_clause* const clause[] = {
+namespace {
+
+/// A program of one clause, and a table for it that is made by hand.
+struct Handmade {
+    static inline bool can; ///< what the clause's function returns
+    // As for a clause more.
+    static constexpr dbk_native_clause* clauses[2] = {
         [](dbk_cpu*, const dbk_ecb*, dbk_buffer*, const uint64_t*, void*) { return can; }};
-    static dbk_native_firing* const firing[] = {[](dbk_engine* engine, dbk_probe* probe, const uint64_t* args,
-                                                    void* frame, const dbk_ecb*) { dbk_fire(engine, probe, args, frame); }};
-    Dof dof;
-    dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PID, 1), ret(1)}})});
-    Engine engine(1);
-    auto& go = engine.probe("test", "m", "f", "go");
-    Loaded loaded = load(dof.build());
-    REQUIRE(loaded.error == 0);
+    static constexpr dbk_native_firing* firings[2] = {
+        [](dbk_engine* engine, dbk_probe* probe, const uint64_t* args, void* frame, const dbk_ecb*) {
+            dbk_fire(engine, probe, args, frame);
+        }};
+    Engine engine{1};
+    dbk_probe& go = engine.probe("test", "m", "f", "go");
     dbk_reason reason{};
     dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 1, true, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
-    const std::vector<dbk_native_value*> values(loaded.program->section_count);
-    std::vector<uint8_t> part(sizeof(dbk_native_part) + 1 + loaded.program->image_bytes);
-    const dbk_native_part head{DBK_NATIVE_MAGIC, loaded.program->image_bytes, 1};
-    std::memcpy(part.data(), &head, sizeof(head));
-    part[sizeof(head)] = DBK_NATIVE_WHOLE;
-    std::memcpy(&part[sizeof(head) + 1], loaded.program->image, loaded.program->image_bytes);
-    dbk_native_program native{reinterpret_cast<const dbk_native_part*>(part.data()),
-                              0,
-                              consumer->aggregate,
-                              consumer->counted,
-                              values.data(),
-                              clause,
-                              firing};
-    SECTION("of its own program") {
-        REQUIRE(dbk_consumer_bind(consumer, &native));
-        uint32_t matched;
-        REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
-        REQUIRE(dbk_consumer_start(consumer) == 0);
-        CHECK(go.ecbs->tier == DBK_TIER_NATIVE);
-        CHECK(ecb_info(consumer, 1)->ecb.flags == DBK_ECB_F_NATIVE);
-        CHECK(dbk_native_count(&native, DBK_NATIVE_WHOLE) == 1);
-        can = true;
-        engine.fire(go);
-        CHECK(records(consumer).empty());
-        can = false;
-        engine.fire(go);
-        REQUIRE(records(consumer).size() == 1);
-        CHECK(records(consumer)[0].u64(8) == host.pid);
-        CHECK(dbk_consumer_counters(consumer, 0)->firings == 2);
+    std::vector<dbk_native_value*> values;
+    std::vector<uint8_t> part;
+    dbk_native_program native{};
+
+    Handmade() {
+        Dof dof;
+        dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PID, 1), ret(1)}})});
+        Loaded loaded = load(dof.build());
+        REQUIRE(loaded.error == 0);
+        dbk_consumer_config config{"test", 1, true, false, 0};
+        REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+        const dbk_native_part head{DBK_NATIVE_MAGIC, loaded.program->image_bytes, 1};
+        values.resize(loaded.program->section_count);
+        part.resize(sizeof(head) + 1 + head.dof_bytes);
+        std::memcpy(part.data(), &head, sizeof(head));
+        part[sizeof(head)] = DBK_NATIVE_WHOLE;
+        std::memcpy(&part[sizeof(head) + 1], loaded.program->image, head.dof_bytes);
+        native = {DBK_NATIVE_VERSION, reinterpret_cast<const dbk_native_part*>(part.data()),
+                  0,                  consumer->aggregate,
+                  consumer->counted,  values.data(),
+                  clauses,            firings};
     }
-    SECTION("of another program it is not bound") {
-        const uint32_t which = GENERATE(range(0u, 6u));
-        native.lacks += which == 0;
-        native.aggregate += which == 1;
-        native.counted ^= which == 2;
-        part[offsetof(dbk_native_part, dof_bytes)] -= which == 3;
-        part[offsetof(dbk_native_part, clause_count)] += which == 4;
-        part.back() ^= which == 5;
-        CHECK(!dbk_consumer_bind(consumer, &native));
-        CHECK(consumer->plans[0].native == nullptr);
+    ~Handmade() { dbk_consumer_destroy(consumer); }
+    bool binds() {
+        const bool bound = dbk_consumer_bind(consumer, &native);
+        CHECK((consumer->plans[0].native != nullptr) == bound);
+        CHECK((consumer->plans[0].native_firing != nullptr) == bound);
+        return bound;
     }
-    dbk_consumer_destroy(consumer);
+};
+
+} // namespace
+
+TEST_CASE("a clause that cannot be done natively now is interpreted", "[engine][translate]") {
+    Handmade made;
+    REQUIRE(made.binds());
+    uint32_t matched;
+    REQUIRE(dbk_consumer_enable(made.consumer, &made.reason, &matched) == 0);
+    REQUIRE(dbk_consumer_start(made.consumer) == 0);
+    CHECK(made.go.ecbs->tier == DBK_TIER_NATIVE);
+    CHECK(ecb_info(made.consumer, 1)->ecb.flags == DBK_ECB_F_NATIVE);
+    CHECK(dbk_native_count(&made.native, DBK_NATIVE_WHOLE) == 1);
+    made.can = true;
+    made.engine.fire(made.go);
+    CHECK(records(made.consumer).empty());
+    made.can = false;
+    made.engine.fire(made.go);
+    REQUIRE(records(made.consumer).size() == 1);
+    CHECK(records(made.consumer)[0].u64(8) == host.pid);
+    CHECK(dbk_consumer_counters(made.consumer, 0)->firings == 2);
+}
+
+TEST_CASE("what is of another program is not bound", "[engine][translate]") {
+    Handmade made;
+    const uint32_t which = GENERATE(range(0u, 6u));
+    made.native.lacks += which == 0;
+    made.native.aggregate += which == 1;
+    made.native.counted ^= which == 2;
+    made.part[offsetof(dbk_native_part, dof_bytes)] -= which == 3;
+    made.part[offsetof(dbk_native_part, clause_count)] += which == 4;
+    made.part.back() ^= which == 5;
+    CHECK(dbk_native_is_whole(&made.native));
+    CHECK(!made.binds());
+}
+
+TEST_CASE("what another daybreak translated is not bound", "[engine][translate]") {
+    static dbk_native_clause* const no_clause[2] = {};
+    static dbk_native_firing* const no_firing[2] = {};
+    Handmade made;
+    switch (GENERATE(range(0, 9))) {
+    case 0: made.native.version = 0; break; // as one left it that did not know of versions
+    case 1: made.native.version++; break;
+    case 2: made.native.part = nullptr; break;
+    case 3: made.part[offsetof(dbk_native_part, magic)]++; break;
+    case 4: made.native.values = nullptr; break;
+    case 5: made.native.clauses = nullptr; break;
+    case 6: made.native.firings = nullptr; break;
+    case 7: made.native.clauses = no_clause; break;
+    case 8: made.native.firings = no_firing; break;
+    }
+    CHECK(!dbk_native_is_whole(&made.native));
+    CHECK(!made.binds());
 }
 
 TEST_CASE("names cannot leave the comments that quote them", "[engine][translate]") {

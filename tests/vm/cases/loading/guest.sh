@@ -58,6 +58,13 @@ equal native-changed-is-said "$(kernel_log 'ring typed is interpreted: the modul
 workload 1
 holds native-changed-records daybreak record --claim -q -o /tmp/changed.dbrk
 holds native-changed-unloads rmmod daybreak
+holds native-older-loads insmod /share/in/older.ko
+equal native-older-is-said "$(kernel_log 'a native program is left out: another version of daybreak translated it')" 1
+equal native-older-is-interpreted "$(kernel_log 'ring boot is interpreted: the module has no native program')" 1
+workload 1
+daybreak record --claim -q -o /tmp/older.dbrk
+at_least native-older-records $(($? == 0 || $? == 3)) 1
+holds native-older-unloads rmmod daybreak
 
 # Unloading while probes fire; what a load takes comes back.
 vmalloc_kib() {
