@@ -367,6 +367,7 @@ struct dbk_consumer_config {
 	bool destructive; /* whether the host allows option destructive */
 	/* Option aggregate when the program does not set it: DBK_AGGREGATE_ */
 	uint32_t aggregate_default;
+	enum dbk_pages_from pages_from; /* all of the ring, as it is made */
 };
 
 /**
@@ -427,12 +428,13 @@ const char *dbk_consumer_lowered(const struct dbk_consumer *consumer, enum dbk_s
 
 /**
  * dbk_consumer_tend() - what a ring needs beside its writers
+ * @from: of the memory that is added
  *
  * Seals the segments that were closed before the call before this one, adds memory for more
  * segments with option ringtime, and asks again for what a CPU that came up did not get.  To be called about every
  * dbk_consumer_tend_interval_ns() while the consumer exists.
  */
-void dbk_consumer_tend(struct dbk_consumer *consumer);
+void dbk_consumer_tend(struct dbk_consumer *consumer, enum dbk_pages_from from);
 
 /** dbk_consumer_tend_interval_ns() - shorter for a ring that grows.  Other rings may wait longer:
  * until the machine is awake anyway */

@@ -66,7 +66,8 @@ static bool has_record(const struct dbk_consumer *consumer)
 	return false;
 }
 
-static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason)
+static int init_buffers(struct dbk_consumer *consumer, enum dbk_pages_from from,
+			struct dbk_reason *reason)
 {
 	struct dbk_engine *engine = consumer->engine;
 	uint32_t cpu, key_bytes = dbk_plan_key_bytes(consumer);
@@ -74,7 +75,7 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 	int error;
 
 	if (consumer->bufsize == 0 || consumer->bufsize > DBK_BUFSIZE_MAX ||
-	    consumer->bufsize > dbk_host_pages_max() / dbk_cpus_up(engine))
+	    consumer->bufsize > dbk_host_pages_max(from) / dbk_cpus_up(engine))
 		return lacking(consumer, DBK_LACKING_BUFSIZE, reason);
 	if (consumer->aggregate == DBK_AGGREGATE_ENGINE &&
 	    (consumer->aggsize == 0 || consumer->aggsize > DBK_AGGSIZE_MAX ||
@@ -118,9 +119,9 @@ static int init_buffers(struct dbk_consumer *consumer, struct dbk_reason *reason
 		if (consumer->aggsize <= DBK_ACCOUNT_AGG_BYTES_MAX)
 			buffer->account.agg_limit_bytes = dbk_account_agg_room(consumer->aggsize);
 	}
-	error = dbk_meta_create(consumer, reason);
+	error = dbk_meta_create(consumer, from, reason);
 	if (error == 0)
-		error = dbk_cpus_prepare(consumer);
+		error = dbk_cpus_prepare(consumer, from);
 	if (error != 0 && consumer->lacking != DBK_LACKING_NOTHING)
 		return dbk_refuse(reason, error, "Cannot allocate memory");
 	if (error == 0)
@@ -214,7 +215,7 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	/* A CPU that comes up now finds it in the list, or is up before it asks. */
 	dbk_host_cpus_lock();
 	if (error == 0)
-		error = init_buffers(consumer, reason);
+		error = init_buffers(consumer, config->pages_from, reason);
 	if (error == 0)
 		append_consumer(engine, consumer);
 	dbk_host_cpus_unlock();
@@ -483,7 +484,7 @@ int dbk_consumer_stop(struct dbk_consumer *consumer)
 /* ---- tending ------------------------------------------------------------------------------- */
 
 /* There was no memory for the CPU when it came up. */
-static void prepare_again(struct dbk_consumer *consumer, uint32_t cpu)
+static void prepare_again(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages_from from)
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
 	bool prepared;
@@ -492,13 +493,13 @@ static void prepare_again(struct dbk_consumer *consumer, uint32_t cpu)
 	    dbk_memory_paused(buffer))
 		return;
 	dbk_host_cpus_lock();
-	prepared = dbk_cpu_prepare(consumer, cpu);
+	prepared = dbk_cpu_prepare(consumer, cpu, from);
 	dbk_host_cpus_unlock();
 	if (!prepared)
 		dbk_memory_refused(buffer);
 }
 
-void dbk_consumer_tend(struct dbk_consumer *consumer)
+void dbk_consumer_tend(struct dbk_consumer *consumer, enum dbk_pages_from from)
 {
 	struct dbk_clocks clocks = {0};
 	uint32_t cpu;
@@ -510,12 +511,12 @@ void dbk_consumer_tend(struct dbk_consumer *consumer)
 		uint64_t open = dbk_load_acquire(&buffer->sequence);
 
 		if (!buffer->ready)
-			prepare_again(consumer, cpu);
+			prepare_again(consumer, cpu, from);
 		if (open == 0)
 			continue;
 		dbk_segments_seal(buffer);
 		if (dbk_consumer_grows(consumer))
-			dbk_segments_grow(consumer, buffer, clocks.mono_ns);
+			dbk_segments_grow(consumer, buffer, clocks.mono_ns, from);
 		buffer->tended_sequence = open;
 	}
 }

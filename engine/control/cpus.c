@@ -78,7 +78,7 @@ static void open_gates(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 
 /* ---- coming and going --------------------------------------------------------------------- */
 
-int dbk_cpus_prepare(struct dbk_consumer *consumer)
+int dbk_cpus_prepare(struct dbk_consumer *consumer, enum dbk_pages_from from)
 {
 	uint32_t cpu;
 	int error = 0;
@@ -86,20 +86,20 @@ int dbk_cpus_prepare(struct dbk_consumer *consumer)
 	for (cpu = 0; cpu < consumer->engine->cpu_count && error == 0; cpu++) {
 		if (!wanted(consumer, cpu))
 			continue;
-		error = dbk_buffer_fill(consumer, &consumer->buffers[cpu]);
+		error = dbk_buffer_fill(consumer, &consumer->buffers[cpu], from);
 		consumer->buffers[cpu].ready = error == 0 && fill_cpu(consumer->engine->cpus[cpu]);
 	}
 	return error;
 }
 
-bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu)
+bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages_from from)
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
 
 	if (buffer->ready || !wanted(consumer, cpu))
 		return true;
 	buffer->ready = fill_cpu(consumer->engine->cpus[cpu]) &&
-			dbk_buffer_fill(consumer, buffer) == 0 &&
+			dbk_buffer_fill(consumer, buffer, from) == 0 &&
 			dbk_specbufs_fill(consumer, buffer) == 0;
 	open_gates(consumer, buffer);
 	return buffer->ready;
@@ -115,7 +115,7 @@ bool dbk_engine_cpu_up(struct dbk_engine *engine, uint32_t cpu)
 	here->up = true;
 	complete = fill_cpu(here);
 	for (consumer = engine->consumers; consumer != NULL; consumer = consumer->next)
-		complete = dbk_cpu_prepare(consumer, cpu) && complete;
+		complete = dbk_cpu_prepare(consumer, cpu, DBK_PAGES_ANYWHERE) && complete;
 	dbk_host_cpus_unlock();
 	return complete;
 }

@@ -140,10 +140,11 @@ static void copy_name(char *to, const char *from)
 }
 
 /* Without option ringmax a quarter of the machine's memory, over all CPUs. */
-static uint64_t ringmax_bytes(const struct dbk_consumer *consumer, const struct dbk_options *o)
+static uint64_t ringmax_bytes(const struct dbk_consumer *consumer, const struct dbk_options *o,
+			      enum dbk_pages_from from)
 {
 	uint64_t cpus = o->cpu == DBK_CPU_ALL ? dbk_cpus_up(consumer->engine) : 1;
-	uint64_t bytes = o->ringmax != 0 ? o->ringmax : dbk_host_pages_max() / 2 / cpus;
+	uint64_t bytes = o->ringmax != 0 ? o->ringmax : dbk_host_pages_max(from) / 2 / cpus;
 
 	if (bytes < consumer->bufsize)
 		bytes = consumer->bufsize;
@@ -201,7 +202,7 @@ int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_c
 	ring->stackframes = consumer->stackframes;
 	ring->ringtime_ns = o->ringtime_ns;
 	if (o->ringtime_ns != 0)
-		ring->ringmax_bytes = ringmax_bytes(consumer, o);
+		ring->ringmax_bytes = ringmax_bytes(consumer, o, config->pages_from);
 	copy_name(ring->name, config->name);
 	return 0;
 }

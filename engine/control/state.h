@@ -38,11 +38,11 @@ void dbk_gates_set(struct dbk_consumer *consumer, uint32_t gates);
 
 /** dbk_cpus_prepare() - the memory of a new consumer for the CPUs that are up, speculations left
  * out; -ENOMEM, see dbk_buffer_fill().  [H] */
-int dbk_cpus_prepare(struct dbk_consumer *consumer);
+int dbk_cpus_prepare(struct dbk_consumer *consumer, enum dbk_pages_from from);
 
 /** dbk_cpu_prepare() - the consumer's memory for @cpu, if it is wanted and not there, and its gates;
  * false: there is not enough.  [H] */
-bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu);
+bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages_from from);
 
 /** dbk_cpus_up() - how many are, at least 1: what is per CPU is multiplied by it */
 uint32_t dbk_cpus_up(const struct dbk_engine *engine);

@@ -202,10 +202,11 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 	dbk_store_release(&header->magic, DBK_AGGBUF_MAGIC);
 }
 
-int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes)
+int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+		    enum dbk_pages_from from)
 {
 	struct dbk_agg_slot **slots = &buffer->aggbufs[0].slots;
-	uint32_t i, slot_count = 1;
+	uint32_t bytes = consumer->ring->aggbuf_bytes, slot_count = 1, i;
 
 	while (slot_count < bytes / BYTES_PER_SLOT)
 		slot_count <<= 1;
@@ -216,7 +217,8 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, ui
 	for (i = 0; i < 2; i++) {
 		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
 
-		if (aggbuf->pages.address == NULL && !dbk_host_pages_alloc(bytes, &aggbuf->pages)) {
+		if (aggbuf->pages.address == NULL &&
+		    !dbk_host_pages_alloc(bytes, from, &aggbuf->pages)) {
 			aggbuf->pages.address = NULL;
 			return -ENOMEM;
 		}

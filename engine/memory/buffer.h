@@ -122,14 +122,16 @@ static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, struct dbk
 /** dbk_buffer_fill() - the memory of a CPU that is not there yet: variables, segments, aggregation
  * buffers; -ENOMEM, with the option that asks for too much in consumer->lacking.  What was got
  * stays, and the next call goes on from there.  [H] */
-int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer);
+int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+		    enum dbk_pages_from from);
 
 /** dbk_buffers_deinit() - zeros are fine; the regions themselves are freed with the consumer */
 void dbk_buffers_deinit(struct dbk_consumer *consumer);
 
 /** dbk_slots_add() - [H] memory for @count more segments of a CPU, below slot_max; what there is of
  * it is published slot by slot.  False: there was not enough */
-bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count);
+bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count,
+		   enum dbk_pages_from from);
 
 /** dbk_segments_seal() - seals the segments of a CPU that were closed before the last tending */
 void dbk_segments_seal(struct dbk_buffer *buffer);
@@ -140,7 +142,8 @@ bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
 		       struct dbk_segment_place *place);
 
 /** dbk_segments_grow() - more slots while what is to be kept does not fit; see grow.c */
-void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns);
+void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns,
+		       enum dbk_pages_from from);
 
 /** dbk_memory_refused() - counts it, and lets some times of tending pass before the next try */
 void dbk_memory_refused(struct dbk_buffer *buffer);
@@ -150,8 +153,9 @@ bool dbk_memory_paused(struct dbk_buffer *buffer);
 
 /* ---- aggregation buffers ---------------------------------------------------------------- */
 
-/** dbk_aggbuf_init() - two buffers of @bytes for one CPU; -ENOMEM: it may be called again */
-int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t bytes);
+/** dbk_aggbuf_init() - two buffers of the ring's size for one CPU; -ENOMEM: it may be called again */
+int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+		    enum dbk_pages_from from);
 void dbk_aggbuf_deinit(struct dbk_buffer *buffer);
 
 /** dbk_aggregate() - counts @value with weight @increment under the key; no room is an AGGREGATION
@@ -163,13 +167,14 @@ void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregatio
 
 /** dbk_region_add() - [H] pages of @bytes that the consumer owns and lists; NULL: no memory */
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
-				 uint32_t bytes);
+				 uint32_t bytes, enum dbk_pages_from from);
 
 /** dbk_regions_free() - all of them */
 void dbk_regions_free(struct dbk_consumer *consumer);
 
 /** dbk_meta_create() - the blocks that a ring has from the start: RING, DOF, CPUS */
-int dbk_meta_create(struct dbk_consumer *consumer, struct dbk_reason *reason);
+int dbk_meta_create(struct dbk_consumer *consumer, enum dbk_pages_from from,
+		    struct dbk_reason *reason);
 
 /** dbk_meta_add_ecb() - publishes an ECB, and its probe if that is new to the ring */
 int dbk_meta_add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb, bool new_probe);

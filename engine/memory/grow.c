@@ -84,7 +84,8 @@ void dbk_memory_refused(struct dbk_buffer *buffer)
 	buffer->growth_pause = GROWTH_PAUSE;
 }
 
-static void add_slots(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t need)
+static void add_slots(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t need,
+		      enum dbk_pages_from from)
 {
 	uint64_t have = buffer->slot_count, count = need - have;
 	bool added;
@@ -99,13 +100,14 @@ static void add_slots(struct dbk_consumer *consumer, struct dbk_buffer *buffer, 
 	if (count == 0 || dbk_memory_paused(buffer))
 		return;
 	dbk_host_cpus_lock();
-	added = dbk_slots_add(consumer, buffer, (uint32_t)count);
+	added = dbk_slots_add(consumer, buffer, (uint32_t)count, from);
 	dbk_host_cpus_unlock();
 	if (!added)
 		dbk_memory_refused(buffer);
 }
 
-void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns)
+void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns,
+		       enum dbk_pages_from from)
 {
 	uint64_t open = dbk_load_acquire(&buffer->sequence);
 	uint64_t opened = open - buffer->tended_sequence, need;
@@ -117,5 +119,5 @@ void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 		buffer->opened_lately = opened;
 	need = segments_wanted(buffer, open, since_ns) + 2 * buffer->opened_lately + 1;
 	if (need > buffer->slot_count)
-		add_slots(consumer, buffer, need);
+		add_slots(consumer, buffer, need, from);
 }

@@ -99,7 +99,7 @@ static struct dbk_region *next_region(struct dbk_consumer *consumer)
 }
 
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
-				 uint32_t bytes)
+				 uint32_t bytes, enum dbk_pages_from from)
 {
 	struct dbk_region *region = next_region(consumer);
 	struct dbk_pages *pages;
@@ -109,7 +109,7 @@ struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, u
 	pages = dbk_host_alloc(sizeof(*pages));
 	if (pages == NULL)
 		return NULL;
-	if (!dbk_host_pages_alloc(bytes, pages)) {
+	if (!dbk_host_pages_alloc(bytes, from, pages)) {
 		dbk_host_free(pages);
 		return NULL;
 	}
@@ -154,23 +154,23 @@ uint32_t dbk_consumer_region_count(const struct dbk_consumer *consumer)
 }
 
 static struct dbk_pages *add_block(struct dbk_consumer *consumer, enum dbk_meta_kind kind,
-				   uint32_t data_bytes)
+				   uint32_t data_bytes, enum dbk_pages_from from)
 {
 	uint32_t bytes = (uint32_t)DBK_ROUND_UP(DBK_META_DATA_OFFSET + data_bytes, PAGE_BYTES);
 	struct dbk_pages *pages;
 
 	if (bytes > DBK_META_BLOCK_BYTES_MAX)
 		return NULL;
-	pages = dbk_region_add(consumer, 2 /* ioctl.h: DBK_REGION_META */, 0, bytes);
+	pages = dbk_region_add(consumer, 2 /* ioctl.h: DBK_REGION_META */, 0, bytes, from);
 	if (pages != NULL)
 		dbk_meta_block_init(pages, kind, consumer->engine->boot_id, consumer->ring_id);
 	return pages;
 }
 
-static int create_ring(struct dbk_consumer *consumer)
+static int create_ring(struct dbk_consumer *consumer, enum dbk_pages_from from)
 {
 	struct dbk_pages *pages =
-		add_block(consumer, DBK_META_RING, (uint32_t)sizeof(struct dbk_meta_ring));
+		add_block(consumer, DBK_META_RING, (uint32_t)sizeof(struct dbk_meta_ring), from);
 	struct dbk_meta_ring *ring;
 
 	if (pages == NULL)
@@ -182,7 +182,7 @@ static int create_ring(struct dbk_consumer *consumer)
 	return 0;
 }
 
-static int create_dof(struct dbk_consumer *consumer)
+static int create_dof(struct dbk_consumer *consumer, enum dbk_pages_from from)
 {
 	const struct dbk_program *program = consumer->program;
 	uint32_t part_bytes = DBK_META_BLOCK_BYTES_MAX - DBK_META_DATA_OFFSET;
@@ -195,7 +195,7 @@ static int create_dof(struct dbk_consumer *consumer)
 
 		if (bytes > part_bytes)
 			bytes = part_bytes;
-		pages = add_block(consumer, DBK_META_DOF, bytes);
+		pages = add_block(consumer, DBK_META_DOF, bytes, from);
 		if (pages == NULL)
 			return -ENOMEM;
 		header = pages->address;
@@ -206,11 +206,11 @@ static int create_dof(struct dbk_consumer *consumer)
 	return 0;
 }
 
-static int create_cpus(struct dbk_consumer *consumer)
+static int create_cpus(struct dbk_consumer *consumer, enum dbk_pages_from from)
 {
 	uint32_t count = consumer->engine->cpu_count, i;
 	uint32_t bytes = count * (uint32_t)sizeof(struct dbk_meta_cpu);
-	struct dbk_pages *pages = add_block(consumer, DBK_META_CPUS, bytes);
+	struct dbk_pages *pages = add_block(consumer, DBK_META_CPUS, bytes, from);
 	struct dbk_meta_cpu *cpus;
 
 	if (pages == NULL)
@@ -223,14 +223,15 @@ static int create_cpus(struct dbk_consumer *consumer)
 	return 0;
 }
 
-int dbk_meta_create(struct dbk_consumer *consumer, struct dbk_reason *reason)
+int dbk_meta_create(struct dbk_consumer *consumer, enum dbk_pages_from from,
+		    struct dbk_reason *reason)
 {
-	int error = create_ring(consumer);
+	int error = create_ring(consumer, from);
 
 	if (error == 0)
-		error = create_dof(consumer);
+		error = create_dof(consumer, from);
 	if (error == 0)
-		error = create_cpus(consumer);
+		error = create_cpus(consumer, from);
 	if (error != 0)
 		return dbk_refuse(reason, error, "no memory for the ring's metadata");
 	return 0;
@@ -248,7 +249,7 @@ static int append(struct dbk_consumer *consumer, enum dbk_meta_kind kind, struct
 	dbk_host_cpus_lock();
 	do { /* memory in pieces has smaller ones */
 		room = block_bytes - DBK_META_DATA_OFFSET;
-		*block = add_block(consumer, kind, bytes > room ? bytes : room);
+		*block = add_block(consumer, kind, bytes > room ? bytes : room, DBK_PAGES_ANYWHERE);
 		block_bytes /= 2;
 	} while (*block == NULL && room > bytes && block_bytes >= PAGE_BYTES);
 	dbk_host_cpus_unlock();

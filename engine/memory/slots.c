@@ -8,17 +8,19 @@
  */
 #include "engine/memory/buffer.h"
 
-static struct dbk_pages *add_chunk(struct dbk_consumer *consumer, uint32_t cpu, uint64_t want_bytes,
-				   uint32_t segment_bytes)
+static struct dbk_pages *add_chunk(struct dbk_consumer *consumer, const struct dbk_buffer *buffer,
+				   uint32_t segments, enum dbk_pages_from from)
 {
-	uint32_t bytes = DBK_PAGES_BYTES_MAX;
+	uint32_t bytes = DBK_PAGES_BYTES_MAX, segment_bytes = buffer->segment_bytes;
+	uint64_t want_bytes = (uint64_t)segments * segment_bytes;
 	struct dbk_pages *pages;
 
 	/* A power of two: what the page allocator has without waste. */
 	while (bytes > want_bytes && bytes > segment_bytes)
 		bytes /= 2;
 	for (;;) {
-		pages = dbk_region_add(consumer, 1 /* ioctl.h: DBK_REGION_SEGMENTS */, cpu, bytes);
+		pages = dbk_region_add(consumer, 1 /* ioctl.h: DBK_REGION_SEGMENTS */,
+				       buffer->cpu, bytes, from);
 		if (pages != NULL || bytes / 2 < segment_bytes)
 			return pages;
 		bytes /= 2;
@@ -51,7 +53,8 @@ static void add_from(struct dbk_buffer *buffer, const struct dbk_pages *pages, u
 	}
 }
 
-bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count)
+bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint32_t count,
+		   enum dbk_pages_from from)
 {
 	uint32_t end = buffer->slot_count + count, index;
 
@@ -63,9 +66,7 @@ bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uin
 		return false;
 	while (buffer->slot_count < end) {
 		uint32_t missing = end - buffer->slot_count;
-		struct dbk_pages *pages =
-			add_chunk(consumer, buffer->cpu, (uint64_t)missing * buffer->segment_bytes,
-				  buffer->segment_bytes);
+		struct dbk_pages *pages = add_chunk(consumer, buffer, missing, from);
 
 		if (pages == NULL)
 			return false;
@@ -74,7 +75,8 @@ bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uin
 	return true;
 }
 
-static int fill_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+static int fill_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+			 enum dbk_pages_from from)
 {
 	uint32_t count = buffer->segment_count + buffer->segment_reserve;
 	uint64_t max = consumer->ring->ringmax_bytes / buffer->segment_bytes;
@@ -83,7 +85,8 @@ static int fill_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffe
 	if (buffer->slots == NULL)
 		buffer->slots = dbk_host_alloc((buffer->slot_max / DBK_SLOTS_PER_BLOCK + 1) *
 					       sizeof(*buffer->slots));
-	if (buffer->slots == NULL || !dbk_slots_add(consumer, buffer, count - buffer->slot_count))
+	if (buffer->slots == NULL ||
+	    !dbk_slots_add(consumer, buffer, count - buffer->slot_count, from))
 		return -ENOMEM;
 	return 0;
 }
@@ -96,17 +99,18 @@ static int fill_bytes(uint8_t **memory, uint32_t bytes)
 	return bytes != 0 && *memory == NULL ? -ENOMEM : 0;
 }
 
-int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
+int dbk_buffer_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
+		    enum dbk_pages_from from)
 {
 	int error = fill_bytes(&buffer->locals, consumer->locals_bytes);
 
 	if (error == 0)
-		error = fill_segments(consumer, buffer);
+		error = fill_segments(consumer, buffer, from);
 	if (error != 0)
 		consumer->lacking = DBK_LACKING_BUFSIZE;
 	if (error == 0 && consumer->aggregate == DBK_AGGREGATE_ENGINE) {
 		consumer->lacking = DBK_LACKING_AGGSIZE;
-		error = dbk_aggbuf_init(consumer, buffer, consumer->ring->aggbuf_bytes);
+		error = dbk_aggbuf_init(consumer, buffer, from);
 	}
 	if (error == 0)
 		error = fill_bytes(&buffer->key, buffer->key_bytes);

@@ -138,13 +138,13 @@ void* dbk_host_alloc(size_t bytes) {
 void dbk_host_free(void* memory) {
     HostCalls::free(memory);
 }
-bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages* pages_ret) {
+bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from, struct dbk_pages* pages_ret) {
     return HostCalls::pages_alloc(bytes, pages_ret);
 }
 uint64_t dbk_host_alloc_max(void) {
     return daybreak::sim::kAllocBytesMax;
 }
-uint64_t dbk_host_pages_max(void) {
+uint64_t dbk_host_pages_max(enum dbk_pages_from) {
     return daybreak::sim::kPagesBytesMax;
 }
 void dbk_host_pages_free(struct dbk_pages* pages) {

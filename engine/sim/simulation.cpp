@@ -183,7 +183,7 @@ void Simulation::clean_until(uint64_t due_ns) {
 void Simulation::tend_until(uint64_t due_ns) {
     if (due_ns < tend_due_ns_)
         return;
-    dbk_consumer_tend(consumer_);
+    dbk_consumer_tend(consumer_, DBK_PAGES_ANYWHERE);
     tend_due_ns_ += (due_ns - tend_due_ns_) / tend_ns_ * tend_ns_ + tend_ns_;
 }
 

@@ -62,17 +62,8 @@ bool dbk_bank_has(const void *address);
 /** dbk_bank_free_bytes() - what this boot's half has left; 0 without a bank */
 u64 dbk_bank_free_bytes(void);
 
-/**
- * dbk_bank_only() - from now on blocks come from the bank, or there are none; until called with
- * false
- *
- * Context: [S].
- * Return: whether there is a bank.
- */
-bool dbk_bank_only(bool only);
-
-/** dbk_bank_is_only() - what was asked for last.  Context: [S]. */
-bool dbk_bank_is_only(void);
+/** dbk_bank_is_used() - whether there is one, and rings lie in it */
+bool dbk_bank_is_used(void);
 
 /** dbk_bank_mmap() - maps the first pages of a block, as many as @vma has.  Return: 0 or an errno.
  */

@@ -118,16 +118,9 @@ u64 dbk_bank_free_bytes(void)
 	return READ_ONCE(dbk_bank.free_count) * PAGE_SIZE;
 }
 
-bool dbk_bank_only(bool only)
+bool dbk_bank_is_used(void)
 {
-	dbk_state_assert();
-	dbk_bank.only = only && dbk_bank.use == DBK_BANK_USE_RECORDS;
-	return dbk_bank.only;
-}
-
-bool dbk_bank_is_only(void)
-{
-	return dbk_bank.only;
+	return dbk_bank.use == DBK_BANK_USE_RECORDS;
 }
 
 /* ---- showing it ---------------------------------------------------------------------------- */

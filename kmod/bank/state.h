@@ -17,7 +17,6 @@ struct dbk_bank_state_vars {
 	struct mutex mutex;	       /* [B] */
 	u32 use;		       /* [C] DBK_BANK_USE_ */
 	u32 half;		       /* [C] this boot's, or DBK_BANK_NO_HALF */
-	bool only;		       /* [S] */
 	bool leaving;		       /* [S] the module goes: what its rings hold stays */
 	bool claimed;		       /* [C] request_mem_region() was done */
 	struct dbk_bank_place place;   /* [C] */

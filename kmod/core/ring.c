@@ -193,14 +193,15 @@ static int ring_enable(struct dbk_ring *ring, struct dbk_reason *reason)
  * What is embedded is there for the boot after a crash, so its buffers are halved until they fit
  * into the bank (bufresize=manual: they do not).  When that is not enough they lie outside.
  */
-static int consumer_create(struct dbk_program *program, const struct dbk_consumer_config *config,
+static int consumer_create(struct dbk_program *program, struct dbk_consumer_config *config,
 			   struct dbk_reason *reason, struct dbk_ring *ring)
 {
 	int err = -ENOMEM;
 
-	if (config->anonymous && dbk_bank_only(true)) {
+	if (config->anonymous && dbk_bank_is_used()) {
+		config->pages_from = DBK_PAGES_BANK;
 		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
-		dbk_bank_only(false);
+		config->pages_from = DBK_PAGES_ANYWHERE;
 		if (err == -ENOMEM)
 			pr_warn("ring %s does not fit into the bank, it lies in ordinary memory\n",
 				config->name);
@@ -519,9 +520,7 @@ static void grow_one(struct dbk_ring *ring)
 	u64 inside, outside;
 
 	dbk_rings_bank_bytes(dbk_consumer_ring_id(ring->consumer), &inside, &outside);
-	dbk_bank_only(outside == 0);
-	dbk_consumer_tend(ring->consumer);
-	dbk_bank_only(false);
+	dbk_consumer_tend(ring->consumer, outside == 0 ? DBK_PAGES_BANK : DBK_PAGES_ANYWHERE);
 }
 
 /* Rings with option ringtime, as long as there is one: a late growth would overwrite history. */
@@ -567,7 +566,7 @@ static void drain(struct work_struct *work)
 			dbk_ring_stop(ring);
 		bury(ring);
 		if (!dbk_consumer_grows(ring->consumer))
-			dbk_consumer_tend(ring->consumer);
+			dbk_consumer_tend(ring->consumer, DBK_PAGES_ANYWHERE);
 	}
 	mutex_unlock(&dbk.mutex);
 	schedule_delayed_work(&dbk.drain_work, DRAIN_INTERVAL);

@@ -33,7 +33,7 @@ void dbk_host_free(void *memory)
 }
 
 /* __GFP_COMP: a mapping takes a reference of its own, which outlives the ring (control/mmap.c). */
-bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
+bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, struct dbk_pages *pages_ret)
 {
 	struct page *page;
 
@@ -41,7 +41,7 @@ bool dbk_host_pages_alloc(uint32_t bytes, struct dbk_pages *pages_ret)
 		return false;
 	if (dbk_bank_alloc(bytes, pages_ret))
 		return true;
-	if (dbk_bank_is_only())
+	if (from == DBK_PAGES_BANK)
 		return false;
 	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
 			   get_order(bytes));
@@ -71,9 +71,9 @@ uint64_t dbk_host_alloc_max(void)
 }
 
 /* Half of what the machine has left: the rest must go on.  In the bank: all but what metadata needs. */
-uint64_t dbk_host_pages_max(void)
+uint64_t dbk_host_pages_max(enum dbk_pages_from from)
 {
-	if (dbk_bank_is_only()) {
+	if (from == DBK_PAGES_BANK) {
 		u64 left = dbk_bank_free_bytes();
 		u64 metadata = DBK_BANK_METADATA_BYTES + left / 16;
 

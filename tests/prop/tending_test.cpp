@@ -131,7 +131,7 @@ TEST_CASE("a seal that a reader sees holds, whatever the writer does", "[prop][s
                 dbk_consumer_seal(consumer, 0, DBK_SEAL_CLOSED);
                 break;
             default:
-                dbk_consumer_tend(consumer);
+                dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
                 reader.list(consumer);
             }
         }
@@ -200,7 +200,7 @@ TEST_CASE("a growing ring overwrites nothing it should keep", "[prop][grow]") {
             last_opened = facts->segments - before;
             host.mono_ns += 10'000'000;
             host.allocations_left = memory ? -1 : 0;
-            dbk_consumer_tend(consumer);
+            dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
             host.allocations_left = -1;
             REQUIRE(facts->segment_slots <= slots_max);
         }

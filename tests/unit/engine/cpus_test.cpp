@@ -54,6 +54,61 @@ TEST_CASE("a consumer has memory for the CPUs that are up", "[engine][cpus]") {
     CHECK(bytes(64, 3) > bytes(64, 2) + (256 << 10));
 }
 
+TEST_CASE("memory comes from where its caller says", "[engine][cpus]") {
+    Engine engine(3, DBK_CLOCK_MONO_NS, 1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_RINGTIME, 1'000'000'000);
+    dbk_consumer_config config{"test", 1, true, true, 0, DBK_PAGES_BANK};
+    host.bank_bytes = 4 << 20;
+    uint64_t elsewhere = host.pages_allocated, banked = 0;
+    auto grew = [&](bool in_bank, bool outside) {
+        const bool here = host.bank_allocated > banked,
+                   there = host.pages_allocated - host.bank_allocated > elsewhere;
+        banked = host.bank_allocated;
+        elsewhere = host.pages_allocated - banked;
+        return here == in_bank && there == outside;
+    };
+    auto* consumer = engine.start(whole_program(dof), config);
+    CHECK(region_bytes(consumer) < banked + host.bank_allocated + (64 << 10));
+    banked = host.bank_allocated; // and blocks of ECBs, which come when it is enabled
+    elsewhere = host.pages_allocated - banked;
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 1));
+    CHECK(grew(false, true));
+    auto burst = [&](dbk_pages_from from) {
+        for (int i = 0; i < 100'000; i++)
+            engine.fire(go, {1});
+        host.mono_ns += 1000;
+        dbk_consumer_tend(consumer, from);
+    };
+    burst(DBK_PAGES_BANK);
+    CHECK(grew(true, false));
+    host.bank_bytes = host.bank_allocated; // full
+    burst(DBK_PAGES_BANK);
+    CHECK(grew(false, false));
+    CHECK(dbk_consumer_counters(consumer, 0)->growths_refused == 1);
+    for (int i = 0; i < 11; i++)
+        burst(DBK_PAGES_ANYWHERE);
+    CHECK(grew(false, true));
+}
+
+TEST_CASE("a ring that is to lie in a bank without room is not made", "[engine][cpus]") {
+    Engine engine(1);
+    Dof dof;
+    dof.option(DTRACEOPT_BUFRESIZE, DBK_BUFRESIZE_MANUAL);
+    Loaded loaded = load(whole_program(dof));
+    REQUIRE(loaded.error == 0);
+    const uint64_t before = host.pages_allocated;
+    dbk_consumer_config config{"test", 1, true, true, 0, DBK_PAGES_BANK};
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    for (host.bank_bytes = 0; host.bank_bytes <= 256 << 10; host.bank_bytes += 64 << 10)
+        CHECK(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == -ENOMEM);
+    CHECK(host.bank_allocated != 0);
+    CHECK(host.pages_allocated - host.bank_allocated == before);
+    dbk_program_destroy(loaded.program);
+}
+
 TEST_CASE("without aggregations there are no aggregation buffers", "[engine][cpus]") {
     Engine engine;
     uint64_t before = host.pages_allocated;
@@ -206,7 +261,7 @@ TEST_CASE("a CPU without memory counts drops until there is some", "[engine][cpu
         CHECK(values(consumer, 1).empty());
         CHECK(drops(consumer, DBK_DROP_PRINCIPAL, 1) == 2); // a record, a count
         CHECK(dbk_consumer_counters(consumer, 1)->firings == 0);
-        dbk_consumer_tend(consumer);
+        dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
         engine.fire(go, {2}, 1);
         CHECK(values(consumer, 1) == std::vector<uint64_t>{2});
         CHECK(snapshot(consumer, 1).size() == 1);
@@ -222,14 +277,14 @@ TEST_CASE("refused memory is asked for again later, and counted", "[engine][cpus
     auto* consumer = engine.start(whole_program(dof));
     host.allocations_left = 0;
     CHECK_FALSE(dbk_engine_cpu_up(engine.get(), 1));
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     const dbk_meta_cpu* counters = dbk_consumer_counters(consumer, 1);
     CHECK(counters->growths_refused == 1);
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     CHECK(counters->growths_refused == 1);
     host.allocations_left = -1;
     for (int i = 0; i < 20; i++)
-        dbk_consumer_tend(consumer);
+        dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     CHECK(counters->growths_refused == 1);
     CHECK(counters->segment_slots != 0);
 }

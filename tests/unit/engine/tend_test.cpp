@@ -72,7 +72,7 @@ struct Growing {
         for (uint64_t i = 0; i < segments * kPerSegment; i++)
             engine.fire(go, {value++});
         host.mono_ns += 100'000'000;
-        dbk_consumer_tend(consumer);
+        dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     }
 };
 
@@ -88,13 +88,13 @@ TEST_CASE("segments are sealed once they were closed for a while", "[engine][sea
     };
     fill(2);
     engine.fire(go, {1});
-    dbk_consumer_tend(consumer); // notes that 3 is open
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE); // notes that 3 is open
     CHECK(sealed(consumer).empty());
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     CHECK(sealed(consumer) == Numbers{1, 2});
     fill(1);
-    dbk_consumer_tend(consumer);
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     CHECK(sealed(consumer) == Numbers{1, 2, 3});
     fill(9); // the ring wraps, twice over what was sealed
     CHECK(sealed(consumer).empty());
@@ -103,12 +103,12 @@ TEST_CASE("segments are sealed once they were closed for a while", "[engine][sea
     CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_CLOSED) == 0);
     CHECK(dbk_consumer_seal(consumer, 1, DBK_SEAL_CLOSED) == 0);
     CHECK(dbk_consumer_seal(consumer, 99, DBK_SEAL_CLOSED) == 0);
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     fill(1);
-    dbk_consumer_tend(consumer); // notes that 14 is open
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE); // notes that 14 is open
     fill(9);                     // 13, which is to be sealed, is overwritten
-    dbk_consumer_tend(consumer);
-    dbk_consumer_tend(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
     CHECK(sealed(consumer) == Numbers{20, 21, 22});
 }
 

@@ -94,8 +94,8 @@ void dbk_host_free(void* memory) {
 uint64_t dbk_host_alloc_max(void) {
     return host.alloc_max;
 }
-bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
-    if (bytes > host.pages_largest)
+bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages_from from, dbk_pages* pages) {
+    if (bytes > host.pages_largest || (from == DBK_PAGES_BANK && bytes > host.bank_bytes - host.bank_allocated))
         return false;
     if (host.allocations_left == 0)
         return false;
@@ -105,11 +105,12 @@ bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages* pages) {
     pages->phys_addr = 0x40000000 + host.pages_allocated;
     pages->bytes = bytes;
     host.pages_allocated += bytes;
+    host.bank_allocated += from == DBK_PAGES_BANK ? bytes : 0;
     return true;
 }
 
-uint64_t dbk_host_pages_max(void) {
-    return host.pages_max;
+uint64_t dbk_host_pages_max(dbk_pages_from from) {
+    return from == DBK_PAGES_BANK ? host.bank_bytes : host.pages_max;
 }
 void dbk_host_pages_free(dbk_pages* pages) {
     free_noted(pages->address);
