@@ -12,9 +12,9 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
-#include <asm/e820/api.h>
 
 #include "formats/abi/bank.h"
+#include "kmod/arch/x86/memory.h"
 #include "kmod/bank/bank.h"
 
 #define refuse(reason, ...) (scnprintf(reason, DBK_REASON_BYTES, __VA_ARGS__), false)
@@ -76,7 +76,7 @@ static bool is_memory(const struct dbk_bank_place *place)
 	u64 at;
 
 	for (at = place->address; at < place->address + place->bytes; at += PAGE_SIZE)
-		if (!e820__mapped_raw_any(at, at + PAGE_SIZE, E820_TYPE_RAM))
+		if (!dbk_memory_is_firmwares(at, at + PAGE_SIZE))
 			return false;
 	return true;
 }
@@ -91,7 +91,7 @@ static bool memory_check(const struct dbk_bank_place *place, bool reads_only,
 		return true;
 	if (region_intersects(address, place->bytes, IORESOURCE_SYSTEM_RAM, IORES_DESC_NONE) !=
 		    REGION_DISJOINT ||
-	    e820__mapped_any(address, end, E820_TYPE_RAM))
+	    dbk_memory_is_kernels(address, end))
 		return refuse(reason,
 			      "0x%llx to 0x%llx is memory that the kernel uses: reserve it with "
 			      "memmap=%lluK$0x%llx",

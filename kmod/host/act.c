@@ -26,9 +26,9 @@
 #include <linux/sched/task.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
-#include <asm/special_insns.h>
 
 #include "engine/api/engine.h"
+#include "kmod/arch/x86/memory.h"
 #include "kmod/host/host.h"
 
 /* 8: a firing of all clauses seldom notes more than two. */
@@ -203,7 +203,7 @@ __probe_ctx bool dbk_host_store_user(uint64_t address, const void *from, uint32_
 	struct mm_struct *mm = current->mm;
 
 	if (!mm || (current->flags & (PF_KTHREAD | PF_EXITING)) || dbk_context_level() == 3 ||
-	    mm->pgd != __va(read_cr3_pa()))
+	    !dbk_memory_is_loaded(mm))
 		return false;
 	return copy_to_user_nofault((void __user *)(unsigned long)address, from, bytes) == 0;
 }

@@ -27,7 +27,6 @@
 #include <linux/sched.h>
 #include <linux/socket.h>
 #include <linux/un.h>
-#include <asm/unistd.h>
 #include <trace/events/cgroup.h>
 #include <trace/events/initcall.h>
 #include <trace/events/module.h>
@@ -245,21 +244,21 @@ static __probe_ctx const char *user_text(char *to, u64 address)
 }
 
 /* mount(what, where, type, flags, data) has succeeded. */
-static __probe_ctx noinline void mounted(struct dbk_site *site, const struct pt_regs *regs)
+static __probe_ctx noinline void mounted(struct dbk_site *site, struct pt_regs *regs)
 {
 	char text[TEXT_BYTES], type[TEXT_BYTES];
 	u64 args[] = { (unsigned long)text, (unsigned long)type };
 
-	user_text(text, regs->si);
-	if (regs->r10 & MS_MOVE) {
+	user_text(text, dbk_call_argument(regs, 1));
+	if (dbk_call_argument(regs, 3) & MS_MOVE) {
 		if (current->tgid == 1 && is_text(text, "/"))
 			dbk_site_fire(site, &probes[SWITCH_ROOT], no_args);
 		return;
 	}
 	if (!is_text(text, "/root") && !is_text(text, "/sysroot"))
 		return;
-	user_text(text, regs->di);
-	user_text(type, regs->dx);
+	user_text(text, dbk_call_argument(regs, 0));
+	user_text(type, dbk_call_argument(regs, 2));
 	dbk_site_fire(site, &probes[ROOTFS_MOUNTED], args);
 }
 
@@ -318,21 +317,22 @@ static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value
 {
 	if (IS_ERR_VALUE(value) || dbk_call_is_32bit())
 		return;
-	switch ((int)regs->orig_ax) {
-	case __NR_mount:
+	switch (dbk_call_of(dbk_call_number(regs))) {
+	case DBK_CALL_MOUNT:
 		mounted(site, regs);
 		break;
-	case __NR_pivot_root:
+	case DBK_CALL_PIVOT_ROOT:
 		if (current->tgid == 1)
 			dbk_site_fire(site, &probes[SWITCH_ROOT], no_args);
 		break;
-	case __NR_sendto:
+	case DBK_CALL_SENDTO:
 		if (dbk_probe_is_enabled(&probes[UNIT_READY].probe))
-			sent(site, regs->si, value, regs->r8, (u32)regs->r9);
+			sent(site, dbk_call_argument(regs, 1), value, dbk_call_argument(regs, 4),
+			     (u32)dbk_call_argument(regs, 5));
 		break;
-	case __NR_sendmsg:
+	case DBK_CALL_SENDMSG:
 		if (dbk_probe_is_enabled(&probes[UNIT_READY].probe))
-			sent_message(site, regs->si, value);
+			sent_message(site, dbk_call_argument(regs, 1), value);
 		break;
 	default:
 		break;
@@ -346,10 +346,11 @@ static __probe_ctx_inline const char *device_name(const struct device *device)
 
 /* really_probe(device, driver) */
 static __probe_ctx void on_bind(struct dbk_site_call *call, struct dbk_frame *frame,
-				const struct pt_regs *regs)
+				struct pt_regs *regs)
 {
-	const struct device *device = (const struct device *)regs->di;
-	const struct device_driver *driver = (const struct device_driver *)regs->si;
+	const struct device *device = (const struct device *)regs_get_kernel_argument(regs, 0);
+	const struct device_driver *driver =
+		(const struct device_driver *)regs_get_kernel_argument(regs, 1);
 
 	call->args[0] = (unsigned long)dev_name(device);
 	call->args[1] = (unsigned long)driver->name;
@@ -359,28 +360,29 @@ static __probe_ctx void on_bind(struct dbk_site_call *call, struct dbk_frame *fr
 }
 
 static __probe_ctx void on_bound(struct dbk_site_call *call, struct dbk_frame *frame,
-				 const struct pt_regs *regs)
+				 struct pt_regs *regs)
 {
 	call->args[3] = dbk_host_mono_ns() - call->args[3];
-	call->args[4] = (int)regs->ax;
+	call->args[4] = (int)regs_return_value(regs);
 	dbk_site_fire_at(&probes[DEVICE_PROBE_DONE], call->args, frame);
 }
 
 /* _request_firmware(firmware_ret, name, device, ...) */
 static __probe_ctx void on_firmware(struct dbk_site_call *call, struct dbk_frame *frame,
-				    const struct pt_regs *regs)
+				    struct pt_regs *regs)
 {
-	call->args[0] = regs->si;
-	call->args[1] = (unsigned long)device_name((const struct device *)regs->dx);
+	call->args[0] = regs_get_kernel_argument(regs, 1);
+	call->args[1] = (unsigned long)device_name(
+		(const struct device *)regs_get_kernel_argument(regs, 2));
 	dbk_site_fire_at(&probes[FIRMWARE_REQUEST], call->args, frame);
 	call->args[2] = dbk_host_mono_ns();
 }
 
 static __probe_ctx void on_firmware_done(struct dbk_site_call *call, struct dbk_frame *frame,
-					 const struct pt_regs *regs)
+					 struct pt_regs *regs)
 {
 	call->args[2] = dbk_host_mono_ns() - call->args[2];
-	call->args[3] = (int)regs->ax;
+	call->args[3] = (int)regs_return_value(regs);
 	dbk_site_fire_at(&probes[FIRMWARE_DONE], call->args, frame);
 }
 

@@ -60,7 +60,7 @@ static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_samp
 	unsigned long flags = dbk_host_enter();
 
 	if (regs)
-		args[user_mode(regs) ? 1 : 0] = regs->ip;
+		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
 	if (unlikely(fbt_is_cramped()))
 		dbk_probe_missed(dbk.engine, &cpc->probe, 1);
 	else if (dbk_probe_is_enabled(&cpc->probe))

@@ -46,7 +46,7 @@ static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs, u64 fi
 		.function = fbt->address,
 		.regs = regs,
 	};
-	u64 args[3] = { -1, regs->ax, first };
+	u64 args[3] = { -1, regs_return_value(regs), first };
 
 	if (unlikely(fbt_is_cramped()))
 		dbk_probe_missed(dbk.engine, fbt->target, 1);

@@ -12,9 +12,8 @@
  */
 #include <linux/kprobes.h>
 #include <linux/slab.h>
-#include <asm/cpu_entry_area.h>
-#include <asm/insn.h>
 
+#include "kmod/arch/x86/instruction.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
 
@@ -33,43 +32,32 @@ struct kinst_probe {
 static LIST_HEAD(kinst_probes); /* [S] */
 static u32 kinst_count;		/* [S] */
 
-static typeof(insn_decode) *decode; /* [C] */
+static const u8 argument_words[] = DBK_INSTRUCTION_ARGUMENT_WORDS;
+
+static unsigned long decode; /* [C] insn_decode() */
 /* [C] Where an instruction's bytes are, without kprobes in them: in @room, or at @address. */
 static unsigned long (*text_of)(u8 *room, unsigned long address);
 static unsigned long text_start, text_end; /* [C] of the kernel */
-
-/* A breakpoint's handler counts as an NMI whatever it interrupted (exc_int3()); one that is called by a
- * jump or ftrace does not.  An NMI of the kernel's has a stack of its own, in the CPU's entry area.
- * Returns what the trap has added to the preemption count, which is taken off for the level to be that
- * of what was interrupted; 0: this is none. */
-static __probe_ctx_inline unsigned int trap_count(void)
-{
-	return in_nmi() && current_stack_pointer - CPU_ENTRY_AREA_BASE >= P4D_SIZE ?
-		       NMI_OFFSET + HARDIRQ_OFFSET :
-		       0;
-}
 
 static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	struct kinst_probe *kinst = container_of(kprobe, struct kinst_probe, kprobe);
 	struct dbk_frame frame = { .kind = DBK_FRAME_INTERRUPT, .regs = regs };
-	const u64 args[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8,
-			     regs->r9, regs->ax, regs->sp, regs->bp, regs->bx };
-	const unsigned int trap = trap_count(); /* then interrupts are off */
-	unsigned long flags, ip = regs->ip;
+	const unsigned int trap = dbk_trap_count(); /* then interrupts are off */
+	unsigned long flags, ip = instruction_pointer(regs);
 
 	if (!dbk_probe_is_enabled(&kinst->probe))
 		return 0;
 	flags = trap ? 0 : dbk_host_enter();
 	/* As if the breakpoint were not there: it is one byte ahead. */
-	regs->ip = (unsigned long)kprobe->addr;
+	instruction_pointer_set(regs, (unsigned long)kprobe->addr);
 	__preempt_count_sub(trap);
 	if (trap == 0 && fbt_is_cramped())
 		dbk_probe_missed(dbk.engine, &kinst->probe, 1);
 	else
-		dbk_probe_fire(dbk.engine, &kinst->probe, args, &frame);
+		dbk_probe_fire(dbk.engine, &kinst->probe, (const u64 *)regs, &frame);
 	__preempt_count_add(trap);
-	regs->ip = ip;
+	instruction_pointer_set(regs, ip);
 	if (!trap)
 		dbk_host_leave(flags);
 	return 0;
@@ -78,15 +66,14 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 /* Bytes of the instruction at @address; 0: there is none. */
 static u32 instruction_bytes(unsigned long address)
 {
-	u8 room[MAX_INSN_SIZE];
-	struct insn insn;
+	u8 room[DBK_INSTRUCTION_BYTES_MAX];
 	unsigned long text;
 	u32 bytes = 0;
 
 	preempt_disable(); /* kprobes of others are freed after a grace period */
 	text = text_of(room, address);
-	if (text != 0 && decode(&insn, (void *)text, MAX_INSN_SIZE, INSN_MODE_KERN) >= 0)
-		bytes = insn.length;
+	if (text != 0)
+		bytes = dbk_instruction_bytes(decode, (const u8 *)text, sizeof(room));
 	preempt_enable();
 	return bytes;
 }
@@ -128,7 +115,8 @@ static int kinst_publish(const char *function, unsigned long address, const char
 	kinst->probe.function = kinst->function;
 	kinst->probe.name = kinst->name;
 	kinst->probe.host_data = (void *)&dbk_provider_kinst;
-	dbk_probe_args_in_order(&kinst->probe, 10);
+	kinst->probe.arg_count = ARRAY_SIZE(argument_words);
+	memcpy(kinst->probe.arg_word, argument_words, sizeof(argument_words));
 	list_add_tail(&kinst->link, &kinst_probes);
 	kinst_count++;
 	err = dbk_probe_add(dbk.engine, &kinst->probe);
@@ -150,7 +138,7 @@ static bool kernel_known(void)
 	text_start = dbk_symbol("_stext");
 	text_end = dbk_symbol("_etext");
 	if (text_of && text_start && text_end)
-		decode = (void *)dbk_symbol("insn_decode");
+		decode = dbk_symbol("insn_decode");
 	if (!decode)
 		pr_warn_once("provider kinst is not available here: the kernel has no kprobes\n");
 	return decode;

@@ -78,7 +78,7 @@ static __probe_ctx int on_return(struct uprobe_consumer *consumer, unsigned long
 		.regs = regs,
 	};
 	/* Which of its returns it was the kernel does not say. */
-	u64 args[2] = { -1, dbk_user_result(regs) };
+	u64 args[2] = { -1, regs_return_value(regs) };
 
 	if (is_meant(pid))
 		fire(pid, args, &frame);

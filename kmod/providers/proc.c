@@ -27,8 +27,6 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/signal.h>
-#include <asm/syscall.h>
-#include <asm/unistd.h>
 #include <trace/events/signal.h>
 
 #include "kmod/arch/x86/call.h"
@@ -143,44 +141,6 @@ static __probe_ctx void on_signal_handled(void *site, int sig, struct kernel_sig
 	dbk_site_fire(site, &probes[SIGNAL_HANDLE], args);
 }
 
-/* Numbers of the calls that matter, of 64-bit and of 32-bit programs; the latter's are fixed. */
-enum call { OTHER, CALL_EXECVE, CALL_EXECVEAT, CALL_CLONE, CALL_SIGWAIT };
-
-static __probe_ctx enum call call_of(unsigned long number)
-{
-	if (dbk_call_is_32bit()) {
-		switch (number) {
-		case 11:
-			return CALL_EXECVE;
-		case 358:
-			return CALL_EXECVEAT;
-		case 2:	  /* fork */
-		case 120: /* clone */
-		case 190: /* vfork */
-		case 435: /* clone3 */
-			return CALL_CLONE;
-		case 177: /* rt_sigtimedwait */
-		case 421: /* rt_sigtimedwait_time64 */
-			return CALL_SIGWAIT;
-		}
-		return OTHER;
-	}
-	switch (number) {
-	case __NR_execve:
-		return CALL_EXECVE;
-	case __NR_execveat:
-		return CALL_EXECVEAT;
-	case __NR_fork:
-	case __NR_vfork:
-	case __NR_clone:
-	case __NR_clone3:
-		return CALL_CLONE;
-	case __NR_rt_sigtimedwait:
-		return CALL_SIGWAIT;
-	}
-	return OTHER;
-}
-
 static __probe_ctx noinline void fire_exec(struct dbk_site *site, u64 address)
 {
 	char path[PATH_BYTES];
@@ -193,14 +153,19 @@ static __probe_ctx noinline void fire_exec(struct dbk_site *site, u64 address)
 	dbk_site_fire(site, &probes[EXEC_ASKED], args);
 }
 
+static __probe_ctx_inline u64 exec_path(const struct pt_regs *regs, unsigned int index)
+{
+	return dbk_call_is_32bit() ? dbk_call_argument_32(regs, index) : dbk_call_argument(regs, index);
+}
+
 static __probe_ctx void on_call(void *site, struct pt_regs *regs, long number)
 {
-	switch (call_of(number)) {
-	case CALL_EXECVE:
-		fire_exec(site, dbk_call_is_32bit() ? (u32)regs->bx : regs->di);
+	switch (dbk_call_of(number)) {
+	case DBK_CALL_EXECVE:
+		fire_exec(site, exec_path(regs, 0));
 		break;
-	case CALL_EXECVEAT:
-		fire_exec(site, dbk_call_is_32bit() ? (u32)regs->cx : regs->si);
+	case DBK_CALL_EXECVEAT:
+		fire_exec(site, exec_path(regs, 1));
 		break;
 	default:
 		break;
@@ -211,14 +176,14 @@ static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value
 {
 	u64 args[1];
 
-	switch (call_of((int)regs->orig_ax)) {
-	case CALL_EXECVE:
-	case CALL_EXECVEAT:
+	switch (dbk_call_of(dbk_call_number(regs))) {
+	case DBK_CALL_EXECVE:
+	case DBK_CALL_EXECVEAT:
 		args[0] = -value;
 		if (IS_ERR_VALUE(value))
 			dbk_site_fire(site, &probes[EXEC_FAILURE], args);
 		break;
-	case CALL_CLONE:
+	case DBK_CALL_CLONE:
 		/* To the parent it returns an id. */
 		if (value != 0)
 			break;
@@ -226,7 +191,7 @@ static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value
 			dbk_site_fire(site, &probes[START], no_args);
 		dbk_site_fire(site, &probes[LWP_START], no_args);
 		break;
-	case CALL_SIGWAIT:
+	case DBK_CALL_SIGWAIT:
 		args[0] = value;
 		if (value > 0)
 			dbk_site_fire(site, &probes[SIGNAL_CLEAR], args);

@@ -60,7 +60,7 @@ static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
 	u64 passed;
 
 	if (regs)
-		args[user_mode(regs) ? 1 : 0] = regs->ip;
+		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
 	if (dbk_probe_is_enabled(&profile->probe))
 		dbk_probe_fire(dbk.engine, &profile->probe, args, &frame);
 	/* Late by whole intervals: for all but the first of them nothing fired. */

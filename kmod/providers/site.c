@@ -2,6 +2,7 @@
 /*
  * site.c - providers whose probes hang on a few tracepoints or functions
  */
+#include "kmod/arch/x86/registers.h"
 #include "kmod/providers/site.h"
 
 /* 64: calls of one function that can be under way at once; one more is a MISSED drop. */
@@ -109,13 +110,13 @@ static __probe_ctx int on_entry(struct kretprobe_instance *instance, struct pt_r
 {
 	struct kretprobe *kretprobe = get_kretprobe(instance);
 	struct dbk_site *site = container_of(kretprobe, struct dbk_site, kretprobe);
-	struct dbk_frame frame = { .kind = DBK_FRAME_FUNCTION, .sp = regs->sp };
+	struct dbk_frame frame = { .kind = DBK_FRAME_FUNCTION, .sp = kernel_stack_pointer(regs) };
 
 	if (!kretprobe)
 		return 1;
 	count_missed(site);
 	frame.ip = site->address;
-	frame.parent_ip = *(unsigned long *)regs->sp;
+	frame.parent_ip = dbk_register_caller(regs);
 	site->entered((struct dbk_site_call *)instance->data, &frame, regs);
 	return 0;
 }

@@ -24,7 +24,7 @@ struct dbk_site_call {
 
 /* At a function's entry and return: @regs are those of that moment. */
 typedef void dbk_site_function(struct dbk_site_call *call, struct dbk_frame *frame,
-			       const struct pt_regs *regs);
+			       struct pt_regs *regs);
 
 struct dbk_site {
 	const char *name;	     /* [C] of the tracepoint or the function */

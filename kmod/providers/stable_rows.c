@@ -18,7 +18,6 @@
 #include <linux/tcp.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
-#include <asm/trace/fpu.h>
 #include <net/tcp.h>
 #include <uapi/linux/bpf.h>
 #include <uapi/linux/sched.h>
@@ -34,6 +33,7 @@
 #include <trace/events/workqueue.h>
 
 #include "formats/abi/packet.h"
+#include "kmod/arch/x86/tracepoints.h"
 #include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 

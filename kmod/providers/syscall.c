@@ -17,8 +17,6 @@
  */
 #include <linux/ptrace.h>
 #include <linux/slab.h>
-#include <asm/syscall.h>
-#include <asm/unistd.h>
 
 #include "kmod/arch/x86/call.h"
 #include "kmod/kernel/tracepoint.h"
@@ -61,25 +59,17 @@ static struct side entries, exits;
 static struct syscall *syscalls; /* [C] */
 static u32 syscall_count;	 /* [C] */
 
-/* Words of struct pt_regs that hold the arguments of a 64-bit call. */
-#define REGS_WORD(field) (offsetof(struct pt_regs, field) / sizeof(unsigned long))
-static const u8 argument_words[] = {
-	REGS_WORD(di), REGS_WORD(si), REGS_WORD(dx), REGS_WORD(r10), REGS_WORD(r8), REGS_WORD(r9),
-};
+static const u8 argument_words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
 
 /* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
 static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
 {
-	struct pt_regs as_64 = {
-		.di = (u32)regs->bx,
-		.si = (u32)regs->cx,
-		.dx = (u32)regs->dx,
-		.r10 = (u32)regs->si,
-		.r8 = (u32)regs->di,
-		.r9 = (u32)regs->bp,
-	};
+	u64 as_64[sizeof(*regs) / sizeof(u64)];
+	unsigned int i;
 
-	dbk_probe_fire(dbk.engine, probe, &as_64, &entries.frame);
+	for (i = 0; i < DBK_CALL_ARGUMENTS; i++)
+		as_64[argument_words[i]] = dbk_call_argument_32(regs, i);
+	dbk_probe_fire(dbk.engine, probe, as_64, &entries.frame);
 }
 
 static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
@@ -101,7 +91,7 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 
 static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 {
-	unsigned long number = (int)regs->orig_ax;
+	unsigned long number = dbk_call_number(regs);
 	struct dbk_probe *probe;
 	struct dbk_frame frame;
 	u64 returned = value;

@@ -10,7 +10,6 @@
 #include <linux/rcupdate.h>
 #include <linux/suspend.h>
 #include <linux/workqueue.h>
-#include <asm/tsc.h>
 
 #include "engine/api/trigger.h"
 #include "kmod/arch/x86/clock.h"
@@ -36,7 +35,7 @@ static DECLARE_DEFERRABLE_WORK(look_later, look);
 
 static void look(struct work_struct *work)
 {
-	if (!check_tsc_unstable()) {
+	if (!dbk_clock_is_unstable()) {
 		schedule_delayed_work(&look_later, LOOK_INTERVAL);
 		return;
 	}

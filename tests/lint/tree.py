@@ -7,6 +7,7 @@
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
   part       and those between the sub-folders of analyze/, engine/ and kmod/ too
+  arch       what knows the processor is in kmod/arch: registers, numbers of system calls, headers of its own
   circle     nor do those between the sub-folders of a folder lead back to where they began
   todo       nothing is left marked to be done at once
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
@@ -87,7 +88,7 @@ PART_ARROWS = {
         "arch": ["frame.h"],
         "kernel": ["frame.h"],
         "triggers": ["state.h", "arch", "kernel"],
-        "bank": ["state.h", "triggers"],
+        "bank": ["state.h", "arch", "triggers"],
         "host": ["state.h", "bank", "arch"],
         "maps": ["state.h", "arch", "kernel", "bank"],
         "providers": ["state.h", "frame.h", "include", "arch", "compat", "kernel"],
@@ -95,6 +96,10 @@ PART_ARROWS = {
         "control": ["triggers", "bank", "providers", "core"],
     },
 }
+# Of one processor, in kmod outside of arch/; <asm/irq_regs.h> all of them have.
+ARCH_TEXT = re.compile(r"""\bf?regs(->|\.)\w | ->(orig_)?([abcd]x|[sd]i|bp|r\d+)\b | <asm/(?!irq_regs\.h) | \b__NR_
+                           | \b__asm__\b | \basm\b\s*(volatile)?\s*\( | \bCONFIG_X86 | \b__x86_64__ | \bX86_ | \brdtsc | \b(rd|wr)msr
+                           """, re.VERBOSE)
 LICENCES = {
     "kmod": "GPL-2.0-only",
     "tests/perf/kernel": "GPL-2.0-only",
@@ -186,6 +191,14 @@ def check_part_arrows(path, lines):
         yield 1, "part", f"{folder}/{rest[0]} has no arrows in PART_ARROWS"
 
 
+def check_arch(path, lines):
+    if not path.startswith("kmod/") or path.startswith("kmod/arch/"):
+        return
+    for number, line in enumerate(lines, 1):
+        if m := ARCH_TEXT.search(line):
+            yield number, "arch", f"'{m[0]}' belongs into kmod/arch"
+
+
 def check_todo(path, lines):
     for number, line in enumerate(lines, 1):
         if "TODO(" + "now)" in line:
@@ -208,7 +221,7 @@ def check_tests_named(path, lines):
             yield 1, "test", f"{name} is not named, so it is not built"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_part_arrows, check_todo, check_tests_named]
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_part_arrows, check_arch, check_todo, check_tests_named]
 
 
 def findings(path, text):
@@ -217,7 +230,7 @@ def findings(path, text):
         lines.pop()
     code = pathlib.PurePosixPath(path).suffix in CODE
     for check in CHECKS:
-        if check in (check_functions, check_arrows, check_part_arrows) and not code:
+        if check in (check_functions, check_arrows, check_part_arrows, check_arch) and not code:
             continue
         for number, rule, message in check(path, lines):
             yield f"{path}:{number}: {rule}: {message}", rule
@@ -274,6 +287,7 @@ def self_test():
         "function": ("base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 70 + "}\n"),
         "arrow": ("base/a.cpp", spdx + '#include "engine/api/engine.h"\n'),
         "part": ("analyze/decode/a.cpp", spdx + '#include "analyze/print/text.hpp"\n'),
+        "arch": ("kmod/providers/a.c", spdx + "f(regs->ip);\n"),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
         "test": ("tests/unit/analyze/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"),
     }
@@ -292,6 +306,11 @@ def self_test():
     if not any("must not" in line for line, _ in findings(
             "engine/sim/a.cpp", spdx + '#include "live/process/target.hpp"\n')):
         bad.append("arrow to a sub-folder")
+    of_arch = ["#include <asm/tsc.h>", "case __NR_read:", "frame->regs->ip", "state->orig_ax", "rdtsc()", "asm volatile("]
+    of_all = ["#include <asm/irq_regs.h>", ".regs = regs", "frame->sp", "f(regs);"]
+    if [bool(list(check_arch("kmod/host/a.c", [text]))) for text in of_arch + of_all] != [True] * 6 + [False] * 4 \
+            or list(check_arch("kmod/arch/x86/a.c", of_arch)):
+        bad.append("arch")
     if not any("must not" in line for line, _ in findings("kmod/a.c", spdx + '#include "engine/run/fire.h"\n')):
         bad.append("arrow past a folder's own api")
     # Both would be a circle: the table itself has none.

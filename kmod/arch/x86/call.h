@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * call.h - what the providers that look at system calls share
+ * call.h - system calls of 64-bit and of 32-bit programs: numbers and arguments
  */
 #ifndef DBK_KMOD_CALL_H
 #define DBK_KMOD_CALL_H
 
 #include <linux/thread_info.h>
 
-#include "engine/api/platform.h"
+#include "kmod/arch/x86/registers.h"
+
+#define DBK_CALL_ARGUMENTS 6
+
+/* Where in struct pt_regs, by words, the arguments of a 64-bit program's call are. */
+#define DBK_CALL_ARGUMENT_WORDS                                                                    \
+	{                                                                                          \
+		DBK_REGISTER_WORD(di), DBK_REGISTER_WORD(si), DBK_REGISTER_WORD(dx),               \
+			DBK_REGISTER_WORD(r10), DBK_REGISTER_WORD(r8), DBK_REGISTER_WORD(r9),      \
+	}
+
+/* Those that providers look for; DBK_CALL_CLONE is fork() and what is like it. */
+enum dbk_call {
+	DBK_CALL_OTHER,
+	DBK_CALL_EXECVE,
+	DBK_CALL_EXECVEAT,
+	DBK_CALL_CLONE,
+	DBK_CALL_SIGWAIT,
+	DBK_CALL_MOUNT,
+	DBK_CALL_PIVOT_ROOT,
+	DBK_CALL_SENDTO,
+	DBK_CALL_SENDMSG,
+};
 
 /** dbk_call_is_32bit() - whether the current system call is a 32-bit program's.  Probe context */
 static __probe_ctx_inline bool dbk_call_is_32bit(void)
@@ -18,5 +40,34 @@ static __probe_ctx_inline bool dbk_call_is_32bit(void)
 	return false;
 #endif
 }
+
+/** dbk_call_number() - at its return.  Probe context */
+static __probe_ctx_inline unsigned long dbk_call_number(const struct pt_regs *regs)
+{
+	return (int)regs->orig_ax;
+}
+
+/** dbk_call_argument() - of a 64-bit program's call, @index constant.  Probe context */
+static __probe_ctx_inline u64 dbk_call_argument(const struct pt_regs *regs, unsigned int index)
+{
+	static const u8 words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
+
+	return dbk_register(regs, words[index]);
+}
+
+/** dbk_call_argument_32() - of a 32-bit program's call, @index constant.  Probe context */
+static __probe_ctx_inline u32 dbk_call_argument_32(const struct pt_regs *regs, unsigned int index)
+{
+	static const u8 words[DBK_CALL_ARGUMENTS] = {
+		DBK_REGISTER_WORD(bx), DBK_REGISTER_WORD(cx), DBK_REGISTER_WORD(dx),
+		DBK_REGISTER_WORD(si), DBK_REGISTER_WORD(di), DBK_REGISTER_WORD(bp),
+	};
+
+	return dbk_register(regs, words[index]);
+}
+
+/** dbk_call_of() - which call @number is; for 32-bit programs, whose numbers are others, up to
+ * DBK_CALL_SIGWAIT.  Probe context */
+enum dbk_call dbk_call_of(unsigned long number);
 
 #endif /* DBK_KMOD_CALL_H */
