@@ -87,7 +87,7 @@ std::string describe(const ProgramArguments& arguments) {
 base::Result<std::optional<compiler::KernelSource>>
 kernel_source(const ProgramArguments& arguments) {
     if (!arguments.btf.empty())
-        return std::optional(compiler::KernelSource{.file = arguments.btf});
+        return std::optional(compiler::KernelSource{.file = arguments.btf, .cache = cache_folder()});
     if (arguments.kernel.empty())
         return std::optional<compiler::KernelSource>();
     DBK_TRY(compiler::KernelSource where, kernel_source_of(arguments.kernel));
@@ -150,8 +150,16 @@ bool names_kernel_file(const std::string& kernel) {
     return kernel.find('/') != std::string::npos || std::filesystem::is_regular_file(kernel, none);
 }
 
+std::string cache_folder() {
+    const char* caches = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (caches != nullptr && caches[0] == '/')
+        return std::string(caches) + "/daybreak";
+    return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/daybreak" : "";
+}
+
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {
-    compiler::KernelSource where;
+    compiler::KernelSource where{.cache = cache_folder()};
     if (!names_kernel_file(kernel)) {
         where.release = kernel;
         return where;

@@ -208,7 +208,7 @@ int Dtrace::run() {
             return fail(where.error().message());
         kernel.emplace(std::move(*where));
     } else if (!session_->is_simulated()) {
-        kernel.emplace(compiler::KernelSource{.release = session_->release()});
+        kernel.emplace(compiler::KernelSource{.release = session_->release(), .cache = cache_folder()});
     }
 
     live::ProbeIndex probes(*session_);

@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "base/sha256.hpp"
+#include "compiler/types/btf_cache.hpp"
 #include "compiler/types/kernel_image.hpp"
 
 #include <algorithm>
@@ -106,10 +107,21 @@ Result<std::vector<KernelFunction>> BtfKernelTypes::functions() {
     return traceable_functions(vmlinux, path);
 }
 
+Result<Bytes> BtfKernelTypes::read_image(const std::string& path) {
+    const BtfCache cache(source_.cache);
+    cached_ = cache.file_for(path); // of the image as it is before it is read
+    if (auto entry = cache.find(cached_)) {
+        id_ = entry->id;
+        cached_.clear();
+        return std::move(entry->btf);
+    }
+    return read_btf_file(path);
+}
+
 Result<Bytes> BtfKernelTypes::read_vmlinux() {
     if (!source_.file.empty()) {
         path_ = source_.file;
-        return read_btf_file(path_);
+        return read_image(path_);
     }
     DBK_TRY_VOID(find_release());
     const std::string &root = source_.root, &release = source_.release;
@@ -120,7 +132,7 @@ Result<Bytes> BtfKernelTypes::read_vmlinux() {
     for (const std::string& candidate : candidates) {
         if (!exists(candidate))
             continue;
-        auto bytes = read_btf_file(candidate);
+        auto bytes = read_image(candidate);
         if (bytes.ok()) {
             path_ = candidate;
             return bytes;
@@ -160,11 +172,12 @@ Result<const Btf*> BtfKernelTypes::vmlinux() {
 }
 
 Result<BtfId> BtfKernelTypes::id() {
+    DBK_TRY(const Btf* btf, vmlinux()); // may know it
     if (!id_) {
-        DBK_TRY(const Btf* btf, vmlinux());
         auto digest = base::sha256(btf->bytes());
         id_.emplace();
         std::copy_n(digest.begin(), id_->size(), id_->begin());
+        BtfCache(source_.cache).keep(cached_, *id_, btf->bytes());
     }
     return *id_;
 }

@@ -44,6 +44,7 @@ struct KernelSource {
     std::string release; ///< uname -r; "" with file empty too: the running kernel
     std::string file; ///< raw BTF, ELF vmlinux or module with .BTF, or bzImage; wins over release
     std::string root; ///< prefix of /sys, /boot, /lib, /usr: for guests' trees and tests
+    std::string cache; ///< folder for what was unpacked (btf_cache.hpp); "": every time anew
 };
 
 class BtfKernelTypes final : public KernelTypes {
@@ -65,6 +66,7 @@ private:
     base::Result<void> find_release();
     std::vector<std::string> image_paths() const;
     base::Result<base::Bytes> read_vmlinux();
+    base::Result<base::Bytes> read_image(const std::string& path);
     base::Result<std::unique_ptr<Btf>> load_vmlinux();
     base::Result<std::unique_ptr<Btf>> load_module(const std::string& name, const Btf& base);
     base::Result<std::string> module_path(const std::string& name) const;
@@ -72,6 +74,7 @@ private:
     KernelSource source_;
     std::string running_; ///< release of the running kernel, "" when not known
     std::string path_;
+    std::string cached_; ///< file to keep the BTF in once its id is known; "": none
     std::unique_ptr<Btf> vmlinux_;
     std::optional<base::Error> error_;
     std::map<std::string, std::unique_ptr<Btf>, std::less<>> modules_; // null: known to have none

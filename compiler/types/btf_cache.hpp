@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Types that were unpacked from a kernel image before, and their ids.
+//
+// An image has its types packed, and its build id with them: it is known by its place, size and
+// times, as a build tool knows a source.  A cache that cannot be read or written is as an empty one.
+#pragma once
+
+#include "compiler/types/kernel_types.hpp"
+
+#include <optional>
+#include <string>
+
+namespace daybreak::compiler {
+
+class BtfCache {
+public:
+    struct Entry {
+        BtfId id;
+        base::Bytes btf;
+    };
+    /// So many kernels are kept; then the one that was used last long ago goes.
+    static constexpr size_t kKernelsMax = 8;
+
+    /// `folder` is made when something is kept; "": nothing ever is.
+    explicit BtfCache(std::string folder) : folder_(std::move(folder)) {}
+
+    /// Returns the file for the image as it is now; "" when it is not to be kept.
+    std::string file_for(const std::string& image) const;
+    /// Returns what is in a file of file_for(), if it is whole and no other user could have written it.
+    std::optional<Entry> find(const std::string& file) const;
+    void keep(const std::string& file, const BtfId& id, base::ByteView btf) const;
+
+private:
+    bool is_own(const std::string& path) const;
+    void drop_oldest() const;
+
+    std::string folder_;
+};
+
+} // namespace daybreak::compiler
