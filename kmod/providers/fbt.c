@@ -26,7 +26,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "kmod/arch/x86/ftrace_args.h"
 #include "kmod/providers/fbt.h"
 
 /*
@@ -42,48 +41,38 @@
 static LIST_HEAD(sets);	   /* [S] */
 static LIST_HEAD(pending); /* [S] probes to be hooked */
 
-/*
- * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
- * to RCU.  Enabling preemption again might schedule, which code in probes must
- * not; enabling interrupts does not.
- */
-__probe_ctx noinline void fbt_fire_entry(struct fbt_probe *fbt, unsigned long parent_ip,
-					 struct ftrace_regs *fregs)
+__probe_ctx noinline void fbt_fire_other_entry(struct fbt_probe *fbt, struct ftrace_regs *fregs,
+					       const struct dbk_frame *frame)
 {
-	struct dbk_frame frame = {
-		.kind = DBK_FRAME_FUNCTION,
-		.ip = fbt->address,
-		.parent_ip = parent_ip,
-		.sp = dbk_ftrace_stack_pointer(fregs),
-	};
-	unsigned long flags;
 	u64 args[6];
 
+	if (!dbk_probe_is_enabled(fbt->target))
+		return;
 	args[0] = dbk_ftrace_argument(fregs, 0);
 	args[1] = dbk_ftrace_argument(fregs, 1);
 	args[2] = dbk_ftrace_argument(fregs, 2);
 	args[3] = dbk_ftrace_argument(fregs, 3);
 	args[4] = dbk_ftrace_argument(fregs, 4);
 	args[5] = dbk_ftrace_argument(fregs, 5);
-	flags = dbk_host_enter();
-	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, fbt->target, 1);
-	else if (fbt->fire)
-		fbt->fire(fbt, args, &frame);
-	else
-		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
-	dbk_host_leave(flags);
+	fbt->fire(fbt, args, frame);
 }
 
+/*
+ * The trampoline leaves preemption on; but a firing belongs to one CPU, and ECBs
+ * to RCU.  Enabling preemption again might schedule, which code in probes must
+ * not; enabling interrupts does not.
+ */
 static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	const struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
-		if (fbt_is_at(fbt, ip))
+	for (fbt = fbt_first(set, fbt_slot(set, ip)); fbt; fbt = fbt->next)
+		if (fbt->site == ip)
 			fbt_fire_entry(fbt, parent_ip, fregs);
+	dbk_host_leave(flags);
 }
 
 /* One without ops is still called by the kernel, and finds itself not armed. */
@@ -104,9 +93,10 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 	set->module = (struct module *)module;
 	set->kind = kind;
 	set->ops = &set->own_ops;
-	set->hash_bits = order_base_2(max(count, 2u));
+	set->slot_count = roundup_pow_of_two(max(count, 2u));
+	set->hash_shift = 64 - ilog2(set->slot_count);
 	set->sites = kvcalloc(count, sizeof(*set->sites), GFP_KERNEL);
-	set->slots = kvcalloc(1u << set->hash_bits, sizeof(*set->slots), GFP_KERNEL);
+	set->slots = kvcalloc(set->slot_count, sizeof(*set->slots), GFP_KERNEL);
 	if (!set->sites || !set->slots) {
 		set_free(set);
 		return NULL;
@@ -119,7 +109,7 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 
 static void set_take(struct fbt_set *set, struct fbt_probe *fbt)
 {
-	struct fbt_probe **slot = &set->slots[hash_long(fbt->site, set->hash_bits)];
+	struct fbt_probe **slot = fbt_slot(set, fbt->site);
 
 	fbt->next = *slot;
 	*slot = fbt;
@@ -132,7 +122,7 @@ static bool set_follows(const struct fbt_set *set, unsigned long site)
 {
 	const struct fbt_probe *fbt;
 
-	for (fbt = set->slots[hash_long(site, set->hash_bits)]; fbt; fbt = fbt->next)
+	for (fbt = *fbt_slot(set, site); fbt; fbt = fbt->next)
 		if (fbt->site == site && fbt->kind == FBT_RETURN)
 			return true;
 	return false;
@@ -162,7 +152,7 @@ static void set_empty(struct fbt_set *set)
 {
 	u32 slot;
 
-	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+	for (slot = 0; slot < set->slot_count; slot++) {
 		struct fbt_probe *fbt;
 
 		for (fbt = set->slots[slot]; fbt; fbt = fbt->next) {
@@ -280,7 +270,7 @@ static u32 sites_kept(struct fbt_set *set)
 {
 	u32 slot, kept = 0;
 
-	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+	for (slot = 0; slot < set->slot_count; slot++) {
 		u32 first = kept, i;
 		struct fbt_probe *fbt;
 
@@ -298,7 +288,7 @@ static void drop_idle(struct fbt_set *set)
 {
 	u32 slot;
 
-	for (slot = 0; slot < 1u << set->hash_bits; slot++) {
+	for (slot = 0; slot < set->slot_count; slot++) {
 		struct fbt_probe **at = &set->slots[slot];
 
 		while (*at) {
@@ -320,7 +310,7 @@ static bool has_idle(const struct fbt_set *set)
 	const struct fbt_probe *fbt;
 	u32 slot;
 
-	for (slot = 0; slot < 1u << set->hash_bits; slot++)
+	for (slot = 0; slot < set->slot_count; slot++)
 		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
 			if (fbt->idle)
 				return true;

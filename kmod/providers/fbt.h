@@ -29,6 +29,7 @@
 #include <linux/preempt.h>
 #include <linux/sched/task_stack.h>
 
+#include "kmod/arch/x86/ftrace_args.h"
 #include "kmod/frame.h"
 #include "kmod/providers/provider.h"
 
@@ -65,7 +66,8 @@ struct fbt_set {
 	unsigned long *sites;	  /* [S] scratch for filters */
 	u32 count;		  /* [S] sites hooked */
 	bool some_idle;		  /* [S] of its probes */
-	u32 hash_bits;		  /* [C] */
+	u32 slot_count;		  /* [C] 2 to the power of 64 less hash_shift */
+	u32 hash_shift;		  /* [C] */
 	struct fbt_probe **slots; /* [R] */
 #ifdef DBK_HAVE_FPROBE
 	struct fprobe fprobe;	   /* FBT_RETURN */
@@ -74,7 +76,7 @@ struct fbt_set {
 	struct rethook *rethook; /* [C] FBT_RETURN without fprobe */
 };
 
-/* What a hook does when its function is called, @args being its first 6 arguments, or has returned: -1, what
+/* What a hook does, interrupts off, when its function is called, @args being its first 6 arguments, or has returned: -1, what
  * it returned, its first argument. */
 typedef void fbt_fire(struct fbt_probe *fbt, const u64 *args, const struct dbk_frame *frame);
 
@@ -124,22 +126,24 @@ void fbt_unhook(struct fbt_probe *fbt);
 /** fbt_hooks_drop_module() - unhooks every probe of @module.  Context: [S]. */
 void fbt_hooks_drop_module(const struct module *module);
 
-/** fbt_at() - the probes of @set that may be hooked at @ip: the first of a list, of which those
- * count that fbt_is_at(); NULL while the set is not armed.  Probe context. */
-static __probe_ctx_inline struct fbt_probe *fbt_at(const struct fbt_set *set, unsigned long ip)
+/** fbt_slot() - where @set has the probes that may be hooked at @ip.  Probe context. */
+static __probe_ctx_inline struct fbt_probe **fbt_slot(const struct fbt_set *set, unsigned long ip)
 {
-	if (unlikely(!READ_ONCE(set->armed)))
-		return NULL;
-	return set->slots[hash_long(ip, set->hash_bits)];
+	return &set->slots[ip * GOLDEN_RATIO_64 >> set->hash_shift];
+}
+
+/** fbt_first() - the first of a slot, of which those count that fbt_is_at(); NULL while the set is not
+ * armed.  Probe context. */
+static __probe_ctx_inline struct fbt_probe *fbt_first(const struct fbt_set *set,
+						      struct fbt_probe **slot)
+{
+	return likely(READ_ONCE(set->armed)) ? *slot : NULL;
 }
 
 static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned long ip)
 {
 	return fbt->site == ip && dbk_probe_is_enabled(fbt->target);
 }
-
-/** fbt_fire_entry() - a function that is probed at its entry was called.  Probe context. */
-void fbt_fire_entry(struct fbt_probe *fbt, unsigned long parent_ip, struct ftrace_regs *fregs);
 
 /* An NMI's stack has 4096 bytes, half of which a report takes for itself.  A firing takes some 1300,
  * and 600 more when what it reads is not there. */
@@ -153,6 +157,31 @@ static __probe_ctx_inline bool fbt_is_cramped(void)
 
 	return unlikely(in_nmi()) && (sp & ~PAGE_MASK) < FBT_NMI_STACK_BYTES &&
 	       sp - (unsigned long)task_stack_page(current) >= THREAD_SIZE;
+}
+
+/** fbt_fire_other_entry() - the entry of a function that another provider's probe is hooked at.  Probe
+ * context. */
+void fbt_fire_other_entry(struct fbt_probe *fbt, struct ftrace_regs *fregs,
+			  const struct dbk_frame *frame);
+
+/** fbt_fire_entry() - a function that is probed at its entry was called.  Probe context, interrupts off.
+ * Inlined: a call costs as much as the rest of it. */
+static __probe_ctx_inline void fbt_fire_entry(struct fbt_probe *fbt, unsigned long parent_ip,
+					      struct ftrace_regs *fregs)
+{
+	struct dbk_frame frame = {
+		.kind = DBK_FRAME_FUNCTION,
+		.ip = fbt->address,
+		.parent_ip = parent_ip,
+		.sp = dbk_ftrace_stack_pointer(fregs),
+	};
+
+	if (unlikely(fbt_is_cramped()))
+		dbk_probe_missed(dbk.engine, fbt->target, 1);
+	else if (fbt->fire)
+		fbt_fire_other_entry(fbt, fregs, &frame);
+	else
+		dbk_probe_fire(dbk.engine, &fbt->probe, dbk_ftrace_registers(fregs), &frame);
 }
 
 /** fbt_returns_init() - whether this kernel lets us follow returns */

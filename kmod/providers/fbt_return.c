@@ -39,33 +39,52 @@ static u32 calls_of(const struct fbt_set *set)
 	return clamp(set->count * CALLS_PER_FUNCTION, CALLS_MIN, CALLS_MAX);
 }
 
-static __probe_ctx void fire(struct fbt_probe *fbt, struct pt_regs *regs, u64 first)
-{
-	struct dbk_frame frame = {
-		.kind = DBK_FRAME_RETURN,
-		.function = fbt->address,
-		.regs = regs,
-	};
-	u64 args[3] = { -1, regs_return_value(regs), first };
+/* What a call leaves for its return. */
+struct followed {
+	struct fbt_probe **slot; /* of its function, in the set */
+	u64 first;		 /* argument */
+};
 
+static __probe_ctx noinline void fire_other(struct fbt_probe *fbt, struct pt_regs *regs, u64 first,
+					    const struct dbk_frame *frame)
+{
+	u64 args[3] = { -1, regs_return_value(regs), first };
+	unsigned long flags;
+
+	if (!dbk_probe_is_enabled(fbt->target))
+		return;
+	flags = dbk_host_enter();
+	fbt->fire(fbt, args, frame);
+	dbk_host_leave(flags);
+}
+
+/* Not initialized as a whole: that would be 16 bytes more. */
+static __probe_ctx_inline void fire(struct fbt_probe *fbt, struct pt_regs *regs, u64 first)
+{
+	struct dbk_frame frame;
+
+	frame.kind = DBK_FRAME_RETURN;
+	frame.error = 0;
+	frame.function = fbt->address;
+	frame.regs = regs;
 	if (unlikely(fbt_is_cramped()))
 		dbk_probe_missed(dbk.engine, fbt->target, 1);
 	else if (fbt->fire)
-		fbt->fire(fbt, args, &frame);
+		fire_other(fbt, regs, first, &frame);
 	else
-		dbk_probe_fire(dbk.engine, &fbt->probe, args, &frame);
+		dbk_probe_fire(dbk.engine, &fbt->probe, regs, &frame);
 }
 
-static __probe_ctx void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs,
-				u64 first)
+/* The kernel has turned preemption off around all handlers of a return: that is what the engine needs. */
+static __probe_ctx_inline void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs,
+				       const struct followed *followed)
 {
-	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
-		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
-			fire(fbt, regs, first);
-	dbk_host_leave(flags);
+	dbk_function_returned(regs);
+	for (fbt = fbt_first(set, followed->slot); fbt; fbt = fbt->next)
+		if (fbt->site == ip && fbt->kind == FBT_RETURN)
+			fire(fbt, regs, followed->first);
 }
 
 static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigned long ip,
@@ -74,7 +93,7 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+	for (fbt = fbt_first(set, fbt_slot(set, ip)); fbt; fbt = fbt->next)
 		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
 			dbk_probe_missed(dbk.engine, fbt->target, count);
 	dbk_host_leave(flags);
@@ -82,11 +101,12 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 
 #if defined(DBK_HAVE_FPROBE)
 
-static __probe_ctx bool is_wanted(const struct fbt_set *set, unsigned long ip)
+static __probe_ctx_inline bool is_wanted(const struct fbt_set *set, struct fbt_probe **slot,
+					 unsigned long ip)
 {
 	const struct fbt_probe *fbt;
 
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next)
+	for (fbt = fbt_first(set, slot); fbt; fbt = fbt->next)
 		if (fbt_is_at(fbt, ip))
 			return true;
 	return false;
@@ -108,21 +128,24 @@ static __probe_ctx int on_call(struct fprobe *fprobe, unsigned long ip, unsigned
 			       struct pt_regs *regs, void *data)
 {
 	struct fbt_set *set = container_of(fprobe, struct fbt_set, fprobe);
+	struct fbt_probe **slot = fbt_slot(set, ip);
+	struct followed *followed = data;
 	unsigned long missed;
 
-	if (!is_wanted(set, ip))
+	if (!is_wanted(set, slot, ip))
 		return 1;
 	missed = missed_take(set);
 	if (unlikely(missed != 0))
 		count_missed(set, ip, missed);
-	*(u64 *)data = regs_get_kernel_argument(regs, 0);
+	followed->slot = slot;
+	followed->first = regs_get_kernel_argument(regs, 0);
 	return 0;
 }
 
 static __probe_ctx void on_return(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
 				  struct pt_regs *regs, void *data)
 {
-	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs, *(u64 *)data);
+	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs, data);
 }
 
 /* Of which functions they were is not known: they are the first's that is enabled. */
@@ -131,7 +154,7 @@ void fbt_returns_book(struct fbt_set *set)
 	struct fbt_probe *fbt = NULL;
 	u32 slot;
 
-	for (slot = 0; set->armed && slot < 1u << set->hash_bits; slot++)
+	for (slot = 0; set->armed && slot < set->slot_count; slot++)
 		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
 			if (dbk_probe_is_enabled(fbt->target)) {
 				count_missed(set, fbt->site, missed_take(set));
@@ -157,7 +180,7 @@ int fbt_returns_register(struct fbt_set *set, u32 count)
 	set->fprobe.entry_handler = on_call;
 	set->fprobe.exit_handler = on_return;
 	set->fprobe.nr_maxactive = calls_of(set);
-	set->fprobe.entry_data_size = sizeof(u64);
+	set->fprobe.entry_data_size = sizeof(struct followed);
 	return register_fprobe_ips(&set->fprobe, set->sites, count);
 }
 
@@ -200,53 +223,55 @@ static bool function_is_traced(const char *name)
 struct call {
 	struct rethook_node node; /* first: the kernel frees by its address */
 	unsigned long ip;
-	u64 first; /* argument */
+	struct followed followed;
 };
 
-/*
- * Interrupts are off so that nothing comes between taking a note and leaving it
- * on the task's stack of calls.
- */
-static __probe_ctx_inline bool follow(struct fbt_set *set, unsigned long ip, struct pt_regs *regs)
+static __probe_ctx_inline bool follow(const struct fbt_set *set, unsigned long ip,
+				      struct fbt_probe **slot, struct pt_regs *regs)
 {
-	unsigned long flags = dbk_host_enter();
 	struct rethook_node *node = rethook_try_get_found(set->rethook);
+	struct call *call = container_of(node, struct call, node);
 
-	if (likely(node)) {
-		container_of(node, struct call, node)->ip = ip;
-		container_of(node, struct call, node)->first = regs_get_kernel_argument(regs, 0);
-		rethook_hook_found(node, regs, true);
-	}
-	dbk_host_leave(flags);
-	return node;
+	if (unlikely(!node))
+		return false;
+	call->ip = ip;
+	call->followed.slot = slot;
+	call->followed.first = regs_get_kernel_argument(regs, 0);
+	rethook_hook_found(node, regs, true);
+	return true;
 }
 
-/* Of calls from within a call there are those that an entry's firing makes, which the engine counts. */
+/*
+ * Of calls from within a call there are those that an entry's firing makes, which the engine counts.
+ * Interrupts are off for the firings, as in on_function(), and so that nothing comes between taking
+ * a note and leaving it on the task's stack of calls.
+ */
 static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				struct ftrace_regs *fregs)
 {
-	struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct fbt_probe *fbt;
+	const struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	unsigned long flags = dbk_host_enter();
+	struct fbt_probe **slot = fbt_slot(set, ip), *fbt;
 	bool is_wanted = false;
 
-	for (fbt = fbt_at(set, ip); fbt; fbt = fbt->next) {
-		if (!fbt_is_at(fbt, ip))
+	for (fbt = fbt_first(set, slot); fbt; fbt = fbt->next) {
+		if (fbt->site != ip)
 			continue;
 		if (fbt->kind == FBT_ENTRY)
 			fbt_fire_entry(fbt, parent_ip, fregs);
-		else
+		else if (dbk_probe_is_enabled(fbt->target))
 			is_wanted = true;
 	}
-	if (is_wanted && regs && unlikely(!follow(set, ip, regs)))
+	if (is_wanted && unlikely(!follow(set, ip, slot, dbk_ftrace_registers(fregs))))
 		count_missed(set, ip, 1);
+	dbk_host_leave(flags);
 }
 
 static __probe_ctx void on_return(struct rethook_node *node, void *data, struct pt_regs *regs)
 {
 	const struct call *call = container_of(node, struct call, node);
 
-	fire_at(data, call->ip, regs, call->first);
+	fire_at(data, call->ip, regs, &call->followed);
 }
 
 bool fbt_returns_take_entries(void)

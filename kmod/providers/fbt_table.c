@@ -263,6 +263,8 @@ static int table_build(void)
 	return 0;
 }
 
+static const u8 argument_words[] = DBK_FUNCTION_ARGUMENT_WORDS;
+static const u8 result_words[] = DBK_FUNCTION_RESULT_WORDS;
 static const char *const kind_names[FBT_KINDS] = { "entry", "return" };
 
 static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol, enum fbt_kind kind)
@@ -283,7 +285,9 @@ static int symbol_publish(struct fbt_group *group, struct fbt_symbol *symbol, en
 	fbt->probe.function = group->names + symbol->name;
 	fbt->probe.name = kind_names[kind];
 	fbt->probe.host_data = (void *)&dbk_provider_fbt;
-	dbk_probe_args_in_order(&fbt->probe, kind == FBT_ENTRY ? 6 : 2);
+	fbt->probe.arg_count = kind == FBT_ENTRY ? sizeof(argument_words) : sizeof(result_words);
+	memcpy(fbt->probe.arg_word, kind == FBT_ENTRY ? argument_words : result_words,
+	       fbt->probe.arg_count);
 	symbol->probes[kind] = fbt;
 	err = dbk_probe_add(dbk.engine, &fbt->probe);
 	if (err == -EINVAL) {

@@ -89,7 +89,7 @@ ROWS = (
     ours("kinst", "an instruction, a record", "kinst::__do_sys_getppid:5 { trace(arg0); }",
          target=645.3, always=True),
     ours("fbt", "function's entry and return, a record each",
-         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=661.2, wanted=480),
+         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=593.0, wanted=480),
     ours("speculate", "speculate, record, commit",
          f"{ENTRY} {{ self->s = speculation(); speculate(self->s); trace(arg1); }}\n"
          f"{RETURN} /self->s/ {{ commit(self->s); self->s = 0; }}", fires=2, target=1711.3, wanted=1400),

@@ -8,6 +8,15 @@
 #include <linux/ftrace.h>
 
 #include "engine/api/host.h"
+#include "kmod/arch/x86/user.h"
+
+/* Where in dbk_ftrace_registers(), by words, the arguments of a function of the kernel are, and in the registers after its
+ * return what arg0 (-1, which dbk_function_returned() puts there) and arg1 of the probe are. */
+#define DBK_FUNCTION_ARGUMENT_WORDS DBK_USER_ARGUMENT_WORDS
+#define DBK_FUNCTION_RESULT_WORDS                                                                  \
+	{                                                                                          \
+		DBK_REGISTER_WORD(orig_ax), DBK_REGISTER_WORD(ax),                                 \
+	}
 
 /** dbk_ftrace_argument() - the @index-th of the first 6, constant.  Probe context. */
 static __probe_ctx_inline unsigned long dbk_ftrace_argument(struct ftrace_regs *fregs,
@@ -32,6 +41,21 @@ static __probe_ctx_inline unsigned long dbk_ftrace_argument(struct ftrace_regs *
 		return fregs->regs.r9;
 	}
 #endif
+}
+
+/** dbk_ftrace_registers() - at the function's entry, which struct ftrace_regs begins with: all of them for an
+ * ops with SAVE_REGS, which is not called without; else the arguments and the stack pointer.  Probe
+ * context. */
+static __probe_ctx_inline struct pt_regs *dbk_ftrace_registers(struct ftrace_regs *fregs)
+{
+	return (struct pt_regs *)fregs;
+}
+
+/** dbk_function_returned() - makes the registers after a return what DBK_FUNCTION_RESULT_WORDS says.  The
+ * kernel has left -1 there itself, as where it is not in a system call.  Probe context. */
+static __probe_ctx_inline void dbk_function_returned(struct pt_regs *regs)
+{
+	regs->orig_ax = -1;
 }
 
 /** dbk_ftrace_stack_pointer() - at the function's entry.  Probe context. */
