@@ -15,6 +15,7 @@
 #include "engine/api/host.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
+#include "kmod/arch/x86/memory.h"
 #include "kmod/bank/bank.h"
 #include "kmod/host/string_load.h"
 
@@ -130,7 +131,63 @@ __probe_ctx int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t by
 	return dbk_string_load(to, address, bytes, dbk_host_load);
 }
 
+/*
+ * A string of the process by whole words.  copy_from_user_nofault() looks for each piece at what it is copied
+ * to, which for most strings is more work than the string.
+ * @done_ret: bytes that are there, none of them a NUL, when nothing else is known
+ *
+ * Return: the length; -EFAULT; or -EAGAIN: what is left is not a whole word, or lies in two pages of which one may
+ * be there.
+ */
+static __probe_ctx_inline int32_t load_words(char *to, unsigned long address, uint32_t bytes,
+					     uint32_t *done_ret)
+{
+	const char __user *from = (const char __user *)address;
+	int32_t result = -EAGAIN;
+	uint64_t word, first;
+	uint32_t done;
+
+	*done_ret = 0;
+	if (!current->mm || !dbk_memory_is_loaded(current->mm) || !user_access_begin(from, bytes))
+		return result;
+	for (done = 0; done + 8 < bytes; done += 8) {
+		unsafe_get_user(word, (const uint64_t __user *)(from + done), fault);
+		first = dbk_nul_bit(word);
+		if (first != 0) {
+			word &= (first >> 7) - 1;
+			__builtin_memcpy(to + done, &word, 8);
+			result = (int32_t)(done + dbk_nul_at(first));
+			break;
+		}
+		__builtin_memcpy(to + done, &word, 8);
+	}
+	goto out;
+
+fault:
+	if (offset_in_page(from + done) <= PAGE_SIZE - 8)
+		result = -EFAULT;
+out:
+	user_access_end();
+	*done_ret = done;
+	return result;
+}
+
 __probe_ctx int32_t dbk_host_load_user_string(char *to, uint64_t address, uint32_t bytes)
 {
-	return dbk_string_load(to, address, bytes, dbk_host_load_user);
+	uint32_t done;
+	int32_t length;
+
+	pagefault_disable();
+	length = load_words(to, address, bytes, &done);
+	pagefault_enable();
+	if (likely(length >= 0))
+		return length;
+	if (length == -EAGAIN) {
+		length = dbk_string_load(to + done, address + done, bytes - done,
+					 dbk_host_load_user);
+		if (length >= 0)
+			return (int32_t)done + length;
+	}
+	memset(to, 0, done);
+	return -EFAULT;
 }
