@@ -124,26 +124,6 @@ __probe_ctx_inline static struct dbk_agg_entry *search(struct dbk_cpu *cpu,
 	return NULL;
 }
 
-__probe_ctx_inline static struct dbk_agg_entry *
-find_entry(struct dbk_cpu *cpu, struct dbk_aggbuf *aggbuf,
-	   const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
-{
-	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
-	uint64_t tag = tag_of(aggbuf, epid);
-	struct dbk_agg_slot *recent = &aggbuf->recent[(epid ^ class_id) & (DBK_AGG_RECENT - 1)];
-	struct dbk_agg_entry *entry = entry_at(aggbuf, recent->offset);
-
-	if (recent->tag == tag && same_key(recent, entry, class_id, key, key_bytes))
-		return entry;
-	entry = search(cpu, aggbuf, aggregation, key, key_bytes);
-	if (likely(entry != NULL)) {
-		recent->tag = tag;
-		recent->offset = (uint32_t)((uint8_t *)entry - (uint8_t *)header_of(aggbuf));
-		recent->class_id = class_id;
-	}
-	return entry;
-}
-
 __probe_ctx __attribute__((__noinline__)) static void drop(struct dbk_cpu *cpu,
 							   const struct dbk_aggbuf *aggbuf)
 {
@@ -153,20 +133,58 @@ __probe_ctx __attribute__((__noinline__)) static void drop(struct dbk_cpu *cpu,
 	dbk_drop(cpu->buffer, DBK_DROP_AGGREGATION);
 }
 
+/* Where the entry is noted that an ECB counted into last. */
+__probe_ctx_inline static struct dbk_agg_slot *recent_of(struct dbk_aggbuf *aggbuf, uint32_t epid,
+							 uint32_t class_id)
+{
+	return &aggbuf->recent[(epid ^ class_id) & (DBK_AGG_RECENT - 1)];
+}
+
+__probe_ctx_inline static void add(struct dbk_agg_entry *entry,
+				   const struct dbk_aggregation *aggregation, int64_t value,
+				   int64_t increment)
+{
+	if (aggregation->kind == DTRACEAGG_COUNT)
+		cells_of(entry)[0]++;
+	else
+		dbk_cells_add(cells_of(entry), aggregation->kind, aggregation->arg, value,
+			      increment);
+}
+
+/* Not inlined: an entry that is found again then needs no registers saved. */
+__probe_ctx __attribute__((__noinline__)) static void
+aggregate_anew(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation, const uint8_t *key,
+	       uint32_t key_bytes, int64_t value, int64_t increment)
+{
+	struct dbk_aggbuf *aggbuf = cpu->buffer->aggbuf;
+	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
+	struct dbk_agg_entry *entry = search(cpu, aggbuf, aggregation, key, key_bytes);
+	struct dbk_agg_slot *recent = recent_of(aggbuf, epid, class_id);
+
+	if (unlikely(entry == NULL)) {
+		drop(cpu, aggbuf);
+		return;
+	}
+	recent->tag = tag_of(aggbuf, epid);
+	recent->offset = (uint32_t)((uint8_t *)entry - (uint8_t *)header_of(aggbuf));
+	recent->class_id = class_id;
+	add(entry, aggregation, value, increment);
+}
+
 __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation,
 			       const uint8_t *key, uint32_t key_bytes, int64_t value,
 			       int64_t increment)
 {
 	struct dbk_aggbuf *aggbuf = dbk_load_acquire(&cpu->buffer->aggbuf);
-	struct dbk_agg_entry *entry = find_entry(cpu, aggbuf, aggregation, key, key_bytes);
+	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
+	const struct dbk_agg_slot *recent = recent_of(aggbuf, epid, class_id);
+	struct dbk_agg_entry *entry = entry_at(aggbuf, recent->offset);
 
-	if (unlikely(entry == NULL))
-		drop(cpu, aggbuf);
-	else if (aggregation->kind == DTRACEAGG_COUNT)
-		cells_of(entry)[0]++;
+	if (likely(recent->tag == tag_of(aggbuf, epid) &&
+		   same_key(recent, entry, class_id, key, key_bytes)))
+		add(entry, aggregation, value, increment);
 	else
-		dbk_cells_add(cells_of(entry), aggregation->kind, aggregation->arg, value,
-			      increment);
+		aggregate_anew(cpu, aggregation, key, key_bytes, value, increment);
 }
 
 /* ---- control path -------------------------------------------------------------------------- */

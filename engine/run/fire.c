@@ -26,20 +26,35 @@ dbk_composed_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
 	return dbk_binary(expr->op, left, right);
 }
 
+__probe_ctx __attribute__((__noinline__)) static void
+aggregate_values(struct dbk_cpu *cpu, const struct dbk_aggregation *agg, uint32_t key_bytes,
+		 const uint64_t *args, void *frame)
+{
+	const struct dbk_probe *probe = cpu->ecb->probe;
+	int64_t value = 0, increment = 1;
+
+	if (agg->has_increment)
+		increment = (int64_t)dbk_simple_value(cpu, &agg->increment, probe, args, frame);
+	if (agg->kind != DTRACEAGG_COUNT)
+		value = (int64_t)dbk_simple_value(cpu, &agg->value, probe, args, frame);
+	dbk_aggregate(cpu, agg, cpu->buffer->key, key_bytes, value, increment);
+}
+
+/* What most count is an argument at hand, or nothing: that takes no registers to be saved. */
 __probe_ctx __attribute__((__noinline__)) void
 dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint32_t key_bytes,
 		     const uint64_t *args, void *frame)
 {
 	const struct dbk_ecb *ecb = cpu->ecb;
 	const struct dbk_aggregation *agg = &ecb->plan->aggregations[step->aggregation];
-	int64_t value = 0, increment = 1;
+	const struct dbk_probe *probe = ecb->probe;
 
-	if (agg->has_increment)
-		increment = (int64_t)dbk_simple_value(cpu, &agg->increment, ecb->probe, args,
-						      frame);
-	if (agg->kind != DTRACEAGG_COUNT)
-		value = (int64_t)dbk_simple_value(cpu, &agg->value, ecb->probe, args, frame);
-	dbk_aggregate(cpu, agg, cpu->buffer->key, key_bytes, value, increment);
+	if (likely(!agg->has_increment && agg->value.kind == DBK_EXPR_ARG &&
+		   agg->value.operand < probe->arg_count))
+		dbk_aggregate(cpu, agg, cpu->buffer->key, key_bytes,
+			      (int64_t)args[probe->arg_word[agg->value.operand]], 1);
+	else
+		aggregate_values(cpu, agg, key_bytes, args, frame);
 }
 
 __probe_ctx __attribute__((__noinline__)) bool

@@ -67,7 +67,7 @@ __probe_ctx static uint32_t divide_steps(uint64_t size, uint32_t steps, unsigned
 	return quotient;
 }
 
-__probe_ctx __attribute__((__noinline__)) static uint32_t llquantize_bucket(uint64_t arg, int64_t value)
+__probe_ctx static uint32_t llquantize_bucket(uint64_t arg, int64_t value)
 {
 	uint32_t factor = (uint16_t)arg, low = (uint16_t)(arg >> 16);
 	uint32_t high = (uint16_t)(arg >> 32), steps = (uint16_t)(arg >> 48);
@@ -101,6 +101,14 @@ __probe_ctx __attribute__((__noinline__)) static void add_square(uint64_t *cells
 	cells[3] = (uint64_t)(sum >> 64);
 }
 
+__probe_ctx __attribute__((__noinline__)) static void add_llquantize(uint64_t *cells, uint64_t arg,
+								     int64_t value,
+								     int64_t increment)
+{
+	cells[1 + llquantize_bucket(arg, value)] += (uint64_t)increment;
+}
+
+/* Its calls are its last: it saves no registers. */
 __probe_ctx void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int64_t value,
 			       int64_t increment)
 {
@@ -119,7 +127,7 @@ __probe_ctx void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int
 	} else if (kind == DTRACEAGG_LQUANTIZE) {
 		cells[1 + lquantize_bucket(arg, (int32_t)value)] += (uint64_t)increment;
 	} else if (kind == DTRACEAGG_LLQUANTIZE) {
-		cells[1 + llquantize_bucket(arg, value)] += (uint64_t)increment;
+		add_llquantize(cells, arg, value, increment);
 	} else {
 		cells[0]++;
 		cells[1] += (uint64_t)value;
