@@ -142,7 +142,6 @@ static __probe_ctx_inline bool dbk_native_enter(struct dbk_cpu *cpu, const struc
 	if (unlikely(cpu->nesting != 0 || !(dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY)))
 		return false;
 	cpu->nesting = 1;
-	cpu->same_firing = 0;
 	compiler_barrier();
 	cpu->serial++;
 	return true;
@@ -162,7 +161,7 @@ static __probe_ctx_inline bool dbk_native_leave(struct dbk_cpu *cpu, const struc
 static __probe_ctx_inline void dbk_native_fire(const struct dbk_ecb *ecb, const uint64_t *args,
 					       void *frame)
 {
-	dbk_fire(ecb->consumer->engine, ecb->probe, args, frame);
+	dbk_fire(ecb->probe, args, frame);
 }
 
 /** dbk_native_begin() - names the firing for what looks for it in the dbk_cpu */
@@ -205,7 +204,8 @@ static __probe_ctx_inline uint8_t *dbk_native_record(const struct dbk_native *n,
 			     dbk_load_relaxed(&n->buffer->room_bytes)))
 		return NULL;
 	return dbk_begin_simple(n->cpu, n->buffer, n->ecb,
-				n->quick ? dbk_host_quick_ticks() : dbk_host_ticks(), variable);
+				n->quick ? dbk_host_quick_ticks() : dbk_host_ticks(), variable,
+				n->quick);
 }
 
 /** dbk_native_commit() - publishes the record of @bytes */

@@ -202,8 +202,7 @@ bool dbk_probedesc_match(const struct dbk_probedesc *description, const struct d
  *
  * Context: Any with preemption off, NMI included.  Bounded time.  Takes no lock.
  */
-void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe, const void *args,
-		    void *frame);
+void dbk_probe_fire(struct dbk_probe *probe, const void *args, void *frame);
 
 /**
  * dbk_probe_missed() - the host knows of @count firings of @probe that it could not deliver
@@ -211,7 +210,7 @@ void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe, const vo
  * A MISSED drop of each consumer that enabled it, on this CPU.
  * Context: Any, interrupts off.
  */
-void dbk_probe_missed(struct dbk_engine *engine, struct dbk_probe *probe, uint32_t count);
+void dbk_probe_missed(struct dbk_probe *probe, uint32_t count);
 
 /* ---- programs ------------------------------------------------------------------ */
 
@@ -512,12 +511,12 @@ struct dbk_buffer;
 typedef uint64_t dbk_native_value(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 typedef bool dbk_native_clause(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
 			       struct dbk_buffer *buffer, const uint64_t *args, void *frame);
-typedef void dbk_native_firing(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-			       void *frame, const struct dbk_ecb *ecb);
+typedef void dbk_native_firing(struct dbk_probe *probe, const uint64_t *args, void *frame,
+			       const struct dbk_ecb *ecb);
 
-/* 1: of struct dbk_native_program and of the three above, more with each change of what they mean.  The translator writes
+/* Of struct dbk_native_program and of the three above: one more with each change of what they mean.  The translator writes
  * its own as a number, and the table may be compiled with the headers of another one. */
-#define DBK_NATIVE_VERSION 1u
+#define DBK_NATIVE_VERSION 2u
 
 /*
  * A program translated to C (engine/translate) and compiled: by section of its DIFOs and by number of its ECBDESCs,

@@ -105,6 +105,7 @@ static int init_buffers(struct dbk_consumer *consumer, enum dbk_pages_from from,
 		struct dbk_buffer *buffer = &consumer->buffers[cpu];
 
 		buffer->cpu = (uint16_t)cpu;
+		buffer->owner = engine->cpus[cpu];
 		buffer->segment_bytes = consumer->ring->segment_bytes;
 		buffer->room_bytes = buffer->used_bytes = buffer->segment_bytes;
 		buffer->segment_count = consumer->ring->segments_per_cpu;

@@ -58,7 +58,7 @@ static enum dbk_alone alone_of(const struct dbk_ecb *ecb)
 	if (ecb->gate != DBK_GATE_ORDINARY)
 		return DBK_ALONE_NOT;
 	if (ecb->own_kind == DBK_PREDICATE_NONE)
-		return ecb->tier == DBK_TIER_ARGUMENTS ? DBK_ALONE_ARGUMENTS : DBK_ALONE_ALWAYS;
+		return DBK_ALONE_ARGUMENTS + ecb->tier;
 	if (ecb->own_kind == DBK_PREDICATE_EQUAL_ARG)
 		return DBK_ALONE_EQUAL_ARG;
 	if (ecb->own_kind == DBK_PREDICATE_EQUAL_PID)
@@ -67,7 +67,7 @@ static enum dbk_alone alone_of(const struct dbk_ecb *ecb)
 		return DBK_ALONE_EXECNAME;
 	/* It asks a predicate that is not simple itself. */
 	if (ecb->tier == DBK_TIER_NATIVE && !predicate->simple)
-		return DBK_ALONE_ALWAYS;
+		return DBK_ALONE_ARGUMENTS + DBK_TIER_NATIVE;
 	if (!predicate->early)
 		return DBK_ALONE_NOT;
 	if (ecb->own_kind != DBK_PREDICATE_ALL && left == DBK_EXPR_THREAD)

@@ -22,7 +22,6 @@ static struct dbk_cpu *create_cpu(uint32_t index, const struct dbk_secret *secre
 	if (cpu == NULL)
 		return NULL;
 	cpu->index = index;
-	cpu->buffer_offset = index * (uint32_t)sizeof(struct dbk_buffer);
 	cpu->secret = *secret;
 	dbk_host_cpu_place(index, &package, &node);
 	cpu->info.id = (int32_t)index;

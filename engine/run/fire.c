@@ -67,38 +67,49 @@ dbk_simple_store(struct dbk_cpu *cpu, const struct dbk_step *step, const uint64_
 				dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
 }
 
+__probe_ctx __attribute__((__noinline__)) static uint64_t speculation(struct dbk_cpu *cpu,
+								       const struct dbk_expr *expr)
+{
+	uint64_t id = dbk_speculation(cpu);
+
+	if (unlikely(cpu->fault_set))
+		cpu->fault_pc = expr->operand;
+	return id;
+}
+
+/* Each call is its last: it saves no registers. */
 __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *expr)
 {
-	if (expr->kind == DBK_EXPR_DIF)
-		return dbk_dif_exec(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_THREAD)
+		return dbk_thread_value(cpu, expr->consumer, expr->operand);
+	if (expr->kind == DBK_EXPR_CONST)
+		return expr->constant;
 	if (expr->kind == DBK_EXPR_VARIABLE)
 		return dbk_builtin(cpu, expr->operand);
-	if (expr->kind == DBK_EXPR_NAME || expr->kind == DBK_EXPR_COPYINSTR)
-		return dbk_dif_exec(cpu, expr->difo);
+	if (expr->kind == DBK_EXPR_BINARY)
+		return dbk_composed_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);
-	if (expr->kind == DBK_EXPR_SPECULATION) {
-		uint64_t id = dbk_speculation(cpu);
-
-		if (unlikely(cpu->fault_set))
-			cpu->fault_pc = expr->operand;
-		return id;
-	}
-	return dbk_simple_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
+	if (expr->kind == DBK_EXPR_SPECULATION)
+		return speculation(cpu, expr);
+	if (expr->kind == DBK_EXPR_ARG)
+		return dbk_argument(cpu->probe, cpu->args, cpu->frame, expr->operand);
+	/* DIF; NAME and COPYINSTR where they are not copied at once. */
+	return dbk_dif_exec(cpu, expr->difo);
 }
 
 /* ---- the firing's state ------------------------------------------------------------------ */
 
 /* What a plan or predicate that is not simple finds in the dbk_cpu. */
-__probe_ctx static void enter_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
+__probe_ctx static void enter_ecb(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 				  const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
 {
-	cpu->probe = probe;
+	cpu->probe = ecb->probe;
 	cpu->args = args;
 	cpu->frame = frame;
 	cpu->ecb = ecb;
 	cpu->consumer = ecb->consumer;
-	cpu->buffer = dbk_buffer_here(cpu, ecb);
+	cpu->buffer = buffer;
 	cpu->fault_set = false;
 	cpu->fault_pc = DBK_FAULT_PC_NONE;
 	cpu->scratch_used = 0;
@@ -178,7 +189,7 @@ __probe_ctx static void run_error_ecb(struct dbk_cpu *cpu, const struct dbk_ecb 
 	struct dbk_probe *probe = ecb->probe;
 	uint32_t action;
 
-	enter_ecb(cpu, probe, cpu->error_args, frame, ecb);
+	enter_ecb(cpu, dbk_buffer_here(ecb), cpu->error_args, frame, ecb);
 	if ((dbk_load_relaxed(&cpu->buffer->gate) & DBK_GATE_ERROR) == 0)
 		return;
 	dbk_count(&cpu->buffer->counters->firings, 1);
@@ -225,7 +236,7 @@ __probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *fa
 }
 
 __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu *cpu,
-								 const struct dbk_probe *probe,
+								 struct dbk_buffer *buffer,
 								 const uint64_t *args, void *frame,
 								 const struct dbk_ecb *ecb)
 {
@@ -234,7 +245,7 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 	uint64_t began = timed ? dbk_host_ticks() : 0;
 	uint32_t action;
 
-	enter_ecb(cpu, probe, args, frame, ecb);
+	enter_ecb(cpu, buffer, args, frame, ecb);
 	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);
 	if (unlikely(cpu->fault_set) && cpu->fault != DBK_FAULT_DROP)
 		fire_error(cpu, ecb, frame, action);
@@ -305,18 +316,17 @@ run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb 
 	   const uint64_t *args, void *frame)
 {
 	if (ecb->tier == DBK_TIER_CELLS)
-		return dbk_run_cells(cpu, buffer, ecb, args, frame, 0);
+		return dbk_run_cells(cpu, buffer, ecb, args, frame, false);
 	if (ecb->tier == DBK_TIER_TEXTS)
-		return dbk_run_texts(cpu, buffer, ecb, args, frame, 0);
+		return dbk_run_texts(cpu, buffer, ecb, args, frame, false);
 	if (ecb->tier == DBK_TIER_NATIVE)
 		return ecb->plan->native(cpu, ecb, buffer, args, frame);
-	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), 0);
+	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), false);
 }
 
 /* A clause whose predicate holds or has to be asked within. */
 __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-					  struct dbk_meta_cpu *counters,
-					  const struct dbk_probe *probe, const uint64_t *args,
+					  struct dbk_meta_cpu *counters, const uint64_t *args,
 					  void *frame, const struct dbk_ecb *ecb)
 {
 	if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
@@ -328,13 +338,13 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 	} else if (ecb->tier != DBK_TIER_GENERAL && run_simple(cpu, buffer, ecb, args, frame)) {
 		return;
 	}
-	run_slowly(cpu, probe, args, frame, ecb);
+	run_slowly(cpu, buffer, args, frame, ecb);
 }
 
-__probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_probe *probe,
-				       const uint64_t *args, void *frame, const struct dbk_ecb *ecb)
+__probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+				       const struct dbk_probe *probe, const uint64_t *args,
+				       void *frame, const struct dbk_ecb *ecb)
 {
-	struct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);
 	struct dbk_meta_cpu *counters = buffer->counters;
 	uint32_t kind;
 
@@ -355,7 +365,7 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, const struct dbk_pro
 				return;
 		}
 	}
-	run_clause(cpu, buffer, counters, probe, args, frame, ecb);
+	run_clause(cpu, buffer, counters, args, frame, ecb);
 }
 
 /* ---- a firing ---------------------------------------------------------------------------------
@@ -378,21 +388,26 @@ count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t
 	}
 }
 
-__probe_ctx void dbk_probe_missed(struct dbk_engine *engine, struct dbk_probe *probe,
-				  uint32_t count)
+__probe_ctx void dbk_probe_missed(struct dbk_probe *probe, uint32_t count)
 {
-	(void)engine;
 	count_lost(dbk_host_cpu(), probe, DBK_DROP_MISSED, count);
 }
 
 /* Not inlined: what dbk_probe_fire() does before it then needs no stack frame. */
 __probe_ctx __attribute__((__noinline__)) void
-dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args, void *frame)
+dbk_fire(struct dbk_probe *probe, const uint64_t *args, void *frame)
 {
 	unsigned long flags = dbk_host_enter();
-	struct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];
-	const struct dbk_ecb *ecb;
+	const struct dbk_ecb *ecb = dbk_load_acquire(&probe->ecbs);
+	uint32_t here = dbk_here();
+	struct dbk_cpu *cpu;
 
+	/* It was disabled after its caller had looked. */
+	if (unlikely(ecb == NULL)) {
+		dbk_host_leave(flags);
+		return;
+	}
+	cpu = dbk_buffer_at(ecb, here)->owner;
 	if (unlikely(cpu->nesting != 0)) {
 		count_lost(cpu->index, probe, DBK_DROP_NESTED, 1);
 		dbk_host_leave(flags);
@@ -403,8 +418,10 @@ dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *arg
 	cpu->same_firing = 0;
 	compiler_barrier();
 	cpu->serial++;
-	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
-		run_ecb(cpu, probe, args, frame, ecb);
+	do {
+		run_ecb(cpu, dbk_buffer_at(ecb, here), probe, args, frame, ecb);
+		ecb = dbk_load_acquire(&ecb->next);
+	} while (ecb != NULL);
 	compiler_barrier();
 	cpu->nesting = 0;
 	dbk_host_leave(flags);
@@ -415,30 +432,41 @@ dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *arg
  * walk, and no record of the firing before this one.  These do nothing before they know that all
  * can be done; what cannot goes the general way, as if it came a moment later.
  */
-__probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
-					 const uint64_t *args, void *frame, enum dbk_tier tier)
+__probe_ctx_inline static bool run_general(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					   const struct dbk_ecb *ecb, const uint64_t *args,
+					   void *frame)
 {
-	struct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);
+	cpu->same_firing = 0;
+	dbk_count(&buffer->counters->firings, 1);
+	run_slowly(cpu, buffer, args, frame, ecb);
+	return true;
+}
+
+__probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64_t *args,
+					 void *frame, enum dbk_tier tier)
+{
+	struct dbk_buffer *buffer = dbk_buffer_here(ecb);
+	struct dbk_cpu *cpu = buffer->owner;
 	bool done;
 
 	if (unlikely(cpu->nesting != 0))
 		return false;
 	cpu->nesting = 1;
-	if (tier != DBK_TIER_ARGUMENTS)
-		cpu->same_firing = 0;
 	compiler_barrier();
 	if (tier != DBK_TIER_ARGUMENTS)
 		cpu->serial++;
 	if (unlikely(!(dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY)))
 		done = false;
+	else if (tier == DBK_TIER_GENERAL)
+		done = run_general(cpu, buffer, ecb, args, frame);
 	else if (tier == DBK_TIER_ARGUMENTS)
 		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
 	else if (tier == DBK_TIER_SIMPLE)
-		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), 1);
+		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), true);
 	else if (tier == DBK_TIER_CELLS)
-		done = dbk_run_cells(cpu, buffer, ecb, args, frame, 1);
+		done = dbk_run_cells(cpu, buffer, ecb, args, frame, true);
 	else
-		done = dbk_run_texts(cpu, buffer, ecb, args, frame, 1);
+		done = dbk_run_texts(cpu, buffer, ecb, args, frame, true);
 	if (tier == DBK_TIER_ARGUMENTS && done) {
 		dbk_count(&buffer->counters->firings, 1);
 		count_record(buffer->counters, ecb);
@@ -449,65 +477,73 @@ __probe_ctx_inline static bool run_alone(struct dbk_cpu *cpu, const struct dbk_e
 }
 
 /* @tier: a constant. */
-__probe_ctx_inline static void fire_alone(struct dbk_engine *engine, struct dbk_probe *probe,
-					  const uint64_t *args, void *frame,
-					  const struct dbk_ecb *ecb, enum dbk_tier tier)
+__probe_ctx_inline static void fire_alone(struct dbk_probe *probe, const uint64_t *args,
+					  void *frame, const struct dbk_ecb *ecb,
+					  enum dbk_tier tier)
 {
 	unsigned long flags = dbk_host_enter();
 
-	if (likely(run_alone(engine->cpus[dbk_host_cpu()], ecb, args, frame, tier))) {
+	if (likely(run_alone(ecb, args, frame, tier))) {
 		dbk_host_leave(flags);
 		return;
 	}
 	dbk_host_leave(flags);
-	dbk_fire(ecb->consumer->engine, probe, args, frame);
+	dbk_fire(probe, args, frame);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
-fire_arguments(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	       void *frame, const struct dbk_ecb *ecb)
+fire_arguments(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	       const struct dbk_ecb *ecb)
 {
-	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_ARGUMENTS);
+	fire_alone(probe, args, frame, ecb, DBK_TIER_ARGUMENTS);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
-fire_simple(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	    void *frame, const struct dbk_ecb *ecb)
+fire_simple(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	    const struct dbk_ecb *ecb)
 {
-	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_SIMPLE);
+	fire_alone(probe, args, frame, ecb, DBK_TIER_SIMPLE);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
-fire_cells(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	   void *frame, const struct dbk_ecb *ecb)
+fire_cells(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	   const struct dbk_ecb *ecb)
 {
-	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_CELLS);
+	fire_alone(probe, args, frame, ecb, DBK_TIER_CELLS);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
-fire_texts(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	   void *frame, const struct dbk_ecb *ecb)
+fire_texts(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	   const struct dbk_ecb *ecb)
 {
-	fire_alone(engine, probe, args, frame, ecb, DBK_TIER_TEXTS);
+	fire_alone(probe, args, frame, ecb, DBK_TIER_TEXTS);
 }
 
-/* The only ECB of its probe, whose predicate holds. */
-__probe_ctx_inline static void fire_one(struct dbk_engine *engine, struct dbk_probe *probe,
-					const uint64_t *args, void *frame,
-					const struct dbk_ecb *ecb)
+__probe_ctx __attribute__((__noinline__)) static void
+fire_general(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	     const struct dbk_ecb *ecb)
 {
-	if (ecb->tier == DBK_TIER_SIMPLE && dbk_host_ticks_are_quick())
-		fire_simple(engine, probe, args, frame, ecb);
-	else if (ecb->tier == DBK_TIER_NATIVE)
-		ecb->plan->native_firing(engine, probe, args, frame, ecb);
-	else if (ecb->tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
-		fire_arguments(engine, probe, args, frame, ecb);
-	else if (ecb->tier == DBK_TIER_CELLS)
-		fire_cells(engine, probe, args, frame, ecb);
-	else if (ecb->tier == DBK_TIER_TEXTS)
-		fire_texts(engine, probe, args, frame, ecb);
+	fire_alone(probe, args, frame, ecb, DBK_TIER_GENERAL);
+}
+
+/* The only ECB of its probe, whose predicate holds or is asked within.  @tier: its tier */
+__probe_ctx_inline static void fire_tier(struct dbk_probe *probe, const uint64_t *args, void *frame,
+					 const struct dbk_ecb *ecb, uint32_t tier)
+{
+	if (tier == DBK_TIER_SIMPLE && dbk_host_ticks_are_quick())
+		fire_simple(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
+		fire_arguments(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_CELLS)
+		fire_cells(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_NATIVE)
+		ecb->plan->native_firing(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_GENERAL)
+		fire_general(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_TEXTS)
+		fire_texts(probe, args, frame, ecb);
 	else
-		dbk_fire(engine, probe, args, frame);
+		dbk_fire(probe, args, frame);
 }
 
 _Static_assert(DBK_IS_POWER_OF_TWO(sizeof(struct dbk_buffer)), "a buffer is found by a shift");
@@ -515,35 +551,35 @@ _Static_assert(DBK_IS_POWER_OF_TWO(sizeof(struct dbk_buffer)), "a buffer is foun
 /* A firing that ends with its predicate: only this CPU's count of firings is touched. */
 __probe_ctx_inline static void count_rejected(const struct dbk_ecb *ecb)
 {
-	struct dbk_buffer *buffer = &ecb->buffers[dbk_host_cpu()];
+	struct dbk_buffer *buffer = dbk_buffer_here(ecb);
 
 	if ((dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY) != 0)
 		dbk_count(&buffer->counters->firings, 1);
 }
 
-__probe_ctx_inline static void fire_unless(bool is_rejected, struct dbk_engine *engine,
-					   struct dbk_probe *probe, const uint64_t *args,
-					   void *frame, const struct dbk_ecb *ecb)
+__probe_ctx_inline static void fire_unless(bool is_rejected, struct dbk_probe *probe,
+					   const uint64_t *args, void *frame,
+					   const struct dbk_ecb *ecb)
 {
 	if (is_rejected)
 		count_rejected(ecb);
 	else
-		fire_one(engine, probe, args, frame, ecb);
+		fire_tier(probe, args, frame, ecb, ecb->tier);
 }
 
 /* Asks an early predicate.  Not inlined, as fire(). */
 __probe_ctx __attribute__((__noinline__)) static void
-fire_if_it_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-		 void *frame, const struct dbk_ecb *ecb)
+fire_if_it_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
+		 const struct dbk_ecb *ecb)
 {
-	fire_unless(!dbk_simple_holds(NULL, &ecb->plan->predicate, probe, args, frame), engine,
+	fire_unless(!dbk_simple_holds(NULL, &ecb->plan->predicate, probe, args, frame),
 		    probe, args, frame, ecb);
 }
 
 /* The same for one value at hand: without calls, so that it needs no stack frame either. */
 __probe_ctx __attribute__((__noinline__)) static void
-fire_if_value_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-		    void *frame, const struct dbk_ecb *ecb)
+fire_if_value_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
+		    const struct dbk_ecb *ecb)
 {
 	const struct dbk_predicate *predicate = &ecb->plan->predicate;
 	uint32_t operand = predicate->left.operand;
@@ -551,26 +587,25 @@ fire_if_value_holds(struct dbk_engine *engine, struct dbk_probe *probe, const ui
 				 ? dbk_early_variable(operand)
 				 : args[probe->arg_word[operand]];
 
-	fire_unless(!dbk_value_holds(predicate, value), engine, probe, args, frame, ecb);
+	fire_unless(!dbk_value_holds(predicate, value), probe, args, frame, ecb);
 }
 
 /* The same for a thread-local; one that has no slot is looked for within the firing. */
 __probe_ctx __attribute__((__noinline__)) static void
-fire_if_thread_holds(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-		     void *frame, const struct dbk_ecb *ecb)
+fire_if_thread_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
+		     const struct dbk_ecb *ecb)
 {
 	const struct dbk_predicate *predicate = &ecb->plan->predicate;
 	uint64_t value;
 
 	if (likely(dbk_thread_peek(&ecb->consumer->dynvars, predicate->left.operand, &value)))
-		fire_unless(!dbk_value_holds(predicate, value), engine, probe, args, frame, ecb);
+		fire_unless(!dbk_value_holds(predicate, value), probe, args, frame, ecb);
 	else
-		dbk_fire(engine, probe, args, frame);
+		dbk_fire(probe, args, frame);
 }
 
 /* Most firings of a probe that is enabled once end with its predicate. */
-__probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *probe,
-				const void *args, void *frame)
+__probe_ctx void dbk_probe_fire(struct dbk_probe *probe, const void *args, void *frame)
 {
 	const struct dbk_ecb *ecb = dbk_load_acquire(&probe->ecbs);
 	uint32_t alone;
@@ -579,26 +614,26 @@ __probe_ctx void dbk_probe_fire(struct dbk_engine *engine, struct dbk_probe *pro
 		return;
 	alone = dbk_load_relaxed(&ecb->alone);
 	if (alone == DBK_ALONE_EQUAL_ARG)
-		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_ARG, args), engine, probe,
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_ARG, args), probe,
 			    args, frame, ecb);
 	else if (alone == DBK_ALONE_ARGUMENTS && dbk_host_ticks_are_quick())
-		fire_arguments(engine, probe, args, frame, ecb);
-	else if (alone <= DBK_ALONE_NOT)
-		dbk_fire(engine, probe, args, frame);
-	else if (alone == DBK_ALONE_ALWAYS)
-		fire_one(engine, probe, args, frame, ecb);
+		fire_arguments(probe, args, frame, ecb);
+	else if (alone < DBK_ALONE_NOT)
+		fire_tier(probe, args, frame, ecb, alone - DBK_ALONE_ARGUMENTS);
+	else if (alone == DBK_ALONE_NOT)
+		dbk_fire(probe, args, frame);
 	else if (alone == DBK_ALONE_VALUE)
-		fire_if_value_holds(engine, probe, args, frame, ecb);
+		fire_if_value_holds(probe, args, frame, ecb);
+	else if (alone == DBK_ALONE_THREAD)
+		fire_if_thread_holds(probe, args, frame, ecb);
 	else if (alone == DBK_ALONE_EQUAL_PID)
-		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_PID, args), engine, probe,
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EQUAL_PID, args), probe,
 			    args, frame, ecb);
 	else if (alone == DBK_ALONE_EXECNAME)
-		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EXECNAME, args), engine, probe,
+		fire_unless(quickly_rejected(ecb, DBK_PREDICATE_EXECNAME, args), probe,
 			    args, frame, ecb);
-	else if (alone == DBK_ALONE_EARLY)
-		fire_if_it_holds(engine, probe, args, frame, ecb);
 	else
-		fire_if_thread_holds(engine, probe, args, frame, ecb);
+		fire_if_it_holds(probe, args, frame, ecb);
 }
 
 __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe,
@@ -620,7 +655,7 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 		dbk_store_relaxed(&buffer->gate, buffer->ready ? gates : DBK_GATE_LOST);
 	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
 		if (ecb->consumer == consumer)
-			run_ecb(cpu, probe, no_args, NULL, ecb);
+			run_ecb(cpu, buffer, probe, no_args, NULL, ecb);
 	dbk_store_relaxed(&buffer->gate, 0);
 	compiler_barrier();
 	cpu->nesting = 0;

@@ -23,15 +23,24 @@
 void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
 
 /** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */
-void dbk_fire(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,
-	      void *frame);
+void dbk_fire(struct dbk_probe *probe, const uint64_t *args, void *frame);
 
-/** dbk_buffer_here() - what the ECB's consumer has on this CPU; index times size is computed once, not
- * here */
-static __probe_ctx_inline struct dbk_buffer *dbk_buffer_here(const struct dbk_cpu *cpu,
-							     const struct dbk_ecb *ecb)
+/** dbk_here() - where in every consumer's buffers this CPU's is.  32 bits: all of them are less than 4 GiB,
+ * and the shift then is the index's widening as well */
+static __probe_ctx_inline uint32_t dbk_here(void)
 {
-	return (struct dbk_buffer *)(void *)((uint8_t *)ecb->buffers + cpu->buffer_offset);
+	return dbk_host_cpu() * (uint32_t)sizeof(struct dbk_buffer);
+}
+
+static __probe_ctx_inline struct dbk_buffer *dbk_buffer_at(const struct dbk_ecb *ecb, uint32_t here)
+{
+	return (struct dbk_buffer *)(void *)((uint8_t *)ecb->buffers + here);
+}
+
+/** dbk_buffer_here() - what the ECB's consumer has on this CPU */
+static __probe_ctx_inline struct dbk_buffer *dbk_buffer_here(const struct dbk_ecb *ecb)
+{
+	return dbk_buffer_at(ecb, dbk_here());
 }
 
 /** dbk_run_plan() - all steps of cpu->ecb's plan, and its record.  On a fault *action_ret is the

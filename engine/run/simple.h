@@ -233,10 +233,10 @@ static __probe_ctx_inline bool dbk_is_variable(const struct dbk_ecb *ecb, uint32
 }
 
 /* Where a record is built that has its header; NULL: there is no room for it, or its time has no base.
- * @variable: a constant, as dbk_is_variable() has it */
+ * @variable: a constant, as dbk_is_variable() has it; @alone: a constant, the firing has no other */
 static __probe_ctx_inline uint8_t *dbk_begin_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 						    const struct dbk_ecb *ecb, uint64_t now,
-						    uint32_t variable)
+						    uint32_t variable, bool alone)
 {
 	uint32_t start = buffer->used_bytes;
 	uint64_t delta = now - buffer->base_ticks;
@@ -246,9 +246,13 @@ static __probe_ctx_inline uint8_t *dbk_begin_simple(struct dbk_cpu *cpu, struct 
 		     (delta >> 32) != 0))
 		return NULL;
 	record = buffer->segment + start;
+	/* So that the compiler knows that the caller need not look. */
+	if (record == NULL)
+		__builtin_unreachable();
 	/* struct dbk_record_header in one store: the EPID is its low half. */
-	*(uint64_t *)record = delta << 32 | ecb->epid | cpu->same_firing;
-	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	*(uint64_t *)record = delta << 32 | ecb->epid | (alone ? 0 : cpu->same_firing);
+	if (!alone)
+		cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
 	if (dbk_is_variable(ecb, variable))
 		((uint64_t *)record)[1] = 0;
 	return record;
@@ -280,17 +284,17 @@ static __probe_ctx_inline void dbk_withdraw_simple(struct dbk_cpu *cpu, const ui
 }
 
 /** dbk_run_simple() - a clause of tier SIMPLE, if its record has room and its time @now a base in the
- * open segment; false: nothing was done.  @firings: to be counted with it */
+ * open segment; false: nothing was done.  @alone: a constant, it is the whole firing, and counted as one */
 static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					      const struct dbk_ecb *ecb, const uint64_t *args,
-					      void *frame, uint64_t now, uint32_t firings)
+					      void *frame, uint64_t now, bool alone)
 {
-	uint8_t *record = dbk_begin_simple(cpu, buffer, ecb, now, DBK_VARIABLE_ASK);
+	uint8_t *record = dbk_begin_simple(cpu, buffer, ecb, now, DBK_VARIABLE_ASK, alone);
 
 	if (unlikely(record == NULL))
 		return false;
-	if (firings != 0)
-		dbk_count(&buffer->counters->firings, firings);
+	if (alone)
+		dbk_count(&buffer->counters->firings, 1);
 	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame, false),
 			  DBK_VARIABLE_ASK);
 	return true;
@@ -299,18 +303,19 @@ static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_bu
 /** dbk_run_cells() - the same of tier CELLS, which need not have a record */
 static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					     const struct dbk_ecb *ecb, const uint64_t *args,
-					     void *frame, uint32_t firings)
+					     void *frame, bool alone)
 {
 	uint8_t *record = NULL;
 	uint32_t bytes;
 
 	if (ecb->record_bytes != 0) {
-		record = dbk_begin_simple(cpu, buffer, ecb, dbk_host_ticks(), DBK_VARIABLE_ASK);
+		record = dbk_begin_simple(cpu, buffer, ecb, dbk_host_ticks(), DBK_VARIABLE_ASK,
+					  alone);
 		if (unlikely(record == NULL))
 			return false;
 	}
-	if (firings != 0)
-		dbk_count(&buffer->counters->firings, firings);
+	if (alone)
+		dbk_count(&buffer->counters->firings, 1);
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
 	bytes = dbk_simple_steps(cpu, ecb, record, args, frame, true);
@@ -318,14 +323,14 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 		return true;
 	if (likely(bytes != 0))
 		dbk_commit_simple(buffer, ecb, bytes, DBK_VARIABLE_ASK);
-	else
+	else if (!alone)
 		dbk_withdraw_simple(cpu, record);
 	return true;
 }
 
 /** dbk_run_texts() - a clause of tier TEXTS; false: nothing was done, a text is not at hand.
- * @firings: to be counted with it */
+ * @alone: it is counted as a firing */
 bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
-		   const uint64_t *args, void *frame, uint32_t firings);
+		   const uint64_t *args, void *frame, bool alone);
 
 #endif /* DBK_ENGINE_FIRE_SIMPLE_H */

@@ -33,7 +33,7 @@ __probe_ctx static int32_t copy_text(const struct dbk_ecb *ecb, const struct dbk
 
 __probe_ctx bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 			       const struct dbk_ecb *ecb, const uint64_t *args, void *frame,
-			       uint32_t firings)
+			       bool alone)
 {
 	const struct dbk_plan *plan = ecb->plan;
 	const struct dbk_step *step = plan->steps + 1, *last = plan->steps_end - 1;
@@ -57,7 +57,7 @@ __probe_ctx bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 		dbk_store_step(step, key, used | (uint64_t)length << 16);
 		used += ((uint32_t)length + 7) & ~7u;
 	}
-	dbk_count(&buffer->counters->firings, firings);
+	dbk_count(&buffer->counters->firings, alone);
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
 	dbk_simple_aggregate(cpu, last, used, args, frame);

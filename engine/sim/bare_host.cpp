@@ -170,13 +170,13 @@ void BareHost::fire_with_time(SimProbe& probe, std::span<const uint64_t> args,
     clock_.pass_firing();
     firings_++;
     ipl_ = site.ipl;
-    dbk_probe_fire(engine_, &probe.probe, first, const_cast<SimSite*>(&site));
+    dbk_probe_fire(&probe.probe, first, const_cast<SimSite*>(&site));
     ipl_ = 0;
 }
 
 void BareHost::miss(SimProbe& probe, uint32_t count) {
     HostScope scope(*this);
-    dbk_probe_missed(engine_, &probe.probe, count);
+    dbk_probe_missed(&probe.probe, count);
 }
 
 void BareHost::arm(SimProbe& probe) {

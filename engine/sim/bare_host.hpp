@@ -166,7 +166,7 @@ public:
             return fire_with_time(probe, args, site);
         firings_++;
         ipl_ = site.ipl;
-        dbk_probe_fire(engine_, &probe.probe, args.data(), const_cast<SimSite*>(&site));
+        dbk_probe_fire(&probe.probe, args.data(), const_cast<SimSite*>(&site));
         ipl_ = 0;
     }
     /// Counts firings that do not come, on the current CPU.

@@ -90,7 +90,7 @@ bool SimHost::enable_fails() {
 void SimHost::before_clock_reading() {
     static const uint64_t kNoArgs[DBK_PROBE_ARGS_MAX] = {};
     if (nested_probe_ != nullptr && is_firing())
-        dbk_probe_fire(engine(), std::exchange(nested_probe_, nullptr), kNoArgs, nullptr);
+        dbk_probe_fire(std::exchange(nested_probe_, nullptr), kNoArgs, nullptr);
 }
 
 uint64_t SimHost::symbol(const char* name) const {

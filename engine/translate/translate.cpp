@@ -254,11 +254,11 @@ std::string ClauseWriter::function(uint32_t index) {
     return "static __probe_ctx_inline bool " + own + "_body" + with + ", bool quick)\n{\n" + text_ + "}\n\n" +
            "__probe_ctx static bool " + own + with + ")\n{\n\treturn " + own +
            "_body(cpu, ecb, buffer, args, frame, false);\n}\n\n__probe_ctx static void " + own +
-           "_firing(struct dbk_engine *engine, struct dbk_probe *probe, const uint64_t *args,\n"
-           "\t\t\tvoid *frame, const struct dbk_ecb *ecb)\n{\n"
+           "_firing(struct dbk_probe *probe, const uint64_t *args, void *frame,\n"
+           "\t\t\tconst struct dbk_ecb *ecb)\n{\n"
            "\tunsigned long flags = dbk_host_enter();\n"
-           "\tstruct dbk_cpu *cpu = engine->cpus[dbk_host_cpu()];\n"
-           "\tstruct dbk_buffer *buffer = dbk_buffer_here(cpu, ecb);\n\n\t(void)probe;\n" +
+           "\tstruct dbk_buffer *buffer = dbk_buffer_here(ecb);\n"
+           "\tstruct dbk_cpu *cpu = buffer->owner;\n\n\t(void)probe;\n" +
            strprintf("\tif (dbk_native_is_quick(ecb, %u) && dbk_native_enter(cpu, buffer) &&\n", cost_.args) +
            "\t    dbk_native_leave(cpu, buffer, " + own + "_body(cpu, ecb, buffer, args, frame, true))) {\n"
            "\t\tdbk_host_leave(flags);\n\t\treturn;\n\t}\n\tdbk_host_leave(flags);\n"

@@ -43,14 +43,14 @@
  */
 enum dbk_alone {
 	DBK_ALONE_EQUAL_ARG, /* the most frequent end of a firing is the quickest */
-	DBK_ALONE_ARGUMENTS, /* no predicate, tier ARGUMENTS */
-	DBK_ALONE_NOT,	     /* there are more, or nothing can be asked early */
-	DBK_ALONE_ALWAYS,    /* no predicate, another tier */
-	DBK_ALONE_VALUE,     /* an early predicate of one value at hand */
+	/* No predicate, or one that the clause asks itself: its tier, from here on. */
+	DBK_ALONE_ARGUMENTS,
+	DBK_ALONE_NOT = DBK_ALONE_ARGUMENTS + DBK_TIERS, /* there are more, or nothing can be asked early */
+	DBK_ALONE_VALUE,  /* an early predicate of one value at hand */
+	DBK_ALONE_THREAD, /* one thread-local, which may have to be asked again */
 	DBK_ALONE_EQUAL_PID,
 	DBK_ALONE_EXECNAME,
-	DBK_ALONE_EARLY,  /* another early one */
-	DBK_ALONE_THREAD, /* one thread-local, which may have to be asked again */
+	DBK_ALONE_EARLY, /* another early one */
 };
 
 #define DBK_TIER_WORDS 8u /* arguments that a record of nothing else may have */
@@ -158,10 +158,11 @@ struct dbk_buffer {
 	uint8_t *segment;		 /* [P] NULL before the first record */
 	uint64_t base_ticks;		 /* [P] */
 	struct dbk_meta_cpu *counters;	 /* [P] in META_CPUS */
-	uint64_t sequence;		 /* [P] of the open segment, 0: none yet */
+	struct dbk_cpu *owner;		 /* [C] */
 	uint8_t *locals;		 /* [P] clause-local variables */
 	uint32_t segment_bytes;		 /* [C] */
 	uint32_t slot;			 /* [P] of the open segment */
+	uint64_t sequence;		 /* [P] of it, 0: none yet */
 	uint32_t slot_count;		 /* [A] slots that there are */
 	uint32_t slot_linked;		 /* [P] of these, in the ring: the others were never used */
 	uint32_t slot_max;		 /* [C] as many as there may be */
@@ -185,7 +186,7 @@ struct dbk_buffer {
 	uint32_t busy_kiloticks; /* [P] in the consumer's clauses, since ...; see run/deadman.c */
 	uint64_t deadman_ticks;	 /* [P] ... this CPU's window began */
 	/* 1024 bytes: a CPU's is found by a shift, and a firing that its predicate ends does little else. */
-	uint64_t unused[8];
+	uint64_t unused[7];
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_CHUNK	64u
@@ -330,12 +331,11 @@ struct dbk_cpuinfo {
  * interrupts off; `nesting` keeps even an NMI out of the rest.
  */
 struct dbk_cpu {
-	uint32_t nesting; /* 1 while a firing runs; one store with the next */
+	uint32_t nesting; /* 1 while a firing runs */
 	/* DBK_RECORD_F_SAME_FIRING when the last record of the consumer whose ECBs run is of this
 	 * firing, else 0: what the next one's EPID gets. */
 	uint32_t same_firing;
-	uint32_t index;		/* [C] */
-	uint32_t buffer_offset; /* [C] bytes: its place in a consumer's buffers */
+	uint32_t index;	  /* [C] */
 	bool up;	  /* [H] it may fire, and consumers have memory for it */
 	uint32_t serial;  /* of firings; says whether locals were cleared */
 	/* The firing. */

@@ -308,6 +308,7 @@ enum dbk_tier {
 			     * names of the probe, or texts of args_given */
 	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; of ECBs alone */
 	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
+	DBK_TIERS,
 };
 
 /* The first clauses of a consumer on a probe that are simple are not charged, if none is more work

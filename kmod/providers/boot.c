@@ -110,7 +110,7 @@ static __probe_ctx void load_note(struct module *module)
 		load = load_of(NULL);
 		if (!load) {
 			flags = dbk_host_enter();
-			dbk_probe_missed(dbk.engine, &probes[MODULE_LOAD_DONE].probe, 1);
+			dbk_probe_missed(&probes[MODULE_LOAD_DONE].probe, 1);
 			dbk_host_leave(flags);
 			return;
 		}

@@ -62,12 +62,12 @@ static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_samp
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, &cpc->probe, 1);
+		dbk_probe_missed(&cpc->probe, 1);
 	else if (dbk_probe_is_enabled(&cpc->probe))
-		dbk_probe_fire(dbk.engine, &cpc->probe, args, &frame);
+		dbk_probe_fire(&cpc->probe, args, &frame);
 	/* Throttled, it is stopped until the next tick, and does not count meanwhile. */
 	if (unlikely(counter->hw.interrupts == THROTTLED))
-		dbk_probe_missed(dbk.engine, &cpc->probe, 1);
+		dbk_probe_missed(&cpc->probe, 1);
 	dbk_host_leave(flags);
 }
 

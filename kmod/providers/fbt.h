@@ -177,11 +177,11 @@ static __probe_ctx_inline void fbt_fire_entry(struct fbt_probe *fbt, unsigned lo
 	};
 
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, fbt->target, 1);
+		dbk_probe_missed(fbt->target, 1);
 	else if (fbt->fire)
 		fbt_fire_other_entry(fbt, fregs, &frame);
 	else
-		dbk_probe_fire(dbk.engine, &fbt->probe, dbk_ftrace_registers(fregs), &frame);
+		dbk_probe_fire(&fbt->probe, dbk_ftrace_registers(fregs), &frame);
 }
 
 /** fbt_returns_init() - whether this kernel lets us follow returns */

@@ -68,11 +68,11 @@ static __probe_ctx_inline void fire(struct fbt_probe *fbt, struct pt_regs *regs,
 	frame.function = fbt->address;
 	frame.regs = regs;
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(dbk.engine, fbt->target, 1);
+		dbk_probe_missed(fbt->target, 1);
 	else if (fbt->fire)
 		fire_other(fbt, regs, first, &frame);
 	else
-		dbk_probe_fire(dbk.engine, &fbt->probe, regs, &frame);
+		dbk_probe_fire(&fbt->probe, regs, &frame);
 }
 
 /* The kernel has turned preemption off around all handlers of a return: that is what the engine needs. */
@@ -95,7 +95,7 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 
 	for (fbt = fbt_first(set, fbt_slot(set, ip)); fbt; fbt = fbt->next)
 		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
-			dbk_probe_missed(dbk.engine, fbt->target, count);
+			dbk_probe_missed(fbt->target, count);
 	dbk_host_leave(flags);
 }
 

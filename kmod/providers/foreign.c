@@ -49,12 +49,12 @@ __probe_ctx void __daybreak_fire(u32 handle, const u64 *args, u32 count)
 	if (foreign && foreign->handle == handle && dbk_probe_is_enabled(&foreign->probe)) {
 		count = min_t(u32, count, foreign->probe.arg_count);
 		if (fbt_is_cramped())
-			dbk_probe_missed(dbk.engine, &foreign->probe, 1);
+			dbk_probe_missed(&foreign->probe, 1);
 		else if (count == 0 ||
 		    copy_from_kernel_nofault(words, args, count * sizeof(*words)) == 0)
-			dbk_probe_fire(dbk.engine, &foreign->probe, words, &frame);
+			dbk_probe_fire(&foreign->probe, words, &frame);
 		else
-			dbk_probe_missed(dbk.engine, &foreign->probe, 1);
+			dbk_probe_missed(&foreign->probe, 1);
 	}
 	dbk_host_leave(flags);
 }

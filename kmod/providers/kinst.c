@@ -53,9 +53,9 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 	instruction_pointer_set(regs, (unsigned long)kprobe->addr);
 	__preempt_count_sub(trap);
 	if (trap == 0 && fbt_is_cramped())
-		dbk_probe_missed(dbk.engine, &kinst->probe, 1);
+		dbk_probe_missed(&kinst->probe, 1);
 	else
-		dbk_probe_fire(dbk.engine, &kinst->probe, (const u64 *)regs, &frame);
+		dbk_probe_fire(&kinst->probe, (const u64 *)regs, &frame);
 	__preempt_count_add(trap);
 	instruction_pointer_set(regs, ip);
 	if (!trap)
@@ -200,7 +200,7 @@ static void kinst_book(void)
 			continue;
 		flags = dbk_host_enter();
 		if (dbk_probe_is_enabled(&kinst->probe))
-			dbk_probe_missed(dbk.engine, &kinst->probe, missed - kinst->missed_seen);
+			dbk_probe_missed(&kinst->probe, missed - kinst->missed_seen);
 		dbk_host_leave(flags);
 		kinst->missed_seen = missed;
 	}

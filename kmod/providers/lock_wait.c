@@ -83,7 +83,7 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 		return false;
 	}
 	irq = dbk_host_enter();
-	dbk_probe_missed(dbk.engine, probe, 1);
+	dbk_probe_missed(probe, 1);
 	dbk_host_leave(irq);
 	return false;
 }

@@ -35,7 +35,7 @@ static __probe_ctx void fire(struct pid_probe *pid, const u64 *args, struct dbk_
 	unsigned long flags = dbk_host_enter();
 
 	if (dbk_probe_is_enabled(&pid->probe))
-		dbk_probe_fire(dbk.engine, &pid->probe, args, frame);
+		dbk_probe_fire(&pid->probe, args, frame);
 	dbk_host_leave(flags);
 }
 

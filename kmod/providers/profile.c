@@ -62,11 +62,11 @@ static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
 	if (dbk_probe_is_enabled(&profile->probe))
-		dbk_probe_fire(dbk.engine, &profile->probe, args, &frame);
+		dbk_probe_fire(&profile->probe, args, &frame);
 	/* Late by whole intervals: for all but the first of them nothing fired. */
 	passed = hrtimer_forward_now(timer, ns_to_ktime(profile->interval_ns));
 	if (unlikely(passed > 1))
-		dbk_probe_missed(dbk.engine, &profile->probe, min_t(u64, passed - 1, U32_MAX));
+		dbk_probe_missed(&profile->probe, min_t(u64, passed - 1, U32_MAX));
 	return HRTIMER_RESTART;
 }
 

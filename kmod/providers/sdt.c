@@ -64,7 +64,7 @@ static __probe_ctx_inline void fire(struct sdt_probe *sdt, u64 *args)
 		return;
 	if (sdt->args.narrow)
 		args_widen(sdt, args);
-	dbk_probe_fire(dbk.engine, &sdt->probe, args, &sdt->frame);
+	dbk_probe_fire(&sdt->probe, args, &sdt->frame);
 }
 
 static __probe_ctx void on_0(void *sdt)

@@ -102,7 +102,7 @@ static __probe_ctx void count_missed(struct dbk_site *site)
 	for (i = 0; i < own->probe_count; i++)
 		if (&own->sites[own->probes[i].site] == site &&
 		    dbk_probe_is_enabled(&own->probes[i].probe))
-			dbk_probe_missed(dbk.engine, &own->probes[i].probe, missed - seen);
+			dbk_probe_missed(&own->probes[i].probe, missed - seen);
 	dbk_host_leave(flags);
 }
 

@@ -81,7 +81,7 @@ static __probe_ctx_inline void dbk_site_fire_at(struct dbk_site_probe *at, const
 						struct dbk_frame *frame)
 {
 	if (dbk_probe_is_enabled(&at->probe))
-		dbk_probe_fire(dbk.engine, &at->probe, args, frame);
+		dbk_probe_fire(&at->probe, args, frame);
 }
 
 /** dbk_site_fire() - from a tracepoint.  Probe context */

@@ -152,7 +152,7 @@ static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock
 
 static __probe_ctx_inline void fire(const struct stable_firing *firing, const u64 *args)
 {
-	dbk_probe_fire(dbk.engine, firing->probe, args, (void *)firing->frame);
+	dbk_probe_fire(firing->probe, args, (void *)firing->frame);
 }
 
 /* The kernel declares what a tracepoint has: a kernel with other arguments does not build. */

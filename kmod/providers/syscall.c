@@ -69,7 +69,7 @@ static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct p
 
 	for (i = 0; i < DBK_CALL_ARGUMENTS; i++)
 		as_64[argument_words[i]] = dbk_call_argument_32(regs, i);
-	dbk_probe_fire(dbk.engine, probe, as_64, &entries.frame);
+	dbk_probe_fire(probe, as_64, &entries.frame);
 }
 
 static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
@@ -86,7 +86,7 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 	}
 	probe = entries.by_number[number];
 	if (probe)
-		dbk_probe_fire(dbk.engine, probe, regs, &entries.frame);
+		dbk_probe_fire(probe, regs, &entries.frame);
 }
 
 static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
@@ -103,7 +103,7 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 		return;
 	frame = exits.frame;
 	frame.error = IS_ERR_VALUE(value) ? -value : 0;
-	dbk_probe_fire(dbk.engine, probe, &returned, &frame);
+	dbk_probe_fire(probe, &returned, &frame);
 }
 
 static int probe_publish(struct dbk_probe *probe, const char *function, const char *name)

@@ -50,8 +50,8 @@ void run(dbk_program* program) {
         for (uint32_t i = 0; i < 40; i++) {
             host_cpu = i & 1;
             host.tick_step = i == 20 ? 0x200000000 : 10;
-            dbk_probe_fire(engine, &go, kFuzzArgs, nullptr);
-            dbk_probe_fire(engine, &other, kFuzzArgs, nullptr);
+            dbk_probe_fire(&go, kFuzzArgs, nullptr);
+            dbk_probe_fire(&other, kFuzzArgs, nullptr);
         }
         host_cpu = 0;
         uint32_t bytes;

@@ -54,7 +54,7 @@ void fire_all(dbk_engine* engine, std::deque<dbk_probe>& probes) {
         for (dbk_probe& probe : probes) {
             host_cpu = static_cast<uint32_t>(i) & 1;
             host.tick_step = i == kFirings / 2 ? 0x200000000 : 10;
-            dbk_probe_fire(engine, &probe, kFuzzArgs, nullptr);
+            dbk_probe_fire(&probe, kFuzzArgs, nullptr);
         }
     host_cpu = 0;
 }

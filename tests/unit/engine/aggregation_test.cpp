@@ -270,7 +270,7 @@ TEST_CASE("no count is lost or torn by snapshots beside firing CPUs", "[engine][
             for (uint64_t i = 0; i < kFirings; i++) {
                 uint64_t args[DBK_PROBE_ARGS_MAX] = {i % kKeys};
                 std::lock_guard off(interrupts[cpu]);
-                dbk_probe_fire(engine.get(), &go, args, nullptr);
+                dbk_probe_fire(&go, args, nullptr);
             }
         });
     std::map<uint64_t, uint64_t> counts;

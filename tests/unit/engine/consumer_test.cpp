@@ -386,12 +386,12 @@ TEST_CASE("a nested firing is a drop, never a recursion", "[engine][nested]") {
     CHECK(values(consumer).size() == 3);
     CHECK(losses(segments(consumer, 0).begin()->second).drops[DBK_DROP_NESTED] == 1);
     SECTION("what the host missed is counted for each consumer") {
-        dbk_probe_missed(engine.get(), &inner, 5);
-        dbk_probe_missed(engine.get(), &outer, 2);
+        dbk_probe_missed(&inner, 5);
+        dbk_probe_missed(&outer, 2);
         CHECK(drops(consumer, DBK_DROP_MISSED) == 7);
         CHECK(drops(second, DBK_DROP_MISSED) == 5);
         CHECK(losses(segments(consumer, 0).begin()->second).drops[DBK_DROP_MISSED] == 7);
-        dbk_probe_missed(engine.get(), &outer, 0xffffffff);
+        dbk_probe_missed(&outer, 0xffffffff);
         CHECK(drops(consumer, DBK_DROP_MISSED) == 7 + 0xffffffffull);
         CHECK(losses(segments(consumer, 0).begin()->second).drops[DBK_DROP_MISSED] == 0xffffffff);
     }

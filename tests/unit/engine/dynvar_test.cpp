@@ -202,7 +202,7 @@ TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar
             for (uint64_t i = 0; i < 20000; i++) {
                 uint64_t key = (i % 12) * cpus + cpu, value = i % 3 == 0 ? 0 : i * cpus + cpu;
                 uint64_t args[DBK_PROBE_ARGS_MAX] = {key, value};
-                dbk_probe_fire(engine.get(), &churn, args, nullptr);
+                dbk_probe_fire(&churn, args, nullptr);
             }
         });
     }

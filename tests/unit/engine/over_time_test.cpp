@@ -161,12 +161,12 @@ TEST_CASE("drops before the first record are in the first segment", "[engine][ti
     Dof dof;
     dof.ecb("test:::go", {dof.trace(arg(0))});
     auto* consumer = engine.start(dof.build());
-    dbk_probe_missed(engine.get(), &go, 3);
+    dbk_probe_missed(&go, 3);
     CHECK(segments(consumer, 0).empty());
     engine.fire(go, {1});
     REQUIRE(segments(consumer, 0).size() == 1);
     CHECK(losses(segments(consumer, 0).at(1)).drops[DBK_DROP_MISSED] == 3);
-    dbk_probe_missed(engine.get(), &go, 2);
+    dbk_probe_missed(&go, 2);
     CHECK(losses(segments(consumer, 0).at(1)).drops[DBK_DROP_MISSED] == 5);
 }
 

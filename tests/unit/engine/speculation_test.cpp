@@ -452,7 +452,7 @@ TEST_CASE("CPUs that speculate, commit and clean at once lose and repeat nothing
         uint64_t args[DBK_PROBE_ARGS_MAX] = {id, token};
         std::lock_guard lock(cpus[cpu]);
         host_cpu = cpu;
-        dbk_probe_fire(engine.get(), &probe, args, nullptr);
+        dbk_probe_fire(&probe, args, nullptr);
     };
     std::atomic<uint32_t> running = kCpus;
     std::atomic<uint64_t> cleanings = 0;

@@ -133,7 +133,7 @@ TEST_CASE("an open segment is closed and sealed, and recording goes on in anothe
     CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_OPEN) == 1);
     CHECK(sealed(consumer) == Numbers{1});
     // A drop does not touch what is sealed.
-    dbk_probe_missed(engine.get(), &go, 3);
+    dbk_probe_missed(&go, 3);
     CHECK(drops(consumer, DBK_DROP_MISSED) == 3);
     CHECK(sealed(consumer) == Numbers{1});
     for (uint64_t i = 7; i < 9; i++)

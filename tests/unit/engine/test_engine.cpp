@@ -127,7 +127,7 @@ void Engine::fire(dbk_probe& probe, std::vector<uint64_t> args, uint32_t cpu) {
     args.resize(DBK_PROBE_ARGS_MAX);
     uint32_t before = host_cpu;
     host_cpu = cpu;
-    dbk_probe_fire(engine_, &probe, args.data(), nullptr);
+    dbk_probe_fire(&probe, args.data(), nullptr);
     host_cpu = before;
 }
 

@@ -367,7 +367,7 @@ TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thre
             for (uint64_t i = 0; i < 20000; i++) {
                 uint64_t args[DBK_PROBE_ARGS_MAX] = {i % 3 == 0 ? 0 : i * cpus + cpu,
                                                      i % 5 == 0 ? 0 : i * cpus + cpu};
-                dbk_probe_fire(engine.get(), &churn, args, nullptr);
+                dbk_probe_fire(&churn, args, nullptr);
             }
         });
     for (auto& thread : list)

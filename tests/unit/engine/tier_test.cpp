@@ -438,7 +438,7 @@ TEST_CASE("what fires within the only clause of a probe is a drop", "[engine][ti
             auto nested = std::move(host.in_ticks);
             host.in_ticks = nullptr;
             const uint64_t args[6] = {1};
-            dbk_probe_fire(engine.get(), &within, args, nullptr);
+            dbk_probe_fire(&within, args, nullptr);
         };
         engine.fire(go, {8});
         host.in_ticks = nullptr;
@@ -506,17 +506,18 @@ TEST_CASE("what a probe's only clause is, others come and go", "[engine][tier]")
                        branch(DIF_OP_BA, 7), setx(0, 3), ret(3)},
                       int_type(4),
                       {1}};
+    auto tier = [](uint32_t number) { return DBK_ALONE_ARGUMENTS + number; };
     const struct {
         Difo field;
         std::optional<Difo> predicate;
-        dbk_alone alone;
+        uint32_t alone; // enum dbk_alone
         size_t holds; // of the firings with arg0 0, 1 and 2
     } cases[] = {
         {arg(1), {}, DBK_ALONE_ARGUMENTS, 3},
         {arg(1), one, DBK_ALONE_EQUAL_ARG, 1},
-        {variable_of(DIF_VAR_PID), {}, DBK_ALONE_ALWAYS, 3},
+        {variable_of(DIF_VAR_PID), {}, tier(DBK_TIER_SIMPLE), 3},
         {variable_of(DIF_VAR_PID), one, DBK_ALONE_EQUAL_ARG, 1},
-        {interpreted(), {}, DBK_ALONE_ALWAYS, 3},
+        {interpreted(), {}, tier(DBK_TIER_GENERAL), 3},
         {interpreted(), one, DBK_ALONE_EQUAL_ARG, 1},
         {arg(1), arg(0), DBK_ALONE_VALUE, 2},
         {interpreted(), arg(0), DBK_ALONE_VALUE, 2},
@@ -525,7 +526,7 @@ TEST_CASE("what a probe's only clause is, others come and go", "[engine][tier]")
         {arg(1), variable_of(DIF_VAR_TIMESTAMP), DBK_ALONE_NOT, 3},
         {arg(1), interpreted(), DBK_ALONE_NOT, 2},
         {arg(1), get(0), DBK_ALONE_THREAD, 0},
-        {set(0, 0), {}, DBK_ALONE_ALWAYS, 0},
+        {set(0, 0), {}, tier(DBK_TIER_CELLS), 0},
     };
     for (const auto& c : cases) {
         Engine engine(1);

@@ -12,7 +12,7 @@
 using namespace daybreak;
 using namespace daybreak::engine_test;
 
-extern "C" void dbk_fire(dbk_engine* engine, dbk_probe* probe, const uint64_t* args, void* frame); // engine/run/fire.h
+extern "C" void dbk_fire(dbk_probe* probe, const uint64_t* args, void* frame); // engine/run/fire.h
 
 namespace {
 
@@ -220,8 +220,8 @@ struct Handmade {
     static constexpr dbk_native_clause* clauses[2] = {
         [](dbk_cpu*, const dbk_ecb*, dbk_buffer*, const uint64_t*, void*) { return can; }};
     static constexpr dbk_native_firing* firings[2] = {
-        [](dbk_engine* engine, dbk_probe* probe, const uint64_t* args, void* frame, const dbk_ecb*) {
-            dbk_fire(engine, probe, args, frame);
+        [](dbk_probe* probe, const uint64_t* args, void* frame, const dbk_ecb*) {
+            dbk_fire(probe, args, frame);
         }};
     Engine engine{1};
     dbk_probe& go = engine.probe("test", "m", "f", "go");
