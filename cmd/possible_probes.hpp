@@ -66,8 +66,8 @@ std::string nearest_probe(const compiler::ProbeDescription& description,
                           const std::vector<ProbeParts>& probes);
 
 /// Of provider boot, what only `daybreak backfill` has: StartEvent::Kind, in its order.
-constexpr const char* kBackfillProbes[] = {"initcall-level", "initcall-start", "initcall-done",
-                                           "kernel-message", "module-loaded"};
+constexpr const char* kBackfillProbes[] = {"loader-done",   "initcall-level", "initcall-start",
+                                           "initcall-done", "kernel-message", "module-loaded"};
 
 /// Returns where the probe is that a description names and that no kernel has; "" for all others.
 std::string hint_for_backfill_probe(const compiler::ProbeDescription& description);

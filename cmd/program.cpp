@@ -261,6 +261,8 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
         options.macros = process_macros();
     set_options(arguments, options);
     DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
+    if (!probes.library.empty())
+        options.libraries.push_back({"probes.d", "(probes)", probes.library});
     DBK_TRY(auto where, kernel_source(arguments));
     Compilation made;
     if (where)

@@ -280,8 +280,12 @@ void Compilation::item(const Inline& definition) {
     DeclaredName declared = declarer_.declare(definition);
     if (declared.type == TypeId::none)
         return;
-    if (auto previous = symbols_.global_kind(declared.name)) {
-        bool is_inline = symbols_.find_inline(declared.name) != nullptr;
+    bool yields = library_ && context_.in_library && library_->name == kTaskLibrary;
+    auto previous = symbols_.global_kind(declared.name);
+    const InlineInfo* known = symbols_.find_inline(declared.name);
+    // A library may have one of its own: `daybreak backfill` has bootphase.
+    if (previous && !(library_ && known && known->yields)) {
+        bool is_inline = known != nullptr;
         return error(
             Tag::D_DECL_IDRED, definition.span,
             messages::redefined_inline(declared.name, identifier_kind(*previous), is_inline));
@@ -292,7 +296,7 @@ void Compilation::item(const Inline& definition) {
     info.parameters = declared.keys;
     info.value = definition.value.get();
     info.is_library = context_.in_library;
-    info.yields = library_ && info.is_library && library_->name == kTaskLibrary;
+    info.yields = yields;
     // What needs a kernel's types is checked where it is used, as translators are.
     bool plain = info.parameters.empty() && !info.yields;
     if (plain) {

@@ -2,15 +2,21 @@
 /*
  * before.d - what `daybreak backfill` prints when no program is named
  *
- * A line for each initcall of more than a millisecond and each warning of the kernel, with the second
+ * A line for firmware and boot loader, for each initcall of more than a millisecond and each warning of the kernel, with the second
  * since the kernel's clock began, up to the moment when the module came; then the longest initcalls.
  */
 #pragma D option quiet
 #pragma D option aggsortrev	/* the longest first */
+#pragma D option context=bootphase	/* for questions that are asked later */
 
 dtrace:::BEGIN
 {
 	printf("%9s %-8s %12s  %s\n", "SECONDS", "", "US", "WHAT");
+}
+
+boot:::loader-done
+{
+	printf("%5d.%03d %-8s %12d  %s\n", 0, 0, "loader", args[0] / 1000, "firmware, boot loader, the kernel's first steps");
 }
 
 boot:::initcall-done

@@ -45,6 +45,16 @@ std::string clock_of(const std::string& text) {
                : text.substr(begin + 1, end - begin - 1);
 }
 
+uint64_t ns_of(long double ns) {
+    return static_cast<uint64_t>(std::llroundl(std::max(ns, 0.0L)));
+}
+
+void say_no_loader(const char* why, KernelStart& start) {
+    start.losses.push_back(
+        {"how long firmware and boot loader took is not known: " + std::string(why),
+         {{Kind::loader_done, 1}}});
+}
+
 /// A CPU's TSC read twice.
 struct TscLine {
     formats::TscReading first, second;
@@ -69,18 +79,36 @@ void say_how_exact(const std::map<uint32_t, TscLine>& lines, StartClocks& clocks
     for (const auto& [cpu, line] : lines) {
         error_ns = std::max(error_ns, formats::clock_error_ns(0, line.first, line.second));
         if (line.first.is_other_cpu || line.second.is_other_cpu)
-            start.losses.push_back({base::strprintf("the TSC of CPU %u cannot be read: the times of "
-                                                    "its events are by that of another", cpu), {}});
+            start.losses.push_back(
+                {base::strprintf("the TSC of CPU %u cannot be read: the times of "
+                                 "its events are by that of another",
+                                 cpu),
+                 {}});
     }
     if (error_ns >= kNsPerMs)
-        start.notes.push_back(base::strprintf(
-            "times may be wrong by %" PRIu64 " ms: the machine has been up for %" PRIu64 " s",
-            error_ns / kNsPerMs, up_ns / kNsPerSecond));
+        start.notes.push_back(base::strprintf("times may be wrong by %" PRIu64
+                                              " ms: the machine has been up for %" PRIu64 " s",
+                                              error_ns / kNsPerMs, up_ns / kNsPerSecond));
     uint64_t slept_ns = clocks.slept_ns();
     if (slept_ns >= kNsPerMs)
         start.losses.push_back({base::strprintf("the machine was suspended for %" PRIu64
                                                 " ms: times of initcalls hold if its TSC went on",
-                                                slept_ns / kNsPerMs), {}});
+                                                slept_ns / kNsPerMs),
+                                {}});
+}
+
+/// The TSC counts from the machine's reset: what it had counted when the kernel's clock began is
+/// the time of firmware, boot loader and the kernel's first steps.
+void add_loader(const formats::FtraceEvent& first, const TscLine& line, uint64_t slept_ns,
+                KernelStart& start) {
+    long double ns = -formats::clock_ns_of(0, line.first, line.second) - slept_ns;
+    if (ns < 1)
+        return say_no_loader("the TSC did not go before the kernel's clock", start);
+    start.events.push_back({.kind = Kind::loader_done,
+                            .cpu = first.cpu,
+                            .tid = first.tid,
+                            .task = first.task,
+                            .took_ns = ns_of(ns)});
 }
 
 /// Returns the time of each event; below 0 before CLOCK_MONOTONIC began.
@@ -97,12 +125,14 @@ Result<std::vector<long double>> times_of(const formats::FtraceText& trace,
     if (!needs_tsc) {
         for (const formats::FtraceEvent& event : trace.events)
             times.push_back(event.stamp);
+        say_no_loader("the events do not have times of the TSC", start);
         return times;
     }
     std::map<uint32_t, TscLine> lines = read_lines(trace, clocks);
     say_how_exact(lines, clocks, start);
     // CLOCK_MONOTONIC_RAW stood while the machine was suspended.
     uint64_t slept_ns = clocks.slept_ns(), clamped = 0;
+    add_loader(trace.events[0], lines[trace.events[0].cpu], slept_ns, start);
     for (const formats::FtraceEvent& event : trace.events) {
         const TscLine& line = lines[event.cpu];
         if (event.stamp > line.second.cycles)
@@ -114,13 +144,11 @@ Result<std::vector<long double>> times_of(const formats::FtraceText& trace,
         clamped += times.back() < -kBeforeClockNs ? 1 : 0;
     }
     if (clamped != 0)
-        start.losses.push_back({counted(clamped, "event") +
-                                " of ftrace would be before the clock began: their times are wrong", {}});
+        start.losses.push_back(
+            {counted(clamped, "event") +
+                 " of ftrace would be before the clock began: their times are wrong",
+             {}});
     return times;
-}
-
-uint64_t ns_of(long double ns) {
-    return static_cast<uint64_t>(std::llroundl(std::max(ns, 0.0L)));
 }
 
 struct Begun {
@@ -173,10 +201,8 @@ void add_initcalls(const formats::FtraceText& trace, const std::vector<long doub
     uint64_t unseen = 0, unbegun = 0;
     for (size_t i = 0; i < times.size(); i++) {
         const formats::FtraceEvent& event = trace.events[i];
-        StartEvent seen{.mono_ns = ns_of(times[i]),
-                        .cpu = event.cpu,
-                        .tid = event.tid,
-                        .task = event.task};
+        StartEvent seen{
+            .mono_ns = ns_of(times[i]), .cpu = event.cpu, .tid = event.tid, .task = event.task};
         if (event.name == "initcall_level") {
             seen.text = formats::field_of(event, "level").value_or("");
             start.events.push_back(seen);
@@ -207,6 +233,19 @@ void add_initcalls(const formats::FtraceText& trace, const std::vector<long doub
     say_lost(trace, unseen, unbegun, start);
 }
 
+/// The kernel says so when it finds that firmware has set the TSC.
+void drop_loader_of_set_tsc(KernelStart& start) {
+    bool is_set =
+        std::any_of(start.events.begin(), start.events.end(), [](const StartEvent& event) {
+            return event.kind == Kind::message &&
+                   event.text.find("TSC ADJUST") != std::string::npos;
+        });
+    if (is_set && std::erase_if(start.events, [](const StartEvent& event) {
+                      return event.kind == Kind::loader_done;
+                  }) != 0)
+        say_no_loader("firmware has set the TSC, the kernel's log says", start);
+}
+
 /// Makes the module's first message the end.
 void end_with_module(KernelStart& start) {
     auto module =
@@ -214,9 +253,10 @@ void end_with_module(KernelStart& start) {
             return event.kind == Kind::message && is_said_at_load(event.text);
         });
     if (module == start.events.end()) {
-        start.losses.push_back({"when the module came is not known: what it says then is not in the "
-                                "kernel's log",
-                                {{Kind::module_loaded, 1}}});
+        start.losses.push_back(
+            {"when the module came is not known: what it says then is not in the "
+             "kernel's log",
+             {{Kind::module_loaded, 1}}});
         return;
     }
     module->kind = Kind::module_loaded;
@@ -224,11 +264,11 @@ void end_with_module(KernelStart& start) {
         std::count_if(module + 1, start.events.end(),
                       [](const StartEvent& event) { return event.kind != Kind::message; }));
     if (later != 0)
-        start.losses.push_back({"left out " + counted(later, "event") +
-                                    " of initcalls after the module's first message: the clocks of "
-                                    "ftrace and of the kernel's log disagree",
-                                {{Kind::initcall_start, later - later / 2},
-                                 {Kind::initcall_done, later / 2}}});
+        start.losses.push_back(
+            {"left out " + counted(later, "event") +
+                 " of initcalls after the module's first message: the clocks of "
+                 "ftrace and of the kernel's log disagree",
+             {{Kind::initcall_start, later - later / 2}, {Kind::initcall_done, later / 2}}});
     start.events.erase(module + 1, start.events.end());
 }
 
@@ -275,10 +315,12 @@ Result<KernelStart> read_kernel_start(const StartSource& source, StartClocks& cl
     DBK_TRY(std::vector<long double> times, times_of(trace, clock_of(clock), clocks, start));
     add_initcalls(trace, times, start);
     add_messages(source, clocks, start);
+    drop_loader_of_set_tsc(start);
     std::stable_sort(start.events.begin(), start.events.end(),
                      [](const auto& a, const auto& b) { return a.mono_ns < b.mono_ns; });
     end_with_module(start);
-    if (!start.events.empty())
+    if (std::any_of(start.events.begin(), start.events.end(),
+                    [](const StartEvent& event) { return event.kind != Kind::loader_done; }))
         return start;
     std::string why = "nothing is known of the kernel's start";
     for (const StartLoss& loss : start.losses)

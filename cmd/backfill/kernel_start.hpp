@@ -14,14 +14,21 @@ namespace daybreak::cmd {
 
 /// Something that happened before the module came, or the moment when it did.
 struct StartEvent {
-    enum class Kind : uint8_t { level, initcall_start, initcall_done, message, module_loaded };
+    enum class Kind : uint8_t {
+        loader_done, ///< the kernel's clock begins
+        level,
+        initcall_start,
+        initcall_done,
+        message,
+        module_loaded
+    };
     Kind kind = Kind::level;
     uint64_t mono_ns = 0;
     uint32_t cpu = 0;
     int32_t tid = 0;
     std::string task;
     std::string text;       ///< the level's name, the function's, the message
-    uint64_t took_ns = 0;   ///< initcall_done
+    uint64_t took_ns = 0;   ///< initcall_done; loader_done: since the TSC was 0
     int64_t error = 0;      ///< initcall_done: what it returned
     uint32_t log_level = 0; ///< message
 };
@@ -49,9 +56,9 @@ struct StartSource {
 /// convert; io.
 base::Result<KernelStart> read_kernel_start(const StartSource& source, StartClocks& clocks);
 
-/// Ends it: no more events of initcalls; where no other event is on, ftrace's buffer is emptied, and
-/// its clock is the one that a kernel has by itself.  Returns what was left as it is, and why; ""
-/// when nothing was.  Error: io.
+/// Ends it: no more events of initcalls; where no other event is on, ftrace's buffer is emptied,
+/// and its clock is the one that a kernel has by itself.  Returns what was left as it is, and why;
+/// "" when nothing was.  Error: io.
 base::Result<std::string> release_kernel_start(const StartSource& source);
 
 } // namespace daybreak::cmd

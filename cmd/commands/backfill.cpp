@@ -26,8 +26,14 @@ using Kind = StartEvent::Kind;
 /// Above the numbers that the module gives its rings.
 constexpr uint16_t kRingId = 0xffff;
 constexpr const char* kStandardName = "before";
-/// Where an event's text lies for the program.
-constexpr uint64_t kTextAddress = 0xffff888000100000;
+/// Where an event's text, and the phase, lie for the program.
+constexpr uint64_t kTextAddress = 0xffff888000100000, kPhaseAddress = 0xffff888000200000;
+constexpr size_t kPhaseArg = 9;
+/// In place of the one of a machine whose memory can be asked; 0: BEGIN, END and ERROR.
+constexpr const char* kPhaseLibrary =
+    "inline string bootphase = arg9 == 0 ? \"\" : stringof((char *)arg9);\n";
+/// The first program, which loads the module before anything else runs.
+constexpr std::string_view kEarlyInit = "Run /daybreak/early-init as init process";
 
 struct BackfillArguments {
     ProgramArguments program;
@@ -36,22 +42,10 @@ struct BackfillArguments {
     bool replace = false, release = false;
 };
 
-struct StartProbe {
-    Kind kind;
-    const char* name;
-    uint8_t arg_count;
-};
-
-constexpr StartProbe kProbes[] = {
-    {Kind::level, kBackfillProbes[0], 1},         {Kind::initcall_start, kBackfillProbes[1], 1},
-    {Kind::initcall_done, kBackfillProbes[2], 3}, {Kind::message, kBackfillProbes[3], 2},
-    {Kind::module_loaded, kBackfillProbes[4], 0},
-};
-
 std::vector<sim::SimProbeName> probe_names() {
     std::vector<sim::SimProbeName> names;
-    for (const StartProbe& probe : kProbes)
-        names.push_back({"boot", "", "", probe.name});
+    for (const char* name : kBackfillProbes)
+        names.push_back({"boot", "", "", name});
     return names;
 }
 
@@ -72,14 +66,25 @@ std::optional<CompiledProgram> compile(const ProgramArguments& program) {
         if (!similar(description).empty())
             return std::string();
         std::string text = "daybreak backfill has dtrace:::BEGIN, END, ERROR";
-        for (const StartProbe& probe : kProbes)
-            text += std::string(", boot:::") + probe.name;
+        for (const char* name : kBackfillProbes)
+            text += std::string(", boot:::") + name;
         return text;
     };
-    return compile_program(program, {exists, similar, hint});
+    KnownProbes known{exists, similar, hint};
+    known.library = kPhaseLibrary;
+    return compile_program(program, known);
 }
 
-void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& event) {
+/// How far the boot is after an event.  What runs between the first process and the module is known
+/// only where that process loads it.
+const char* phase_after(const StartEvent& event, const char* phase) {
+    if (event.kind != Kind::message || !event.text.starts_with("Run /"))
+        return phase;
+    return event.text == kEarlyInit ? "initrd" : "";
+}
+
+void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& event,
+          const char* phase) {
     sim::BareHost& host = simulation.host();
     sim::SimThread thread{.pid = static_cast<uint32_t>(event.tid),
                           .tid = static_cast<uint32_t>(event.tid),
@@ -91,10 +96,13 @@ void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& e
     // Later than all before: of equal times a report prints the lower CPU first.
     host.clock().advance_to(std::max(event.mono_ns, host.clock().now_mono_ns() + 1));
     host.kernel_memory().map_string(kTextAddress, event.text);
-    bool is_message = event.kind == Kind::message;
-    simulation.fire(probe, std::array<uint64_t, 3>{kTextAddress,
-                                                   is_message ? event.log_level : event.took_ns,
-                                                   static_cast<uint64_t>(event.error)});
+    host.kernel_memory().map_string(kPhaseAddress, phase);
+    std::array<uint64_t, DBK_PROBE_ARGS_MAX> args{};
+    args[0] = event.kind == Kind::loader_done ? event.took_ns : kTextAddress;
+    args[1] = event.kind == Kind::message ? event.log_level : event.took_ns;
+    args[2] = static_cast<uint64_t>(event.error);
+    args[kPhaseArg] = kPhaseAddress;
+    simulation.fire(probe, args);
     simulation.drain();
 }
 
@@ -106,10 +114,13 @@ Result<void> fire_all(const KernelStart& start, sim::BareHost& host, sim::Simula
         for (const auto& [kind, count] : loss.missed)
             host.miss(*probes[static_cast<size_t>(kind)],
                       static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX)));
+    const char* phase = "kernel";
     for (const StartEvent& event : start.events) {
         if (simulation.exit_called())
             break;
-        fire(simulation, *probes[static_cast<size_t>(event.kind)], event);
+        fire(simulation, *probes[static_cast<size_t>(event.kind)], event,
+             event.kind == Kind::loader_done ? "loader" : phase);
+        phase = phase_after(event, phase);
     }
     host.clock().advance(1);
     host.set_cpu(0);
@@ -152,11 +163,11 @@ Result<FinishedRun> run_over(const KernelStart& start, const CompiledProgram& co
     config.still_clock = true;
     config.boot_uuid = made.header.boot_uuid;
     DBK_TRY(made.host, sim::BareHost::create(config));
-    std::vector<sim::SimProbe*> probes(std::size(kProbes));
-    for (const StartProbe& known : kProbes) {
+    std::vector<sim::SimProbe*> probes; // by Kind
+    for (const char* name : kBackfillProbes) {
         DBK_TRY(sim::SimProbe * probe,
-                made.host->add_probe({"boot", "", "", known.name}, known.arg_count));
-        probes[static_cast<size_t>(known.kind)] = probe;
+                made.host->add_probe({"boot", "", "", name}, DBK_PROBE_ARGS_MAX));
+        probes.push_back(probe);
     }
     sim::SimulationOptions options;
     options.name = kStandardName;

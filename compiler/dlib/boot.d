@@ -4,6 +4,7 @@
  * took, and 0 or a negative errno.
  */
 provider boot {
+	probe loader__done(uint64_t ns) : (uint64_t ns);
 	probe initcall__level(char *level) : (string level);
 	probe initcall__start(char *function) : (string function);
 	probe initcall__done(char *function, uint64_t ns, int error) : (string function, uint64_t ns, int error);

@@ -18,14 +18,16 @@ namespace {
 
 constexpr uint64_t kNow = 60'000'000'000;
 
-/// A TSC of 3 GHz that was 0 when the clock was; the first reading is a second before the other.
+/// A TSC of 3 GHz that was 0 when the loader began; the first reading is a second before the other.
 struct FakeClocks : StartClocks {
-    uint64_t now_ns = kNow, slept = 0, width_ns = 0, reading = 0, waited_ns = 0, restarted_ns = 0;
+    uint64_t now_ns = kNow, slept = 0, width_ns = 0, reading = 0, waited_ns = 0, restarted_ns = 0,
+             loader_ns = 2'000'000'000;
     bool other_cpu = false;
     uint64_t raw_ns() override { return now_ns; }
     uint64_t slept_ns() override { return slept; }
     formats::TscReading read_tsc(uint32_t) override {
-        return {(now_ns + waited_ns + slept - restarted_ns) * 3, now_ns + waited_ns, width_ns, other_cpu};
+        return {(now_ns + waited_ns + slept + loader_ns - restarted_ns) * 3, now_ns + waited_ns,
+                width_ns, other_cpu};
     }
     void wait_ns(uint64_t ns) override { waited_ns += ns; }
 };
@@ -61,9 +63,9 @@ struct FakeKernel {
     base::Result<KernelStart> read() { return read_kernel_start(source, clocks); }
 };
 
-/// Milliseconds as the TSC has them.
+/// Milliseconds of the kernel's clock as the TSC has them.
 std::string tsc(uint64_t ms) {
-    return std::to_string(ms * 3'000'000);
+    return std::to_string((ms + 2000) * 3'000'000);
 }
 
 std::string line(uint64_t ms, const std::string& event, const std::string& cpu = "000") {
@@ -100,18 +102,20 @@ TEST_CASE("initcalls and messages are one order on CLOCK_MONOTONIC, which the mo
     REQUIRE(start.ok());
     CHECK(start->losses.empty());
     CHECK(start->notes.empty());
-    REQUIRE(start->events.size() == 5);
-    CHECK(start->events[0].kind == Kind::level);
-    CHECK(start->events[0].text == "early");
-    CHECK(start->events[1].text == "Linux version");
-    CHECK(start->events[1].mono_ns == 2'000'000'000);
-    CHECK(start->events[2].kind == Kind::initcall_start);
-    CHECK(start->events[3].text == "a");
-    CHECK(start->events[3].took_ns == 10'000'000);
-    CHECK(start->events[3].error == -19);
-    CHECK(start->events[3].mono_ns == 3'010'000'000);
-    CHECK(start->events[4].kind == Kind::module_loaded);
-    CHECK(start->events[4].mono_ns == 10'000'000'000);
+    REQUIRE(start->events.size() == 6);
+    CHECK(start->events[0].kind == Kind::loader_done);
+    CHECK(start->events[0].took_ns == 2'000'000'000);
+    CHECK(start->events[1].kind == Kind::level);
+    CHECK(start->events[1].text == "early");
+    CHECK(start->events[2].text == "Linux version");
+    CHECK(start->events[2].mono_ns == 2'000'000'000);
+    CHECK(start->events[3].kind == Kind::initcall_start);
+    CHECK(start->events[4].text == "a");
+    CHECK(start->events[4].took_ns == 10'000'000);
+    CHECK(start->events[4].error == -19);
+    CHECK(start->events[4].mono_ns == 3'010'000'000);
+    CHECK(start->events[5].kind == Kind::module_loaded);
+    CHECK(start->events[5].mono_ns == 10'000'000'000);
 }
 
 TEST_CASE("a start of which nothing is known is an error that says why") {
@@ -140,7 +144,8 @@ TEST_CASE("without tracefs the message says what to do") {
 TEST_CASE("what ftrace had no room for is a loss") {
     FakeKernel kernel;
     SECTION("by its header") {
-        kernel.put("trace", "# entries-in-buffer/entries-written: 4/400000   #P:2\n" + call("a", 1, 2));
+        kernel.put("trace",
+                   "# entries-in-buffer/entries-written: 4/400000   #P:2\n" + call("a", 1, 2));
         auto start = kernel.read();
         REQUIRE(start.ok());
         const StartLoss* loss = loss_with(*start, "no room for 399996 events of ftrace");
@@ -184,8 +189,10 @@ TEST_CASE("an initcall that returns ends its own start") {
     CHECK(done[0].text == "outer");
     CHECK(done[0].took_ns == 4'000'000);
     CHECK(start->losses.size() == 2);
-    CHECK(missed(loss_with(*start, "does not have the end of 1 initcall"), Kind::initcall_done) == 1);
-    CHECK(missed(loss_with(*start, "does not have the start of 1 initcall"), Kind::initcall_start) == 1);
+    CHECK(missed(loss_with(*start, "does not have the end of 1 initcall"), Kind::initcall_done) ==
+          1);
+    CHECK(missed(loss_with(*start, "does not have the start of 1 initcall"),
+                 Kind::initcall_start) == 1);
 }
 
 TEST_CASE("a line that is not an event is a loss") {
@@ -237,7 +244,8 @@ TEST_CASE("times say how exact they are") {
         kernel.clocks.width_ns = 100'000; // in 60 s of 0.5: 12 ms
         auto start = kernel.read();
         REQUIRE(start->notes.size() == 1);
-        CHECK(start->notes[0].find("wrong by 12 ms: the machine has been up for 60 s") != std::string::npos);
+        CHECK(start->notes[0].find("wrong by 12 ms: the machine has been up for 60 s") !=
+              std::string::npos);
     }
     SECTION("a day after it") {
         kernel.clocks.now_ns = 86'400'000'000'000;
@@ -249,7 +257,20 @@ TEST_CASE("times say how exact they are") {
         kernel.clocks.slept = 7'000'000'000;
         auto start = kernel.read();
         CHECK(loss_with(*start, "suspended for 7000 ms"));
-        CHECK(start->events[1].mono_ns == 3'000'000'000);
+        CHECK(start->events[2].mono_ns == 3'000'000'000);
+    }
+    SECTION("how long the loader took is the TSC's, unless firmware has set it") {
+        kernel.clocks.slept = 7'000'000'000;
+        CHECK(kernel.read()->events[0].took_ns == 2'000'000'000);
+        kernel.clocks.slept = 0;
+        kernel.messages("6,0,1000000,-;[Firmware Bug]: TSC ADJUST: CPU0: -7 force to 0\n");
+        CHECK(missed(loss_with(*kernel.read(), "firmware has set the TSC"), Kind::loader_done) ==
+              1);
+        CHECK(kernel.read()->events[0].kind != Kind::loader_done);
+        kernel.messages();
+        kernel.clocks.loader_ns = 0;
+        kernel.put("trace", "  a-1  [000] ..... 9000000000: initcall_level: level=early\n");
+        CHECK(missed(loss_with(*kernel.read(), "did not go before"), Kind::loader_done) == 1);
     }
     SECTION("the TSC of another CPU") {
         kernel.clocks.other_cpu = true;
@@ -259,7 +280,8 @@ TEST_CASE("times say how exact they are") {
         kernel.clocks.now_ns = 60'000'000'000;
         kernel.clocks.slept = 0;
         kernel.clocks.restarted_ns = 0;
-        kernel.put("trace", "  a-1  [000] ..... 0: initcall_level: level=early\n" + call("a", 3000, 3010));
+        kernel.put("trace",
+                   "  a-1  [000] ..... 0: initcall_level: level=early\n" + call("a", 3000, 3010));
         CHECK(kernel.read()->losses.empty());
     }
 }
@@ -267,8 +289,12 @@ TEST_CASE("times say how exact they are") {
 TEST_CASE("a TSC that began anew, and other clocks, are refused") {
     FakeKernel kernel;
     kernel.put("trace", call("a", 3000, 3010));
-    SECTION("it began anew") { kernel.clocks.restarted_ns = 59'000'000'000; }
-    SECTION("local") { kernel.put("trace_clock", "[local] x86-tsc\n"); }
+    SECTION("it began anew") {
+        kernel.clocks.restarted_ns = 59'000'000'000;
+    }
+    SECTION("local") {
+        kernel.put("trace_clock", "[local] x86-tsc\n");
+    }
     SECTION("seconds, but not of mono") {
         kernel.put("trace", "  a-1  [000] .....  1.000000: initcall_level: level=early\n");
         kernel.put("trace_clock", "[local] mono\n");
@@ -292,7 +318,8 @@ TEST_CASE("releasing ends initcalls and leaves other events") {
         CHECK(release_kernel_start(kernel.source)->find("sched:sched_switch") != std::string::npos);
         CHECK(kernel.get("trace") == "text");
         CHECK(kernel.get("trace_clock").starts_with("local global [x86-tsc]"));
-        CHECK(kernel.get("set_event").starts_with("initcall:initcall_level\nsched:sched_switch\n!"));
+        CHECK(
+            kernel.get("set_event").starts_with("initcall:initcall_level\nsched:sched_switch\n!"));
     }
     SECTION("another clock") {
         kernel.put("trace_clock", "local [mono]\n");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 dmesg >/share/out/dmesg
 mount -t tracefs tracefs /sys/kernel/tracing
+cp /sys/kernel/tracing/trace /share/out/trace
 refuses no-such-probe "did you mean boot:::initcall-done?" daybreak backfill -n 'boot:::initcall-don { }'
 holds prints sh -c 'daybreak backfill -s /share/in/before.d >/share/out/before.txt'
 holds standard sh -c 'daybreak backfill -s /share/in/standard.d >/share/out/standard.txt'
@@ -15,3 +16,5 @@ refuses not-without-a-program "before.d is \$1 of no program: -s before.d" daybr
 refuses nothing-left "trace has no initcalls: the kernel was booted without" daybreak backfill -s /share/in/before.d
 refuses no-tracefs "mount -t tracefs tracefs /nowhere" daybreak backfill -s /share/in/before.d --tracefs /nowhere
 holds record daybreak record --claim -o /share/out/after.dbrk
+equal phases-replayed "$(daybreak replay -q -n 'boot:::loader-done, boot:::initcall-level, boot:::module-loaded { @[bootphase] = count(); }
+	END { printa("%s=%@d ", @); }' /share/out/before.dbrk)" "initrd=1 loader=1 kernel=10 "
