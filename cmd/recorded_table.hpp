@@ -27,8 +27,13 @@ public:
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
                               const std::string& expression) const override;
+    uint32_t place_of(uint32_t slot, bool is_of_process) const override;
     std::string all(const compiler::ProbeDescription& probe) const override;
     std::string place(const compiler::ProbeDescription& probe) const override;
+
+    /// Addresses of processes are to be places, as of several recordings they are: for partial
+    /// states.
+    void place_processes() { places_processes_ = true; }
 
     /// Values that were asked for, and that not every firing has.
     const std::set<std::string>& partial() const { return partial_; }
@@ -51,7 +56,7 @@ private:
     /// Names that several of its probes have: a module that was loaded twice.  Their clauses are
     /// bound by id.
     std::set<std::string> ambiguous_;
-    bool pairs_entries_ = false;
+    bool pairs_entries_ = false, places_processes_ = false;
     mutable std::set<std::string> partial_, of_ends_, unpaired_;
 };
 

@@ -130,15 +130,17 @@ bool is_orderly(const formats::DofProgram& program, const formats::RingRecording
            });
 }
 
-/// Whether clauses look at when a record was made: no two are alike.
+/// Whether clauses look at when a record was made, or at what an address is in its recording: no
+/// two are alike.
 bool has_times(const Slots& slots, const CaptureSlots& all) {
-    return slots.contains(all.timestamp()) || slots.contains(all.walltimestamp());
+    return slots.contains(all.timestamp()) || slots.contains(all.walltimestamp()) ||
+           (!slots.empty() && *slots.rbegin() >= all.count());
 }
 
 /// By recorded id, what the clauses of each probe of a recording look at.  Empty: a clause is not
 /// one of these.
-std::optional<std::map<uint32_t, Slots>>
-slots_of(const formats::DofProgram& program, const ReplayedProbes& probes, size_t recording) {
+std::optional<std::map<uint32_t, Slots>> slots_of(const formats::DofProgram& program,
+                                                  const ReplayedProbes& probes, size_t recording) {
     std::map<uint32_t, Slots> asked;
     std::map<const formats::DofEcb*, Slots> looked_at;
     std::set<const formats::DofEcb*> with_records;

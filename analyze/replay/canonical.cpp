@@ -61,8 +61,18 @@ void note_integer(const Value& member, KernelAddresses& addresses) {
         addresses.integers.insert(member.unsigned_integer());
 }
 
-/// No x86-64 machine has these addresses; a symbol reaches less far than the gap.
-constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlacesGap = 2 * formats::kSymbolBytesMax;
+/// No x86-64 machine has these addresses; a symbol reaches less far than what an image leaves of
+/// its place.
+constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlaces = uint64_t{1} << 28,
+                   kPlaceBytes = 2 * formats::kImageBytesMax;
+
+/// FNV-1a.
+uint64_t hash_of(std::string_view build_id) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (char c : build_id)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return hash;
+}
 
 } // namespace
 
@@ -135,7 +145,7 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
                 addresses.frames.insert(word(i));
                 frame = index.frame_of(word(i));
             } else if (auto in_file = files.find(word(0), word(i))) {
-                key.add_frame(base::as_bytes(in_file->build_id), in_file->offset);
+                key.add_frame(base::as_bytes(in_file->build_id), in_file->offset, in_file->address);
                 continue;
             }
             if (frame.image)
@@ -161,15 +171,13 @@ void FramePlaces::add(uint64_t boot_id, const std::vector<formats::StateImage>& 
 }
 
 void FramePlaces::finish() {
-    std::vector<std::pair<uint64_t, Place*>> by_address;
-    for (auto& [build_id, place] : places_)
-        by_address.emplace_back(place.lowest, &place);
-    std::stable_sort(by_address.begin(), by_address.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    uint64_t next = kPlacesBegin;
-    for (auto& [lowest, place] : by_address) {
-        place->address = has_boots_ || place->is_file ? next : lowest;
-        next += place->size_bytes + kPlacesGap;
+    std::set<uint64_t> taken;
+    for (auto& [build_id, place] : places_) {
+        uint64_t number = hash_of(build_id) % kPlaces;
+        while (!taken.insert(number).second)
+            number = (number + 1) % kPlaces;
+        place.address =
+            has_boots_ || place.is_file ? kPlacesBegin + number * kPlaceBytes : place.lowest;
     }
 }
 
@@ -183,7 +191,8 @@ std::optional<uint64_t> FramePlaces::address_of(base::ByteView build_id, uint64_
 }
 
 base::Result<void> make_table_key(base::ByteView canonical, const AggregationLayout& layout,
-                                  const FramePlaces& places, AggregationKey& key) {
+                                  const FramePlaces& places, FileNames& files,
+                                  AggregationKey& key) {
     key.clear();
     DBK_TRY(std::vector<formats::KeyMember> members, formats::split_key(canonical));
     DBK_ASSERT(members.size() == layout.keys.size());
@@ -197,10 +206,17 @@ base::Result<void> make_table_key(base::ByteView canonical, const AggregationLay
             if (formats::has_process(members[i].tag))
                 words.push_back(frames.process_id);
             for (const formats::KeyFrame& frame : frames.frames) {
-                auto address = places.address_of(frame.build_id, frame.offset);
+                // A file of several boots is one key of umod(), wherever its code begins.
+                bool is_whole = members[i].tag == KeyTag::umodule && places.is_of_several() &&
+                                !frame.build_id.empty();
+                auto address = places.address_of(frame.build_id, is_whole ? 0 : frame.offset);
                 if (!address)
                     return errorf(base::ErrorCode::corrupt,
                                   "a key has an address in an image that no part has");
+                if (frame.address != 0 && !places.is_of_several()) {
+                    files.add_address(frames.process_id, frame.address, *address);
+                    address = frame.address;
+                }
                 words.push_back(*address);
             }
             data = std::as_bytes(std::span(words));

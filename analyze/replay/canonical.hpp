@@ -8,8 +8,9 @@
 // Addresses of processes are places in files where the maps of the recording know them.
 //
 // Of one boot both are each other's inverse, so what is merged sorts and prints as one replay does.
-// Of several boots each image gets a place where no boot has anything: two kernels may have lain at
-// the same address, and an address of one boot in the image of another.
+// Of several boots each image gets a place where no boot has anything, in a merge and in a replay
+// (common_places.hpp): two kernels may have lain at the same address, and an address of one boot in
+// the image of another.
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
@@ -61,8 +62,10 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
 class FramePlaces {
 public:
     void add(uint64_t boot_id, const std::vector<formats::StateImage>& images);
-    /// Gives each image its place: once, after the last add().
+    /// Gives each image its place: once, after the last add().  Of several boots it comes of the
+    /// build id alone, so that keys sort the same whatever else there is.
     void finish();
+    bool is_of_several() const { return has_boots_; }
     /// Empty: no part has that image, or it ends before.
     std::optional<uint64_t> address_of(base::ByteView build_id, uint64_t offset) const;
 
@@ -78,9 +81,9 @@ private:
     bool has_boots_ = false; // more than one
 };
 
-/// Makes a table's key of a canonical one, which can be taken apart.
-/// Error: corrupt.
+/// Makes a table's key of a canonical one, which can be taken apart.  Of one boot it has the
+/// addresses of its processes, whose files are then known to `files`. Error: corrupt.
 base::Result<void> make_table_key(base::ByteView canonical, const AggregationLayout& layout,
-                                  const FramePlaces& places, AggregationKey& key);
+                                  const FramePlaces& places, FileNames& files, AggregationKey& key);
 
 } // namespace daybreak::analyze

@@ -10,6 +10,10 @@
 
 namespace daybreak::analyze {
 
+bool is_common(const formats::MappedFile& file) {
+    return !file.build_id.empty() && file.build_id.size() <= base::kBuildIdBytesMax;
+}
+
 std::optional<MappedFiles::Frame> MappedFiles::find(uint64_t pid, uint64_t address) {
     auto place = users_ ? users_->find(pid, address, std::nullopt) : std::nullopt;
     if (!place || place->build_id.empty() || place->build_id.size() > base::kBuildIdBytesMax ||
@@ -24,7 +28,7 @@ std::optional<MappedFiles::Frame> MappedFiles::find(uint64_t pid, uint64_t addre
         function.name = place->symbol;
         function.bytes = std::max(function.bytes, place->symbol_offset + 1);
     }
-    return Frame{at->first, place->file_offset};
+    return Frame{at->first, place->file_offset, place->address};
 }
 
 void MappedFiles::put(std::vector<formats::StateImage>& images,
@@ -63,14 +67,23 @@ void FileNames::add_function(uint64_t place, uint64_t bytes, const std::string& 
     add(functions_, place, bytes, name);
 }
 
-std::optional<UserPlace> FileNames::find(uint64_t, uint64_t address, std::optional<uint64_t>) {
+void FileNames::add_address(uint64_t pid, uint64_t address, uint64_t place) {
+    auto [at, is_new] = addresses_.try_emplace({pid, address}, place);
+    if (!is_new && at->second != place)
+        at->second = 0;
+}
+
+std::optional<UserPlace> FileNames::find(uint64_t pid, uint64_t process_address,
+                                         std::optional<uint64_t>) {
+    auto known = addresses_.find({pid, process_address});
+    uint64_t address = known == addresses_.end() ? process_address : known->second;
     auto file = find_in(files_, address);
     if (file == files_.end())
         return std::nullopt;
     UserPlace place;
     place.object = file->second.name;
     place.object_offset = place.file_offset = address - file->first;
-    place.object_start = file->first;
+    place.object_start = process_address - place.file_offset;
     place.by_offset = true;
     auto function = find_in(functions_, address);
     if (function != functions_.end()) {

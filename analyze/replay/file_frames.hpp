@@ -11,6 +11,7 @@
 
 #include "analyze/symbols/user_names.hpp"
 #include "formats/aggstate/state.hpp"
+#include "formats/segment/process_maps.hpp"
 
 #include <map>
 #include <optional>
@@ -20,6 +21,9 @@
 
 namespace daybreak::analyze {
 
+/// Whether a file's build is known, so that a place in it is the same one in all boots.
+bool is_common(const formats::MappedFile& file);
+
 /// The files that the keys of a part have addresses in.
 class MappedFiles {
 public:
@@ -28,7 +32,7 @@ public:
 
     struct Frame {
         std::string_view build_id; ///< lives as long as this
-        uint64_t offset = 0;
+        uint64_t offset = 0, address = 0;
     };
     /// Returns where an address of a process was, and remembers it; empty: not known.
     std::optional<Frame> find(uint64_t pid, uint64_t address);
@@ -52,11 +56,14 @@ private:
     std::map<std::string, File, std::less<>> files_; // by build id
 };
 
-/// Names of what is merged: at the places that files have there, whichever the process.
+/// Names of what is of many processes: at the places that files have there, and at the addresses
+/// that are said to be such.
 class FileNames : public UserNames {
 public:
     void add_file(uint64_t place, uint64_t bytes, const std::string& name);
     void add_function(uint64_t place, uint64_t bytes, const std::string& name);
+    /// Names an address of a process by a place.  One that has two places has no name.
+    void add_address(uint64_t pid, uint64_t address, uint64_t place);
     bool empty() const { return files_.empty(); }
 
     std::optional<UserPlace> find(uint64_t pid, uint64_t address,
@@ -72,6 +79,7 @@ private:
     static NamedPlaces::const_iterator find_in(const NamedPlaces& places, uint64_t address);
 
     NamedPlaces files_, functions_;
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t> addresses_; // by pid and address; 0: several
 };
 
 } // namespace daybreak::analyze

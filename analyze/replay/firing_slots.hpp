@@ -16,8 +16,9 @@ namespace daybreak::analyze {
 
 class FiringSlots {
 public:
-    explicit FiringSlots(const CaptureSlots& slots)
-        : slots_(slots.count()), words_(slots.words() - 1), arena_(kArenaBytes) {}
+    /// With so many slots more, which set() fills.
+    FiringSlots(const CaptureSlots& slots, size_t more)
+        : slots_(slots.count() + more), words_(slots.words() - 1), arena_(kArenaBytes) {}
     FiringSlots(const FiringSlots&) = delete;
     FiringSlots& operator=(const FiringSlots&) = delete;
 
@@ -59,8 +60,11 @@ public:
             site.user_stack = std::span(user_stack_).subspan(1);
         return site;
     }
-    /// The addresses of the kernel's stack, which may be changed up to the next fill().
+    /// The addresses of the stacks, which may be changed up to the next fill().
     std::span<uint64_t> kernel_stack() { return stack_; }
+    std::span<uint64_t> user_stack() {
+        return user_stack_.empty() ? std::span<uint64_t>() : std::span(user_stack_).subspan(1);
+    }
     /// The process that a user stack is of; empty: there is none.
     std::optional<uint64_t> stack_pid() const {
         return user_stack_.empty() ? std::nullopt : std::optional(user_stack_[0]);

@@ -122,6 +122,7 @@ struct MergedStates::Adder {
     AggregationTable& table;
     const std::vector<std::string>& names;
     const FramePlaces& places;
+    FileNames& files;
     uint32_t source;
     std::map<formats::PartIdentity, formats::Digest> seen = {};
     AggregationKey key = {};
@@ -148,7 +149,7 @@ struct MergedStates::Adder {
         formats::StateCursor cursor(block);
         for (formats::StateView state; cursor.next(state);) {
             DBK_TRY_VOID(formats::fill_cells(block.aggregation, state, cells));
-            DBK_TRY_VOID(make_table_key(state.key, layout, places, key));
+            DBK_TRY_VOID(make_table_key(state.key, layout, places, files, key));
             if (!table.merge(*number, source + variable, key.bytes(), cells))
                 return errorf(base::ErrorCode::limit,
                               "the aggregations do not fit into memory: merge fewer files");
@@ -160,7 +161,7 @@ struct MergedStates::Adder {
 base::Result<void> MergedStates::add_states(AggregationTable& table,
                                             const std::vector<std::string>& names,
                                             uint32_t source) {
-    Adder adder{table, names, places_, source};
+    Adder adder{table, names, places_, files_, source};
     formats::PartIdentity current;
     formats::StateVisitor visitor;
     visitor.part = [&](const formats::StatePart& part) -> base::Result<bool> {
@@ -208,7 +209,9 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     options.symbols = &symbols_;
     options.users = files_.empty() ? nullptr : &files_;
     LiveReport report(options, sink);
-    host->set_cpu(first->begin_cpu);
+    // Of several boots BEGIN and END are of no machine.
+    const bool is_of_several = places_.is_of_several();
+    host->set_cpu(is_of_several ? 0 : first->begin_cpu);
     DBK_TRY_VOID(simulation->start());
     feed_all(*simulation, report);
     Consumer* consumer = report.consumer();
@@ -216,7 +219,7 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
         return errorf(base::ErrorCode::corrupt, "the program of the states cannot be run");
     DBK_TRY_VOID(
         add_states(consumer->aggregations(), image.program.aggregation_names, kMergedSource));
-    host->set_cpu(last->end_cpu);
+    host->set_cpu(is_of_several ? 0 : last->end_cpu);
     host->clock().advance_to(std::max(first->begin_ns, last->end_ns));
     simulation->finish();
     feed_all(*simulation, report);

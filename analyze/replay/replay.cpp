@@ -37,8 +37,7 @@ base::Result<std::unique_ptr<ReplayMachine>> Replay::make_machine(base::ByteView
     uint64_t begin_ns = is_of_several() ? covered_.begin_ns() : begin_of(recordings_[0]);
     return ReplayMachine::create(
         probes_, begin_ns,
-        {options_.release, options_.destructive, options_.timer_firings_max, options_.symbols},
-        dof);
+        {options_.release, options_.destructive, options_.timer_firings_max, options_.places}, dof);
 }
 
 /// Fires the timers that are due before a record, and goes to its time.

@@ -30,7 +30,7 @@ struct ReplayOptions {
     /// Firings of timers after which they end: a clock that jumps has years of them.
     uint64_t timer_firings_max = 100'000'000;
     /// Of several recordings: what their stacks have in common, for the report, too; may be null.
-    CommonSymbols* symbols = nullptr;
+    CommonPlaces* places = nullptr;
 };
 
 class Replay {
@@ -104,7 +104,7 @@ private:
     std::vector<Polled> polled_;            // of each CPU
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
     uint64_t firings_per_poll_ = kFiringsPerPoll;
-    uint32_t kept_bytes_ = 0; // of a CPU's aggregations, where the engine keeps them; else 0
+    uint32_t kept_bytes_ = 0;    // of a CPU's aggregations, where the engine keeps them; else 0
     uint64_t records_alike_ = 0; // read by these
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;

@@ -19,15 +19,16 @@ constexpr uint64_t kRecordingKeys = uint64_t{1} << 41;
 
 ReplayMachine::ReplayMachine(const ReplayedProbes& probes)
     : replayed_(probes), recordings_(probes.recordings()), capture_slots_(probes.slots()),
-      slots_(capture_slots_), probes_(recordings_.size()) {
+      slots_(capture_slots_, probes.placed().size()), probes_(recordings_.size()) {
     make_names();
 }
 
-base::Result<std::unique_ptr<ReplayMachine>>
-ReplayMachine::create(const ReplayedProbes& probes, uint64_t begin_ns, const Options& options,
-                      base::ByteView dof) {
+base::Result<std::unique_ptr<ReplayMachine>> ReplayMachine::create(const ReplayedProbes& probes,
+                                                                   uint64_t begin_ns,
+                                                                   const Options& options,
+                                                                   base::ByteView dof) {
     std::unique_ptr<ReplayMachine> machine(new ReplayMachine(probes));
-    machine->symbols_ = options.symbols;
+    machine->places_ = options.places;
     DBK_TRY_VOID(machine->make_host(begin_ns));
     DBK_TRY_VOID(machine->add_probes());
     DBK_TRY_VOID(machine->load(options, dof));
@@ -143,14 +144,29 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
     const CaptureTable& table = *recordings_[recording].table;
     for (const MergedRecord& merged : reader.records())
         slots_.fill(table, reader.ecb_of(merged), merged.record);
-    if (symbols_)
-        for (uint64_t& address : slots_.kernel_stack())
-            address = symbols_->common(recording, address);
     set_thread(reader, recording);
+    if (places_)
+        place_addresses(recording, reader.mono_ns());
     if (slots_.has_stack() || has_site_) {
         host_->set_own_site(slots_.site());
         has_site_ = slots_.has_stack();
     }
+}
+
+void ReplayMachine::place_addresses(size_t recording, uint64_t own_ns) {
+    for (const ReplayedProbes::PlacedSlot& placed : replayed_.placed())
+        if (uint64_t address = slots_.value(placed.of))
+            slots_.set(placed.slot,
+                       placed.is_of_process
+                           ? places_->user(recording, host_->thread().pid, address, own_ns)
+                           : places_->kernel(recording, address));
+        else
+            slots_.set(placed.slot, 0);
+    for (uint64_t& address : slots_.kernel_stack())
+        address = places_->kernel(recording, address);
+    if (auto pid = slots_.stack_pid())
+        for (uint64_t& address : slots_.user_stack())
+            address = places_->user(recording, *pid, address, own_ns);
 }
 
 /// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its

@@ -6,7 +6,7 @@
 // the records say, and it has no memory but the recorded strings.
 #pragma once
 
-#include "analyze/replay/common_symbols.hpp"
+#include "analyze/replay/common_places.hpp"
 #include "analyze/replay/firing_reader.hpp"
 #include "analyze/replay/firing_slots.hpp"
 #include "analyze/replay/replayed_probes.hpp"
@@ -20,7 +20,7 @@ public:
         std::string release;      ///< of the recorded kernel
         bool destructive = false; ///< the program may ask for destructive actions, which do nothing
         uint64_t timer_firings_max = 0;
-        CommonSymbols* symbols = nullptr; ///< of several recordings; null: addresses stay
+        CommonPlaces* places = nullptr; ///< of several recordings; null: addresses stay
     };
 
     /// `begin_ns` is the common time at which it begins.  The probes must outlive it.
@@ -60,6 +60,7 @@ private:
     base::Result<void> load(const Options& options, base::ByteView dof);
     void make_names();
     void set_thread(const FiringReader& reader, size_t recording);
+    void place_addresses(size_t recording, uint64_t own_ns);
 
     const ReplayedProbes& replayed_;
     const std::span<const ReplayedRecording> recordings_;
@@ -76,7 +77,7 @@ private:
     std::unique_ptr<sim::Simulation> simulation_;
     std::vector<ReplayedProbesById> probes_;
     std::vector<sim::SimProbe*> timers_;
-    CommonSymbols* symbols_ = nullptr;
+    CommonPlaces* places_ = nullptr;
 };
 
 } // namespace daybreak::analyze

@@ -18,8 +18,8 @@ using Likeness = std::tuple<std::string, std::string, std::string, std::string,
                             std::vector<std::tuple<std::string, uint32_t, std::string, bool>>>;
 
 Likeness likeness_of(const CapturedProbe& probe) {
-    Likeness likeness{probe.info.provider, probe.info.module, probe.info.function, probe.info.name,
-                      {}};
+    Likeness likeness{
+        probe.info.provider, probe.info.module, probe.info.function, probe.info.name, {}};
     for (const auto& [text, value] : probe.values)
         std::get<4>(likeness).emplace_back(text, value.slot, value.type, value.is_always);
     return likeness;
@@ -96,6 +96,15 @@ std::optional<uint32_t> ReplayedProbes::slot_of_machines(const std::string& glob
         known = machine_names_.emplace(glob, bit).first;
     }
     return slots().machine_slot(known->second);
+}
+
+uint32_t ReplayedProbes::slot_of_place(uint32_t slot, bool is_of_process) {
+    for (const PlacedSlot& placed : placed_)
+        if (placed.of == slot && placed.is_of_process == is_of_process)
+            return placed.slot;
+    auto place = static_cast<uint32_t>(slots().count() + placed_.size());
+    placed_.push_back({place, slot, is_of_process});
+    return place;
 }
 
 } // namespace daybreak::analyze

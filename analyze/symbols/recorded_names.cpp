@@ -112,8 +112,8 @@ void RecordedNames::remember(uint64_t pid, uint64_t address, const Match& match)
         at->second.file = nullptr;
 }
 
-std::optional<RecordedNames::Match> RecordedNames::place_of(uint64_t pid, uint64_t address,
-                                                            std::optional<uint64_t> mono_ns) {
+std::optional<RecordedNames::Match> RecordedNames::locate(uint64_t pid, uint64_t address,
+                                                          std::optional<uint64_t> mono_ns) {
     if (!mono_ns) {
         auto known = remembered_.find({pid, address});
         if (known == remembered_.end())
@@ -143,7 +143,7 @@ std::optional<UserPlace> RecordedNames::find_made(uint64_t pid, uint64_t address
 
 std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
                                              std::optional<uint64_t> mono_ns) {
-    auto match = place_of(pid, address, mono_ns);
+    auto match = locate(pid, address, mono_ns);
     if (!match)
         return find_made(pid, address);
     auto remember_before = [&](uint64_t bytes) {
@@ -158,6 +158,7 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
     place.object_start = match->begin;
     place.build_id = match->file->build_id;
     place.file_offset = match->offset;
+    place.address = address;
     place.by_offset = true;
     const Object* object = object_of(*match->file);
     std::optional<uint64_t> in_object =
@@ -175,7 +176,7 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
 
 std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
                                 std::optional<uint64_t> mono_ns) {
-    auto match = place_of(pid, address, mono_ns);
+    auto match = locate(pid, address, mono_ns);
     Object* object = match ? object_of(*match->file) : nullptr;
     std::optional<uint64_t> in_object =
         object ? object->symbols.address_of(match->offset - is_return) : std::nullopt;
@@ -193,7 +194,7 @@ std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
 UnwoundStack RecordedNames::unwind(uint64_t pid, const RecordedThread& thread,
                                    std::optional<uint64_t> mono_ns) {
     return analyze::unwind(thread, [&](uint64_t address) -> UnwindPlace {
-        auto match = place_of(pid, address, mono_ns);
+        auto match = locate(pid, address, mono_ns);
         if (!match)
             return {};
         Object* object = object_of(*match->file);

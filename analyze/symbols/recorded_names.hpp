@@ -44,6 +44,9 @@ public:
                      std::optional<uint64_t> mono_ns) override;
     UnwoundStack unwind(uint64_t pid, const RecordedThread& thread,
                         std::optional<uint64_t> mono_ns) override;
+    /// The file alone, without names; empty as of find().
+    std::optional<formats::ProcessMaps::Match> locate(uint64_t pid, uint64_t address,
+                                                      std::optional<uint64_t> mono_ns);
 
     /// Files that addresses were in, of which this machine does not have that build: path and build
     /// id in hexadecimal, "" where the kernel did not know it.
@@ -59,7 +62,6 @@ private:
         std::unique_ptr<ObjectFrames> frames; ///< the same
     };
 
-    std::optional<Match> place_of(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns);
     void remember(uint64_t pid, uint64_t address, const Match& match);
     std::optional<UserPlace> find_made(uint64_t pid, uint64_t address);
     Object* object_of(const formats::MappedFile& file);

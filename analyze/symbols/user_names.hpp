@@ -24,6 +24,7 @@ struct UserPlace {
     uint64_t object_start = 0;  ///< address of the object's first byte in the process
     std::string build_id;       ///< bytes, of the object's file; empty: not known
     uint64_t file_offset = 0;   ///< in that file
+    uint64_t address = 0;       ///< in the process
     bool by_offset = false; ///< without a symbol the offset says more than the address: it is gone
 };
 

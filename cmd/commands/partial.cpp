@@ -117,7 +117,8 @@ int replay_partial(const PartialRequest& request) {
     options.testing = is_testing();
     options.symbols = &request.recording.trace.symbols;
     auto users = user_names_of(request.recording.trace);
-    options.users = users.get();
+    analyze::CommonPlaces places({{&request.recording.trace, users.get()}});
+    options.users = &places.users();
     TerminalSink sink({.details = !options.testing});
     MessageSink messages(sink);
     analyze::LiveReport report(options, messages);
@@ -125,6 +126,7 @@ int replay_partial(const PartialRequest& request) {
     analyze::ReplayOptions how;
     how.release = request.compiled.release;
     how.destructive = true; // the machine is the replay's
+    how.places = &places;
     install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
     const uint64_t all = ring.completeness().present;
@@ -154,7 +156,7 @@ int replay_partial(const PartialRequest& request) {
         part.records += window.is_set() ? analyze::records_in(window, ring, cpu).records : 0;
     part.firings = replay.firings();
     part.drops = replay.drops();
-    if (auto written = write_file(request, part, report, users.get()); !written.ok())
+    if (auto written = write_file(request, part, report, &places.users()); !written.ok())
         return fail(written.error());
     if (users && !options.testing)
         complain_of_missing(*users);

@@ -83,15 +83,15 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         base::ByteView dof) {
     analyze::ReportOptions options;
     options.testing = is_testing();
-    std::vector<const formats::SymbolTable*> tables;
-    for (const auto& one : set.all())
-        tables.push_back(&one->trace.symbols);
-    analyze::CommonSymbols common(tables); // addresses of two boots are not one kernel's
-    options.symbols = set.is_of_several() ? &common.symbols() : tables[0];
-    std::unique_ptr<analyze::RecordedNames> users;
-    if (!set.is_of_several()) // what is at an address of a process is known by pid and time of one boot
-        users = user_names_of(set.all()[0]->trace);
-    options.users = users.get();
+    std::vector<std::unique_ptr<analyze::RecordedNames>> users;
+    std::vector<analyze::CommonPlaces::Source> sources;
+    for (const auto& one : set.all()) {
+        users.push_back(user_names_of(one->trace));
+        sources.push_back({&one->trace, users.back().get()});
+    }
+    analyze::CommonPlaces common(sources); // an address of one boot is nothing to the next
+    options.symbols = set.is_of_several() ? &common.symbols() : &set.all()[0]->trace.symbols;
+    options.users = set.is_of_several() ? &common.users() : users[0].get();
     options.user_style = arguments.user_style;
     OutputFile output;
     TerminalSink sink(
@@ -104,7 +104,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     analyze::ReplayOptions how;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
-    how.symbols = set.is_of_several() ? &common : nullptr;
+    how.places = set.is_of_several() ? &common : nullptr;
     install_interrupt();
     how.interrupted = [] { return interrupted.load(); };
     const uint64_t all = records_of(set);
@@ -141,6 +141,8 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
                     const std::string& alignment) {
     analyze::ReplayedProbes probes(set.replayed());
     RecordedTable state(probes);
+    if (!arguments.partial.empty())
+        state.place_processes();
     KnownProbes known;
     known.exist = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();

@@ -161,6 +161,33 @@ TypedPtr ExprChecker::replay_word(uint32_t index, const Span& span) const {
     return node;
 }
 
+/// A recorded value, with a constant added to it, as an address that is to be named.
+TypedPtr ExprChecker::named_address(TypedPtr address, bool is_of_process) const {
+    if (!is_replayed() || !address)
+        return address;
+    switch (address->op) {
+    case TypedOp::reinterpret:
+    case TypedOp::add:
+    case TypedOp::subtract: {
+        if (address->operands.size() > 1 && !address->operands[1]->is_constant())
+            return address;
+        auto changed = std::make_shared<TypedExpr>(*address);
+        changed->operands[0] = named_address(address->operands[0], is_of_process);
+        return changed;
+    }
+    case TypedOp::builtin_array: {
+        const TypedExpr& index = *address->operands[0];
+        if (address->value != DIF_VAR_ARGS || !index.is_constant() ||
+            index.value < formats::kFirstSlot)
+            return address;
+        auto slot = static_cast<uint32_t>(index.value);
+        return replay_word(context_.recorded->place_of(slot, is_of_process), address->span);
+    }
+    default:
+        return address;
+    }
+}
+
 TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) const {
     std::map<uint32_t, uint64_t> bits; // by word
     for (uint32_t slot : context_.slots_needed)

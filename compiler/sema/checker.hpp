@@ -103,6 +103,9 @@ public:
                                std::string hint = {});
     /// Returns a predicate that also asks whether the firing has the slots that are needed.
     TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
+    /// Returns an address as sym() and its kin are to have it: in a replay of several recordings a
+    /// recorded one is that of its place.
+    TypedPtr named_address(TypedPtr address, bool is_of_process) const;
     /// Returns whether the recording has an expression at the clause's probe, which the clause
     /// needs.
     bool needs_recorded(const std::string& expression);

@@ -52,8 +52,8 @@ void ClausePlanner::exit(const Expr& expression, const Call& call) {
     if (!types_.is_integer(value->type))
         return wrong_argument(call, 0, "int", value);
     bool is_whole = value->type == types_.int_type();
-    PlannedAction planned = recorded(
-        DTRACEACT_EXIT, checker_.convert(value, types_.int_type()), *call.arguments[0]);
+    PlannedAction planned =
+        recorded(DTRACEACT_EXIT, checker_.convert(value, types_.int_type()), *call.arguments[0]);
     if (!is_whole) // it is not what the text says
         planned.capture.clear();
     add(std::move(planned));
@@ -181,7 +181,9 @@ bool ClausePlanner::symbol_argument(const Expr& expression, const Call& call, Ac
         planned.kind = DTRACEACT_UADDR;
         break;
     }
-    planned.value = checker_.convert(address, types_.uint64_type());
+    bool is_of_process = action != ActionName::sym && action != ActionName::mod;
+    planned.value =
+        checker_.convert(checker_.named_address(address, is_of_process), types_.uint64_type());
     planned.capture = expression_text(expression);
     planned.capture_type = "uint64_t";
     return true;

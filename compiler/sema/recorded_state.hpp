@@ -20,8 +20,8 @@ public:
     virtual ~RecordedState() = default;
 
     /// Returns the recorded probes that a description matches, and those that the replay fires
-    /// itself (BEGIN, END, ERROR, tick-N), each by its four names.  Of several recordings, which may
-    /// have recorded different values at a probe, each has the id of the replay's probe.
+    /// itself (BEGIN, END, ERROR, tick-N), each by its four names.  Of several recordings, which
+    /// may have recorded different values at a probe, each has the id of the replay's probe.
     virtual std::vector<ProbeDescription> matches(const ProbeDescription& description) const = 0;
 
     struct Value {
@@ -34,6 +34,9 @@ public:
     /// Returns what was recorded of an expression, by its canonical text.
     virtual std::optional<Value> find(const ProbeDescription& probe,
                                       const std::string& expression) const = 0;
+    /// Returns the slot that has the value of a slot as an address: of several recordings one that
+    /// is the same in all for one function.
+    virtual uint32_t place_of(uint32_t slot, bool is_of_process) const = 0;
     /// Returns the canonical texts of all that was recorded there, as one line; "nothing".
     virtual std::string all(const ProbeDescription& probe) const = 0;
     /// Returns " of web-1": whose recordings have the probe; empty: there is one recording.

@@ -14,6 +14,7 @@
 
 #define DBK_TRACE_MAGIC		0x544b4244u /* "DBKT" in the file */
 #define DBK_TRACE_VERSION	1
+#define DBK_TRACE_STATES_VERSION 2 /* of a STATES block: 2 has addresses of processes in keys */
 #define DBK_TRACE_COLUMNS_VERSION 3	   /* of a COLUMNS block */
 #define DBK_TRACE_COLUMNS_VERSION_OLDEST 2 /* the oldest that is still read */
 #define DBK_TRACE_ALIGN_BYTES	8u

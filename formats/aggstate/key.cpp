@@ -40,6 +40,12 @@ void CanonicalKey::add_frame(ByteView build_id, uint64_t offset) {
     set_length();
 }
 
+void CanonicalKey::add_frame(ByteView build_id, uint64_t offset, uint64_t address) {
+    add_frame(build_id, offset);
+    put(address);
+    set_length();
+}
+
 void CanonicalKey::add_address(uint64_t address) {
     add_frame({}, address);
 }
@@ -76,8 +82,11 @@ Result<KeyFrames> frames_of(const KeyMember& member) {
             return errorf(ErrorCode::corrupt, "a build id of %u bytes, %zu are the most",
                           unsigned{length}, kBuildIdBytesMax);
         DBK_TRY(ByteView build_id, reader.bytes(length));
-        DBK_TRY(auto offset, reader.read<uint64_t>());
-        result.frames.push_back({build_id, offset});
+        KeyFrame& frame = result.frames.emplace_back(KeyFrame{build_id});
+        DBK_TRY(frame.offset, reader.read<uint64_t>());
+        if (has_process(member.tag) && !build_id.empty()) {
+            DBK_TRY(frame.address, reader.read<uint64_t>());
+        }
     }
     return result;
 }

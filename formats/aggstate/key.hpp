@@ -5,10 +5,12 @@
 //     key     = member*
 //     member  = tag (1) length (4) bytes
 //     frames  = [process id (8)] frame*            of stacks, and of addresses that get names
-//     frame   = 0 address (8)  |  n build id (n) offset (8)
+//     frame   = 0 address (8)  |  n build id (n) offset (8) [address (8)]     the last of a
+//     process's
 //
 // So a kernel function has the same key in each boot, wherever it lay, as far as its image's build
-// id is known; names come in when it is printed.
+// id is known; names come in when it is printed.  Of a process the address is there as well: of one
+// boot each address is a key, of several each place in a file.
 #pragma once
 
 #include "base/elf_notes.hpp"
@@ -34,6 +36,8 @@ public:
     /// Of a tag with frames: begins the member, whose frames are then added.
     void begin_frames(KeyTag tag, uint64_t process_id);
     void add_frame(ByteView build_id, uint64_t offset);
+    /// Of a process: where it had the place in the file.
+    void add_frame(ByteView build_id, uint64_t offset, uint64_t address);
     void add_address(uint64_t address);
     ByteView bytes() const { return bytes_; }
 
@@ -59,6 +63,7 @@ Result<std::vector<KeyMember>> split_key(ByteView untrusted_key);
 struct KeyFrame {
     ByteView build_id; ///< empty: an address
     uint64_t offset = 0;
+    uint64_t address = 0; ///< of a process's place in a file
 };
 
 struct KeyFrames {

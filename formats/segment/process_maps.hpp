@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -64,6 +65,8 @@ public:
                               std::optional<uint64_t> mono_ns) const;
     bool empty() const { return counts_.blocks == 0; }
     const Counts& counts() const { return counts_; }
+    /// All that were mapped.
+    auto files() const { return std::views::keys(numbers_); }
 
 private:
     struct Event {

@@ -54,7 +54,9 @@ constexpr bool has_pieces(const dbk_trace_block& header) {
 
 /// The version that a block of this type is written with.
 constexpr uint16_t block_version(uint16_t type) {
-    return type == DBK_TRACE_COLUMNS ? DBK_TRACE_COLUMNS_VERSION : DBK_TRACE_VERSION;
+    return type == DBK_TRACE_COLUMNS  ? DBK_TRACE_COLUMNS_VERSION
+           : type == DBK_TRACE_STATES ? DBK_TRACE_STATES_VERSION
+                                      : DBK_TRACE_VERSION;
 }
 
 /// The oldest version of it that is read.
@@ -164,7 +166,8 @@ constexpr bool has_two_frames(const dbk_trace_block& header) {
 /// Unpacks payloads one after the other: what zstd needs for it is made once.
 class PayloadUnpacker {
 public:
-    /// Puts the block's payload into `payload`, whose memory is used again.  Errors: corrupt, limit.
+    /// Puts the block's payload into `payload`, whose memory is used again.  Errors: corrupt,
+    /// limit.
     Result<void> unpack(const BlockView& block, PayloadPart part, Bytes& payload);
 
 private:

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merging partial states prints what one replay over everything prints.
 
-    tests/prop/merged.py --daybreak build/test/cmd/daybreak --divide build/test/tests/prop/divide_trace [--rounds 2]
+    tests/prop/merged.py --daybreak build/test/cmd/daybreak --divide build/test/tests/prop/divide_trace
+        --record build/test/tests/prop/record_calls [--rounds 2]
 
 A round records a made-up load on the simulated machine and asks it a made-up question (aggregations of every function, under keys of every
 kind, that END normalizes, truncates and prints). The recording is divided into 7 parts, at random: once into windows of time, once into
 files that each have some of its segments. `daybreak merge` of the parts' states, shuffled and some of them twice, must print what `daybreak
 replay` of the whole prints, to the byte, and exit as it does. With one part left out it must say so and exit with 3.
+
+Then three boots are asked, whose processes make system calls and have files at made-up places: by stacks and addresses of the kernel and of
+processes. What the parts of one boot, or of all, print is what one replay of it, or of all, prints.
 """
 
 import os
@@ -62,9 +66,26 @@ def question(chance):
     return text + "END { %s }\n" % " ".join(end)
 
 
+CALLS = """#pragma D option quiet
+#pragma D option bufsize=64m
+#pragma D option aggregate=record
+syscall::read:entry, syscall::write:entry, syscall::openat:entry { capture(pid, tid, stack(3), ustack(3), ustack(1), caller, ucaller); }
+"""
+ADDRESSES = ["stack(3)", "ustack(3)", "ustack(1)", "sym(caller)", "func(caller + 1)", "mod(caller)", "usym(ucaller)", "ufunc(ucaller)",
+             "umod(ucaller)", "uaddr(ucaller)", "pid"]
+
+
+def question_of_addresses(chance):
+    lines = []
+    for name in "abc":
+        keys = ", ".join(chance.sample(ADDRESSES, chance.randint(1, 3)))
+        lines.append(f"syscall::{chance.choice(['read', 'write', '*'])}:entry {{ @{name}[{keys}] = {chance.choice(['count()', 'sum(tid)'])}; }}\n")
+    return chance.choice(["", "#pragma D option aggsortkey\n", "#pragma D option aggsortrev\n"]) + "".join(lines)
+
+
 class Round:
     def __init__(self, options, folder, seed):
-        self.daybreak, self.divide = options.daybreak, os.path.abspath(options.divide)
+        self.daybreak, self.divide, self.record = options.daybreak, os.path.abspath(options.divide), os.path.abspath(options.record)
         self.folder, self.chance = folder, random.Random(seed)
         self.wrong = []
 
@@ -117,11 +138,33 @@ class Round:
         for i, file in enumerate(files):
             names.append(self.states(f"f{i}.states", file))
         self.compare("files", expected, names, self.chance.choice(names))
+        return program + self.ask_boots()
+
+    def ask_boots(self):
+        pathlib.Path(self.folder, "calls.d").write_text(CALLS)
+        program = question_of_addresses(self.chance)
+        pathlib.Path(self.folder, "q.d").write_text(program)
+        self.run("compile", "-s", "calls.d", "-o", "calls.dof")
+        parts = []
+        for boot in "abc":
+            seed, images = str(self.chance.randrange(1 << 32)), "1" if boot == "a" else "2"
+            subprocess.run([self.record, seed, boot, images, "calls.dof", boot + ".dbrk"], cwd=self.folder, check=True)
+            parts += [self.states(f"{boot}.{i}.states", option, "+100ms", boot + ".dbrk") for i, option in enumerate(("--until", "--since"))]
+        self.merges_to("one boot", parts[:2], "a.dbrk")
+        self.chance.shuffle(parts)
+        self.merges_to("boots", parts, "b.dbrk", "a.dbrk", "c.dbrk")
         return program
+
+    def merges_to(self, what, states, *recordings):
+        expected, errors, status = self.run("replay", "-s", "q.d", *recordings)
+        output, _, merged = self.run("merge", *states)
+        if (output, merged) != (expected, status) or len(expected.splitlines()) < 4:
+            self.wrong.append(f"{what}: status {merged}, expected {status}\n{errors}--- replay\n{expected.decode(errors='replace')}"
+                              f"--- merge\n{output.decode(errors='replace')}")
 
 
 def main():
-    options = prop.arguments(__doc__.split("\n")[0], rounds=2, more=("--divide",))
+    options = prop.arguments(__doc__.split("\n")[0], rounds=2, more=("--divide", "--record"))
     failed = 0
     for number in range(options.rounds):
         with tempfile.TemporaryDirectory() as folder:

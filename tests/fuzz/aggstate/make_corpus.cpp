@@ -44,7 +44,7 @@ StateBlock sample_block() {
     key.add_frame(Bytes(20, std::byte{9}), 0x123);
     key.add_address(0xffffffffc0000000);
     key.begin_frames(KeyTag::ustack, 711);
-    key.add_frame(Bytes(20, std::byte{8}), 0x94d10);
+    key.add_frame(Bytes(20, std::byte{8}), 0x94d10, 0x7f3a10020d10);
     uint64_t cells[] = {3, 5, 0xffffffffffff, 2};
     append_state(block, key.bytes(), cells);
     cells[0] = 0;

@@ -109,7 +109,8 @@ TEST_CASE("of one boot a key becomes the addresses that it was made of", "[repla
         places.add(2, Boot(0, 0).images());
     places.finish();
     AggregationKey key;
-    REQUIRE(make_table_key(canonical, layout, places, key).ok());
+    FileNames files;
+    REQUIRE(make_table_key(canonical, layout, places, files, key).ok());
     base::ByteView bytes = key.bytes().last(words.size() * sizeof(uint64_t));
     for (size_t i = 0; i < words.size(); i++)
         CHECK((base::load<uint64_t>(bytes.data() + i * 8) == words[i]) == (!has_two || i == 2));

@@ -283,13 +283,14 @@ TEST_CASE("a function of a library is one key in all boots, with its name", "[re
     base::Bytes id(20, std::byte{8});
     StateAggregation by_stack = named(DTRACEAGG_COUNT, KeyTag::ustack, 0, DTRACEACT_USTACK);
     formats::CanonicalKey key;
-    key.begin_frames(KeyTag::ustack, 711);
-    key.add_frame(id, 0x110);
-    key.add_frame(id, 0x90);
-    key.add_address(0x401000);
-    base::Bytes bytes(key.bytes().begin(), key.bytes().end());
     std::vector<std::string> paths;
     for (uint64_t i = 0; i < 2; i++) {
+        key.clear();
+        key.begin_frames(KeyTag::ustack, 711);
+        key.add_frame(id, 0x110, 0x7f0000000110 + i * 0x1000);
+        key.add_frame(id, 0x90, 0x7f0000000090 + i * 0x1000);
+        key.add_address(0x401000);
+        base::Bytes bytes(key.bytes().begin(), key.bytes().end());
         StatePart one = part(1);
         one.identity.boot_id += i;
         one.images = {{"vmlinux", 0xffffffff81000000, 0x100000, base::Bytes(20, std::byte{7})},
@@ -307,6 +308,35 @@ TEST_CASE("a function of a library is one key in all boots, with its name", "[re
     CHECK(files.printed({paths[1], paths[0]}) == text);
     CHECK(contains(files.printed({paths[1]}), "libc.so.6:0x110\n"));
     CHECK(files.unnamed_ == 0);
+}
+
+TEST_CASE("of one boot two addresses of one place in a file are two keys, as they were",
+          "[replay][merge]") {
+    Files files;
+    base::Bytes id(20, std::byte{8});
+    StateAggregation by_address = named(DTRACEAGG_COUNT, KeyTag::uaddress, 16, DTRACEACT_UADDR);
+    StatePart one = part(1);
+    one.images = {{"libc.so.6", 0, 0x1000, id, true}};
+    std::vector<State> states;
+    for (uint64_t address : {0x7f0000000110, 0x7e0000000110}) {
+        formats::CanonicalKey key;
+        key.begin_frames(KeyTag::uaddress, 711);
+        key.add_frame(id, 0x110, address);
+        states.push_back(
+            {by_address, base::Bytes(key.bytes().begin(), key.bytes().end()), {states.size() + 2}});
+    }
+    std::vector<formats::StateSymbol> symbols{{{0, 0x100}, 'T', "read", "libc.so.6", 0x11}};
+    std::string text = files.printed({files.add(one, states, symbols)});
+    for (const char* value : {"2", "3"})
+        CHECK(contains(text, std::string("libc.so.6`read+0x10") + std::string(47, ' ') + value));
+    // One address that was two places has no name: it may be either.
+    formats::CanonicalKey other;
+    other.begin_frames(KeyTag::uaddress, 711);
+    other.add_frame(id, 0x220, 0x7f0000000110);
+    states.push_back({by_address, base::Bytes(other.bytes().begin(), other.bytes().end()), {5}});
+    text = files.printed({files.add(one, states, symbols)});
+    CHECK(contains(text, "0x7f0000000110"));
+    CHECK(contains(text, " 7\n"));
 }
 
 TEST_CASE("a frame after the end of its image is refused", "[replay][merge]") {

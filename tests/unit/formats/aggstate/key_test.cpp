@@ -69,10 +69,13 @@ TEST_CASE("a process comes before the frames of its stack", "[aggstate]") {
     CanonicalKey key;
     key.begin_frames(KeyTag::ustack, 4711);
     key.add_address(0x400123);
+    key.add_frame(base::as_bytes("\xab\xcd"sv), 0x123, 0x7f0000000123);
     KeyFrames frames = frames_of(split_key(key.bytes()).value().at(0)).value();
     CHECK(frames.process_id == 4711);
-    REQUIRE(frames.frames.size() == 1);
+    REQUIRE(frames.frames.size() == 2);
     CHECK(frames.frames[0].offset == 0x400123);
+    CHECK(frames.frames[1].offset == 0x123);
+    CHECK(frames.frames[1].address == 0x7f0000000123);
 }
 
 TEST_CASE("every beginning of a key is a shorter key or refused", "[aggstate]") {

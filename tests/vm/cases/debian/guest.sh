@@ -39,12 +39,12 @@ equal functions-of-libraries "$(awk 'NF == 4 { print $1, $2, $3, $4 }' /share/ou
 equal stacks-of-libraries "$(grep -c '^ *libc.so.6`[a-z_]*+0x[0-9a-f]*$' /share/out/users.txt)" 2
 equal functions-as-live "$(daybreak dtrace -qn 'syscall::write:entry /pid == $target/ { @[ufunc(uregs[R_RIP])] = count(); }' \
 	-c 'cat /etc/hostname' 2>&1 | awk '/libc/ { print $1 }')" 'libc.so.6`write'
-# In partial states a frame is a place in a file, with its name.
+# Partial states have addresses and places in files: merged they print what the replay printed.
 by_stack='syscall::write:entry, syscall::clock_nanosleep:entry { @[ustack(1)] = count(); } END { printa(@); }'
-daybreak replay -q -n "$by_stack" /share/out/users.dbrk | grep libc | sort >/tmp/replayed.txt
+daybreak replay -q -n "$by_stack" /share/out/users.dbrk >/tmp/replayed.txt
 holds states-of-user-stacks daybreak replay -n "$by_stack" --partial /share/out/users.states /share/out/users.dbrk
-equal stacks-as-replayed "$(daybreak merge -q /share/out/users.states | grep libc | sort)" "$(cat /tmp/replayed.txt)"
-equal stacks-replayed "$(wc -l </tmp/replayed.txt)" 2
+equal stacks-as-replayed "$(daybreak merge -q /share/out/users.states)" "$(cat /tmp/replayed.txt)"
+equal stacks-replayed "$(grep -c libc /tmp/replayed.txt)" 2
 equal maps-in-info "$(daybreak info /share/out/users.dbrk | grep -c '^maps  *[0-9]* images of processes, [0-9]* mappings of [0-9]* files$')" 1
 
 # The machine ends as one of Debian does, and what is executed on the way is said on the console, by a program that

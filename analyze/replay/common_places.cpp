@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CommonPlaces: places of images are given at once, their names as they are met.
+#include "analyze/replay/common_places.hpp"
+
+#include "analyze/replay/kernel_images.hpp"
+
+namespace daybreak::analyze {
+
+namespace {
+
+/// Above all places of images: of symbols whose images are not known.
+constexpr uint64_t kWithoutImages = 0xf800'0000'0000'0000,
+                   kSymbolStride = 2 * formats::kSymbolBytesMax;
+/// How long a file is is not known: as long as any may be.
+constexpr uint64_t kFilesBegin = 0xf000'0000'0000'0000, kFileStride = 2 * formats::kImageBytesMax;
+
+} // namespace
+
+void CommonPlaces::find_images() {
+    for (const Source& source : sources_) {
+        images_.push_back(kernel_images(source.trace->header.modules, source.trace->symbols));
+        image_places_.add(images_.size(), images_.back());
+    }
+    for (const std::vector<formats::StateImage>& images : images_)
+        indexes_.emplace_back(images);
+    image_places_.finish();
+}
+
+uint64_t CommonPlaces::kernel(size_t recording, uint64_t address) {
+    if (is_of_one())
+        return address;
+    auto [at, is_new] = known_[recording].emplace(address, address);
+    if (is_new)
+        at->second = make_place(recording, address);
+    return at->second;
+}
+
+uint64_t CommonPlaces::make_place(size_t recording, uint64_t address) {
+    if (images_.empty())
+        find_images();
+    formats::Frame frame = indexes_[recording].frame_of(address);
+    auto match = sources_[recording].trace->symbols.find(address);
+    uint64_t place = address;
+    if (frame.image) {
+        place = *image_places_.address_of(images_[recording][*frame.image].build_id, frame.offset);
+    } else if (match) {
+        std::string text = std::string(match->module) + '`' + std::string(match->name);
+        auto at =
+            without_images_
+                .emplace(std::move(text), kWithoutImages + without_images_.size() * kSymbolStride)
+                .first;
+        place = at->second + match->offset_bytes;
+    }
+    if (match)
+        name(place, *match);
+    return place;
+}
+
+void CommonPlaces::name(uint64_t place, const formats::SymbolTable::Match& match) {
+    if (!named_.insert(place - match.offset_bytes).second)
+        return;
+    symbols_.add(place - match.offset_bytes, 'T', match.name, match.module);
+    symbols_.finish();
+}
+
+void CommonPlaces::find_files() {
+    has_files_ = true;
+    std::vector<formats::StateImage> files;
+    for (const Source& source : sources_)
+        for (const formats::MappedFile& file : source.trace->recording.maps.files()) {
+            base::ByteView id = base::as_bytes(file.build_id);
+            files.push_back({"", 0, formats::kImageBytesMax, {id.begin(), id.end()}, true});
+        }
+    file_places_.add(0, files);
+    file_places_.finish();
+}
+
+/// Returns the place of a file's first byte.
+uint64_t CommonPlaces::place_of(const formats::ProcessMaps::Match& match, uint64_t address) {
+    const std::string& build_id = match.file->build_id;
+    if (!is_of_one()) {
+        uint64_t place = *file_places_.address_of(base::as_bytes(build_id), 0);
+        mapped_.try_emplace(place, Mapped{build_id});
+        return place;
+    }
+    const uint64_t start = address - match.offset;
+    uint64_t place =
+        mapped_at_.try_emplace({build_id, start}, kFilesBegin + mapped_at_.size() * kFileStride)
+            .first->second;
+    mapped_.try_emplace(place, Mapped{build_id, start});
+    return place;
+}
+
+uint64_t CommonPlaces::user(size_t recording, uint64_t pid, uint64_t address, uint64_t mono_ns) {
+    RecordedNames* users = sources_[recording].users;
+    auto match = users ? users->locate(pid, address, mono_ns) : std::nullopt;
+    if (!match || !is_common(*match->file) || match->offset >= formats::kImageBytesMax)
+        return address;
+    if (!has_files_ && !is_of_one())
+        find_files();
+    uint64_t start = place_of(*match, address), place = start + match->offset;
+    const uint64_t code_offset = match->offset - (address - match->begin);
+    if (!origins_.try_emplace(place, Origin{recording, pid, address, mono_ns, code_offset}).second)
+        return place;
+    if (auto found = users->find(pid, address, mono_ns)) {
+        files_.add_file(start, match->offset + 1, found->object);
+        if (!found->symbol.empty() && found->symbol_offset <= match->offset)
+            files_.add_function(place - found->symbol_offset, found->symbol_offset + 1,
+                                found->symbol);
+    }
+    return place;
+}
+
+std::optional<UserPlace> CommonPlaces::Files::find(uint64_t pid, uint64_t address,
+                                                   std::optional<uint64_t> mono_ns) {
+    auto place = FileNames::find(pid, address, mono_ns);
+    if (!place)
+        return std::nullopt;
+    const Mapped& mapped = std::prev(places_.mapped_.upper_bound(address))->second;
+    place->build_id = mapped.build_id;
+    place->address = mapped.address + place->file_offset;
+    auto origin = places_.origins_.find(address);
+    if (places_.is_of_one() && origin != places_.origins_.end())
+        place->object_start += origin->second.code_offset;
+    return place;
+}
+
+std::string CommonPlaces::Files::line(uint64_t, uint64_t address, bool is_return,
+                                      std::optional<uint64_t>) {
+    auto at = places_.origins_.find(address);
+    if (at == places_.origins_.end())
+        return "";
+    const Origin& origin = at->second;
+    return places_.sources_[origin.recording].users->line(origin.pid, origin.address, is_return,
+                                                          origin.mono_ns);
+}
+
+} // namespace daybreak::analyze

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+//   record_calls SEED HOST IMAGES PROGRAM.dof OUT.dbrk
+//
+// Records the system calls of a simulated machine's processes, with maps: the addresses of their
+// stacks lie in some file, at some offset, and after each exec at another; IMAGES is 1 or 2.
+#include "base/file.hpp"
+#include "engine/sim/machine.hpp"
+#include "engine/sim/sim_host.hpp"
+#include "engine/sim/sim_kernel.hpp"
+#include "formats/trace/writer.hpp"
+#include "tests/support/segment_builder.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+using namespace daybreak;
+
+namespace {
+
+constexpr uint32_t kPids[] = {1, 611, 1033}; // of engine/sim/machine.cpp
+constexpr uint64_t kPage = 4096;
+constexpr uint32_t kFiles = 3, kPlaces = 2;
+constexpr int kCalls = 2000;
+
+template <typename T>
+void append(base::Bytes& to, uint16_t kind, uint32_t pid, uint64_t mono_ns, const T& content,
+            std::string_view more = "") {
+    dbk_map_entry entry = {};
+    entry.entry_bytes =
+        static_cast<uint32_t>((sizeof(entry) + sizeof(content) + more.size() + 7) / 8 * 8);
+    entry.kind = kind;
+    entry.pid = pid;
+    entry.mono_ns = mono_ns;
+    size_t end = to.size() + entry.entry_bytes;
+    for (base::ByteView part : {std::as_bytes(std::span(&entry, 1)),
+                                std::as_bytes(std::span(&content, 1)), base::as_bytes(more)})
+        to.insert(to.end(), part.begin(), part.end());
+    to.resize(end);
+}
+
+base::Bytes maps_block(uint64_t boot_id, const std::vector<uint64_t>& execs,
+                       std::mt19937_64& random) {
+    base::Bytes payload;
+    append(payload, DBK_MAP_BLOCK, 0, 1, dbk_map_block{1, 0});
+    uint32_t files[kFiles];
+    for (uint8_t i = 0; i < kFiles; i++) {
+        files[i] = static_cast<uint32_t>(DBK_META_DATA_OFFSET + payload.size());
+        const std::string path = "/lib/lib" + std::string(1, static_cast<char>('a' + i)) + ".so";
+        dbk_map_file file{{}, 20, static_cast<uint16_t>(path.size())};
+        std::fill(std::begin(file.build_id), std::end(file.build_id), uint8_t(kFiles - i));
+        append(payload, DBK_MAP_FILE, 0, 1, file, path);
+    }
+    for (uint64_t when : execs)
+        for (uint32_t pid : kPids) {
+            append(payload, DBK_MAP_IMAGE, pid, when, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
+            for (uint64_t address : sim::user_stack())
+                if (uint64_t begin = address / kPage * kPage; random() % 8 != 0)
+                    append(payload, DBK_MAP_MAPPING, pid, when + 1,
+                           dbk_map_mapping{begin, begin + kPage, random() % kPlaces * kPage,
+                                           files[random() % kFiles], 0});
+        }
+    test::RingBuilderOptions options;
+    options.boot_id = boot_id;
+    base::Bytes block;
+    test::RingBuilder(options).machine_block(block, DBK_META_MAPS, payload);
+    return block;
+}
+
+base::Result<formats::Recording> record(sim::SimHost& host, base::ByteView dof, uint64_t seed) {
+    DBK_TRY(auto machine, sim::SimMachine::create(host, seed));
+    sim::SimulationOptions options;
+    options.name = "calls";
+    DBK_TRY(auto simulation, sim::Simulation::load(host, dof, options));
+    DBK_TRY_VOID(simulation->start());
+    for (int i = 0; i < kCalls; i++)
+        host.clock().advance(machine->step(*simulation));
+    simulation->finish();
+    return simulation->recording();
+}
+
+base::Result<void> write(const char* path, const formats::TraceHeader& header,
+                         const formats::Recording& recording, base::ByteView maps) {
+    std::ofstream file(path, std::ios::binary);
+    DBK_TRY(auto writer, formats::TraceWriter::create(
+                             [&file](base::ByteView bytes) {
+                                 file.write(reinterpret_cast<const char*>(bytes.data()),
+                                            static_cast<std::streamsize>(bytes.size()));
+                                 return base::Result<void>();
+                             },
+                             header));
+    DBK_TRY_VOID(writer.add_symbols(sim::kernel_symbols()));
+    DBK_TRY_VOID(writer.add_piece(maps));
+    for (base::ByteView block : recording.metadata)
+        DBK_TRY_VOID(writer.add_piece(block));
+    for (const formats::CpuInfo& cpu : recording.rings[0].cpus)
+        for (const formats::SegmentInfo& segment : cpu.segments) {
+            DBK_TRY(auto bytes, segment.bytes.load());
+            DBK_TRY_VOID(writer.add_piece(bytes.bytes));
+        }
+    DBK_TRY_VOID(writer.finish({}));
+    return {};
+}
+
+base::Result<void> run(char** arguments) {
+    std::mt19937_64 random(std::strtoull(arguments[1], nullptr, 0));
+    DBK_TRY(base::Bytes dof, base::read_file(arguments[4], 1u << 20));
+    sim::BareHostConfig config;
+    std::ranges::generate(config.boot_uuid, [&] { return static_cast<uint8_t>(random()); });
+    DBK_TRY(auto host, sim::SimHost::create(config, {}));
+    const uint64_t begin_ns = host->clock().now_mono_ns();
+    DBK_TRY(formats::Recording recording, record(*host, dof, random()));
+    const uint64_t middle_ns = (begin_ns + host->clock().now_mono_ns()) / 2;
+    formats::TraceHeader header;
+    header.boot_uuid = host->boot_uuid();
+    header.origin = formats::TraceOrigin::simulator;
+    header.hostname = arguments[2];
+    header.modules = {{"vmlinux", 0, 0, sim::kernel_build_id()}};
+    std::vector<uint64_t> execs{1, middle_ns};
+    execs.resize(std::strtoull(arguments[3], nullptr, 0));
+    return write(arguments[5], header, recording, maps_block(recording.boot_id, execs, random));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 6)
+        return 2;
+    auto done = run(argv);
+    if (!done.ok())
+        std::fprintf(stderr, "record_calls: %s\n", done.error().message().c_str());
+    return done.ok() ? 0 : 1;
+}
