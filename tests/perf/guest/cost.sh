@@ -6,11 +6,12 @@ programs=$(sed -n 's/.*cost.programs=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , '
 tracing=/sys/kernel/tracing
 modules=/cost
 
-# cost NAME: measures; then events NAME COUNT follows.  The names of what sends begin with send: a tenth of the calls, each
-# of which takes twenty times as long.
+# cost NAME: measures; then events NAME COUNT follows.  The names of what sends begin with send, of what calls a function
+# with call: a tenth of the calls, each of which takes twenty times as long.
 cost() {
 	case $1 in
 	send*) echo "COST $1 $(getppid-loop $((calls / 10)) send)" ;;
+	call*) echo "COST $1 $(getppid-loop $((calls / 10)) call)" ;;
 	*) echo "COST $1 $(getppid-loop "$calls")" ;;
 	esac
 }
@@ -74,6 +75,7 @@ case_daybreak() {
 ifconfig lo up
 case_none none
 case_none send-none
+case_none call-none
 case_bare bare-empty 0
 case_bare bare-record 1
 case_bare bare-kprobe 1 at=__do_sys_getppid+5

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// getppid-loop CALLS [send]: makes system calls and prints what one takes, in ticks of the TSC.  Under
+// getppid-loop CALLS [send | call]: makes system calls and prints what one takes, in ticks of the TSC.  Under
 // `-icount shift=0` one tick is one executed instruction.  The calls are getppid(), or send() of a datagram to a
-// socket of the loopback that is full.
+// socket of the loopback that is full, or of a function of its own.
 //
 // The calls are timed in blocks, and the median block counts: it has no timer tick in it, so
 // that two runs of the same work print the same figure.
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,13 @@ static int compare(const void *a, const void *b)
 }
 
 static int sender = -1;
+static int calls_function;
+
+/* A probe's place. */
+__attribute__((noinline)) void called(long n)
+{
+	asm volatile("nop" : : "r"(n));
+}
 
 static int open_sender(void)
 {
@@ -44,7 +52,9 @@ static unsigned long long block(void)
 	static const char text[] = "twenty-five characters ..";
 	unsigned long long start = __rdtsc();
 
-	for (int call = 0; sender < 0 && call < BLOCK_CALLS; call++)
+	for (int call = 0; calls_function && call < BLOCK_CALLS; call++)
+		called(call);
+	for (int call = 0; sender < 0 && !calls_function && call < BLOCK_CALLS; call++)
 		syscall(SYS_getppid, text);
 	for (int call = 0; sender >= 0 && call < BLOCK_CALLS; call++)
 		send(sender, text, sizeof(text), 0);
@@ -58,7 +68,8 @@ int main(int argc, char **argv)
 
 	if (blocks < 1 || blocks > BLOCKS_MAX)
 		return 2;
-	if (argc > 2 && !open_sender())
+	calls_function = argc > 2 && strcmp(argv[2], "call") == 0;
+	if (argc > 2 && !calls_function && !open_sender())
 		return 3;
 	block();
 	for (long i = 0; i < blocks; i++)
