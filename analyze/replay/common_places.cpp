@@ -61,7 +61,7 @@ void CommonPlaces::name(uint64_t place, const formats::SymbolTable::Match& match
     if (!named_.insert(place - match.offset_bytes).second)
         return;
     symbols_.add(place - match.offset_bytes, 'T', match.name, match.module);
-    symbols_.finish();
+    is_unsettled_ = true;
 }
 
 void CommonPlaces::find_files() {

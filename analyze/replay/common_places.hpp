@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace daybreak::analyze {
@@ -48,9 +49,14 @@ public:
     /// build id is not known.
     uint64_t user(size_t recording, uint64_t pid, uint64_t address, uint64_t mono_ns);
 
-    /// Names of the addresses so far; go on with each new one.
+    /// Names of the addresses so far: those of the kernel as of the last settle().
     const formats::SymbolTable& symbols() const { return symbols_; }
     UserNames& users() { return files_; }
+    /// Before names are looked up.
+    void settle() {
+        if (std::exchange(is_unsettled_, false))
+            symbols_.finish();
+    }
 
 private:
     /// An address that had a place first.
@@ -99,6 +105,7 @@ private:
     formats::SymbolTable symbols_;
     std::set<uint64_t> named_; // addresses of symbols_
     bool has_files_ = false;   // find_files() was called
+    bool is_unsettled_ = false;
     Files files_;
 };
 

@@ -68,6 +68,8 @@ void FileNames::add_function(uint64_t place, uint64_t bytes, const std::string& 
 }
 
 void FileNames::add_address(uint64_t pid, uint64_t address, uint64_t place) {
+    if (addresses_.size() >= kAddressesMax)
+        return;
     auto [at, is_new] = addresses_.try_emplace({pid, address}, place);
     if (!is_new && at->second != place)
         at->second = 0;

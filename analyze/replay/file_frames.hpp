@@ -62,7 +62,8 @@ class FileNames : public UserNames {
 public:
     void add_file(uint64_t place, uint64_t bytes, const std::string& name);
     void add_function(uint64_t place, uint64_t bytes, const std::string& name);
-    /// Names an address of a process by a place.  One that has two places has no name.
+    /// Names an address of a process by a place.  One that has two places has no name, and of more
+    /// than kAddressesMax the last have none.
     void add_address(uint64_t pid, uint64_t address, uint64_t place);
     bool empty() const { return files_.empty(); }
 
@@ -70,6 +71,8 @@ public:
                                   std::optional<uint64_t> mono_ns) override;
 
 private:
+    static constexpr size_t kAddressesMax = 1u << 20;
+
     struct Named {
         std::string name;
         uint64_t bytes = 0;

@@ -95,6 +95,8 @@ void Replay::poll(LiveReport& report, bool is_last) {
     formats::Readings wanted = {.status = true, .aggregations = true, .records = is_last};
     for (Polled& cpu : polled_)
         wanted.records |= std::exchange(cpu.bytes, cpu.counters->bytes) != cpu.counters->bytes;
+    if (options_.places)
+        options_.places->settle();
     report.add(machine_->simulation().poll(wanted), wanted);
 }
 

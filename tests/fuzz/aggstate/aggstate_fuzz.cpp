@@ -32,7 +32,7 @@ public:
         StateCursor cursor(block);
         for (StateView state; cursor.next(state);) {
             DBK_TRY_VOID(fill_cells(block.aggregation, state, cells));
-            DBK_TRY_VOID(analyze::make_table_key(state.key, layout, places_, key_));
+            DBK_TRY_VOID(analyze::make_table_key(state.key, layout, places_, files_, key_));
             if (!table_.merge(*number, 1, key_.bytes(), cells))
                 return base::errorf(ErrorCode::limit, "full");
         }
@@ -48,6 +48,7 @@ public:
 private:
     CoverageMerge coverage_;
     analyze::FramePlaces places_;
+    analyze::FileNames files_;
     analyze::AggregationTable table_{16u << 20};
     analyze::AggregationKey key_;
 };

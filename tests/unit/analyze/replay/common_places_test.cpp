@@ -27,7 +27,8 @@ formats::Trace boot(uint64_t base, bool is_other_module, uint8_t build_id = 0) {
     return trace;
 }
 
-std::string text(const CommonPlaces& common, uint64_t address) {
+std::string text(CommonPlaces& common, uint64_t address) {
+    common.settle();
     auto match = common.symbols().find(address);
     return match ? std::string(match->module) + "`" + std::string(match->name) + "+" +
                        std::to_string(match->offset_bytes)
