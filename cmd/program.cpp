@@ -8,6 +8,7 @@
 #include "cmd/possible_probes.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/terminal.hpp"
+#include "compiler/types/btf_cache.hpp"
 #include "compiler/types/kernel_release.hpp"
 #include "daybreak_version.hpp"
 
@@ -151,11 +152,7 @@ bool names_kernel_file(const std::string& kernel) {
 }
 
 std::string cache_folder() {
-    const char* caches = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (caches != nullptr && caches[0] == '/')
-        return std::string(caches) + "/daybreak";
-    return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/daybreak" : "";
+    return compiler::BtfCache::folder_below(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
 }
 
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {

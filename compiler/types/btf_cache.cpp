@@ -8,8 +8,12 @@
 #include "base/sha256.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace daybreak::compiler {
@@ -18,6 +22,7 @@ namespace fs = std::filesystem;
 using base::ByteReader;
 using base::Bytes;
 using base::ByteView;
+using base::ScopedFd;
 
 namespace {
 
@@ -25,19 +30,83 @@ constexpr uint64_t kMagic = 0x31465442'4b4244; // "DBKBTF1" and a NUL in the fil
 constexpr size_t kSummedAt = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t kBtfAt = kSummedAt + sizeof(BtfId);
 constexpr uint64_t kFileBytesMax = 256u << 20;
-constexpr const char* kSuffix = ".btf";
+constexpr std::string_view kSuffix = ".btf";
+constexpr int kFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 template <typename T> void put(Bytes& bytes, const T& value) {
     const auto* at = reinterpret_cast<const std::byte*>(&value);
     bytes.insert(bytes.end(), at, at + sizeof(value));
 }
 
+/// Whether it is of that type (S_IFREG, S_IFDIR), the effective user's, and no other may write to it.
+bool is_own(int fd, mode_t type) {
+    struct stat about;
+    return ::fstat(fd, &about) == 0 && (about.st_mode & S_IFMT) == type && about.st_uid == ::geteuid() &&
+           (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Returns what is in a regular file.
+std::optional<Bytes> read_all(int fd) {
+    struct stat about;
+    if (::fstat(fd, &about) != 0 || static_cast<uint64_t>(about.st_size) > kFileBytesMax)
+        return {};
+    Bytes bytes(static_cast<size_t>(about.st_size));
+    for (size_t done = 0; done < bytes.size();) {
+        const ssize_t got = ::read(fd, bytes.data() + done, bytes.size() - done);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return {};
+        done += static_cast<size_t>(std::max<ssize_t>(got, 0));
+    }
+    return bytes;
+}
+
+void drop_oldest(int folder) {
+    DIR* entries = ::fdopendir(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (entries == nullptr)
+        return;
+    std::vector<std::tuple<time_t, long, std::string>> kept;
+    struct stat about;
+    while (const dirent* entry = ::readdir(entries))
+        if (std::string_view(entry->d_name).ends_with(kSuffix) &&
+            ::fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0)
+            kept.emplace_back(about.st_mtim.tv_sec, about.st_mtim.tv_nsec, entry->d_name);
+    ::closedir(entries);
+    std::sort(kept.begin(), kept.end());
+    for (size_t i = 0; i + BtfCache::kKernelsMax < kept.size(); i++)
+        ::unlinkat(folder, std::get<std::string>(kept[i]).c_str(), 0);
+}
+
 } // namespace
 
-bool BtfCache::is_own(const std::string& path) const {
+std::string BtfCache::folder_below(const char* caches, const char* home) {
+    const bool has_caches = caches != nullptr && caches[0] == '/';
+    if (!has_caches && (home == nullptr || home[0] != '/'))
+        return "";
+    std::error_code none;
+    const fs::path above = fs::weakly_canonical(has_caches ? caches : home, none);
     struct stat about;
-    return ::stat(path.c_str(), &about) == 0 && about.st_uid == ::geteuid() &&
-           (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    const bool is_there = ::stat(above.c_str(), &about) == 0;
+    // A home that is not there (/nonexistent) is not made.  The kernel starts init with HOME=/.
+    if (none || above == "/" || (is_there ? about.st_uid != ::geteuid() : !has_caches))
+        return "";
+    return above / (has_caches ? "daybreak" : ".cache/daybreak");
+}
+
+/// Another user could lead a path through his folder to one of our folders, and elsewhere a moment
+/// later: each folder is opened in the one before, no link is followed, and what was opened is looked at.
+ScopedFd BtfCache::open_folder(bool is_made) const {
+    if (!folder_.starts_with('/'))
+        return {};
+    ScopedFd at(::open("/", kFolder));
+    for (const fs::path& name : fs::path(folder_).relative_path()) {
+        struct stat about;
+        if (::fstat(at.get(), &about) != 0 || (about.st_uid != 0 && about.st_uid != ::geteuid()))
+            return {};
+        if (is_made && about.st_uid == ::geteuid())
+            ::mkdirat(at.get(), name.c_str(), S_IRWXU);
+        at = ScopedFd(::openat(at.get(), name.c_str(), kFolder));
+    }
+    return is_own(at.get(), S_IFDIR) ? std::move(at) : ScopedFd();
 }
 
 std::string BtfCache::file_for(const std::string& image) const {
@@ -57,14 +126,18 @@ std::string BtfCache::file_for(const std::string& image) const {
     std::string name;
     for (uint8_t byte : std::span(digest).first(16))
         name += base::strprintf("%02x", byte);
-    return folder_ + "/" + name + kSuffix;
+    return name.append(kSuffix);
 }
 
 std::optional<BtfCache::Entry> BtfCache::find(const std::string& file) const {
-    if (file.empty() || !is_own(folder_) || !is_own(file))
+    if (file.empty())
         return {};
-    auto bytes = base::read_file(file, kFileBytesMax);
-    if (!bytes.ok())
+    const ScopedFd folder = open_folder(false);
+    const ScopedFd fd(::openat(folder.get(), file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!is_own(fd.get(), S_IFREG))
+        return {};
+    auto bytes = read_all(fd.get());
+    if (!bytes)
         return {};
     ByteReader reader(*bytes, file);
     auto magic = reader.read<uint64_t>();
@@ -72,8 +145,7 @@ std::optional<BtfCache::Entry> BtfCache::find(const std::string& file) const {
     auto id = reader.bytes(sizeof(BtfId));
     if (!id.ok() || *magic != kMagic || *sum != base::crc32c(ByteView(*bytes).subspan(kSummedAt)))
         return {};
-    std::error_code none;
-    fs::last_write_time(file, fs::file_time_type::clock::now(), none); // it was used
+    ::futimens(fd.get(), nullptr); // it was used
     Entry entry;
     std::transform(id->begin(), id->end(), entry.id.begin(), [](std::byte b) { return static_cast<uint8_t>(b); });
     bytes->erase(bytes->begin(), bytes->begin() + kBtfAt);
@@ -81,31 +153,11 @@ std::optional<BtfCache::Entry> BtfCache::find(const std::string& file) const {
     return entry;
 }
 
-void BtfCache::drop_oldest() const {
-    std::error_code none;
-    std::vector<std::pair<fs::file_time_type, fs::path>> kept;
-    for (fs::directory_iterator at(folder_, none), end; !none && at != end; at.increment(none))
-        if (at->path().extension() == kSuffix)
-            kept.emplace_back(at->last_write_time(none), at->path());
-    std::sort(kept.begin(), kept.end());
-    for (size_t i = 0; i + kKernelsMax < kept.size(); i++)
-        fs::remove(kept[i].second, none);
-}
-
 void BtfCache::keep(const std::string& file, const BtfId& id, ByteView btf) const {
-    std::error_code none;
     if (file.empty() || kBtfAt + btf.size() > kFileBytesMax)
         return;
-    // Below another's home, as of sudo, a new folder would be in its owner's way.
-    fs::path above = folder_;
-    while (!fs::exists(above, none) && above.has_relative_path())
-        above = above.parent_path();
-    struct stat about;
-    if (::stat(above.c_str(), &about) != 0 || about.st_uid != ::geteuid())
-        return;
-    if (fs::create_directories(folder_, none))
-        fs::permissions(folder_, fs::perms::owner_all, none);
-    if (!is_own(folder_))
+    const ScopedFd folder = open_folder(true);
+    if (!folder.valid())
         return;
     Bytes summed;
     put(summed, id);
@@ -113,9 +165,15 @@ void BtfCache::keep(const std::string& file, const BtfId& id, ByteView btf) cons
     Bytes head;
     put(head, kMagic);
     put(head, base::crc32c(summed));
-    auto output = base::OutputFile::create(file, base::OutputFile::kSecretMode);
-    if (output.ok() && output->write(head).ok() && output->write(summed).ok() && output->commit().ok())
-        drop_oldest();
+    const std::string temporary = base::strprintf(".%s.%d", file.c_str(), static_cast<int>(::getpid()));
+    const ScopedFd fd(::openat(folder.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                               base::OutputFile::kSecretMode));
+    if (fd.valid() && base::write_all(fd.get(), head, temporary).ok() &&
+        base::write_all(fd.get(), summed, temporary).ok() &&
+        ::renameat(folder.get(), temporary.c_str(), folder.get(), file.c_str()) == 0)
+        drop_oldest(folder.get());
+    else
+        ::unlinkat(folder.get(), temporary.c_str(), 0);
 }
 
 } // namespace daybreak::compiler

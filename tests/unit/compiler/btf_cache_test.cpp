@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -34,7 +35,8 @@ void write(const std::string& path, base::ByteView bytes) {
 struct Fixture {
     base::Result<base::TemporaryFolder> made = base::TemporaryFolder::create("btf-cache");
     base::TemporaryFolder& folder = *made;
-    const std::string image = folder.at("image"), kept = folder.at("cache/daybreak");
+    const std::string real = fs::canonical(folder.at("")); // the folder for temporary files may be a link
+    const std::string image = real + "/image", kept = real + "/cache/daybreak";
     BtfCache cache{kept};
 
     Fixture() { write(image, btf_of("first")); }
@@ -42,6 +44,8 @@ struct Fixture {
         BtfKernelTypes kernel({.file = image, .cache = kept});
         return *kernel.id();
     }
+    std::string name() const { return cache.file_for(image); }
+    std::string file() const { return kept + "/" + name(); }
 };
 
 } // namespace
@@ -49,34 +53,33 @@ struct Fixture {
 TEST_CASE("types are unpacked once for each image", "[compiler][types][btf]") {
     Fixture at;
     const BtfId real = at.id();
-    const std::string file = at.cache.file_for(at.image);
-    REQUIRE(at.cache.find(file));
-    CHECK(at.cache.find(file)->id == real);
-    CHECK(at.cache.find(file)->btf == btf_of("first"));
-    CHECK(fs::status(file).permissions() == fs::perms(0600));
+    const std::string name = at.name();
+    REQUIRE(at.cache.find(name));
+    CHECK(at.cache.find(name)->id == real);
+    CHECK(at.cache.find(name)->btf == btf_of("first"));
+    CHECK(fs::status(at.file()).permissions() == fs::perms(0600));
     CHECK(fs::status(at.kept).permissions() == fs::perms(0700));
 
     BtfId other = real; // to be seen when it is taken from there
     other[0] ^= 1;
-    at.cache.keep(file, other, btf_of("second"));
+    at.cache.keep(name, other, btf_of("second"));
     CHECK(at.id() == other);
     BtfKernelTypes kernel({.file = at.image, .cache = at.kept});
     CHECK((*kernel.vmlinux())->find(BtfKind::struct_, "second") != 0);
 
     write(at.image, btf_of("third")); // another image in its place
-    CHECK(at.cache.file_for(at.image) != file);
+    CHECK(at.name() != name);
     CHECK(at.id() != other);
     CHECK(at.id() != real);
 }
 
-TEST_CASE("what is damaged or another's is not taken from the cache", "[compiler][types][btf]") {
+TEST_CASE("what is damaged is not taken from the cache", "[compiler][types][btf]") {
     Fixture at;
     at.id();
-    const std::string file = at.cache.file_for(at.image);
-    const base::Bytes whole = *base::read_file(file);
+    const base::Bytes whole = *base::read_file(at.file());
     auto found_with = [&](base::Bytes bytes) {
-        write(file, bytes);
-        return at.cache.find(file).has_value();
+        write(at.file(), bytes);
+        return at.cache.find(at.name()).has_value();
     };
     CHECK(found_with(whole));
     for (size_t i = 0; i < whole.size(); i++) {
@@ -86,36 +89,105 @@ TEST_CASE("what is damaged or another's is not taken from the cache", "[compiler
         CHECK(!found_with({whole.begin(), whole.begin() + i}));
     }
     CHECK(found_with(whole));
-    for (const std::string& path : {file, at.kept}) {
-        const fs::perms own = fs::status(path).permissions();
-        fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
-        CHECK(!at.cache.find(file));
-        fs::permissions(path, own);
-    }
-    CHECK(at.cache.find(file));
-    if (::geteuid() == 0) {
-        const std::string home = at.folder.at("home");
-        REQUIRE(fs::create_directory(home));
-        REQUIRE(::chown(home.c_str(), 1000, 1000) == 0);
-        const BtfCache others(home + "/.cache/daybreak");
-        others.keep(others.file_for(at.image), {}, btf_of("some"));
-        CHECK(fs::is_empty(home));
-    }
     CHECK(BtfCache("").file_for(at.image).empty());
-    CHECK(at.cache.file_for(at.folder.at("none")).empty());
+    CHECK(at.cache.file_for(at.real + "/none").empty());
     CHECK(at.cache.file_for(at.kept).empty());
+}
+
+TEST_CASE("what another could have put there is not taken from the cache", "[compiler][types][btf]") {
+    Fixture at;
+    at.id();
+    const std::string name = at.name(), elsewhere = at.real + "/elsewhere";
+    REQUIRE(at.cache.find(name));
+    for (const std::string& path : {at.file(), at.kept})
+        for (fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+            const fs::perms own = fs::status(path).permissions();
+            fs::permissions(path, others, fs::perm_options::add);
+            CHECK(!at.cache.find(name));
+            fs::permissions(path, own);
+            CHECK(at.cache.find(name));
+        }
+    for (const std::string& path : {at.file(), at.kept, at.real + "/cache"}) {
+        fs::rename(path, elsewhere); // it is our own, and so is the link
+        fs::create_symlink(elsewhere, path);
+        CHECK(!at.cache.find(name));
+        fs::remove(path);
+        fs::rename(elsewhere, path);
+        CHECK(at.cache.find(name));
+    }
+    fs::remove(at.file());
+    REQUIRE(::mkfifo(at.file().c_str(), 0600) == 0);
+    CHECK(!at.cache.find(name)); // and does not wait for a writer
+}
+
+TEST_CASE("nothing is kept or removed where another could write or leads", "[compiler][types][btf]") {
+    Fixture at;
+    const std::string elsewhere = at.real + "/elsewhere";
+    fs::create_directories(elsewhere);
+    for (size_t i = 0; i < BtfCache::kKernelsMax + 3; i++)
+        write(elsewhere + "/" + std::to_string(i) + ".btf", btf_of("theirs"));
+    auto count_after_keep = [&] {
+        at.cache.keep("some.btf", {}, btf_of("some"));
+        return std::distance(fs::directory_iterator(elsewhere), {});
+    };
+    fs::create_directory(at.real + "/cache");
+    fs::create_directory_symlink(elsewhere, at.kept);
+    CHECK(count_after_keep() == BtfCache::kKernelsMax + 3);
+    fs::remove(at.kept);
+    fs::rename(elsewhere, at.kept);
+    fs::create_directory_symlink(at.kept, elsewhere);
+    fs::permissions(at.kept, fs::perms::all);
+    CHECK(count_after_keep() == BtfCache::kKernelsMax + 3);
+    fs::permissions(at.kept, fs::perms::owner_all);
+    CHECK(count_after_keep() == BtfCache::kKernelsMax);
+
+    write(at.real + "/theirs", btf_of("theirs")); // a link for a file is replaced
+    fs::remove(at.kept + "/some.btf");
+    fs::create_symlink(at.real + "/theirs", at.kept + "/some.btf");
+    count_after_keep();
+    CHECK(fs::is_regular_file(fs::symlink_status(at.kept + "/some.btf")));
+    CHECK(*base::read_file(at.real + "/theirs") == btf_of("theirs"));
+}
+
+TEST_CASE("the cache is below a home of one's own", "[compiler][types][btf]") {
+    Fixture at;
+    const std::string home = at.real + "/home", link = at.real + "/link", caches = at.real + "/caches";
+    REQUIRE(fs::create_directory(home));
+    fs::create_directory_symlink(home, link);
+    CHECK(BtfCache::folder_below(nullptr, home.c_str()) == home + "/.cache/daybreak");
+    CHECK(BtfCache::folder_below("", link.c_str()) == home + "/.cache/daybreak");
+    CHECK(BtfCache::folder_below("relative", home.c_str()) == home + "/.cache/daybreak");
+    CHECK(BtfCache::folder_below(home.c_str(), "/") == home + "/daybreak");
+    CHECK(BtfCache::folder_below(caches.c_str(), home.c_str()) == caches + "/daybreak"); // is made
+    for (const char* none : {static_cast<const char*>(nullptr), "", "relative", "/", "//", "/.", caches.c_str()})
+        CHECK(BtfCache::folder_below(nullptr, none).empty());
+    CHECK(BtfCache::folder_below("/", home.c_str()).empty());
+
+    if (::geteuid() == 0)
+        REQUIRE(::chown(home.c_str(), 1000, 1000) == 0);
+    const std::string others = ::geteuid() == 0 ? home : "/usr";
+    CHECK(BtfCache::folder_below(nullptr, others.c_str()).empty());
+    CHECK(BtfCache::folder_below(others.c_str(), at.real.c_str()).empty());
+    BtfCache(others + "/.cache/daybreak").keep("some.btf", {}, btf_of("some"));
+    CHECK(!fs::exists(others + "/.cache"));
+    if (::geteuid() == 0) { // our folder below another's
+        fs::create_directories(home + "/.cache/daybreak");
+        fs::permissions(home + "/.cache/daybreak", fs::perms::owner_all);
+        BtfCache(home + "/.cache/daybreak").keep("some.btf", {}, btf_of("some"));
+        CHECK(fs::is_empty(home + "/.cache/daybreak"));
+    }
 }
 
 TEST_CASE("the cache keeps the kernels that were used last", "[compiler][types][btf]") {
     Fixture at;
     std::vector<std::string> files;
     for (size_t i = 0; i < BtfCache::kKernelsMax + 3; i++) {
-        files.push_back(at.kept + "/" + std::to_string(i) + ".btf");
+        files.push_back(std::to_string(i) + ".btf");
         at.cache.keep(files[i], {}, btf_of("some"));
         const auto now = fs::file_time_type::clock::now();
-        fs::last_write_time(files[i], now - std::chrono::hours(100 - i));
+        fs::last_write_time(at.kept + "/" + files[i], now - std::chrono::hours(100 - i));
         CHECK(at.cache.find(files[0]));
     }
     for (size_t i = 0; i < files.size(); i++)
-        CHECK(fs::exists(files[i]) == (i == 0 || i > 3));
+        CHECK(fs::exists(at.kept + "/" + files[i]) == (i == 0 || i > 3));
 }
