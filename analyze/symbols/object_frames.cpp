@@ -3,6 +3,7 @@
 // Rules of .eh_frame, by libdw.
 #include "analyze/symbols/object_frames.hpp"
 
+#include "analyze/symbols/frame_programs.hpp"
 #include "formats/abi/meta.h"
 
 #include <cstdlib>
@@ -210,8 +211,7 @@ ObjectFrames::ObjectFrames(base::ScopedFd file) : file_(std::move(file)) {
     ::elf_version(EV_CURRENT);
     if (file_.valid())
         elf_ = ::elf_begin(file_.get(), ELF_C_READ, nullptr);
-    if (elf_ != nullptr)
-        tables_ = ::dwarf_getcfi_elf(elf_);
+    open_tables();
 }
 
 ObjectFrames::ObjectFrames(base::ByteView untrusted_image) {
@@ -219,7 +219,13 @@ ObjectFrames::ObjectFrames(base::ByteView untrusted_image) {
     // Read only, though its type does not say so.
     auto* image = reinterpret_cast<char*>(const_cast<std::byte*>(untrusted_image.data()));
     elf_ = ::elf_memory(image, untrusted_image.size());
-    if (elf_ != nullptr)
+    open_tables();
+}
+
+void ObjectFrames::open_tables() {
+    auto programs = elf_ != nullptr ? check_frame_programs(elf_) : FramePrograms::none;
+    without_tables_ = programs == FramePrograms::implausible ? Step::implausible : Step::no_rule;
+    if (programs == FramePrograms::plausible)
         tables_ = ::dwarf_getcfi_elf(elf_);
 }
 
@@ -230,7 +236,9 @@ ObjectFrames::~ObjectFrames() {
 
 ObjectFrames::Step ObjectFrames::step(uint64_t address, FrameState& state) const {
     Dwarf_Frame* untrusted_frame = nullptr;
-    if (tables_ == nullptr || ::dwarf_cfi_addrframe(tables_, address, &untrusted_frame) != 0)
+    if (tables_ == nullptr)
+        return without_tables_;
+    if (::dwarf_cfi_addrframe(tables_, address, &untrusted_frame) != 0)
         return Step::no_rule;
     Frame frame(untrusted_frame);
     bool is_signal = false;

@@ -39,6 +39,7 @@ public:
         no_rule,      ///< the file says nothing of that address
         unknown_rule, ///< or something that is not understood here
         no_memory,    ///< the stack has less than it takes
+        implausible,  ///< the file's tables are none that a compiler writes: nothing is read
     };
 
     /// Reads an untrusted ELF file, or an image of one that must outlive this.
@@ -53,9 +54,12 @@ public:
     Step step(uint64_t address, FrameState& state) const;
 
 private:
+    void open_tables();
+
     base::ScopedFd file_;
     Elf* elf_ = nullptr;
     Dwarf_CFI_s* tables_ = nullptr;
+    Step without_tables_ = Step::no_rule; ///< why there are none
 };
 
 } // namespace daybreak::analyze

@@ -40,6 +40,8 @@ std::string why(Step step, const UnwindPlace& place, const RecordedThread& threa
         return base::strprintf("the %zu bytes of stack end", thread.stack.size());
     if (!place.object.empty() && !place.frames)
         return "no file of that build for " + place.object;
+    if (step == Step::implausible)
+        return "a table of frames that is not plausible in " + place.object;
     return step == Step::no_rule ? "no .eh_frame for " + at : "an unknown rule for " + at;
 }
 
