@@ -196,7 +196,7 @@ UnwoundStack RecordedNames::unwind(uint64_t pid, const RecordedThread& thread,
     return analyze::unwind(thread, [&](uint64_t address) -> UnwindPlace {
         auto match = locate(pid, address, mono_ns);
         if (!match)
-            return {};
+            return {.is_named = jit_names_.find(pid, address).has_value()};
         Object* object = object_of(*match->file);
         std::optional<uint64_t> in_object =
             object ? object->symbols.address_of(match->offset) : std::nullopt;

@@ -14,8 +14,9 @@ using Step = ObjectFrames::Step;
 
 constexpr size_t kBp = 6;
 
-/// The frame pointer leads to the caller's, and the return address lies above it.
-Step step_by_frame_pointer(FrameState& state) {
+/// The frame pointer leads to the caller's, and the return address lies above it: if it is one.
+/// The code may have no frame pointer, and the word be anything.
+Step step_by_frame_pointer(FrameState& state, const PlaceOf& place_of) {
     auto bp = state.registers[kBp];
     auto sp = state.registers[FrameState::kSp];
     if (!bp || !sp || *bp < *sp)
@@ -25,6 +26,8 @@ Step step_by_frame_pointer(FrameState& state) {
         return Step::no_memory;
     if (*ip == 0)
         return Step::outermost;
+    if (UnwindPlace caller = place_of(*ip - 1); caller.object.empty() && !caller.is_named)
+        return Step::no_rule;
     state.registers = {};
     state.registers[kBp] = *next;
     state.registers[FrameState::kSp] = *bp + 16;
@@ -47,8 +50,7 @@ std::string why(Step step, const UnwindPlace& place, const RecordedThread& threa
 
 } // namespace
 
-UnwoundStack unwind(const RecordedThread& thread,
-                    const std::function<UnwindPlace(uint64_t address)>& place_of) {
+UnwoundStack unwind(const RecordedThread& thread, const PlaceOf& place_of) {
     FrameState state;
     if (thread.registers.size() != FrameState::kCount * sizeof(uint64_t))
         return {};
@@ -67,7 +69,7 @@ UnwoundStack unwind(const RecordedThread& thread,
         Step step = place.frames ? place.frames->step(place.address, state) : Step::no_rule;
         // What runtimes make, and bring along made in a file, has no tables.
         if (step == Step::no_rule && (place.frames || place.object.empty()))
-            step = step_by_frame_pointer(state);
+            step = step_by_frame_pointer(state, place_of);
         if (step == Step::outermost)
             return result;
         auto next = state.registers[FrameState::kSp];

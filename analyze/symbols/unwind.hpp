@@ -17,10 +17,11 @@ struct UnwindPlace {
     const ObjectFrames* frames = nullptr; ///< null: no such file is here, or it is in no file
     uint64_t address = 0;                 ///< in the object
     std::string object;                   ///< its name; "": code of no file
+    bool is_named = false;                ///< of no file, but a runtime says that it is code
 };
+using PlaceOf = std::function<UnwindPlace(uint64_t address)>;
 
 /// Returns the callers that `thread` leads to, with the first address itself.
-UnwoundStack unwind(const RecordedThread& thread,
-                    const std::function<UnwindPlace(uint64_t address)>& place_of);
+UnwoundStack unwind(const RecordedThread& thread, const PlaceOf& place_of);
 
 } // namespace daybreak::analyze

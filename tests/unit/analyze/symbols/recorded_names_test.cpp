@@ -4,6 +4,7 @@
 #include "analyze/symbols/recorded_names.hpp"
 
 #include "analyze/symbols/address_names.hpp"
+#include "analyze/symbols/unwind.hpp"
 #include "base/file.hpp"
 #include "formats/abi/meta.h"
 #include "tests/support/temp_folder.hpp"
@@ -132,13 +133,22 @@ TEST_CASE("code in no file has the name that its runtime gave it", "[analyze][sy
     formats::ProcessMaps maps = maps_of(code, build_id_of(code.path));
     formats::JitNames made;
     // What lies in a file is that file's, whatever the runtime says.
-    made.add(formats::JitText{kPid, base::strprintf("100 10 compiled method\n%" PRIx64 " 10 liar\n",
-                                                    witness())});
+    made.add(formats::JitText{
+        kPid, base::strprintf("100 10 compiled method\n%" PRIx64 " 10 liar\n", witness())});
     RecordedNames users(maps, {}, made);
     AddressNames names(nullptr, &users);
     CHECK(names.user_location(kPid, 0x104) == "perf-4711.map`compiled method+0x4");
     CHECK(names.user_symbol_start(kPid, 0x104) == 0x100);
     CHECK(names.user_location(kPid, 0x110) == "0x110");
+    // It is a caller by its frame pointer; what has neither a file nor a name is none.
+    uint64_t registers[FrameState::kCount] = {}, stack[] = {0, 0x108, 0x200, 0x300};
+    registers[FrameState::kSp] = registers[6] = reinterpret_cast<uint64_t>(stack);
+    stack[0] = registers[6] + 16;
+    registers[FrameState::kIp] = 0x104;
+    UnwoundStack unwound = names.unwind(
+        kPid, {std::as_bytes(std::span(registers)), std::as_bytes(std::span(stack)), 10});
+    CHECK(unwound.frames == std::vector<uint64_t>{0x104, 0x108});
+    CHECK(unwound.why_short == "no .eh_frame for code of no file");
     CHECK(names.user_symbol(kPid, witness()).ends_with("`daybreak_witness_function"));
 }
 

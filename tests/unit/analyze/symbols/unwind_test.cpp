@@ -120,12 +120,26 @@ TEST_CASE("a recorded stack leads to the program's first function", "[analyze][s
         made.stack = {0, 0, 0x7000, 0x401000, 0};
         made.registers[FrameState::kSp] = 0x1000;
         made.registers[6] = 0x1010;
-        UnwoundStack walked = unwind(made.thread(), [](uint64_t) { return UnwindPlace{}; });
+        auto named = [](uint64_t) { return UnwindPlace{.is_named = true}; };
+        UnwoundStack walked = unwind(made.thread(), named);
         CHECK(walked.frames == std::vector<uint64_t>{0, 0x401000});
         CHECK(walked.why_short == "the 40 bytes of stack end");
         const ObjectFrames empty{base::ScopedFd()};
         auto in_file = [&](uint64_t) { return UnwindPlace{&empty, 16, "libx.so"}; };
         CHECK(unwind(made.thread(), in_file).frames == walked.frames);
+        // What the frame pointer leads to must be code, as that of no file may have none.
+        auto only = [&](uint64_t begin, UnwindPlace place) {
+            auto place_of = [&](uint64_t at) { return at - begin < 4096 ? place : UnwindPlace{}; };
+            return unwind(made.thread(), place_of);
+        };
+        CHECK(only(0x400000, {.is_named = true}).frames == walked.frames);
+        CHECK(only(0x400000, {&empty, 16, "libx.so"}).frames == walked.frames);
+        UnwoundStack ended = only(0x401000, {.is_named = true});
+        CHECK(ended.frames == std::vector<uint64_t>{0});
+        CHECK(ended.why_short == "no .eh_frame for code of no file");
+        ended = only(0, {&empty, 16, "libx.so"});
+        CHECK(ended.frames == std::vector<uint64_t>{0});
+        CHECK(ended.why_short == "no .eh_frame for libx.so`0x10");
     }
 }
 
