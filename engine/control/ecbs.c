@@ -345,10 +345,30 @@ static bool unlink_consumer(struct dbk_consumer *consumer, struct dbk_probe *pro
 	return probe->ecbs == NULL;
 }
 
+/* No firing has run other ECBs any more before what is now the first one of its probe.  An ECB that was unlinked does not
+ * say which probe: while the host settled, a module's may have gone. */
+static void restore_first(struct dbk_engine *engine)
+{
+	struct dbk_probe *probe;
+	struct dbk_ecb *first;
+
+	for (probe = engine->probes; probe != NULL; probe = probe->next) {
+		first = probe->ecbs;
+		if ((probe->engine_flags & DBK_PROBE_LEFT) == 0)
+			continue;
+		probe->engine_flags &= (uint8_t)~DBK_PROBE_LEFT;
+		if (first == NULL)
+			continue;
+		dbk_store_relaxed(&first->predicate_kind, first->own_kind);
+		if (first->next == NULL)
+			dbk_store_relaxed(&first->alone, first->own_alone);
+	}
+}
+
 void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 {
 	struct dbk_ecb *ecb;
-	bool disabled = false;
+	bool disabled = false, left = false;
 	uint32_t count = 0;
 
 	for (ecb = consumer->ecbs; ecb != NULL; ecb = ecb->sibling) {
@@ -357,8 +377,14 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 		if (++count % ECBS_AT_ONCE == 0)
 			dbk_host_pause();
 		/* Later ECBs of the same probe find that it was done. */
-		if (probe->ecbs == NULL || !unlink_consumer(consumer, probe) ||
-		    dbk_probe_is_own(consumer->engine, probe))
+		if (probe->ecbs == NULL)
+			continue;
+		if (!unlink_consumer(consumer, probe)) {
+			probe->engine_flags |= DBK_PROBE_LEFT;
+			left = true;
+			continue;
+		}
+		if (dbk_probe_is_own(consumer->engine, probe))
 			continue;
 		dbk_host_probe_disable(probe);
 		disabled = true;
@@ -366,15 +392,9 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer)
 	if (disabled)
 		dbk_engine_settle(consumer->engine, 0);
 	dbk_host_synchronize();
+	if (left)
+		restore_first(consumer->engine);
 	while ((ecb = consumer->ecbs) != NULL) {
-		struct dbk_ecb *first = ecb->probe->ecbs;
-
-		/* No firing has run other ECBs before it any more. */
-		if (first != NULL) {
-			dbk_store_relaxed(&first->predicate_kind, first->own_kind);
-			if (first->next == NULL)
-				dbk_store_relaxed(&first->alone, first->own_alone);
-		}
 		free_ecb(ecb);
 		if (consumer->ecb_count % ECBS_AT_ONCE == 0)
 			dbk_host_pause();

@@ -193,7 +193,7 @@ static void unlink_flagged(struct dbk_engine *engine)
 	struct dbk_probe **link = &engine->probes, *last = NULL;
 
 	while (*link != NULL) {
-		if ((*link)->engine_flags != 0) {
+		if (((*link)->engine_flags & DBK_PROBE_GOING) != 0) {
 			*link = (*link)->next;
 			engine->probe_count--;
 		} else {
@@ -211,7 +211,7 @@ void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes,
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		probes[i]->engine_flags = 1;
+		probes[i]->engine_flags |= DBK_PROBE_GOING;
 		ecbs = dbk_ecbs_unlink_probe(probes[i]);
 		if (ecbs == NULL)
 			continue;

@@ -17,6 +17,10 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan,
 		      struct dbk_reason *reason, uint32_t *matched);
 
+/** engine_flags of a probe: it is being removed; a consumer's ECBs were taken out, and others stay */
+#define DBK_PROBE_GOING 0x1u
+#define DBK_PROBE_LEFT	0x2u
+
 /** dbk_ecbs_unlink_probe() - takes all ECBs out of the probe's list; they stay allocated */
 struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe);
 

@@ -5,9 +5,11 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <memory>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace daybreak::engine_test;
 
@@ -133,6 +135,40 @@ TEST_CASE("bad probes are refused", "[engine][consumer]") {
     dbk_probe_remove(engine.get(), &probe);
 }
 
+TEST_CASE("a probe that goes while the host settles is not looked at again", "[engine][consumer]") {
+    Engine engine;
+    auto& probe = engine.probe("test", "m", "f", "stays");
+    auto gone = std::make_unique<dbk_probe>();
+    gone->provider = "test";
+    gone->module = gone->function = "m";
+    gone->name = "goes";
+    REQUIRE(dbk_probe_add(engine.get(), gone.get()) == 0);
+    Dof dof;
+    dof.ecb("test:::", {dof.trace(constant(1))});
+    auto* stays = engine.start(dof.build());
+    Loaded loaded = load(dof.build());
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 2, false, false, 0};
+    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    uint32_t matched = 0;
+    REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+    CHECK(matched == 2);
+    bool goes = GENERATE(false, true);
+    host.in_synchronize = [&] {
+        if (!std::exchange(goes, false))
+            return;
+        dbk_probe_remove(engine.get(), gone.get());
+        gone.reset();
+    };
+    dbk_consumer_destroy(consumer);
+    engine.fire(probe);
+    CHECK(values(stays) == std::vector<uint64_t>{1});
+    host.in_synchronize = nullptr;
+    if (gone)
+        dbk_probe_remove(engine.get(), gone.get());
+}
+
 TEST_CASE("a host that cannot arm fails the enabling and keeps nothing", "[engine][consumer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
@@ -159,7 +195,8 @@ TEST_CASE("a host that cannot arm fails the enabling and keeps nothing", "[engin
     CHECK(host.enabled.empty());
 }
 
-TEST_CASE("a later probe that cannot be armed is a drop of each who named it", "[engine][consumer]") {
+TEST_CASE("a later probe that cannot be armed is a drop of each who named it",
+          "[engine][consumer]") {
     Engine engine;
     Dof dof, other;
     dof.ecb("test:::late", {dof.trace(constant(1))});
@@ -326,7 +363,8 @@ TEST_CASE("ERROR belongs to the consumer that failed", "[engine][fault]") {
     CHECK(records(b).empty());
 }
 
-TEST_CASE("an enabling pauses, and ends when its process is killed or it takes too much", "[engine][consumer]") {
+TEST_CASE("an enabling pauses, and ends when its process is killed or it takes too much",
+          "[engine][consumer]") {
     constexpr uint32_t kProbes = 3000, kClauses = 5;
     Engine engine;
     for (uint32_t i = 0; i < kProbes; i++)
@@ -357,7 +395,8 @@ TEST_CASE("an enabling pauses, and ends when its process is killed or it takes t
     SECTION("too many clauses on too many probes") {
         host.alloc_max = 1 << 20;
         CHECK(dbk_consumer_enable(consumer, &reason, &matched) == -E2BIG);
-        CHECK(std::string(reason.text) == "its clauses on all their probes take more than 1048576 bytes of memory");
+        CHECK(std::string(reason.text) ==
+              "its clauses on all their probes take more than 1048576 bytes of memory");
     }
     dbk_consumer_destroy(consumer);
     CHECK(host.pauses > before);
