@@ -73,6 +73,9 @@ class Collector {
 public:
     /// Takes a file of `folder` once, if it is of user `owner`; empty: of any.
     void take(uint32_t pid, int folder, const std::string& name, std::optional<uid_t> owner) {
+        if (bytes_left_ == 0 || seen_.size() >= formats::kJitTextsMax)
+            return refuse(strprintf("%s of process %u", name.c_str(), pid),
+                          "after more files, or bytes, than are taken");
         ScopedFd file = look_at(folder, name.c_str());
         if (!file.valid() && errno == ENOENT)
             return; // this process makes no code
@@ -129,17 +132,18 @@ private:
         const uint64_t room = std::min(formats::kJitTextBytesMax, bytes_left_);
         std::string text(std::min(file_bytes, room), '\0');
         size_t done = 0;
-        for (ssize_t got = 0;
-             done < text.size() && (got = ::pread(file, text.data() + done, text.size() - done,
-                                                  static_cast<off_t>(done))) > 0;)
+        ssize_t got = 0;
+        while (done < text.size() && (got = ::pread(file, text.data() + done, text.size() - done,
+                                                    static_cast<off_t>(done))) > 0)
             done += static_cast<size_t>(got);
+        bytes_left_ -= done; // whatever of it is kept
+        if (got < 0)
+            refuse(where, "could not be read to its end");
         text.resize(text.rfind('\n', done) + 1); // npos + 1 is 0
         if (file_bytes > room)
             refuse(where, "more bytes than are taken: only its beginning is");
-        if (text.empty() || result_.texts.size() >= formats::kJitTextsMax)
-            return;
-        bytes_left_ -= text.size();
-        result_.texts.push_back({pid, std::move(text)});
+        if (!text.empty())
+            result_.texts.push_back({pid, std::move(text)});
     }
 
     JitTexts result_;
@@ -152,8 +156,10 @@ private:
 
 JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
     Collector collector;
-    std::error_code failed;
-    for (const auto& entry : std::filesystem::directory_iterator(proc, failed)) {
+    std::error_code failed; // what cannot be listed is not there
+    for (std::filesystem::directory_iterator at(proc, failed), end; at != end && !failed;
+         at.increment(failed)) {
+        const std::filesystem::directory_entry& entry = *at;
         auto pid = number_of(entry.path().filename().string());
         auto process = pid ? read_process(entry.path().string()) : std::nullopt;
         if (!process)
@@ -165,7 +171,10 @@ JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
             collector.take(*pid, folder.get(), "perf-" + process->number + ".map", process->user);
     }
     ScopedFd folder = look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY);
-    for (const auto& entry : std::filesystem::directory_iterator(tmp, failed)) {
+    failed.clear();
+    for (std::filesystem::directory_iterator at(tmp, failed), end; at != end && !failed;
+         at.increment(failed)) {
+        const std::filesystem::directory_entry& entry = *at;
         std::string name = entry.path().filename().string();
         constexpr std::string_view kBegin = "perf-", kEnd = ".map";
         if (!name.starts_with(kBegin) || !name.ends_with(kEnd))

@@ -368,7 +368,9 @@ private:
             trace_.header = content.file.header;
             trace_.has_header = true;
         }
-        trace_.jit_names.add(std::move(content.jit_names));
+        if (!trace_.jit_names.add(std::move(content.jit_names)))
+            findings_.add(FindingKind::no_symbols, content.file.path,
+                          "more names of made code than are taken, left out");
         if (content.summary)
             add_summary(std::move(*content.summary));
         trace_.files.push_back(std::move(content.file));

@@ -29,21 +29,33 @@ bool take_number(std::string_view& line, uint64_t& number) {
 
 } // namespace
 
-void JitNames::add(JitText untrusted) {
-    texts_.push_back(std::move(untrusted));
+bool JitNames::add(JitText untrusted) {
+    auto [at, is_new] = texts_.try_emplace(untrusted.pid);
+    size_t others = bytes_ - at->second.size();
+    if (texts_.size() > kJitTextsMax || untrusted.text.size() > kJitTextsBytesMax - others) {
+        if (is_new)
+            texts_.erase(at);
+        return false;
+    }
+    at->second = std::move(untrusted.text);
+    bytes_ = others + at->second.size();
+    return true;
 }
 
-void JitNames::add(JitNames other) {
-    std::ranges::move(other.texts_, std::back_inserter(texts_));
+bool JitNames::add(JitNames other) {
+    bool had_room = true;
+    for (auto& [pid, text] : other.texts_)
+        had_room = add(JitText{static_cast<uint32_t>(pid), std::move(text)}) && had_room;
+    return had_room;
 }
 
 JitNames::Functions& JitNames::functions_of(uint64_t pid) {
     auto [process, is_new] = processes_.try_emplace(pid);
-    std::string_view text;
-    for (const JitText& one : texts_)
-        if (is_new && one.pid == pid)
-            text = one.text;
-    while (!text.empty() && functions_left_ != 0) {
+    auto known = texts_.find(pid);
+    std::string_view text = is_new && known != texts_.end() ? known->second : std::string_view();
+    size_t left = std::min(kFunctionsMax, functions_left_);
+    functions_left_ -= left;
+    while (!text.empty() && left != 0) {
         size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -51,10 +63,11 @@ JitNames::Functions& JitNames::functions_of(uint64_t pid) {
         if (!take_number(line, address) || !take_number(line, bytes) || bytes == 0 ||
             address + bytes < address || line.empty())
             continue;
-        functions_left_--;
+        left--;
         process->second.insert_or_assign(
             address, Function{bytes, std::string(line.substr(0, kNameBytesMax))});
     }
+    functions_left_ += left;
     return process->second;
 }
 

@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace daybreak::formats {
 
@@ -35,9 +34,10 @@ public:
         uint64_t offset = 0; ///< from the function's start
     };
 
-    /// A text is taken apart when its process is first asked for.
-    void add(JitText untrusted);
-    void add(JitNames other);
+    /// A text takes the place of an older one of its process, and is taken apart when that is first
+    /// asked for.  Returns whether there was room: for what a recorder takes, no more.
+    bool add(JitText untrusted);
+    bool add(JitNames other);
     bool empty() const { return texts_.empty(); }
     /// Looks among the lines that hold; of functions at one place the last one is meant, as the
     /// runtime has put it where another was.
@@ -52,8 +52,11 @@ private:
 
     Functions& functions_of(uint64_t pid);
 
-    std::vector<JitText> texts_;
-    size_t functions_left_ = 1u << 20;
+    static constexpr size_t kFunctionsMax = 1u << 18; ///< of a process
+
+    std::map<uint64_t, std::string> texts_; // by pid
+    size_t bytes_ = 0;                      // of these
+    size_t functions_left_ = 1u << 21;
     std::map<uint64_t, Functions> processes_; // by pid: those that were asked for
 };
 

@@ -293,7 +293,9 @@ private:
             return take_skipped(raw);
         case DBK_TRACE_JIT_NAMES: {
             DBK_TRY(JitText text, decode_jit_text(raw));
-            content_.jit_names.add(std::move(text));
+            if (!content_.jit_names.add(std::move(text)))
+                found_.add(FindingKind::no_symbols, name_of(block),
+                           "more names of made code than are taken, left out");
             return {};
         }
         case DBK_TRACE_PART:
@@ -473,8 +475,9 @@ Result<Trace> parse_trace(const std::shared_ptr<base::ByteSource>& untrusted_fil
                           const std::string& name, const ReadOptions& options) {
     RecordingBuilder builder(options.segments_in_memory);
     RawBudget budget;
-    DBK_TRY(FileContent content, read_blocks(untrusted_file, name, "", builder, budget,
-                                             std::make_shared<BlockStore>(options.jobs), options.skim));
+    DBK_TRY(FileContent content,
+            read_blocks(untrusted_file, name, "", builder, budget,
+                        std::make_shared<BlockStore>(options.jobs), options.skim));
     Trace trace;
     trace.path = name;
     trace.file = content.file.facts;

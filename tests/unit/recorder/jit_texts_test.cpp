@@ -118,3 +118,19 @@ TEST_CASE("of a runtime's file as large as one likes the beginning is taken", "[
           std::vector<std::string>{
               "perf-100.map of process 100: more bytes than are taken: only its beginning is"});
 }
+
+TEST_CASE("files without a whole line count for what was read of them", "[recorder]") {
+    Machine machine;
+    for (const char* pid : {"100", "200", "300", "400"}) {
+        auto path = machine.process(pid, ::getuid());
+        write(path, "");
+        std::filesystem::resize_file(path, formats::kJitTextBytesMax);
+    }
+    write(machine.tmp / "perf-42.map", "3000 10 gone\n");
+    recorder::JitTexts texts = machine.read();
+    CHECK(texts.texts.empty());
+    auto reasons = Machine::reasons(texts);
+    REQUIRE(reasons.size() == 1);
+    CHECK(reasons[0].find(": after more files, or bytes, than are taken, like 1 more") !=
+          std::string::npos);
+}

@@ -45,6 +45,37 @@ TEST_CASE("lines of perf-PID.map name functions, those that do not hold are left
     CHECK(at(names, 8, 0x1000).empty());
 }
 
+TEST_CASE("texts of runtimes take no more room than a recorder gives them", "[trace]") {
+    JitNames names;
+    for (uint32_t pid = 1; pid <= 3; pid++)
+        CHECK(names.add(JitText{pid, std::string(kJitTextBytesMax, ' ')}));
+    CHECK_FALSE(names.add(JitText{4, "1000 10 late\n"}));
+    CHECK(names.add(JitText{2, "1000 10 newer\n"})); // in place of its older one
+    CHECK(names.add(JitText{4, "1000 10 late\n"}));
+    CHECK(at(names, 2, 0x1000) == "newer+0");
+    CHECK(at(names, 4, 0x1000) == "late+0");
+    JitNames other;
+    CHECK(other.add(JitText{5, std::string(kJitTextBytesMax, ' ')}));
+    CHECK_FALSE(names.add(std::move(other)));
+    JitNames many;
+    for (uint32_t pid = 0; pid < kJitTextsMax; pid++)
+        REQUIRE(many.add(JitText{pid, "1 1 a\n"}));
+    CHECK_FALSE(many.add(JitText{kJitTextsMax, "1 1 a\n"}));
+}
+
+TEST_CASE("a process with more functions than are taken leaves those of others alone", "[trace]") {
+    JitNames names;
+    std::string text;
+    for (int i = 1; i <= (1 << 18) + 1; i++)
+        text += base::strprintf("%x000 10 f\n", i);
+    names.add(JitText{1, text});
+    names.add(JitText{2, "1000 10 g\n"});
+    CHECK(at(names, 1, 0x1000) == "f+0");
+    CHECK(at(names, 1, 0x40000000) == "f+0");
+    CHECK(at(names, 1, 0x40001000).empty());
+    CHECK(at(names, 2, 0x1000) == "g+0");
+}
+
 TEST_CASE("names of runtimes come back from a trace file, of several the newest's", "[trace]") {
     Bytes file;
     auto writer = TraceWriter::create(
@@ -55,8 +86,9 @@ TEST_CASE("names of runtimes come back from a trace file, of several the newest'
         {});
     REQUIRE(writer.ok());
     for (const char* name : {"old", "new"})
-        REQUIRE(writer->add_block(DBK_TRACE_JIT_NAMES,
-                                  encode_jit_text({9, std::string("1000 10 ") + name + "\n"}))
+        REQUIRE(writer
+                    ->add_block(DBK_TRACE_JIT_NAMES,
+                                encode_jit_text({9, std::string("1000 10 ") + name + "\n"}))
                     .ok());
     REQUIRE(writer->finish({}).ok());
     auto trace = parse_trace(file, "memory");
