@@ -29,7 +29,7 @@ static const struct dbk_native_program *bound(struct dbk_consumer *consumer)
 
 	for (; *program && !dbk_consumer_bind(consumer, *program); program++)
 		if (!dbk_native_is_whole(*program))
-			pr_warn("a native program is left out: another version of daybreak translated it\n");
+			pr_warn_once("a native program is left out: another version of daybreak translated it\n");
 	return *program;
 }
 

@@ -136,21 +136,22 @@ __probe_ctx int32_t dbk_host_load_string(char *to, uint64_t address, uint32_t by
  * to, which for most strings is more work than the string.
  * @done_ret: bytes that are there, none of them a NUL, when nothing else is known
  *
- * Return: the length; -EFAULT; or -EAGAIN: what is left is not a whole word, or lies in two pages of which one may
- * be there.
+ * Return: the length; -EFAULT; or -EAGAIN: what is left is not a whole word, or in the next page.
  */
 static __probe_ctx_inline int32_t load_words(char *to, unsigned long address, uint32_t bytes,
 					     uint32_t *done_ret)
 {
 	const char __user *from = (const char __user *)address;
 	int32_t result = -EAGAIN;
+	/* No word crosses a page: what lies in the next one is not the string's. */
+	uint32_t page_left = (uint32_t)(PAGE_SIZE - offset_in_page(from)), done;
+	uint32_t most = bytes - 1 < page_left ? bytes - 1 : page_left;
 	uint64_t word, first;
-	uint32_t done;
 
 	*done_ret = 0;
 	if (!current->mm || !dbk_memory_is_loaded(current->mm) || !user_access_begin(from, bytes))
 		return result;
-	for (done = 0; done + 8 < bytes; done += 8) {
+	for (done = 0; done + 8 <= most; done += 8) {
 		unsafe_get_user(word, (const uint64_t __user *)(from + done), fault);
 		first = dbk_nul_bit(word);
 		if (first != 0) {
@@ -164,8 +165,7 @@ static __probe_ctx_inline int32_t load_words(char *to, unsigned long address, ui
 	goto out;
 
 fault:
-	if (offset_in_page(from + done) <= PAGE_SIZE - 8)
-		result = -EFAULT;
+	result = -EFAULT;
 out:
 	user_access_end();
 	*done_ret = done;
