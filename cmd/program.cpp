@@ -88,7 +88,8 @@ std::string describe(const ProgramArguments& arguments) {
 base::Result<std::optional<compiler::KernelSource>>
 kernel_source(const ProgramArguments& arguments) {
     if (!arguments.btf.empty())
-        return std::optional(compiler::KernelSource{.file = arguments.btf, .cache = cache_folder()});
+        return std::optional(
+            compiler::KernelSource{.file = arguments.btf, .cache = cache_folder()});
     if (arguments.kernel.empty())
         return std::optional<compiler::KernelSource>();
     DBK_TRY(compiler::KernelSource where, kernel_source_of(arguments.kernel));
@@ -259,7 +260,7 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     set_options(arguments, options);
     DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
     if (!probes.library.empty())
-        options.libraries.push_back({"probes.d", "(probes)", probes.library});
+        options.libraries.push_back({"probes.d", "(probes)", probes.library, true});
     DBK_TRY(auto where, kernel_source(arguments));
     Compilation made;
     if (where)

@@ -283,8 +283,7 @@ void Compilation::item(const Inline& definition) {
     bool yields = library_ && context_.in_library && library_->name == kTaskLibrary;
     auto previous = symbols_.global_kind(declared.name);
     const InlineInfo* known = symbols_.find_inline(declared.name);
-    // A library may have one of its own: `daybreak backfill` has bootphase.
-    if (previous && !(library_ && known && known->yields)) {
+    if (previous && !(library_ && library_->replaces && known && known->yields)) {
         bool is_inline = known != nullptr;
         return error(
             Tag::D_DECL_IDRED, definition.span,

@@ -63,7 +63,7 @@ void note_integer(const Value& member, KernelAddresses& addresses) {
 
 /// No x86-64 machine has these addresses; a symbol reaches less far than what an image leaves of
 /// its place.
-constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlaces = uint64_t{1} << 28,
+constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlaces = (uint64_t{1} << 28) - (1u << 21),
                    kPlaceBytes = 2 * formats::kImageBytesMax;
 
 /// FNV-1a.
@@ -171,13 +171,15 @@ void FramePlaces::add(uint64_t boot_id, const std::vector<formats::StateImage>& 
 }
 
 void FramePlaces::finish() {
-    std::set<uint64_t> taken;
-    for (auto& [build_id, place] : places_) {
-        uint64_t number = hash_of(build_id) % kPlaces;
-        while (!taken.insert(number).second)
-            number = (number + 1) % kPlaces;
-        place.address =
-            has_boots_ || place.is_file ? kPlacesBegin + number * kPlaceBytes : place.lowest;
+    std::multimap<uint64_t, Place*> by_number; // of one number by build id
+    for (auto& [build_id, place] : places_)
+        by_number.emplace(hash_of(build_id) % kPlaces, &place);
+    uint64_t next = 0;
+    for (auto& [wanted, place] : by_number) {
+        uint64_t number = std::max(wanted, next);
+        next = number + 1;
+        place->address =
+            has_boots_ || place->is_file ? kPlacesBegin + number * kPlaceBytes : place->lowest;
     }
 }
 

@@ -22,6 +22,8 @@ std::optional<CapturedKind> kind_of(const formats::FieldInfo& field, const std::
         return is_stack ? std::nullopt : std::optional(CapturedKind::string);
     bool is_integer = field.shape == DBK_FIELD_FIXED && (field.bytes == 1 || field.bytes == 2 ||
                                                          field.bytes == 4 || field.bytes == 8);
+    if (field.shape == DBK_FIELD_FIXED && field.bytes == 2 * sizeof(uint64_t) && type == "uint64_t")
+        return CapturedKind::user_address; // of usym() and its kin
     return is_integer ? std::optional(CapturedKind::integer) : std::nullopt;
 }
 

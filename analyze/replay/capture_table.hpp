@@ -17,7 +17,8 @@ enum class CapturedKind : uint8_t {
     integer,
     string,
     stack,
-    user_stack, ///< the process's id, then as a stack
+    user_stack,   ///< the process's id, then as a stack
+    user_address, ///< the process's id, then the address: an integer
 };
 
 /// A field of a record, and the slot that it fills.

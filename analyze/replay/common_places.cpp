@@ -68,7 +68,7 @@ void CommonPlaces::find_files() {
     has_files_ = true;
     std::vector<formats::StateImage> files;
     for (const Source& source : sources_)
-        for (const formats::MappedFile& file : source.trace->recording.maps.files()) {
+        for (const auto& [file, number] : source.trace->recording.maps.files()) {
             base::ByteView id = base::as_bytes(file.build_id);
             files.push_back({"", 0, formats::kImageBytesMax, {id.begin(), id.end()}, true});
         }
@@ -115,8 +115,10 @@ uint64_t CommonPlaces::user(size_t recording, uint64_t pid, uint64_t address, ui
 std::optional<UserPlace> CommonPlaces::Files::find(uint64_t pid, uint64_t address,
                                                    std::optional<uint64_t> mono_ns) {
     auto place = FileNames::find(pid, address, mono_ns);
+    // Of one recording a program computes addresses as well.
+    RecordedNames* users = places_.is_of_one() ? places_.sources_[0].users : nullptr;
     if (!place)
-        return std::nullopt;
+        return users && address < kFilesBegin ? users->find(pid, address, mono_ns) : std::nullopt;
     const Mapped& mapped = std::prev(places_.mapped_.upper_bound(address))->second;
     place->build_id = mapped.build_id;
     place->address = mapped.address + place->file_offset;

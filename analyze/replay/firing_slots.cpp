@@ -42,6 +42,12 @@ void FiringSlots::fill(const CapturedField& field, base::ByteView bytes) {
     case CapturedKind::string:
         value = keep_string(bytes);
         break;
+    case CapturedKind::user_address:
+        if (bytes.size() < 2 * sizeof(uint64_t))
+            return;
+        process_ = base::load<uint64_t>(bytes.data());
+        value = base::load<uint64_t>(bytes.data() + sizeof(uint64_t));
+        break;
     case CapturedKind::stack:
         keep_longer(stack_, bytes);
         break;

@@ -29,6 +29,7 @@ public:
         arena_used_ = 0;
         stack_.clear();
         user_stack_.clear();
+        process_.reset();
     }
     /// The same of the strings only.
     void clear_strings() { arena_used_ = 0; }
@@ -65,9 +66,9 @@ public:
     std::span<uint64_t> user_stack() {
         return user_stack_.empty() ? std::span<uint64_t>() : std::span(user_stack_).subspan(1);
     }
-    /// The process that a user stack is of; empty: there is none.
-    std::optional<uint64_t> stack_pid() const {
-        return user_stack_.empty() ? std::nullopt : std::optional(user_stack_[0]);
+    /// The process that a user stack or a user address is of; empty: there is none.
+    std::optional<uint64_t> process() const {
+        return user_stack_.empty() ? process_ : std::optional(user_stack_[0]);
     }
     /// Where the strings are.
     std::span<std::byte> arena() { return arena_; }
@@ -84,6 +85,7 @@ private:
     std::vector<std::byte> arena_;
     size_t arena_used_ = 0;
     std::vector<uint64_t> stack_, user_stack_;
+    std::optional<uint64_t> process_; // of a user address
 };
 
 } // namespace daybreak::analyze

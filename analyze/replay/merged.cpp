@@ -189,14 +189,17 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     DBK_ASSERT(!parts_.empty());
     places_.finish();
     DBK_TRY_VOID(read_symbols());
-    const formats::StatePart *first = &parts_.begin()->second, *last = first;
+    // A part whose machine matched no clause of an aggregation does not have it.
+    const formats::StatePart *first = &parts_.begin()->second, *last = first, *whole = first;
     for (const auto& [identity, part] : parts_) {
+        if (part.dof.size() > whole->dof.size())
+            whole = &part;
         if (part.begin_ns < first->begin_ns)
             first = &part;
         if (std::pair(part.end_ns, part.end_cpu) > std::pair(last->end_ns, last->end_cpu))
             last = &part;
     }
-    DBK_TRY(formats::DofImage image, formats::parse_dof(first->dof));
+    DBK_TRY(formats::DofImage image, formats::parse_dof(whole->dof));
     DBK_TRY(std::unique_ptr<sim::BareHost> host, bare_host(*first, *last));
     sim::SimulationOptions how;
     how.name = "merge";
@@ -205,7 +208,7 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     how.time_limit_ns = UINT64_MAX / 2;
     how.outside_reader = true;
     DBK_TRY(std::unique_ptr<sim::Simulation> simulation,
-            sim::Simulation::load(*host, first->dof, how));
+            sim::Simulation::load(*host, whole->dof, how));
     options.symbols = &symbols_;
     options.users = files_.empty() ? nullptr : &files_;
     LiveReport report(options, sink);

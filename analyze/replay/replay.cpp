@@ -26,6 +26,15 @@ bool may_pass_others(const ReplayedRecording& one) {
            });
 }
 
+bool has_stacks(const formats::DofProgram& program) {
+    return std::ranges::any_of(program.action_lists, [](const formats::DofActionList& list) {
+        return std::ranges::any_of(list.actions, [](const formats::DofAction& action) {
+            return action.kind == DTRACEACT_STACK || action.kind == DTRACEACT_USTACK ||
+                   action.kind == DTRACEACT_JSTACK;
+        });
+    });
+}
+
 } // namespace
 
 Replay::Replay(const ReplayedProbes& probes, const ReplayOptions& options)
@@ -35,9 +44,10 @@ Replay::Replay(const ReplayedProbes& probes, const ReplayOptions& options)
 
 base::Result<std::unique_ptr<ReplayMachine>> Replay::make_machine(base::ByteView dof) const {
     uint64_t begin_ns = is_of_several() ? covered_.begin_ns() : begin_of(recordings_[0]);
-    return ReplayMachine::create(
-        probes_, begin_ns,
-        {options_.release, options_.destructive, options_.timer_firings_max, options_.places}, dof);
+    return ReplayMachine::create(probes_, begin_ns,
+                                 {options_.release, options_.destructive,
+                                  options_.timer_firings_max, options_.places, places_stacks_},
+                                 dof);
 }
 
 /// Fires the timers that are due before a record, and goes to its time.
@@ -173,6 +183,7 @@ void Replay::find_end() {
 
 /// Makes the machine; its engine keeps the aggregations itself where that is the same.
 base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program) {
+    places_stacks_ = has_stacks(program);
     base::Bytes counting;
     if (auto counts = EngineCounts::of(program, ReplayMachine::cpus_of(recordings_))) {
         firings_per_poll_ = counts->firings_max;

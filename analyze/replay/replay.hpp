@@ -103,6 +103,7 @@ private:
     };
     std::vector<Polled> polled_;            // of each CPU
     std::optional<uint64_t> next_timer_ns_; // of the earliest timer
+    bool places_stacks_ = false;            // the program has stacks
     uint64_t firings_per_poll_ = kFiringsPerPoll;
     uint32_t kept_bytes_ = 0;    // of a CPU's aggregations, where the engine keeps them; else 0
     uint64_t records_alike_ = 0; // read by these

@@ -29,6 +29,7 @@ base::Result<std::unique_ptr<ReplayMachine>> ReplayMachine::create(const Replaye
                                                                    base::ByteView dof) {
     std::unique_ptr<ReplayMachine> machine(new ReplayMachine(probes));
     machine->places_ = options.places;
+    machine->places_stacks_ = options.places_stacks;
     DBK_TRY_VOID(machine->make_host(begin_ns));
     DBK_TRY_VOID(machine->add_probes());
     DBK_TRY_VOID(machine->load(options, dof));
@@ -154,17 +155,17 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
 }
 
 void ReplayMachine::place_addresses(size_t recording, uint64_t own_ns) {
-    for (const ReplayedProbes::PlacedSlot& placed : replayed_.placed())
-        if (uint64_t address = slots_.value(placed.of))
-            slots_.set(placed.slot,
-                       placed.is_of_process
-                           ? places_->user(recording, host_->thread().pid, address, own_ns)
-                           : places_->kernel(recording, address));
-        else
-            slots_.set(placed.slot, 0);
+    for (const ReplayedProbes::PlacedSlot& placed : replayed_.placed()) {
+        uint64_t address = slots_.value(placed.of) + placed.added;
+        slots_.set(placed.slot, placed.is_of_process
+                                    ? places_->user(recording, host_->thread().pid, address, own_ns)
+                                    : places_->kernel(recording, address));
+    }
+    if (!places_stacks_)
+        return;
     for (uint64_t& address : slots_.kernel_stack())
         address = places_->kernel(recording, address);
-    if (auto pid = slots_.stack_pid())
+    if (auto pid = slots_.process())
         for (uint64_t& address : slots_.user_stack())
             address = places_->user(recording, *pid, address, own_ns);
 }
@@ -173,7 +174,7 @@ void ReplayMachine::place_addresses(size_t recording, uint64_t own_ns) {
 /// name and user in slots.
 void ReplayMachine::set_thread(const FiringReader& reader, size_t recording) {
     const Route& route = reader.route();
-    uint64_t pid = slots_.stack_pid().value_or(slots_.value(route.pid));
+    uint64_t pid = slots_.process().value_or(slots_.value(route.pid));
     auto tid = static_cast<uint32_t>(slots_.value(route.tid));
     uint64_t key = tid != 0 ? tid : kIdleKeys + reader.main().cpu;
     host_->set_thread(static_cast<uint32_t>(pid), tid, key + recording * kRecordingKeys);

@@ -21,6 +21,7 @@ public:
         bool destructive = false; ///< the program may ask for destructive actions, which do nothing
         uint64_t timer_firings_max = 0;
         CommonPlaces* places = nullptr; ///< of several recordings; null: addresses stay
+        bool places_stacks = false;     ///< the program has stacks
     };
 
     /// `begin_ns` is the common time at which it begins.  The probes must outlive it.
@@ -78,6 +79,7 @@ private:
     std::vector<ReplayedProbesById> probes_;
     std::vector<sim::SimProbe*> timers_;
     CommonPlaces* places_ = nullptr;
+    bool places_stacks_ = false;
 };
 
 } // namespace daybreak::analyze

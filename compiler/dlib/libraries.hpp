@@ -17,6 +17,7 @@ struct Library {
     std::string name; ///< "procfs.d": what depends_on calls it
     std::string path; ///< what messages call it; of the system's own the name
     std::string text;
+    bool replaces = false; ///< may define again what task.d has: for `daybreak backfill`
 };
 
 /// Returns the system's libraries.

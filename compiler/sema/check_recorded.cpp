@@ -125,7 +125,6 @@ void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
     }
 }
 
-/// Returns the recorded value of an expression; null when it is not one.
 TypedPtr ExprChecker::recorded_value(const Expr& expression) {
     if (!is_replayed() || (!inlines_.empty() && inlines_.back().is_library))
         return nullptr;
@@ -161,31 +160,34 @@ TypedPtr ExprChecker::replay_word(uint32_t index, const Span& span) const {
     return node;
 }
 
-/// A recorded value, with a constant added to it, as an address that is to be named.
-TypedPtr ExprChecker::named_address(TypedPtr address, bool is_of_process) const {
-    if (!is_replayed() || !address)
-        return address;
-    switch (address->op) {
+/// Takes a recorded value with a constant added to it apart.  Returns whether it is one.
+static bool take_address(const TypedExpr& value, RecordedState::Address& address) {
+    switch (value.op) {
     case TypedOp::reinterpret:
+        return take_address(*value.operands[0], address);
     case TypedOp::add:
     case TypedOp::subtract: {
-        if (address->operands.size() > 1 && !address->operands[1]->is_constant())
-            return address;
-        auto changed = std::make_shared<TypedExpr>(*address);
-        changed->operands[0] = named_address(address->operands[0], is_of_process);
-        return changed;
+        if (!value.operands[1]->is_constant())
+            return false;
+        uint64_t constant = value.operands[1]->value;
+        address.added += value.op == TypedOp::add ? constant : 0 - constant;
+        return take_address(*value.operands[0], address);
     }
-    case TypedOp::builtin_array: {
-        const TypedExpr& index = *address->operands[0];
-        if (address->value != DIF_VAR_ARGS || !index.is_constant() ||
-            index.value < formats::kFirstSlot)
-            return address;
-        auto slot = static_cast<uint32_t>(index.value);
-        return replay_word(context_.recorded->place_of(slot, is_of_process), address->span);
-    }
+    case TypedOp::builtin_array:
+        address.slot = static_cast<uint32_t>(value.operands[0]->value);
+        return value.value == DIF_VAR_ARGS && value.operands[0]->is_constant() &&
+               address.slot >= formats::kFirstSlot;
     default:
-        return address;
+        return false;
     }
+}
+
+TypedPtr ExprChecker::named_address(TypedPtr value, bool is_of_process) const {
+    RecordedState::Address address{.is_of_process = is_of_process};
+    if (!is_replayed() || !value || !take_address(*value, address))
+        return value;
+    auto slot = context_.recorded->place_of(address);
+    return slot ? replay_word(*slot, value->span) : value;
 }
 
 TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) const {

@@ -103,6 +103,8 @@ public:
                                std::string hint = {});
     /// Returns a predicate that also asks whether the firing has the slots that are needed.
     TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
+    /// Returns the recorded value of an expression; null when it is not one.
+    TypedPtr recorded_value(const Expr& expression);
     /// Returns an address as sym() and its kin are to have it: in a replay of several recordings a
     /// recorded one is that of its place.
     TypedPtr named_address(TypedPtr address, bool is_of_process) const;
@@ -145,7 +147,6 @@ private:
     };
     void find_owners(const Expr& expression, Owners& owners) const;
     void find_owner(const Identifier& name, Owners& owners) const;
-    TypedPtr recorded_value(const Expr& expression);
     TypedPtr replay_word(uint32_t index, const Span& span) const;
     TypedPtr known_in_replay(const Expr& expression, TypedPtr value);
 

@@ -153,7 +153,9 @@ bool ClausePlanner::symbol_argument(const Expr& expression, const Call& call, Ac
                                     PlannedAction& planned) {
     if (!count_arguments(expression, call, 1, 1))
         return false;
-    TypedPtr address = checker_.decay(checker_.check(*call.arguments[0]));
+    TypedPtr address = checker_.recorded_value(expression); // the address, of the recorded program
+    if (!address)
+        address = checker_.decay(checker_.check(*call.arguments[0]));
     if (!address)
         return false;
     if (!types_.is_scalar(address->type)) {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -65,8 +64,8 @@ public:
                               std::optional<uint64_t> mono_ns) const;
     bool empty() const { return counts_.blocks == 0; }
     const Counts& counts() const { return counts_; }
-    /// All that were mapped.
-    auto files() const { return std::views::keys(numbers_); }
+    /// All that were mapped, each once.
+    const std::map<MappedFile, uint32_t>& files() const { return numbers_; }
 
 private:
     struct Event {

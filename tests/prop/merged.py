@@ -72,7 +72,8 @@ CALLS = """#pragma D option quiet
 syscall::read:entry, syscall::write:entry, syscall::openat:entry { capture(pid, tid, stack(3), ustack(3), ustack(1), caller, ucaller); }
 """
 ADDRESSES = ["stack(3)", "ustack(3)", "ustack(1)", "sym(caller)", "func(caller + 1)", "mod(caller)", "usym(ucaller)", "ufunc(ucaller)",
-             "umod(ucaller)", "uaddr(ucaller)", "pid"]
+             "umod(ucaller)", "uaddr(ucaller)", "pid",
+             "ufunc(ucaller + 4)", "uaddr(ucaller - 4)", "func(caller + 0x1000)", "sym(caller - 0x10000000)"]
 
 
 def question_of_addresses(chance):

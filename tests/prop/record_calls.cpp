@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <set>
+#include <utility>
 
 using namespace daybreak;
 
@@ -53,11 +55,16 @@ base::Bytes maps_block(uint64_t boot_id, const std::vector<uint64_t>& execs,
         std::fill(std::begin(file.build_id), std::end(file.build_id), uint8_t(kFiles - i));
         append(payload, DBK_MAP_FILE, 0, 1, file, path);
     }
+    std::set<std::pair<uint32_t, uint64_t>> unmapped; // in each image of the process
+    for (uint32_t pid : kPids)
+        for (uint64_t address : sim::user_stack())
+            if (random() % 8 == 0)
+                unmapped.emplace(pid, address / kPage * kPage);
     for (uint64_t when : execs)
         for (uint32_t pid : kPids) {
             append(payload, DBK_MAP_IMAGE, pid, when, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
             for (uint64_t address : sim::user_stack())
-                if (uint64_t begin = address / kPage * kPage; random() % 8 != 0)
+                if (uint64_t begin = address / kPage * kPage; !unmapped.contains({pid, begin}))
                     append(payload, DBK_MAP_MAPPING, pid, when + 1,
                            dbk_map_mapping{begin, begin + kPage, random() % kPlaces * kPage,
                                            files[random() % kFiles], 0});

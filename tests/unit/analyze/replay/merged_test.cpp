@@ -33,13 +33,15 @@ private:
 };
 
 /// Counts in @a and @b, and says "end" in END.
-base::Bytes program_dof() {
+base::Bytes program_dof(bool has_aggregations = true) {
     test::ProgramBuilder b;
+    b.option(DTRACEOPT_QUIET, 1);
+    b.clause("dtrace:::END", {b.trace(b.text("end\n"))});
+    if (!has_aggregations)
+        return b.dof();
     b.aggregation_name("a");
     b.aggregation_name("b");
-    b.option(DTRACEOPT_QUIET, 1);
     b.clause("merged:::none", b.aggregate(DTRACEAGG_COUNT, 1, {}, std::nullopt));
-    b.clause("dtrace:::END", {b.trace(b.text("end\n"))});
     return b.dof();
 }
 
@@ -58,14 +60,15 @@ StateAggregation named(uint32_t function, KeyTag tag = KeyTag::string, uint32_t 
 class Files {
 public:
     std::string add(const StatePart& part, const std::vector<State>& states,
-                    const std::vector<formats::StateSymbol>& symbols = {}) {
+                    const std::vector<formats::StateSymbol>& symbols = {},
+                    bool has_aggregations = true) {
         base::Bytes file;
         formats::StateWriter writer([&file](base::ByteView bytes) {
             file.insert(file.end(), bytes.begin(), bytes.end());
             return base::Result<void>();
         });
         StatePart with_dof = part;
-        with_dof.dof = program_dof();
+        with_dof.dof = program_dof(has_aggregations);
         REQUIRE(writer.begin_part(with_dof).ok());
         if (!symbols.empty())
             REQUIRE(writer.add_symbols({symbols}).ok());
@@ -184,6 +187,15 @@ TEST_CASE("keys with NUL, tab and bytes that are no UTF-8 meet themselves", "[re
         twos++;
     CHECK(twos == states.size());
     CHECK(contains(text, "a\tb"));
+}
+
+TEST_CASE("a part of a machine that matched nothing may be the first", "[replay][merge]") {
+    Files files;
+    std::string none = files.add(part(1), {}, {}, false);
+    std::string some = files.add(part(2), {{named(DTRACEAGG_SUM), string_key("x"), {7}}});
+    std::string text = files.printed({none, some});
+    CHECK(contains(text, " 7\n"));
+    CHECK(files.printed({some, none}) == text);
 }
 
 TEST_CASE("a part with other states than before is refused", "[replay][merge]") {
