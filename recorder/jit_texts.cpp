@@ -73,13 +73,12 @@ class Collector {
 public:
     /// Takes a file of `folder` once, if it is of user `owner`; empty: of any.
     void take(uint32_t pid, int folder, const std::string& name, std::optional<uid_t> owner) {
-        if (bytes_left_ == 0 || seen_.size() >= formats::kJitTextsMax)
-            return refuse(strprintf("%s of process %u", name.c_str(), pid),
-                          "after more files, or bytes, than are taken");
         ScopedFd file = look_at(folder, name.c_str());
         if (!file.valid() && errno == ENOENT)
             return; // this process makes no code
         const std::string where = strprintf("%s of process %u", name.c_str(), pid);
+        if (bytes_left_ == 0 || seen_.size() >= formats::kJitTextsMax)
+            return refuse(where, "after more files, or bytes, than are taken");
         struct stat status = {};
         if (!file.valid() || ::fstat(file.get(), &status) != 0)
             return refuse(where, "could not be looked at");
