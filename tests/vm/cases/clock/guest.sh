@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-clocksource=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+current_clocksource=/sys/devices/system/clocksource/clocksource0/current_clocksource
+# Until about 2 s after the start, when its frequency has been refined, the kernel calls it tsc-early.
+until [ "$(cat $current_clocksource)" != tsc-early ]; do sleep 0.1; done
+clocksource=$(cat $current_clocksource)
 echo "$clocksource" >/share/out/clocksource
 holds load insmod /share/in/embedded.ko
 workload 1
