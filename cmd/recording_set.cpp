@@ -7,6 +7,7 @@
 #include "analyze/info.hpp"
 #include "analyze/replay/alignment.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/user_symbols.hpp"
 
 #include <algorithm>
 #include <map>
@@ -81,6 +82,21 @@ void RecordingSet::name_all() {
             one->name += (one->name.empty() ? "boot " : ", boot ") +
                          one->bootid.substr(0, kBootDigits);
     }
+}
+
+Result<void> RecordingSet::take_symbols(const std::vector<std::string>& paths) {
+    std::vector<formats::Trace*> traces;
+    for (const auto& one : all_)
+        traces.push_back(&one->trace);
+    DBK_TRY(folders_, cmd::take_symbols(paths, traces));
+    return {};
+}
+
+std::vector<const formats::Trace*> RecordingSet::traces() const {
+    std::vector<const formats::Trace*> traces;
+    for (const auto& one : all_)
+        traces.push_back(&one->trace);
+    return traces;
 }
 
 Result<void> RecordingSet::cut(const WindowOptions& options) {

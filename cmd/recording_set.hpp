@@ -36,6 +36,8 @@ public:
     /// Errors: as of read_recordings().
     static base::Result<std::unique_ptr<RecordingSet>> open(const TraceFiles& files);
 
+    /// Gives each the symbols that --symbols names.  Errors: as cmd::take_symbols().
+    base::Result<void> take_symbols(const std::vector<std::string>& paths);
     /// Cuts each to what was asked for, by its own time.  One that has nothing of it is left out,
     /// which is said, unless that would be all.
     /// Errors: as of apply_window_options().
@@ -50,6 +52,9 @@ public:
 
     bool is_of_several() const { return all_.size() > 1; }
     const std::vector<std::unique_ptr<OpenRecording>>& all() const { return all_; }
+    std::vector<const formats::Trace*> traces() const;
+    /// Of --symbols, for user_names_of().
+    const std::vector<std::string>& folders() const { return folders_; }
     /// For ReplayedProbes, once they are aligned.
     std::span<const analyze::ReplayedRecording> replayed() const { return replayed_; }
     /// What a message about one of several begins with: "web-1: ".
@@ -62,6 +67,7 @@ private:
     base::Result<void> find_events(const std::string& event);
 
     std::vector<std::unique_ptr<OpenRecording>> all_;
+    std::vector<std::string> folders_;
     analyze::CaptureSlots slots_;
     std::vector<analyze::ReplayedRecording> replayed_;
 };

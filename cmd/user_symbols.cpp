@@ -4,8 +4,12 @@
 #include "base/counted.hpp"
 #include "base/visible.hpp"
 #include "cmd/terminal.hpp"
+#include "recorder/old_symbols.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -38,7 +42,60 @@ base::Bytes running_vdso(const formats::Recording& recording) {
     return {start, start + bytes};
 }
 
+/// Whether all are of one build of the kernel.
+bool are_of_one_kernel(std::span<formats::Trace* const> traces) {
+    auto build_of = [](const formats::Trace* trace) {
+        const auto& host = trace->recording.host;
+        return host ? std::pair(host->release, host->version) : std::pair<std::string, std::string>();
+    };
+    return std::ranges::all_of(traces, [&](const formats::Trace* trace) {
+        return build_of(trace) == build_of(traces[0]);
+    });
+}
+
+/// Of one file, as take_symbols().
+base::Result<void> take_kernel_symbols(const std::string& path,
+                                       std::span<formats::Trace* const> traces) {
+    std::optional<base::Error> wrong;
+    bool is_taken = false;
+    for (formats::Trace* trace : traces) {
+        auto symbols = recorder::read_old_symbols(path, trace->recording);
+        if (!symbols.ok()) {
+            wrong = symbols.error();
+            continue;
+        }
+        if (!symbols->says_kernel && !are_of_one_kernel(traces))
+            return base::errorf(base::ErrorCode::invalid,
+                                "%s does not say of which kernel it is, and the recordings are of "
+                                "several: take a trace of that kernel",
+                                path.c_str());
+        trace->symbols = std::move(symbols->symbols);
+        is_taken = true;
+    }
+    if (!is_taken)
+        return *wrong;
+    return {};
+}
+
 } // namespace
+
+void add_symbols_option(Command command, std::vector<std::string>& paths) {
+    command.add_option("--symbols", paths,
+                       "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
+                       "folder of programs and libraries");
+}
+
+base::Result<std::vector<std::string>> take_symbols(const std::vector<std::string>& paths,
+                                                    std::span<formats::Trace* const> traces) {
+    std::vector<std::string> folders;
+    for (const std::string& path : paths) {
+        if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+            folders.push_back(path);
+        else
+            DBK_TRY_VOID(take_kernel_symbols(path, traces));
+    }
+    return folders;
+}
 
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
                                                       std::vector<std::string> folders) {
@@ -58,8 +115,40 @@ void add_user_style_options(Command command, analyze::UserNameStyle& style) {
                      "Names of C++ and Rust as the linker has them");
 }
 
-void complain_of_missing(const analyze::RecordedNames& names) {
-    auto missing = names.missing();
+namespace {
+
+/// Why addresses stayed numbers, and what helps.
+std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const formats::Trace& trace) {
+    std::string why = trace.path + " has no symbols";
+    formats::Findings findings = trace.recording.all_findings();
+    for (const formats::Finding& finding : findings.list())
+        if (finding.kind == formats::FindingKind::no_symbols)
+            why = finding.where + ": " + finding.text;
+    if (unnamed.kernel)
+        return "kernel addresses stay numbers: " + why +
+               "; --symbols takes another trace of that kernel, or /proc/kallsyms "
+               "while it runs";
+    return "user addresses stay numbers: " + trace.path +
+           " has no maps of processes; the kernel module keeps them while a program has ustack(), "
+           "usym(), ufunc(), umod() or uaddr()";
+}
+
+} // namespace
+
+void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
+                         std::span<const formats::Trace* const> traces) {
+    for (const formats::Trace* trace : traces)
+        if (unnamed.kernel ? trace->symbols.empty() : unnamed && trace->recording.maps.empty())
+            complain(unnamed_text(unnamed, *trace));
+}
+
+void complain_of_missing(const UserNamesOfAll& names) {
+    std::set<std::pair<std::string, std::string>> all;
+    for (const auto& one : names)
+        if (one)
+            for (auto& file : one->missing())
+                all.insert(std::move(file));
+    std::vector missing(all.begin(), all.end());
     if (missing.empty())
         return;
     std::string text;

@@ -107,7 +107,7 @@ Result<OldSymbols> read_old_symbols(const std::string& path, const formats::Reco
         DBK_TRY(formats::SymbolTable table,
                 parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
         DBK_TRY(table, placed(std::move(table), path, recording, SymbolsBoot::unknown));
-        return OldSymbols{std::move(table), {}};
+        return OldSymbols{std::move(table), {}, false};
     }
     DBK_TRY(formats::Trace trace, formats::parse_trace(bytes, path));
     if (trace.shared_symbols) {

@@ -15,6 +15,7 @@ namespace daybreak::recorder {
 struct OldSymbols {
     formats::SymbolTable symbols;
     std::vector<formats::ModuleInfo> modules;
+    bool says_kernel = true; ///< where they came from says of which kernel they are
 };
 
 /// Returns the symbols that `path` (a trace file, or the text of /proc/kallsyms) has for the kernel

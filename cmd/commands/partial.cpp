@@ -116,8 +116,9 @@ int replay_partial(const PartialRequest& request) {
     analyze::ReportOptions options;
     options.testing = is_testing();
     options.symbols = &request.recording.trace.symbols;
-    auto users = user_names_of(request.recording.trace);
-    analyze::CommonPlaces places({{&request.recording.trace, users.get()}});
+    UserNamesOfAll users;
+    users.push_back(user_names_of(request.recording.trace, request.folders));
+    analyze::CommonPlaces places({{&request.recording.trace, users[0].get()}});
     options.users = &places.users();
     TerminalSink sink({.details = !options.testing});
     MessageSink messages(sink);
@@ -158,8 +159,8 @@ int replay_partial(const PartialRequest& request) {
     part.drops = replay.drops();
     if (auto written = write_file(request, part, report, &places.users()); !written.ok())
         return fail(written.error());
-    if (users && !options.testing)
-        complain_of_missing(*users);
+    if (!options.testing)
+        complain_of_missing(users);
     return end(request, replay);
 }
 

@@ -15,6 +15,7 @@ struct PartialRequest {
     const analyze::ReplayedProbes& probes;
     const CompiledProgram& compiled; ///< with the options of a replay
     std::string path;
+    std::vector<std::string> folders; ///< of --symbols
 };
 
 /// Runs it and writes the file.  Returns the exit status.

@@ -37,6 +37,7 @@ struct ReplayArguments {
     std::string align; ///< a probe description
     bool where_possible = false;
     bool names_machines = false;
+    std::vector<std::string> symbols_paths;
     analyze::UserNameStyle user_style;
     std::string partial; ///< the file for partial states; "": print
 };
@@ -83,10 +84,10 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         base::ByteView dof) {
     analyze::ReportOptions options;
     options.testing = is_testing();
-    std::vector<std::unique_ptr<analyze::RecordedNames>> users;
+    UserNamesOfAll users;
     std::vector<analyze::CommonPlaces::Source> sources;
     for (const auto& one : set.all()) {
-        users.push_back(user_names_of(one->trace));
+        users.push_back(user_names_of(one->trace, set.folders()));
         sources.push_back({&one->trace, users.back().get()});
     }
     analyze::CommonPlaces common(sources); // an address of one boot is nothing to the next
@@ -118,8 +119,11 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     int advised = complain_of_gaps(set, replay.records() != 0);
     if (!arguments.program.source && !options.testing)
         complain_of_predicates(compiled.program, set);
-    if (!options.testing)
+    if (!options.testing) {
         complain_of_faults(set);
+        complain_of_unnamed(report.unnamed(), set.traces());
+        complain_of_missing(users);
+    }
     if (replay.has_timers_ended())
         complain(base::strprintf("timers fired %" PRIu64
                                  " times, and no more: the recording is too "
@@ -177,7 +181,8 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     if (!arguments.partial.empty()) {
         if (!arguments.program.source && !is_testing())
             complain_of_predicates(compiled->program, set);
-        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial});
+        return replay_partial(
+            {*set.all()[0], probes, *compiled, arguments.partial, set.folders()});
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
@@ -196,6 +201,8 @@ int replay(ReplayArguments arguments) {
     auto set = RecordingSet::open(files);
     if (!set.ok())
         return fail(set.error());
+    if (auto taken = (*set)->take_symbols(arguments.symbols_paths); !taken.ok())
+        return fail(taken.error());
     if (auto cut = (*set)->cut(arguments.window); !cut.ok())
         return fail_window("replay", cut.error());
     if (auto prepared = (*set)->prepare(); !prepared.ok())
@@ -239,6 +246,7 @@ void add_replay(Command app, int& status) {
                     "Several recordings: take the first record of this probe in each as one moment "
                     "(default: their wall clocks)")
         .type_name("PROBE");
+    add_symbols_option(command, arguments->symbols_paths);
     add_user_style_options(command, arguments->user_style);
     command.add_flag("--where-possible", arguments->where_possible,
                      "Leave out clauses that ask what was not recorded, and say which");

@@ -11,10 +11,8 @@
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
 #include "cmd/window_options.hpp"
-#include "recorder/old_symbols.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -42,22 +40,6 @@ struct ReportArguments {
 analyze::TimeWindow window_of(const formats::Recording& recording, const analyze::TimeWindow& asked,
                               bool all) {
     return asked.is_set() || all ? asked : analyze::own_window_of(recording);
-}
-
-/// Why addresses stayed numbers, and what helps.
-std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const formats::Trace& trace) {
-    std::string why = trace.path + " has no symbols";
-    formats::Findings findings = trace.recording.all_findings();
-    for (const formats::Finding& finding : findings.list())
-        if (finding.kind == formats::FindingKind::no_symbols)
-            why = finding.where + ": " + finding.text;
-    if (unnamed.kernel)
-        return "kernel addresses stay numbers: " + why +
-               "; --symbols takes another trace of that kernel, or /proc/kallsyms "
-               "while it runs";
-    return "user addresses stay numbers: " + trace.path +
-           " has no maps of processes; the kernel module keeps them while a program has ustack(), "
-           "usym(), ufunc(), umod() or uaddr()";
 }
 
 /// What could be read of files without the description of a ring, and what helps.
@@ -93,17 +75,10 @@ int report(const ReportArguments& arguments) {
     auto trace = read_trace_files(files);
     if (!trace.ok())
         return fail(trace.error());
-    std::vector<std::string> folders;
-    for (const std::string& path : arguments.symbols_paths) {
-        if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
-            folders.push_back(path);
-            continue;
-        }
-        auto symbols = recorder::read_old_symbols(path, trace->recording);
-        if (!symbols.ok())
-            return fail(symbols.error());
-        trace->symbols = std::move(symbols->symbols);
-    }
+    formats::Trace* const traces[] = {&*trace};
+    auto folders = take_symbols(arguments.symbols_paths, traces);
+    if (!folders.ok())
+        return fail(folders.error());
     auto window = apply_window_options(arguments.window, trace->recording);
     if (!window.ok())
         return fail_window("report", window.error());
@@ -114,8 +89,9 @@ int report(const ReportArguments& arguments) {
     options.window = window_of(trace->recording, *window, arguments.all);
     options.probes = *probes;
     options.symbols = &trace->symbols;
-    auto users = user_names_of(*trace, std::move(folders));
-    options.users = users.get();
+    UserNamesOfAll users;
+    users.push_back(user_names_of(*trace, std::move(*folders)));
+    options.users = users[0].get();
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
@@ -138,10 +114,10 @@ int report(const ReportArguments& arguments) {
                  probes->description());
     if (note.undescribed && !options.testing)
         complain(undescribed_text(*trace));
-    if (result.unnamed && !options.testing)
-        complain(unnamed_text(result.unnamed, *trace));
-    if (users && !options.testing)
-        complain_of_missing(*users);
+    if (!options.testing) {
+        complain_of_unnamed(result.unnamed, traces);
+        complain_of_missing(users);
+    }
     // What the engine counted has no records: that there are none says nothing of it.
     bool has_counts = (probes->is_set() || !arguments.window.cpus.empty()) &&
                       std::ranges::any_of(trace->recording.rings, counts_in_engine);
@@ -162,9 +138,7 @@ void add_report(Command app, int& status) {
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
     add_probe_option(command, arguments->window);
-    command.add_option("--symbols", arguments->symbols_paths,
-                       "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
-                       "folder of programs and libraries");
+    add_symbols_option(command, arguments->symbols_paths);
     add_user_style_options(command, arguments->user_style);
     command.add_flag("--all", arguments->all,
                      "Of a snapshot or a cut file all it holds, not only its window");

@@ -164,9 +164,46 @@ class Round:
                               f"--- merge\n{output.decode(errors='replace')}")
 
 
+FILES = {"liba.so": "03" * 20, "libb.so": "02" * 20, "libc.so": "01" * 20}  # of record_calls
+WORK = ".text\n.globl work\n.type work,@function\nwork: .skip 8192, 0x90\n.size work, . - work\n"
+
+
+def wrong_names(options):
+    """What is wrong with names of files that are in a folder only, and with what is said where they are nowhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        one = Round(options, folder, options.seed)
+        pathlib.Path(folder, "calls.d").write_text(CALLS)
+        pathlib.Path(folder, "q.d").write_text("syscall:::entry { @[ufunc(ucaller)] = count(); }")
+        pathlib.Path(folder, "work.S").write_text(WORK)
+        os.mkdir(f"{folder}/files")
+        for name, build_id in FILES.items():
+            subprocess.run(["cc", "-shared", "-nostdlib", f"-Wl,--build-id=0x{build_id}", "-o", f"files/{name}", "work.S"], cwd=folder, check=True)
+        one.run("compile", "-s", "calls.d", "-o", "calls.dof")
+        for boot, seed in (("a", "1"), ("b", "2")):  # by which some address lies in work()
+            subprocess.run([one.record, seed, boot, "1", "calls.dof", boot + ".dbrk"], cwd=folder, check=True)
+        given = ["--symbols", "files"]
+        for boots in (["a.dbrk"], ["a.dbrk", "b.dbrk"]):
+            unnamed, said, _ = one.run("replay", "-s", "q.d", *boots)
+            named, silent, _ = one.run("replay", "-s", "q.d", *boots, *given)
+            if b"`work" in unnamed or b"`work" not in named:
+                one.wrong.append(f"names of {boots}: {unnamed} {named}")
+            if "are not named" not in said or said.count("libb.so (build id 0202") != 1 or "not named" in silent:
+                one.wrong.append(f"said of {boots}: {said} {silent}")
+        for more in ([], given):
+            expected, _, _ = one.run("replay", "-s", "q.d", "a.dbrk", "b.dbrk", *more)
+            parts = [one.states(boot + ".states", boot + ".dbrk", *more) for boot in "ab"]
+            merged, _, _ = one.run("merge", *parts)
+            if merged != expected:
+                one.wrong.append(f"merged with {more}: {merged} {expected}")
+        return one.wrong
+
+
 def main():
     options = prop.arguments(__doc__.split("\n")[0], rounds=2, more=("--divide", "--record"))
     failed = 0
+    for text in wrong_names(options):
+        failed = 1
+        print(text)
     for number in range(options.rounds):
         with tempfile.TemporaryDirectory() as folder:
             one = Round(options, folder, options.seed + number)
