@@ -329,8 +329,16 @@ void Compilation::item(const Provider& provider) {
         declared.probes.push_back({probe.name, {}});
         for (const ParameterSyntax& parameter : probe.arguments) {
             TypeId type = declarer_.parameter(parameter).type;
-            if (type != TypeId::none && !types_.is_void(type))
-                declared.probes.back().types.push_back(types_.name(type));
+            if (type == TypeId::none || types_.is_void(type))
+                continue;
+            DeclaredProvider::Argument argument{types_.name(type), 0, types_.is_signed(type),
+                                                types_.is_pointer(type) ||
+                                                    types_.is_string_like(type)};
+            if (argument.is_pointer)
+                argument.bytes = sizeof(uint64_t);
+            else if (types_.is_integer(type))
+                argument.bytes = static_cast<uint32_t>(types_.size_of(type).value_or(0));
+            declared.probes.back().arguments.push_back(std::move(argument));
         }
     }
     output_.providers.push_back(std::move(declared));

@@ -87,23 +87,28 @@ struct CompileOptions {
 
 /// A provider that a program declares, for provider_header().
 struct DeclaredProvider {
+    struct Argument {
+        std::string type;   ///< as C text
+        uint32_t bytes = 0; ///< 0: neither an integer nor a pointer
+        bool is_signed = false, is_pointer = false;
+    };
     struct Probe {
-        std::string name;               ///< as written: "two__parts"
-        std::vector<std::string> types; ///< of its own arguments, as C text
+        std::string name; ///< as written: "two__parts"
+        std::vector<Argument> arguments;
     };
     std::string name;
     std::vector<Probe> probes;
 };
 
 struct CompileOutput {
-    std::optional<base::Bytes> dof;          ///< set if and only if there are no errors
-    formats::DofProgram program;             ///< what `dof` holds: for `compile -S` and listings
+    std::optional<base::Bytes> dof; ///< set if and only if there are no errors
+    formats::DofProgram program;    ///< what `dof` holds: for `compile -S` and listings
     /// The sources in canonical form, macros replaced: the same for programs that differ in blanks,
     /// comments and parentheses that are not needed.  Only of a program that is replayed.
     std::string normalized;
     bool has_clause_left_out = false; ///< of where_possible: one that none of its probes can have
-    DiagnosticSink diagnostics;              ///< warnings too
-    SourceManager sources;                   ///< what the diagnostics point into
+    DiagnosticSink diagnostics;       ///< warnings too
+    SourceManager sources;            ///< what the diagnostics point into
     std::vector<DeclaredProvider> providers; ///< of the sources, not of libraries
     std::vector<std::string> libraries;      ///< paths of those that were loaded, in order
     /// For each of program.ecbs the index in CompileOptions::sources it comes from; the ECB of
@@ -116,9 +121,9 @@ struct CompileOutput {
     std::vector<ClauseStability> stability;
 };
 
-/// Returns the C header of `dtrace -h`: a macro per probe that fires it, one that says whether it
-/// is enabled, and what they call.  `file_name` is the header's, "prov.h", which its guard is made
-/// of.
+/// Returns the header of `dtrace -h`, in C and C++: a macro per probe that fires it, one that says
+/// whether it is enabled, and what they need.  `file_name` is the header's, "prov.h", which its
+/// guard is made of.  Every argument is an integer or a pointer.
 std::string provider_header(const std::vector<DeclaredProvider>& providers,
                             const std::string& file_name);
 

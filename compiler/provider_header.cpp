@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C header of a provider's declaration: what a program that has the probes calls.
+// The C header of a provider's declaration: what a program that has the probes includes.
+//
+// A probe is a function that is always inlined: an instruction that does nothing, and a note in
+// section .note.stapsdt that says where that instruction is, where its arguments are and which
+// variable counts the tracers.  So the program needs no library, and no step beside compiling.
 #include "compiler/compiler.hpp"
+
+#include "base/result.hpp"
 
 #include <cctype>
 
@@ -9,11 +15,55 @@ namespace daybreak::compiler {
 
 namespace {
 
-/// PROVIDER_PROBE: letters in upper case, two underscores and dashes as one.
+using base::strprintf;
+
+/// Before the probes.  The note: lengths of owner and content, kind 3; the owner; three addresses;
+/// provider, name and operands.  "?": of the group of the function, which the linker may leave out.
+constexpr char kBefore[] = R"(
+#ifndef DAYBREAK_PROBE
+#if defined(__x86_64__) && !defined(__ILP32__) && defined(__ELF__) && defined(__GNUC__) && \
+	!defined(DAYBREAK_NO_PROBES)
+#define DAYBREAK_PROBE(provider, name, operands) \
+	"990:	nop\n" \
+	"	.pushsection .note.stapsdt, \"?\", \"note\"\n" \
+	"	.balign 4\n" \
+	"	.4byte 992f-991f, 994f-993f, 3\n" \
+	"991:	.asciz \"stapsdt\"\n" \
+	"992:	.balign 4\n" \
+	"993:	.8byte 990b, _.stapsdt.base, " #provider "_" #name "_semaphore\n" \
+	"	.asciz \"" #provider "\", \"" #name "\", \"" operands "\"\n" \
+	"994:	.balign 4\n" \
+	"	.popsection\n" \
+	"	.ifndef _.stapsdt.base\n" \
+	"	.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+	"	.weak _.stapsdt.base\n" \
+	"	.hidden _.stapsdt.base\n" \
+	"_.stapsdt.base: .byte 0\n" \
+	"	.size _.stapsdt.base, 1\n" \
+	"	.popsection\n" \
+	"	.endif\n"
+#else
+#define DAYBREAK_PROBE(provider, name, operands) ""
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+)";
+
+constexpr char kAfter[] = R"(
+#ifdef __cplusplus
+}
+#endif
+
+)";
+
+/// PROVIDER_PROBE: letters in upper case, two underscores as one.
 std::string macro_name(const std::string& provider, const std::string& probe) {
     std::string name = provider + "_", upper;
     for (size_t i = 0; i < probe.size(); i++) {
-        name += probe[i] == '-' ? '_' : probe[i];
+        name += probe[i];
         i += probe.compare(i, 2, "__") == 0;
     }
     for (unsigned char c : name)
@@ -28,49 +78,67 @@ std::string guard_of(const std::string& file_name) {
     return guard;
 }
 
-std::string list_of(size_t count, const char* prefix) {
+/// A text for each argument, joined; '#' stands for its number.
+template <class TextOf>
+std::string list_of(const DeclaredProvider::Probe& probe, const char* between, TextOf text_of) {
     std::string list;
-    for (size_t i = 0; i < count; i++)
-        list += (i == 0 ? "" : ", ") + std::string(prefix) + std::to_string(i);
+    for (size_t i = 0; i < probe.arguments.size(); i++) {
+        list += i == 0 ? "" : between;
+        for (char c : std::string(text_of(probe.arguments[i])))
+            list += c == '#' ? std::to_string(i) : std::string(1, c);
+    }
     return list;
 }
 
-struct Texts {
-    std::string macros, externs, empty;
-};
+using Argument = DeclaredProvider::Argument;
 
-void add_probe(const DeclaredProvider& provider, const DeclaredProvider::Probe& probe,
-               Texts& texts) {
-    std::string macro = macro_name(provider.name, probe.name);
-    std::string function = provider.name + "___" + probe.name;
-    std::string arguments = list_of(probe.types.size(), "arg");
-    std::string types;
-    for (const std::string& type : probe.types)
-        types += (types.empty() ? "" : ", ") + type;
-    texts.macros += "#define\t" + macro + "(" + arguments + ") \\\n\t__dtrace_" + function + "(" +
-                    arguments + ")\n#define\t" + macro + "_ENABLED() \\\n\t__dtraceenabled_" +
-                    function + "(0)\n";
-    texts.externs += "extern void __dtrace_" + function + "(" + (types.empty() ? "void" : types) +
-                     ");\nextern int __dtraceenabled_" + function + "(long);\n";
-    texts.empty +=
-        "#define\t" + macro + "(" + arguments + ")\n#define\t" + macro + "_ENABLED() (0)\n";
+std::string parameter_of(const Argument& argument) {
+    if (argument.is_pointer)
+        return "const volatile void *arg#";
+    return strprintf("%sint%u_t arg#", argument.is_signed ? "" : "u", argument.bytes * 8);
+}
+
+std::string operand_of(const Argument& argument) {
+    return strprintf("%s%u@%%#", argument.is_signed ? "-" : "", argument.bytes);
+}
+
+/// What a pointer leads to has to be in memory before a tracer reads it.
+std::string probe_text(const std::string& provider, const DeclaredProvider::Probe& probe) {
+    bool has_pointers = false;
+    for (const Argument& argument : probe.arguments)
+        has_pointers |= argument.is_pointer;
+    std::string name = provider + "_" + probe.name, macro = macro_name(provider, probe.name);
+    std::string numbers = list_of(probe, ", ", [](const Argument&) { return "arg#"; });
+    std::string text = "\n/* " + probe.name + "(" +
+                       list_of(probe, ", ", [](const Argument& one) { return one.type; }) +
+                       ") */\n";
+    text += "extern unsigned short " + name +
+            "_semaphore;\n__attribute__((weak, used, "
+            "visibility(\"hidden\"), section(\".probes\"))) unsigned short " +
+            name + "_semaphore;\n";
+    text += "__attribute__((always_inline, unused)) static __inline__ void " + name + "_probe(" +
+            (probe.arguments.empty() ? "void" : list_of(probe, ", ", parameter_of)) +
+            ")\n{\n\t__asm__ __volatile__(DAYBREAK_PROBE(" + provider + ", " + probe.name + ", \"" +
+            list_of(probe, " ", operand_of) +
+            "\")\n\t\t: : " + list_of(probe, ", ", [](const Argument&) { return "\"nr\"(arg#)"; }) +
+            (has_pointers ? " : \"memory\"" : "") + ");\n}\n";
+    text += "#define " + macro + "(" + numbers + ") " + name + "_probe(" + numbers + ")\n#define " +
+            macro + "_ENABLED() \\\n\t(int)__builtin_expect(*(volatile unsigned short *)&" + name +
+            "_semaphore != 0, 0)\n";
+    return text;
 }
 
 } // namespace
 
 std::string provider_header(const std::vector<DeclaredProvider>& providers,
                             const std::string& file_name) {
-    Texts texts;
+    std::string guard = guard_of(file_name);
+    std::string text = "/* Made by daybreak dtrace -h. */\n#ifndef " + guard + "\n#define " +
+                       guard + "\n\n#include <stdint.h>\n" + kBefore;
     for (const DeclaredProvider& provider : providers)
         for (const DeclaredProvider::Probe& probe : provider.probes)
-            add_probe(provider, probe, texts);
-    std::string guard = guard_of(file_name);
-    return "/*\n * Generated by daybreak.\n */\n\n#ifndef\t" + guard + "\n#define\t" + guard +
-           "\n\n#include <unistd.h>\n#include <sys/types.h>\n\n#ifdef\t__cplusplus\nextern \"C\" "
-           "{\n"
-           "#endif\n\n#if _DTRACE_VERSION\n\n" +
-           texts.macros + "\n" + texts.externs + "\n#else\n\n" + texts.empty +
-           "\n#endif\n\n#ifdef\t__cplusplus\n}\n#endif\n\n#endif\t/* " + guard + " */\n";
+            text += probe_text(provider.name, probe);
+    return text + kAfter + "#endif /* " + guard + " */\n";
 }
 
 } // namespace daybreak::compiler

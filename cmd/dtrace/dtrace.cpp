@@ -6,9 +6,9 @@
 #include "base/counted.hpp"
 #include "base/visible.hpp"
 #include "cmd/dtrace/anonymous.hpp"
-#include "cmd/dtrace/header.hpp"
 #include "cmd/dtrace/listing.hpp"
 #include "cmd/dtrace/messages.hpp"
+#include "cmd/dtrace/own_probes.hpp"
 #include "cmd/dtrace/run.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
@@ -126,7 +126,7 @@ base::Result<void> Dtrace::open_targets() {
 base::Result<void> Dtrace::open_session() {
     const bool only_compiles = arguments_.compile_only ||
                                arguments_.mode == DtraceMode::anonymous ||
-                               arguments_.mode == DtraceMode::header;
+                               arguments_.makes_own_probes();
     const live::SessionOutside outside = {recorder::read_clocks, [] { return interrupted.load(); },
                                           &kernel_symbols_};
     if (::access(DBK_DEVICE_PATH, F_OK) == 0 && !arguments_.simulate) {
@@ -208,7 +208,8 @@ int Dtrace::run() {
             return fail(where.error().message());
         kernel.emplace(std::move(*where));
     } else if (!session_->is_simulated()) {
-        kernel.emplace(compiler::KernelSource{.release = session_->release(), .cache = cache_folder()});
+        kernel.emplace(
+            compiler::KernelSource{.release = session_->release(), .cache = cache_folder()});
     }
 
     live::ProbeIndex probes(*session_);
@@ -229,8 +230,8 @@ int Dtrace::run() {
     const CompiledPrograms* programs = arguments_.programs.empty() ? nullptr : &*compiled;
     if (arguments_.mode == DtraceMode::anonymous)
         return save_anonymous(arguments_, programs);
-    if (arguments_.mode == DtraceMode::header)
-        return save_header(arguments_, programs);
+    if (arguments_.makes_own_probes())
+        return save_own_probes(arguments_, programs);
     if (!arguments_.output_path.empty()) {
         auto opened = output_.open(arguments_.output_path);
         if (!opened.ok())
@@ -278,15 +279,9 @@ int run_dtrace(const std::string& name, const std::vector<std::string>& words) {
 }
 
 int run_dtrace(DtraceArguments arguments) {
-    switch (arguments.mode) {
-    case DtraceMode::version:
+    if (arguments.mode == DtraceMode::version)
         return print_version(arguments);
-    case DtraceMode::link:
-        return failed(arguments.name,
-                      "-G is not supported: Daybreak has no probes in programs (USDT)");
-    default:
-        return Dtrace(std::move(arguments)).run();
-    }
+    return Dtrace(std::move(arguments)).run();
 }
 
 } // namespace daybreak::cmd

@@ -47,7 +47,7 @@ struct DtraceArguments {
         std::string text; ///< "-x name", "-b 4m"
     };
     std::vector<Setting> settings;
-    std::vector<std::string> arguments; ///< $1, $2, ...
+    std::vector<std::string> arguments; ///< $1, $2, ...; of -G object files, which stay as they are
     std::vector<std::string> commands;  ///< -c
     std::vector<std::string> pids;      ///< -p
     std::string output_path;            ///< -o
@@ -63,6 +63,8 @@ struct DtraceArguments {
     bool virtual_time = false;        ///< --simulate=virtual
     bool help = false;                ///< --help
     bool json = false;                ///< a line of JSON for each record and aggregation, not text
+
+    bool makes_own_probes() const { return mode == DtraceMode::header || mode == DtraceMode::link; }
 };
 
 struct DtraceParse {

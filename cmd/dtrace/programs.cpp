@@ -179,7 +179,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
         options.sources.push_back(std::move(*source));
         compiled.descriptions.push_back(describe(program));
     }
-    options.arguments = arguments.arguments;
+    if (arguments.mode != DtraceMode::link)
+        options.arguments = arguments.arguments;
     options.unused_arguments_allowed = false;
     options.macros = process_macros();
     if (setting.target)
@@ -214,7 +215,7 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
     // Libraries alone, as with -L FOLDER -e, are worth compiling.
     if (options.sources.empty())
         options.sources.emplace_back();
-    options.empty_allowed = arguments.programs.empty() || arguments.mode == DtraceMode::header;
+    options.empty_allowed = arguments.programs.empty() || arguments.makes_own_probes();
     compiled.output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG") != nullptr)
         std::fputs(library_notes(compiled.output).c_str(), stderr);

@@ -131,13 +131,13 @@ TEST_CASE("a provider's header has two macros per probe", "[compiler][libraries]
         compile_with({}, "provider my_prov { probe none(void); probe two__parts(int, char *b); };");
     REQUIRE(output.providers.size() == 1);
     std::string header = provider_header(output.providers, "some/prov-1.h");
-    for (
-        const char* line :
-        {"#ifndef\t_PROV_1_H\n", "#define\tMY_PROV_NONE() \\\n\t__dtrace_my_prov___none()\n",
-         "#define\tMY_PROV_TWO_PARTS(arg0, arg1) \\\n\t__dtrace_my_prov___two__parts(arg0, arg1)\n",
-         "#define\tMY_PROV_TWO_PARTS_ENABLED() \\\n\t__dtraceenabled_my_prov___two__parts(0)\n",
-         "extern void __dtrace_my_prov___two__parts(int, char *);\n",
-         "extern void __dtrace_my_prov___none(void);\n", "#define\tMY_PROV_NONE_ENABLED() (0)\n"}) {
+    for (const char* line :
+         {"#ifndef _PROV_1_H\n", "#define MY_PROV_NONE() my_prov_none_probe()\n",
+          "#define MY_PROV_TWO_PARTS(arg0, arg1) my_prov_two__parts_probe(arg0, arg1)\n",
+          "#define MY_PROV_TWO_PARTS_ENABLED() \\\n",
+          "my_prov_two__parts_probe(int32_t arg0, const volatile void *arg1)\n",
+          "DAYBREAK_PROBE(my_prov, two__parts, \"-4@%0 8@%1\")\n", "my_prov_none_probe(void)\n",
+          "DAYBREAK_PROBE(my_prov, none, \"\")\n"}) {
         INFO(header);
         CHECK(header.find(line) != std::string::npos);
     }

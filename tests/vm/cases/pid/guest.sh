@@ -56,6 +56,16 @@ equal marks "$(traced -n 'python$target:::function-return /basename(copyinstr(ar
 equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' -c "$python_command")" 121
 refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
 
+# Probes that a program defined with -h: what it counts itself, and not one of them when nothing is traced.
+equal own-alone "$(shop)" "450 11025 0"
+equal own "$(traced -n 'shop$target:::sold { @n = count(); @s = sum(arg0); } END { printa("%@d ", @n); printa("%@d", @s); }' -o own -c shop) $(cat own)" \
+	"450 11025 0 450 11025"
+equal own-arguments "$(traced -n 'shop$target:::sold /arg0 == -7/ { printf("%s %s %d;", probefunc, copyinstr(arg1), arg2); }' -o own-arguments -c shop >printed; tr ';' '\n' <own-arguments | sort | tr '\n' ' ')" \
+	" main C 200 more C++ 201 more C++ 201 "
+rm own
+equal own-enabled "$(traced -n 'shop*:shop:main:looked-at { @ = sum(arg0); } END { printa("%@d", @); }' -o own -c shop) $(cat own)" \
+	"450 11025 150 36750000000000"
+
 # Files that are not there when the program starts: armed when a process maps them, in each copy, also by dlopen().
 mkdir later hidden other fs inside
 cp /bin/target /lib/plugin.so later

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// -h and -G: what a program needs to have the probes that the scripts declare.
+#include "cmd/dtrace/own_probes.hpp"
+
+#include "base/file.hpp"
+#include "cmd/dtrace/messages.hpp"
+#include "cmd/terminal.hpp"
+
+#include <cstring>
+#include <elf.h>
+
+namespace daybreak::cmd {
+
+namespace {
+
+using compiler::DeclaredProvider;
+
+/// The last script's name with .h or .o in place of .d; "" without a script of a name.
+std::string default_path(const DtraceArguments& arguments, const char* suffix) {
+    for (size_t i = arguments.programs.size(); i-- > 0;) {
+        std::string path = arguments.programs[i].text;
+        if (!arguments.programs[i].is_script || path == "-")
+            continue;
+        if (path.ends_with(".d"))
+            path.resize(path.size() - 2);
+        return path + suffix;
+    }
+    return {};
+}
+
+/// Returns what is wrong with the providers; "" when nothing is.
+std::string refused(const std::vector<DeclaredProvider>& providers) {
+    if (providers.empty())
+        return "no provider is declared: expected provider NAME { probe ...; }; in the program";
+    for (const DeclaredProvider& provider : providers)
+        for (const DeclaredProvider::Probe& probe : provider.probes)
+            for (size_t i = 0; i < probe.arguments.size(); i++)
+                if (probe.arguments[i].bytes == 0)
+                    return base::strprintf("%s:::%s: args[%zu] is %s: expected an integer or a "
+                                           "pointer",
+                                           provider.name.c_str(), probe.name.c_str(), i,
+                                           probe.arguments[i].type.c_str());
+    return {};
+}
+
+constexpr char kSectionNames[] = "\0.shstrtab\0.note.GNU-stack";
+
+/// An object file that can be linked with others, and adds nothing to them.
+struct EmptyObject {
+    Elf64_Ehdr file = {};
+    Elf64_Shdr sections[3] = {};
+    char names[sizeof(kSectionNames)];
+};
+
+std::string empty_object() {
+    EmptyObject object;
+    std::memcpy(object.names, kSectionNames, sizeof(kSectionNames));
+    Elf64_Ehdr& file = object.file;
+    std::memcpy(file.e_ident, ELFMAG, SELFMAG);
+    file.e_ident[EI_CLASS] = ELFCLASS64;
+    file.e_ident[EI_DATA] = ELFDATA2LSB;
+    file.e_ident[EI_VERSION] = EV_CURRENT;
+    file.e_type = ET_REL;
+    file.e_machine = EM_X86_64;
+    file.e_version = EV_CURRENT;
+    file.e_shoff = offsetof(EmptyObject, sections);
+    file.e_ehsize = sizeof(Elf64_Ehdr);
+    file.e_shentsize = sizeof(Elf64_Shdr);
+    file.e_shnum = 3;
+    file.e_shstrndx = 1;
+    Elf64_Shdr& names = object.sections[1];
+    names.sh_name = 1;
+    names.sh_type = SHT_STRTAB;
+    names.sh_offset = offsetof(EmptyObject, names);
+    names.sh_size = sizeof(kSectionNames);
+    names.sh_addralign = 1;
+    Elf64_Shdr& stack = object.sections[2]; // the stack needs not be executable
+    stack.sh_name = 1 + sizeof(".shstrtab");
+    stack.sh_type = SHT_PROGBITS;
+    stack.sh_offset = names.sh_offset;
+    stack.sh_addralign = 1;
+    return {reinterpret_cast<const char*>(&object), sizeof(object)};
+}
+
+} // namespace
+
+int save_own_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled) {
+    const bool is_header = arguments.mode == DtraceMode::header;
+    auto failed = [&](const std::string& message) {
+        say(arguments.name, (is_header ? "-h: " : "-G: ") + message);
+        return static_cast<int>(Exit::failed);
+    };
+    std::string path = arguments.output_path.empty()
+                           ? default_path(arguments, is_header ? ".h" : ".o")
+                           : arguments.output_path;
+    if (compiled == nullptr || path.empty())
+        return failed("needs a script (-s) that declares providers, or -o");
+    if (std::string problem = refused(compiled->output.providers); !problem.empty())
+        return failed(problem);
+    auto output = base::OutputFile::create(path);
+    std::string text =
+        is_header ? compiler::provider_header(compiled->output.providers, path) : empty_object();
+    auto written =
+        output.ok() ? output->write(base::as_bytes(text)) : base::Result<void>(output.error());
+    if (written.ok())
+        written = output->commit();
+    if (!written.ok())
+        return failed(written.error().message());
+    return static_cast<int>(Exit::ok);
+}
+
+} // namespace daybreak::cmd
