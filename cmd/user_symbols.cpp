@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <set>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -46,7 +45,8 @@ base::Bytes running_vdso(const formats::Recording& recording) {
 bool are_of_one_kernel(std::span<formats::Trace* const> traces) {
     auto build_of = [](const formats::Trace* trace) {
         const auto& host = trace->recording.host;
-        return host ? std::pair(host->release, host->version) : std::pair<std::string, std::string>();
+        return host ? std::pair(host->release, host->version)
+                    : std::pair<std::string, std::string>();
     };
     return std::ranges::all_of(traces, [&](const formats::Trace* trace) {
         return build_of(trace) == build_of(traces[0]);
@@ -143,18 +143,22 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
 }
 
 void complain_of_missing(const UserNamesOfAll& names) {
-    std::set<std::pair<std::string, std::string>> all;
+    analyze::MissingFiles missing;
     for (const auto& one : names)
         if (one)
-            for (auto& file : one->missing())
-                all.insert(std::move(file));
-    std::vector missing(all.begin(), all.end());
+            missing.merge(one->missing());
+    complain_of_missing(missing);
+}
+
+void complain_of_missing(const analyze::MissingFiles& missing) {
     if (missing.empty())
         return;
     std::string text;
-    for (size_t i = 0; i < std::min(missing.size(), kMissingNamed); i++) {
-        const auto& [path, build_id] = missing[i];
-        text += (i == 0 ? "" : ", ") + base::visible(path) +
+    size_t named = 0;
+    for (const auto& [path, build_id] : missing) {
+        if (named++ == kMissingNamed)
+            break;
+        text += (text.empty() ? "" : ", ") + base::visible(path) +
                 (build_id.empty() ? " (build id not known)" : " (build id " + build_id + ")");
     }
     if (missing.size() > kMissingNamed)

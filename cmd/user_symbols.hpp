@@ -40,6 +40,7 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
 using UserNamesOfAll = std::vector<std::unique_ptr<analyze::RecordedNames>>; ///< each may be null
 
 /// Says of which files that addresses were in this machine has no such build.
+void complain_of_missing(const analyze::MissingFiles& missing);
 void complain_of_missing(const UserNamesOfAll& names);
 
 } // namespace daybreak::cmd

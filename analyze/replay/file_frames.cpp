@@ -59,8 +59,11 @@ FileNames::NamedPlaces::const_iterator FileNames::find_in(const NamedPlaces& pla
     return std::prev(above);
 }
 
-void FileNames::add_file(uint64_t place, uint64_t bytes, const std::string& name) {
+void FileNames::add_file(uint64_t place, uint64_t bytes, const std::string& name,
+                         std::string build_id) {
     add(files_, place, bytes, name);
+    Named& file = files_.find(place)->second;
+    file.file = {file.name, std::move(build_id), false};
 }
 
 void FileNames::add_function(uint64_t place, uint64_t bytes, const std::string& name) {
@@ -73,6 +76,15 @@ void FileNames::add_address(uint64_t pid, uint64_t address, uint64_t place) {
     auto [at, is_new] = addresses_.try_emplace({pid, address}, place);
     if (!is_new && at->second != place)
         at->second = 0;
+}
+
+void FileNames::name_by_object(const Named& file, UserPlace& place) {
+    ObjectFiles::Object* object = objects_->find(file.file);
+    auto address = object ? object->symbols.address_of(place.file_offset) : std::nullopt;
+    if (const ObjectSymbols::Symbol* symbol = address ? object->symbols.find(*address) : nullptr) {
+        place.symbol = symbol->name;
+        place.symbol_offset = *address - symbol->address;
+    }
 }
 
 std::optional<UserPlace> FileNames::find(uint64_t pid, uint64_t process_address,
@@ -91,6 +103,8 @@ std::optional<UserPlace> FileNames::find(uint64_t pid, uint64_t process_address,
     if (function != functions_.end()) {
         place.symbol = function->second.name;
         place.symbol_offset = address - function->first;
+    } else if (objects_) {
+        name_by_object(file->second, place);
     }
     return place;
 }

@@ -9,6 +9,7 @@
 // boots.
 #pragma once
 
+#include "analyze/symbols/object_files.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "formats/aggstate/state.hpp"
 #include "formats/segment/process_maps.hpp"
@@ -60,7 +61,11 @@ private:
 /// that are said to be such.
 class FileNames : public UserNames {
 public:
-    void add_file(uint64_t place, uint64_t bytes, const std::string& name);
+    /// Where no function is known the file on this machine is asked; it must outlive this.
+    void look_in(ObjectFiles* objects) { objects_ = objects; }
+    /// `build_id` is of bytes; "": the file is not looked for.
+    void add_file(uint64_t place, uint64_t bytes, const std::string& name,
+                  std::string build_id = {});
     void add_function(uint64_t place, uint64_t bytes, const std::string& name);
     /// Names an address of a process by a place.  One that has two places has no name, and of more
     /// than kAddressesMax the last have none.
@@ -76,11 +81,14 @@ private:
     struct Named {
         std::string name;
         uint64_t bytes = 0;
+        formats::MappedFile file = {}; ///< of a file
     };
     using NamedPlaces = std::map<uint64_t, Named>;
     static void add(NamedPlaces& places, uint64_t place, uint64_t bytes, const std::string& name);
     static NamedPlaces::const_iterator find_in(const NamedPlaces& places, uint64_t address);
+    void name_by_object(const Named& file, UserPlace& place);
 
+    ObjectFiles* objects_ = nullptr;
     NamedPlaces files_, functions_;
     std::map<std::pair<uint64_t, uint64_t>, uint64_t> addresses_; // by pid and address; 0: several
 };

@@ -82,7 +82,9 @@ base::Result<void> MergedStates::read_symbols() {
         images = &known->second.images;
         for (const formats::StateImage& image : *images)
             if (auto place = places_.address_of(image.build_id, 0); place && image.is_file)
-                files_.add_file(*place, image.size_bytes, image.name);
+                files_.add_file(*place, image.size_bytes, image.name,
+                                std::string(reinterpret_cast<const char*>(image.build_id.data()),
+                                            image.build_id.size()));
         return true;
     };
     visitor.symbols = [&](const formats::StateSymbols& symbols) -> base::Result<void> {

@@ -22,6 +22,9 @@ namespace daybreak::analyze {
 
 class MergedStates {
 public:
+    /// `objects` names functions that no part's machine could, and must outlive it; may be null.
+    explicit MergedStates(ObjectFiles* objects = nullptr) { files_.look_in(objects); }
+
     /// Reads which parts a file has.  It is opened again by run().
     /// Errors: those of read_states(); invalid: of another program than the first.
     base::Result<void> add(const std::string& path);

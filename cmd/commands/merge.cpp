@@ -8,6 +8,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/trace_sink.hpp"
+#include "cmd/user_symbols.hpp"
 #include "formats/segment/piece.hpp"
 #include "formats/trace/metadata.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 using base::counted;
 
 struct MergeArguments {
-    std::vector<std::string> paths;
+    std::vector<std::string> paths, folders;
     bool quiet = false, destructive = false, parts = false;
 };
 
@@ -78,7 +79,10 @@ bool complain_of_coverage(const formats::CoverageReport& coverage,
 }
 
 int merge(const MergeArguments& arguments) {
-    analyze::MergedStates merged;
+    analyze::ObjectPlaces places;
+    places.folders = arguments.folders;
+    analyze::ObjectFiles objects(std::move(places));
+    analyze::MergedStates merged(&objects);
     for (const std::string& path : arguments.paths)
         if (auto added = merged.add(path); !added.ok())
             return fail(added.error());
@@ -105,6 +109,8 @@ int merge(const MergeArguments& arguments) {
             return fail(run.error());
         status = *run;
     }
+    if (!is_testing())
+        complain_of_missing(objects.missing());
     bool is_missing = complain_of_coverage(*coverage, merged);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
@@ -124,6 +130,10 @@ void add_merge(Command app, int& status) {
         .required();
     command.add_flag("-q,--quiet", arguments->quiet, "Print only what the program prints");
     command.add_flag("-w,--destructive", arguments->destructive, "Allow destructive actions");
+    command
+        .add_option("--symbols", arguments->folders,
+                    "Folders of programs and libraries, for functions that no part has names of")
+        .type_name("FOLDER");
     command.add_flag("--parts", arguments->parts, "List the parts instead of the answer");
     command.footer(
         "\nExample: one question to the recordings of two machines, asked where they are\n"

@@ -192,9 +192,12 @@ def wrong_names(options):
         for more in ([], given):
             expected, _, _ = one.run("replay", "-s", "q.d", "a.dbrk", "b.dbrk", *more)
             parts = [one.states(boot + ".states", boot + ".dbrk", *more) for boot in "ab"]
-            merged, _, _ = one.run("merge", *parts)
-            if merged != expected:
-                one.wrong.append(f"merged with {more}: {merged} {expected}")
+            merged, said, _ = one.run("merge", *parts)
+            if merged != expected or (not more and "are not named" not in said):
+                one.wrong.append(f"merged with {more}: {merged} {expected} {said}")
+            named, silent, _ = one.run("merge", *given, *parts)
+            if named.replace(b" ", b"").count(b"`work") == 0 or "not named" in silent:
+                one.wrong.append(f"named by the merge: {named} {silent}")
         return one.wrong
 
 

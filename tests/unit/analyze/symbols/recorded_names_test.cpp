@@ -221,7 +221,7 @@ TEST_CASE("a file of another build, or of none that is known, names nothing",
         CHECK(names.user_location(kPid, witness()) ==
               object + base::strprintf(":0x%" PRIx64, offset));
         REQUIRE(users.missing().size() == 1);
-        CHECK(users.missing()[0].first == code.path);
+        CHECK(users.missing().begin()->first == code.path);
     }
 }
 

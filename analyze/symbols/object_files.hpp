@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ObjectFiles: the files on this machine that are of a build which a recording names.
+//
+// A file of any other build gives wrong names.
+#pragma once
+
+#include "analyze/symbols/object_frames.hpp"
+#include "analyze/symbols/object_lines.hpp"
+#include "analyze/symbols/object_symbols.hpp"
+#include "formats/segment/process_maps.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace daybreak::analyze {
+
+/// Where files of a build are looked for.
+struct ObjectPlaces {
+    /// Searched first: FOLDER/.build-id/NN/REST[.debug], FOLDER/PATH, FOLDER/NAME.
+    std::vector<std::string> folders;
+    /// Files of debug symbols by build id.
+    std::string debug_folder = "/usr/lib/debug";
+    /// The vDSO of the kernel that was recorded; empty: not at hand.
+    base::Bytes vdso;
+};
+
+/// Path and build id in hexadecimal, "" where the kernel did not know it.
+using MissingFiles = std::set<std::pair<std::string, std::string>>;
+
+class ObjectFiles {
+public:
+    /// A file of a build, and the one that debug symbols were in; "": none.
+    struct Object {
+        ObjectSymbols symbols;
+        std::string path, debug_path;
+        std::unique_ptr<ObjectLines> lines;   ///< null: not asked for yet
+        std::unique_ptr<ObjectFrames> frames; ///< the same
+    };
+
+    explicit ObjectFiles(ObjectPlaces places) : places_(std::move(places)) {}
+
+    /// Returns the file here that is of that build; null: there is none.  `file` must outlive this.
+    Object* find(const formats::MappedFile& file);
+    base::ByteView vdso() const { return places_.vdso; }
+    /// Those that were asked for and are not here.
+    MissingFiles missing() const;
+
+private:
+    std::unique_ptr<Object> read(const formats::MappedFile& file) const;
+
+    ObjectPlaces places_;
+    std::map<const formats::MappedFile*, std::unique_ptr<Object>> objects_; // null: none here
+};
+
+/// Its path without what the kernel adds of one that is gone, and the last part of that.
+std::string path_of(const formats::MappedFile& file);
+std::string name_of(const formats::MappedFile& file);
+/// Opens a regular file to read: devices and pipes are not opened.
+base::ScopedFd open_object(const std::string& path);
+
+} // namespace daybreak::analyze
