@@ -71,6 +71,21 @@ std::optional<Process> read_process(const std::string& folder) {
 
 class Collector {
 public:
+    /// In a file of `known` bytes there is nothing new.
+    explicit Collector(uint64_t known) : known_(known) {}
+
+    /// Takes a process's file, as it sees it.
+    void take_of(uint32_t pid, const std::string& folder) {
+        auto process = read_process(folder);
+        if (!process)
+            return;
+        // The process's root is a link of the kernel's; a link in it would lead out of it.
+        ScopedFd root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        ScopedFd tmp = look_at(root.get(), "tmp", O_DIRECTORY);
+        if (root.valid() && tmp.valid())
+            take(pid, tmp.get(), "perf-" + process->number + ".map", process->user);
+    }
+
     /// Takes a file of `folder` once, if it is of user `owner`; empty: of any.
     void take(uint32_t pid, int folder, const std::string& name, std::optional<uid_t> owner) {
         ScopedFd file = look_at(folder, name.c_str());
@@ -84,14 +99,19 @@ public:
             return refuse(where, "could not be looked at");
         if (const char* why = why_not(status, owner))
             return refuse(where, why);
-        if (!seen_.emplace(status.st_dev, status.st_ino).second)
+        const auto bytes = static_cast<uint64_t>(status.st_size);
+        if (!seen_.emplace(status.st_dev, status.st_ino).second || bytes == known_)
             return;
         const std::string same = strprintf("/proc/self/fd/%d", file.get());
         ScopedFd opened(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
         if (!opened.valid())
             return refuse(where, "could not be opened");
-        read(pid, opened.get(), static_cast<uint64_t>(status.st_size), where);
+        bytes_seen_ = bytes;
+        read(pid, opened.get(), bytes, where);
     }
+
+    /// The bytes of the last file that was taken; empty: none was.
+    std::optional<uint64_t> bytes_seen() const { return bytes_seen_; }
 
     JitTexts result() {
         for (const auto& [why, files] : refused_)
@@ -149,25 +169,20 @@ private:
     std::map<std::string, Files> refused_; // by reason
     std::set<std::pair<dev_t, ino_t>> seen_;
     size_t bytes_left_ = formats::kJitTextsBytesMax;
+    const uint64_t known_;
+    std::optional<uint64_t> bytes_seen_;
 };
 
 } // namespace
 
 JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
-    Collector collector;
+    Collector collector(0);
     std::error_code failed; // what cannot be listed is not there
     for (std::filesystem::directory_iterator at(proc, failed), end; at != end && !failed;
          at.increment(failed)) {
         const std::filesystem::directory_entry& entry = *at;
-        auto pid = number_of(entry.path().filename().string());
-        auto process = pid ? read_process(entry.path().string()) : std::nullopt;
-        if (!process)
-            continue;
-        // The process's root is a link of the kernel's; a link in it would lead out of it.
-        ScopedFd root(::open((entry.path() / "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        ScopedFd folder = look_at(root.get(), "tmp", O_DIRECTORY);
-        if (root.valid() && folder.valid())
-            collector.take(*pid, folder.get(), "perf-" + process->number + ".map", process->user);
+        if (auto pid = number_of(entry.path().filename().string()))
+            collector.take_of(*pid, entry.path().string());
     }
     ScopedFd folder = look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY);
     failed.clear();
@@ -185,6 +200,13 @@ JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
             !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
             collector.take(*pid, folder.get(), name, std::nullopt);
     }
+    return collector.result();
+}
+
+JitTexts read_jit_text_of(uint32_t pid, uint64_t& bytes_known, const std::string& proc) {
+    Collector collector(bytes_known);
+    collector.take_of(pid, proc + "/" + std::to_string(pid));
+    bytes_known = collector.bytes_seen().value_or(bytes_known);
     return collector.result();
 }
 

@@ -26,5 +26,8 @@ struct JitTexts {
 /// a container by its own number), and those in `tmp` of processes that are gone: of these the user
 /// is not known, and the file may be anyone's.
 JitTexts read_jit_texts(const std::string& proc = "/proc", const std::string& tmp = "/tmp");
+/// Returns the file of one process, if it is there and has other than `bytes_known`, which become
+/// what it has.
+JitTexts read_jit_text_of(uint32_t pid, uint64_t& bytes_known, const std::string& proc = "/proc");
 
 } // namespace daybreak::recorder

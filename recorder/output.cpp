@@ -26,6 +26,8 @@ using formats::FindingKind;
 /// than that is not worth trying.
 constexpr uint64_t kLikelyCompression = 4;
 constexpr uint64_t kLikelySymbolBytes = 2 << 20;
+/// Of index and summary.
+constexpr uint64_t kLikelyEndBytes = 1 << 20;
 
 } // namespace
 
@@ -150,22 +152,51 @@ std::vector<RecordedRing> recorded_rings(const formats::Recording& recording) {
     std::vector<RecordedRing> rings;
     for (const formats::RingRecording& ring : recording.rings)
         if (ring.ring_id != 0) // 0 has the machine's own metadata
-            rings.push_back({ring.ring_id,
-                             ring.info.name.empty() ? strprintf("ring %u", ring.ring_id)
-                                                    : ring.info.name,
-                             ring.completeness()});
+            rings.push_back(
+                {ring.ring_id,
+                 ring.info.name.empty() ? strprintf("ring %u", ring.ring_id) : ring.info.name,
+                 ring.completeness()});
     return rings;
+}
+
+/// Whether the disk has no room for so many bytes and the end of the file.
+bool RecordOutput::is_short_of_room(uint64_t bytes) const {
+    struct statvfs disk = {};
+    return ::fstatvfs(file_->fd(), &disk) == 0 && disk.f_blocks != 0 &&
+           uint64_t{disk.f_bavail} * disk.f_frsize < bytes / kLikelyCompression + kLikelyEndBytes;
+}
+
+/// Cuts off what was written of a block that failed.  Returns whether the file can go on.
+bool RecordOutput::take_back() const {
+    auto end = static_cast<off_t>(writer_->bytes_written());
+    return ::ftruncate(file_->fd(), end) == 0 && ::lseek(file_->fd(), end, SEEK_SET) == end;
+}
+
+/// The end of the file is worth more than names: what finds no room is left out.
+Result<void> RecordOutput::add_jit_names(formats::Findings& findings) {
+    JitTexts made = options_.jit_texts();
+    findings.append(made.findings);
+    for (size_t i = 0; i < made.texts.size(); i++) {
+        Result<void> done = errorf(ErrorCode::full, "the disk has no room");
+        if (!is_short_of_room(made.texts[i].text.size()))
+            done = writer_->add_block(DBK_TRACE_JIT_NAMES, formats::encode_jit_text(made.texts[i]));
+        if (done.ok())
+            continue;
+        if (!take_back())
+            return done;
+        findings.add(FindingKind::no_symbols, "names of code that processes made",
+                     base::counted(made.texts.size() - i, "process", "processes") +
+                         " left out: " + done.error().message());
+        break;
+    }
+    return {};
 }
 
 Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, bool interrupted) {
     tell(RecordStep::finishing);
     formats::Findings findings = findings_;
-    if (options_.jit_texts && !recording.maps.empty()) {
-        JitTexts made = options_.jit_texts();
-        findings.append(made.findings);
-        for (const formats::JitText& text : made.texts)
-            DBK_TRY_VOID(writer_->add_block(DBK_TRACE_JIT_NAMES, formats::encode_jit_text(text)));
-    }
+    if (options_.jit_texts && !recording.maps.empty())
+        DBK_TRY_VOID(add_jit_names(findings));
     findings.append(recording.findings);
     formats::TraceSummary summary = formats::summary_of(recording);
     summary.findings = findings.list();

@@ -44,6 +44,9 @@ public:
     Error keep_what_fitted(Error why);
 
 private:
+    Result<void> add_jit_names(formats::Findings& findings);
+    bool is_short_of_room(uint64_t bytes) const;
+    bool take_back() const;
     std::optional<formats::SharedSymbols> shared(const formats::SymbolTable& table);
     Result<void> check_room(DeviceApi& device, bool all_rings) const;
     void tell(RecordStep step) const {

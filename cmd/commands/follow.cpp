@@ -11,6 +11,7 @@
 #include "daybreak_version.hpp"
 #include "recorder/follow/follower.hpp"
 #include "recorder/host.hpp"
+#include "recorder/jit_texts.hpp"
 
 #include <cinttypes>
 #include <csignal>
@@ -120,6 +121,7 @@ Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments)
     recorder::FollowOptions options;
     recorder::SeriesOptions& series = options.series;
     series.columns = !arguments.rows;
+    series.jit_texts = [] { return recorder::read_jit_texts(); };
     DBK_TRY(series.total_bytes_max, parse_size("--max-size", arguments.max_size));
     if (series.total_bytes_max < kBudgetBytesMin)
         return base::errorf(ErrorCode::invalid, "--max-size: %s is less than a file takes, 64k",

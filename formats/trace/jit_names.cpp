@@ -37,6 +37,10 @@ bool JitNames::add(JitText untrusted) {
             texts_.erase(at);
         return false;
     }
+    if (auto known = processes_.find(untrusted.pid); known != processes_.end()) {
+        functions_left_ += known->second.size();
+        processes_.erase(known);
+    }
     at->second = std::move(untrusted.text);
     bytes_ = others + at->second.size();
     return true;

@@ -34,7 +34,7 @@ public:
         uint64_t offset = 0; ///< from the function's start
     };
 
-    /// A text takes the place of an older one of its process, and is taken apart when that is first
+    /// A text takes the place of an older one of its process, and is taken apart when that is next
     /// asked for.  Returns whether there was room: for what a recorder takes, no more.
     bool add(JitText untrusted);
     bool add(JitNames other);

@@ -30,6 +30,7 @@
 
 #include "formats/trace/writer.hpp"
 #include "recorder/follow/folder.hpp"
+#include "recorder/jit_texts.hpp"
 
 #include <functional>
 #include <map>
@@ -45,6 +46,8 @@ struct SeriesOptions {
     uint64_t file_age_ns_max = 0; ///< 0: no limit
     int zstd_level = 1;
     bool columns = true; ///< where they are smaller than rows
+    /// Returns the names of the code that processes made, which each file ends with; null: none.
+    std::function<JitTexts()> jit_texts;
 };
 
 /// What a file's name says.
@@ -149,6 +152,7 @@ private:
     Result<void> put_waiting();
     Result<void> add(ByteView piece);
     Result<void> refuse(const Error& error);
+    Result<void> put_jit_names(formats::Findings& findings);
     Result<void> sync_file();
     void settle();
     void give_up_if_unusable(const Error& error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file that is being written: synced, ended, given up (docs/design/0024-disks-that-fail.md).
+#include "base/counted.hpp"
+#include "formats/trace/message.hpp"
 #include "recorder/follow/packed_pieces.hpp"
 #include "recorder/follow/series.hpp"
 
@@ -15,6 +17,9 @@ namespace {
 using base::strprintf;
 using formats::HostClocks;
 using formats::Piece;
+
+/// Texts are at most half of what a file may have, and an eighth of it when they are compressed.
+constexpr uint64_t kJitTextsPart = 2;
 
 } // namespace
 
@@ -143,13 +148,44 @@ Result<void> FileSeries::sync() {
     return {};
 }
 
+/// Names are worth less than records: they take no more than a part of a file, and what finds no
+/// room is left out.
+Result<void> FileSeries::put_jit_names(formats::Findings& findings) {
+    if (!options_.jit_texts)
+        return {};
+    JitTexts made = options_.jit_texts();
+    findings.append(made.findings);
+    uint64_t left = file_bytes_max() / kJitTextsPart, left_out = 0;
+    for (const formats::JitText& text : made.texts) {
+        bool has_room = text.text.size() <= left;
+        Result<void> done =
+            has_room ? writer_->add_block(DBK_TRACE_JIT_NAMES, formats::encode_jit_text(text))
+                     : Result<void>();
+        if (!done.ok() && !file_->is_usable())
+            return done;
+        if (has_room && done.ok())
+            left -= text.text.size();
+        else
+            left_out++;
+    }
+    if (left_out != 0)
+        findings.add(formats::FindingKind::no_symbols, "names of code that processes made",
+                     base::counted(left_out, "process", "processes") +
+                         " left out: the file has no room");
+    return {};
+}
+
 Result<void> FileSeries::rotate() {
     DBK_TRY_VOID(flush());
     if (!file_)
         return {};
+    formats::Findings findings;
+    Result<void> done = put_jit_names(findings);
     formats::TraceSummary summary;
+    summary.findings = findings.list();
     summary.clocks = clocks_();
-    Result<void> done = writer_->finish(summary);
+    if (done.ok())
+        done = writer_->finish(summary);
     if (done.ok())
         done = sync_file();
     if (!done.ok()) {

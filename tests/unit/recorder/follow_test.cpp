@@ -120,6 +120,55 @@ TEST_CASE("files rotate by size, by age and when asked to, and the budget holds"
     f.check(true);
 }
 
+TEST_CASE("each file ends with the names of the code that processes made, as far as there is room",
+          "[follow]") {
+    Fixture f;
+    f.options.series.file_bytes_max = 20000;
+    std::string more = "2000 10 more\n";
+    more.resize(9990, ' '); // 10000 in all may be
+    f.options.series.jit_texts = [&] { return JitTexts{{{42, "1000 10 made\n"}, {43, more}}, {}}; };
+    SECTION("left out") {
+        REQUIRE(f.run(
+                     9, [&](uint64_t) { f.records(10); },
+                     [](uint64_t turn) {
+                         return FollowEvents{false, turn % 3 == 2, false};
+                     })
+                    .ok());
+        CHECK(f.series().size() == 3);
+        for (const auto& [name, bytes] : f.disk.files) {
+            if (name.ends_with("-symbols.dbrk"))
+                continue;
+            auto trace = formats::parse_trace(bytes, name);
+            REQUIRE(trace.ok());
+            CHECK(trace->file.has_end);
+            CHECK(trace->jit_names.find(42, 0x1008));
+            CHECK_FALSE(trace->jit_names.find(43, 0x2008));
+            REQUIRE(trace->summary);
+            REQUIRE(trace->summary->findings.size() == 1);
+            CHECK(trace->summary->findings[0].text == "1 process left out: the file has no room");
+        }
+    }
+    SECTION("on a disk that is full for a moment") {
+        bool is_full = false;
+        f.options.series.jit_texts = [&] {
+            is_full = true;
+            return JitTexts{{{42, "1000 10 made\n"}, {43, "2000 10 more\n"}}, {}};
+        };
+        f.disk.fault = [&](std::string_view call) -> std::optional<ErrorCode> {
+            if (call != "append" || !std::exchange(is_full, false))
+                return std::nullopt;
+            return ErrorCode::full;
+        };
+        REQUIRE(f.run(9, [&](uint64_t) { f.records(10); }).ok());
+        REQUIRE(f.series().size() == 1);
+        auto trace = formats::parse_trace(f.disk.files[f.series()[0]], "x");
+        CHECK(trace->file.has_end);
+        CHECK_FALSE(trace->jit_names.find(42, 0x1008));
+        CHECK(trace->jit_names.find(43, 0x2008));
+        CHECK(trace->summary->findings.at(0).text == "1 process left out: the file has no room");
+    }
+}
+
 TEST_CASE("a file that is removed takes with it only what was synced", "[follow]") {
     Fixture f;
     f.options.sync_ns = 1;

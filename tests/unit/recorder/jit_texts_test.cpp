@@ -77,6 +77,27 @@ TEST_CASE("files of runtimes are found where their processes see them, and of th
     CHECK(recorder::read_jit_texts("/no/such/folder", "/no/such/folder").texts.empty());
 }
 
+TEST_CASE("the file of one process is read again when its size is another", "[recorder]") {
+    Machine machine;
+    auto path = machine.process("200", ::getuid(), "7");
+    uint64_t known = 0;
+    auto read = [&] {
+        auto made = recorder::read_jit_text_of(200, known, machine.proc.string());
+        CHECK(made.findings.count() == 0);
+        return made.texts.empty() ? "" : made.texts[0].text;
+    };
+    CHECK(read() == "");
+    write(path, "1000 10 one\n10");
+    CHECK(read() == "1000 10 one\n");
+    CHECK(known == 14);
+    CHECK(read() == "");
+    write(path, "2000 10 other\n"); // of another process with that number
+    CHECK(read() == "");            // of the same size: this is not noticed
+    write(path, "2000 10 others\n");
+    CHECK(read() == "2000 10 others\n");
+    CHECK(known == 15);
+}
+
 TEST_CASE("a recorder that is root reads no file that a user leads it to", "[recorder]") {
     Machine machine;
     auto secret = machine.folder.path / "secret";

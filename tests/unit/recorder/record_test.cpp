@@ -2,6 +2,8 @@
 #include "recorder/record.hpp"
 
 #include "formats/trace/reader.hpp"
+#include "recorder/output.hpp"
+#include "tests/support/maps_block.hpp"
 #include "tests/support/secret_file.hpp"
 #include "tests/unit/recorder/fake_device.hpp"
 
@@ -147,7 +149,8 @@ TEST_CASE("without a boot recording the reason is reported and nothing is writte
     }
     SECTION("refused when loaded") {
         std::strcpy(f.device.facts().reason, "boot.d: too many fields");
-        CHECK(f.run().error().message() == "no boot recording: a program was refused: boot.d: too many fields");
+        CHECK(f.run().error().message() ==
+              "no boot recording: a program was refused: boot.d: too many fields");
     }
     SECTION("no ring to copy") {
         f.options.keep = true;
@@ -262,8 +265,7 @@ TEST_CASE("a disk without room for the symbols: nothing is claimed", "[recorder]
         f.symbols.kallsyms_text += base::strprintf("%016x t f%x\n", 0x81002000 + i * 16, i * 7919);
     Result<RecordSummary> done = with_file_limit(24 << 10, [&] { return f.run(); });
     REQUIRE_FALSE(done.ok());
-    CHECK(done.error().message() ==
-          "cannot write " + f.options.output_path + ": File too large");
+    CHECK(done.error().message() == "cannot write " + f.options.output_path + ": File too large");
     CHECK_FALSE(f.device.claimed);
     CHECK(f.empty_folder());
 }
@@ -286,9 +288,41 @@ TEST_CASE("a disk that fills up while writing leaves what fitted, for a claimed 
     CHECK(done.error().message() ==
           why + "; what was claimed is gone, the file has what could be written");
     formats::Trace trace = f.trace();
-    CHECK(trace.has_losses()); // it has no end
+    CHECK(trace.has_losses());                     // it has no end
     CHECK(trace.symbols.find(0xffffffff81001000)); // how long the last one is, is not known
     CHECK(trace.recording.rings.at(0).completeness().present > 10000);
+}
+
+TEST_CASE("names of made code that find no room are left out, and the file has its end",
+          "[recorder]") {
+    Fixture f;
+    std::mt19937_64 random(1);
+    std::string large;
+    for (int i = 0; i < 20000; i++)
+        large += base::strprintf("%llx 10 f%llx\n", static_cast<unsigned long long>(random()),
+                                 static_cast<unsigned long long>(random()));
+    f.options.jit_texts = [&] {
+        return JitTexts{{{42, "1000 10 small\n"}, {43, large}, {44, "2000 10 late\n"}}, {}};
+    };
+    formats::Recording recording;
+    test::MapsBlock block;
+    block.mapping(42, 1, 0x1000, 0x2000, 0, block.file("/bin/x"));
+    REQUIRE(recording.maps.add(block.bytes()) == "");
+    recording.maps.finish();
+    const RecordProgress none;
+    RecordOutput output(f.options, f.symbols, none);
+    REQUIRE(output.open(f.device, false).ok());
+    REQUIRE(output.begin(f.options.header).ok());
+    auto done = with_file_limit(100 << 10, [&] { return output.finish(recording, false); });
+    REQUIRE(done.ok());
+    REQUIRE(done->findings.size() == 1);
+    CHECK(done->findings[0].text ==
+          "2 processes left out: cannot write " + f.options.output_path + ": File too large");
+    formats::Trace trace = f.trace();
+    CHECK_FALSE(trace.has_losses()); // it has its end
+    CHECK(done->file_bytes == std::filesystem::file_size(f.options.output_path));
+    CHECK(trace.jit_names.find(42, 0x1008));
+    CHECK_FALSE(trace.jit_names.find(44, 0x2008));
 }
 
 TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {
