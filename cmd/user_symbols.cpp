@@ -4,14 +4,12 @@
 #include "base/counted.hpp"
 #include "base/visible.hpp"
 #include "cmd/terminal.hpp"
+#include "live/process/process_names.hpp"
 #include "recorder/old_symbols.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <sys/auxv.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 namespace daybreak::cmd {
 
@@ -25,20 +23,15 @@ bool is_same(const std::string& recorded, const char* running) {
     return recorded == std::string(running).substr(0, sizeof(dbk_meta_host::release) - 1);
 }
 
-/// The vDSO that the kernel gave this process, when it is the kernel that was recorded: two or
-/// three pages, as the program headers say.
+/// This process's vDSO, when its kernel is the one that was recorded.
 base::Bytes running_vdso(const formats::Recording& recording) {
     struct utsname name = {};
-    const auto* start = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
-    if (!recording.host || start == nullptr || ::uname(&name) != 0 ||
+    if (!recording.host || ::uname(&name) != 0 ||
         !is_same(recording.host->release, name.release) ||
         !is_same(recording.host->version, name.version))
         return {};
-    Elf64_Ehdr header;
-    std::memcpy(&header, start, sizeof(header));
-    // Its sections come last, and its table of them after all.
-    size_t bytes = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
-    return {start, start + bytes};
+    base::ByteView vdso = live::own_vdso();
+    return {vdso.begin(), vdso.end()};
 }
 
 /// Whether all are of one build of the kernel.

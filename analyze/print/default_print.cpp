@@ -126,8 +126,11 @@ std::vector<uint64_t> frames_of(formats::StackView recorded, size_t first) {
 /// Of frame pointers and .eh_frame the one that leads to the outermost function, or further.
 UserFrames user_frames(const Value& value, uint64_t pid, const PrintContext& context) {
     UserFrames by_pointers{frames_of(formats::StackView(value.data), 1), ""};
-    if (value.registers.empty())
+    if (value.registers.empty()) {
+        if (context.options.stack_bytes && !by_pointers.frames.empty())
+            by_pointers.note = "by frame pointers: without bytes of the stack, as all keys are";
         return by_pointers;
+    }
     UnwoundStack unwound = context.names.unwind(pid, {value.registers, value.stack, value.depth});
     if (unwound.frames.empty())
         return by_pointers;

@@ -112,6 +112,9 @@ void CaptureTable::find(size_t ecb, const formats::DofProgram& program,
             std::optional<CapturedKind> kind = kind_of(fields[i], capture.type, capture.expression);
             if (!kind)
                 continue;
+            for (const formats::DofOption& option : program.options)
+                if (option.option == DBK_OPT_USTACKBYTES && (fields[i].flags & DBK_FIELD_F_MEMORY))
+                    stack_bytes_ = std::max(stack_bytes_, option.value);
             size_t number = slots_.number_of(capture.expression, capture.type);
             found_.push_back({ecb, i, number, *kind, capture.expression, capture.type});
         }

@@ -108,6 +108,8 @@ public:
     const std::map<uint32_t, CapturedProbe>& probes() const { return probes_; }
     /// Of each ECB of the ring, by index in its table.
     std::span<const CapturedField> fields_of(size_t ecb) const { return fields_[ecb]; }
+    /// How many bytes of the stack were asked for with a user stack; 0: none.
+    uint64_t stack_bytes() const { return stack_bytes_; }
     const CaptureSlots& slots() const { return slots_; }
 
 private:
@@ -123,6 +125,7 @@ private:
     std::vector<Found> found_; // until finish()
     std::map<uint32_t, CapturedProbe> probes_;
     std::vector<std::vector<CapturedField>> fields_;
+    uint64_t stack_bytes_ = 0;
 };
 
 } // namespace daybreak::analyze

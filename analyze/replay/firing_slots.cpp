@@ -77,6 +77,17 @@ inline uint64_t FiringSlots::keep_tail(base::ByteView record, const formats::Fie
     return reinterpret_cast<uintptr_t>(to);
 }
 
+/// Of a stack with the memory that it was recorded with.
+void FiringSlots::fill_stack(const CapturedField& field, base::ByteView untrusted) {
+    formats::UserStackParts parts = formats::split_user_stack(untrusted);
+    fill(field, parts.frames);
+    if (parts.registers.empty() || parts.stack.size() < user_bytes_.size())
+        return;
+    user_registers_.resize(DBK_USER_REGISTERS);
+    std::memcpy(user_registers_.data(), parts.registers.data(), parts.registers.size());
+    user_bytes_.assign(parts.stack.begin(), parts.stack.end());
+}
+
 void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::RecordView& record) {
     const formats::FieldInfo* fields = record.ecb->fields.data();
     for (const CapturedField& captured : table.fields_of(ecb)) {
@@ -89,10 +100,11 @@ void FiringSlots::fill(const CaptureTable& table, size_t ecb, const formats::Rec
                     UINT64_MAX >> (64 - 8 * field.bytes);
         } else if (captured.kind != CapturedKind::string ||
                    (value = keep_tail(record.bytes, field)) == 0) {
-            if (std::optional<base::ByteView> bytes = record.data(captured.field))
-                fill(captured, field.flags & DBK_FIELD_F_MEMORY
-                                   ? formats::split_user_stack(*bytes).frames
-                                   : *bytes);
+            auto bytes = record.data(captured.field);
+            if (bytes && field.flags & DBK_FIELD_F_MEMORY)
+                fill_stack(captured, *bytes);
+            else if (bytes)
+                fill(captured, *bytes);
             continue;
         }
         slots_[captured.slot] = value;

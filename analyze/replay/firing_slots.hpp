@@ -29,6 +29,8 @@ public:
         arena_used_ = 0;
         stack_.clear();
         user_stack_.clear();
+        user_registers_.clear();
+        user_bytes_.clear();
         process_.reset();
     }
     /// The same of the strings only.
@@ -59,8 +61,12 @@ public:
         site.kernel_stack = stack_;
         if (!user_stack_.empty())
             site.user_stack = std::span(user_stack_).subspan(1);
+        site.user_registers = user_registers_;
         return site;
     }
+    /// The bytes that were recorded of the stack, and where they lay.
+    base::ByteView user_bytes() const { return user_bytes_; }
+    uint64_t user_bytes_at() const { return user_registers_[DBK_USER_REGISTER_SP]; }
     /// The addresses of the stacks, which may be changed up to the next fill().
     std::span<uint64_t> kernel_stack() { return stack_; }
     std::span<uint64_t> user_stack() {
@@ -77,6 +83,7 @@ private:
     /// Strings of one firing: those of a record of the largest size, of several records.
     static constexpr size_t kArenaBytes = 1u << 20;
 
+    void fill_stack(const CapturedField& field, base::ByteView untrusted);
     uint64_t keep_string(base::ByteView bytes);
     uint64_t keep_tail(base::ByteView record, const formats::FieldInfo& field);
 
@@ -84,8 +91,9 @@ private:
     size_t words_;
     std::vector<std::byte> arena_;
     size_t arena_used_ = 0;
-    std::vector<uint64_t> stack_, user_stack_;
-    std::optional<uint64_t> process_; // of a user address
+    std::vector<uint64_t> stack_, user_stack_, user_registers_; // registers: all, or none
+    base::Bytes user_bytes_;                                    // as long as there are registers
+    std::optional<uint64_t> process_;                           // of a user address
 };
 
 } // namespace daybreak::analyze

@@ -35,6 +35,23 @@ bool has_stacks(const formats::DofProgram& program) {
     });
 }
 
+/// Asks for bytes of the stack with user stacks, if the program says nothing of it: as many as the
+/// records have, and fit.  Returns whether it did.
+bool ask_for_stack_bytes(formats::DofProgram& program, uint64_t recorded_bytes) {
+    uint64_t segment_bytes = DBK_SEGMENT_BYTES_DEFAULT;
+    for (const formats::DofOption& option : program.options) {
+        if (option.option == DBK_OPT_USTACKBYTES)
+            return false;
+        if (option.option == DBK_OPT_SEGMENTSIZE)
+            segment_bytes = option.value;
+    }
+    if (recorded_bytes == 0 || !has_stacks(program))
+        return false;
+    uint64_t bytes = std::min({recorded_bytes, segment_bytes / 2, uint64_t{DBK_USTACKBYTES_MAX}});
+    program.options.push_back({DBK_OPT_USTACKBYTES, bytes, std::nullopt});
+    return true;
+}
+
 } // namespace
 
 Replay::Replay(const ReplayedProbes& probes, const ReplayOptions& options)
@@ -184,13 +201,19 @@ void Replay::find_end() {
 /// Makes the machine; its engine keeps the aggregations itself where that is the same.
 base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program) {
     places_stacks_ = has_stacks(program);
-    base::Bytes counting;
+    base::Bytes changed;
+    // Addresses of several recordings become places; those in registers and stacks do not.
+    bool is_changed =
+        !is_of_several() && ask_for_stack_bytes(program, recordings_[0].table->stack_bytes());
     if (auto counts = EngineCounts::of(program, ReplayMachine::cpus_of(recordings_))) {
         firings_per_poll_ = counts->firings_max;
         kept_bytes_ = counts->buffer_bytes;
         counts->apply(program);
-        DBK_TRY(counting, formats::write_dof(program));
-        dof = counting;
+        is_changed = true;
+    }
+    if (is_changed) {
+        DBK_TRY(changed, formats::write_dof(program));
+        dof = changed;
     }
     DBK_TRY(machine_, make_machine(dof));
     for (uint32_t cpu = 0; cpu < machine_->host().cpu_count(); cpu++)

@@ -151,7 +151,20 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
     if (slots_.has_stack() || has_site_) {
         host_->set_own_site(slots_.site());
         has_site_ = slots_.has_stack();
+        set_user_bytes();
     }
+}
+
+/// What was recorded of the stack lies where it lay.
+void ReplayMachine::set_user_bytes() {
+    if (user_bytes_at_)
+        host_->user_memory().unmap(*user_bytes_at_);
+    user_bytes_at_.reset();
+    if (slots_.user_bytes().empty())
+        return;
+    user_bytes_at_ = slots_.user_bytes_at();
+    host_->user_memory().map(*user_bytes_at_,
+                             {slots_.user_bytes().begin(), slots_.user_bytes().end()});
 }
 
 void ReplayMachine::place_addresses(size_t recording, uint64_t own_ns) {

@@ -61,6 +61,7 @@ private:
     base::Result<void> load(const Options& options, base::ByteView dof);
     void make_names();
     void set_thread(const FiringReader& reader, size_t recording);
+    void set_user_bytes();
     void place_addresses(size_t recording, uint64_t own_ns);
 
     const ReplayedProbes& replayed_;
@@ -73,7 +74,8 @@ private:
     std::string names_;
     std::vector<Names> names_at_;
     FiringSlots slots_;
-    bool has_site_ = false; // the host has stacks of it
+    bool has_site_ = false;                 // the host has stacks of it
+    std::optional<uint64_t> user_bytes_at_; // the host has bytes of a stack there
     std::unique_ptr<sim::BareHost> host_;
     std::unique_ptr<sim::Simulation> simulation_;
     std::vector<ReplayedProbesById> probes_;

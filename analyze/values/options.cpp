@@ -26,6 +26,9 @@ void OutputOptions::set(uint32_t option, uint64_t value) {
     case DTRACEOPT_NORESOLVE:
         noresolve = is_set;
         break;
+    case DBK_OPT_USTACKBYTES:
+        stack_bytes = is_set && value != 0;
+        break;
     case DBK_OPT_TEMPORAL:
         temporal = is_set;
         break;

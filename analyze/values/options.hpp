@@ -35,7 +35,8 @@ struct OutputOptions {
     bool flowindent = false;
     bool rawbytes = false;
     bool noresolve = false;
-    bool temporal = false; ///< committed records where they were made
+    bool stack_bytes = false; ///< records have bytes of the user's stack (ustackbytes)
+    bool temporal = false;    ///< committed records where they were made
     int stackindent = kStackIndentDefault;
     bool aggsortkey = false;
     bool aggsortrev = false;

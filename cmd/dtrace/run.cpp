@@ -11,6 +11,7 @@
 #include "cmd/terminal.hpp"
 #include "live/process/child_signal.hpp"
 #include "live/process/process_names.hpp"
+#include "recorder/jit_texts.hpp"
 
 #include <algorithm>
 #include <set>
@@ -45,6 +46,7 @@ private:
     void tell_changed_rates() const;
     void hold_ends();
     analyze::ReportOptions report_options();
+    std::string made_text(uint32_t pid, uint64_t& bytes_known);
     int fail(const base::Error& error);
 
     const DtraceArguments& arguments_;
@@ -52,14 +54,25 @@ private:
     live::Session& session_;
     std::vector<live::Target>& targets_;
     DtraceOutput& output_;
-    live::ProcessNames users_;
+    live::ProcessNames users_{
+        [this](uint32_t pid, uint64_t& bytes_known) { return made_text(pid, bytes_known); }};
     std::set<pid_t> told_ends_;
+    std::set<std::string> told_files_;
     std::unique_ptr<analyze::LiveReport> report_;
 };
 
 int Tracing::fail(const base::Error& error) {
     say(arguments_.name, error.message());
     return static_cast<int>(Exit::failed);
+}
+
+/// What a runtime wrote of the code that it made; why a file is not read is said once.
+std::string Tracing::made_text(uint32_t pid, uint64_t& bytes_known) {
+    recorder::JitTexts made = recorder::read_jit_text_of(pid, bytes_known);
+    for (const formats::Finding& finding : made.findings.list())
+        if (told_files_.insert(finding.where).second)
+            say(arguments_.name, finding.where + ": " + finding.text);
+    return made.texts.empty() ? "" : std::move(made.texts[0].text);
 }
 
 /// The rates in force: the program's, setopt() included once there is a report.

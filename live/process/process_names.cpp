@@ -3,6 +3,7 @@
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
 #include "live/process/process_names.hpp"
 
+#include "analyze/symbols/unwind.hpp"
 #include "base/file.hpp"
 
 #include <algorithm>
@@ -11,9 +12,35 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace daybreak::live {
+
+namespace {
+
+constexpr const char* kVdso = "[vdso]";
+
+std::string name_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+base::ScopedFd open_file(const std::string& path) {
+    return base::ScopedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+} // namespace
+
+/// Two or three pages: its sections come last, and its table of them after all.
+base::ByteView own_vdso() {
+    const auto* start = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
+    if (start == nullptr)
+        return {};
+    Elf64_Ehdr header;
+    std::memcpy(&header, start, sizeof(header));
+    return {start, header.e_shoff + size_t{header.e_shnum} * header.e_shentsize};
+}
 
 bool runs_32_bits(uint64_t pid) {
     base::ScopedFd program(
@@ -36,10 +63,12 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
         at = end + 1;
         Mapping mapping{};
         int path_at = 0;
-        char rights[5] = "";
-        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n",
-                        &mapping.begin, &mapping.end, rights, &mapping.file_offset, &path_at) < 4)
+        char rights[5] = "", device[16] = "";
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %" SCNu64 " %n",
+                        &mapping.begin, &mapping.end, rights, &mapping.file_offset, device,
+                        &mapping.inode, &path_at) < 6)
             continue;
+        mapping.device = device;
         mapping.is_code = rights[2] == 'x';
         mapping.path = line.substr(std::min<size_t>(static_cast<size_t>(path_at), line.size()));
         mappings.push_back(std::move(mapping));
@@ -57,11 +86,13 @@ std::string ProcessNames::path_of(uint64_t pid, const Mapping& mapping) {
 }
 
 ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const Mapping& mapping) {
-    std::unique_ptr<Object>& object = objects_[mapping.path];
+    std::unique_ptr<Object>& object = objects_[{mapping.device, mapping.inode, mapping.path}];
     if (!object) {
-        std::string seen = path_of(pid, mapping);
         object = std::make_unique<Object>();
-        object->file = base::ScopedFd(::open(seen.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        if (mapping.path == kVdso)
+            object->symbols = analyze::ObjectSymbols::read(own_vdso());
+        else
+            object->file = open_file(path_of(pid, mapping));
     }
     return *object;
 }
@@ -75,6 +106,27 @@ const analyze::ObjectSymbols& ProcessNames::object_of(uint64_t pid, const Mappin
     return object.symbols;
 }
 
+/// Looks for the file again, as one is not held open for each that has names: when its process is
+/// gone, where its path leads here.
+const analyze::ObjectFrames* ProcessNames::frames_of(uint64_t pid, const Mapping& mapping) {
+    Object& object = open_object(pid, mapping);
+    if (object.frames)
+        return object.frames.get();
+    if (mapping.path == kVdso) {
+        object.frames = std::make_unique<analyze::ObjectFrames>(own_vdso());
+        return object.frames.get();
+    }
+    for (const std::string& path : {path_of(pid, mapping), mapping.path}) {
+        base::ScopedFd file = open_file(path);
+        struct stat status = {};
+        if (!file.valid() || ::fstat(file.get(), &status) != 0 || status.st_ino != mapping.inode)
+            continue;
+        object.frames = std::make_unique<analyze::ObjectFrames>(std::move(file));
+        break;
+    }
+    return object.frames.get();
+}
+
 void ProcessNames::remember(uint64_t pid) {
     std::vector<Mapping> now = read_maps(pid);
     for (const Mapping& mapping : now)
@@ -82,6 +134,33 @@ void ProcessNames::remember(uint64_t pid) {
             open_object(pid, mapping);
     if (!now.empty())
         maps_[pid] = std::move(now);
+    take_made(pid);
+}
+
+/// Runtimes write on while they run, and what they put where other code was is later in the text.
+void ProcessNames::take_made(uint64_t pid) {
+    if (!made_text_)
+        return;
+    std::string text = made_text_(static_cast<uint32_t>(pid), made_bytes_[pid]);
+    if (!text.empty())
+        made_.add(formats::JitText{static_cast<uint32_t>(pid), std::move(text)});
+}
+
+std::optional<analyze::UserPlace> ProcessNames::find_made(uint64_t pid, uint64_t address) {
+    auto match = made_.find(pid, address);
+    if (!match) {
+        take_made(pid);
+        match = made_.find(pid, address);
+    }
+    if (!match)
+        return std::nullopt;
+    analyze::UserPlace place;
+    place.object = "perf-" + std::to_string(pid) + ".map";
+    place.object_offset = address;
+    place.symbol = match->name;
+    place.symbol_offset = match->offset;
+    place.object_start = address - match->offset;
+    return place;
 }
 
 std::vector<ProcessNames::Function>
@@ -94,7 +173,7 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
         if (!mapping.is_code || !mapping.path.starts_with('/'))
             continue;
         Function function;
-        function.object = mapping.path.substr(mapping.path.rfind('/') + 1);
+        function.object = name_of(mapping.path);
         function.path = path_of(pid, mapping);
         function.is_program = mapping.path == program;
         const analyze::ObjectSymbols& object = object_of(pid, mapping);
@@ -128,7 +207,7 @@ std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
                 *in_file - mapping.file_offset >= mapping.end - mapping.begin)
                 continue;
             Mark one;
-            one.object = mapping.path.substr(mapping.path.rfind('/') + 1);
+            one.object = name_of(mapping.path);
             if (const auto* symbol = object.find(mark.address))
                 one.function = symbol->name;
             one.mark = &mark;
@@ -162,9 +241,9 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
                                                      std::optional<uint64_t>) {
     const Mapping* mapping = mapping_of(pid, address);
     if (mapping == nullptr || mapping->path.empty())
-        return std::nullopt;
+        return find_made(pid, address);
     analyze::UserPlace place;
-    place.object = mapping->path.substr(mapping->path.rfind('/') + 1);
+    place.object = name_of(mapping->path);
     uint64_t in_file = address - mapping->begin + mapping->file_offset;
     place.object_offset = in_file;
     place.object_start = mapping->begin;
@@ -173,8 +252,8 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
             place.object_start = other.begin;
             break;
         }
-    if (mapping->path[0] != '/')
-        return place; // [vdso], [stack]
+    if (mapping->path[0] != '/' && mapping->path != kVdso)
+        return place; // [stack], [vsyscall]
     const analyze::ObjectSymbols& object = object_of(pid, *mapping);
     place.object_offset = object.address_of(in_file).value_or(in_file);
     if (const analyze::ObjectSymbols::Symbol* symbol = object.find(place.object_offset)) {
@@ -182,6 +261,21 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
         place.symbol_offset = place.object_offset - symbol->address;
     }
     return place;
+}
+
+analyze::UnwoundStack ProcessNames::unwind(uint64_t pid, const analyze::RecordedThread& thread,
+                                           std::optional<uint64_t>) {
+    return analyze::unwind(thread, [&](uint64_t address) -> analyze::UnwindPlace {
+        const Mapping* mapping = mapping_of(pid, address);
+        if (mapping == nullptr || mapping->path.empty())
+            return {.is_named = find_made(pid, address).has_value()};
+        if (!mapping->is_code)
+            return {};
+        uint64_t in_file = address - mapping->begin + mapping->file_offset;
+        return {frames_of(pid, *mapping),
+                object_of(pid, *mapping).address_of(in_file).value_or(in_file),
+                name_of(mapping->path)};
+    });
 }
 
 } // namespace daybreak::live

@@ -3,13 +3,17 @@
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
 #pragma once
 
+#include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "base/file.hpp"
+#include "formats/trace/jit_names.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace daybreak::live {
@@ -18,12 +22,26 @@ namespace daybreak::live {
 /// another convention.
 bool runs_32_bits(uint64_t pid);
 
+/// Returns the vDSO that the kernel gave this process, as it gives every one of 64 bits; empty:
+/// none.
+base::ByteView own_vdso();
+
 /// Reads a process's maps when it is first asked for, and again when an address lies in none of
-/// them; an object's symbols when one in it is looked up.
+/// them; an object's symbols when one in it is looked up, its tables of frames when one is unwound.
 class ProcessNames : public analyze::UserNames {
 public:
+    /// Returns what the runtime of a process has written of the code that it makes, when its size
+    /// is another than `bytes_known`, which becomes that.
+    using MadeText = std::function<std::string(uint32_t pid, uint64_t& bytes_known)>;
+
+    /// `made_text` empty: what is in no file has no name.
+    explicit ProcessNames(MadeText made_text = nullptr) : made_text_(std::move(made_text)) {}
+
     std::optional<analyze::UserPlace> find(uint64_t pid, uint64_t address,
                                            std::optional<uint64_t> mono_ns) override;
+    /// A file that was mapped and is not there any more has no tables of frames.
+    analyze::UnwoundStack unwind(uint64_t pid, const analyze::RecordedThread& thread,
+                                 std::optional<uint64_t> mono_ns) override;
     /// Takes all that names need of a process which is about to go.
     void remember(uint64_t pid);
 
@@ -53,21 +71,29 @@ private:
     struct Object {
         base::ScopedFd file; ///< till it is read
         analyze::ObjectSymbols symbols;
+        std::unique_ptr<analyze::ObjectFrames> frames; ///< null: not asked for, or no file
     };
     struct Mapping {
-        uint64_t begin, end, file_offset;
+        uint64_t begin, end, file_offset, inode;
         bool is_code;
-        std::string path;
+        std::string path, device;
     };
 
     static std::vector<Mapping> read_maps(uint64_t pid);
     static std::string path_of(uint64_t pid, const Mapping& mapping);
     Object& open_object(uint64_t pid, const Mapping& mapping);
     const analyze::ObjectSymbols& object_of(uint64_t pid, const Mapping& mapping);
+    const analyze::ObjectFrames* frames_of(uint64_t pid, const Mapping& mapping);
     const Mapping* mapping_of(uint64_t pid, uint64_t address);
+    void take_made(uint64_t pid);
+    std::optional<analyze::UserPlace> find_made(uint64_t pid, uint64_t address);
 
-    std::map<uint64_t, std::vector<Mapping>> maps_;          // by process
-    std::map<std::string, std::unique_ptr<Object>> objects_; // by path
+    MadeText made_text_;
+    formats::JitNames made_;
+    std::map<uint64_t, uint64_t> made_bytes_;       // of a process's text that are known
+    std::map<uint64_t, std::vector<Mapping>> maps_; // by process
+    /// By device, inode and path: containers have other files of the same path.
+    std::map<std::tuple<std::string, uint64_t, std::string>, std::unique_ptr<Object>> objects_;
 };
 
 } // namespace daybreak::live

@@ -8,57 +8,26 @@
 #include "analyze/symbols/address_names.hpp"
 #include "formats/abi/meta.h"
 #include "formats/segment/record.hpp"
+#include "tests/support/stack_snapshot.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <map>
 #include <memory>
 
 using namespace daybreak;
 using namespace daybreak::analyze;
-
-extern "C" void* __libc_stack_end;
+using Snapshot = daybreak::test::StackSnapshot;
 
 namespace {
 
-struct Snapshot {
-    std::array<uint64_t, FrameState::kCount> registers{};
-    std::vector<uint64_t> stack;
-    std::vector<uint64_t> callers; ///< as backtrace(3) sees them
-    RecordedThread thread(size_t bytes = SIZE_MAX, uint32_t depth = 200) const {
-        auto all = std::as_bytes(std::span(stack));
-        return {std::as_bytes(std::span(registers)), all.first(std::min(bytes, all.size())), depth};
-    }
-};
-
-/// What a probe here would record; the address sanitizer would have no one look at others' frames.
-__attribute__((noinline, no_sanitize_address)) int take(Snapshot& to) {
-    void* callers[200];
-    int count = ::backtrace(callers, 200);
-    for (int i = 0; i < count; i++)
-        to.callers.push_back(reinterpret_cast<uint64_t>(callers[i]));
-    uint64_t* r = to.registers.data();
-    asm volatile("mov %%rbx, 24(%0)\n\tmov %%rbp, 48(%0)\n\tmov %%rsp, 56(%0)\n\t"
-                 "mov %%r12, 96(%0)\n\tmov %%r13, 104(%0)\n\tmov %%r14, 112(%0)\n\t"
-                 "mov %%r15, 120(%0)\n\tlea (%%rip), %%rcx\n\tmov %%rcx, 128(%0)"
-                 :
-                 : "a"(r)
-                 : "rcx", "memory");
-    const auto* end = static_cast<const volatile uint64_t*>(__libc_stack_end);
-    for (const auto* at = reinterpret_cast<const volatile uint64_t*>(r[FrameState::kSp]); at < end;
-         at++)
-        to.stack.push_back(uint64_t{*at});
-    return count;
-}
-
 __attribute__((noinline)) int middle(Snapshot& to, int more) {
     volatile char room[100] = {};
-    room[0] = static_cast<char>(more > 0 ? middle(to, more - 1) : take(to));
+    room[0] = static_cast<char>(more > 0 ? middle(to, more - 1) : take_stack(to));
     return room[0] + 1;
 }
 
@@ -155,17 +124,19 @@ struct Canned : UserNames {
     }
 };
 
-std::string printed(std::vector<uint64_t> pointers, UnwoundStack answer) {
+std::string printed(std::vector<uint64_t> pointers, UnwoundStack answer, bool is_key = false) {
     Canned users;
     users.answer = std::move(answer);
     AddressNames names(nullptr, &users);
     OutputOptions options;
+    options.set(DBK_OPT_USTACKBYTES, 4096);
     PrintContext context{options, names};
     pointers.insert(pointers.begin(), 42);
     Value value;
     value.type.kind = ValueKind::ustack;
     value.data = std::as_bytes(std::span(pointers));
-    value.registers = value.data; // there are some
+    if (!is_key)
+        value.registers = value.data; // there are some
     value.depth = 3;
     std::string out;
     print_stack(out, value, context, {.indent = 1});
@@ -184,6 +155,8 @@ TEST_CASE("a stack says how it was found where that makes a difference", "[analy
     CHECK(printed({1, 2, 3}, {{1}, "why"}) ==
           "\n 0x1\n 0x2\n 0x3\n (by frame pointers; .eh_frame: 1; why)\n");
     CHECK(printed({1}, {{1}, "why"}) == "\n 0x1\n (why)\n");
+    CHECK(printed({1}, {{1, 2}, ""}, true) ==
+          "\n 0x1\n (by frame pointers: without bytes of the stack, as all keys are)\n");
     // The function that has returned stays before the one that it returned to.
     CHECK(printed({9, 1}, {{1, 3}, ""}) ==
           "\n 0x9\n 0x1\n 0x3\n (by .eh_frame; frame pointers: 2)\n");

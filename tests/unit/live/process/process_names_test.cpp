@@ -2,8 +2,12 @@
 #include "live/process/process_names.hpp"
 
 #include "live/process/target.hpp"
+#include "tests/support/stack_snapshot.hpp"
 
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -61,4 +65,68 @@ TEST_CASE("a process that was remembered has names after its end", "[live][names
     CHECK(place->object == code[0].object);
     CHECK_FALSE(place->symbol.empty());
     CHECK_FALSE(forgetful.find(pid, code[0].address, std::nullopt));
+}
+
+TEST_CASE("a stack leads to the first function of a process that lives or was remembered",
+          "[live][names]") {
+    test::StackSnapshot snapshot;
+    take_stack(snapshot);
+    pid_t child = ::fork(); // its stack and its mappings are the same
+    if (child == 0)
+        for (;;)
+            ::pause();
+    REQUIRE(child > 0);
+    ProcessNames names, remembering, late;
+    auto unwound = names.unwind(self(), snapshot.thread(), std::nullopt);
+    CHECK(unwound.why_short.empty());
+    REQUIRE(unwound.frames.size() > 2);
+    // take_stack() is at another instruction there, and a sanitizer's backtrace() may come before
+    // it.
+    const auto witness = snapshot.callers.end() - static_cast<ptrdiff_t>(unwound.frames.size() - 1);
+    CHECK(std::equal(witness, snapshot.callers.end(), unwound.frames.begin() + 1));
+    auto of_child = [&](ProcessNames& by) {
+        return by.unwind(static_cast<uint64_t>(child), snapshot.thread(), std::nullopt).frames;
+    };
+    CHECK(of_child(names) == unwound.frames);
+    remembering.remember(static_cast<uint64_t>(child));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    CHECK(of_child(remembering) == unwound.frames);
+    CHECK(of_child(late).size() == 1);
+}
+
+TEST_CASE("what is in no file has the name that its runtime wrote", "[live][names]") {
+    auto* made = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(made != MAP_FAILED);
+    const auto at = reinterpret_cast<uint64_t>(made);
+    std::string text;
+    int asked = 0;
+    ProcessNames names([&](uint32_t pid, uint64_t& bytes_known) -> std::string {
+        asked++;
+        CHECK(pid == self());
+        bool is_known = bytes_known == text.size();
+        bytes_known = text.size();
+        return is_known ? "" : text;
+    });
+    CHECK_FALSE(names.find(self(), at + 8, std::nullopt));
+    text = base::strprintf("%llx 10 first\n", static_cast<unsigned long long>(at));
+    auto place = names.find(self(), at + 8, std::nullopt);
+    REQUIRE(place);
+    CHECK(place->symbol == "first");
+    CHECK(place->symbol_offset == 8);
+    CHECK(place->object == "perf-" + std::to_string(self()) + ".map");
+    CHECK_FALSE(names.find(self(), at + 16, std::nullopt));
+    text += base::strprintf("%llx 10 second\n", static_cast<unsigned long long>(at + 16));
+    REQUIRE(names.find(self(), at + 16, std::nullopt));
+    CHECK(names.find(self(), at + 16, std::nullopt)->symbol == "second");
+    CHECK(asked == 4); // once for each that was not known
+    // A stack goes on by frame pointers through it.
+    test::StackSnapshot snapshot;
+    snapshot.stack = {0, 0, 0, at + 8, 0};
+    snapshot.registers[analyze::FrameState::kSp] = 0x1000;
+    snapshot.registers[analyze::FrameState::kIp] = at + 20;
+    snapshot.registers[6] = 0x1010;
+    CHECK(names.unwind(self(), snapshot.thread(), std::nullopt).frames ==
+          std::vector<uint64_t>{at + 20, at + 8});
+    ::munmap(made, 4096);
 }

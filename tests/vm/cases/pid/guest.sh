@@ -95,6 +95,9 @@ holds sorts later/target sorts
 holds whole-stops daybreak stop whole -o whole.dbrk
 equal whole "$(daybreak report whole.dbrk | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
 	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
+# A replay has what was recorded of the stack.
+equal whole-replayed "$(daybreak replay -qn 'pid:::entry { ustack(); }' whole.dbrk 2>said | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
 # Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
 later/target moves /tmp/later/plugin.so
 equal moves "$?" 0
@@ -113,6 +116,13 @@ fs_target_gone=$(ls fs)
 equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
 	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
+
+# A program that prints as it traces unwinds as well, but for keys.
+equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!seen++/ { ustack(); @[ustack(1)] = count(); }' -c 'target sorts' |
+	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: without bytes of the stack, as all keys are) '
+# Code that the target has made, and named as a runtime does.
+equal made-live "$(traced -n 'pid$target:target:work:entry { ustack(2); }' -c 'target makes' | sed 's/+0x[0-9a-f]*//g; s/perf-[0-9]*/perf-PID/')" 'target`work perf-PID.map`made in a hurry'
 
 # A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.
 mkdir replaced
@@ -170,6 +180,7 @@ equal arms-harmless $? 0
 equal arms-restored "$(says a) $(says b)" "$before $before"
 
 small &
+until_it eval "readlink /proc/$!/exe | grep small" # before exec it is a shell
 refuses small "runs a program of 32 bits" dtrace -qn 'pid$target:small:work:entry {}' -p $!
 kill $!
 refuses small-by-path "is not a program or library of 64 bits" daybreak compile -n 'pid*:/bin/small:work:entry {}' -o small.dof
