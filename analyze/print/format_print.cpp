@@ -160,8 +160,12 @@ void print_value(std::string& out, const Field& field, const Value& value,
     case 'a':
         text(context.names.location(value.unsigned_integer()));
         break;
-    case 'A':
-        text(base::strprintf("0x%llx", static_cast<unsigned long long>(value.unsigned_integer())));
+    case 'A': // of uaddr() and its kin the process is known
+        text(value.type.kind == ValueKind::uaddress || value.type.kind == ValueKind::usymbol ||
+                     value.type.kind == ValueKind::umodule
+                 ? symbolic_text(value, context)
+                 : base::strprintf("0x%llx",
+                                   static_cast<unsigned long long>(value.unsigned_integer())));
         break;
     case 'Y':
         text(time_text(value.unsigned_integer(), kTimestampFormat));

@@ -132,6 +132,8 @@ int trace(const WatchArguments& arguments, const WatchProgram& program) {
     dtrace.json = arguments.json;
     if (!arguments.command.empty())
         dtrace.commands.push_back(arguments.command);
+    else if (program.text.find("$target") != program.text.npos)
+        dtrace.pids = arguments.filter.pids;
     dtrace.output_path = arguments.output;
     dtrace.kernel = arguments.kernel;
     dtrace.simulate = arguments.simulate;

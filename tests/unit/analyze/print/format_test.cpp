@@ -116,6 +116,11 @@ TEST_CASE("addresses print as symbols", "[analyze][print]") {
     CHECK(print("[%-26a]", {number(uint64_t{0xffffffff81000110})}) ==
           "[vmlinux`do_work+0x10      ]");
     CHECK(print("%a %A", {number(uint64_t{0x10}), number(uint64_t{0x401000})}) == "0x10 0x401000");
+    for (ValueKind kind : {ValueKind::uaddress, ValueKind::usymbol}) {
+        Given of_process = number(std::array<uint64_t, 2>{42, 0x401000});
+        of_process.type.kind = kind;
+        CHECK(print("%10A", {of_process}) == "  0x401000");
+    }
 }
 
 TEST_CASE("times print in the local zone", "[analyze][print]") {

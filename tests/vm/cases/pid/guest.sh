@@ -66,6 +66,15 @@ rm own
 equal own-enabled "$(traced -n 'shop*:shop:main:looked-at { @ = sum(arg0); } END { printa("%@d", @); }' -o own -c shop) $(cat own)" \
 	"450 11025 150 36750000000000"
 
+# plockstat(1)'s report: who waited for which kind of lock, and who held it how often.
+holds plockstat daybreak watch plockstat -c 'target locks' -o locks
+locks_of() { # of the report, what the target itself did: KIND COUNT CALLER, one a line
+	awk '/ events in / { sub(/:.*/, ""); kind = $0 } $4 ~ /^target`/ { sub(/[+].*/, "", $4); print kind, $1, $4 }' "$1" | sort
+}
+equal locks "$(locks_of locks | tr '\n' ';')" \
+	'Mutex block 1 target`waiter;Mutex hold 1 target`waiter;Mutex hold 6 target`locks;R/W reader block 1 target`waiter;R/W reader hold 1 target`waiter;R/W writer hold 1 target`locks;'
+at_least locks-time "$(awk '/ events in / { kind = $1 } kind == "R/W" && $4 ~ /waiter/ { print $2; exit }' locks)" 100000000
+
 # Files that are not there when the program starts: armed when a process maps them, in each copy, also by dlopen().
 mkdir later hidden other fs inside
 cp /bin/target /lib/plugin.so later

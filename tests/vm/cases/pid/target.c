@@ -12,6 +12,7 @@
  *   target runs              work() until its input ends
  *   target makes             work() from code that it has made, and named as a runtime does
  *   target sorts             work(7) from a function that libc's qsort() calls
+ *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
@@ -161,6 +162,37 @@ static int makes(void)
 	return function(9, "made", 0, 0, 0, 0, 0) == 0;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void *waiter(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	return NULL;
+}
+
+__attribute__((noinline)) static void locks(void)
+{
+	pthread_t other;
+
+	pthread_mutex_lock(&mutex);
+	pthread_rwlock_wrlock(&rwlock);
+	pthread_create(&other, NULL, waiter, NULL);
+	usleep(400000);
+	pthread_mutex_unlock(&mutex);
+	usleep(400000);
+	pthread_rwlock_unlock(&rwlock);
+	pthread_join(other, NULL);
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+}
+
 static int sealed(void)
 {
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
@@ -207,6 +239,8 @@ int main(int argc, char **argv)
 		return moves(argv[2]);
 	} else if (argc == 2 && strcmp(argv[1], "sorts") == 0) {
 		return sorts();
+	} else if (argc == 2 && strcmp(argv[1], "locks") == 0) {
+		locks();
 	} else if (argc == 2 && strcmp(argv[1], "makes") == 0) {
 		return makes();
 	} else if (argc == 2 && strcmp(argv[1], "sealed") == 0) {
