@@ -14,16 +14,27 @@ DBK_PLACE(mib, "vmlinux", "", "tcpEstabResets", "6.1+", TRACEPOINT, inet_sock_se
 	  (const struct sock *sk, const int old, const int new), sk->sk_protocol == IPPROTO_TCP && new == TCP_CLOSE && (old == TCP_ESTABLISHED || old == TCP_CLOSE_WAIT), PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "tcpInSegs", "6.1+", ENTRY, tcp_v4_rcv tcp_v6_rcv,
 	  (struct sk_buff *skb), skb->pkt_type == PACKET_HOST, PASS(1))
-DBK_PLACE(mib, "vmlinux", "", "tcpOutSegs", "6.1+", ENTRY, ip_output ip6_output,
-	  (struct net *net, struct sock *sk, struct sk_buff *skb), sk && dbk_is_of(skb, IPPROTO_TCP), PASS(max_t(u32, skb_shinfo(skb)->gso_segs, 1)))
+/* What is sent again is not counted; what no full socket sends is, where it is made. */
+DBK_PLACE(mib, "vmlinux", "", "tcpOutSegs", "6.1+", ENTRY, __tcp_transmit_skb,
+	  (struct sock *sk, struct sk_buff *skb),
+	  after(TCP_SKB_CB(skb)->end_seq, tcp_sk(sk)->snd_nxt) || TCP_SKB_CB(skb)->seq == TCP_SKB_CB(skb)->end_seq,
+	  PASS(tcp_skb_pcount(skb)))
+DBK_PLACE(mib, "vmlinux", "", "tcpOutSegs", "6.1+", ENTRY, tcp_make_synack tcp_v4_send_ack tcp_v6_send_response,
+	  (), true, PASS(1))
+DBK_PLACE(mib, "vmlinux", "", "tcpOutSegs", "6.1+", ENTRY, tcp_v4_send_reset,
+	  (struct sock *sk, struct sk_buff *skb), !tcp_hdr(skb)->rst, PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "tcpRetransSegs", "6.1+", TRACEPOINT, tcp_retransmit_skb,
 	  (const struct sock *sk, const struct sk_buff *skb), true, PASS(tcp_skb_pcount(skb)))
+DBK_PLACE(mib, "vmlinux", "", "tcpRetransSegs", "6.1+", TRACEPOINT, tcp_retransmit_synack,
+	  (const struct sock *sk, const struct request_sock *req), true, PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "tcpOutRsts", "6.1+", ENTRY, tcp_v4_send_reset tcp_v6_send_reset,
 	  (struct sock *sk, struct sk_buff *skb), !tcp_hdr(skb)->rst, PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "tcpOutRsts", "6.1+", ENTRY, tcp_send_active_reset,
 	  (), true, PASS(1))
-DBK_PLACE(mib, "vmlinux", "", "udpInDatagrams", "6.1+", RETURN, udp_recvmsg udpv6_recvmsg,
-	  (long bytes), bytes >= 0, PASS(1))
+/* What was only looked at (MSG_PEEK) is still in the queue, and its bytes are not taken off. */
+DBK_PLACE(mib, "vmlinux", "", "udpInDatagrams", "6.1+", ENTRY, skb_consume_udp,
+	  (struct sock *sk, struct sk_buff *skb, int bytes),
+	  sk->sk_protocol == IPPROTO_UDP && bytes >= 0 && !READ_ONCE(skb->next), PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "udpOutDatagrams", "6.1+", ENTRY, ip_output ip_mc_output ip6_output,
 	  (struct net *net, struct sock *sk, struct sk_buff *skb), sk && dbk_is_of(skb, IPPROTO_UDP), PASS(1))
 DBK_PLACE(mib, "vmlinux", "", "ipInReceives", "6.1+", ENTRY, ip_rcv_core,

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// known sched|net|files|locks: does what probes of the stable providers report, and says what it was and what the kernel counted
+// known sched|net|mib|files|locks: does what probes of the stable providers report, and says what it was and what the kernel counted
 // meanwhile.  getppid() is called before the first and after the last of it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/userfaultfd.h>
+#include <net/ethernet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
+#include <netpacket/packet.h>
 #include <pthread.h>
 #include <poll.h>
 #include <sched.h>
@@ -245,6 +250,7 @@ static const struct counter {
 	{ "/proc/net/snmp", "Tcp", "EstabResets", "tcpEstabResets" },
 	{ "/proc/net/snmp", "Tcp", "InSegs", "tcpInSegs" },
 	{ "/proc/net/snmp", "Tcp", "OutSegs", "tcpOutSegs" },
+	{ "/proc/net/snmp", "Tcp", "RetransSegs", "tcpRetransSegs" },
 	{ "/proc/net/snmp", "Tcp", "OutRsts", "tcpOutRsts" },
 	{ "/proc/net/snmp", "Udp", "InDatagrams", "udpInDatagrams" },
 	{ "/proc/net/snmp6", NULL, "Udp6InDatagrams", "udpInDatagrams" },
@@ -253,6 +259,8 @@ static const struct counter {
 	{ "/proc/net/snmp", "Ip", "InReceives", "ipInReceives" },
 	{ "/proc/net/snmp", "Ip", "InDelivers", "ipInDelivers" },
 	{ "/proc/net/snmp", "Ip", "OutRequests", "ipOutRequests" },
+	{ "/proc/net/snmp", "Ip", "ForwDatagrams", "ipForwDatagrams" },
+	{ "/proc/net/snmp", "Ip", "ReasmReqds", "ipReasmReqds" },
 	{ "/proc/net/snmp", "Icmp", "InMsgs", "icmpInMsgs" },
 	{ "/proc/net/snmp", "Icmp", "InDestUnreachs", "icmpInDestUnreachs" },
 	{ "/proc/net/snmp", "Icmp", "InEchos", "icmpInEchos" },
@@ -263,21 +271,114 @@ static const struct counter {
 };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-static void converse_and_count(void)
+static void converse_twice(void)
+{
+	converse(AF_INET);
+	converse(AF_INET6);
+	ask_icmp();
+}
+
+// What a socket is sent is lost, or is not.
+static void lose(int fd, int is_lost)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = { 1, &nothing };
+
+	if (setsockopt(fd, SOL_SOCKET, is_lost ? SO_ATTACH_FILTER : SO_DETACH_FILTER, &program, sizeof(program)) < 0)
+		fatal("a filter");
+}
+
+// The answer to a connection's first packet is lost, and then what it is sent first: all are sent again.
+static void send_again(int family)
+{
+	static char text[10];
+	int listener = bound(family, SOCK_STREAM, 7004), client = bound(family, SOCK_STREAM, 7104), server;
+	union address address;
+	socklen_t bytes = loopback(family, 7004, &address);
+
+	if (listen(listener, 1) < 0)
+		fatal("listen");
+	lose(client, 1);
+	fcntl(client, F_SETFL, O_NONBLOCK);
+	if (connect(client, &address.any, bytes) == 0 || errno != EINPROGRESS)
+		fatal("connect");
+	pause_ms(200);
+	lose(client, 0);
+	server = accept(listener, NULL, NULL);
+	lose(server, 1);
+	if (write(client, text, 10) != 10)
+		fatal("write");
+	pause_ms(100);
+	lose(server, 0);
+	if (read(server, text, 10) != 10)
+		fatal("read");
+	close(client);
+	close(server);
+	close(listener);
+}
+
+// Datagrams that are looked at first, one of them empty, and one that is larger than three packets.
+static void look_first(int family)
+{
+	static char text[4000];
+	int server = bound(family, SOCK_DGRAM, 7204), client = connected(family, SOCK_DGRAM, 7304, 7204);
+
+	for (size_t bytes = 0; bytes <= 5; bytes += 5)
+		if (send(client, text, bytes, 0) != (ssize_t)bytes ||
+		    recv(server, text, sizeof(text), MSG_PEEK) != (ssize_t)bytes ||
+		    recv(server, text, sizeof(text), 0) != (ssize_t)bytes)
+			fatal("look first");
+	pass_bytes(client, server, sizeof(text));
+	close(client);
+	close(server);
+}
+
+// A packet for another machine, which goes by once: the way there is the loopback (guest.sh), and its time is up then.
+static void pass_by(void)
+{
+	struct {
+		struct ether_header ethernet;
+		struct iphdr ip;
+	} __attribute__((packed)) packet = { { .ether_type = htons(ETHERTYPE_IP) },
+					     { .version = 4, .ihl = 5, .tot_len = htons(sizeof(struct iphdr)), .ttl = 2,
+					       .protocol = IPPROTO_NONE, .saddr = htonl(0x0a090901), .daddr = htonl(0x0a090909) } };
+	struct sockaddr_ll lo = { .sll_family = AF_PACKET, .sll_ifindex = if_nametoindex("lo"), .sll_halen = ETH_ALEN };
+	uint16_t words[sizeof(struct iphdr) / 2];
+	uint32_t sum = 0;
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	memcpy(words, &packet.ip, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		sum += words[i];
+	packet.ip.check = ~(sum + (sum >> 16));
+	if (sendto(fd, &packet, sizeof(packet), 0, (struct sockaddr *)&lo, sizeof(lo)) != sizeof(packet))
+		fatal("a packet");
+	close(fd);
+}
+
+static void be_strange(void)
+{
+	send_again(AF_INET);
+	send_again(AF_INET6);
+	look_first(AF_INET);
+	look_first(AF_INET6);
+	pass_by();
+}
+
+static void count_while(void (*something)(void), int (*is_asked_for)(int first))
 {
 	long before[COUNTERS], sum = 0;
 
 	for (size_t i = 0; i < COUNTERS; i++)
 		before[i] = number_in(counters[i].path, counters[i].header, counters[i].name);
-	converse(AF_INET);
-	converse(AF_INET6);
-	ask_icmp();
+	something();
 	pause_ms(300);
 	for (size_t i = 0; i < COUNTERS; i++) {
 		sum += number_in(counters[i].path, counters[i].header, counters[i].name) - before[i];
 		if (i + 1 < COUNTERS && strcmp(counters[i].shown, counters[i + 1].shown) == 0)
 			continue;
-		printf("%s %ld\n", counters[i].shown, sum);
+		if (is_asked_for(counters[i].shown[0]))
+			printf("%s %ld\n", counters[i].shown, sum);
 		sum = 0;
 	}
 }
@@ -529,19 +630,58 @@ static void audit(uint32_t enabled)
 	close(fd);
 }
 
-static void *contend(void *until)
+// Two threads call `something` for 200 ms.
+static void *contend(void *something)
 {
-	while (now_ns() < *(uint64_t *)until)
-		close(dup(0));
+	uint64_t until = now_ns() + 200000000;
+
+	while (now_ns() < until)
+		((void (*)(void))something)();
 	return NULL;
+}
+
+static void contend_for(void (*something)(void))
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, contend, something);
+	contend(something);
+	pthread_join(thread, NULL);
+}
+
+static void use_files_table(void) // a spin lock
+{
+	close(dup(0));
+}
+
+static void use_groups(void) // a rwlock_t, of all processes
+{
+	setsid(); // refused: it leads its group
+}
+
+static int known_file;
+
+static void use_position(void) // a mutex
+{
+	static char text[65536];
+
+	lseek(known_file, 0, SEEK_SET);
+	read(known_file, text, sizeof(text));
+}
+
+// What is unmapped is freed with the memory's semaphore downgraded.
+static void unmap(void)
+{
+	char *pages = mmap(NULL, 10 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < 9; i++)
+		expect(munmap(pages + i * 4096, 4096) == 0, "munmap");
 }
 
 static void use_locks(void)
 {
 	static char byte;
 	int position = open("known-file", O_RDWR | O_CREAT, 0600), other = open("known-file", O_RDWR);
-	pthread_t thread;
-	uint64_t until;
 
 	expect(position >= 0 && other >= 0 && dup(position) >= 0, "known-file");
 	syscall(SYS_getppid);
@@ -553,10 +693,12 @@ static void use_locks(void)
 	give_up();
 	audit(1);
 	audit(0);
-	until = now_ns() + 300000000;
-	pthread_create(&thread, NULL, contend, &until);
-	contend(&until);
-	pthread_join(thread, NULL);
+	unmap();
+	contend_for(use_files_table);
+	contend_for(use_groups);
+	known_file = other;
+	expect(ftruncate(other, 65536) == 0, "ftruncate");
+	contend_for(use_position);
 	fflush(stdout);
 	syscall(SYS_getppid);
 	unlink("known-file");
@@ -567,7 +709,9 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "sched") == 0)
 		run_and_wait();
 	else if (argc == 2 && strcmp(argv[1], "net") == 0)
-		converse_and_count();
+		count_while(converse_twice, isgraph);
+	else if (argc == 2 && strcmp(argv[1], "mib") == 0)
+		count_while(be_strange, islower);
 	else if (argc == 2 && strcmp(argv[1], "files") == 0)
 		use_files();
 	else if (argc == 2 && strcmp(argv[1], "locks") == 0)

@@ -23,6 +23,17 @@ lockstat:::rw-acquire, lockstat:::rw-release
 lockstat:::spin-acquire, lockstat:::spin-release /between && pid == $target/ { @spinlocks[probename] = count(); }
 lockstat:::spin-spin /between && pid == $target/ { @spun = count(); @longest = max(args[1]); }
 
+/* The tracepoints' own counts of the same. */
+lockstat:::rw-spin /between && pid == $target/ { @rw_spun = count(); @rw_longest = max(args[1]); }
+sdt:::contention_begin /between && pid == $target && (args[1] == 3 || args[1] == 5)/ { @rw_began = count(); }
+lockstat:::adaptive-spin, lockstat:::adaptive-block /between && pid == $target/ { @mutex[probename] = count(); @waits = count(); }
+lockstat:::adaptive-spin /between && pid == $target/ { @mutex_longest = max(args[1]); }
+sdt:::contention_begin /between && pid == $target && (args[1] & 32)/ { waits[tid, arg0] = 1; }
+sdt:::contention_end /waits[tid, arg0]/ { @ended[arg1 == 0 ? "taken" : "given-up"] = count(); waits[tid, arg0] = 0; }
+
+lockstat:::rw-downgrade /between && pid == $target/ { @downgraded[arg0 == (uint64_t)&curthread->mm->mmap_lock] = count(); }
+syscall::munmap:return /between && pid == $target && arg0 == 0/ { @unmapped = count(); }
+
 fbt::native_queued_spin_lock_slowpath:entry /between && pid == $target/ { @contended = count(); }
 
 dtaudit:::commit /between && pid == $target/ { printf("AUDIT %d %s\n", args[0]->ar_type, args[0]->ar_text); }
@@ -32,5 +43,12 @@ END
 	printa("LOCK %s %x %@d\n", @mutexes);
 	printa("RW %s %a %s %@d\n", @rwlocks);
 	printa("SPIN %s %@d\n", @spinlocks);
+	printa("RW-SPUN %@d %@d %@d\n", @rw_spun, @rw_began, @rw_longest);
+	printa("MUTEX-SPUN %@d\n", @mutex_longest);
+	printa("MUTEXES %s %@d\n", @mutex);
+	printa("WAITS %@d\n", @waits);
+	printa("ENDED %s %@d\n", @ended);
+	printa("DOWNGRADED %d %@d\n", @downgraded);
+	printa("UNMAPPED %@d\n", @unmapped);
 	printa("SPUN %@d %@d %@d\n", @spun, @contended, @longest);
 }
