@@ -32,12 +32,14 @@ static const struct event {
 	u32 type;
 	u32 config;
 	u32 least;
+	u32 modes;
 } events[] = {
-#define EVENT(name, type, config, least) { #name, type, config, least },
+#define EVENT(name, type, config, least, modes) { #name, type, config, least, modes },
 	DBK_COUNTERS(EVENT)
 #undef EVENT
 };
 
+/* In the order of DBK_COUNTED_*. */
 static const char *const modes[] = { "kernel", "user", "all" };
 
 struct cpc_probe {
@@ -127,7 +129,7 @@ static bool name_parse(const char *text, struct perf_event_attr *attributes)
 {
 	const char *mode = strchr(text, '-');
 	const char *number = mode ? strchr(mode + 1, '-') : NULL;
-	u32 i;
+	u32 i, asked;
 
 	if (!number || kstrtou64(number + 1, 10, &attributes->sample_period) != 0 ||
 	    attributes->sample_period > S64_MAX)
@@ -138,13 +140,15 @@ static bool name_parse(const char *text, struct perf_event_attr *attributes)
 			break;
 	if (i == ARRAY_SIZE(modes))
 		return false;
+	asked = BIT(i);
 	attributes->exclude_user = i == 0;
 	attributes->exclude_kernel = i == 1;
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		if (strlen(events[i].name) == mode - text &&
 		    strncmp(events[i].name, text, mode - text) == 0)
 			break;
-	if (i == ARRAY_SIZE(events) || attributes->sample_period < events[i].least)
+	if (i == ARRAY_SIZE(events) || attributes->sample_period < events[i].least ||
+	    !(events[i].modes & asked))
 		return false;
 	attributes->size = sizeof(*attributes);
 	attributes->type = events[i].type;

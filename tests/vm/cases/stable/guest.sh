@@ -191,6 +191,9 @@ refused() {
 equal no-counter "$(refused cycles-all-1000000 'this machine does not count.*')" \
 	"this machine does not count cycles: a virtual machine may have no counters"
 equal not-so-often "$(refused cycles-all-100 'at least .*')" "at least 5000 for N"
+equal never-of-a-program "$(refused context_switches-user-1 'context_switches happens.*')" \
+	"context_switches happens in the kernel only: kernel or all for MODE"
+equal never-at-all "$(refused alignment_faults-all-1 'cpc has no.*')" "cpc has no alignment_faults: the kernel does not count them on x86"
 equal no-event "$(refused nothing-all-1 'cpc has cycles,')" "cpc has cycles,"
 
 # provider name, or provider function:name, as docs/providers.md has them
